@@ -4,7 +4,8 @@ import type { Exchange } from "./exchange/exchange-state.ts";
 import { getRecallSettings } from "./recall/recall-settings.ts";
 import type { EarlySend } from "./reply/early-send.ts";
 import { sendBody } from "./reply/send-body.ts";
-import { type CallRequest, mayEditWindow } from "./thread/call-request.ts";
+import type { CallRequest } from "./thread/call-request.ts";
+import { mayEditWindow } from "./thread/call-request-facts.ts";
 import type { Thread } from "./thread/thread.ts";
 
 /**

@@ -2,7 +2,7 @@ import type { MessageInput, SessionRecord } from "../../index.ts";
 import { findCompactCommand, MIN_SHRINK_CHARACTERS } from "../../window-entry.ts";
 import type { CallRequest } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
-import { isUnedited } from "../thread/unedited-log.ts";
+import { hasNoEdits } from "../thread/unedited-log.ts";
 import type { Target } from "../upstream/target.ts";
 
 /** The policy that leaves a window far below its threshold alone; with "late" it waits for the threshold itself. */
@@ -13,7 +13,7 @@ const MIN_BYTES_PER_TOKEN = 2;
 const FAR_SHARE = 0.5;
 
 /**
- * True if the body of a request will leave exactly as it came, so that it can be sent before it is stored. Judged from
+ * True if the body of a request will leave exactly as received, so that it can be sent before it is stored. Judged from
  * facts at hand, and in doubt false.
  */
 export async function canForwardFirst(
@@ -29,7 +29,7 @@ export async function canForwardFirst(
   const mostTokens = Math.min(limits.threshold, limits.window) * FAR_SHARE;
   const isFar = cut.bytes.length / MIN_BYTES_PER_TOKEN <= mostTokens;
   if (!isFar || !CALM_POLICIES.includes(policyKey)) return false;
-  return !hasEditableNews(callRequest) && (await isUnedited(thread, record));
+  return !hasEditableNews(callRequest) && (await hasNoEdits(thread, record));
 }
 
 /** True if something else than the client's own messages and fields would be sent. */

@@ -1,14 +1,16 @@
 import { CallWindow } from "../../conversation/call-window.ts";
 import { type EntryId, type FittedWindow, isLonghaulError, parseEntryId } from "../../index.ts";
 import type { UsageBody } from "../../log-entry.ts";
-import { detectOverflow, estimateText, type Overflow, type ProviderFailure } from "../../window-entry.ts";
+import { detectOverflow, type Overflow, type ProviderFailure } from "../../window-entry.ts";
 import type { ReplyReader } from "../../wire/wire.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import type { Violation } from "../outgoing/violation.ts";
 import type { CutBody } from "../request/cut-body.ts";
 import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
-import { type CallRequest, limitOutput, mayEditWindow, type TokenLimits } from "../thread/call-request.ts";
+import { type CallRequest, limitOutput, type TokenLimits } from "../thread/call-request.ts";
+import { countRecallTools, type ForwardFirst, mayEditWindow } from "../thread/call-request-facts.ts";
+import { isHopeless } from "../thread/hopeless-requests.ts";
 import { findRepeatedSend, type LastSentRequest } from "../thread/last-sent-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import { buildWindowKey, shareWindow } from "../thread/thread-windows.ts";
@@ -21,10 +23,7 @@ import { type AppendReply, type NameReply, type ReplyHooks, ReplyRecorder } from
 import { getReplyText } from "./reply-text.ts";
 
 /** Maximum number of repaired retries of one request, and of one that must first be rewritten from the log. */
-const MAX_REPAIRS = 4;
-const MAX_LOG_REPAIRS = 3;
-/** Error codes of a window that cannot be reduced any further. */
-const HOPELESS_CODES = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as const;
+const MAX_REPAIRS = { client: 4, log: 3 };
 
 /** One request of a thread, from its window to its recorded reply. */
 export class ThreadCall {
@@ -48,21 +47,16 @@ export class ThreadCall {
     const isFitted = policy !== "none" && !chain && !sent;
     const { conversation, windows } = thread;
     const lease = isFitted ? windows.take(callRequest) : shareWindow(windows, callRequest);
-    this.#window = new CallWindow(conversation, lease, chain ? MAX_LOG_REPAIRS : MAX_REPAIRS);
+    this.#window = new CallWindow(conversation, lease, chain ? MAX_REPAIRS.log : MAX_REPAIRS.client);
   }
 
   /**
    * Begins a request for which a thread was reserved: stores its new messages and fits its window. Runs in the thread's
-   * turn, so that the fitted window contains exactly the messages just stored. `forwardFirst` may send the request
-   * before that, and says whether it did.
+   * turn, so that the fitted window contains exactly the messages just stored. `forward` may send it before.
    */
-  static begin(
-    thread: Thread,
-    received: CallRequest,
-    forwardFirst?: () => Promise<boolean>,
-  ): Promise<ThreadCall> {
+  static begin(thread: Thread, received: CallRequest, forward?: ForwardFirst): Promise<ThreadCall> {
     return thread.conversation.runInTurn(async () => {
-      const callRequest = (await forwardFirst?.()) ? { ...received, isForwardedFirst: true } : received;
+      const callRequest = (await forward?.()) ? { ...received, isForwardedFirst: true } : received;
       const sent = await findRepeatedSend(thread, callRequest);
       if (sent) {
         thread.recordRequest(callRequest.messages);
@@ -126,12 +120,6 @@ export class ThreadCall {
     return this.#content.isEdited;
   }
 
-  /** True if no edit applies to the conversation: its whole line was sent as the client wrote it. */
-  get #isUnedited(): boolean {
-    const { fitted, pieces, violations } = this;
-    return pieces === undefined && fitted !== undefined && violations.length === 0;
-  }
-
   /** True if an edit has rewritten the beginning of the request, so that its cached prefix ends there. */
   get isRewritten(): boolean {
     return this.#content.isRewritten;
@@ -179,7 +167,7 @@ export class ThreadCall {
           this.thread.lastSent = { ...sent, ...this.#content.outcome };
         return isSendable;
       } catch (error) {
-        if (!HOPELESS_CODES.some((code) => isLonghaulError(error, code))) throw error;
+        if (!isHopeless(error)) throw error;
         this.thread.lastSent = undefined;
         return false;
       }
@@ -291,13 +279,10 @@ export class ThreadCall {
     const { usage, responseId: request, model = this.request.frame.model } = reader;
     await this.thread.conversation.runInTurn(async () => {
       if (usage) {
-        const { recallTools } = this.request.frame;
-        const addedTokens = recallTools ? estimateText(JSON.stringify(recallTools)) : 0;
-        const added = { addedTokens, overheadMs: this.overheadMs };
-        const reply = reader.message();
-        const entry = await this.#window.report({ usage, model, request, reply, ...added });
+        const added = { addedTokens: countRecallTools(this.request), overheadMs: this.overheadMs };
+        const entry = await this.#window.report({ usage, model, request, reply: reader.message(), ...added });
         this.#reported = entry;
-        this.thread.uneditedSeq = this.#isUnedited ? entry.seq : undefined;
+        this.thread.uneditedSeq = this.fitted && !this.pieces && !this.violations[0] ? entry.seq : undefined;
       }
       this.end();
     });

@@ -33,7 +33,7 @@ export interface Exchange extends Disposable {
 }
 
 /** A request that may have been sent before its messages were stored. */
-export interface SentBefore {
+interface SentBefore {
   readonly isStarted: boolean;
   /** The response, once; undefined if nothing was sent or the response was taken. */
   take(): Promise<UpstreamResponse> | undefined;

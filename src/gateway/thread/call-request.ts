@@ -89,8 +89,3 @@ export interface CallRequest {
   readonly isDryRun: boolean;
   readonly signal: AbortSignal;
 }
-
-/** True if the gateway may change the window of a request. */
-export function mayEditWindow({ policy, isDryRun }: Pick<CallRequest, "policy" | "isDryRun">): boolean {
-  return policy !== "none" && !isDryRun;
-}

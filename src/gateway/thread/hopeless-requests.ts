@@ -1,3 +1,4 @@
+import { isLonghaulError } from "../../index.ts";
 import type { CallRequest } from "./call-request.ts";
 
 /** A request this much smaller than a refused one is worth repairing again. */
@@ -23,4 +24,12 @@ export class HopelessRequests {
   forget(): void {
     this.#refused = undefined;
   }
+}
+
+/** Error codes of a window that cannot be reduced any further. */
+const HOPELESS_CODES = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as const;
+
+/** True for the error of a window that cannot be reduced any further. */
+export function isHopeless(error: unknown): boolean {
+  return HOPELESS_CODES.some((code) => isLonghaulError(error, code));
 }

@@ -161,10 +161,8 @@ export class Thread {
     request: KeyedMessages,
   ): Promise<ThreadCandidate> {
     const { shape, agent, firstKey } = this.#meta;
-    const { conversation } = this;
-    const { keys, roles, messages } = await conversation.runInTurn(() =>
-      conversation.readLineWithRestored(request.keys),
-    );
+    const read = () => this.conversation.readLineWithRestored(request.keys);
+    const { keys, roles, messages } = await this.conversation.runInTurn(read);
     const isAlike = explicit === undefined && opening === firstKey;
     const line = { keys: isAlike ? replaceOpening(keys, firstKey) : keys, roles };
     const runs = await this.#mergedReplies.findRuns({ ...line, messages }, request);
@@ -209,7 +207,6 @@ export class Thread {
 
   /** The outcome of its last request; undefined if it must not be reused. */
   lastSent: LastSentRequest | undefined;
-
   /** The end of the log when it was last seen without any edit; undefined if it has edits, or if nobody has looked. */
   uneditedSeq: number | undefined;
 

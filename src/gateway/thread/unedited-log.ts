@@ -3,7 +3,7 @@ import { DECIDING_KINDS } from "./last-sent-request.ts";
 import type { Thread } from "./thread.ts";
 
 /** True if no edit applies to the conversation of a thread: it is empty, or nothing was edited since its last call. */
-export async function isUnedited(
+export async function hasNoEdits(
   thread: Pick<Thread, "session" | "uneditedSeq">,
   { relation }: SessionRecord,
 ): Promise<boolean> {

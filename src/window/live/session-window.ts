@@ -71,7 +71,7 @@ export class SessionWindow {
   fitSent(): Promise<FittedWindow> {
     return this.#queue.run(() => {
       this.#extraTokens = 0;
-      return this.#fitter.fitSent();
+      return this.#fitter.look(false);
     });
   }
 

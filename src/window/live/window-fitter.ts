@@ -129,20 +129,12 @@ export class WindowFitter {
     return this.#buildResult(paged, cache, options, { plan: { ...planned, overlay }, isTouchUp });
   }
 
-  /** The window as it is, for a request that has been sent already; the policy is not asked. */
-  async fitSent(): Promise<FittedWindow> {
+  /** The window as log and overlays define it now, whether it fits or not; `dryRun` is false if it has been sent. */
+  async look(dryRun = true): Promise<FittedWindow> {
     await this.#deps.flush();
     await this.#readMemories();
     const window = await this.follow();
-    return this.#buildResult(window, this.#estimateCacheState(window), {});
-  }
-
-  /** The window as log and overlays define it now, whether it fits or not. */
-  async look(): Promise<FittedWindow> {
-    await this.#deps.flush();
-    await this.#readMemories();
-    const window = await this.follow();
-    return this.#buildResult(window, this.#estimateCacheState(window), { dryRun: true });
+    return this.#buildResult(window, this.#estimateCacheState(window), { dryRun });
   }
 
   /** The window, updated with new entries of the log. */
