@@ -17,6 +17,8 @@ export interface ThreadCandidate extends KeyedMessages {
   /** Number of messages in its last request. */
   readonly lastRequestLength: number;
   readonly isInFlight: boolean;
+  /** True if it is empty because a gateway was killed before it stored the first request. */
+  readonly isAbandoned?: boolean | undefined;
   readonly lastReplyWasDelivered: boolean;
   /** If the last request retried one whose reply broke off, the number of messages in that first request. */
   readonly brokenLength?: number | undefined;
@@ -62,7 +64,7 @@ export function chooseThread(candidates: readonly ThreadCandidate[], request: Th
     matchConcurrent(talks, request) ??
     matchEditedTurn(talks, request) ??
     matchBeginning(talks) ??
-    matchEmpty(talks) ??
+    matchAbandoned(talks) ??
     (request.explicit === undefined ? { type: "new-main" } : chooseUnderSameId(compared, request))
   );
 }
@@ -73,7 +75,7 @@ export function chooseThread(candidates: readonly ThreadCandidate[], request: Th
  */
 function chooseSideThread(compared: readonly ComparedThread[], request: ThreadRequest): ThreadChoice {
   const same = compared.filter(({ thread }) => thread.kind === request.kind);
-  const again = matchRetry(same, request) ?? matchEmpty(same);
+  const again = matchRetry(same, request) ?? matchAbandoned(same);
   if (again) return again;
   const mains = compared.filter(({ thread }) => thread.kind === "main" || thread.kind === "agent");
   const parent = findHighest(mains, ({ like }) => [like.same]);
@@ -95,9 +97,9 @@ function matchRetry(compared: readonly ComparedThread[], request: ThreadRequest)
 }
 
 /** Matches a thread whose only request was forwarded, but not stored before the gateway was killed. */
-function matchEmpty(compared: readonly ComparedThread[]): ThreadChoice | undefined {
-  const empty = compared.find(({ thread }) => thread.keys.length === 0 && !thread.isInFlight);
-  return empty && { type: "continue", id: empty.thread.id, keep: 0 };
+function matchAbandoned(compared: readonly ComparedThread[]): ThreadChoice | undefined {
+  const abandoned = compared.find(({ thread }) => thread.isAbandoned);
+  return abandoned && { type: "continue", id: abandoned.thread.id, keep: 0 };
 }
 
 /** Matches an idle thread that ends with the reply this request follows. */

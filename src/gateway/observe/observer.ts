@@ -181,6 +181,8 @@ function toLogFields(trace: Trace, summary: () => string): LogFields {
     isStreamed: trace.isStreamed,
     isEdited: trace.isPlanned,
     isDryRun: trace.isDryRun,
+    isForwardedFirst: trace.isForwardedFirst,
+    isSentTwice: trace.isSentTwice,
     error: trace.error,
     summary,
   };

@@ -10,6 +10,7 @@ import type { ClientSummary } from "./client-summary.ts";
 import { FamilyRoots } from "./family-roots.ts";
 import { forkThread } from "./fork-thread.ts";
 import { isCertainChoice } from "./is-certain-choice.ts";
+import { listCandidates } from "./list-candidates.ts";
 import { openNewThread } from "./new-thread.ts";
 import { isRepeatedInFull } from "./related-threads.ts";
 import { buildThreadKey, type ResponsePlace } from "./response-place.ts";
@@ -21,6 +22,8 @@ import type { ThreadMeta } from "./thread-meta.ts";
 /** Dependencies of a family. */
 export interface ThreadFamilyDeps {
   readonly kernel: Kernel;
+  /** When the gateway was started, in milliseconds. */
+  readonly startedAt: number;
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
   /** Share of new conversations that belong to the control arm; 0 if there is none. */
@@ -186,9 +189,7 @@ export class ThreadFamily {
     const summary = this.#summaries.find(request.opening);
     const continues = summary?.thread.session.id;
     const messages = { keys: this.#isExplicit ? keys : replaceOpening(keys, firstKey), roles };
-    const candidates = await Promise.all(
-      this.#threads.map((thread) => thread.describeCandidate(explicit, firstKey, messages)),
-    );
+    const candidates = await listCandidates(this.#threads, this.#deps, { explicit, firstKey, messages });
     const known = findKnownConversation(candidates, request, messages);
     const kind = detectRequestKind({ ...facts, hasMainConversation: isBesideMain, ...(known && { known }) });
     const choice = chooseThread(candidates, { ...messages, shape, kind, explicit, agent, continues });

@@ -50,8 +50,11 @@ export class Threads {
   #sizeBytes = 0;
   #summaries: KnownSummary[] = [];
 
-  constructor(deps: Omit<ThreadFamilyDeps, "onSummary" | "quoted">, limits: () => ThreadLimits) {
-    this.#deps = deps;
+  constructor(
+    deps: Omit<ThreadFamilyDeps, "onSummary" | "quoted" | "startedAt">,
+    limits: () => ThreadLimits,
+  ) {
+    this.#deps = { ...deps, startedAt: Date.now() };
     this.#limits = limits;
   }
 
