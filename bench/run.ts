@@ -10,34 +10,53 @@ const SIGNALS = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 
 function usage(): string {
   const suites = Object.entries(SUITES).map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`);
-  return `npm run bench -- <suite> [--quick] [--json]
+  return `npm run bench -- <suite> [--only <names>] [--quick] [--json]
 
 Suites:
 ${suites.join("\n")}
 
 Options:
+  --only     the names of some measurements of the suite, separated by commas; stderr shows the names while they run
   --quick    smaller counts, under 45 seconds; goals that need the full size are not judged
   --json     one JSON object a line instead of a table
   --help     this text`;
 }
 
-function readArguments() {
+/** The options and the chosen suite; undefined if they are wrong, which stderr then explains. */
+async function readArguments() {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
-      options: { quick: { type: "boolean" }, json: { type: "boolean" }, help: { type: "boolean" } },
+      options: {
+        only: { type: "string" },
+        quick: { type: "boolean" },
+        json: { type: "boolean" },
+        help: { type: "boolean" },
+      },
     });
-    const [suite, ...more] = positionals;
+    const [name, ...more] = positionals;
     if (more.length > 0) throw new Error(`One suite at a time: ${positionals.join(", ")}.`);
-    if (suite !== undefined && !Object.hasOwn(SUITES, suite))
-      throw new Error(`There is no suite "${suite}".`);
-    return { ...values, suite };
+    if (name === undefined) return { ...values, suite: undefined };
+    if (!Object.hasOwn(SUITES, name)) throw new Error(`There is no suite "${name}".`);
+    const suite = await SUITES[name]?.load();
+    return { ...values, suite: suite && selectMeasurements(suite, values.only) };
   } catch (error) {
     // Node appends advice about positional arguments to its messages; only the first sentence states the problem.
     const problem = String(error instanceof Error ? error.message : error).replace(/\. To specify.*/s, ".");
     process.stderr.write(`${problem}\n\n${usage()}\n`);
     return undefined;
   }
+}
+
+/** The suite with only some of its measurements; throws if it lacks one of them. */
+function selectMeasurements(suite: Suite, only: string | undefined): Suite {
+  if (only === undefined) return suite;
+  const names = only.split(",").map((name) => name.trim());
+  const known = suite.measurements.map(({ name }) => name);
+  const missing = names.find((name) => !known.includes(name));
+  if (missing !== undefined)
+    throw new Error(`There is no measurement "${missing}" in this suite, which has ${known.join(", ")}.`);
+  return { measurements: suite.measurements.filter(({ name }) => names.includes(name)) };
 }
 
 async function runSuite(suite: Suite, bench: Bench, progress: Progress, print: (row: Row) => void) {
@@ -64,13 +83,12 @@ async function runSuite(suite: Suite, bench: Bench, progress: Progress, print: (
   );
 }
 
-const options = readArguments();
+const options = await readArguments();
 if (!options) {
   process.exitCode = 2;
 } else if (options.help || options.suite === undefined) {
   process.stdout.write(`${usage()}\n`);
 } else {
-  const suite = await SUITES[options.suite]?.load();
   const progress = new Progress();
   const bench = new Bench(options.quick === true, progress);
   // The exit handler removes the folder and kills the child, whatever the reason for exiting.
@@ -82,6 +100,6 @@ if (!options) {
   if (!options.json) process.stdout.write(`${tableHead()}\n`);
   const print = (row: Row) =>
     void process.stdout.write(`${options.json ? JSON.stringify(row) : tableLine(row)}\n`);
-  if (suite) await runSuite(suite, bench, progress, print);
+  await runSuite(options.suite, bench, progress, print);
   process.exitCode = bench.failures > 0 ? 1 : 0;
 }
