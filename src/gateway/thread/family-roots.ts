@@ -5,17 +5,28 @@ import { buildRootId, type CallerIdentity } from "../identity/session-ids.ts";
 import { createRedirect } from "./redirect.ts";
 import { encodeThreadMeta, type ThreadMeta } from "./thread-meta.ts";
 
-/** Maximum number of conversations with the same beginning that are found again after a restart. */
+/** Number of the newest conversations with the same beginning that are opened; older ones are found by their replies. */
 const MAX_SIMILAR = 32;
+/** The names of secondary conversations lie between those of roots. */
+const PAGE_RECORDS = 100;
+/** The end of a root's id after the first one's. */
+const ORDINAL = /^(?:-\d+)?$/;
 
-/** The root sessions of a family, named by the caller, the first message and an ordinal. */
+/**
+ * The root sessions of a family, named by the caller, the first message and an ordinal. A family may have thousands,
+ * because people begin with the same words again and again; only those in use are open.
+ */
 export class FamilyRoots {
   readonly #kernel: Kernel;
   readonly #caller: CallerIdentity;
   readonly #firstKey: string;
   /** First messages whose conversations have been looked up in the store. */
   readonly #searchedKeys = new Set<string>();
-  #roots: Session[] = [];
+  readonly #roots = new Map<SessionId, Session>();
+  /** Ids in use, also of roots that are not open. */
+  readonly #taken = new Set<SessionId>();
+  #firstFree = 1;
+  #hasOthers = false;
 
   constructor(kernel: Kernel, caller: CallerIdentity, firstKey: string) {
     this.#kernel = kernel;
@@ -24,7 +35,7 @@ export class FamilyRoots {
   }
 
   get sessions(): readonly Session[] {
-    return this.#roots;
+    return [...this.#roots.values()];
   }
 
   /** True if conversations with this first message must be looked up; only the first time. */
@@ -34,31 +45,71 @@ export class FamilyRoots {
     return true;
   }
 
-  /** Opens the stored roots that are not open yet; another gateway may add some at any time. */
-  async openStored(): Promise<void> {
-    const maxRoots = this.#caller.explicit === undefined ? MAX_SIMILAR : 1;
-    for (const person of listPersonIds(this.#caller.principal)) {
-      for (let ordinal = 1; this.#roots.length < maxRoots; ordinal++) {
-        const id = buildRootId(this.#caller, this.#firstKey, ordinal, person);
+  /** True if the store may hold conversations of the family that are not open. */
+  get hasOthers(): boolean {
+    return this.#hasOthers;
+  }
+
+  /** The beginnings of the ids of all sessions of the family. */
+  listIdPrefixes(): readonly string[] {
+    return listPersonIds(this.#caller.principal).map((person) => this.#idOf(1, person));
+  }
+
+  /**
+   * Opens the newest stored roots that are not open yet and returns them; another gateway may add some at any time.
+   */
+  async openStored(): Promise<readonly Session[]> {
+    const opened: Session[] = [];
+    for (const first of this.listIdPrefixes()) {
+      for (const id of await this.#listStored(first)) {
         if (this.has(id)) continue;
-        if (!(await this.#kernel.find(id))) break;
-        this.#roots.push(await this.#kernel.session(id));
+        const root = await this.#kernel.session(id);
+        this.#add(root);
+        opened.push(root);
+      }
+    }
+    return opened;
+  }
+
+  /** The ids of the newest stored roots, given the first id. */
+  async #listStored(first: SessionId): Promise<readonly SessionId[]> {
+    if (this.#caller.explicit !== undefined)
+      return this.#roots.size === 0 && (await this.#kernel.find(first)) ? [first] : [];
+    const found: SessionId[] = [];
+    let before: SessionId | undefined;
+    for (;;) {
+      const page = { prefix: first, limit: PAGE_RECORDS, ...(before !== undefined && { before }) };
+      const records = await this.#kernel.sessions(page);
+      for (const { id } of records) {
+        if (!ORDINAL.test(id.slice(first.length))) continue;
+        this.#taken.add(id);
+        if (found.length < MAX_SIMILAR) found.push(id);
+        else this.#hasOthers = true;
+      }
+      before = records.at(-1)?.id;
+      if (records.length < PAGE_RECORDS || found.length >= MAX_SIMILAR) {
+        this.#hasOthers ||= records.length === PAGE_RECORDS;
+        return found;
       }
     }
   }
 
   /** The only root of an explicit id, which may have a former id of its person. */
   async open(): Promise<Session> {
-    const [first] = this.#roots;
+    const [first] = this.sessions;
     if (first) return first;
     const root = await this.#kernel.session(this.#idOf(1));
-    this.#roots.push(root);
+    this.#add(root);
     return root;
   }
 
-  /** The id of the next new root. */
-  get freeId(): SessionId {
-    return this.#idOf(this.#findFreeOrdinal());
+  /** Finds the id of the next new root; ids of deleted conversations are free again. */
+  async findFreeId(): Promise<SessionId> {
+    for (let ordinal = this.#findFreeOrdinal(); ; ordinal++) {
+      const id = this.#idOf(ordinal);
+      if (!this.#taken.has(id) && !(await this.#kernel.find(id))) return id;
+      this.#taken.add(id);
+    }
   }
 
   /** Creates a root; undefined if another gateway has just taken the id for a conversation of its own. */
@@ -69,37 +120,56 @@ export class FamilyRoots {
       ...(title !== undefined && { title }),
     });
     const stored = (await root.record()).meta?.gateway as { readonly claim?: unknown } | undefined;
+    this.#taken.add(id);
     if (stored?.claim !== claim) {
       await root.close();
       return undefined;
     }
-    this.#roots.push(root);
+    this.#add(root);
     return root;
   }
 
   /** Adds a root that points to a conversation of another family. */
   async addRedirect(to: Session): Promise<void> {
-    this.#roots.push(await createRedirect(to, this.#idOf(this.#findFreeOrdinal())));
+    this.#add(await createRedirect(to, await this.findFreeId()));
   }
 
   has(id: SessionId): boolean {
-    return this.#roots.some((root) => root.id === id);
+    return this.#roots.has(id);
+  }
+
+  /** Drops a root that is no longer in use; the store still has it. */
+  release(id: SessionId): void {
+    this.#roots.delete(id);
+    this.#hasOthers = true;
   }
 
   /** Drops a root whose session was deleted. */
   remove(id: SessionId): void {
-    this.#roots = this.#roots.filter((root) => root.id !== id);
+    this.#roots.delete(id);
+    this.#taken.delete(id);
+    this.#firstFree = 1;
   }
 
-  #idOf(ordinal: number): SessionId {
-    return buildRootId(this.#caller, this.#firstKey, ordinal);
+  #add(root: Session): void {
+    this.#roots.set(root.id, root);
+    this.#taken.add(root.id);
   }
 
-  /** The first ordinal that is not in use here; ordinals of deleted conversations are free again. */
+  #idOf(ordinal: number, person?: string): SessionId {
+    return buildRootId(this.#caller, this.#firstKey, ordinal, person);
+  }
+
+  /** The first ordinal that is not known to be in use; after the newest ones where not all are known. */
   #findFreeOrdinal(): number {
-    const taken = new Set(this.#roots.map((root) => root.id));
-    let ordinal = 1;
-    while (taken.has(this.#idOf(ordinal))) ordinal++;
-    return ordinal;
+    const first = this.#idOf(1);
+    if (this.#hasOthers && this.#firstFree === 1) {
+      for (const id of this.#taken) {
+        const ordinal = id.startsWith(`${first}-`) ? Number(id.slice(first.length + 1)) : 1;
+        this.#firstFree = Math.max(this.#firstFree, ordinal);
+      }
+    }
+    while (this.#taken.has(this.#idOf(this.#firstFree))) this.#firstFree++;
+    return this.#firstFree;
   }
 }

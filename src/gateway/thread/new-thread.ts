@@ -69,7 +69,7 @@ async function openRoot(
   plain: ThreadMeta,
   { roots, main, controlShare, toStoredTitle, quoted }: NewThreadDeps,
 ): Promise<NewThread | undefined> {
-  const id = roots.freeId;
+  const id = await roots.findFreeId();
   const meta = addArm(plain, chooseOwnArm(id, controlShare));
   const session = await roots.create(id, meta, toStoredTitle(buildTitle(facts.messages)));
   const isElsewhere = meta.kind === "compaction" && !main;

@@ -1,9 +1,17 @@
 import type { Kernel, Session, SessionId } from "../../index.ts";
+import { getMessageKey } from "../identity/message-key.ts";
 import type { FamilyRoots } from "./family-roots.ts";
 import { parseRedirect } from "./redirect.ts";
 import { parseThreadMeta, type ThreadMeta } from "./thread-meta.ts";
 
 const MAX_CHILDREN = 100;
+/** Number of stored sessions with the same beginning to search for a reply, newest first. */
+const MAX_SEARCHED = 1_000;
+const PAGE_RECORDS = 100;
+/** Number of conversations to open that end with the same reply. */
+const MAX_FOUND = 32;
+/** The last reply that a client has is among this many messages at the end of its conversation. */
+const LAST_MESSAGES = 6;
 
 /** A stored conversation. */
 interface StoredThread {
@@ -17,16 +25,23 @@ export async function openStoredThread(kernel: Kernel, id: SessionId): Promise<S
   return meta && { session: await kernel.session(id), meta };
 }
 
-/** Opens the stored conversations of a family that begin with this message, except the known ones. */
+/** The stored conversations to open. */
+interface StoredSearch {
+  readonly firstKey: string;
+  /** True if others may have begun secondary conversations of roots that are open here. */
+  readonly isShared: boolean;
+  readonly isKnown: (id: SessionId) => boolean;
+}
+
+/** Opens the newest stored conversations of a family that begin with this message, except the known ones. */
 export async function openStoredThreads(
   kernel: Kernel,
   roots: FamilyRoots,
-  firstKey: string,
-  isKnown: (id: SessionId) => boolean,
+  { firstKey, isShared, isKnown }: StoredSearch,
 ): Promise<readonly StoredThread[]> {
-  await roots.openStored();
+  const opened = await roots.openStored();
   const found: StoredThread[] = [];
-  for (const root of roots.sessions) {
+  for (const root of isShared ? roots.sessions : opened) {
     if (!isKnown(root.id)) {
       const { meta: stored } = await root.record();
       const meta = parseThreadMeta(stored);
@@ -43,4 +58,38 @@ export async function openStoredThreads(
     }
   }
   return found;
+}
+
+/** Opens the stored conversations whose ids have one of the prefixes and that end with a reply, newest first. */
+export async function openThreadsWithReply(
+  kernel: Kernel,
+  prefixes: readonly string[],
+  reply: string,
+  isKnown: (id: SessionId) => boolean,
+): Promise<readonly StoredThread[]> {
+  const found: StoredThread[] = [];
+  for (const prefix of prefixes) {
+    let before: SessionId | undefined;
+    for (let searched = 0; searched < MAX_SEARCHED; searched += PAGE_RECORDS) {
+      const page = { prefix, limit: PAGE_RECORDS, ...(before !== undefined && { before }) };
+      const records = await kernel.sessions(page);
+      for (const { id, meta: stored } of records) {
+        const meta = parseThreadMeta(stored);
+        if (!meta || isKnown(id) || !(await endsWithReply(kernel, id, reply))) continue;
+        found.push({ session: await kernel.session(id), meta });
+        if (found.length === MAX_FOUND) return found;
+      }
+      before = records.at(-1)?.id;
+      if (records.length < PAGE_RECORDS) break;
+    }
+  }
+  return found;
+}
+
+/** True if a reply with this key is among the last messages of a stored conversation. */
+export async function endsWithReply(kernel: Kernel, id: SessionId, reply: string): Promise<boolean> {
+  const session = await kernel.session(id);
+  const { entries } = await session.page({ kinds: ["message"], limit: LAST_MESSAGES });
+  await session.close();
+  return entries.some((entry) => entry.kind === "message" && getMessageKey(entry.message) === reply);
 }

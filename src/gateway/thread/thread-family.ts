@@ -14,10 +14,11 @@ import { listCandidates } from "./list-candidates.ts";
 import { openNewThread } from "./new-thread.ts";
 import { isRepeatedInFull } from "./related-threads.ts";
 import { buildThreadKey, type ResponsePlace } from "./response-place.ts";
-import { openStoredThread, openStoredThreads } from "./stored-threads.ts";
+import { openStoredThread, openStoredThreads, openThreadsWithReply } from "./stored-threads.ts";
 import { Thread } from "./thread.ts";
 import type { ThreadLookup } from "./thread-lookup.ts";
 import type { ThreadMeta } from "./thread-meta.ts";
+import { getLastReplyKey } from "./trimmed-thread.ts";
 
 /** Dependencies of a family. */
 export interface ThreadFamilyDeps {
@@ -159,12 +160,15 @@ export class ThreadFamily {
   ): Promise<Thread | undefined> {
     let isSearched = this.#roots.isNewSearch(request.firstKey);
     if (isSearched) await this.#searchStore(request.firstKey);
+    let isSure = isSearched && !this.#roots.hasOthers;
     for (let round = 1; ; round++) {
-      const found = await this.#choose(request, continued, which, isSearched);
+      const found = await this.#choose(request, continued, which, isSure);
       if (found.type !== "unsure") return found.thread;
       if (round === MAX_ROUNDS) throw createCrowdedError(round);
-      await this.#searchStore(request.firstKey);
+      if (!isSearched || isSure) await this.#searchStore(request.firstKey);
+      if (this.#roots.hasOthers) await this.#searchReply(request);
       isSearched = true;
+      isSure = true;
     }
   }
 
@@ -229,9 +233,22 @@ export class ThreadFamily {
 
   /** Looks up stored conversations that a request may continue. */
   async #searchStore(firstKey: string): Promise<void> {
+    const { kernel } = this.#deps;
+    const isShared = this.#isExplicit || kernel.maintenance.sharedStates !== undefined;
     const isKnown = (id: SessionId) => this.#thread(id) !== undefined;
-    const stored = await openStoredThreads(this.#deps.kernel, this.#roots, firstKey, isKnown);
-    for (const { session, meta } of stored) if (!isKnown(session.id)) this.#add(session, meta);
+    const stored = await openStoredThreads(kernel, this.#roots, { firstKey, isShared, isKnown });
+    // The newest comes first.
+    for (const { session, meta } of stored.toReversed()) if (!isKnown(session.id)) this.#add(session, meta);
+  }
+
+  /** Looks up stored conversations that end with the last reply of a request, among those that are not open. */
+  async #searchReply(request: ThreadLookup): Promise<void> {
+    const reply = getLastReplyKey(request);
+    if (reply === undefined) return;
+    const isKnown = (id: SessionId) => this.#thread(id) !== undefined;
+    const prefixes = this.#roots.listIdPrefixes();
+    const stored = await openThreadsWithReply(this.#deps.kernel, prefixes, reply, isKnown);
+    for (const { session, meta } of stored.toReversed()) this.#add(session, meta);
   }
 
   async #reopen(id: SessionId): Promise<Thread | undefined> {

@@ -2,8 +2,8 @@ import type { Kernel } from "../../index.ts";
 import { type AgentShape, isSameShape } from "../identity/agent-shape.ts";
 import type { KeyedMessages } from "../identity/align-request.ts";
 import { compareToThread } from "../identity/likeness.ts";
-import { getMessageKey } from "../identity/message-key.ts";
 import { isOwnSession, type PersonIds } from "../identity/person-ids.ts";
+import { endsWithReply } from "./stored-threads.ts";
 import type { Thread } from "./thread.ts";
 import { parseThreadMeta } from "./thread-meta.ts";
 
@@ -16,11 +16,9 @@ interface TrimmedRequest extends KeyedMessages {
 const MAX_COMPARED = 32;
 /** Maximum number of stored sessions to inspect, latest first. */
 const MAX_STORED = 100;
-/** The last reply that a client has is among this many messages at the end of its conversation. */
-const LAST_MESSAGES = 6;
 
 /** The key of the last reply in a request. */
-function getLastReplyKey({ keys, roles }: KeyedMessages): string | undefined {
+export function getLastReplyKey({ keys, roles }: KeyedMessages): string | undefined {
   return keys[roles.lastIndexOf("assistant")];
 }
 
@@ -59,11 +57,7 @@ export async function listStoredOpenings(
     // Sessions with explicit ids are named after them and found by them.
     if (!isOwn || !id.includes(`:${mark.firstKey.slice(0, 16)}`)) continue;
     if (!isSameShape(mark.shape, request.shape)) continue;
-    const session = await kernel.session(id);
-    const { entries } = await session.page({ kinds: ["message"], limit: LAST_MESSAGES });
-    await session.close();
-    if (entries.some((entry) => entry.kind === "message" && getMessageKey(entry.message) === reply))
-      openings.add(mark.firstKey);
+    if (reply !== undefined && (await endsWithReply(kernel, id, reply))) openings.add(mark.firstKey);
   }
   return [...openings];
 }
