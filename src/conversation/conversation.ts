@@ -72,6 +72,11 @@ export class Conversation<G extends CallerMessage> {
     return this.#queue.run(() => runningTurns.run(this, work));
   }
 
+  /** The active line if it is in memory and no turn is running. */
+  peekLine(): CachedLine | undefined {
+    return this.#queue.waiting === 0 ? this.#lineCache.peek() : undefined;
+  }
+
   /** The active line; no promise if nobody else has written. */
   readLine(): CachedLine | Promise<CachedLine> {
     return this.#lineCache.refresh();

@@ -38,6 +38,11 @@ export class ClientSummaries {
     return index !== undefined && messages[index]?.role !== "assistant" ? this.#lastReply : undefined;
   }
 
+  /** True if a client may continue with a summary of this thread. */
+  isOf(thread: Thread): boolean {
+    return this.#lastReply?.thread === thread || this.#summaries.some((summary) => summary.thread === thread);
+  }
+
   /** Links a summary to the conversation that it replaces, now that the client continues with it. */
   async link(summary: ClientSummary, client: string): Promise<void> {
     this.#summaries = this.#summaries.filter(({ thread }) => thread !== summary.thread);

@@ -7,18 +7,18 @@ import { detectRequestKind } from "../identity/request-kind.ts";
 import type { CallerIdentity } from "../identity/session-ids.ts";
 import { ClientSummaries } from "./client-summaries.ts";
 import type { ClientSummary } from "./client-summary.ts";
-import { FamilyRoots } from "./family-roots.ts";
+import type { FamilyRoots } from "./family-roots.ts";
+import { FamilyThreads } from "./family-threads.ts";
 import { forkThread } from "./fork-thread.ts";
 import { isCertainChoice } from "./is-certain-choice.ts";
 import { listCandidates } from "./list-candidates.ts";
+import { narrowThreads } from "./narrow-threads.ts";
 import { openNewThread } from "./new-thread.ts";
 import { isRepeatedInFull } from "./related-threads.ts";
 import { buildThreadKey, type ResponsePlace } from "./response-place.ts";
-import { openStoredThread, openStoredThreads, openThreadsWithReply } from "./stored-threads.ts";
 import { Thread } from "./thread.ts";
 import type { ThreadLookup } from "./thread-lookup.ts";
 import type { ThreadMeta } from "./thread-meta.ts";
-import { getLastReplyKey } from "./trimmed-thread.ts";
 
 /** Dependencies of a family. */
 export interface ThreadFamilyDeps {
@@ -54,9 +54,7 @@ export class ThreadFamily {
   readonly #deps: ThreadFamilyDeps;
   readonly #caller: CallerIdentity;
   readonly #firstKey: string;
-  #threads: Thread[] = [];
-  readonly #adopted = new Set<Thread>();
-  readonly #roots: FamilyRoots;
+  readonly #threads: FamilyThreads;
   readonly #summaries = new ClientSummaries();
   readonly #queue = new SerialQueue();
 
@@ -64,20 +62,20 @@ export class ThreadFamily {
     this.#deps = deps;
     this.#caller = caller;
     this.#firstKey = firstKey;
-    this.#roots = new FamilyRoots(deps.kernel, caller, firstKey);
+    this.#threads = new FamilyThreads(deps.kernel, caller, firstKey, (...facts) => this.#build(...facts));
   }
 
   get threads(): readonly Thread[] {
-    return this.#threads;
+    return this.#threads.open;
   }
 
   /** Approximate memory of the threads. */
   get sizeBytes(): number {
-    return this.#threads.reduce((sum, thread) => sum + thread.sizeBytes, 0);
+    return this.threads.reduce((sum, thread) => sum + thread.sizeBytes, 0);
   }
 
   get isIdle(): boolean {
-    return this.#queue.waiting === 0 && this.#threads.every(({ inFlight }) => inFlight === 0);
+    return this.#queue.waiting === 0 && this.threads.every(({ inFlight }) => inFlight === 0);
   }
 
   /**
@@ -96,15 +94,15 @@ export class ThreadFamily {
   /** Finds and reserves the thread of a request whose client has removed the beginning of the conversation. */
   findTrimmedThread(request: ThreadLookup): Promise<Thread | undefined> {
     return this.#queue.run(async () => {
-      if (this.#roots.isNewSearch(this.#firstKey)) await this.#searchStore(this.#firstKey);
-      await this.#reopenClosed();
+      if (this.#roots.isNewSearch(this.#firstKey)) await this.#threads.searchStore(this.#firstKey);
+      await this.#threads.reopenClosed();
       const { keys, roles, shape, caller } = request;
       const { explicit, agent } = caller;
       const candidates = await Promise.all(
-        this.#threads.map((thread) => thread.describeCandidate(explicit, undefined, request)),
+        this.threads.map((thread) => thread.describeCandidate(explicit, undefined, request)),
       );
       const choice = chooseThread(candidates, { keys, roles, shape, kind: "main", explicit, agent });
-      const thread = choice.type === "continue" ? this.#thread(choice.id) : undefined;
+      const thread = choice.type === "continue" ? this.#threads.find(choice.id) : undefined;
       thread?.reserve();
       return thread;
     });
@@ -113,12 +111,12 @@ export class ThreadFamily {
   /** Finds and reserves the thread of the reply that a request follows; a fork while another request is in progress. */
   findThreadAfter(place: ResponsePlace): Promise<Thread | undefined> {
     return this.#queue.run(async () => {
-      const known = this.#threads.find(({ session, isClosed }) => session.id === place.session && !isClosed);
-      const thread = known ?? (await this.#reopen(place.session));
+      const known = this.threads.find(({ session, isClosed }) => session.id === place.session && !isClosed);
+      const thread = known ?? (await this.#threads.reopen(place.session));
       if (!thread) return undefined;
       const isBusy = thread.inFlight > 0;
       const fork = isBusy ? await forkThread(this.#deps.kernel, thread, place.entry) : undefined;
-      const own = fork ? this.#add(fork.session, fork.meta, thread) : thread;
+      const own = fork ? this.#threads.add(fork.session, fork.meta, thread) : thread;
       own.reserve();
       return own;
     });
@@ -126,29 +124,28 @@ export class ThreadFamily {
 
   /** Adopts a conversation that continues here, because its client restarted it from a summary. */
   async #adopt({ thread, text }: ClientSummary): Promise<void> {
-    await this.#roots.addRedirect(thread.session);
-    this.#threads.unshift(thread);
-    this.#adopted.add(thread);
+    await this.#threads.adopt(thread);
     this.#summaries.add({ thread, text });
   }
 
   /** Drops a conversation whose session was deleted while it was open; false if it does not belong to this family. */
   renew(id: SessionId): Promise<boolean> {
     return this.#queue.run(async () => {
-      const thread = this.#thread(id);
-      const isKnown = thread !== undefined || this.#roots.has(id);
+      const isKnown = this.#threads.find(id) !== undefined || this.#roots.has(id);
       // Another request may already have renewed it.
       if (!isKnown || (await this.#deps.kernel.find(id))) return isKnown;
-      this.#threads = this.#threads.filter((known) => known !== thread);
-      this.#roots.remove(id);
-      if (thread?.inFlight === 0) await thread.close().catch(() => undefined);
+      await this.#threads.remove(id);
       return true;
     });
   }
 
-  async close(): Promise<void> {
-    const own = this.#threads.filter((thread) => !this.#adopted.has(thread));
-    await Promise.allSettled([...own, ...this.#roots.sessions].map((thread) => thread.close()));
+  /** Closes idle threads of a family that is in use until there is enough memory. */
+  closeIdle(isEnough: () => boolean): Promise<void> {
+    return this.#queue.run(() => this.#threads.closeIdle(isEnough, (thread) => this.#summaries.isOf(thread)));
+  }
+
+  close(): Promise<void> {
+    return this.#threads.close();
   }
 
   #threadFor(request: ThreadLookup, continued: FindContinued, which: "any"): Promise<Thread>;
@@ -159,14 +156,14 @@ export class ThreadFamily {
     which: "any" | "known",
   ): Promise<Thread | undefined> {
     let isSearched = this.#roots.isNewSearch(request.firstKey);
-    if (isSearched) await this.#searchStore(request.firstKey);
+    if (isSearched) await this.#threads.searchStore(request.firstKey);
     let isSure = isSearched && !this.#roots.hasOthers;
     for (let round = 1; ; round++) {
       const found = await this.#choose(request, continued, which, isSure);
       if (found.type !== "unsure") return found.thread;
       if (round === MAX_ROUNDS) throw createCrowdedError(round);
-      if (!isSearched || isSure) await this.#searchStore(request.firstKey);
-      if (this.#roots.hasOthers) await this.#searchReply(request);
+      if (!isSearched || isSure) await this.#threads.searchStore(request.firstKey);
+      await this.#threads.searchReply(request);
       isSearched = true;
       isSure = true;
     }
@@ -180,20 +177,22 @@ export class ThreadFamily {
     isSearched: boolean,
   ): Promise<FoundThread> {
     const { keys, firstKey, roles, shape, facts, caller } = request;
-    await this.#reopenClosed();
-    const main = request.isMain ? this.#main : undefined;
+    await this.#threads.reopenClosed();
+    const main = request.isMain ? this.#threads.main : undefined;
     if (main) {
       main.reserve();
       return { type: "found", thread: main };
     }
-    const elsewhere = this.#threads.length === 0 ? await continued() : undefined;
+    const elsewhere = this.threads.length === 0 ? await continued() : undefined;
     if (elsewhere) await this.#adopt(elsewhere);
     const { explicit, agent } = caller;
-    const isBesideMain = explicit !== undefined && this.#main?.hasTools === true;
+    const isBesideMain = explicit !== undefined && this.#threads.main?.hasTools === true;
     const summary = this.#summaries.find(request.opening);
     const continues = summary?.thread.session.id;
     const messages = { keys: this.#isExplicit ? keys : replaceOpening(keys, firstKey), roles };
-    const candidates = await listCandidates(this.#threads, this.#deps, { explicit, firstKey, messages });
+    const opening = this.#isExplicit ? undefined : firstKey;
+    const threads = narrowThreads(this.threads, { ...messages, agent, firstKey: opening });
+    const candidates = await listCandidates(threads, this.#deps, { explicit, firstKey, messages });
     const known = findKnownConversation(candidates, request, messages);
     const kind = detectRequestKind({ ...facts, hasMainConversation: isBesideMain, ...(known && { known }) });
     const choice = chooseThread(candidates, { ...messages, shape, kind, explicit, agent, continues });
@@ -201,7 +200,7 @@ export class ThreadFamily {
     if (!isSearched && !isCertainChoice(isContinued ? choice : undefined, candidates, request))
       return { type: "unsure", thread: undefined };
     if (which === "known" && choice.type === "new-main") return { type: "found", thread: undefined };
-    const chosen = isContinued ? this.#thread(choice.id) : undefined;
+    const chosen = isContinued ? this.#threads.find(choice.id) : undefined;
     const thread = chosen ?? (await this.#open(request, choice.type === "new-child" ? choice.kind : kind));
     if (!thread) return { type: "unsure", thread: undefined };
     const isRestarted = isContinued && choice.keep === 0;
@@ -209,51 +208,16 @@ export class ThreadFamily {
     if (linked?.thread === thread && !(await isRepeatedInFull(thread, keys)))
       await this.#summaries.link(linked, this.#caller.client ?? "client");
     thread.reserve();
+    this.#threads.recordUse(thread);
     return { type: "found", thread };
   }
 
-  /** Reopens adopted threads that were closed together with their original family. */
-  async #reopenClosed(): Promise<void> {
-    const closed = this.#threads.filter(({ isClosed }) => isClosed);
-    this.#threads = this.#threads.filter(({ isClosed }) => !isClosed);
-    for (const { session } of closed) await this.#reopen(session.id);
-  }
-
-  get #main(): Thread | undefined {
-    return this.#threads.find(({ kind }) => kind === "main");
-  }
-
-  #thread(id: string): Thread | undefined {
-    return this.#threads.find(({ session }) => session.id === id);
+  get #roots(): FamilyRoots {
+    return this.#threads.roots;
   }
 
   get #isExplicit(): boolean {
     return this.#caller.explicit !== undefined;
-  }
-
-  /** Looks up stored conversations that a request may continue. */
-  async #searchStore(firstKey: string): Promise<void> {
-    const { kernel } = this.#deps;
-    const isShared = this.#isExplicit || kernel.maintenance.sharedStates !== undefined;
-    const isKnown = (id: SessionId) => this.#thread(id) !== undefined;
-    const stored = await openStoredThreads(kernel, this.#roots, { firstKey, isShared, isKnown });
-    // The newest comes first.
-    for (const { session, meta } of stored.toReversed()) if (!isKnown(session.id)) this.#add(session, meta);
-  }
-
-  /** Looks up stored conversations that end with the last reply of a request, among those that are not open. */
-  async #searchReply(request: ThreadLookup): Promise<void> {
-    const reply = getLastReplyKey(request);
-    if (reply === undefined) return;
-    const isKnown = (id: SessionId) => this.#thread(id) !== undefined;
-    const prefixes = this.#roots.listIdPrefixes();
-    const stored = await openThreadsWithReply(this.#deps.kernel, prefixes, reply, isKnown);
-    for (const { session, meta } of stored.toReversed()) this.#add(session, meta);
-  }
-
-  async #reopen(id: SessionId): Promise<Thread | undefined> {
-    const stored = await openStoredThread(this.#deps.kernel, id);
-    return stored && this.#add(stored.session, stored.meta);
   }
 
   /** Opens a new conversation; undefined if another gateway has just begun one under the same id. */
@@ -261,20 +225,20 @@ export class ThreadFamily {
     const opened = await openNewThread(request, kind, {
       kernel: this.#deps.kernel,
       roots: this.#roots,
-      threads: this.#threads,
-      main: this.#main,
+      threads: this.threads,
+      main: this.#threads.main,
       isExplicit: this.#isExplicit,
       controlShare: this.#deps.controlShare(),
       toStoredTitle: (title) => this.#storedTitle(title),
       quoted: this.#deps.quoted,
     });
-    return opened && this.#add(opened.session, opened.meta, opened.main);
+    return opened && this.#threads.add(opened.session, opened.meta, opened.main);
   }
 
-  #add(session: Session, meta: ThreadMeta, main?: Thread): Thread {
+  #build(session: Session, meta: ThreadMeta, main?: Thread): Thread {
     const { kernel, stored, prepareStored } = this.#deps;
-    const onReply = (text: string) => this.#recordReply(meta.kind, text, main);
-    const thread = new Thread({
+    const onReply = (text: string) => this.#recordReply(thread, text, main);
+    const thread: Thread = new Thread({
       session,
       meta,
       threadKey: buildThreadKey(this.#caller, this.#firstKey),
@@ -283,13 +247,14 @@ export class ThreadFamily {
       prepareStored,
       onReply,
     });
-    // Most recently used first.
-    this.#threads.unshift(thread);
     return thread;
   }
 
-  async #recordReply(kind: ThreadKind, text: string, knownMain: Thread | undefined): Promise<void> {
-    const main = knownMain ?? this.#main;
+  async #recordReply(thread: Thread, text: string, knownMain: Thread | undefined): Promise<void> {
+    const { kind } = thread.meta;
+    // Conversations that only begin alike have nothing else in common.
+    const isOwn = kind === "main" && !this.#isExplicit;
+    const main = isOwn ? thread : (knownMain ?? this.#threads.main);
     if (kind === "main" && main) this.#summaries.addReply({ text, thread: main });
     if (kind === "compaction") {
       if (main) this.#summaries.add({ text, thread: main });

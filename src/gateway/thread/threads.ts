@@ -193,7 +193,13 @@ export class Threads {
     for (const [key, held] of this.#families) {
       if (this.#count <= maxThreads && this.#sizeBytes <= limits) return;
       const { family } = held;
-      if (!family.isIdle) continue;
+      if (!family.isIdle) {
+        await family.closeIdle(() => {
+          this.#setSize(held, family.threads.length, family.sizeBytes);
+          return this.#count <= maxThreads && this.#sizeBytes <= limits;
+        });
+        continue;
+      }
       this.#families.delete(key);
       this.#retention.recordEviction(key, held.sizeBytes);
       this.#setSize(held, 0, 0);

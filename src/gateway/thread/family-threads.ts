@@ -1,0 +1,122 @@
+import type { Kernel, Session, SessionId } from "../../index.ts";
+import type { CallerIdentity } from "../identity/session-ids.ts";
+import { FamilyRoots } from "./family-roots.ts";
+import { openStoredThread, openStoredThreads, openThreadsWithReply } from "./stored-threads.ts";
+import type { Thread } from "./thread.ts";
+import type { ThreadLookup } from "./thread-lookup.ts";
+import type { ThreadMeta } from "./thread-meta.ts";
+import { getLastReplyKey } from "./trimmed-thread.ts";
+
+/** Makes a thread of a session. */
+type BuildThread = (session: Session, meta: ThreadMeta, main?: Thread) => Thread;
+
+/** The open threads of a family, and the way to those in the store. */
+export class FamilyThreads {
+  readonly #kernel: Kernel;
+  readonly #isExplicit: boolean;
+  readonly #build: BuildThread;
+  readonly roots: FamilyRoots;
+  /** Threads of other families that continue here. */
+  readonly #adopted = new Set<Thread>();
+  #threads: Thread[] = [];
+
+  constructor(kernel: Kernel, caller: CallerIdentity, firstKey: string, build: BuildThread) {
+    this.#kernel = kernel;
+    this.#isExplicit = caller.explicit !== undefined;
+    this.#build = build;
+    this.roots = new FamilyRoots(kernel, caller, firstKey);
+  }
+
+  /** Most recently used first. */
+  get open(): readonly Thread[] {
+    return this.#threads;
+  }
+
+  /** The main conversation. */
+  get main(): Thread | undefined {
+    return this.#threads.find(({ kind }) => kind === "main");
+  }
+
+  find(id: SessionId): Thread | undefined {
+    return this.#threads.find(({ session }) => session.id === id);
+  }
+
+  add(session: Session, meta: ThreadMeta, main?: Thread): Thread {
+    const thread = this.#build(session, meta, main);
+    this.#threads.unshift(thread);
+    return thread;
+  }
+
+  /** Moves a thread to the front, because it is used. */
+  recordUse(thread: Thread): void {
+    const at = this.#threads.indexOf(thread);
+    if (at > 0) this.#threads.unshift(...this.#threads.splice(at, 1));
+  }
+
+  /** Adopts a conversation of another family. */
+  async adopt(thread: Thread): Promise<void> {
+    await this.roots.addRedirect(thread.session);
+    this.#threads.unshift(thread);
+    this.#adopted.add(thread);
+  }
+
+  /** Drops a thread whose session was deleted. */
+  async remove(id: SessionId): Promise<void> {
+    const thread = this.find(id);
+    this.#threads = this.#threads.filter((known) => known !== thread);
+    this.roots.remove(id);
+    if (thread?.inFlight === 0) await thread.close().catch(() => undefined);
+  }
+
+  /** Reopens adopted threads that were closed together with their original family. */
+  async reopenClosed(): Promise<void> {
+    const closed = this.#threads.filter(({ isClosed }) => isClosed);
+    if (closed.length === 0) return;
+    this.#threads = this.#threads.filter(({ isClosed }) => !isClosed);
+    for (const { session } of closed) await this.reopen(session.id);
+  }
+
+  /** Opens the thread of a stored session; undefined if there is none. */
+  async reopen(id: SessionId): Promise<Thread | undefined> {
+    const stored = await openStoredThread(this.#kernel, id);
+    return stored && this.add(stored.session, stored.meta);
+  }
+
+  /** Looks up the newest stored conversations that a request may continue. */
+  async searchStore(firstKey: string): Promise<void> {
+    const isShared = this.#isExplicit || this.#kernel.maintenance.sharedStates !== undefined;
+    const isKnown = (id: SessionId) => this.find(id) !== undefined;
+    const stored = await openStoredThreads(this.#kernel, this.roots, { firstKey, isShared, isKnown });
+    // The newest comes first.
+    for (const { session, meta } of stored.toReversed()) if (!isKnown(session.id)) this.add(session, meta);
+  }
+
+  /** Looks up stored conversations that end with the last reply of a request, if some are not open. */
+  async searchReply(request: ThreadLookup): Promise<void> {
+    const reply = getLastReplyKey(request);
+    if (reply === undefined || !this.roots.hasOthers) return;
+    const isKnown = (id: SessionId) => this.find(id) !== undefined;
+    const stored = await openThreadsWithReply(this.#kernel, this.roots.listIdPrefixes(), reply, isKnown);
+    for (const { session, meta } of stored.toReversed()) this.add(session, meta);
+  }
+
+  /**
+   * Closes threads without a request in progress until there is enough memory, the least recently used first; they are
+   * found again in the store by their replies. Conversations under one id stay together.
+   */
+  async closeIdle(isEnough: () => boolean, isNeeded: (thread: Thread) => boolean): Promise<void> {
+    if (this.#isExplicit) return;
+    for (const thread of this.#threads.toReversed()) {
+      if (isEnough()) return;
+      if (thread.inFlight > 0 || this.#adopted.has(thread) || isNeeded(thread)) continue;
+      this.#threads = this.#threads.filter((known) => known !== thread);
+      this.roots.release(thread.session.id);
+      await thread.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    const own = this.#threads.filter((thread) => !this.#adopted.has(thread));
+    await Promise.allSettled([...own, ...this.roots.sessions].map((thread) => thread.close()));
+  }
+}
