@@ -104,7 +104,7 @@ export class CallContent {
   /** Sends another window. */
   async setWindow(fitted: FittedWindow): Promise<void> {
     this.#fitted = fitted;
-    this.#thread.recordWindowSize(fitted.tokens);
+    this.#thread.recordWindowSize(fitted.tokens, fitted.isRewritten);
     const placed = this.#placed ?? NO_PLACEMENT;
     if (this.#source !== "log") {
       const { pieces, violations } = await buildFittedPieces(this.#thread, this.#request, placed, fitted);

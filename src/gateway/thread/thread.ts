@@ -27,6 +27,8 @@ import { createThreadWindows, type ThreadWindows } from "./thread-windows.ts";
 const BYTES_PER_THREAD = 64_000;
 const BYTES_PER_MESSAGE = 1_000;
 const BYTES_PER_TOKEN = 10;
+/** An edited window keeps the lines and facts of what it left out. */
+const BYTES_PER_EDITED_TOKEN = 40;
 /** Number of consecutive unknown responses after which the provider counts as storing none. */
 const MAX_UNKNOWN_RESPONSES = 2;
 const REMINDER_PREFIX = "Said by the client for one request only:\n";
@@ -255,8 +257,8 @@ export class Thread {
   }
 
   /** Records the size of its window. */
-  recordWindowSize(tokens: number): void {
-    this.#windowBytes = tokens * BYTES_PER_TOKEN;
+  recordWindowSize(tokens: number, isEdited: boolean): void {
+    this.#windowBytes = tokens * (isEdited ? BYTES_PER_EDITED_TOKEN : BYTES_PER_TOKEN);
   }
 
   /** Records the kept body of its last request. */
