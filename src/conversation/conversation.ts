@@ -16,6 +16,7 @@ import { findRangesThrough } from "./find-ranges-through.ts";
 import { type CachedLine, type KeyFunction, LineCache, type LineMessage } from "./line-cache.ts";
 import {
   type CallerMessage,
+  continuesLine,
   type PlacedMessages,
   pairMessages,
   pairMessagesAfter,
@@ -28,6 +29,9 @@ export type { CallerMessage, PlacedMessage, PlacedMessages } from "./placed-mess
 const MAX_ABANDONED_LINES = 8;
 /** Maximum number of the session's lines searched for an entry. */
 const MAX_SEARCHED_LINES = 1_000;
+
+/** The messages of a line, with their keys and roles. */
+type LineContent = Pick<CachedLine, "messages" | "keys" | "roles">;
 
 /** Decides how to change a line so that it matches a caller's messages. */
 export type Aligner<G extends CallerMessage> = (line: CachedLine, given: readonly G[]) => Alignment;
@@ -68,18 +72,25 @@ export class Conversation<G extends CallerMessage> {
     return this.#queue.run(() => runningTurns.run(this, work));
   }
 
-  /** The active line, or an abandoned one that shares more with the caller's messages. */
-  readLine(given: readonly G[] = []): Promise<CachedLine> {
-    return given.length === 0
-      ? this.#lineCache.refresh()
-      : this.#findClosestLine(given.map(({ key }) => key));
+  /** The active line; no promise if nobody else has written. */
+  readLine(): CachedLine | Promise<CachedLine> {
+    return this.#lineCache.refresh();
   }
 
-  /** The active line, including previously dropped messages that a caller with these keys sends again. */
-  async readLineWithRestored(
-    caller: readonly string[],
-  ): Promise<Pick<CachedLine, "messages" | "keys" | "roles">> {
-    const line = await this.#lineCache.refresh();
+  /** The active line after the writes of running turns; no promise if it is in memory and no turn is running. */
+  readLineInTurn(): CachedLine | Promise<CachedLine> {
+    return this.#queue.run(() => this.#lineCache.refresh());
+  }
+
+  /** `readLineInTurn`, including previously dropped messages that a caller with these keys sends again. */
+  readRestoredLineInTurn(caller: readonly string[]): LineContent | Promise<LineContent> {
+    const line = this.readLineInTurn();
+    return line instanceof Promise
+      ? line.then((read) => this.#withRestored(read, caller))
+      : this.#withRestored(line, caller);
+  }
+
+  #withRestored(line: CachedLine, caller: readonly string[]): LineContent {
     const messages = this.#dropped.findRestoredLine(line, caller)?.messages;
     if (!messages) return line;
     return { messages, keys: messages.map(({ key }) => key), roles: messages.map(({ role }) => role) };
@@ -92,7 +103,8 @@ export class Conversation<G extends CallerMessage> {
   }
 
   async #tryTakeAllMessages(given: readonly G[], align: Aligner<G>): Promise<PlacedMessages<G>> {
-    let line = await this.readLine(given);
+    const closest = this.#findClosestLine(given);
+    let line = closest instanceof Promise ? await closest : closest;
     const alignment = align(line, given);
     if (alignment.type === "drop") {
       this.#rememberAbandoned(line);
@@ -123,7 +135,7 @@ export class Conversation<G extends CallerMessage> {
       this.#lineCache.head,
     );
     this.#isCompacted = false;
-    return { ...pairMessages(isWhole ? line : await this.#lineCache.refresh(), given), written };
+    return pairMessages(isWhole ? line : await this.#lineCache.refresh(), given, written);
   }
 
   /** Appends those of the caller's messages that the line does not end with yet. */
@@ -173,7 +185,8 @@ export class Conversation<G extends CallerMessage> {
     last: EntryId | undefined,
     append: () => Promise<E | undefined>,
   ): Promise<E | undefined> {
-    await this.endLineAt(last);
+    const ending = this.endLineAt(last);
+    if (ending) await ending;
     const entry = await append();
     if (!entry || this.#lineCache.addAppended([entry]) || last === undefined) return entry;
     // If another writer came in between, set the line explicitly.
@@ -203,9 +216,11 @@ export class Conversation<G extends CallerMessage> {
     this.#lineCache.addAppended(entries);
   }
 
-  /** Makes the line end with `last`, even if concurrent calls have changed it. */
-  async endLineAt(last: EntryId | undefined): Promise<void> {
-    if (last !== undefined) await retryOnConflict(() => this.#tryEndLineAt(last));
+  /** Makes the line end with `last`, even if concurrent calls have changed it; no promise if it does already. */
+  endLineAt(last: EntryId | undefined): Promise<unknown> | undefined {
+    if (last === undefined) return undefined;
+    if (this.#lineCache.peek()?.messages.at(-1)?.id === last) return undefined;
+    return retryOnConflict(() => this.#tryEndLineAt(last));
   }
 
   /** Makes the line end with an entry; false if no line contains it. */
@@ -225,9 +240,16 @@ export class Conversation<G extends CallerMessage> {
     return true;
   }
 
-  /** The active line, or an abandoned one that shares more with the given keys. */
-  async #findClosestLine(keys: readonly string[]): Promise<CachedLine> {
+  /** The active line, or an abandoned one that shares more with the caller's messages. */
+  #findClosestLine(given: readonly G[]): CachedLine | Promise<CachedLine> {
+    const line = this.#lineCache.peek();
+    return line && continuesLine(line, given) ? line : this.#chooseClosestLine(given);
+  }
+
+  async #chooseClosestLine(given: readonly G[]): Promise<CachedLine> {
     const line = await this.#lineCache.refresh();
+    if (given.length === 0) return line;
+    const keys = given.map(({ key }) => key);
     const same = (seen: CachedLine) => countCommonPrefix(seen.keys, keys);
     const own = same(line);
     if (own === line.messages.length || findOmittedPlaces(line.keys, keys)) return line;

@@ -54,8 +54,17 @@ export class LineCache {
     return this.#head;
   }
 
-  /** Returns the line, updated with new entries. */
-  async refresh(): Promise<CachedLine> {
+  /** The line if it is known and nothing was written since. */
+  peek(): CachedLine | undefined {
+    return this.#line && this.#session.peekHead()?.seq === this.#head ? this.#line : undefined;
+  }
+
+  /** Returns the line, updated with new entries; no promise if there are none. */
+  refresh(): CachedLine | Promise<CachedLine> {
+    return this.peek() ?? this.#readNew();
+  }
+
+  async #readNew(): Promise<CachedLine> {
     if (this.#line && (await this.#follow(this.#line))) return this.#line;
     this.#line = await this.#load();
     return this.#line;
@@ -65,8 +74,10 @@ export class LineCache {
    * Adds entries that were just appended, so that they need not be read again; false if other entries lie in between.
    */
   addAppended(entries: readonly Entry[]): boolean {
-    const isNext = entries.every(({ seq }, index) => seq === this.#head + 1 + index);
-    return this.#line !== undefined && isNext && this.#add(this.#line, entries);
+    if (!this.#line) return false;
+    let next = this.#head;
+    for (const { seq } of entries) if (seq !== ++next) return false;
+    return this.#add(this.#line, entries);
   }
 
   /** Records that the line was just rewound to its message at `place`, so that it need not be read again. */

@@ -29,10 +29,14 @@ export interface PlacedMessages<G extends CallerMessage> {
   readonly written?: readonly Entry<MessageBody>[];
 }
 
-/** Pairs a line's messages with the caller's. Messages appended to the line later are not included. */
+/**
+ * Pairs a line's messages with the caller's, of which `written` were just appended. Messages appended to the line later
+ * are not included.
+ */
 export function pairMessages<G extends CallerMessage>(
   line: Pick<CachedLine, "messages" | "placeOf"> & Partial<Pick<CachedLine, "placeOfSeq">>,
   given: readonly G[],
+  written?: readonly Entry<MessageBody>[],
 ): PlacedMessages<G> {
   const at = (place = -1): PlacedMessage<G> | undefined => {
     const message = line.messages[place];
@@ -46,7 +50,14 @@ export function pairMessages<G extends CallerMessage>(
     byId: { get: (id) => at(line.placeOf(id)) },
     ...(line.placeOfSeq && { bySeq: { get: (seq) => at(line.placeOfSeq?.(seq)) } }),
     last: line.messages.at(-1)?.id,
+    ...(written && { written }),
   };
+}
+
+/** True if a caller's messages begin with all messages of a line. */
+export function continuesLine({ keys }: Pick<CachedLine, "keys">, given: readonly CallerMessage[]): boolean {
+  for (let place = 0; place < keys.length; place++) if (keys[place] !== given[place]?.key) return false;
+  return true;
 }
 
 /** Like `placed`, for messages appended after the entry `last`; undefined if other messages came in between. */

@@ -55,6 +55,8 @@ const MAX_TRIES = 200;
 /** Longest walk through the history of lines. */
 const MAX_HISTORY = 10_000;
 
+/** The choice of a session's initial line. */
+const START = { seq: 0, previous: 0, previousEnd: 0, reason: "start" };
 const TAKING_BACK = { departure: "taken-back" } as const satisfies LineChange;
 
 function toLineFields({ reason, departure }: Required<LineChange>): Pick<LineBody, "reason" | "departure"> {
@@ -88,7 +90,14 @@ export class Lines {
     throw createArgumentError("entry id", which, `an id of session ${JSON.stringify(this.#session)}`);
   }
 
-  async active(): Promise<ChosenLine> {
+  /** The active line; no promise if it is in memory. */
+  active(): ChosenLine | Promise<ChosenLine> {
+    const seq = this.#log.store.sessions.peek?.(this.#session)?.record?.lineSeq;
+    const known = seq === undefined ? undefined : this.#peek(seq);
+    return known ?? this.#readActive();
+  }
+
+  async #readActive(): Promise<ChosenLine> {
     const record = await this.#log.store.sessions.get(this.#session);
     if (!record)
       throw new LonghaulError(
@@ -257,16 +266,16 @@ export class Lines {
     }
   }
 
-  async #load(seq: number): Promise<LoadedLine> {
+  /** The line chosen at `seq` if it is known. */
+  #peek(seq: number): LoadedLine | undefined {
     if (this.#known?.seq === seq) return this.#known;
-    if (seq === 0)
-      return {
-        seq,
-        line: buildLineAfter(this.#session, 0, []),
-        previous: 0,
-        previousEnd: 0,
-        reason: "start",
-      };
+    if (seq > 0) return undefined;
+    return { ...START, line: buildLineAfter(this.#session, 0, []) };
+  }
+
+  async #load(seq: number): Promise<LoadedLine> {
+    const known = this.#peek(seq);
+    if (known) return known;
     const stored = await this.#log.store.entries.get(this.#session, seq);
     const entry = stored && toEntry(this.#session, stored);
     if (entry?.kind !== "line") return this.#loadBefore(seq);

@@ -64,6 +64,16 @@ export class ReadableSession {
     return this.#log.store.entries.head(this.id);
   }
 
+  /** The head if it is in memory, without a promise; undefined if it must be read. */
+  peekHead(): Head | undefined {
+    return this.#scope.isClosed ? undefined : this.#log.store.entries.peekHead?.(this.id);
+  }
+
+  /** The session's metadata if they are in memory, without a promise; undefined if they must be read. */
+  peekRecord(): SessionRecord | undefined {
+    return this.#scope.isClosed ? undefined : this.#log.store.sessions.peek?.(this.id)?.record;
+  }
+
   /** Messages being written now, in this process or another. */
   async drafts(): Promise<readonly LiveDraft[]> {
     this.#scope.assertOpen();

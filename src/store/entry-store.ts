@@ -87,6 +87,8 @@ export interface EntryStore {
   read(session: SessionId, query: EntryQuery): Promise<readonly StoredEntry[]>;
   /** Throws SESSION_NOT_FOUND if the session does not exist. */
   head(session: SessionId): Promise<Head>;
+  /** The same head if it is in memory; undefined if it must be read. */
+  peekHead?(session: SessionId): Head | undefined;
   /** The ends of all logs in pages; `after` is the `place` of the previous page's last item. */
   heads(query: { readonly after?: number; readonly limit: number }): Promise<readonly SessionHead[]>;
   /**

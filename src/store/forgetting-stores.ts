@@ -14,7 +14,9 @@ export interface ForgettingMemory extends Pick<MemoryStore, "expectErasure" | "f
 
 /** Wraps entries so that a redaction also removes their chunks from the index. */
 export function withEntryForgetting(entries: EntryStore, memory: ForgettingMemory): EntryStore {
+  const { peekHead } = entries;
   return {
+    ...(peekHead && { peekHead: (session) => peekHead.call(entries, session) }),
     append: (requests) => entries.append(requests),
     get: (session, seq) => entries.get(session, seq),
     read: (session, query) => entries.read(session, query),
@@ -31,9 +33,10 @@ export function withEntryForgetting(entries: EntryStore, memory: ForgettingMemor
 
 /** Wraps sessions so that a deletion also removes their chunks from the index. */
 export function withSessionForgetting(sessions: SessionStore, memory: ForgettingMemory): SessionStore {
-  const { readable } = sessions;
+  const { readable, peek } = sessions;
   return {
     ...(readable && { readable: (ids, owners) => readable.call(sessions, ids, owners) }),
+    ...(peek && { peek: (id) => peek.call(sessions, id) }),
     open: (session) => sessions.open(session),
     get: (id) => sessions.get(id),
     list: (query) => sessions.list(query),

@@ -17,6 +17,11 @@ export interface SessionRecord {
   readonly lineSeq: number;
 }
 
+/** What is known about an id: the record of its session, or that there is none. */
+export interface KnownRecord {
+  readonly record: SessionRecord | undefined;
+}
+
 /** The metadata of a new session. */
 export type NewSession = Pick<SessionRecord, "id" | "parent" | "relation" | "createdAt" | "title" | "meta">;
 
@@ -49,6 +54,8 @@ export interface SessionStore {
    */
   open(session: NewSession): Promise<{ readonly record: SessionRecord; readonly created: boolean }>;
   get(id: SessionId): Promise<SessionRecord | undefined>;
+  /** The answer of `get` if it is in memory; undefined if it must be read. */
+  peek?(id: SessionId): KnownRecord | undefined;
   list(query: SessionQuery): Promise<readonly SessionRecord[]>;
   /**
    * Those of the sessions that belong to some owners, decided by policies of the store itself, which do not depend on

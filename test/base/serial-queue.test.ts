@@ -32,6 +32,48 @@ describe("a serial queue", () => {
     );
   });
 
+  test("starts work at once and returns its result without a promise if nothing else is running", async () => {
+    const queue = new SerialQueue();
+    expect(queue.run(() => 1)).toBe(1);
+    const events: string[] = [];
+    const first = queue.run(async () => {
+      events.push("first begins");
+      await pause();
+      events.push("first ends");
+    });
+    const inside = queue.run(() => events.push("second"));
+    expect(inside).toBeInstanceOf(Promise);
+    events.push("both are called");
+    await first;
+    // The caller of the first piece goes on before the second one begins.
+    events.push("the first caller goes on");
+    await inside;
+    expect(events).toEqual([
+      "first begins",
+      "both are called",
+      "first ends",
+      "the first caller goes on",
+      "second",
+    ]);
+    expect(queue.waiting).toBe(0);
+  });
+
+  test("runs work that is added while a piece begins after that piece", async () => {
+    const queue = new SerialQueue();
+    const events: string[] = [];
+    let inner: Promise<void> | undefined;
+    const outer = queue.run(async () => {
+      inner = queue.run(async () => {
+        events.push("inner");
+      });
+      await pause();
+      events.push("outer");
+    });
+    await outer;
+    await inner;
+    expect(events).toEqual(["outer", "inner"]);
+  });
+
   test("returns the error of a piece that throws at once", async () => {
     const queue = new SerialQueue();
     const failed = queue.run(() => {

@@ -30,8 +30,11 @@ export class LatestReplies {
   }
 
   /** The calls of the last reply; read from the log only if an earlier process stored it. */
-  async readLastCalls(): Promise<LoggedCalls> {
-    if (this.#calls) return this.#calls;
+  readLastCalls(): LoggedCalls | Promise<LoggedCalls> {
+    return this.#calls ?? this.#readLastCalls();
+  }
+
+  async #readLastCalls(): Promise<LoggedCalls> {
     const { keys, roles, messages } = await this.#conversation.readLine();
     const at = roles.lastIndexOf("assistant");
     const entry = messages[at] && (await this.#session.entry(messages[at].id));

@@ -1,5 +1,6 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
-import type { LineMessage } from "../../conversation/line-cache.ts";
+import type { CachedLine, LineMessage } from "../../conversation/line-cache.ts";
+import { continuesLine } from "../../conversation/placed-messages.ts";
 import type { EntryId, Message, Session } from "../../index.ts";
 import type { Blobs } from "../../log-entry.ts";
 import type { KeyedMessages } from "../identity/align-request.ts";
@@ -39,6 +40,25 @@ export class MergedReplies {
   constructor(session: Pick<Session, "entry">, blobs: Pick<Blobs, "restore" | "restoreMessage">) {
     this.#session = session;
     this.#blobs = blobs;
+  }
+
+  /** Splits joined replies of a request, so that it matches the line; no promise if it continues the line as it is. */
+  split(
+    request: RequestMessages,
+    line: CachedLine | Promise<CachedLine>,
+  ): RequestMessages | Promise<RequestMessages> {
+    const isContinued = !(line instanceof Promise) && continuesLine(line, request.list);
+    return isContinued ? request : this.#split(request, line);
+  }
+
+  async #split(request: RequestMessages, line: CachedLine | Promise<CachedLine>): Promise<RequestMessages> {
+    const read = await line;
+    if (continuesLine(read, request.list)) return request;
+    const keyed = {
+      keys: request.list.map(({ key }) => key),
+      roles: request.list.map(({ role }) => role),
+    };
+    return splitRuns(request, read.messages, await this.findRuns(read, keyed));
   }
 
   /** Finds the messages of a request that combine several replies of the line. */
@@ -117,7 +137,7 @@ export function mergeRuns(
 /**
  * The request with each joined message split into the replies of the line; the last of them keeps the elements of all.
  */
-export function splitRuns(
+function splitRuns(
   messages: RequestMessages,
   line: readonly LineMessage[],
   runs: readonly MergedRun[],

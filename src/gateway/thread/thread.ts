@@ -1,5 +1,5 @@
 import { Conversation, type PlacedMessages } from "../../conversation/conversation.ts";
-import type { CachedLine, LineMessage } from "../../conversation/line-cache.ts";
+import type { LineMessage } from "../../conversation/line-cache.ts";
 import { type EntryId, type MessageInput, parseEntryId, type Session } from "../../index.ts";
 import type { Blobs } from "../../log-entry.ts";
 import type { LoggedContent } from "../../wire/wire.ts";
@@ -16,7 +16,7 @@ import type { LastSentRequest } from "./last-sent-request.ts";
 import { LatestReplies } from "./latest-replies.ts";
 import { restoreCallIds } from "./logged-call-ids.ts";
 import { createLoggedContent } from "./logged-content.ts";
-import { MergedReplies, mergeRuns, splitRuns } from "./merged-replies.ts";
+import { MergedReplies, mergeRuns } from "./merged-replies.ts";
 import { Reminders } from "./reminders.ts";
 import { RequestProgress } from "./request-progress.ts";
 import type { ThreadKey } from "./response-place.ts";
@@ -102,10 +102,11 @@ export class Thread {
   }
 
   /** Records the last message that this process has written; without one, the end of the log. */
-  async recordWritten(entry: EntryId | undefined): Promise<void> {
-    const own = entry === undefined ? undefined : parseEntryId(entry);
-    if (!own) this.#progress.recordWritten((await this.session.head()).seq);
-    else if (own.session === this.session.id) this.#progress.recordWritten(own.seq);
+  recordWritten(entry: EntryId | undefined): Promise<void> | undefined {
+    if (entry === undefined) return this.session.head().then(({ seq }) => this.#progress.recordWritten(seq));
+    const own = parseEntryId(entry);
+    if (own.session === this.session.id) this.#progress.recordWritten(own.seq);
+    return undefined;
   }
 
   get threadKey(): ThreadKey {
@@ -147,11 +148,7 @@ export class Thread {
 
   /** The messages of the line, after pending writes. */
   async line(): Promise<readonly LineMessage[]> {
-    return (await this.#lineSeen()).messages;
-  }
-
-  #lineSeen(): Promise<CachedLine> {
-    return this.conversation.runInTurn(() => this.conversation.readLine());
+    return (await this.conversation.readLineInTurn()).messages;
   }
 
   /** The facts that decide whether a request belongs to this thread; `opening` is the key of the lookup. */
@@ -161,8 +158,8 @@ export class Thread {
     request: KeyedMessages,
   ): Promise<ThreadCandidate> {
     const { shape, agent, firstKey } = this.#meta;
-    const read = () => this.conversation.readLineWithRestored(request.keys);
-    const { keys, roles, messages } = await this.conversation.runInTurn(read);
+    const read = this.conversation.readRestoredLineInTurn(request.keys);
+    const { keys, roles, messages } = read instanceof Promise ? await read : read;
     const isAlike = explicit === undefined && opening === firstKey;
     const line = { keys: isAlike ? replaceOpening(keys, firstKey) : keys, roles };
     const runs = await this.#mergedReplies.findRuns({ ...line, messages }, request);
@@ -178,14 +175,8 @@ export class Thread {
   }
 
   /** Splits replies that the client has joined, so that the request matches the line. */
-  async splitMergedReplies(request: RequestMessages): Promise<RequestMessages> {
-    const { keys, roles, messages } = await this.#lineSeen();
-    if (keys.every((key, place) => key === request.list[place]?.key)) return request;
-    const keyed = {
-      keys: request.list.map(({ key }) => key),
-      roles: request.list.map(({ role }) => role),
-    };
-    return splitRuns(request, messages, await this.#mergedReplies.findRuns({ keys, roles, messages }, keyed));
+  splitMergedReplies(request: RequestMessages): RequestMessages | Promise<RequestMessages> {
+    return this.#mergedReplies.split(request, this.conversation.readLineInTurn());
   }
 
   /** Counts a request that is about to begin, so that concurrent ones see it. */
@@ -225,7 +216,11 @@ export class Thread {
     const note = this.#noted.has(messages) ? undefined : this.#reminders.findNote(list);
     if (note !== undefined) this.#noted.set(messages, 1);
     this.#reminders.expect(list);
-    const given = restoreCallIds(this.getLineMessages(messages), await this.#replies.readLastCalls());
+    const calls = this.#replies.readLastCalls();
+    const given = restoreCallIds(
+      this.getLineMessages(messages),
+      calls instanceof Promise ? await calls : calls,
+    );
     const placed = await this.conversation.takeAllMessages(given, this.#reminders.align);
     if (note !== undefined)
       this.conversation.recordAppended([await this.session.note(REMINDER_PREFIX + note)]);

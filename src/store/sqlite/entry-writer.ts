@@ -1,7 +1,7 @@
 import type { Clock } from "../../model/clock.ts";
 import type { SessionId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
-import type { AppendOutcome, AppendRequest, AppendResult, NewEntry, StoredEntry } from "../entry-store.ts";
+import type { AppendOutcome, AppendRequest, AppendResult, StoredEntry } from "../entry-store.ts";
 import { chooseEntryTime } from "../entry-time.ts";
 import { toKindNumber } from "../kind-numbers.ts";
 import { createPositionConflict } from "../refusals.ts";
@@ -15,9 +15,6 @@ import type { Intakes } from "./intakes.ts";
 import { type SessionCache, type SessionState, throwSessionNotFound } from "./session-cache.ts";
 import type { SqliteSessions } from "./sqlite-sessions.ts";
 import type { SqliteTasks } from "./sqlite-tasks.ts";
-import { resultCodeOf } from "./store-error.ts";
-
-const SQLITE_CONSTRAINT = 19;
 
 /** Tables other than entries that an append writes to. */
 interface EntryWriterDeps {
@@ -32,17 +29,14 @@ interface EntryWriterDeps {
 }
 
 /**
- * Executes appends within a write transaction. The cached head of a session is used unchecked: if another process has
- * appended, the key is taken; if it has deleted the session, the guard of the first insert matches no row. Both are
- * detected before anything is written, and one read of the table corrects the cache.
+ * Executes appends within a write transaction. At its beginning the cache learns whether anybody else has written; from
+ * then on cached heads are right, because the lock is held.
  */
 export class EntryWriter {
   readonly #deps: EntryWriterDeps;
   readonly #insert;
-  readonly #insertGuarded;
   readonly #setLine;
-  /** The session whose cached state was confirmed in this transaction; it cannot change while the lock is held. */
-  #proven: SessionState | undefined;
+  readonly #now = () => this.#deps.clock.now();
   /** The entries of this transaction, to keep in memory after its commit. */
   #written: StoredEntry[] = [];
   #writtenKeys: number[] = [];
@@ -50,24 +44,26 @@ export class EntryWriter {
   constructor(db: Database, near: EntryWriterDeps) {
     this.#deps = near;
     this.#insert = db.prepare("INSERT INTO entries (key, at, kind, payload) VALUES (?, ?, ?, ?)");
-    this.#insertGuarded = db.prepare(
-      "INSERT INTO entries (key, at, kind, payload) SELECT ?, ?, ?, ? FROM sessions WHERE number = ? AND id IS NOT NULL",
-    );
     this.#setLine = db.prepare("UPDATE sessions SET line_seq = ? WHERE number = ?");
   }
 
   /** Must be called at the start of each transaction. */
   begin(): void {
-    this.#proven = undefined;
-    this.#written = [];
-    this.#writtenKeys = [];
+    this.#deps.cache.refresh();
+    this.#forgetWritten();
   }
 
   /** Must be called with each commit, before anything else runs. */
   keepWritten(): void {
     const { hot } = this.#deps.cache;
-    for (const [index, entry] of this.#written.entries()) hot.add(this.#writtenKeys[index] as number, entry);
-    this.begin();
+    for (let index = 0; index < this.#written.length; index++)
+      hot.add(this.#writtenKeys[index] as number, this.#written[index] as StoredEntry);
+    this.#forgetWritten();
+  }
+
+  #forgetWritten(): void {
+    this.#written = [];
+    this.#writtenKeys = [];
   }
 
   /** Checks every reason for refusal before the first write, so that a refused request changes nothing. */
@@ -76,7 +72,7 @@ export class EntryWriter {
       this.#checkParts(request);
       const { intake } = request;
       const intakeNumber = intake && this.#deps.intakes.require(intake.name, intake.stamp);
-      const appended = this.#writeOrRefresh(request);
+      const appended = this.#write(request, this.#stateFor(request));
       if (intake) this.#deps.intakes.take(intakeNumber as number, intake, appended.firstSeq);
       if (request.task) this.#deps.tasks.apply(request.task, request.session, appended.firstSeq);
       return appended;
@@ -84,13 +80,6 @@ export class EntryWriter {
       if (error instanceof LonghaulError) return error;
       throw error;
     }
-  }
-
-  #writeOrRefresh(request: AppendRequest): AppendResult {
-    const appended = this.#write(request, this.#stateFor(request));
-    if (appended) return appended;
-    this.#deps.cache.forget(request.session);
-    return this.#write(request, this.#stateFor(request)) ?? throwSessionNotFound(request.session);
   }
 
   #checkParts(request: AppendRequest): void {
@@ -102,8 +91,6 @@ export class EntryWriter {
   #stateFor(request: AppendRequest): SessionState {
     const { cache, sessions } = this.#deps;
     const { session, expectedHead, create } = request;
-    // A refusal must not be based on a stale cache.
-    if (expectedHead !== undefined || create) cache.refresh();
     const state = cache.find(session);
     const headSeq = state?.seq ?? 0;
     if (expectedHead !== undefined && expectedHead !== headSeq) {
@@ -115,18 +102,14 @@ export class EntryWriter {
     return cache.find(session) ?? throwSessionNotFound(session);
   }
 
-  /** Writes the request; returns undefined, with nothing written, if the cached state was stale. */
-  #write(request: AppendRequest, state: SessionState): AppendResult | undefined {
+  #write(request: AppendRequest, state: SessionState): AppendResult {
     const firstSeq = state.seq + 1;
     const ats: number[] = [];
-    const now = () => this.#deps.clock.now();
     for (const entry of request.entries) {
       const seq = state.seq + 1;
-      const at = chooseEntryTime(entry.at, state.at, now);
+      const at = chooseEntryTime(entry.at, state.at, this.#now);
       const key = toEntryKey(state.number, seq);
-      if (state === this.#proven) this.#insert.run(key, at, toKindNumber(entry.kind), entry.payload);
-      else if (!this.#insertFirst(key, at, entry, state.number)) return undefined;
-      this.#proven = state;
+      this.#insert.run(key, at, toKindNumber(entry.kind), entry.payload);
       if (entry.blobs) this.#deps.refs.add(key, entry.blobs);
       if (entry.kind === "line") this.#setLineSeq(request.session, state.number, seq);
       state.seq = seq;
@@ -136,21 +119,12 @@ export class EntryWriter {
       this.#writtenKeys.push(key);
     }
     if (request.finishes !== undefined) this.#deps.drafts.deleteWithin(request.finishes);
-    for (const hold of request.holds ?? []) this.#deps.holds.release(hold);
+    if (request.holds) for (const hold of request.holds) this.#deps.holds.release(hold);
     return { firstSeq, ats };
   }
 
   #setLineSeq(session: SessionId, number: number, seq: number): void {
     this.#setLine.run(seq, number);
     this.#deps.cache.records.forget(session);
-  }
-
-  #insertFirst(key: number, at: number, { kind, payload }: NewEntry, sessionNumber: number): boolean {
-    try {
-      return this.#insertGuarded.run(key, at, toKindNumber(kind), payload, sessionNumber).changes === 1;
-    } catch (error) {
-      if (resultCodeOf(error) === SQLITE_CONSTRAINT) return false;
-      throw error;
-    }
   }
 }

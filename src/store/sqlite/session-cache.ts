@@ -47,10 +47,15 @@ export class SessionCache {
     return this.hot.sizeBytes + this.records.sizeBytes;
   }
 
-  /** True if the cache can be used without a question to the file: `refresh` would ask nothing. */
-  get isFresh(): boolean {
-    const { isClosed, moment, overwrites } = this.#db;
-    return !isClosed && moment === this.#moment && overwrites === this.#overwrites;
+  /** True if what was read from the cache is right; false if it was outdated, or if that cannot be said at once. */
+  confirm(): boolean {
+    if (this.#db.isClosed) return false;
+    try {
+      return this.refresh();
+    } catch {
+      // The read that follows waits for a busy file, or reports the failure.
+      return false;
+    }
   }
 
   /** Must be called before a decision is based on cached state; false if that was outdated. */
@@ -84,9 +89,10 @@ export class SessionCache {
     return state;
   }
 
-  /** The state of a session if it is in memory; right while `isFresh`. */
+  /** The state of a session if it is in memory; right if `confirm` says so. */
   peek(id: SessionId): SessionState | undefined {
-    return this.#states.use(id);
+    // Each append makes its session the youngest, which is enough.
+    return this.#states.get(id);
   }
 
   #lastRow(id: SessionId, number: number): Row | undefined {

@@ -1,7 +1,7 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { SessionId } from "../../model/entry.ts";
 import type { Json } from "../../model/json.ts";
-import type { SessionRecord } from "../session-store.ts";
+import type { KnownRecord, SessionRecord } from "../session-store.ts";
 import type { Database, Row } from "./database.ts";
 
 /** Columns and tables of a row that `toRecord` converts. */
@@ -14,8 +14,7 @@ const MAX_BYTES = 2 * 1024 * 1024;
 const RECORD_BYTES = 400;
 
 /** A record with its size; without one, the session does not exist. */
-interface CachedRecord {
-  readonly record: SessionRecord | undefined;
+interface CachedRecord extends KnownRecord {
   readonly sizeBytes: number;
 }
 
@@ -36,7 +35,7 @@ export class SessionRecords {
   }
 
   /** The record in memory; undefined if nothing is known about the session. */
-  peek(id: SessionId): Pick<CachedRecord, "record"> | undefined {
+  peek(id: SessionId): KnownRecord | undefined {
     return this.#records.use(id);
   }
 

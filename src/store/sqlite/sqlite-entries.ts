@@ -83,19 +83,17 @@ export class SqliteEntries implements EntryStore {
 
   get(session: SessionId, seq: number): Promise<StoredEntry | undefined> {
     const hot = this.#getHot(session, seq);
-    if (hot && this.#deps.cache.isFresh) return Promise.resolve(hot);
+    if (hot && this.#deps.cache.confirm()) return Promise.resolve(hot);
     return this.#db.read(() => {
       if (seq < 1 || seq > MAX_SEQ) return undefined;
-      if (hot && this.#deps.cache.refresh()) return hot;
       return this.#hitOrRefresh(session, (number) => this.#get(number, seq));
     });
   }
 
   read(session: SessionId, query: EntryQuery): Promise<readonly StoredEntry[]> {
     const hot = this.#readHot(session, query);
-    if (hot && this.#deps.cache.isFresh) return Promise.resolve(hot);
+    if (hot && this.#deps.cache.confirm()) return Promise.resolve(hot);
     return this.#db.read(() => {
-      if (hot && this.#deps.cache.refresh()) return hot;
       const found = this.#hitOrRefresh(session, (number) => {
         const stored = this.#read(session, number, query);
         return stored.length > 0 ? stored : undefined;
@@ -146,10 +144,15 @@ export class SqliteEntries implements EntryStore {
     }
   }
 
-  head(session: SessionId): Promise<Head> {
+  peekHead(session: SessionId): Head | undefined {
     const { cache } = this.#deps;
-    const hot = cache.isFresh ? cache.peek(session) : undefined;
-    if (hot) return Promise.resolve({ seq: hot.seq, at: hot.at });
+    const hot = cache.peek(session);
+    return hot && cache.confirm() ? { seq: hot.seq, at: hot.at } : undefined;
+  }
+
+  head(session: SessionId): Promise<Head> {
+    const hot = this.peekHead(session);
+    if (hot) return Promise.resolve(hot);
     return this.#db.read(() => {
       const { seq, at } = this.#deps.cache.require(session);
       return { seq, at };

@@ -1,7 +1,14 @@
 import type { SessionId } from "../../model/entry.ts";
 import type { FreedCounts } from "../freed-counts.ts";
 import { createHasChildren } from "../refusals.ts";
-import type { NewSession, SessionQuery, SessionRecord, SessionSize, SessionStore } from "../session-store.ts";
+import type {
+  KnownRecord,
+  NewSession,
+  SessionQuery,
+  SessionRecord,
+  SessionSize,
+  SessionStore,
+} from "../session-store.ts";
 import type { Database } from "./database.ts";
 import { checkSessionNumber } from "./entry-key.ts";
 import type { Eraser } from "./eraser.ts";
@@ -73,8 +80,13 @@ export class SqliteSessions implements SessionStore {
     return { record: { ...session, lineSeq: 0 }, created: true };
   }
 
+  peek(id: SessionId): KnownRecord | undefined {
+    const known = this.#cache.records.peek(id);
+    return known && this.#cache.confirm() ? known : undefined;
+  }
+
   get(id: SessionId): Promise<SessionRecord | undefined> {
-    const known = this.#cache.isFresh ? this.#cache.records.peek(id) : undefined;
+    const known = this.peek(id);
     return known ? Promise.resolve(known.record) : this.#db.read(() => this.#find(id));
   }
 
