@@ -41,7 +41,10 @@ export interface RequestServices {
   /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   /** Redacts large messages in a worker, so that `stored` finds them ready. */
-  readonly prepareStored: (messages: readonly MessageInput[], signal?: AbortSignal) => Promise<void>;
+  readonly prepareStored: (
+    messages: readonly MessageInput[],
+    signal?: AbortSignal,
+  ) => Promise<void> | undefined;
 }
 
 type ParseServices = Omit<RequestServices, "prepareStored"> & Partial<RequestServices>;

@@ -51,12 +51,15 @@ export async function checkEndpointAccess(
 }
 
 /** Throws `FaultError` if a request refers to content stored at the provider that does not belong to its token. */
-export async function checkReferenceAccess(
+export function checkReferenceAccess(
   request: OwnedRequest,
   services: UpstreamServices,
   upstream: UpstreamConfig,
-): Promise<void> {
-  if (!hasSharedKey(request, services, upstream)) return;
+): Promise<void> | undefined {
+  return hasSharedKey(request, services, upstream) ? checkReferences(request, services) : undefined;
+}
+
+async function checkReferences(request: OwnedRequest, services: UpstreamServices): Promise<void> {
   const isForm = !/json/i.test(request.request.headers["content-type"] ?? "json");
   const references = isForm ? [] : findReferences(request.body);
   if (references === "unreadable") throw createUnreadableFault();
