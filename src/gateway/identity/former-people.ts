@@ -21,42 +21,57 @@ interface LearnedPeople {
 export class FormerPeople {
   readonly #kernel: Kernel;
   readonly #onError: (error: unknown) => void;
-  /** Former ids of people with a token by their ids, and those of the one person without under ""; a promise while they are read. */
-  readonly #known = new Map<string, readonly string[] | Promise<readonly string[]>>();
+  #local: Promise<readonly string[]> | undefined;
+  /** The result of `#local`. */
+  #localIds: readonly string[] | undefined;
+  readonly #named = new Map<string, Promise<readonly string[]>>();
 
   constructor(kernel: Kernel, onError: (error: unknown) => void) {
     this.#kernel = kernel;
     this.#onError = onError;
   }
 
-  /** A person with all former ids; no promise once they are known. If the store cannot be read, with those of the request. */
+  /** A person with all former ids. If the store cannot be read, with those of the request. Returns no promise if they are known. */
   complete<Person extends PersonIds & { readonly token?: string }>(person: Person): Person | Promise<Person> {
-    const key = person.token === undefined ? "" : [person.id, ...person.formerIds].join(" ");
-    const known = this.#known.get(key) ?? this.#learn(key, person);
-    return known instanceof Promise
-      ? known.then(
-          (formerIds) => ({ ...person, formerIds }),
-          (error) => {
-            this.#onError(error);
-            return person;
-          },
-        )
-      : { ...person, formerIds: known };
+    if (person.token === undefined && this.#localIds) return { ...person, formerIds: this.#localIds };
+    return this.#learn(person);
   }
 
-  #learn(key: string, person: PersonIds & { readonly token?: string }): Promise<readonly string[]> {
-    const learning = (person.token === undefined ? this.#learnLocal() : this.#learnNamed(person)).then(
+  async #learn<Person extends PersonIds & { readonly token?: string }>(person: Person): Promise<Person> {
+    try {
+      const formerIds = await (person.token === undefined ? this.#findLocal() : this.#findNamed(person));
+      return { ...person, formerIds };
+    } catch (error) {
+      this.#onError(error);
+      return person;
+    }
+  }
+
+  #findLocal(): Promise<readonly string[]> {
+    this.#local ??= this.#learnLocal().then(
       (ids) => {
-        this.#known.set(key, ids);
+        this.#localIds = ids;
         return ids;
       },
       (error) => {
-        this.#known.delete(key);
+        this.#local = undefined;
         throw error;
       },
     );
-    this.#known.set(key, learning);
-    return learning;
+    return this.#local;
+  }
+
+  #findNamed(person: PersonIds): Promise<readonly string[]> {
+    const key = [person.id, ...person.formerIds].join(" ");
+    let known = this.#named.get(key);
+    if (!known) {
+      known = this.#learnNamed(person).catch((error) => {
+        this.#named.delete(key);
+        throw error;
+      });
+      this.#named.set(key, known);
+    }
+    return known;
   }
 
   /** Reads the sessions that are newer than those of the last start. */
