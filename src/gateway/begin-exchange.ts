@@ -22,7 +22,6 @@ import { reserveBudget } from "./reserve-budget.ts";
 import { findThread } from "./thread/find-thread.ts";
 import { runWithStore } from "./thread/store-failure.ts";
 import type { Thread } from "./thread/thread.ts";
-import { parseThreadMeta } from "./thread/thread-meta.ts";
 import { endSpan, startSpan } from "./upstream/call-span.ts";
 import type { Target } from "./upstream/target.ts";
 
@@ -82,31 +81,38 @@ async function beginCall(
 ): Promise<Pick<Exchange, "call" | "memorySearch" | "span">> {
   const { principal, trace } = incoming;
   const received = buildCallRequest(request, target, incoming, services);
-  const compacted = await readCompactedRequest(received, principal, services);
-  const sought = { ...request, messages: compacted?.messages ?? request.messages };
-  const { thread, chain } = await findThread(sought, incoming, services);
+  const compacting = readCompactedRequest(received, principal, services);
+  const compacted = compacting && (await compacting);
+  const sought = compacted ? { ...request, messages: compacted.messages } : request;
+  // Each wait costs a turn of the microtask queue, so only promises are awaited.
+  const finding = findThread(sought, incoming, services);
+  const { thread, chain } = finding instanceof Promise ? await finding : finding;
   trace.session = thread.session.id;
   trace.kind = thread.kind;
-  const record = await thread.session.record();
-  const { title, meta } = record;
-  thread.refreshMeta(parseThreadMeta(meta));
-  if (title !== undefined) trace.title = title;
   try {
+    const record = thread.session.peekRecord() ?? (await thread.session.record());
+    thread.refreshMeta(record.meta);
+    if (record.title !== undefined) trace.title = record.title;
     const continued = compacted?.toCallRequest(thread) ?? received;
-    const { messages } = continued;
-    const whole = {
-      ...continued,
-      chain,
-      messages: chain ? messages : await thread.splitMergedReplies(messages),
-    };
-    const own = await applyControl(whole, thread, services.config());
+    const splitting = chain ? continued.messages : thread.splitMergedReplies(continued.messages);
+    const messages = splitting instanceof Promise ? await splitting : splitting;
+    const isSame = !chain && messages === continued.messages;
+    const controlling = applyControl(
+      isSame ? continued : { ...continued, chain, messages },
+      thread,
+      services.config(),
+    );
+    const own = controlling instanceof Promise ? await controlling : controlling;
     checkLoops(thread, own.messages.list.length, services.loops);
-    await reserveBudget(request, target, incoming, services, thread);
+    const reserving = reserveBudget(request, target, incoming, services, thread);
+    if (reserving) await reserving;
     // ChatGPT's back-end may check the instructions, so they stay unchanged.
     const isFixed = target.upstream.name === CHATGPT;
-    const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
+    const adding = isFixed ? own : addMemories(own, incoming, services, thread);
+    const remembering = adding instanceof Promise ? await adding : adding;
     const callRequest = offerTools(remembering, request, services.config(), thread);
-    const memorySearch = await searchMemory(incoming, services, callRequest, thread);
+    const searching = searchMemory(incoming, services, callRequest, thread);
+    const memorySearch = searching && (await searching);
     const span = startSpan(incoming, services, target);
     const sending = { incoming, services, trace, request, target, span };
     const forward = () => forwardFirst(sending, thread, record, callRequest, early);

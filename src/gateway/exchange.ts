@@ -18,11 +18,13 @@ import { chooseTarget } from "./upstream/target.ts";
 
 /** Answers one API request: finds its conversation, fits its window, relays its reply and stores it. */
 export async function runExchange(incoming: Incoming, services: Services): Promise<void> {
-  const request = await readRequest(incoming, services);
+  const reading = readRequest(incoming, services);
+  const request = reading instanceof Promise ? await reading : reading;
   if (!request) return forwardUnchanged(incoming, services);
   const target = chooseTarget(request, incoming, services);
   checkTargetAllowed(incoming.principal, target);
-  await checkReferenceAccess(incoming, services, target.upstream);
+  const checking = checkReferenceAccess(incoming, services, target.upstream);
+  if (checking) await checking;
   using early = new EarlySend();
   using exchange = await beginExchange(request, target, incoming, services, early);
   if (!exchange) {

@@ -8,24 +8,37 @@ import type { CallRequest } from "./thread/call-request.ts";
 import { mayEditWindow } from "./thread/call-request-facts.ts";
 import type { Thread } from "./thread/thread.ts";
 
+type SendingExchange = Pick<Exchange, "incoming" | "services" | "trace" | "request" | "target" | "span">;
+
 /**
  * Sends a request whose bytes nothing will change before its messages are stored, which then happens while the provider
  * works; true if it did. Called in the thread's turn, so that the requests of a conversation keep their order.
  */
-export async function forwardFirst(
-  exchange: Pick<Exchange, "incoming" | "services" | "trace" | "request" | "target" | "span">,
+export function forwardFirst(
+  exchange: SendingExchange,
   thread: Thread,
   record: SessionRecord,
   callRequest: CallRequest,
   early: EarlySend,
-): Promise<boolean> {
-  const { incoming, services, request, target, trace } = exchange;
+): boolean | Promise<boolean> {
+  const { services, request, target } = exchange;
   // A second try of the same exchange, because its session was deleted in the meantime.
   if (early.isStarted) return true;
   // Other gateways would miss an exchange that the store they share did not take.
   if (services.kernel.maintenance.sharedStates) return false;
   if (getRecallSettings(services.config(), request.api.name, thread.kind).context) return false;
-  if (!(await canForwardFirst(thread, record, callRequest, target))) return false;
+  const deciding = canForwardFirst(thread, record, callRequest, target);
+  return deciding !== false && forward(exchange, callRequest, early, deciding);
+}
+
+async function forward(
+  exchange: SendingExchange,
+  callRequest: CallRequest,
+  early: EarlySend,
+  deciding: true | Promise<boolean>,
+): Promise<boolean> {
+  if (!(await deciding)) return false;
+  const { incoming, request, trace } = exchange;
   trace.isForwardedFirst = true;
   // The next request is prepared once this one is stored.
   const sent = { ...exchange, incoming: { ...incoming, onPrepared: () => undefined } };

@@ -13,6 +13,7 @@ import type { Incoming } from "./door/incoming.ts";
 import { KnownPeers } from "./door/known-peers.ts";
 import type { PeerUser } from "./door/peer-user.ts";
 import { lookUpPerson } from "./door/person-lookup.ts";
+import type { Principal } from "./door/principal.ts";
 import { readRequestBody } from "./door/read-body.ts";
 import { readRequestHead } from "./door/request-head.ts";
 import { Semaphore } from "./door/semaphore.ts";
@@ -109,7 +110,8 @@ export class Reception {
         const stranger = this.#strangerFault(known instanceof Promise ? await known : known);
         if (stranger) return refuseClient(request, response, stranger);
       }
-      for (const [name, value] of Object.entries(admission.headers)) response.setHeader(name, value);
+      const { headers } = admission;
+      for (const name in headers) response.setHeader(name, headers[name] as string);
       if (admission.type === "preflight") response.writeHead(204).end();
       else if (admission.type === "refused") {
         this.#deps.metrics.refused.add({ kind: admission.fault.kind });
@@ -191,14 +193,27 @@ export class Reception {
       }
       if (read.type === "refused") throw new FaultError(read.fault);
       const { target } = admission;
-      const principal = await this.#completePerson(admission.principal);
+      const completing = this.#completePerson(admission.principal);
+      const principal = completing instanceof Promise ? await completing : completing;
       const { body, raw } = read;
       const onPrepared = () => {
         permit.release();
         largePermit.release();
       };
-      const callRequest = { request, response, principal, route, query: target.query, onPrepared };
-      await this.#answer({ ...callRequest, body, raw, signal, trace, spending });
+      const { query } = target;
+      await this.#answer({
+        request,
+        response,
+        principal,
+        route,
+        query,
+        body,
+        raw,
+        signal,
+        trace,
+        spending,
+        onPrepared,
+      });
     } catch (error) {
       this.#failed(error, request, response, trace);
     } finally {
@@ -208,25 +223,31 @@ export class Reception {
       this.#controllers.delete(controller);
       trace.endedMs = performance.now();
       this.#deps.observer.recordEnd(trace);
-      await spending.end();
+      const settling = spending.end();
+      if (settling) await settling;
     }
   }
 
   /** The principal with former ids, and for a token of the configuration with the store's person of its name. */
-  async #completePerson(principal: AdmittedRequest["principal"]): Promise<AdmittedRequest["principal"]> {
-    const { formerPeople, services, onError } = this.#deps;
-    const complete = await formerPeople.complete(principal);
-    const { token, person } = complete;
-    if (token === undefined || person || !(await services.spending.state.isInUse())) return complete;
+  #completePerson(principal: Principal): Principal | Promise<Principal> {
+    const completing = this.#deps.formerPeople.complete(principal);
+    const { token, person } = principal;
+    return token === undefined || person ? completing : this.#findPerson(completing, token);
+  }
+
+  async #findPerson(completing: Principal | Promise<Principal>, token: string): Promise<Principal> {
+    const { services, onError } = this.#deps;
+    const complete = await completing;
+    if (!(await services.spending.state.isInUse())) return complete;
     const found = await services.kernel.team.find(token).catch(onError);
     return found ? { ...complete, person: found } : complete;
   }
 
-  async #answer(incoming: Incoming): Promise<void> {
+  #answer(incoming: Incoming): Promise<void> {
     const services = this.#deps.services;
     const { route } = incoming;
-    if (route.type === "api" && route.action === "create") await runExchange(incoming, services);
-    else await forwardRequest(incoming, services);
+    const isExchange = route.type === "api" && route.action === "create";
+    return isExchange ? runExchange(incoming, services) : forwardRequest(incoming, services);
   }
 
   async #api(

@@ -14,15 +14,30 @@ const MAX_ESTIMATED_OUTPUT = 4_096;
 const BYTES_PER_TOKEN = 4;
 const WARNING_HEADER = "x-longhaul-budget-warning";
 
-/** Reserves the estimated cost of a request in its budgets and tells of those that are nearly used up. */
-export async function reserveBudget(
+/**
+ * Reserves the estimated cost of a request in its budgets and tells of those that are nearly used up; undefined if the
+ * store is known to have none.
+ */
+export function reserveBudget(
   request: ParsedRequest,
   target: Target,
   incoming: Incoming,
   services: Services,
   thread: Thread,
+): Promise<void> | undefined {
+  const isInUse = services.spending.state.isInUse();
+  return isInUse === false ? undefined : reserve(request, target, incoming, services, thread, isInUse);
+}
+
+async function reserve(
+  request: ParsedRequest,
+  target: Target,
+  incoming: Incoming,
+  services: Services,
+  thread: Thread,
+  isInUse: boolean | Promise<boolean>,
 ): Promise<void> {
-  if (!(await services.spending.state.isInUse())) return;
+  if (!(await isInUse)) return;
   const { project } = findOrigin(await thread.session.record());
   const warnings = await incoming.spending.reserve(
     { project, model: target.model },

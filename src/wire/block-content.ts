@@ -25,16 +25,20 @@ type BlockDecoder = (block: WireObject) => KnownPart | undefined;
 /** Converts content that is a string or blocks. Unknown blocks become raw parts of `format`. */
 export function decodeBlockContent(content: unknown, format: string, partOfBlock: BlockDecoder): Content {
   if (typeof content === "string") return { parts: [{ type: "text", text: content }] };
+  const blocks = toArray(content);
   const parts: PartInput[] = [];
-  const extras: [string, { readonly [field: string]: Json }][] = [];
-  for (const [index, block] of toArray(content).entries()) {
+  let extras: [string, { readonly [field: string]: Json }][] | undefined;
+  for (let index = 0; index < blocks.length; index++) {
+    const block = blocks[index];
     const fields = toObject(block);
     const known = fields && partOfBlock(fields);
     parts.push(known?.part ?? { type: "raw", format, value: block as Json });
     const extra = known && fields && omitFields(fields, known.fields);
-    if (extra) extras.push([String(index), extra]);
+    if (!extra) continue;
+    extras ??= [];
+    extras.push([String(index), extra]);
   }
-  return extras.length > 0 ? { parts, extras: Object.fromEntries(extras) } : { parts };
+  return extras ? { parts, extras: Object.fromEntries(extras) } : { parts };
 }
 
 /** Converts the output of a tool result: a string, or blocks of text and media. Blocks with further fields stay raw. */

@@ -7,8 +7,10 @@ export function decodeElements(
   elements: readonly WireObject[],
   messageOf: (element: WireObject) => MessageInput,
 ): readonly DecodedMessage[] {
-  return elements.flatMap((element, from) => {
-    const input = messageOf(element);
-    return isEmptyMessage(input) ? [] : [{ input, from, to: from + 1 }];
-  });
+  const messages: DecodedMessage[] = [];
+  for (let from = 0; from < elements.length; from++) {
+    const input = messageOf(elements[from] as WireObject);
+    if (!isEmptyMessage(input)) messages.push({ input, from, to: from + 1 });
+  }
+  return messages;
 }

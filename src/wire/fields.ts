@@ -34,9 +34,14 @@ export function omitFields(
   value: WireObject,
   known: readonly string[],
 ): { readonly [key: string]: Json } | undefined {
-  const left = Object.entries(value).filter(([key, field]) => !known.includes(key) && field !== undefined);
+  let left: [string, unknown][] | undefined;
+  for (const key of Object.keys(value)) {
+    if (known.includes(key) || value[key] === undefined) continue;
+    left ??= [];
+    left.push([key, value[key]]);
+  }
   // fromEntries defines own fields and never sets a prototype, whatever their names.
-  return left.length > 0 ? (Object.fromEntries(left) as { [key: string]: Json }) : undefined;
+  return left && (Object.fromEntries(left) as { [key: string]: Json });
 }
 
 /** Returns the fields that are not undefined. */

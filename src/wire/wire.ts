@@ -117,6 +117,8 @@ export interface Wire {
    * message, so any run that begins at a message can be decoded on its own.
    */
   decode(elements: readonly WireObject[]): readonly DecodedMessage[];
+  /** True if no message is made from several elements, so that appending elements extends none. */
+  readonly isMessagePerElement: boolean;
   /**
    * Encodes a conversation from its log alone, as a request that the provider accepts: results follow their calls, and
    * parts of other formats that it would refuse are left out.

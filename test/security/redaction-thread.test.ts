@@ -65,7 +65,7 @@ describe("a redactor", () => {
     const redactor = startRedactor();
     const large = { role: "user", text: LARGE } as const;
     const done: string[] = [];
-    const preparing = redactor.prepare([large]).then(() => done.push("large"));
+    const preparing = redactor.prepare([large])?.then(() => done.push("large"));
     const [, secret] = BARE[0] ?? ["", ""];
     for (let round = 0; round < 3; round++) {
       await setImmediate();

@@ -59,13 +59,24 @@ export class RequestSpending {
     return this.#reserving;
   }
 
-  /** Throws `FaultError` for a request whose usage the gateway does not see, if a budget may count it. */
-  async checkUnmeasured(request: Omit<BudgetedRequest, "person">): Promise<void> {
+  /**
+   * Throws `FaultError` for a request whose usage the gateway does not see, if a budget may count it. Returns no promise
+   * where no budget exists.
+   */
+  checkUnmeasured(request: Omit<BudgetedRequest, "person">): Promise<void> | undefined {
     if (this.#hold) {
       this.#actual = this.#estimate;
-      return;
+      return undefined;
     }
-    if (!(await this.#services.state.isInUse())) return;
+    const inUse = this.#services.state.isInUse();
+    return inUse === false ? undefined : this.#checkUnmeasured(request, inUse);
+  }
+
+  async #checkUnmeasured(
+    request: Omit<BudgetedRequest, "person">,
+    inUse: boolean | Promise<boolean>,
+  ): Promise<void> {
+    if (!(await inUse)) return;
     const decision = await this.#decide(request, NOTHING);
     if (decision.type !== "held") throw toFaultError(decision, request.model);
     await decision.hold.settle(NOTHING);
@@ -83,15 +94,15 @@ export class RequestSpending {
     return this.#estimate;
   }
 
-  /** Settles the budgets, once. Never throws. */
-  end(): Promise<void> {
-    this.#ended ??= this.#end();
+  /** Settles the budgets, once; undefined if none counts the request. Never throws. */
+  end(): Promise<void> | undefined {
+    if (this.#hold) this.#ended ??= this.#settle(this.#hold);
     return this.#ended;
   }
 
-  async #end(): Promise<void> {
+  async #settle(hold: BudgetHold): Promise<void> {
     try {
-      await this.#hold?.settle(this.#actual);
+      await hold.settle(this.#actual);
     } catch (error) {
       this.#services.onError(error);
     }

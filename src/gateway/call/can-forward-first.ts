@@ -16,12 +16,12 @@ const FAR_SHARE = 0.5;
  * True if the body of a request will leave exactly as received, so that it can be sent before it is stored. Judged from
  * facts at hand, and in doubt false.
  */
-export async function canForwardFirst(
+export function canForwardFirst(
   thread: Thread,
   record: SessionRecord,
   callRequest: CallRequest,
   { model, clientModel }: Pick<Target, "model" | "clientModel">,
-): Promise<boolean> {
+): boolean | Promise<boolean> {
   if (model !== clientModel || hasAdditions(callRequest)) return false;
   const { policy, policyKey, isDryRun, messages, limits } = callRequest;
   if (policy === "none" || isDryRun) return true;
@@ -29,7 +29,7 @@ export async function canForwardFirst(
   const mostTokens = Math.min(limits.threshold, limits.window) * FAR_SHARE;
   const isFar = cut.bytes.length / MIN_BYTES_PER_TOKEN <= mostTokens;
   if (!isFar || !CALM_POLICIES.includes(policyKey)) return false;
-  return !hasEditableNews(callRequest) && (await hasNoEdits(thread, record));
+  return !hasEditableNews(callRequest) && hasNoEdits(thread, record);
 }
 
 /** True if something else than the client's own messages and fields would be sent. */

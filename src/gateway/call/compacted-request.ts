@@ -1,5 +1,6 @@
 import type { PersonIds } from "../identity/person-ids.ts";
 import { buildPlainPieces } from "../outgoing/plain-pieces.ts";
+import type { CompactionBlocks } from "../request/find-compactions.ts";
 import type { MessageReading, RequestMessages } from "../request/request-messages.ts";
 import { splitAtSummary, useClientHistory, useLoggedHistory } from "../request/split-at-summary.ts";
 import type { CallRequest } from "../thread/call-request.ts";
@@ -19,13 +20,24 @@ interface CompactedRequest {
  * Reads a request with compaction blocks; undefined for a request without. A summary from this gateway continues its
  * conversation, whatever messages the client has kept. Any other summary replaces the client's messages before it.
  */
-export async function readCompactedRequest(
+export function readCompactedRequest(
   callRequest: CallRequest,
   principal: PersonIds,
-  { compactions, stored }: { readonly compactions: KnownCompactions } & Pick<MessageReading, "stored">,
-): Promise<CompactedRequest | undefined> {
-  const { api, messages, compactions: found } = callRequest;
-  if (!found) return undefined;
+  services: CompactedServices,
+): Promise<CompactedRequest> | undefined {
+  const { compactions } = callRequest;
+  return compactions && readCompacted(callRequest, compactions, principal, services);
+}
+
+type CompactedServices = { readonly compactions: KnownCompactions } & Pick<MessageReading, "stored">;
+
+async function readCompacted(
+  callRequest: CallRequest,
+  found: CompactionBlocks,
+  principal: PersonIds,
+  { compactions, stored }: CompactedServices,
+): Promise<CompactedRequest> {
+  const { api, messages } = callRequest;
   const reading = { api, stored };
   const since = splitAtSummary(reading, messages, found);
   const { last } = found;

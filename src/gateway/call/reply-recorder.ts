@@ -30,7 +30,7 @@ interface RecorderDeps {
   /** Stores the usage; the final step of a reply. */
   report(reader: ReplyReader): Promise<void>;
   /** Redacts a large message in a worker, so that `stored` finds it ready. */
-  prepare(message: MessageInput): Promise<void>;
+  prepare(message: MessageInput): Promise<void> | undefined;
   /** The message in its stored form. */
   stored(message: MessageInput): MessageInput;
 }
@@ -142,7 +142,8 @@ export class ReplyRecorder {
   async #message(): Promise<MessageInput | undefined> {
     const message = this.reader.message();
     if (!message) return undefined;
-    await this.#deps.prepare(message);
+    const preparing = this.#deps.prepare(message);
+    if (preparing) await preparing;
     return this.#deps.stored(message);
   }
 }

@@ -56,8 +56,11 @@ export class ThreadCall {
    */
   static begin(thread: Thread, received: CallRequest, forward?: ForwardFirst): Promise<ThreadCall> {
     return thread.conversation.runInTurn(async () => {
-      const callRequest = (await forward?.()) ? { ...received, isForwardedFirst: true } : received;
-      const sent = await findRepeatedSend(thread, callRequest);
+      const forwarding = forward?.();
+      const isForwardedFirst = forwarding instanceof Promise ? await forwarding : forwarding;
+      const callRequest = isForwardedFirst ? { ...received, isForwardedFirst } : received;
+      const repeating = findRepeatedSend(thread, callRequest);
+      const sent = repeating && (await repeating);
       if (sent) {
         thread.recordRequest(callRequest.messages);
         return new ThreadCall(thread, callRequest, sent);

@@ -1,3 +1,4 @@
+import { BoundedMap } from "../../base/bounded-map.ts";
 import type { TokenOwner } from "../../team-entry.ts";
 import type { WireFault, WireName } from "../../wire/wire.ts";
 import { type ContentEncoding, checkContentType, readContentEncoding } from "./body-content.ts";
@@ -48,6 +49,10 @@ export type Admission =
 export type AdmittedRequest = Extract<Admission, { readonly type: "admitted" }>;
 
 const METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"];
+/** Targets at providers, by method, hint and target as sent: clients use few, and each is checked by many patterns. */
+const MAX_KNOWN = 100;
+const MAX_KEY_CHARACTERS = 200;
+const knownTargets = new BoundedMap<string, RoutedTarget>({ max: MAX_KNOWN });
 /** Pages that need no token, because they reveal only that the gateway is running. */
 const OPEN_PAGES: readonly string[] = ["dashboard", "asset", "healthz", "readyz", "openapi"];
 
@@ -69,10 +74,13 @@ export function admit(
   const headers = origin.type === "allowed" ? buildAllowedHeaders(origin.origin) : {};
   if (origin.type === "allowed" && isPreflight(request))
     return { type: "preflight", headers: buildPreflightHeaders(request, origin.origin) };
-  const parts = parseTarget(request.target);
+  const hint = readApiHint(request);
+  const key = `${request.method} ${hint} ${request.target}`;
+  const known = knownTargets.get(key);
+  const parts = known ?? parseTarget(request.target);
   if ("fault" in parts) return buildRefusal(request, parts, headers);
   if (!METHODS.includes(request.method)) return buildRefusal(request, refuseMethod(METHODS), headers);
-  const route = chooseRoute(request, parts.path);
+  const route = known?.route ?? chooseRoute(request, parts.path, hint);
   const principal = identifyCaller(request, route, { config, environment, lookup });
   if ("fault" in principal) return buildRefusal(request, principal, headers);
   if (route.type === "unknown")
@@ -84,12 +92,14 @@ export function admit(
   if (route.type !== "page" && isNavigation(request)) return buildRefusal(request, refuseBrowser(), headers);
   const encoding = checkBody(request, route, config);
   if (typeof encoding === "object") return buildRefusal(request, encoding, headers);
-  const target = { ...parts, route };
+  const target = known ?? { ...parts, route };
+  const isEndpoint = route.type === "api" || route.type === "pass";
+  if (!known && isEndpoint && key.length <= MAX_KEY_CHARACTERS) knownTargets.set(key, target);
   return { type: "admitted", principal, target, hasBody: hasBody(request), encoding, headers };
 }
 
-function chooseRoute(request: RequestHead, path: string): Route {
-  const route = findRoute(request.method, path, readApiHint(request));
+function chooseRoute(request: RequestHead, path: string, hint: WireName | undefined): Route {
+  const route = findRoute(request.method, path, hint);
   if (route.type !== "unknown" || route.allow) return route;
   return findDashboardRoute(request.method, path, getHeadHeader(request, "accept") ?? "") ?? route;
 }

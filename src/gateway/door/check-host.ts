@@ -7,6 +7,18 @@ interface HostAndPort {
   readonly port: string | undefined;
 }
 
+/** A Host header that was admitted, and everything that the decision depends on. */
+interface AdmittedHost {
+  readonly sent: string;
+  readonly localAddress: string | undefined;
+  readonly localPort: number | undefined;
+  readonly host: string;
+  readonly allowedHosts: readonly string[];
+}
+
+/** The last one: hardly any gateway has clients with different ones. */
+let admitted: AdmittedHost | undefined;
+
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 const WILDCARDS = ["0.0.0.0", "[::]"];
 const DEFAULT_PORT = "80";
@@ -19,11 +31,28 @@ export function checkHost(request: RequestHead, config: DoorConfig): DoorRefusal
   const sent = request.headers.get("host") ?? [];
   if (sent.length !== 1 || !sent[0])
     return refuseRequest("A request needs exactly one Host header that is not empty.");
+  if (isAdmitted(sent[0], request, config)) return undefined;
   const named = parseHost(sent[0]);
   if (!named) return refuseRequest("The Host header is no host name with an optional port.");
-  if (isOurs(named, request, config)) return undefined;
+  if (isOurs(named, request, config)) {
+    const { host, allowedHosts } = config;
+    const { localAddress, localPort } = request;
+    admitted = { sent: sent[0], localAddress, localPort, host, allowedHosts };
+    return undefined;
+  }
   return refuseForbidden(
     `The gateway does not answer to the host ${quoteSafely(sent[0])}; use the address it listens on, or add the name to allowedHosts.`,
+  );
+}
+
+function isAdmitted(sent: string, request: RequestHead, config: DoorConfig): boolean {
+  return (
+    admitted !== undefined &&
+    admitted.sent === sent &&
+    admitted.localPort === request.localPort &&
+    admitted.localAddress === request.localAddress &&
+    admitted.host === config.host &&
+    admitted.allowedHosts === config.allowedHosts
   );
 }
 

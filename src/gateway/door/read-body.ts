@@ -45,20 +45,25 @@ const TINY_BYTES = 64;
 /** Nobody sees this reason; an abort without one would create a DOMException with a stack. */
 const BODY_OVER = new Error("The body is no longer read.");
 
-type RawReadResult =
-  | { readonly type: "whole"; readonly raw: Buffer }
-  | Exclude<BodyReadResult, { readonly type: "read" }>;
-
 /** Reads the body of an admitted request within its limits. Never throws. */
-export async function readRequestBody(
+export function readRequestBody(
   request: IncomingMessage,
   limits: BodyLimits,
   options: ReadBodyOptions = {},
 ): Promise<BodyReadResult> {
-  const read = await readRaw(request, limits, options);
-  if (read.type !== "whole") return read;
-  const { encoding = "identity", share, signal } = options;
-  if (encoding === "identity") return { type: "read", body: read.raw, raw: read.raw };
+  const { encoding = "identity" } = options;
+  const reading = readRaw(request, limits, options);
+  return encoding === "identity" ? reading : unpackBody(reading, encoding, limits, options);
+}
+
+async function unpackBody(
+  reading: Promise<BodyReadResult>,
+  encoding: Exclude<ContentEncoding, "identity">,
+  limits: BodyLimits,
+  { share, signal }: ReadBodyOptions,
+): Promise<BodyReadResult> {
+  const read = await reading;
+  if (read.type !== "read") return read;
   const { length } = read.raw;
   await share?.raise(length + Math.min(limits.maxBodyBytes, length * USUAL_RATIO), signal);
   const unpacked = await decompress(read.raw, encoding, limits.maxBodyBytes);
@@ -72,11 +77,12 @@ export async function readRequestBody(
   };
 }
 
+/** Reads a body as it is, so that `body` and `raw` are the same. */
 function readRaw(
   request: IncomingMessage,
   limits: BodyLimits,
   options: ReadBodyOptions,
-): Promise<RawReadResult> {
+): Promise<BodyReadResult> {
   const declared = Number(request.headers["content-length"] ?? 0);
   const collected = new ByteCollector(declared);
   let chunks = 0;
@@ -84,14 +90,14 @@ function readRaw(
   /** Ends the wait for room; undefined while nothing waits, because most bodies never do. */
   let waiting: AbortController | undefined;
   return new Promise((resolve) => {
-    const settle = (read: RawReadResult) => {
+    const settle = (read: BodyReadResult) => {
       clearTimeout(timer);
       isOver = true;
       waiting?.abort(BODY_OVER);
       options.signal?.removeEventListener("abort", leave);
       request.off("data", take).off("end", finish).off("close", leave).off("error", leave);
       collected.clear();
-      if (read.type !== "whole") request.pause();
+      if (read.type !== "read") request.pause();
       resolve(read);
     };
     const take = (chunk: Buffer) => {
@@ -119,7 +125,7 @@ function readRaw(
     const finish = () => {
       const raw = collected.take();
       options.share?.settle(raw.length);
-      settle({ type: "whole", raw });
+      settle({ type: "read", body: raw, raw });
     };
     const leave = () => settle({ type: "gone" });
     const timer = setTimeout(() => {

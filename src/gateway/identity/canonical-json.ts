@@ -1,31 +1,54 @@
-/** A step of the serialization: a value still to be written, or finished text. */
-type Step = { readonly value: unknown } | string;
+/** A list or an object whose items are being written. */
+interface OpenContainer {
+  readonly value: object;
+  /** Names of the fields to write, sorted; undefined for a list. */
+  readonly names: readonly string[] | undefined;
+  readonly size: number;
+  next: number;
+}
 
 /** JSON of a value with sorted keys; omits fields named in `without` at any depth. */
 export function toCanonicalJson(value: unknown, without: ReadonlySet<string> = NONE): string {
-  const written: string[] = [];
+  if (!isContainer(value)) return toPlainJson(value);
   // An explicit stack instead of recursion: arguments of a tool call can nest arbitrarily deep.
-  const steps: Step[] = [{ value }];
-  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
-    if (typeof step === "string") written.push(step);
-    else for (const inner of expandValue(step.value, without).reverse()) steps.push(inner);
+  const stack: OpenContainer[] = [];
+  let written = open(stack, value, without);
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    if (top.next === top.size) {
+      written += top.names ? "}" : "]";
+      stack.pop();
+      continue;
+    }
+    if (top.next > 0) written += ",";
+    const name = top.names?.[top.next];
+    if (name !== undefined) written += `${JSON.stringify(name)}:`;
+    const inner: unknown = (top.value as Record<string, unknown>)[name ?? top.next];
+    top.next++;
+    written += isContainer(inner) ? open(stack, inner, without) : toPlainJson(inner);
   }
-  return written.join("");
+  return written;
 }
 
-function expandValue(value: unknown, without: ReadonlySet<string>): Step[] {
-  if (typeof value !== "object" || value === null) return [JSON.stringify(value) ?? "null"];
-  if (Array.isArray(value))
-    return ["[", ...value.flatMap((item, at) => (at > 0 ? [",", { value: item }] : [{ value: item }])), "]"];
+/** Puts a container on the stack; returns its opening bracket. */
+function open(stack: OpenContainer[], value: object, without: ReadonlySet<string>): string {
+  const names = Array.isArray(value) ? undefined : listNames(value, without);
+  stack.push({ value, names, size: names?.length ?? (value as readonly unknown[]).length, next: 0 });
+  return names ? "{" : "[";
+}
+
+function listNames(value: object, without: ReadonlySet<string>): readonly string[] {
   const fields = value as { readonly [field: string]: unknown };
-  const names = Object.keys(fields)
+  return Object.keys(fields)
     .filter((field) => fields[field] !== undefined && !without.has(field))
     .sort();
-  const steps = names.flatMap((field, at): Step[] => [
-    `${at > 0 ? "," : ""}${JSON.stringify(field)}:`,
-    { value: fields[field] },
-  ]);
-  return ["{", ...steps, "}"];
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function toPlainJson(value: unknown): string {
+  return JSON.stringify(value) ?? "null";
 }
 
 const NONE: ReadonlySet<string> = new Set();

@@ -16,8 +16,12 @@ const MAX_JOINED = 16 * 1024;
 /** The first half of a key does not cover the inputs of tool calls. */
 const HALF = 16;
 
-/** A piece of a message; the input of a call is marked so that it can be left out. */
-type Piece = string | { readonly input: string };
+/** The pieces of a message that its key covers. */
+interface KeyPieces {
+  readonly all: string[];
+  /** Indices of pieces that are inputs of calls, so that they can be left out. */
+  inputs?: number[];
+}
 
 /** Fields of blocks whose values vary between equal messages. */
 const UNSTABLE_FIELDS: ReadonlySet<string> = new Set([
@@ -34,14 +38,14 @@ const UNSTABLE_FIELDS: ReadonlySet<string> = new Set([
  * message has the same key as the message that was appended, provided that large parts were moved out at `largeBytes`.
  */
 export function buildCanonicalKey(message: MessageInput | Message, largeBytes = LARGE_BYTES): string {
-  const text = "text" in message && message.text !== undefined ? [message.text] : [];
-  const pieces: Piece[] = [getRoleClass(message.role)];
+  const text = "text" in message ? message.text : undefined;
+  const pieces: KeyPieces = { all: [getRoleClass(message.role)] };
   if (message.role === "assistant") addReply(pieces, text, message.parts ?? [], largeBytes);
   else addParts(pieces, text, message.parts ?? [], largeBytes);
-  const rest = pieces.filter((piece) => typeof piece === "string");
-  if (rest.length === pieces.length) return digestPieces(rest).slice(0, 2 * HALF);
-  const whole = digestPieces(pieces.map((piece) => (typeof piece === "string" ? piece : piece.input)));
-  return digestPieces(rest).slice(0, HALF) + whole.slice(0, HALF);
+  const { all, inputs } = pieces;
+  if (!inputs) return digestPieces(all).slice(0, 2 * HALF);
+  const rest = all.filter((_, index) => !inputs.includes(index));
+  return digestPieces(rest).slice(0, HALF) + digestPieces(all).slice(0, HALF);
 }
 
 /** True if two messages have the same content apart from the inputs of tool calls, where some clients change paths. */
@@ -59,20 +63,28 @@ function getRoleClass(role: MessageInput["role"]): string {
  * text.
  */
 function addReply(
-  pieces: Piece[],
-  before: readonly string[],
+  pieces: KeyPieces,
+  before: string | undefined,
   parts: readonly AnyPart[],
   largeBytes: number,
 ): void {
-  const ownParts = parts.filter((part) => !isMedia(part));
-  const id = ownParts.map((part) => findAudio(part)?.id).find((one) => typeof one === "string");
+  const ownParts = parts.some(isMedia) ? parts.filter((part) => !isMedia(part)) : parts;
+  const id = findAudioId(ownParts);
   if (id === undefined) {
     addParts(pieces, before, ownParts, largeBytes);
     return;
   }
-  pieces.push("aloud", id);
+  pieces.all.push("aloud", id);
   const others = ownParts.filter((part) => part.type !== "text" && !findAudio(part));
-  addParts(pieces, [], others, largeBytes);
+  addParts(pieces, undefined, others, largeBytes);
+}
+
+function findAudioId(parts: readonly AnyPart[]): string | undefined {
+  for (const part of parts) {
+    const id = findAudio(part)?.id;
+    if (typeof id === "string") return id;
+  }
+  return undefined;
 }
 
 function isMedia(part: AnyPart): boolean {
@@ -82,60 +94,70 @@ function isMedia(part: AnyPart): boolean {
 
 /** Puts the texts first, then the other parts in order, because clients join texts around calls. */
 function addParts(
-  pieces: Piece[],
-  before: readonly string[],
+  pieces: KeyPieces,
+  before: string | undefined,
   parts: readonly AnyPart[],
   largeBytes: number,
 ): void {
-  const texts: string[] = [];
-  const others: Piece[] = [];
-  const addText = (text: string) => {
-    if (isLarge(text, largeBytes)) others.push("large text", computeDigest(text));
-    else {
-      const plain = normalizeText(text);
-      if (plain !== "") texts.push(plain);
-    }
-  };
-  before.forEach(addText);
+  let text = before === undefined ? "" : joinText("", before, largeBytes);
+  for (const part of parts) if (part.type === "text") text = joinText(text, part.text, largeBytes);
+  if (text !== "") pieces.all.push("text", text);
+  if (before !== undefined) addLargeText(pieces, before, largeBytes);
   for (const part of parts) {
-    if (part.type === "text") addText(part.text);
-    else addOther(others, part, largeBytes);
+    if (part.type === "text") addLargeText(pieces, part.text, largeBytes);
+    else addOther(pieces, part, largeBytes);
   }
-  if (texts.length > 0) pieces.push("text", texts.length === 1 ? (texts[0] as string) : texts.join("\n"));
-  for (const other of others) pieces.push(other);
 }
 
-function addOther(pieces: Piece[], part: Exclude<AnyPart, { type: "text" }>, largeBytes: number): void {
+/** Joins a text with the next one, unless that is blank or large. */
+function joinText(text: string, next: string, largeBytes: number): string {
+  if (isLarge(next, largeBytes)) return text;
+  const plain = normalizeText(next);
+  if (plain === "") return text;
+  return text === "" ? plain : `${text}\n${plain}`;
+}
+
+function addLargeText({ all }: KeyPieces, text: string, largeBytes: number): void {
+  if (isLarge(text, largeBytes)) all.push("large text", computeDigest(text));
+}
+
+function addOther(pieces: KeyPieces, part: Exclude<AnyPart, { type: "text" }>, largeBytes: number): void {
+  const { all } = pieces;
   switch (part.type) {
     case "reasoning":
       return;
     case "tool-call": {
       const input = toCanonicalJson(parseInput(part.input));
       const isBig = input.length * 6 > largeBytes && isLarge(JSON.stringify(part), largeBytes);
-      pieces.push("call", part.name, { input: isBig ? "large" : input });
+      addCall(pieces, part.name, isBig ? "large" : input);
       return;
     }
     case "tool-result": {
-      pieces.push(part.isError === true ? "failed result" : "result");
-      if (typeof part.output === "string") addParts(pieces, [part.output], [], largeBytes);
-      else addParts(pieces, [], part.output, largeBytes);
-      pieces.push("end of result");
+      all.push(part.isError === true ? "failed result" : "result");
+      if (typeof part.output === "string") addParts(pieces, part.output, [], largeBytes);
+      else addParts(pieces, undefined, part.output, largeBytes);
+      all.push("end of result");
       return;
     }
     case "data":
-      pieces.push("media", digestData(part.data));
+      all.push("media", digestData(part.data));
       return;
     case "raw":
       // A summary in front of a reply is not part of the reply.
       if (part.format === "anthropic" && isCompactionBlock(part.value)) return;
-      pieces.push("raw", toCanonicalJson(part.value, UNSTABLE_FIELDS));
+      all.push("raw", toCanonicalJson(part.value, UNSTABLE_FIELDS));
       return;
     case "blob":
-      if (part.of === undefined) pieces.push("media", part.digest);
-      else if (part.of === "text") pieces.push("large text", part.digest);
-      else if (part.of === "tool-call") pieces.push("call", part.toolName ?? "", { input: "large" });
-      else if (part.of === "raw") pieces.push("large raw", part.digest);
+      if (part.of === undefined) all.push("media", part.digest);
+      else if (part.of === "text") all.push("large text", part.digest);
+      else if (part.of === "tool-call") addCall(pieces, part.toolName ?? "", "large");
+      else if (part.of === "raw") all.push("large raw", part.digest);
   }
+}
+
+function addCall(pieces: KeyPieces, name: string, input: string): void {
+  pieces.inputs ??= [];
+  pieces.inputs.push(pieces.all.push("call", name, input) - 1);
 }
 
 /** Parses arguments that were sent as text, so that they equal arguments sent as an object. */
@@ -168,8 +190,13 @@ function digestData(data: DataSource): string {
 
 /** Hashes the pieces, each prefixed with its length, so that no text can pass for a piece of another kind. */
 function digestPieces(pieces: readonly string[]): string {
-  const size = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  if (size <= MAX_JOINED) return computeDigest(pieces.map((piece) => `${piece.length} ${piece}`).join(""));
+  let size = 0;
+  for (const piece of pieces) size += piece.length;
+  if (size <= MAX_JOINED) {
+    let joined = "";
+    for (const piece of pieces) joined += `${piece.length} ${piece}`;
+    return computeDigest(joined);
+  }
   const digest = createHash("sha256");
   for (const piece of pieces) digest.update(`${piece.length} `).update(piece);
   return digest.digest("hex");

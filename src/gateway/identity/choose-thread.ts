@@ -1,6 +1,6 @@
 import { type AgentShape, isSameShape } from "./agent-shape.ts";
 import type { KeyedMessages } from "./align-request.ts";
-import { compareToThread, type Likeness } from "./likeness.ts";
+import { compareToThreads, type Likeness } from "./likeness.ts";
 import type { RequestKind } from "./request-kind.ts";
 
 /** The kind of a thread: a request's kind, or the conversation of a sub-agent. */
@@ -35,7 +35,7 @@ interface ThreadRequest extends KeyedMessages {
 }
 
 /** The conversation that a request belongs to. */
-type ThreadChoice =
+export type ThreadChoice =
   /** An existing thread that shares its first `keep` messages with the request. */
   | { readonly type: "continue"; readonly id: string; readonly keep: number }
   | { readonly type: "new-main" }
@@ -47,10 +47,19 @@ interface ComparedThread {
   readonly like: Likeness;
 }
 
-/** Finds the thread of a request among the candidates of the same principal, most recently used first. */
-export function chooseThread(candidates: readonly ThreadCandidate[], request: ThreadRequest): ThreadChoice {
-  const own = candidates.filter(({ explicit }) => explicit === request.explicit);
-  const compared = own.map((thread): ComparedThread => ({ thread, like: compareToThread(thread, request) }));
+/**
+ * Finds the thread of a request among the candidates of the same principal, most recently used first. `likenesses` are
+ * those of the candidates, in their order.
+ */
+export function chooseThread(
+  candidates: readonly ThreadCandidate[],
+  request: ThreadRequest,
+  likenesses: readonly Likeness[] = compareToThreads(candidates, request),
+): ThreadChoice {
+  const compared: ComparedThread[] = [];
+  for (const [index, thread] of candidates.entries()) {
+    if (thread.explicit === request.explicit) compared.push({ thread, like: likenesses[index] as Likeness });
+  }
   if (request.kind !== "main") return chooseSideThread(compared, request);
   const talks = compared.filter(
     ({ thread }) =>
@@ -60,7 +69,7 @@ export function chooseThread(candidates: readonly ThreadCandidate[], request: Th
     matchRetry(talks, request) ??
     matchNext(talks) ??
     matchBrokenReply(talks, request) ??
-    matchContinuation(own, request) ??
+    matchContinuation(compared, request) ??
     matchConcurrent(talks, request) ??
     matchEditedTurn(talks, request) ??
     matchBeginning(talks) ??
@@ -158,10 +167,10 @@ function matchBrokenReply(
 }
 
 function matchContinuation(
-  own: readonly ThreadCandidate[],
+  compared: readonly ComparedThread[],
   { continues }: ThreadRequest,
 ): ThreadChoice | undefined {
-  const thread = own.find(({ id }) => id === continues);
+  const thread = compared.find(({ thread }) => thread.id === continues)?.thread;
   return thread && !thread.isInFlight ? { type: "continue", id: thread.id, keep: 0 } : undefined;
 }
 

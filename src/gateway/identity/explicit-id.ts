@@ -64,7 +64,7 @@ export function findExplicitId(request: {
   const client = detectClient(headers);
   const found = findNamedId(headers, fields, client !== undefined);
   if (!found) return undefined;
-  const parent = PARENT_HEADERS.map((name) => parseId(findHeader(headers, name))).find(isDefined);
+  const parent = findFirst(PARENT_HEADERS, (name) => parseId(findHeader(headers, name)));
   const purpose = parseId(findHeader(headers, "x-openai-subagent"));
   const agent = findAgentId(headers, found.id, purpose);
   return {
@@ -92,7 +92,7 @@ function findNamedId(
     return PLACEHOLDERS.has(id.toLowerCase()) ? undefined : { id, source };
   };
   const first = (names: readonly string[], get: (name: string) => unknown, prefix = "") =>
-    names.map((name) => take(prefix + name, get(name))).find(isDefined);
+    findFirst(names, (name) => take(prefix + name, get(name)));
 
   const metadata = objectOf(fields.metadata);
   return (
@@ -154,6 +154,11 @@ function objectOf(value: unknown): WireObject {
   return typeof value === "object" && value !== null ? (value as WireObject) : {};
 }
 
-function isDefined<T>(value: T | undefined): value is T {
-  return value !== undefined;
+/** The first result that is not undefined. */
+function findFirst<T>(names: readonly string[], find: (name: string) => T | undefined): T | undefined {
+  for (const name of names) {
+    const found = find(name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

@@ -22,6 +22,8 @@ export class FormerPeople {
   readonly #kernel: Kernel;
   readonly #onError: (error: unknown) => void;
   #local: Promise<readonly string[]> | undefined;
+  /** The result of `#local`. */
+  #localIds: readonly string[] | undefined;
   readonly #named = new Map<string, Promise<readonly string[]>>();
 
   constructor(kernel: Kernel, onError: (error: unknown) => void) {
@@ -29,8 +31,13 @@ export class FormerPeople {
     this.#onError = onError;
   }
 
-  /** A person with all former ids. If the store cannot be read, with those of the request. */
-  async complete<Person extends PersonIds & { readonly token?: string }>(person: Person): Promise<Person> {
+  /** A person with all former ids. If the store cannot be read, with those of the request. Returns no promise if they are known. */
+  complete<Person extends PersonIds & { readonly token?: string }>(person: Person): Person | Promise<Person> {
+    if (person.token === undefined && this.#localIds) return { ...person, formerIds: this.#localIds };
+    return this.#learn(person);
+  }
+
+  async #learn<Person extends PersonIds & { readonly token?: string }>(person: Person): Promise<Person> {
     try {
       const formerIds = await (person.token === undefined ? this.#findLocal() : this.#findNamed(person));
       return { ...person, formerIds };
@@ -41,10 +48,16 @@ export class FormerPeople {
   }
 
   #findLocal(): Promise<readonly string[]> {
-    this.#local ??= this.#learnLocal().catch((error) => {
-      this.#local = undefined;
-      throw error;
-    });
+    this.#local ??= this.#learnLocal().then(
+      (ids) => {
+        this.#localIds = ids;
+        return ids;
+      },
+      (error) => {
+        this.#local = undefined;
+        throw error;
+      },
+    );
     return this.#local;
   }
 

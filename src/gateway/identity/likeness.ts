@@ -32,6 +32,14 @@ const TAIL_SHARE = 0.6;
 /** Number of remaining messages that identifies a conversation from which a client has only removed messages. */
 const MIN_REMAINING = 2;
 
+/** Compares the lines of threads with a request. */
+export function compareToThreads(
+  lines: readonly KeyedMessages[],
+  request: KeyedMessages,
+): readonly Likeness[] {
+  return lines.map((line) => compareToThread(line, request));
+}
+
 /** Compares the line of a thread with a request. */
 export function compareToThread(line: KeyedMessages, request: KeyedMessages): Likeness {
   const prefix = countCommonPrefix(line.keys, request.keys);
@@ -39,7 +47,7 @@ export function compareToThread(line: KeyedMessages, request: KeyedMessages): Li
   const known = request.roles.lastIndexOf("assistant") + 1;
   const isWhole = alike === line.keys.length;
   // A trailing assistant message is a prefill by the client, not a known reply.
-  const answer = request.roles.slice(0, -1).lastIndexOf("assistant") + 1;
+  const answer = findLastReply(request) + 1;
   const isAnotherEnd = !isWhole && answer > 0 && answer <= alike;
   if (isWhole || known === 0) {
     const isNext = isWhole && known > 0 && alike >= known;
@@ -62,6 +70,11 @@ export function compareToThread(line: KeyedMessages, request: KeyedMessages): Li
   }));
   const { end, tail } = ends.reduce((best, one) => (one.tail > best.tail ? one : best));
   return compared(alike + tail, tail > 0 && isExplained(line, alike, tail, end));
+}
+
+/** Index of the last reply before the last message; -1 if there is none. */
+function findLastReply({ roles }: KeyedMessages): number {
+  return roles.length < 2 ? -1 : roles.lastIndexOf("assistant", roles.length - 2);
 }
 
 /**

@@ -69,7 +69,7 @@ export function formatJsonLine({ time, level, event, fields }: LogLine): string 
     const value = fields[name];
     if (typeof value === "number") {
       if (Number.isFinite(value)) line += key + roundNumber(value);
-    } else if (typeof value === "string") line += key + JSON.stringify(getClean(name, value));
+    } else if (typeof value === "string") line += key + getQuoted(name, value);
     else if (typeof value === "boolean") line += key + value;
   }
   return `${line}}`;
@@ -101,7 +101,7 @@ function listEntries(fields: LogFields): readonly FieldEntry[] {
   return ORDER.flatMap((name): readonly FieldEntry[] => {
     const value = fields[name];
     if (typeof value === "number") return Number.isFinite(value) ? [[name, roundNumber(value)]] : [];
-    if (typeof value === "string") return [[name, getClean(name, value)]];
+    if (typeof value === "string") return [[name, name === "request" ? value : clean(name, value)]];
     return typeof value === "boolean" ? [[name, value]] : [];
   });
 }
@@ -110,23 +110,23 @@ function listEntries(fields: LogFields): readonly FieldEntry[] {
 const MAX_ROUNDED = 1e15;
 
 function roundNumber(value: number): number {
-  if (Math.abs(value) >= MAX_ROUNDED) return value;
+  if (Number.isInteger(value) || Math.abs(value) >= MAX_ROUNDED) return value;
   return Math.round(value * 1e6) / 1e6;
 }
 
-/** Cache: the same names recur with every request of a conversation. */
+/** Cache of clean texts as JSON: the same names recur with every request of a conversation. */
 const MAX_CACHED = 1_000;
-const CLEANED = new BoundedMap<string, string>({ max: MAX_CACHED });
+const QUOTED = new BoundedMap<string, string>({ max: MAX_CACHED });
 const MAX_CACHED_CHARACTERS = 200;
 
-function getClean(name: Field, value: string): string {
+function getQuoted(name: Field, value: string): string {
   // The gateway's own id, which is different each time.
-  if (name === "request") return value;
-  if (value.length > MAX_CACHED_CHARACTERS) return clean(name, value);
-  const known = CLEANED.get(value);
+  if (name === "request") return JSON.stringify(value);
+  if (value.length > MAX_CACHED_CHARACTERS) return JSON.stringify(clean(name, value));
+  const known = QUOTED.get(value);
   if (known !== undefined) return known;
-  const text = clean(name, value);
-  CLEANED.set(value, text);
+  const text = JSON.stringify(clean(name, value));
+  QUOTED.set(value, text);
   return text;
 }
 

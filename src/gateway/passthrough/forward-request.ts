@@ -32,22 +32,33 @@ export async function forwardRequest(incoming: Incoming, services: Services): Pr
 /** Forwards a request unchanged, except for the model's name. */
 export async function forwardUnchanged(incoming: Incoming, services: Services): Promise<void> {
   const { route, body } = incoming;
-  const clientModel = await readModel(body);
+  const clientModel = isModelNeeded(incoming, services) ? await readModel(body) : undefined;
   const chosen = chooseUpstream(services.config().upstreams, { api: route.api, model: clientModel });
   if (chosen.fault) throw new FaultError(chosen.fault);
   const { upstream, model = clientModel } = chosen;
   const isReading = incoming.request.method === "GET" || incoming.request.method === "HEAD";
   if (!isReading) {
     checkTargetAllowed(incoming.principal, { upstream, model, clientModel });
-    await incoming.spending.checkUnmeasured({ project: undefined, model: model ?? "" });
+    const checking = incoming.spending.checkUnmeasured({ project: undefined, model: model ?? "" });
+    if (checking) await checking;
   }
-  if (route.type === "pass") await checkEndpointAccess(incoming, services, upstream);
-  else checkBodyReadable(incoming, services, upstream);
+  if (route.type === "pass") {
+    const checking = checkEndpointAccess(incoming, services, upstream);
+    if (checking) await checking;
+  } else checkBodyReadable(incoming, services, upstream);
   await passThrough(
     incoming,
     services,
     upstream,
     model === clientModel ? undefined : replaceModel(body, model),
+  );
+}
+
+/** True if the model decides anything: the upstream, or the rights and budgets of a person. */
+function isModelNeeded({ principal, route }: Incoming, { config, spending }: Services): boolean {
+  if (principal.person || spending.state.isInUse() !== false) return true;
+  return config().upstreams.some(
+    ({ apis, prefix, models }) => (prefix || models) && apis.includes(route.api),
   );
 }
 

@@ -1,5 +1,5 @@
 import { estimateText } from "../../window-entry.ts";
-import type { WireName } from "../../wire/wire.ts";
+import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { type CallRequest, joinedText } from "../thread/call-request.ts";
@@ -28,21 +28,37 @@ export function offerTools(
   if (mode === "off" || !canOfferTools(request)) return callRequest;
   // A client without tools may use a model that refuses them.
   if (mode === "after-edit" && request.facts.toolNames.length === 0) return callRequest;
-  const text = serializeTools(api.name);
-  if (estimateText(text) > limits.window * MAX_SHARE) return callRequest;
+  const { tools, text, tokens } = getOfferedTools(api.name);
+  if (tokens > limits.window * MAX_SHARE) return callRequest;
   if (mode === "after-edit" && !thread.meta.hasRecallTools)
-    return { ...callRequest, frame: { ...frame, laterTools: encodeRecallTools(api.name) } };
+    return { ...callRequest, frame: { ...frame, laterTools: tools } };
   return {
     ...callRequest,
     frame: {
       ...frame,
       toolsBytes: frame.toolsBytes + text.length,
       readTools: () => joinedText(frame.readTools(), text, "after"),
-      recallTools: encodeRecallTools(api.name),
+      recallTools: tools,
     },
   };
 }
 
-function serializeTools(api: WireName): string {
-  return JSON.stringify(encodeRecallTools(api));
+/** The gateway's tools in the format of an API, their JSON and its estimated size. */
+interface OfferedTools {
+  readonly tools: readonly WireObject[];
+  readonly text: string;
+  readonly tokens: number;
+}
+
+const OFFERED_TOOLS = new Map<WireName, OfferedTools>();
+
+function getOfferedTools(api: WireName): OfferedTools {
+  let offered = OFFERED_TOOLS.get(api);
+  if (!offered) {
+    const tools = encodeRecallTools(api);
+    const text = JSON.stringify(tools);
+    offered = { tools, text, tokens: estimateText(text) };
+    OFFERED_TOOLS.set(api, offered);
+  }
+  return offered;
 }

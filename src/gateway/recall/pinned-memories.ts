@@ -18,30 +18,34 @@ const MAX_SHARE = 0.1;
  * Adds the person's pinned memories to a request of a conversation, so that they count in its window. Returns the same
  * object if the request must not change.
  */
-export async function addMemories(
+export function addMemories(
   callRequest: CallRequest,
   { principal }: Pick<Incoming, "principal">,
   { kernel, config }: Pick<Services, "kernel" | "config">,
   { kind }: Pick<Thread, "kind">,
-): Promise<CallRequest> {
+): CallRequest | Promise<CallRequest> {
   const { policy, isDryRun, limits } = callRequest;
   const isTalk = kind === "main" || kind === "agent";
   if (isDryRun || policy === "none" || !isTalk) return callRequest;
-  const memories = await readPersonMemories(principal, { kernel, config }, limits.window);
-  return memories ? { ...callRequest, memories } : callRequest;
+  const add = (memories: CallRequest["memories"]) => (memories ? { ...callRequest, memories } : callRequest);
+  const reading = readPersonMemories(principal, { kernel, config }, limits.window);
+  return reading instanceof Promise ? reading.then(add) : add(reading);
 }
 
 /** The memories for the calls of a person; undefined if they are off or too large for the window. */
-export async function readPersonMemories(
+export function readPersonMemories(
   principal: PersonIds,
   { kernel, config }: Pick<Services, "kernel" | "config">,
   windowTokens: number,
-): Promise<CallRequest["memories"]> {
+): CallRequest["memories"] | Promise<CallRequest["memories"]> {
   if (!config().memories) return undefined;
   const agent = getMemoryAgent(principal);
-  const text = await kernel.memories(agent).pinSection();
-  const isTooLarge = text !== undefined && estimateText(text) > windowTokens * MAX_SHARE;
-  return isTooLarge ? undefined : { agent, text };
+  const own = kernel.memories(agent);
+  if (own.isKnownEmpty) return { agent, text: undefined };
+  return own.pinSection().then((text) => {
+    const isTooLarge = text !== undefined && estimateText(text) > windowTokens * MAX_SHARE;
+    return isTooLarge ? undefined : { agent, text };
+  });
 }
 
 /**

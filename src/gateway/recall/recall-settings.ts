@@ -18,5 +18,7 @@ export function getRecallSettings(
   kind: ThreadKind,
 ): RecallSettings {
   const isTalk = kind === "main" || kind === "agent";
-  return dryRun || !isTalk ? NO_RECALL : { ...recall, ...routes[api]?.recall };
+  if (dryRun || !isTalk) return NO_RECALL;
+  const own = routes[api]?.recall;
+  return own ? { ...recall, ...own } : recall;
 }

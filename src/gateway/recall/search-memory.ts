@@ -23,13 +23,25 @@ const MAX_TOKENS = 20_000;
  * would otherwise find itself. Undefined if context is off, if the message refers to nothing, or if it was searched for
  * before.
  */
-export async function searchMemory(
-  { principal, trace, signal }: Pick<Incoming, "principal" | "trace" | "signal">,
-  { kernel, config }: Services,
-  { api, messages, isControl }: CallRequest,
+export function searchMemory(
+  incoming: SearchingRequest,
+  services: Services,
+  callRequest: CallRequest,
+  thread: Thread,
+): Promise<MemorySearch | undefined> | undefined {
+  const { api, isControl } = callRequest;
+  const isOn = !isControl && getRecallSettings(services.config(), api.name, thread.kind).context;
+  return isOn ? search(incoming, services, callRequest, thread) : undefined;
+}
+
+type SearchingRequest = Pick<Incoming, "principal" | "trace" | "signal">;
+
+async function search(
+  { principal, trace, signal }: SearchingRequest,
+  { kernel }: Services,
+  { messages }: CallRequest,
   thread: Thread,
 ): Promise<MemorySearch | undefined> {
-  if (isControl || !getRecallSettings(config(), api.name, thread.kind).context) return undefined;
   const { list } = messages;
   const last = list.at(-1 - thread.countReminders(messages));
   if (last?.role !== "user" || thread.recall.contextTexts.has(list, last)) return undefined;

@@ -43,12 +43,22 @@ export class Redactor {
     return this.#prepared.get(message) ?? this.#redactMessage(message, (text) => this.#redactText(text));
   }
 
-  /** Redacts messages in the worker if their new texts are large; `redact` then returns them. Throws if aborted. */
-  async prepare(messages: readonly MessageInput[], signal?: AbortSignal): Promise<void> {
-    if (!this.#options.isOn()) return;
+  /**
+   * Redacts messages in the worker if their new texts are large; `redact` then returns them. Undefined if there is
+   * nothing to wait for. Rejects if aborted.
+   */
+  prepare(messages: readonly MessageInput[], signal?: AbortSignal): Promise<void> | undefined {
+    if (!this.#options.isOn()) return undefined;
     const texts = textsOf(messages).filter((text) => this.#findKept(text) === undefined);
     const characters = texts.reduce((sum, text) => sum + text.length, 0);
-    if (characters <= MAX_INLINE_CHARACTERS) return;
+    return characters > MAX_INLINE_CHARACTERS ? this.#prepare(messages, texts, signal) : undefined;
+  }
+
+  async #prepare(
+    messages: readonly MessageInput[],
+    texts: readonly string[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const redacted = await this.#thread.redact(texts, signal);
     const results = new Map(redacted.map((one, index) => [texts[index] as string, one]));
     for (const [text, one] of results) this.#keep(text, one);

@@ -44,7 +44,8 @@ export async function sendRound(
       if (!elements) call.setExtraTokens(recall?.countTokens() ?? 0);
       const response = await sendOrTake(exchange, body);
       const isWatched = call.isEditable || recall !== undefined || call.request.isControl === true;
-      const refusal = isWatched ? await findRefusal(exchange, response, countBytes(body)) : undefined;
+      const finding = isWatched ? findRefusal(exchange, response, countBytes(body)) : undefined;
+      const refusal = finding instanceof Promise ? await finding : finding;
       return { answer: response, ...(refusal && { refusal }) };
     },
     async heal({ failure }) {

@@ -1,6 +1,7 @@
 import type { Wire, WireObject } from "../../wire/wire.ts";
 import { buildShape } from "../identity/agent-shape.ts";
 import { findProject } from "../identity/find-project.ts";
+import { copyBytes } from "./body-frame.ts";
 import type { BodyFacts } from "./body-memo.ts";
 import type { ByteRange } from "./byte-range.ts";
 import { type CutBody, fieldValue } from "./cut-body.ts";
@@ -10,24 +11,48 @@ import { parseElement, type RequestMessages } from "./request-messages.ts";
 /** Agents are told apart by the beginning of their system prompt. */
 const LEAD_LENGTH = 8_000;
 
-/** The facts of a body; reuses those of the body that it extends if both have the same prompt and tools. */
+/** Instruction elements up to this size are kept with their frame. */
+const MAX_LEAD_BYTES = 64 * 1_024;
+
+/** The facts of a body; reuses those of a body that it extends, or shares its frame with, if the prompt is the same. */
 export function readBodyFacts(api: Wire, messages: RequestMessages): BodyFacts {
-  const { cut, lead: count } = messages;
-  const { like } = cut;
+  const { cut } = messages;
+  const memo = cut.frame?.memo;
+  const lead = memo && findLeadBytes(messages);
+  const facts =
+    (lead && memo.facts && lead.equals(memo.facts.lead) ? memo.facts.facts : undefined) ??
+    findEarlierFacts(api, messages) ??
+    parseFacts(api, messages);
+  cut.memo.facts = facts;
+  if (lead && memo.facts?.facts !== facts) memo.facts = { lead: copyBytes(lead), facts };
+  return facts;
+}
+
+/** The bytes of the instruction elements; undefined if they are large. */
+function findLeadBytes({ cut, lead }: RequestMessages): Buffer | undefined {
+  const [first, last] = [cut.elements[0], cut.elements[lead - 1]];
+  if (!first || !last) return NO_LEAD;
+  return last.to - first.from <= MAX_LEAD_BYTES ? cut.bytes.subarray(first.from, last.to) : undefined;
+}
+
+const NO_LEAD = Buffer.alloc(0);
+
+/** The facts of the body that this one extends, if both have the same prompt and tools. */
+function findEarlierFacts(api: Wire, { cut, lead }: RequestMessages): BodyFacts | undefined {
+  const { like, same } = cut;
   const earlier = like?.memo.facts;
+  if (!earlier || same < lead) return undefined;
   const fields = [...api.leadFields, "tools", "functions"];
-  if (earlier && cut.same >= count && fields.every((name) => isSameField(cut, like, name))) {
-    cut.memo.facts = earlier;
-    return earlier;
-  }
+  return fields.every((name) => isSameField(cut, like, name)) ? earlier : undefined;
+}
+
+function parseFacts(api: Wire, messages: RequestMessages): BodyFacts {
   const whole = readLead(api, messages);
   const lead = whole.slice(0, LEAD_LENGTH);
-  const toolNames = readToolNames(cut);
+  const toolNames = readToolNames(messages.cut);
   const project = findProject([whole]);
   const shape = buildShape({ lead, toolNames });
-  const facts = { lead, toolNames, shape, ...(project !== undefined && { project }) };
-  cut.memo.facts = facts;
-  return facts;
+  return { lead, toolNames, shape, ...(project !== undefined && { project }) };
 }
 
 /** The whole system prompt: the instruction fields, and the instruction elements before the first message. */

@@ -1,5 +1,6 @@
 import { finish, type Steps } from "../../base/turns.ts";
 import type { WireObject } from "../../wire/wire.ts";
+import { type BodyFrame, endsLike } from "./body-frame.ts";
 import type { BodyMemo } from "./body-memo.ts";
 import { type ByteRange, shiftRanges } from "./byte-range.ts";
 import { countSameElements } from "./count-same-elements.ts";
@@ -17,14 +18,18 @@ export interface CutBody {
   /** The earlier body with the same beginning. */
   readonly like: CutBody | undefined;
   readonly memo: BodyMemo;
+  /** The rest of the body, which other bodies share. */
+  readonly frame?: BodyFrame | undefined;
   /** Resolves an element that is only a reference to content stored at the provider. */
   readonly referenced?: (id: string) => WireObject | undefined;
   /** Large fields, parsed without their large values. */
-  readonly largeFields?: ReadonlyMap<string, unknown>;
+  readonly largeFields?: ReadonlyMap<string, unknown> | undefined;
 }
 
 /** Finds an earlier body whose list may begin like the one at `from`. */
 type FindSimilarBody = (bytes: Buffer, from: number) => CutBody | undefined;
+
+type CutList = Pick<CutBody, "listFrom" | "elements" | "same" | "like">;
 
 /** The error for a body that is not a JSON object of the form that every API requires. */
 export class BodyError extends Error {}
@@ -46,15 +51,21 @@ const COLON = 0x3a;
 
 /**
  * Locates the fields of a body and the elements of its list. Clients repeat the whole conversation with every request:
- * the part that equals an earlier body is only compared, which is cheap, and only the rest is scanned.
+ * the part that equals an earlier body is only compared, which is cheap, and only the rest is scanned. `frame` is one
+ * that the body begins with.
  */
-export function cutBody(bytes: Buffer, list: string, findLike?: FindSimilarBody): CutBody {
-  return finish(cutSteps(bytes, list, findLike));
+export function cutBody(bytes: Buffer, list: string, findLike?: FindSimilarBody, frame?: BodyFrame): CutBody {
+  return finish(cutSteps(bytes, list, findLike, frame));
 }
 
 /** Like `cutBody`, with a pause after each `STEP_BYTES`, so that a large body does not delay other requests. */
-export function cutSteps(bytes: Buffer, list: string, findLike?: FindSimilarBody): Steps<CutBody> {
-  return new Cutter(bytes).cut(list, findLike);
+export function cutSteps(
+  bytes: Buffer,
+  list: string,
+  findLike?: FindSimilarBody,
+  frame?: BodyFrame,
+): Steps<CutBody> {
+  return new Cutter(bytes).cut(list, findLike, frame);
 }
 
 /** Locates the fields of any body, even an odd one; of duplicate fields the last counts, as in most parsers. */
@@ -79,12 +90,24 @@ class Cutter {
     this.#mayBeOdd = mayBeOdd;
   }
 
-  *cut(list: string, findLike: FindSimilarBody | undefined): Steps<CutBody> {
+  *cut(list: string, findLike: FindSimilarBody | undefined, frame?: BodyFrame | undefined): Steps<CutBody> {
     const bytes = this.#bytes;
     const fields = new Map<string, ByteRange>();
-    let listed: Pick<CutBody, "listFrom" | "elements" | "same" | "like"> = NO_LIST;
-    this.#expect(OPEN_OBJECT);
-    for (let isFirst = true; this.#next() !== CLOSE_OBJECT; isFirst = false) {
+    let listed: CutList = NO_LIST;
+    const hasBegun = frame !== undefined && bytes[frame.before.length] === OPEN_LIST;
+    if (hasBegun) {
+      for (const [name, range] of frame.fieldsBefore) fields.set(name, range);
+      const from = frame.before.length;
+      listed = yield* this.#list(from, findLike?.(bytes, from));
+      const end = this.#at;
+      fields.set(list, { from, to: end });
+      if (endsLike(bytes, end, frame)) {
+        for (const [name, { from, to }] of frame.fieldsAfter)
+          fields.set(name, { from: end + from, to: end + to });
+        return toCutBody(bytes, fields, listed, frame);
+      }
+    } else this.#expect(OPEN_OBJECT);
+    for (let isFirst = !hasBegun; this.#next() !== CLOSE_OBJECT; isFirst = false) {
       if (!isFirst) this.#expect(COMMA);
       const name = this.#name();
       if (!this.#mayBeOdd && fields.has(name)) throw duplicateFieldError(name, list);
@@ -98,13 +121,10 @@ class Cutter {
     }
     this.#at++;
     if (this.#next() !== undefined) throw this.#unexpected();
-    return { bytes, fields, ...listed, memo: {} };
+    return toCutBody(bytes, fields, listed, undefined);
   }
 
-  *#list(
-    from: number,
-    candidate: CutBody | undefined,
-  ): Steps<Pick<CutBody, "listFrom" | "elements" | "same" | "like">> {
+  *#list(from: number, candidate: CutBody | undefined): Steps<CutList> {
     const same = candidate ? countSameElements(this.#bytes, from, candidate) : 0;
     const like = same > 0 ? candidate : undefined;
     const elements = like ? shiftRanges(like.elements.slice(0, same), from - (like.listFrom ?? 0)) : [];
@@ -236,6 +256,15 @@ class Cutter {
 function duplicateFieldError(name: string, list: string): BodyError {
   const message = `the field ${JSON.stringify(name)} stands there twice`;
   return name === list || name === "model" ? new BodyError(message) : new OddBodyError(message);
+}
+
+function toCutBody(
+  bytes: Buffer,
+  fields: ReadonlyMap<string, ByteRange>,
+  { listFrom, elements, same, like }: CutList,
+  frame: BodyFrame | undefined,
+): CutBody {
+  return { bytes, fields, listFrom, elements, same, like, memo: {}, frame };
 }
 
 const NO_LIST = { listFrom: undefined, elements: [], same: 0, like: undefined } as const;

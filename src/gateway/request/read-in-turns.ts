@@ -38,7 +38,7 @@ export async function readInTurns(
   earlier?: RequestMessages<KnownMessage>,
 ): Promise<RequestMessages> {
   const { api } = reading;
-  const known = earlier && earlier.cut === cut.like ? findSharedMessages(earlier, cut) : undefined;
+  const known = earlier && earlier.cut === cut.like ? findSharedMessages(api, earlier, cut) : undefined;
   const list: RequestMessage[] = [];
   for (const message of known?.list ?? []) list.push(new LazyMessage(reading, cut, message));
   let lead = known?.lead ?? 0;

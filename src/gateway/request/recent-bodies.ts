@@ -1,5 +1,6 @@
 import { isSameRange } from "./byte-range.ts";
 import type { CutBody } from "./cut-body.ts";
+import { RecentFrames } from "./recent-frames.ts";
 import { copyMessages, type KnownMessage, type RequestMessages } from "./request-messages.ts";
 
 /** Bytes at the beginning of a list by which bodies are found. */
@@ -10,6 +11,9 @@ const MAX_SIMILAR = 16;
 const BYTES_PER_BODY = 3_000;
 const BYTES_PER_ELEMENT = 300;
 
+/** Memory of frames, as a share of that for bodies. */
+const FRAMES_SHARE = 0.25;
+
 /** Spare capacity of a buffer, because bodies grow. */
 const GROWTH = 1.25;
 
@@ -19,7 +23,7 @@ interface KeptBody {
   readonly head: string;
   readonly messages: KnownBody;
   /**
-   * Buffer of its bytes, reused by the body that reindexs it: allocating large memory each time costs more than
+   * Buffer of its bytes, reused by the body that replaces it: allocating large memory each time costs more than
    * copying.
    */
   readonly buffer: Buffer;
@@ -33,16 +37,21 @@ export class RecentBodies {
   readonly #byHead = new Map<string, KeptBody[]>();
   #sizeBytes = 0;
 
+  /** The parts of bodies that many of them share. */
+  readonly frames: RecentFrames;
+
   constructor(maxBytes: () => number) {
     this.#maxBytes = maxBytes;
+    this.frames = new RecentFrames(() => maxBytes() * FRAMES_SHARE);
   }
 
   get sizeBytes(): number {
-    return this.#sizeBytes;
+    return this.#sizeBytes + this.frames.sizeBytes;
   }
 
   /** Forgets all bodies. */
   drop(): void {
+    this.frames.drop();
     this.#byHead.clear();
     this.#sizeBytes = 0;
   }
@@ -52,7 +61,8 @@ export class RecentBodies {
     const alike = this.#byHead.get(buildHeadKey(owner, bytes, listFrom)) ?? [];
     let best: KnownBody | undefined;
     let bestBytes = 0;
-    for (const { messages } of alike.toReversed()) {
+    for (let index = alike.length - 1; index >= 0; index--) {
+      const { messages } = alike[index] as KeptBody;
       const same = countSameBytes(bytes, listFrom, messages.cut, bestBytes);
       if (same <= bestBytes) continue;
       best = messages;
@@ -74,10 +84,10 @@ export class RecentBodies {
     const index = alike.findIndex((one) => one.messages.cut === cut.like);
     // An identical body, as from a client that retries, is already kept.
     if (index >= 0 && alike[index]?.messages.cut.bytes.equals(cut.bytes)) return cut.like;
-    const reindexd = index >= 0 ? this.#drop(alike, index) : undefined;
-    if (!reindexd && alike.length >= MAX_SIMILAR) this.#drop(alike, 0);
-    const isRoomy = reindexd !== undefined && reindexd.buffer.length >= length;
-    const buffer = isRoomy ? reindexd.buffer : Buffer.allocUnsafeSlow(Math.ceil(length * GROWTH));
+    const replaced = index >= 0 ? this.#drop(alike, index) : undefined;
+    if (!replaced && alike.length >= MAX_SIMILAR) this.#drop(alike, 0);
+    const isRoomy = replaced !== undefined && replaced.buffer.length >= length;
+    const buffer = isRoomy ? replaced.buffer : Buffer.allocUnsafeSlow(Math.ceil(length * GROWTH));
     cut.bytes.copy(buffer);
     const kept = copyMessages(messages, buffer.subarray(0, length));
     const sizeBytes = BYTES_PER_BODY + buffer.length + cut.elements.length * BYTES_PER_ELEMENT;

@@ -16,6 +16,14 @@ export interface RequestFields {
 /** Longer fields hold content. */
 const MAX_FIELD_BYTES = 16 * 1_024;
 
+/** The short fields of a body, parsed once for all bodies with the same frame. Throws `BodyError` if one is not valid JSON. */
+export function readRequestFields(api: Wire, cut: CutBody): RequestFields {
+  const memo = cut.frame?.memo;
+  const fields = memo?.fields ?? parseRequestFields(api, cut);
+  if (memo) memo.fields = fields;
+  return fields;
+}
+
 /** Parses the short fields of a body. Throws `BodyError` if one is not valid JSON. */
 export function parseRequestFields(
   { messagesField, leadFields }: Wire,

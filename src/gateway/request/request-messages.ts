@@ -52,7 +52,7 @@ export interface MessageReading {
   /** True if messages are redacted before they are stored. */
   readonly isRedacting?: () => boolean;
   /** Redacts large messages in a worker, so that `stored` finds them ready. */
-  readonly prepareStored?: (messages: readonly MessageInput[]) => Promise<void>;
+  readonly prepareStored?: (messages: readonly MessageInput[]) => Promise<void> | undefined;
 }
 
 /** Parses the element at an index; a known reference to an item at the provider is replaced by the item. */
@@ -81,7 +81,7 @@ export function readMessages(
   earlier?: RequestMessages<KnownMessage>,
 ): RequestMessages {
   const { api, stored } = reading;
-  const known = earlier && earlier.cut === cut.like ? findSharedMessages(earlier, cut) : undefined;
+  const known = earlier && earlier.cut === cut.like ? findSharedMessages(api, earlier, cut) : undefined;
   const parsedLead: WireObject[] = [];
   const lead = known?.lead ?? (reading.hasNoLead ? 0 : countLead(api, cut, parsedLead));
   const list: RequestMessage[] = [];
@@ -173,10 +173,9 @@ function parseElements(
   to: number,
   first: readonly WireObject[] = [],
 ): readonly WireObject[] {
-  return Array.from(
-    { length: to - from },
-    (_, index) => first[from + index] ?? parseElement(cut, from + index),
-  );
+  const elements: WireObject[] = [];
+  for (let index = from; index < to; index++) elements.push(first[index] ?? parseElement(cut, index));
+  return elements;
 }
 
 /** Counts the leading instruction elements; adds every parsed element to `parsedLead`. */
@@ -189,11 +188,13 @@ function countLead(api: Wire, cut: CutBody, parsedLead: WireObject[]): number {
   return parsedLead.length;
 }
 
-/** The messages of an earlier body that this one repeats, without the last one, which may have grown. */
+/** The messages of an earlier body that this one repeats, without one that may have grown. */
 export function findSharedMessages(
+  { isMessagePerElement }: Pick<Wire, "isMessagePerElement">,
   { lead, list }: RequestMessages<KnownMessage>,
   cut: CutBody,
 ): Pick<RequestMessages<KnownMessage>, "lead" | "list"> | undefined {
   if (lead >= cut.same) return undefined;
-  return { lead, list: list.filter(({ to }) => to < cut.same) };
+  const end = isMessagePerElement ? cut.same : cut.same - 1;
+  return { lead, list: list.filter(({ to }) => to <= end) };
 }

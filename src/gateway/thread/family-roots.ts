@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Kernel, Session, SessionId } from "../../index.ts";
+import { type Kernel, LonghaulError, type Session, type SessionId } from "../../index.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
 import { buildRootId, type CallerIdentity } from "../identity/session-ids.ts";
 import { createRedirect } from "./redirect.ts";
@@ -40,9 +40,14 @@ export class FamilyRoots {
 
   /** True if conversations with this first message must be looked up; only the first time. */
   isNewSearch(firstKey: string): boolean {
-    if (this.#searchedKeys.has(firstKey) || this.#searchedKeys.size >= MAX_SIMILAR) return false;
+    if (!this.mustSearch(firstKey)) return false;
     this.#searchedKeys.add(firstKey);
     return true;
+  }
+
+  /** True if conversations with this first message have not been looked up. */
+  mustSearch(firstKey: string): boolean {
+    return !this.#searchedKeys.has(firstKey) && this.#searchedKeys.size < MAX_SIMILAR;
   }
 
   /** True if the store may hold conversations of the family that are not open. */
@@ -94,13 +99,22 @@ export class FamilyRoots {
     }
   }
 
-  /** The only root of an explicit id, which may have a former id of its person. */
-  async open(): Promise<Session> {
+  /** The only root of an explicit id, which may have a former id of its person; a new one gets title and metadata. */
+  async open(named?: { readonly meta: ThreadMeta; readonly title: string | undefined }): Promise<Session> {
     const [first] = this.sessions;
     if (first) return first;
-    const root = await this.#kernel.session(this.#idOf(1));
+    const { meta, title } = named ?? {};
+    const root = await this.#kernel.session(this.#idOf(1), {
+      ...(meta && { meta: encodeThreadMeta(meta) }),
+      ...(title !== undefined && { title }),
+    });
     this.#add(root);
     return root;
+  }
+
+  /** The id of the first root, and of the only one of an explicit id. */
+  get firstId(): SessionId {
+    return this.#idOf(1);
   }
 
   /** Finds the id of the next new root; ids of deleted conversations are free again. */
@@ -172,4 +186,12 @@ export class FamilyRoots {
     while (this.#taken.has(this.#idOf(this.#firstFree))) this.#firstFree++;
     return this.#firstFree;
   }
+}
+
+/** The error for a family in which others begin conversations faster than one can be chosen. */
+export function createCrowdedError(rounds: number): LonghaulError {
+  return new LonghaulError(
+    "STORE_BUSY",
+    `Other gateways have begun ${rounds} conversations with the same beginning at this moment; repeat the request.`,
+  );
 }

@@ -1,4 +1,4 @@
-import type { MessageInput, Role } from "../../index.ts";
+import type { MessageInput, PartInput, Role } from "../../index.ts";
 import { toObject } from "../../wire/fields.ts";
 import type { WireObject } from "../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
@@ -29,34 +29,57 @@ export interface ThreadServices {
   readonly responses: ResponseIds;
 }
 
-/** Finds the conversation of a request, and reserves it. */
-export async function findThread(
-  { api, messages, fields, facts }: ParsedRequest,
-  { principal, trace, request: { headers } }: Incoming,
-  { threads, responses }: ThreadServices,
-): Promise<FoundThread> {
-  const explicit = findExplicitId({ headers, fields: fields.all });
-  const client = explicit?.client ?? detectClient(headers);
-  const label = client ?? detectClient(headers, facts.lead);
-  if (label !== undefined) trace.client = label;
-  const isMore = isChained(api, fields.all);
+/** Finds the conversation of a request, and reserves it; no promise if all that decides it is in memory. */
+export function findThread(
+  request: ParsedRequest,
+  incoming: Incoming,
+  services: ThreadServices,
+): FoundThread | Promise<FoundThread> {
+  const { api, fields } = request;
   const previous = findPreviousReply(api, fields.all);
-  const place = previous === undefined ? undefined : await responses.find(principal, previous);
-  const known = place && (await threads.findAfter(principal, place));
-  if (known) {
-    const { entry, lead } = place;
-    // Providers accept only one of the two.
-    const isOnly = (fields.all.conversation ?? null) === null;
-    const isWhole = place.isWhole && isOnly && api.encodeLogged !== undefined;
-    const leadMessages = () => responses.lead(principal, lead);
-    return {
-      thread: known,
-      chain: { afterEntry: entry, isWhole, leadMessages, ...(lead !== undefined && { lead }) },
-    };
-  }
+  if (previous !== undefined) return findThreadAfter(previous, request, incoming, services);
+  return findThreadByMessages(request, incoming, services);
+}
+
+/** Finds the conversation of a request that continues a reply, which the provider stores. */
+async function findThreadAfter(
+  previous: string,
+  request: ParsedRequest,
+  incoming: Incoming,
+  services: ThreadServices,
+): Promise<FoundThread> {
+  const { api, fields } = request;
+  const { principal } = incoming;
+  const { threads, responses } = services;
+  const place = await responses.find(principal, previous);
+  const thread = place && (await threads.findAfter(principal, place));
+  if (!thread) return findThreadByMessages(request, incoming, services);
+  traceClient(request, incoming, findExplicitId(toIdentified(request, incoming))?.client);
+  const { entry, lead } = place;
+  // Providers accept only one of the two.
+  const isOnly = (fields.all.conversation ?? null) === null;
+  const isWhole = place.isWhole && isOnly && api.encodeLogged !== undefined;
+  const leadMessages = () => responses.lead(principal, lead);
+  return {
+    thread,
+    chain: { afterEntry: entry, isWhole, leadMessages, ...(lead !== undefined && { lead }) },
+  };
+}
+
+function findThreadByMessages(
+  request: ParsedRequest,
+  incoming: Incoming,
+  { threads }: ThreadServices,
+): FoundThread | Promise<FoundThread> {
+  const { api, messages, fields, facts } = request;
+  const { principal } = incoming;
+  const explicit = findExplicitId(toIdentified(request, incoming));
+  const client = explicit?.client ?? detectClient(incoming.request.headers);
+  const label = traceClient(request, incoming, client);
+  const isMore = isChained(api, fields.all);
   const { list, cut } = messages;
   const isMain = isMore && explicit?.source === "conversation";
-  const thread = await threads.find({
+  const finding = threads.find({
     isMain,
     caller: {
       principal,
@@ -75,7 +98,7 @@ export async function findThread(
       ...(label !== undefined && { client: label }),
       ...(facts.project !== undefined && { project: facts.project }),
       toolNames: facts.toolNames,
-      messages: parseEnds(list),
+      messages: listEnds(list),
       isStreamed: fields.isStreamed,
       hasOutputFormat: hasOutputFormat(fields.all),
       ...(fields.maxTokens !== undefined && { maxTokens: fields.maxTokens }),
@@ -83,8 +106,27 @@ export async function findThread(
     },
   });
   // The log does not contain the messages before an unknown response.
-  const chain: Chain = { isWhole: isMain ? "perhaps" : false, leadMessages: async () => [] };
-  return { thread, chain: isMore ? chain : undefined };
+  const chain: Chain | undefined = isMore
+    ? { isWhole: isMain ? "perhaps" : false, leadMessages: async () => [] }
+    : undefined;
+  return finding instanceof Promise
+    ? finding.then((thread) => ({ thread, chain }))
+    : { thread: finding, chain };
+}
+
+function toIdentified({ fields }: ParsedRequest, { request: { headers } }: Incoming) {
+  return { headers, fields: fields.all };
+}
+
+/** Records the name of the client, for labels. */
+function traceClient(
+  { facts }: ParsedRequest,
+  { trace, request: { headers } }: Incoming,
+  client = detectClient(headers),
+): string | undefined {
+  const label = client ?? detectClient(headers, facts.lead);
+  if (label !== undefined) trace.client = label;
+  return label;
 }
 
 /** True if the reply must be JSON, under any API's name for it. */
@@ -107,15 +149,36 @@ function getFirstKey(
 }
 
 /**
- * Parses only both ends of a conversation to determine the purpose of a request, and nothing if it ends with tool
- * results.
+ * The messages by which the purpose of a request is determined: both ends of the conversation, which are parsed where
+ * the form of the request does not decide, and nothing if it ends with tool results.
  */
-function parseEnds(messages: readonly RequestMessage[]): readonly MessageInput[] {
-  if (messages.at(-1)?.role === "tool") return messages.map(({ role }) => PLACEHOLDERS[role]);
+function listEnds(messages: readonly RequestMessage[]): readonly MessageInput[] {
+  const isAnswer = messages.at(-1)?.role === "tool";
   return messages.map((message, index) => {
     const isEnd = index < END_MESSAGES || index >= messages.length - END_MESSAGES;
-    return isEnd ? briefOf(message) : PLACEHOLDERS[message.role];
+    return isEnd && !isAnswer ? new EndMessage(message) : PLACEHOLDERS[message.role];
   });
+}
+
+/** A message whose content is parsed on demand. */
+class EndMessage implements MessageInput {
+  readonly role: Role;
+  readonly #message: RequestMessage;
+  #parts: readonly PartInput[] | undefined;
+
+  constructor(message: RequestMessage) {
+    this.role = message.role;
+    this.#message = message;
+  }
+
+  get parts(): readonly PartInput[] {
+    this.#parts ??= listParts(briefOf(this.#message));
+    return this.#parts;
+  }
+}
+
+function listParts({ text, parts = [] }: MessageInput): readonly PartInput[] {
+  return text === undefined ? parts : [{ type: "text", text }, ...parts];
 }
 
 function briefOf(message: RequestMessage): MessageInput {

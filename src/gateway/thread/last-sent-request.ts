@@ -31,15 +31,24 @@ export const DECIDING_KINDS = ["pin", "overlay", "redacted"] as const;
  * The outcome of the last request of a thread, if this one is byte-identical and no pin, overlay or redaction was added
  * since.
  */
-export async function findRepeatedSend(
+export function findRepeatedSend(
   thread: SendingThread,
   callRequest: CallRequest,
-): Promise<LastSentRequest | undefined> {
-  const { lastSent: sent, session } = thread;
+): Promise<LastSentRequest | undefined> | undefined {
+  const { lastSent: sent } = thread;
   const { messages, chain, buildPlainPieces: plain, isDryRun } = callRequest;
   if (!sent || chain || plain || isDryRun || messages.cut.like !== sent.body) return undefined;
   if (!messages.cut.bytes.equals(sent.body.bytes) || !isSimilarWindow(sent.windowKey, callRequest))
     return undefined;
+  return checkUndecided(thread, sent);
+}
+
+/** The outcome, unless a pin, overlay or redaction was added since. */
+async function checkUndecided(
+  thread: SendingThread,
+  sent: LastSentRequest,
+): Promise<LastSentRequest | undefined> {
+  const { session } = thread;
   const { seq: head } = await session.head();
   const [decided] = await session.read({ from: sent.seenSeq + 1, to: head, kinds: DECIDING_KINDS, limit: 1 });
   if (decided) return undefined;

@@ -1,14 +1,8 @@
 import type { Kernel } from "../../index.ts";
-import type { KeyedMessages } from "../identity/align-request.ts";
 import type { ThreadCandidate } from "../identity/choose-thread.ts";
+import type { CandidateLookup } from "./describe-candidate.ts";
 import type { Thread } from "./thread.ts";
-
-/** The parts of a request by which threads are described. */
-interface CandidateRequest {
-  readonly explicit: string | undefined;
-  readonly firstKey: string | undefined;
-  readonly messages: KeyedMessages;
-}
+import { getComparedMessages, type ThreadLookup } from "./thread-lookup.ts";
 
 interface CandidateDeps {
   readonly kernel: Pick<Kernel, "maintenance">;
@@ -16,30 +10,41 @@ interface CandidateDeps {
   readonly startedAt: number;
 }
 
-/** Describes the threads that a request may belong to. */
+/** Describes the threads that a request may belong to; no promise if all of them are in memory. */
 export function listCandidates(
   threads: readonly Thread[],
   deps: CandidateDeps,
-  { explicit, firstKey, messages }: CandidateRequest,
-): Promise<readonly ThreadCandidate[]> {
-  return Promise.all(
-    threads.map(async (thread) => {
-      const candidate = await thread.describeCandidate(explicit, firstKey, messages);
-      return (await isAbandoned(thread, candidate, deps)) ? { ...candidate, isAbandoned: true } : candidate;
-    }),
-  );
+  request: ThreadLookup,
+): readonly ThreadCandidate[] | Promise<readonly ThreadCandidate[]> {
+  const { caller, firstKey } = request;
+  const lookup = { explicit: caller.explicit, opening: firstKey, request: getComparedMessages(request) };
+  const candidates = threads.map((thread) => describeWithAge(thread, deps, lookup));
+  const isKnown = candidates.every((candidate) => !(candidate instanceof Promise));
+  return isKnown ? (candidates as readonly ThreadCandidate[]) : Promise.all(candidates);
+}
+
+function describeWithAge(
+  thread: Thread,
+  deps: CandidateDeps,
+  lookup: CandidateLookup,
+): ThreadCandidate | Promise<ThreadCandidate> {
+  const candidate = thread.describeCandidate(lookup);
+  return candidate instanceof Promise
+    ? candidate.then((described) => markAbandoned(thread, described, deps))
+    : markAbandoned(thread, candidate, deps);
 }
 
 /**
- * True for a thread that is empty and older than this gateway: its request was forwarded, but its gateway was killed
+ * Marks a thread that is empty and older than this gateway: its request was forwarded, but its gateway was killed
  * before it stored it. In a store that gateways share, another one may be about to fill it.
  */
-async function isAbandoned(
+function markAbandoned(
   { session }: Thread,
-  { keys, isInFlight }: ThreadCandidate,
+  candidate: ThreadCandidate,
   { kernel, startedAt }: CandidateDeps,
-): Promise<boolean> {
-  if (keys.length > 0 || isInFlight || kernel.maintenance.sharedStates) return false;
-  const { createdAt } = await session.record();
-  return createdAt < startedAt;
+): ThreadCandidate | Promise<ThreadCandidate> {
+  if (candidate.keys.length > 0 || candidate.isInFlight || kernel.maintenance.sharedStates) return candidate;
+  return session
+    .record()
+    .then(({ createdAt }) => (createdAt < startedAt ? { ...candidate, isAbandoned: true } : candidate));
 }

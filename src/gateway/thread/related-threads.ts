@@ -35,7 +35,7 @@ export async function findRepeatedThread(
 ): Promise<Thread | undefined> {
   let best: { readonly thread: Thread; readonly same: number } | undefined;
   for (const thread of threads.slice(0, MAX_COMPARED)) {
-    const candidate = await thread.describeCandidate(undefined, undefined, request);
+    const candidate = await thread.describeCandidate({ explicit: undefined, opening: undefined, request });
     const { isNext, same } = compareToThread(candidate, request);
     if (isNext && !candidate.isInFlight && same > (best?.same ?? 0)) best = { thread, same };
   }

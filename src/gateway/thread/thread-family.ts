@@ -1,16 +1,13 @@
 import { SerialQueue } from "../../base/serial-queue.ts";
-import { type Kernel, LonghaulError, type MessageInput, type Session, type SessionId } from "../../index.ts";
+import type { Kernel, MessageInput, Session, SessionId } from "../../index.ts";
 import { chooseThread, type ThreadKind } from "../identity/choose-thread.ts";
-import { findKnownConversation } from "../identity/find-known-conversation.ts";
-import { replaceOpening } from "../identity/opening-key.ts";
-import { detectRequestKind } from "../identity/request-kind.ts";
 import type { CallerIdentity } from "../identity/session-ids.ts";
 import { ClientSummaries } from "./client-summaries.ts";
 import type { ClientSummary } from "./client-summary.ts";
-import type { FamilyRoots } from "./family-roots.ts";
+import { decideThread } from "./decide-thread.ts";
+import { createCrowdedError, type FamilyRoots } from "./family-roots.ts";
 import { FamilyThreads } from "./family-threads.ts";
 import { forkThread } from "./fork-thread.ts";
-import { isCertainChoice } from "./is-certain-choice.ts";
 import { listCandidates } from "./list-candidates.ts";
 import { narrowThreads } from "./narrow-threads.ts";
 import { openNewThread } from "./new-thread.ts";
@@ -26,7 +23,7 @@ export interface ThreadFamilyDeps {
   /** When the gateway was started, in milliseconds. */
   readonly startedAt: number;
   readonly stored: (message: MessageInput, key: string) => MessageInput;
-  readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
+  readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void> | undefined;
   /** Share of new conversations that belong to the control arm; 0 if there is none. */
   readonly controlShare: () => number;
   /** Called when a client has summarized a conversation; `of` is missing if the conversation is unknown. */
@@ -82,13 +79,18 @@ export class ThreadFamily {
    * Finds or creates the thread of a request and reserves it; requests are handled one after another. `continued` is
    * called if no known conversation matches.
    */
-  findThread(request: ThreadLookup, continued: FindContinued): Promise<Thread> {
-    return this.#queue.run(() => this.#threadFor(request, continued, "any"));
+  findThread(request: ThreadLookup, continued: FindContinued): Thread | Promise<Thread> {
+    const find = () => this.#findReady(request) ?? this.#threadFor(request, continued, "any");
+    return this.#queue.run<Thread>(find);
   }
 
-  /** Like `threadFor`, but undefined if the request would start a new conversation. */
-  findKnownThread(request: ThreadLookup, continued: FindContinued): Promise<Thread | undefined> {
-    return this.#queue.run(() => this.#threadFor(request, continued, "known"));
+  /** Like `findThread`, but undefined if the request would start a new conversation. */
+  findKnownThread(
+    request: ThreadLookup,
+    continued: FindContinued,
+  ): Thread | undefined | Promise<Thread | undefined> {
+    const find = () => this.#findReady(request) ?? this.#threadFor(request, continued, "known");
+    return this.#queue.run<Thread | undefined>(find);
   }
 
   /** Finds and reserves the thread of a request whose client has removed the beginning of the conversation. */
@@ -99,7 +101,7 @@ export class ThreadFamily {
       const { keys, roles, shape, caller } = request;
       const { explicit, agent } = caller;
       const candidates = await Promise.all(
-        this.threads.map((thread) => thread.describeCandidate(explicit, undefined, request)),
+        this.threads.map((thread) => thread.describeCandidate({ explicit, opening: undefined, request })),
       );
       const choice = chooseThread(candidates, { keys, roles, shape, kind: "main", explicit, agent });
       const thread = choice.type === "continue" ? this.#threads.find(choice.id) : undefined;
@@ -148,6 +150,22 @@ export class ThreadFamily {
     return this.#threads.close();
   }
 
+  /** Reserves the thread that a request surely continues, if all that decides it is in memory; else undefined. */
+  #findReady(request: ThreadLookup): Thread | undefined {
+    if (request.isMain || this.#roots.mustSearch(request.firstKey)) return undefined;
+    if (this.threads.length === 0 || this.threads.some(({ isClosed }) => isClosed)) return undefined;
+    if (this.#summaries.find(request.opening)) return undefined;
+    const candidates = listCandidates(narrowThreads(this.threads, request), this.#deps, request);
+    if (candidates instanceof Promise) return undefined;
+    const { choice, isCertain } = decideThread(request, candidates, this.#threads.main);
+    const isSure = isCertain && choice.type === "continue" && choice.keep > 0;
+    const thread = isSure ? this.#threads.find(choice.id) : undefined;
+    if (!thread) return undefined;
+    thread.reserve();
+    this.#threads.recordUse(thread);
+    return thread;
+  }
+
   #threadFor(request: ThreadLookup, continued: FindContinued, which: "any"): Promise<Thread>;
   #threadFor(request: ThreadLookup, continued: FindContinued, which: "known"): Promise<Thread | undefined>;
   async #threadFor(
@@ -176,7 +194,6 @@ export class ThreadFamily {
     which: "any" | "known",
     isSearched: boolean,
   ): Promise<FoundThread> {
-    const { keys, firstKey, roles, shape, facts, caller } = request;
     await this.#threads.reopenClosed();
     const main = request.isMain ? this.#threads.main : undefined;
     if (main) {
@@ -185,27 +202,18 @@ export class ThreadFamily {
     }
     const elsewhere = this.threads.length === 0 ? await continued() : undefined;
     if (elsewhere) await this.#adopt(elsewhere);
-    const { explicit, agent } = caller;
-    const isBesideMain = explicit !== undefined && this.#threads.main?.hasTools === true;
     const summary = this.#summaries.find(request.opening);
-    const continues = summary?.thread.session.id;
-    const messages = { keys: this.#isExplicit ? keys : replaceOpening(keys, firstKey), roles };
-    const opening = this.#isExplicit ? undefined : firstKey;
-    const threads = narrowThreads(this.threads, { ...messages, agent, firstKey: opening });
-    const candidates = await listCandidates(threads, this.#deps, { explicit, firstKey, messages });
-    const known = findKnownConversation(candidates, request, messages);
-    const kind = detectRequestKind({ ...facts, hasMainConversation: isBesideMain, ...(known && { known }) });
-    const choice = chooseThread(candidates, { ...messages, shape, kind, explicit, agent, continues });
+    const candidates = await listCandidates(narrowThreads(this.threads, request), this.#deps, request);
+    const { choice, kind, isCertain } = decideThread(request, candidates, this.#threads.main, summary);
     const isContinued = choice.type === "continue";
-    if (!isSearched && !isCertainChoice(isContinued ? choice : undefined, candidates, request))
-      return { type: "unsure", thread: undefined };
+    if (!isSearched && !isCertain) return { type: "unsure", thread: undefined };
     if (which === "known" && choice.type === "new-main") return { type: "found", thread: undefined };
     const chosen = isContinued ? this.#threads.find(choice.id) : undefined;
     const thread = chosen ?? (await this.#open(request, choice.type === "new-child" ? choice.kind : kind));
     if (!thread) return { type: "unsure", thread: undefined };
     const isRestarted = isContinued && choice.keep === 0;
     const linked = summary ?? (isRestarted ? this.#summaries.findReply(thread, request.opening) : undefined);
-    if (linked?.thread === thread && !(await isRepeatedInFull(thread, keys)))
+    if (linked?.thread === thread && !(await isRepeatedInFull(thread, request.keys)))
       await this.#summaries.link(linked, this.#caller.client ?? "client");
     thread.reserve();
     this.#threads.recordUse(thread);
@@ -271,11 +279,4 @@ export class ThreadFamily {
   #storedTitle(title: string | undefined): string | undefined {
     return title === undefined ? undefined : this.#deps.stored({ role: "user", text: title }, "").text;
   }
-}
-
-function createCrowdedError(rounds: number): LonghaulError {
-  return new LonghaulError(
-    "STORE_BUSY",
-    `Other gateways have begun ${rounds} conversations with the same beginning at this moment; repeat the request.`,
-  );
 }

@@ -1,5 +1,7 @@
 import type { MessageInput, Role } from "../../index.ts";
 import type { AgentShape } from "../identity/agent-shape.ts";
+import type { KeyedMessages } from "../identity/align-request.ts";
+import { replaceOpening } from "../identity/opening-key.ts";
 import type { RequestFacts } from "../identity/request-facts.ts";
 import type { CallerIdentity } from "../identity/session-ids.ts";
 
@@ -18,4 +20,9 @@ export interface ThreadLookup {
   readonly opening: () => readonly MessageInput[];
   /** True if it continues the only conversation of its id, regardless of its messages. */
   readonly isMain?: boolean;
+}
+
+/** The messages by which a request is compared with threads; without an id, the first one by its opening. */
+export function getComparedMessages({ keys, roles, firstKey, caller }: ThreadLookup): KeyedMessages {
+  return { keys: caller.explicit === undefined ? replaceOpening(keys, firstKey) : keys, roles };
 }

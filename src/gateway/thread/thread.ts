@@ -1,26 +1,31 @@
 import { Conversation, type PlacedMessages } from "../../conversation/conversation.ts";
 import type { LineMessage } from "../../conversation/line-cache.ts";
-import { type EntryId, type MessageInput, parseEntryId, type Session } from "../../index.ts";
+import {
+  type EntryId,
+  type MessageInput,
+  parseEntryId,
+  type Session,
+  type SessionRecord,
+} from "../../index.ts";
 import type { Blobs } from "../../log-entry.ts";
 import type { LoggedContent } from "../../wire/wire.ts";
-import type { KeyedMessages } from "../identity/align-request.ts";
 import type { ThreadCandidate, ThreadKind } from "../identity/choose-thread.ts";
 import { getMessageKey } from "../identity/message-key.ts";
-import { replaceOpening } from "../identity/opening-key.ts";
 import { EncodedMessages } from "../outgoing/outgoing-pieces.ts";
 import type { CutBody } from "../request/cut-body.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
 import type { CallRequest } from "./call-request.ts";
+import { type CandidateLookup, describeCandidate } from "./describe-candidate.ts";
 import { HopelessRequests } from "./hopeless-requests.ts";
 import type { LastSentRequest } from "./last-sent-request.ts";
 import { LatestReplies } from "./latest-replies.ts";
 import { restoreCallIds } from "./logged-call-ids.ts";
 import { createLoggedContent } from "./logged-content.ts";
-import { MergedReplies, mergeRuns } from "./merged-replies.ts";
+import { MergedReplies } from "./merged-replies.ts";
 import { Reminders } from "./reminders.ts";
 import { RequestProgress } from "./request-progress.ts";
 import type { ThreadKey } from "./response-place.ts";
-import { encodeThreadMeta, type ThreadMeta } from "./thread-meta.ts";
+import { encodeThreadMeta, parseThreadMeta, type ThreadMeta } from "./thread-meta.ts";
 import { ThreadRecall } from "./thread-recall.ts";
 import { createThreadWindows, type ThreadWindows } from "./thread-windows.ts";
 
@@ -49,7 +54,7 @@ interface ThreadDeps {
   /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   /** Redacts large messages in a worker, so that `stored` finds them ready. */
-  readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
+  readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void> | undefined;
   /** Called with the text of each complete reply. */
   readonly onReply: (text: string) => Promise<void>;
 }
@@ -74,6 +79,8 @@ export class Thread {
   #windowBytes = 0;
   #isClosed = false;
   #meta: ThreadMeta;
+  /** The metadata of the session that `#meta` was read from. */
+  #storedMeta: SessionRecord["meta"];
   #forgotten = 0;
 
   constructor(deps: ThreadDeps) {
@@ -98,9 +105,11 @@ export class Thread {
     return this.#meta;
   }
 
-  /** Takes over marks that another gateway has set. */
-  refreshMeta(stored: ThreadMeta | undefined): void {
-    if (stored) this.#meta = stored;
+  /** Takes over marks that another gateway has set; `stored` is the metadata of the session. */
+  refreshMeta(stored: SessionRecord["meta"]): void {
+    if (stored === this.#storedMeta) return;
+    this.#storedMeta = stored;
+    this.#meta = parseThreadMeta(stored) ?? this.#meta;
   }
 
   /** Records the last message that this process has written; without one, the end of the log. */
@@ -130,6 +139,7 @@ export class Thread {
     if (Object.entries(mark).every(([name, value]) => this.#meta[name as keyof typeof mark] === value))
       return;
     this.#meta = { ...this.#meta, ...mark };
+    this.#storedMeta = undefined;
     await this.session.update({ meta: encodeThreadMeta(this.#meta) });
   }
 
@@ -153,27 +163,19 @@ export class Thread {
     return (await this.conversation.readLineInTurn()).messages;
   }
 
-  /** The facts that decide whether a request belongs to this thread; `opening` is the key of the lookup. */
-  async describeCandidate(
-    explicit: string | undefined,
-    opening: string | undefined,
-    request: KeyedMessages,
-  ): Promise<ThreadCandidate> {
-    const { shape, agent, firstKey } = this.#meta;
-    const read = this.conversation.readRestoredLineInTurn(request.keys);
-    const { keys, roles, messages } = read instanceof Promise ? await read : read;
-    const isAlike = explicit === undefined && opening === firstKey;
-    const line = { keys: isAlike ? replaceOpening(keys, firstKey) : keys, roles };
-    const runs = await this.#mergedReplies.findRuns({ ...line, messages }, request);
-    return {
+  /** The facts that decide whether a request belongs to this thread; no promise if they are in memory. */
+  describeCandidate(lookup: CandidateLookup): ThreadCandidate | Promise<ThreadCandidate> {
+    const described = {
       id: this.session.id,
-      ...(runs.length > 0 ? mergeRuns(line, request, runs) : line),
-      shape,
       kind: this.#kind,
-      explicit,
-      agent,
-      ...this.#progress.describe(roles, messages.at(-1)?.seq),
+      meta: this.#meta,
+      progress: this.#progress,
+      mergedReplies: this.#mergedReplies,
     };
+    const line = this.conversation.readRestoredLineInTurn(lookup.request.keys);
+    return line instanceof Promise
+      ? line.then((read) => describeCandidate(described, read, lookup))
+      : describeCandidate(described, line, lookup);
   }
 
   /** Splits replies that the client has joined, so that the request matches the line. */
@@ -266,7 +268,7 @@ export class Thread {
     this.#body = body;
   }
 
-  prepareStored(message: MessageInput): Promise<void> {
+  prepareStored(message: MessageInput): Promise<void> | undefined {
     return this.#deps.prepareStored([message]);
   }
 

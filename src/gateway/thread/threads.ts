@@ -74,16 +74,27 @@ export class Threads {
   }
 
   /** Finds or creates the thread of a request, and reserves it. */
-  async find(request: ThreadLookup): Promise<Thread> {
+  find(request: ThreadLookup): Thread | Promise<Thread> {
     const held = this.#hold(request.caller, request.firstKey);
     const continued = () => this.#findContinued(request);
     // A request without an id may lack the beginning of its conversation; its replies identify it.
     const { caller, isMain, roles } = request;
     const isTrimmed = caller.explicit === undefined && !isMain && roles.includes("assistant");
-    const known = isTrimmed
-      ? ((await held.family.findKnownThread(request, continued)) ?? (await this.#findTrimmed(request)))
-      : undefined;
-    const thread = known ?? (await held.family.findThread(request, continued));
+    const finding = isTrimmed
+      ? held.family.findKnownThread(request, continued)
+      : held.family.findThread(request, continued);
+    if (finding instanceof Promise || !finding) return this.#finishFind(held, request, finding);
+    const updating = this.#updateSize(held);
+    return updating ? updating.then(() => finding) : finding;
+  }
+
+  async #finishFind(
+    held: HeldFamily,
+    request: ThreadLookup,
+    finding: undefined | Promise<Thread | undefined>,
+  ): Promise<Thread> {
+    const known = (await finding) ?? (await this.#findTrimmed(request));
+    const thread = known ?? (await held.family.findThread(request, () => this.#findContinued(request)));
     await this.#updateSize(held);
     return thread;
   }
@@ -133,13 +144,19 @@ export class Threads {
     return new ThreadFamily({ ...this.#deps, onSummary, quoted }, caller, firstKey);
   }
 
-  async #updateSize(held: HeldFamily): Promise<void> {
+  /** Updates the size of a family; undefined if no other family must leave. */
+  #updateSize(held: HeldFamily): Promise<void> | undefined {
     const { threads, sizeBytes, isIdle } = held.family;
     this.#setSize(held, threads.length, sizeBytes);
     // Every request of a sliding window begins differently; families without threads are removed.
     if (threads.length === 0 && isIdle && this.#families.get(held.key) === held)
       this.#families.delete(held.key);
-    await this.#evict();
+    return this.#isFull(this.#retention.share) ? this.#evict() : undefined;
+  }
+
+  #isFull(share: number): boolean {
+    const { maxThreads, maxThreadBytes } = this.#limits();
+    return this.#count > maxThreads || this.#sizeBytes > maxThreadBytes * share;
   }
 
   #setSize(held: HeldFamily, threads: number, sizeBytes: number): void {
@@ -188,15 +205,13 @@ export class Threads {
   }
 
   async #evict(share = this.#retention.share): Promise<void> {
-    const { maxThreads, maxThreadBytes } = this.#limits();
-    const limits = maxThreadBytes * share;
     for (const [key, held] of this.#families) {
-      if (this.#count <= maxThreads && this.#sizeBytes <= limits) return;
+      if (!this.#isFull(share)) return;
       const { family } = held;
       if (!family.isIdle) {
         await family.closeIdle(() => {
           this.#setSize(held, family.threads.length, family.sizeBytes);
-          return this.#count <= maxThreads && this.#sizeBytes <= limits;
+          return !this.#isFull(share);
         });
         continue;
       }

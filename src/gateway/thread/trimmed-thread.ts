@@ -35,7 +35,7 @@ export async function findTrimmedThread(
   let best: { readonly thread: Thread; readonly same: number } | undefined;
   for (const thread of ending.slice(0, MAX_COMPARED)) {
     const { isNext, isAnotherEnd, same } = compareToThread(
-      await thread.describeCandidate(undefined, undefined, request),
+      await thread.describeCandidate({ explicit: undefined, opening: undefined, request }),
       request,
     );
     if ((isNext || isAnotherEnd) && same > (best?.same ?? 0)) best = { thread, same };

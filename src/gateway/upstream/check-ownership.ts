@@ -27,13 +27,19 @@ function hasSharedKey(
   return !config().tokens.some(({ name, passthrough }) => name === principal.token && passthrough === true);
 }
 
-/** Throws `FaultError` if another endpoint of a provider would reveal or change content stored for other tokens. */
-export async function checkEndpointAccess(
+/**
+ * Throws `FaultError` if another endpoint of a provider would reveal or change content stored for other tokens. Returns
+ * no promise if no key is shared.
+ */
+export function checkEndpointAccess(
   request: OwnedRequest,
   services: UpstreamServices,
   upstream: UpstreamConfig,
-): Promise<void> {
-  if (!hasSharedKey(request, services, upstream)) return;
+): Promise<void> | undefined {
+  return hasSharedKey(request, services, upstream) ? checkEndpoint(request, services) : undefined;
+}
+
+async function checkEndpoint(request: OwnedRequest, services: UpstreamServices): Promise<void> {
   const { principal, route } = request;
   const called = `${request.request.method} ${route.path}`;
   const response = OWN_RESPONSE.exec(called)?.[1];
@@ -41,7 +47,7 @@ export async function checkEndpointAccess(
     if (await isOwnReference({ type: "response", id: response }, principal, services)) return;
     throw createNotFoundFault(response);
   }
-  if (STATELESS.test(called)) return checkReferenceAccess(request, services, upstream);
+  if (STATELESS.test(called)) return checkReferences(request, services);
   throw new FaultError({
     status: 403,
     kind: "forbidden",
@@ -50,13 +56,19 @@ export async function checkEndpointAccess(
   });
 }
 
-/** Throws `FaultError` if a request refers to content stored at the provider that does not belong to its token. */
-export async function checkReferenceAccess(
+/**
+ * Throws `FaultError` if a request refers to content stored at the provider that does not belong to its token. Returns no
+ * promise if no key is shared.
+ */
+export function checkReferenceAccess(
   request: OwnedRequest,
   services: UpstreamServices,
   upstream: UpstreamConfig,
-): Promise<void> {
-  if (!hasSharedKey(request, services, upstream)) return;
+): Promise<void> | undefined {
+  return hasSharedKey(request, services, upstream) ? checkReferences(request, services) : undefined;
+}
+
+async function checkReferences(request: OwnedRequest, services: UpstreamServices): Promise<void> {
   const isForm = !/json/i.test(request.request.headers["content-type"] ?? "json");
   const references = isForm ? [] : findReferences(request.body);
   if (references === "unreadable") throw createUnreadableFault();

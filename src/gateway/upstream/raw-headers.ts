@@ -24,13 +24,22 @@ const PROTECTED_HEADERS: ReadonlySet<string> = new Set([
 
 /** Returns a predicate for the hop-by-hop headers among these; it takes names in lower case. */
 export function createHopByHopTest(rawHeaders: RawHeaders): (name: string) => boolean {
-  const named = new Set<string>();
+  let named: Set<string> | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (rawHeaders[at]?.toLowerCase() !== "connection") continue;
-    for (const name of (rawHeaders[at + 1] ?? "").split(",")) named.add(name.trim().toLowerCase());
+    const value = (rawHeaders[at + 1] ?? "").toLowerCase();
+    // Usually the only value; it names a header that is hop-by-hop anyway.
+    if (value === "keep-alive") continue;
+    named ??= new Set();
+    for (const name of value.split(",")) named.add(name.trim());
   }
-  return (name) =>
-    HOP_BY_HOP.has(name) || name.startsWith("proxy-") || (named.has(name) && !PROTECTED_HEADERS.has(name));
+  if (!named) return isAlwaysHopByHop;
+  const all = named;
+  return (name) => isAlwaysHopByHop(name) || (all.has(name) && !PROTECTED_HEADERS.has(name));
+}
+
+function isAlwaysHopByHop(name: string): boolean {
+  return HOP_BY_HOP.has(name) || name.startsWith("proxy-");
 }
 
 /** The headers of a response that are forwarded to the client: all except hop-by-hop headers. */

@@ -63,7 +63,8 @@ export async function sendRequest(
       limits,
       onInformation: createInformationForwarder(request, response),
     });
-    return { ...answer, rawHeaders: removeForeignLocation(answer.rawHeaders, url.host) };
+    const kept = removeForeignLocation(answer.rawHeaders, url.host);
+    return kept === answer.rawHeaders ? answer : { ...answer, rawHeaders: kept };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     throw new FaultError(toUpstreamFault(error, upstream), error);

@@ -42,18 +42,17 @@ export interface UpstreamResponse {
  * connection was closed before the first byte of the response, the request is repeated once on a new connection. Throws
  * only `UpstreamError`.
  */
-export async function sendUpstream(request: UpstreamRequest): Promise<UpstreamResponse> {
-  const answer = await attemptRequest(request, request.agents.kept);
-  if (answer !== "stale") return answer;
-  const second = await attemptRequest(request, request.agents.fresh);
-  if (second === "stale")
-    throw new UpstreamError("reset", `No new connection was opened to ${request.url.host}.`);
-  return second;
+export function sendUpstream(request: UpstreamRequest): Promise<UpstreamResponse> {
+  return attemptRequest(request, request.agents.kept, () => attemptRequest(request, request.agents.fresh));
 }
 
-function attemptRequest(sending: UpstreamRequest, agents: AgentPair): Promise<UpstreamResponse | "stale"> {
+/** Sends a request once; `retry` replaces a try that failed because the kept connection had been closed. */
+function attemptRequest(
+  sending: UpstreamRequest,
+  agents: AgentPair,
+  retry?: () => Promise<UpstreamResponse>,
+): Promise<UpstreamResponse> {
   const { url, body, signal, limits } = sending;
-  const { promise, resolve, reject } = Promise.withResolvers<UpstreamResponse | "stale">();
   if (signal?.aborted) return Promise.reject(createAbortError(signal, url));
   let request: ClientRequest;
   try {
@@ -61,10 +60,12 @@ function attemptRequest(sending: UpstreamRequest, agents: AgentPair): Promise<Up
   } catch (error) {
     return Promise.reject(toUpstreamError(error, url.host));
   }
+  const { promise, resolve, reject } = Promise.withResolvers<UpstreamResponse>();
 
   let answer: IncomingMessage | undefined;
   let failure: UpstreamError | undefined;
-  let hasByte = (): boolean => false;
+  let connection: Socket | undefined;
+  let readBefore = 0;
   const fail = (error: UpstreamError) => {
     failure ??= error;
     if (answer) answer.destroy(error);
@@ -77,26 +78,27 @@ function attemptRequest(sending: UpstreamRequest, agents: AgentPair): Promise<Up
   const onAbort = () => fail(createAbortError(signal, url));
   signal?.addEventListener("abort", onAbort, { once: true });
 
-  request.once("socket", (socket) => {
-    const readBefore = socket.bytesRead;
-    hasByte = () => socket.bytesRead > readBefore;
+  request.on("socket", (socket) => {
+    connection = socket;
+    readBefore = socket.bytesRead;
     if (socket.connecting) limitConnecting(socket, request, url, limits.connectMs, fail);
   });
   if (sending.onInformation) request.on("information", sending.onInformation);
-  request.once("response", (response) => {
+  request.on("response", (response) => {
     clearTimeout(late);
     answer = response;
     // The reader of the body listens too; without this listener, an error before that would crash the process.
-    response.on("error", () => {});
+    response.on("error", ignore);
     const { statusCode: status = 0, statusMessage = "", rawHeaders } = response;
     resolve({ status, statusMessage, rawHeaders, body: response });
   });
   request.on("error", (error) => {
-    const isStale = !failure && !answer && request.reusedSocket && !hasByte() && isEnded(error);
-    if (isStale) resolve("stale");
+    const hasByte = connection !== undefined && connection.bytesRead > readBefore;
+    const isStale = !failure && !answer && request.reusedSocket && !hasByte && isEnded(error);
+    if (isStale && retry) resolve(retry());
     else reject(failure ?? toUpstreamError(error, url.host));
   });
-  request.once("close", () => {
+  request.on("close", () => {
     clearTimeout(late);
     signal?.removeEventListener("abort", onAbort);
     if (answer) return;
@@ -119,7 +121,7 @@ function openRequest({ url, method, rawHeaders }: UpstreamRequest, agents: Agent
     port: url.port,
     path: url.path,
     method,
-    headers: [...rawHeaders],
+    headers: rawHeaders as string[],
     maxHeaderSize: MAX_HEAD_BYTES,
     setDefaultHeaders: false,
   });
@@ -140,6 +142,8 @@ function limitConnecting(
   socket.once(protocol === "https:" ? "secureConnect" : "connect", stop);
   request.once("close", stop);
 }
+
+function ignore(): void {}
 
 function createAbortError(signal: AbortSignal | undefined, { host }: UpstreamUrl): UpstreamError {
   return new UpstreamError("aborted", `The request to ${host} was aborted.`, signal?.reason);

@@ -100,9 +100,17 @@ export class Memories {
     return parseRememberedFact(entry);
   }
 
+  /** True if it is known without a read that the agent has no memories; false if they must be read. */
+  get isKnownEmpty(): boolean {
+    const known = this.#log.store.sessions.peek?.(this.session);
+    return known !== undefined && known.record === undefined;
+  }
+
   /** The most recent memories that hold now, oldest first; every window shows them. Quotes must be accepted first. */
   async pins(): Promise<readonly RememberedFact[]> {
-    return this.#pins === 0 ? [] : (await this.list({ limit: this.#pins, trust: "agent" })).toReversed();
+    return this.#pins === 0 || this.isKnownEmpty
+      ? []
+      : (await this.list({ limit: this.#pins, trust: "agent" })).toReversed();
   }
 
   /** The pins as a section of a prompt; undefined if there are none. */
@@ -118,15 +126,9 @@ export class Memories {
     const end = before === undefined ? undefined : this.#requireSeq(before);
     const ledger = await readMemoryLedger(this.#log, this.session);
     if (!ledger) return [];
+    const { session } = this;
     const below = end === undefined ? {} : { below: ledger.rankOf(end) };
-    return listMemories(this.#log, {
-      session: this.session,
-      ledger,
-      filter,
-      limit: most,
-      isUnreviewed,
-      ...below,
-    });
+    return listMemories(this.#log, { session, ledger, filter, limit: most, isUnreviewed, ...below });
   }
 
   /** Moves a memory directly above or below another one, or to the top; the first ones are the pins. */

@@ -22,7 +22,9 @@ export function renderPinSection(
 ): string | undefined {
   checkList("pins", pins, { text: "text" });
   const { maxBytes = 1_000_000 } = checkFields("options", options);
-  let room = checkWholeNumber("maxBytes", maxBytes, 0) - Buffer.byteLength(fenceWithMark("memories", HEAD));
+  const most = checkWholeNumber("maxBytes", maxBytes, 0);
+  if (pins.length === 0) return undefined;
+  let room = most - Buffer.byteLength(fenceWithMark("memories", HEAD));
   const shown: string[] = [];
   for (const { text, trust } of pins.toReversed()) {
     if (text.trim() === "") continue;

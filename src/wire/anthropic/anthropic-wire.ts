@@ -24,6 +24,7 @@ export const anthropicWire: Wire = {
   decodeLead: decodeAnthropicLead,
   isLead: () => false,
   decode: decodeAnthropic,
+  isMessagePerElement: true,
   encodeRequest: encodeAnthropicRequest,
   encodeEdited: encodeAnthropic,
   createReader: createAnthropicReader,

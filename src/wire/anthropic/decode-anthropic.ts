@@ -35,12 +35,14 @@ export function decodeAnthropicElement(marked: WireObject): MessageInput {
 export function decodeAnthropicMessage(message: WireObject, known: readonly string[]): MessageInput {
   const { parts, extras } = decodeAnthropicBlocks(message.content, ANTHROPIC_NAME);
   const model = toText(message.model);
-  const meta = { ...omitFields(message, known), ...(extras && { extras }) };
+  const rest = omitFields(message, known);
+  const role = toRole(message.role, parts);
+  if (model === undefined && !rest && !extras) return { role, parts };
   return {
-    role: toRole(message.role, parts),
+    role,
     parts,
     ...(model !== undefined && { model }),
-    ...(Object.keys(meta).length > 0 && { meta: { [ANTHROPIC_NAME]: meta } }),
+    ...((rest || extras) && { meta: { [ANTHROPIC_NAME]: { ...rest, ...(extras && { extras }) } } }),
   };
 }
 

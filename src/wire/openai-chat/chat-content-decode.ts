@@ -7,6 +7,7 @@ import { buildDataPart, parseDataUrl } from "../media.ts";
 import type { WireObject } from "../wire.ts";
 
 const NAME = "openai-chat";
+const TEXT_FIELDS = ["type", "text"];
 
 type IndexedExtra = readonly [index: string, fields: { readonly [field: string]: Json }];
 
@@ -79,7 +80,7 @@ function decodeContentPart(part: WireObject): DecodedPart | undefined {
   switch (part.type) {
     case "text":
       if (typeof part.text !== "string") return undefined;
-      return { part: { type: "text", text: part.text }, extra: omitFields(part, ["type", "text"]) };
+      return { part: { type: "text", text: part.text }, extra: omitFields(part, TEXT_FIELDS) };
     case "image_url": {
       const image = typeof part.image_url === "string" ? { url: part.image_url } : toObject(part.image_url);
       const data = image && parseDataUrl(image.url);

@@ -30,8 +30,9 @@ const KNOWN_FIELDS = [
   "reasoning_details",
   "refusal",
 ];
-/** Fields that only assistant messages have. */
-const ASSISTANT_FIELDS = ["images", "audio"];
+/** Assistant messages have further fields. */
+const ASSISTANT_FIELDS = [...KNOWN_FIELDS, "images", "audio"];
+const RESULT_FIELDS = [...KNOWN_FIELDS, "name"];
 
 /** Converts a message; undefined for a placeholder result, which exists only because a request requires one. */
 export function decodeChatMessage(message: WireObject, functionCall: string): MessageInput | undefined {
@@ -42,7 +43,7 @@ export function decodeChatMessage(message: WireObject, functionCall: string): Me
   const { parts, extras } = decodeContentAndCalls(message, functionCall);
   const all: readonly PartInput[] = [...(reasoning ? [reasoning.part] : []), ...parts];
   const meta = {
-    ...omitFields(message, role === "assistant" ? [...KNOWN_FIELDS, ...ASSISTANT_FIELDS] : KNOWN_FIELDS),
+    ...omitFields(message, role === "assistant" ? ASSISTANT_FIELDS : KNOWN_FIELDS),
     ...(role === "developer" && { role }),
     ...(reasoning && { reasoning: reasoning.field }),
     ...(extras && { extras: shiftExtras(extras, reasoning ? 1 : 0) }),
@@ -90,7 +91,7 @@ function decodeToolMessage(message: WireObject, functionCall: string): MessageIn
   const callId = toText(message.tool_call_id) ?? functionCall;
   const name = toText(message.name);
   const { output, isError } = removeErrorMark(decodeChatOutput(message.content));
-  const rest = omitFields(message, [...KNOWN_FIELDS, "name"]);
+  const rest = omitFields(message, RESULT_FIELDS);
   return {
     role: "tool",
     parts: [{ type: "tool-result", callId, ...dropUndefined({ name, isError }), output }],

@@ -21,6 +21,7 @@ export const openaiChatWire: Wire = {
   decodeLead: () => [],
   isLead: isChatLead,
   decode: decodeChat,
+  isMessagePerElement: true,
   encodeRequest: encodeChatRequest,
   encodeEdited: encodeChat,
   createReader: createChatReader,

@@ -29,6 +29,7 @@ export const openaiResponsesWire: Wire = {
   decodeLead: decodeResponsesLead,
   isLead: isResponsesLead,
   decode: decodeResponses,
+  isMessagePerElement: false,
   encodeRequest: encodeResponsesRequest,
   encodeEdited: encodeResponses,
   encodeLogged: encodeLoggedMessage,

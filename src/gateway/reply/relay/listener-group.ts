@@ -4,6 +4,10 @@ type Listener = Parameters<EventEmitter["on"]>[1];
 
 /** A group of listeners that are removed together. */
 export class ListenerGroup {
+  /** Listeners in one list instead of a closure for each, because every reply has about ten. */
+  readonly #emitters: EventEmitter[] = [];
+  readonly #events: string[] = [];
+  readonly #listeners: Listener[] = [];
   readonly #undo: (() => void)[] = [];
   #isOver = false;
 
@@ -11,7 +15,9 @@ export class ListenerGroup {
   on(emitter: EventEmitter, event: string, listener: Listener): void {
     if (this.#isOver) return;
     emitter.on(event, listener);
-    this.#undo.push(() => emitter.off(event, listener));
+    this.#emitters.push(emitter);
+    this.#events.push(event);
+    this.#listeners.push(listener);
   }
 
   /** Adds an abort listener until the end. */
@@ -28,7 +34,10 @@ export class ListenerGroup {
 
   /** Removes all listeners. Idempotent. */
   end(): void {
+    if (this.#isOver) return;
     this.#isOver = true;
-    for (const undo of this.#undo.splice(0)) undo();
+    for (let at = 0; at < this.#emitters.length; at++)
+      this.#emitters[at]?.off(this.#events[at] as string, this.#listeners[at] as Listener);
+    for (const undo of this.#undo) undo();
   }
 }

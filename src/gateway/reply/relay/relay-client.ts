@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { ByteCollector } from "../../../base/byte-collector.ts";
 import type { ListenerGroup } from "./listener-group.ts";
 
@@ -9,6 +10,8 @@ const FINAL_BYTES_MS = 1_000;
 const MAX_SINGLE_PIECES = 64;
 const SMALL_BYTES = 512;
 const JOINED_BYTES = 16_384;
+/** How long the head of a response waits for first bytes that are held back. */
+const HELD_HEAD_MS = 100;
 
 /** Events at the client's side. */
 interface RelayClientEvents {
@@ -18,6 +21,8 @@ interface RelayClientEvents {
   onLost(how: "client-gone" | "client-stalled"): void;
   /** The whole response has been handed to the operating system. */
   onFinished(): void;
+  /** True while the first bytes are held back, so that the head waits for them. */
+  isHeld(): boolean;
 }
 
 /** The client's side of a relay. */
@@ -28,7 +33,10 @@ interface RelayClient {
   readonly firstByteAt: number | undefined;
   /** True while the client has not accepted the bytes already sent. */
   readonly isFull: boolean;
-  /** Delays all bytes sent in this turn of the event loop to its end, ahead of any later `setImmediate` callback. */
+  /**
+   * Delays all bytes sent in this turn of the event loop to its end, ahead of any later `setImmediate` callback, and
+   * sends a head without bytes then.
+   */
   gather(): void;
   send(bytes: Uint8Array | string): void;
   /** Writes the bytes that wait to be joined. */
@@ -44,28 +52,58 @@ export function openRelayClient(
   response: ServerResponse,
   idleMs: number,
   listening: ListenerGroup,
-  { onReady, onLost, onFinished }: RelayClientEvents,
+  { onReady, onLost, onFinished, isHeld }: RelayClientEvents,
 ): RelayClient {
   const { socket } = response.req;
   const usualMs = socket.timeout ?? 0;
   let bytes = 0;
   let firstByteAt: number | undefined;
   let isFull = false;
+  /** True if the end of this turn of the event loop is awaited. */
+  let isGathering = false;
+  /** The socket whose writes of this turn are combined, so that head, events and end take one system call. */
+  let corked: Socket | undefined;
+  /** True once the head was sent without bytes, or waits for the first ones. */
+  let isHeadTended = false;
   /** Number of chunks in this turn of the event loop, and the chunks that wait to be joined. */
   let pieces = 0;
   const crumbs = new ByteCollector();
 
+  const gather = () => {
+    if (!corked && response.socket && response.socket.writableCorked === 0) {
+      corked = response.socket;
+      corked.cork();
+    }
+    if (isGathering) return;
+    isGathering = true;
+    setImmediate(endTurn);
+  };
   const write = (piece: Uint8Array | string) => {
-    corkWrites(response);
+    gather();
     if (!response.write(piece)) wait();
   };
   const flush = () => {
     if (crumbs.length > 0 && !response.writableEnded && !response.destroyed) write(crumbs.take());
     crumbs.clear();
   };
-  const endRound = () => {
-    pieces = 0;
+  const endTurn = () => {
     flush();
+    isGathering = false;
+    pieces = 0;
+    tendHead();
+    corked?.uncork();
+    corked = undefined;
+  };
+  /** Sends a head whose body does not follow at once. */
+  const tendHead = () => {
+    if (isHeadTended) return;
+    isHeadTended = true;
+    if (!isHeld()) return flushHead();
+    const timer = setTimeout(flushHead, HELD_HEAD_MS).unref();
+    listening.atEnd(() => clearTimeout(timer));
+  };
+  const flushHead = () => {
+    if (bytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders();
   };
   // The socket's own timer notices every byte sent; stream events report only whole writes.
   const wait = () => {
@@ -96,16 +134,13 @@ export function openRelayClient(
     get isFull() {
       return isFull;
     },
-    gather() {
-      corkWrites(response);
-    },
+    gather,
     send(piece) {
       if (piece.length === 0) return;
       firstByteAt ??= performance.now();
       const length = Buffer.byteLength(piece);
       bytes += length;
-      if (pieces++ === 0) setImmediate(endRound);
-      if (pieces > MAX_SINGLE_PIECES && length <= SMALL_BYTES) {
+      if (++pieces > MAX_SINGLE_PIECES && length <= SMALL_BYTES) {
         crumbs.add(typeof piece === "string" ? Buffer.from(piece) : piece);
         if (crumbs.length >= JOINED_BYTES) flush();
         return;
@@ -117,8 +152,9 @@ export function openRelayClient(
     end(rawTrailers) {
       flush();
       if (rawTrailers.length > 0 && response.chunkedEncoding) response.addTrailers(toPairs(rawTrailers));
-      wait();
       response.end();
+      // Bytes that the system has taken need no limit.
+      if (!response.socket || response.socket.writableLength > 0) wait();
     },
     cut() {
       flush();
@@ -128,13 +164,6 @@ export function openRelayClient(
       else response.destroy();
     },
   };
-}
-
-/** Combines all writes of one turn of the event loop, so that head, events and end take one system call. */
-function corkWrites({ socket }: ServerResponse): void {
-  if (!socket || socket.writableCorked > 0) return;
-  socket.cork();
-  setImmediate(() => socket.uncork());
 }
 
 function toPairs(raw: readonly string[]): [string, string][] {

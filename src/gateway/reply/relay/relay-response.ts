@@ -98,6 +98,7 @@ export async function relayResponse(options: RelayOptions): Promise<RelayResult>
     onReady: resume,
     onLost: lose,
     onFinished: () => over.resolve("complete"),
+    isHeld: () => gate.isWaiting,
   });
   const gate = openReplyGate({
     send: (bytes) => {
@@ -166,16 +167,14 @@ export async function relayResponse(options: RelayOptions): Promise<RelayResult>
     else {
       if (client.isFull) source.pause();
       if (signal) listening.onAbort(signal, () => lose(goneOrStopped()));
-      sendHead(options, transform !== undefined);
+      writeHead(options, transform !== undefined);
       // A head whose body follows at once is sent together with it.
-      setImmediate(() => {
-        if (client.bytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders();
-      });
+      client.gather();
     }
     const ending = await over.promise;
     const { bytes, firstByteAt } = client;
     listening.end();
-    await tap?.end();
+    if (tap) await tap.end();
     const firstByteMs = firstByteAt === undefined ? undefined : firstByteAt - startedAt;
     return { ending, bytes, firstByteMs, failure, tapFailure: tap?.failure };
   } finally {
@@ -200,7 +199,7 @@ function openTransform(
   }
 }
 
-function sendHead({ answer, response, rawHeaders }: RelayOptions, isChanged: boolean): void {
+function writeHead({ answer, response, rawHeaders }: RelayOptions, isChanged: boolean): void {
   if (response.headersSent) return;
   const headers = getForwardedHeaders(rawHeaders ?? answer.rawHeaders);
   const sent = isChanged ? filterHeaders(headers, (name) => !BYTE_HEADERS.has(name)) : headers;

@@ -2,6 +2,8 @@
 interface ReplyGate {
   /** True while so many bytes are held back that no more should be read. */
   readonly isFull: boolean;
+  /** True while the reply is being stored. */
+  readonly isWaiting: boolean;
   send(bytes: Uint8Array | string): void;
   /** Calls `next` when all bytes have been sent. */
   finish(next: () => void): void;
@@ -55,7 +57,11 @@ export function openReplyGate({ send, hold, keepsLast, onOpen }: ReplyGateOption
     get isFull() {
       return isWaiting && heldBytes > MAX_HELD_BYTES;
     },
+    get isWaiting() {
+      return isWaiting;
+    },
     send(bytes) {
+      if (held.length === 0 && !isWaiting && !keepsLast && !hold()) return send(bytes);
       held.push(bytes);
       heldBytes += Buffer.byteLength(bytes);
       if (!isWaiting) pass();

@@ -29,25 +29,31 @@ const LONG_BYTES = 32 * 1_024;
 
 /**
  * The error of an upstream, from its status or the first event of its stream; undefined if it replies normally. For a
- * long request, waits past events without content.
+ * long request, waits past events without content. Returns no promise where nothing has to be waited for.
  */
-export async function findRefusal(
-  { incoming, services, trace, request, call }: Exchange,
-  { status, body }: UpstreamResponse,
+export function findRefusal(
+  exchange: Exchange,
+  response: UpstreamResponse,
   sentBytes: number,
-): Promise<UpstreamRefusal | undefined> {
-  const { signal } = incoming;
+): Promise<UpstreamRefusal | undefined> | UpstreamRefusal | undefined {
+  const { incoming, trace, request, call } = exchange;
+  if (response.status >= 400) return readRefusal(exchange, response);
+  if (!trace.isStreamed) return undefined;
   const isLong = call.request.chain !== undefined || sentBytes > LONG_BYTES;
-  if (status < 400) {
-    const failure = trace.isStreamed
-      ? await findFirstFailure(request.api, body, { signal, isLong })
-      : undefined;
-    return failure && { failure };
-  }
-  const { raw, decoded } = await readUpstreamBody(body, MAX_BYTES, {
-    idleMs: services.config().limits.idleMs,
-    signal,
-  });
+  const found = findFirstFailure(request.api, response.body, { signal: incoming.signal, isLong });
+  return found instanceof Promise ? found.then(toRefusal) : toRefusal(found);
+}
+
+function toRefusal(failure: ProviderFailure | undefined): UpstreamRefusal | undefined {
+  return failure && { failure };
+}
+
+async function readRefusal(
+  { incoming, services }: Exchange,
+  { status, body }: UpstreamResponse,
+): Promise<UpstreamRefusal> {
+  const { idleMs } = services.config().limits;
+  const { raw, decoded } = await readUpstreamBody(body, MAX_BYTES, { idleMs, signal: incoming.signal });
   const text = decoded?.toString("utf8");
   return { failure: readFailureReply(status, text ?? ""), raw, text };
 }
