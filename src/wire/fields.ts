@@ -34,9 +34,13 @@ export function omitFields(
   value: WireObject,
   known: readonly string[],
 ): { readonly [key: string]: Json } | undefined {
+  // Most objects have only known fields, and this runs for every block.
+  let hasMore = false;
+  for (const key in value) hasMore ||= value[key] !== undefined && !known.includes(key);
+  if (!hasMore) return undefined;
   const left = Object.entries(value).filter(([key, field]) => !known.includes(key) && field !== undefined);
   // fromEntries defines own fields and never sets a prototype, whatever their names.
-  return left.length > 0 ? (Object.fromEntries(left) as { [key: string]: Json }) : undefined;
+  return Object.fromEntries(left) as { [key: string]: Json };
 }
 
 /** Returns the fields that are not undefined. */
