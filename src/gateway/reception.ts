@@ -6,6 +6,7 @@ import { answerMcp } from "./answer-mcp.ts";
 import { answerPage } from "./answer-page.ts";
 import { toApiTrace } from "./api-trace.ts";
 import { RequestSpending } from "./budget/request-spending.ts";
+import { completePerson } from "./complete-person.ts";
 import { type Admission, type AdmittedRequest, admit } from "./door/admit.ts";
 import { ByteBudget } from "./door/byte-budget.ts";
 import { createClientSignal } from "./door/client-signal.ts";
@@ -13,7 +14,6 @@ import type { Incoming } from "./door/incoming.ts";
 import { KnownPeers } from "./door/known-peers.ts";
 import type { PeerUser } from "./door/peer-user.ts";
 import { lookUpPerson } from "./door/person-lookup.ts";
-import type { Principal } from "./door/principal.ts";
 import { readRequestBody } from "./door/read-body.ts";
 import { readRequestHead } from "./door/request-head.ts";
 import { Semaphore } from "./door/semaphore.ts";
@@ -193,7 +193,7 @@ export class Reception {
       }
       if (read.type === "refused") throw new FaultError(read.fault);
       const { target } = admission;
-      const completing = this.#completePerson(admission.principal);
+      const completing = completePerson(admission.principal, this.#deps);
       const principal = completing instanceof Promise ? await completing : completing;
       const { body, raw } = read;
       const onPrepared = () => {
@@ -226,21 +226,6 @@ export class Reception {
       const settling = spending.end();
       if (settling) await settling;
     }
-  }
-
-  /** The principal with former ids, and for a token of the configuration with the store's person of its name. */
-  #completePerson(principal: Principal): Principal | Promise<Principal> {
-    const completing = this.#deps.formerPeople.complete(principal);
-    const { token, person } = principal;
-    return token === undefined || person ? completing : this.#findPerson(completing, token);
-  }
-
-  async #findPerson(completing: Principal | Promise<Principal>, token: string): Promise<Principal> {
-    const { services, onError } = this.#deps;
-    const complete = await completing;
-    if (!(await services.spending.state.isInUse())) return complete;
-    const found = await services.kernel.team.find(token).catch(onError);
-    return found ? { ...complete, person: found } : complete;
   }
 
   #answer(incoming: Incoming): Promise<void> {

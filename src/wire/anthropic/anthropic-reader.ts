@@ -20,6 +20,8 @@ class AnthropicAssembly implements ReplyAssembly {
   #body: readonly WireObject[] | undefined;
   #head: WireObject = {};
   #usage: WireObject | undefined;
+  /** `#usage` in our terms, once it was asked for. */
+  #parsedUsage: Usage | undefined;
   #stopReason: string | undefined;
   isComplete = false;
   failure: ProviderFailure | undefined;
@@ -82,7 +84,8 @@ class AnthropicAssembly implements ReplyAssembly {
   }
 
   get usage(): Usage | undefined {
-    return parseAnthropicUsage(this.#usage);
+    if (this.#usage) this.#parsedUsage ??= parseAnthropicUsage(this.#usage);
+    return this.#parsedUsage;
   }
 
   get stopReason(): string | undefined {
@@ -108,5 +111,6 @@ class AnthropicAssembly implements ReplyAssembly {
       merged[field] = before !== undefined && typeof count === "number" ? Math.max(before, count) : count;
     }
     this.#usage = merged;
+    this.#parsedUsage = undefined;
   }
 }

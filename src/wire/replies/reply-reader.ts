@@ -1,5 +1,8 @@
+import type { MessageInput } from "../../model/message.ts";
+import type { Usage } from "../../model/usage.ts";
 import { toText } from "../fields.ts";
-import type { ReplyReader, WireObject } from "../wire.ts";
+import type { ProviderFailure } from "../provider-failure.ts";
+import type { ReplyReader, WireEvent, WireObject } from "../wire.ts";
 import { parseObject } from "./parse-object.ts";
 
 /** A reply under construction, by the rules of one API. */
@@ -21,46 +24,71 @@ export function createReplyReader(
   assembly: ReplyAssembly,
   maxCharacters: number = MAX_CHARACTERS,
 ): ReplyReader {
-  let left = maxCharacters;
-  const objectWithin = (data: string): WireObject | undefined => {
-    left -= data.length;
-    return left < 0 ? undefined : parseObject(data);
-  };
-  return {
-    take({ event, data }) {
-      if (data.trim() === "[DONE]") {
-        if (left >= 0) assembly.takeEnd();
-        return;
-      }
-      const value = objectWithin(data);
-      if (value) assembly.takeEvent(toText(value.type) ?? event ?? "", value);
-    },
-    takeWhole(body) {
-      const value = objectWithin(body);
-      if (value) assembly.takeBody(value);
-    },
-    message: () => assembly.message(),
-    items: () => assembly.items?.() ?? [],
-    get usage() {
-      return assembly.usage;
-    },
-    get isComplete() {
-      return assembly.isComplete;
-    },
-    get hasBegun() {
-      return assembly.hasBegun;
-    },
-    get failure() {
-      return assembly.failure;
-    },
-    get stopReason() {
-      return assembly.stopReason;
-    },
-    get responseId() {
-      return assembly.responseId;
-    },
-    get model() {
-      return assembly.model;
-    },
-  };
+  return new AssemblyReader(assembly, maxCharacters);
+}
+
+class AssemblyReader implements ReplyReader {
+  readonly #assembly: ReplyAssembly;
+  /** Characters that may still be read. */
+  #left: number;
+
+  constructor(assembly: ReplyAssembly, maxCharacters: number) {
+    this.#assembly = assembly;
+    this.#left = maxCharacters;
+  }
+
+  take({ event, data }: WireEvent): void {
+    if (data.trim() === "[DONE]") {
+      if (this.#left >= 0) this.#assembly.takeEnd();
+      return;
+    }
+    const value = this.#parse(data);
+    if (value) this.#assembly.takeEvent(toText(value.type) ?? event ?? "", value);
+  }
+
+  takeWhole(body: string): void {
+    const value = this.#parse(body);
+    if (value) this.#assembly.takeBody(value);
+  }
+
+  message(): MessageInput | undefined {
+    return this.#assembly.message();
+  }
+
+  items(): readonly WireObject[] {
+    return this.#assembly.items?.() ?? [];
+  }
+
+  get usage(): Usage | undefined {
+    return this.#assembly.usage;
+  }
+
+  get isComplete(): boolean {
+    return this.#assembly.isComplete;
+  }
+
+  get hasBegun(): boolean {
+    return this.#assembly.hasBegun;
+  }
+
+  get failure(): ProviderFailure | undefined {
+    return this.#assembly.failure;
+  }
+
+  get stopReason(): string | undefined {
+    return this.#assembly.stopReason;
+  }
+
+  get responseId(): string | undefined {
+    return this.#assembly.responseId;
+  }
+
+  get model(): string | undefined {
+    return this.#assembly.model;
+  }
+
+  #parse(data: string): WireObject | undefined {
+    this.#left -= data.length;
+    return this.#left < 0 ? undefined : parseObject(data);
+  }
 }

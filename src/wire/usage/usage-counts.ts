@@ -16,11 +16,14 @@ const FIELDS = [
 
 /** The counts that a report has; undefined if it has none. */
 export function toUsage(counts: UsageCounts): Usage | undefined {
-  const known = FIELDS.flatMap((field) => {
+  let known: { -readonly [Field in keyof Usage]?: Usage[Field] } | undefined;
+  for (const field of FIELDS) {
     const count = counts[field];
-    return count === undefined ? [] : [[field, count] as const];
-  });
-  return known.length > 0 ? Object.fromEntries(known) : undefined;
+    if (count === undefined) continue;
+    known ??= {};
+    known[field] = count;
+  }
+  return known;
 }
 
 /** The value if it is a count. */
@@ -30,8 +33,9 @@ export function toCount(value: unknown): number | undefined {
 
 /** The sum of the counts that are known; undefined if none is. */
 export function sumKnownCounts(...counts: readonly (number | undefined)[]): number | undefined {
-  const known = counts.filter((count) => count !== undefined);
-  return known.length > 0 ? known.reduce((sum, count) => sum + count, 0) : undefined;
+  let sum: number | undefined;
+  for (const count of counts) if (count !== undefined) sum = (sum ?? 0) + count;
+  return sum;
 }
 
 /** Input counts of APIs that include cached tokens in the input; all but Anthropic's do. */

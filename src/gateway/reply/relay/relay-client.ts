@@ -56,9 +56,6 @@ export function openRelayClient(
 ): RelayClient {
   const { socket } = response.req;
   const usualMs = socket.timeout ?? 0;
-  let bytes = 0;
-  let firstByteAt: number | undefined;
-  let isFull = false;
   /** True if the end of this turn of the event loop is awaited. */
   let isGathering = false;
   /** The socket whose writes of this turn are combined, so that head, events and end take one system call. */
@@ -103,43 +100,36 @@ export function openRelayClient(
     listening.atEnd(() => clearTimeout(timer));
   };
   const flushHead = () => {
-    if (bytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders();
+    if (client.bytes === 0 && !response.writableEnded && !response.destroyed) response.flushHeaders();
   };
   // The socket's own timer notices every byte sent; stream events report only whole writes.
   const wait = () => {
-    isFull = true;
+    client.isFull = true;
     response.socket?.setTimeout(idleMs);
   };
   listening.on(response, "timeout", () => {
-    if (isFull) onLost("client-stalled");
+    if (client.isFull) onLost("client-stalled");
   });
   listening.on(response, "drain", () => {
     if (response.writableEnded) return;
-    isFull = false;
+    client.isFull = false;
     response.socket?.setTimeout(usualMs);
     onReady();
   });
   listening.on(response, "finish", onFinished);
   listening.on(socket, "close", () => onLost("client-gone"));
   if (response.listenerCount("error") === 0) response.on("error", () => {});
-  if (response.writableNeedDrain) wait();
 
-  return {
-    get bytes() {
-      return bytes;
-    },
-    get firstByteAt() {
-      return firstByteAt;
-    },
-    get isFull() {
-      return isFull;
-    },
+  const client: { -readonly [Field in keyof RelayClient]: RelayClient[Field] } = {
+    bytes: 0,
+    firstByteAt: undefined,
+    isFull: false,
     gather,
     send(piece) {
       if (piece.length === 0) return;
-      firstByteAt ??= performance.now();
+      client.firstByteAt ??= performance.now();
       const length = Buffer.byteLength(piece);
-      bytes += length;
+      client.bytes += length;
       if (++pieces > MAX_SINGLE_PIECES && length <= SMALL_BYTES) {
         crumbs.add(typeof piece === "string" ? Buffer.from(piece) : piece);
         if (crumbs.length >= JOINED_BYTES) flush();
@@ -164,6 +154,8 @@ export function openRelayClient(
       else response.destroy();
     },
   };
+  if (response.writableNeedDrain) wait();
+  return client;
 }
 
 function toPairs(raw: readonly string[]): [string, string][] {

@@ -114,7 +114,7 @@ export async function relayResponse(options: RelayOptions): Promise<RelayResult>
       isTapFull = false;
       resume();
     });
-  const writer = transform && openEventWriter(transform, gate.send);
+  const writer = transform && openEventWriter(transform, (bytes) => gate.send(bytes));
   const guarded = (work: () => void) => {
     try {
       work();

@@ -25,57 +25,68 @@ interface ReplyGateOptions {
 const MAX_HELD_BYTES = 65_536;
 
 /** Opens a gate in front of a client. */
-export function openReplyGate({ send, hold, keepsLast, onOpen }: ReplyGateOptions): ReplyGate {
-  let held: (Uint8Array | string)[] = [];
-  let heldBytes = 0;
-  let isWaiting = false;
-  let next: (() => void) | undefined;
+export function openReplyGate(options: ReplyGateOptions): ReplyGate {
+  return new StorageGate(options);
+}
 
-  const sendHeld = (kept: number) => {
-    while (held.length > kept) {
-      const bytes = held.shift() as Uint8Array | string;
-      heldBytes -= Buffer.byteLength(bytes);
-      send(bytes);
+class StorageGate implements ReplyGate {
+  readonly #options: ReplyGateOptions;
+  #held: (Uint8Array | string)[] = [];
+  #heldBytes = 0;
+  #next: (() => void) | undefined;
+  isWaiting = false;
+
+  constructor(options: ReplyGateOptions) {
+    this.#options = options;
+  }
+
+  get isFull(): boolean {
+    return this.isWaiting && this.#heldBytes > MAX_HELD_BYTES;
+  }
+
+  send(bytes: Uint8Array | string): void {
+    const { send, hold, keepsLast } = this.#options;
+    if (this.#held.length === 0 && !this.isWaiting && !keepsLast && !hold()) send(bytes);
+    else {
+      this.#held.push(bytes);
+      this.#heldBytes += Buffer.byteLength(bytes);
+      if (!this.isWaiting) this.#pass();
     }
-  };
-  const pass = () => {
+  }
+
+  finish(next: () => void): void {
+    this.#next = next;
+    if (!this.isWaiting) this.#pass();
+  }
+
+  release(): void {
+    this.#sendHeld(0);
+  }
+
+  #pass(): void {
+    const { hold, keepsLast, onOpen } = this.#options;
     const storing = hold();
     if (storing) {
-      if (isWaiting) return;
-      isWaiting = true;
+      if (this.isWaiting) return;
+      this.isWaiting = true;
       void storing.then(() => {
-        isWaiting = false;
-        pass();
-        if (!isWaiting) onOpen();
+        this.isWaiting = false;
+        this.#pass();
+        if (!this.isWaiting) onOpen();
       });
       return;
     }
-    sendHeld(keepsLast && !next ? 1 : 0);
+    this.#sendHeld(keepsLast && !this.#next ? 1 : 0);
+    const next = this.#next;
+    this.#next = undefined;
     next?.();
-  };
-  return {
-    get isFull() {
-      return isWaiting && heldBytes > MAX_HELD_BYTES;
-    },
-    get isWaiting() {
-      return isWaiting;
-    },
-    send(bytes) {
-      if (held.length === 0 && !isWaiting && !keepsLast && !hold()) return send(bytes);
-      held.push(bytes);
-      heldBytes += Buffer.byteLength(bytes);
-      if (!isWaiting) pass();
-    },
-    finish(done) {
-      next = () => {
-        next = undefined;
-        done();
-      };
-      if (!isWaiting) pass();
-    },
-    release() {
-      sendHeld(0);
-      held = [];
-    },
-  };
+  }
+
+  #sendHeld(kept: number): void {
+    while (this.#held.length > kept) {
+      const bytes = this.#held.shift() as Uint8Array | string;
+      this.#heldBytes -= Buffer.byteLength(bytes);
+      this.#options.send(bytes);
+    }
+  }
 }

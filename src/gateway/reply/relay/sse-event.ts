@@ -23,7 +23,8 @@ export class SseEvent {
     let lines = 0;
     let firstFrom = 0;
     let firstTo = 0;
-    forEachLine(raw, from, (start, end) => {
+    for (let start = from; start < raw.length; ) {
+      const end = findLineEnd(raw, start);
       const value = findDataStart(raw, start, end);
       if (value >= 0) {
         if (lines === 0) {
@@ -35,7 +36,8 @@ export class SseEvent {
         const at = findNameStart(raw, start, end);
         if (at >= 0) name = raw.toString("utf8", at, end);
       }
-    });
+      start = findNextLine(raw, end);
+    }
     if (name) this.event = name;
     this.hasData = lines > 0;
     this.#firstFrom = firstFrom;
@@ -55,10 +57,12 @@ export class SseEvent {
 /** Joins the first line of data with the lines after it. */
 function joinDataLines(raw: Buffer, firstFrom: number, firstTo: number): string {
   const lines = [raw.toString("utf8", firstFrom, firstTo)];
-  forEachLine(raw, firstTo, (start, end) => {
+  for (let start = firstTo; start < raw.length; ) {
+    const end = findLineEnd(raw, start);
     const from = findDataStart(raw, start, end);
     if (from >= 0) lines.push(raw.toString("utf8", from, end));
-  });
+    start = findNextLine(raw, end);
+  }
   return lines.join("\n");
 }
 
@@ -86,19 +90,21 @@ function findValueStart(raw: Buffer, after: number, end: number): number {
   return raw[after + 1] === SPACE && after + 1 < end ? after + 2 : after + 1;
 }
 
-/** Calls `take` with the bounds of each line, without its line ending. */
-function forEachLine(raw: Buffer, from: number, take: (start: number, end: number) => void): void {
-  let carriage = raw.indexOf(CR, from);
-  let feed = raw.indexOf(LF, from);
-  let start = from;
-  while (start < raw.length) {
-    const end = findNearest(carriage, feed);
-    take(start, end < 0 ? raw.length : end);
-    if (end < 0) return;
-    start = end + (end === carriage && feed === end + 1 ? 2 : 1);
-    if (carriage >= 0 && carriage < start) carriage = raw.indexOf(CR, start);
-    if (feed >= 0 && feed < start) feed = raw.indexOf(LF, start);
-  }
+/** Longer lines are searched by native code, which is faster per byte and slower to call. */
+const SHORT_BYTES = 64;
+
+/** End of the line that starts at `from`, without its line ending. */
+function findLineEnd(raw: Buffer, from: number): number {
+  const to = Math.min(raw.length, from + SHORT_BYTES);
+  for (let at = from; at < to; at++) if (raw[at] === LF || raw[at] === CR) return at;
+  if (to === raw.length) return to;
+  const end = findNearest(raw.indexOf(LF, to), raw.indexOf(CR, to));
+  return end < 0 ? raw.length : end;
+}
+
+/** Start of the line after one that ends at `end`. */
+function findNextLine(raw: Buffer, end: number): number {
+  return end + (raw[end] === CR && raw[end + 1] === LF ? 2 : 1);
 }
 
 /** The smaller of two indexes, where -1 means none. */

@@ -1,6 +1,6 @@
-import type { Kernel, Usage } from "../../../index.ts";
+import type { Kernel, MessageInput, Usage } from "../../../index.ts";
 import { computeUsageCost, type ModelFacts } from "../../../window-entry.ts";
-import type { ReplyReader, Wire, WireObject } from "../../../wire/wire.ts";
+import type { ReplyReader, Wire, WireEvent, WireObject } from "../../../wire/wire.ts";
 
 /**
  * A reader of the reply that the client sees for several rounds. Its usage is that of the first round sent with the
@@ -22,7 +22,62 @@ export function createMergedReader(
       facts && !facts.arePricesAssumed ? facts : undefined,
     );
   };
-  return Object.create(reader, { usage: { get, enumerable: true } });
+  return new MergedReader(reader, get);
+}
+
+/** A reader whose usage is computed elsewhere. */
+class MergedReader implements ReplyReader {
+  readonly #reader: ReplyReader;
+  readonly #getUsage: () => Usage | undefined;
+
+  constructor(reader: ReplyReader, getUsage: () => Usage | undefined) {
+    this.#reader = reader;
+    this.#getUsage = getUsage;
+  }
+
+  take(event: WireEvent): void {
+    this.#reader.take(event);
+  }
+
+  takeWhole(body: string): void {
+    this.#reader.takeWhole(body);
+  }
+
+  message(): MessageInput | undefined {
+    return this.#reader.message();
+  }
+
+  items(): readonly WireObject[] {
+    return this.#reader.items?.() ?? [];
+  }
+
+  get usage(): Usage | undefined {
+    return this.#getUsage();
+  }
+
+  get isComplete(): boolean {
+    return this.#reader.isComplete;
+  }
+
+  get hasBegun(): boolean {
+    return this.#reader.hasBegun;
+  }
+
+  get failure(): ReplyReader["failure"] {
+    return this.#reader.failure;
+  }
+
+  get stopReason(): string | undefined {
+    return this.#reader.stopReason;
+  }
+
+  get responseId(): string | undefined {
+    return this.#reader.responseId;
+  }
+
+  get model(): string | undefined {
+    return this.#reader.model;
+  }
 }
 
 function sumUsage(
