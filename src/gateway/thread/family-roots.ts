@@ -52,15 +52,11 @@ export class FamilyRoots {
     }
   }
 
-  /** The only root of an explicit id, which may have a former id of its person; a new one gets title and metadata. */
-  async open(named?: { readonly meta: ThreadMeta; readonly title: string | undefined }): Promise<Session> {
+  /** The only root of an explicit id, which may have a former id of its person. */
+  async open(): Promise<Session> {
     const [first] = this.#roots;
     if (first) return first;
-    const { meta, title } = named ?? {};
-    const root = await this.#kernel.session(this.#idOf(1), {
-      ...(meta && { meta: encodeThreadMeta(meta) }),
-      ...(title !== undefined && { title }),
-    });
+    const root = await this.#kernel.session(this.#idOf(1));
     this.#roots.push(root);
     return root;
   }

@@ -7,7 +7,7 @@ import type { ClientSummary } from "./client-summary.ts";
 import { decideThread } from "./decide-thread.ts";
 import { createCrowdedError, FamilyRoots } from "./family-roots.ts";
 import { forkThread } from "./fork-thread.ts";
-import { listCandidates } from "./list-candidates.ts";
+import { type Candidates, listCandidates } from "./list-candidates.ts";
 import { openNewThread } from "./new-thread.ts";
 import { isRepeatedInFull } from "./related-threads.ts";
 import { buildThreadKey, type ResponsePlace } from "./response-place.ts";
@@ -39,6 +39,8 @@ interface FoundThread {
   readonly type: "found" | "unsure";
   readonly thread: Thread | undefined;
 }
+
+type MaybeThread = Thread | undefined | Promise<Thread | undefined>;
 
 /** Number of times that other gateways may begin conversations of a family while one is being chosen. */
 const MAX_ROUNDS = 50;
@@ -81,17 +83,12 @@ export class ThreadFamily {
    * called if no known conversation matches.
    */
   findThread(request: ThreadLookup, continued: FindContinued): Thread | Promise<Thread> {
-    const find = () => this.#findReady(request) ?? this.#threadFor(request, continued, "any");
-    return this.#queue.run<Thread>(find);
+    return this.#find(request, continued, "any") as Thread | Promise<Thread>;
   }
 
   /** Like `findThread`, but undefined if the request would start a new conversation. */
-  findKnownThread(
-    request: ThreadLookup,
-    continued: FindContinued,
-  ): Thread | undefined | Promise<Thread | undefined> {
-    const find = () => this.#findReady(request) ?? this.#threadFor(request, continued, "known");
-    return this.#queue.run<Thread | undefined>(find);
+  findKnownThread(request: ThreadLookup, continued: FindContinued): MaybeThread {
+    return this.#find(request, continued, "known");
   }
 
   /** Finds and reserves the thread of a request whose client has removed the beginning of the conversation. */
@@ -152,13 +149,25 @@ export class ThreadFamily {
     await Promise.allSettled([...own, ...this.#roots.sessions].map((thread) => thread.close()));
   }
 
+  #find(request: ThreadLookup, continued: FindContinued, which: "any" | "known"): MaybeThread {
+    return this.#queue.run<Thread | undefined>(() => {
+      const candidates = this.#listReady(request);
+      return this.#findSure(request, candidates) ?? this.#threadFor(request, continued, which, candidates);
+    });
+  }
+
+  /** The candidates for a request, unless threads must be searched for or opened before. */
+  #listReady(request: ThreadLookup): Candidates | undefined {
+    if (request.isMain || this.#roots.mustSearch(request.firstKey) || this.#threads.length === 0)
+      return undefined;
+    if (this.#threads.some(({ isClosed }) => isClosed)) return undefined;
+    return listCandidates(this.#threads, this.#deps, request);
+  }
+
   /** Reserves the thread that a request surely continues, if all that decides it is in memory; else undefined. */
-  #findReady(request: ThreadLookup): Thread | undefined {
-    if (request.isMain || this.#roots.mustSearch(request.firstKey)) return undefined;
-    if (this.#threads.length === 0 || this.#threads.some(({ isClosed }) => isClosed)) return undefined;
-    if (this.#summaries.find(request.opening)) return undefined;
-    const candidates = listCandidates(this.#threads, this.#deps, request);
-    if (candidates instanceof Promise) return undefined;
+  #findSure(request: ThreadLookup, candidates: Candidates | undefined): Thread | undefined {
+    if (!candidates || candidates instanceof Promise || this.#summaries.find(request.opening))
+      return undefined;
     const { choice, isCertain } = decideThread(request, candidates, this.#main);
     const isSure = isCertain && choice.type === "continue" && choice.keep > 0;
     const thread = isSure ? this.#thread(choice.id) : undefined;
@@ -166,17 +175,17 @@ export class ThreadFamily {
     return thread;
   }
 
-  #threadFor(request: ThreadLookup, continued: FindContinued, which: "any"): Promise<Thread>;
-  #threadFor(request: ThreadLookup, continued: FindContinued, which: "known"): Promise<Thread | undefined>;
   async #threadFor(
     request: ThreadLookup,
     continued: FindContinued,
     which: "any" | "known",
+    candidates: Candidates | undefined,
   ): Promise<Thread | undefined> {
     let isSearched = this.#roots.isNewSearch(request.firstKey);
     if (isSearched) await this.#searchStore(request.firstKey);
     for (let round = 1; ; round++) {
-      const found = await this.#choose(request, continued, which, isSearched);
+      const listed = round === 1 ? candidates : undefined;
+      const found = await this.#choose(request, continued, which, isSearched, listed);
       if (found.type !== "unsure") return found.thread;
       if (round === MAX_ROUNDS) throw createCrowdedError(round);
       await this.#searchStore(request.firstKey);
@@ -190,6 +199,7 @@ export class ThreadFamily {
     continued: FindContinued,
     which: "any" | "known",
     isSearched: boolean,
+    listed: Candidates | undefined,
   ): Promise<FoundThread> {
     await this.#reopenClosed();
     const main = request.isMain ? this.#main : undefined;
@@ -200,7 +210,7 @@ export class ThreadFamily {
     const elsewhere = this.#threads.length === 0 ? await continued() : undefined;
     if (elsewhere) await this.#adopt(elsewhere);
     const summary = this.#summaries.find(request.opening);
-    const candidates = await listCandidates(this.#threads, this.#deps, request);
+    const candidates = await (listed ?? listCandidates(this.#threads, this.#deps, request));
     const { choice, kind, isCertain } = decideThread(request, candidates, this.#main, summary);
     const isContinued = choice.type === "continue";
     if (!isSearched && !isCertain) return { type: "unsure", thread: undefined };
@@ -231,10 +241,6 @@ export class ThreadFamily {
     return this.#threads.find(({ session }) => session.id === id);
   }
 
-  get #isExplicit(): boolean {
-    return this.#caller.explicit !== undefined;
-  }
-
   /** Looks up stored conversations that a request may continue. */
   async #searchStore(firstKey: string): Promise<void> {
     const isKnown = (id: SessionId) => this.#thread(id) !== undefined;
@@ -254,7 +260,7 @@ export class ThreadFamily {
       roots: this.#roots,
       threads: this.#threads,
       main: this.#main,
-      isExplicit: this.#isExplicit,
+      isExplicit: this.#caller.explicit !== undefined,
       controlShare: this.#deps.controlShare(),
       toStoredTitle: (title) => this.#storedTitle(title),
       quoted: this.#deps.quoted,
@@ -264,16 +270,10 @@ export class ThreadFamily {
 
   #add(session: Session, meta: ThreadMeta, main?: Thread): Thread {
     const { kernel, stored, prepareStored } = this.#deps;
+    const { blobs } = kernel;
+    const threadKey = buildThreadKey(this.#caller, this.#firstKey);
     const onReply = (text: string) => this.#recordReply(meta.kind, text, main);
-    const thread = new Thread({
-      session,
-      meta,
-      threadKey: buildThreadKey(this.#caller, this.#firstKey),
-      blobs: kernel.blobs,
-      stored,
-      prepareStored,
-      onReply,
-    });
+    const thread = new Thread({ session, meta, threadKey, blobs, stored, prepareStored, onReply });
     // Most recently used first.
     this.#threads.unshift(thread);
     return thread;
@@ -286,7 +286,7 @@ export class ThreadFamily {
       if (main) this.#summaries.add({ text, thread: main });
       this.#deps.onSummary({ text, ...(main && { thread: main }) });
     }
-    if (kind === "title" && this.#isExplicit) {
+    if (kind === "title" && this.#caller.explicit !== undefined) {
       const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
       const stored = title === "" ? undefined : this.#storedTitle(title);
       if (stored !== undefined) await (await this.#roots.open()).update({ title: stored });
