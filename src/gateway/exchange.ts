@@ -33,10 +33,12 @@ export async function runExchange(incoming: Incoming, services: Services): Promi
   }
   if (await answerWithSummary(exchange)) return;
   try {
-    exchange.recall = await prepareRecall(exchange);
+    const recalling = prepareRecall(exchange);
+    exchange.recall = recalling instanceof Promise ? await recalling : recalling;
     const result = await sendUntilAccepted(exchange);
     await announceEdit(exchange);
-    await keepRecallTools(exchange, !result.refusal);
+    const keeping = keepRecallTools(exchange, !result.refusal);
+    if (keeping) await keeping;
     await relayResult(exchange, result);
     recordReply(exchange);
   } finally {

@@ -4,14 +4,14 @@ import type { CallRequest } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 
 /** Carries out a `/compact` that a person typed; agents with such a command handle it themselves. */
-export async function carryOutCommand(
+export function carryOutCommand(
   thread: Thread,
   { isDryRun, chain, messages, signal }: CallRequest,
   last: EntryId | undefined,
-): Promise<void> {
+): Promise<unknown> | undefined {
   const { session, kind } = thread;
   const newest = messages.list.at(-1);
-  const isOurs = kind === "main" && !isDryRun && !chain && thread.countReminders(messages) === 0;
-  if (!isOurs || newest?.role !== "user") return;
-  await compactOnCommand(session, { id: last, message: () => newest.input() }, { signal });
+  if (newest?.role !== "user" || kind !== "main" || isDryRun || chain) return undefined;
+  if (thread.countReminders(messages) > 0) return undefined;
+  return compactOnCommand(session, { id: last, message: () => newest.input() }, { signal });
 }

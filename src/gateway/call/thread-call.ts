@@ -66,12 +66,14 @@ export class ThreadCall {
         return new ThreadCall(thread, callRequest, sent);
       }
       const placed = await thread.appendRequest(callRequest);
-      await thread.recordWritten(placed.last);
+      const recording = thread.recordWritten(placed.last);
+      if (recording) await recording;
       const call = new ThreadCall(thread, callRequest);
       call.#content.useClient(placed);
-      await callRequest.onStored?.();
+      if (callRequest.onStored) await callRequest.onStored();
       if (callRequest.policy !== "none") {
-        if (!callRequest.isForwardedFirst) await carryOutCommand(thread, callRequest, call.last);
+        const compacting = isForwardedFirst ? undefined : carryOutCommand(thread, callRequest, call.last);
+        if (compacting) await compacting;
         call.#window.takeWritten(placed.written);
         await call.#fit();
       }

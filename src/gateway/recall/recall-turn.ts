@@ -13,18 +13,26 @@ import { getRecallSettings } from "./recall-settings.ts";
  * Prepares the additions to a request: context for a new message of the user, and tools; undefined if there are none.
  * The context may only use the room left in the window.
  */
-export async function prepareRecall(exchange: Exchange): Promise<RequestRecall | undefined> {
-  const { services, request, thread, call } = exchange;
+export function prepareRecall(
+  exchange: Exchange,
+): RequestRecall | undefined | Promise<RequestRecall | undefined> {
+  const { services, thread, call } = exchange;
+  const { api, isControl } = call.request;
+  if (isControl) return undefined;
+  const { context } = getRecallSettings(services.config(), api.name, thread.kind);
+  return context
+    ? chooseContext(exchange).then(() => createRecall(exchange, context))
+    : createRecall(exchange, context);
+}
+
+function createRecall({ request, thread, call }: Exchange, context: boolean): RequestRecall | undefined {
   const { request: callRequest, roomTokens } = call;
-  if (callRequest.isControl) return undefined;
-  const { context } = getRecallSettings(services.config(), callRequest.api.name, thread.kind);
   const previous = request.fields.all.previous_response_id;
   const { recallTools: ownTools } = callRequest.frame;
   let laterTools = call.isEditable ? callRequest.frame.laterTools : undefined;
   if (!ownTools && !laterTools && !context && typeof previous !== "string") return undefined;
   const own = thread.recall;
   const hiddenEnd = own.hiddenEnds.get(previous);
-  if (context) await chooseContext(exchange);
   let contextTexts = context ? own.contextTexts.find(callRequest.messages.list) : new Map<number, string>();
   let tools = roomTokens === undefined ? undefined : ownTools;
   let isWaiting = false;
@@ -111,12 +119,12 @@ function canJoin(
 }
 
 /** Keeps offering the tools once a model has accepted a request with them. */
-export async function keepRecallTools(
+export function keepRecallTools(
   { thread, recall, services }: Exchange,
   isAccepted: boolean,
-): Promise<void> {
-  if (!isAccepted || !recall?.hasTools || thread.meta.hasRecallTools) return;
-  await thread.mark({ hasRecallTools: true }).catch(services.onStoreFailure);
+): Promise<void> | undefined {
+  if (!isAccepted || !recall?.hasTools || thread.meta.hasRecallTools) return undefined;
+  return thread.mark({ hasRecallTools: true }).catch(services.onStoreFailure);
 }
 
 /** Chooses the context for the newest message; earlier context stays as long as there is room for it, newest first. */

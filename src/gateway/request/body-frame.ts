@@ -1,7 +1,5 @@
-import type { BodyFacts } from "./body-memo.ts";
+import type { BodyFacts, RequestFields } from "./body-memo.ts";
 import type { ByteRange } from "./byte-range.ts";
-import type { CutBody } from "./cut-body.ts";
-import type { RequestFields } from "./request-fields.ts";
 
 /** Everything of a body except its list. An agent repeats it with every request, often in all of its conversations. */
 export interface BodyFrame {
@@ -23,8 +21,15 @@ interface FrameMemo {
   facts?: { readonly lead: Buffer; readonly facts: BodyFacts };
 }
 
+/** A body with the positions of its fields and of its list. */
+interface FramedBody {
+  readonly bytes: Buffer;
+  readonly fields: ReadonlyMap<string, ByteRange>;
+  readonly listFrom: number | undefined;
+}
+
 /** The frame of a body, with its own copy of the bytes; undefined if the body has no list. */
-export function copyFrame({ bytes, fields, listFrom }: CutBody, list: string): BodyFrame | undefined {
+export function copyFrame({ bytes, fields, listFrom }: FramedBody, list: string): BodyFrame | undefined {
   const end = fields.get(list)?.to;
   if (listFrom === undefined || end === undefined) return undefined;
   const fieldsBefore: [string, ByteRange][] = [];

@@ -1,3 +1,4 @@
+import type { WireObject } from "../../wire/wire.ts";
 import type { AgentShape } from "../identity/agent-shape.ts";
 import type { OutgoingPiece } from "./outgoing-piece.ts";
 
@@ -9,6 +10,16 @@ export interface BodyFacts {
   readonly project?: string;
   readonly toolNames: readonly string[];
   readonly shape: AgentShape;
+}
+
+/** Fields of a request, other than messages, tools and system prompt, that the gateway reads. */
+export interface RequestFields {
+  /** All short fields. */
+  readonly all: WireObject;
+  readonly model: string | undefined;
+  readonly isStreamed: boolean;
+  /** Maximum tokens of the reply. */
+  readonly maxTokens: number | undefined;
 }
 
 /** Results about a body that later bodies with the same beginning reuse. */

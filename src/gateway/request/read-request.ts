@@ -8,7 +8,7 @@ import { FaultError } from "../fault-error.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import { readBodyFacts } from "./body-facts.ts";
 import type { BodyFrame } from "./body-frame.ts";
-import type { BodyFacts } from "./body-memo.ts";
+import type { BodyFacts, RequestFields } from "./body-memo.ts";
 import type { ByteRange } from "./byte-range.ts";
 import { isChained } from "./chain.ts";
 import { BodyError, type CutBody, cutBody, cutSteps, OddBodyError, parseRange } from "./cut-body.ts";
@@ -17,7 +17,7 @@ import { liftedMessage } from "./lifted-message.ts";
 import { liftedFields, readInTurns } from "./read-in-turns.ts";
 import type { RecentBodies } from "./recent-bodies.ts";
 import type { ReferencedItems } from "./referenced-items.ts";
-import { type RequestFields, readRequestFields } from "./request-fields.ts";
+import { readRequestFields } from "./request-fields.ts";
 import {
   type KnownMessage,
   type MessageReading,

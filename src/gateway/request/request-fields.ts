@@ -1,17 +1,8 @@
 import type { Wire, WireObject } from "../../wire/wire.ts";
+import type { RequestFields } from "./body-memo.ts";
 import type { ByteRange } from "./byte-range.ts";
 import { type CutBody, parseRange } from "./cut-body.ts";
 import { OUTPUT_FIELDS } from "./output-fields.ts";
-
-/** Fields of a request, other than messages, tools and system prompt, that the gateway reads. */
-export interface RequestFields {
-  /** All short fields. */
-  readonly all: WireObject;
-  readonly model: string | undefined;
-  readonly isStreamed: boolean;
-  /** Maximum tokens of the reply. */
-  readonly maxTokens: number | undefined;
-}
 
 /** Longer fields hold content. */
 const MAX_FIELD_BYTES = 16 * 1_024;

@@ -99,22 +99,13 @@ export class FamilyRoots {
     }
   }
 
-  /** The only root of an explicit id, which may have a former id of its person; a new one gets title and metadata. */
-  async open(named?: { readonly meta: ThreadMeta; readonly title: string | undefined }): Promise<Session> {
+  /** The only root of an explicit id, which may have a former id of its person. */
+  async open(): Promise<Session> {
     const [first] = this.sessions;
     if (first) return first;
-    const { meta, title } = named ?? {};
-    const root = await this.#kernel.session(this.#idOf(1), {
-      ...(meta && { meta: encodeThreadMeta(meta) }),
-      ...(title !== undefined && { title }),
-    });
+    const root = await this.#kernel.session(this.#idOf(1));
     this.#add(root);
     return root;
-  }
-
-  /** The id of the first root, and of the only one of an explicit id. */
-  get firstId(): SessionId {
-    return this.#idOf(1);
   }
 
   /** Finds the id of the next new root; ids of deleted conversations are free again. */

@@ -10,12 +10,15 @@ interface CandidateDeps {
   readonly startedAt: number;
 }
 
+/** Descriptions of threads; a promise if some of them must be read. */
+export type Candidates = readonly ThreadCandidate[] | Promise<readonly ThreadCandidate[]>;
+
 /** Describes the threads that a request may belong to; no promise if all of them are in memory. */
 export function listCandidates(
   threads: readonly Thread[],
   deps: CandidateDeps,
   request: ThreadLookup,
-): readonly ThreadCandidate[] | Promise<readonly ThreadCandidate[]> {
+): Candidates {
   const { caller, firstKey } = request;
   const lookup = { explicit: caller.explicit, opening: firstKey, request: getComparedMessages(request) };
   const candidates = threads.map((thread) => describeWithAge(thread, deps, lookup));

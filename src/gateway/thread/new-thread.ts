@@ -50,10 +50,6 @@ export async function openNewThread(
   if (!deps.isExplicit) return openRoot(request, plain, deps);
   const { main } = deps;
   const isRoot = kind === "main" && !main;
-  if (isRoot && deps.roots.sessions.length === 0) {
-    const session = await openNamedRoot(request, plain, deps);
-    if (session) return session;
-  }
   const root = await deps.roots.open();
   const meta = addArm(plain, await findArm(root, isRoot ? undefined : main, deps.controlShare));
   if (isRoot) {
@@ -65,22 +61,6 @@ export async function openNewThread(
   const child = await root.child({ id, meta: encodeThreadMeta(meta) });
   if (kind === "main") main?.demote();
   return { session: child, meta, main };
-}
-
-/**
- * Creates the root of an explicit id with its title and metadata, in one transaction; undefined if somebody else has
- * created it in the meantime.
- */
-async function openNamedRoot(
-  { facts }: ThreadLookup,
-  plain: ThreadMeta,
-  { roots, controlShare, toStoredTitle }: NewThreadDeps,
-): Promise<NewThread | undefined> {
-  const meta = addArm(plain, chooseOwnArm(roots.firstId, controlShare));
-  const session = await roots.open({ meta, title: toStoredTitle(buildTitle(facts.messages)) });
-  const { meta: stored } = await session.record();
-  const isOwn = JSON.stringify(stored) === JSON.stringify(encodeThreadMeta(meta));
-  return isOwn ? { session, meta } : undefined;
 }
 
 /** A conversation without an explicit id is a root of its own. */

@@ -8,7 +8,7 @@ import { decideThread } from "./decide-thread.ts";
 import { createCrowdedError, type FamilyRoots } from "./family-roots.ts";
 import { FamilyThreads } from "./family-threads.ts";
 import { forkThread } from "./fork-thread.ts";
-import { listCandidates } from "./list-candidates.ts";
+import { type Candidates, listCandidates } from "./list-candidates.ts";
 import { narrowThreads } from "./narrow-threads.ts";
 import { openNewThread } from "./new-thread.ts";
 import { isRepeatedInFull } from "./related-threads.ts";
@@ -40,6 +40,8 @@ interface FoundThread {
   readonly type: "found" | "unsure";
   readonly thread: Thread | undefined;
 }
+
+type MaybeThread = Thread | undefined | Promise<Thread | undefined>;
 
 /** Number of times that other gateways may begin conversations of a family while one is being chosen. */
 const MAX_ROUNDS = 50;
@@ -80,17 +82,12 @@ export class ThreadFamily {
    * called if no known conversation matches.
    */
   findThread(request: ThreadLookup, continued: FindContinued): Thread | Promise<Thread> {
-    const find = () => this.#findReady(request) ?? this.#threadFor(request, continued, "any");
-    return this.#queue.run<Thread>(find);
+    return this.#find(request, continued, "any") as Thread | Promise<Thread>;
   }
 
   /** Like `findThread`, but undefined if the request would start a new conversation. */
-  findKnownThread(
-    request: ThreadLookup,
-    continued: FindContinued,
-  ): Thread | undefined | Promise<Thread | undefined> {
-    const find = () => this.#findReady(request) ?? this.#threadFor(request, continued, "known");
-    return this.#queue.run<Thread | undefined>(find);
+  findKnownThread(request: ThreadLookup, continued: FindContinued): MaybeThread {
+    return this.#find(request, continued, "known");
   }
 
   /** Finds and reserves the thread of a request whose client has removed the beginning of the conversation. */
@@ -150,13 +147,28 @@ export class ThreadFamily {
     return this.#threads.close();
   }
 
+  #find(request: ThreadLookup, continued: FindContinued, which: "any" | "known"): MaybeThread {
+    return this.#queue.run<Thread | undefined>(() => {
+      const candidates = this.#listReady(request);
+      return this.#findSure(request, candidates) ?? this.#threadFor(request, continued, which, candidates);
+    });
+  }
+
+  /** The candidates for a request, unless threads must be searched for or opened before. */
+  #listReady(request: ThreadLookup): Candidates | undefined {
+    if (request.isMain || this.#roots.mustSearch(request.firstKey) || this.threads.length === 0)
+      return undefined;
+    return this.threads.some(({ isClosed }) => isClosed) ? undefined : this.#listCandidates(request);
+  }
+
+  #listCandidates(request: ThreadLookup): Candidates {
+    return listCandidates(narrowThreads(this.threads, request), this.#deps, request);
+  }
+
   /** Reserves the thread that a request surely continues, if all that decides it is in memory; else undefined. */
-  #findReady(request: ThreadLookup): Thread | undefined {
-    if (request.isMain || this.#roots.mustSearch(request.firstKey)) return undefined;
-    if (this.threads.length === 0 || this.threads.some(({ isClosed }) => isClosed)) return undefined;
-    if (this.#summaries.find(request.opening)) return undefined;
-    const candidates = listCandidates(narrowThreads(this.threads, request), this.#deps, request);
-    if (candidates instanceof Promise) return undefined;
+  #findSure(request: ThreadLookup, candidates: Candidates | undefined): Thread | undefined {
+    if (!candidates || candidates instanceof Promise || this.#summaries.find(request.opening))
+      return undefined;
     const { choice, isCertain } = decideThread(request, candidates, this.#threads.main);
     const isSure = isCertain && choice.type === "continue" && choice.keep > 0;
     const thread = isSure ? this.#threads.find(choice.id) : undefined;
@@ -166,18 +178,18 @@ export class ThreadFamily {
     return thread;
   }
 
-  #threadFor(request: ThreadLookup, continued: FindContinued, which: "any"): Promise<Thread>;
-  #threadFor(request: ThreadLookup, continued: FindContinued, which: "known"): Promise<Thread | undefined>;
   async #threadFor(
     request: ThreadLookup,
     continued: FindContinued,
     which: "any" | "known",
+    candidates: Candidates | undefined,
   ): Promise<Thread | undefined> {
     let isSearched = this.#roots.isNewSearch(request.firstKey);
     if (isSearched) await this.#threads.searchStore(request.firstKey);
     let isSure = isSearched && !this.#roots.hasOthers;
     for (let round = 1; ; round++) {
-      const found = await this.#choose(request, continued, which, isSure);
+      const listed = round === 1 ? candidates : undefined;
+      const found = await this.#choose(request, continued, which, isSure, listed);
       if (found.type !== "unsure") return found.thread;
       if (round === MAX_ROUNDS) throw createCrowdedError(round);
       if (!isSearched || isSure) await this.#threads.searchStore(request.firstKey);
@@ -193,6 +205,7 @@ export class ThreadFamily {
     continued: FindContinued,
     which: "any" | "known",
     isSearched: boolean,
+    listed: Candidates | undefined,
   ): Promise<FoundThread> {
     await this.#threads.reopenClosed();
     const main = request.isMain ? this.#threads.main : undefined;
@@ -203,7 +216,7 @@ export class ThreadFamily {
     const elsewhere = this.threads.length === 0 ? await continued() : undefined;
     if (elsewhere) await this.#adopt(elsewhere);
     const summary = this.#summaries.find(request.opening);
-    const candidates = await listCandidates(narrowThreads(this.threads, request), this.#deps, request);
+    const candidates = await (listed ?? this.#listCandidates(request));
     const { choice, kind, isCertain } = decideThread(request, candidates, this.#threads.main, summary);
     const isContinued = choice.type === "continue";
     if (!isSearched && !isCertain) return { type: "unsure", thread: undefined };
@@ -245,16 +258,10 @@ export class ThreadFamily {
 
   #build(session: Session, meta: ThreadMeta, main?: Thread): Thread {
     const { kernel, stored, prepareStored } = this.#deps;
+    const { blobs } = kernel;
+    const threadKey = buildThreadKey(this.#caller, this.#firstKey);
     const onReply = (text: string) => this.#recordReply(thread, text, main);
-    const thread: Thread = new Thread({
-      session,
-      meta,
-      threadKey: buildThreadKey(this.#caller, this.#firstKey),
-      blobs: kernel.blobs,
-      stored,
-      prepareStored,
-      onReply,
-    });
+    const thread: Thread = new Thread({ session, meta, threadKey, blobs, stored, prepareStored, onReply });
     return thread;
   }
 
@@ -268,7 +275,7 @@ export class ThreadFamily {
       if (main) this.#summaries.add({ text, thread: main });
       this.#deps.onSummary({ text, ...(main && { thread: main }) });
     }
-    if (kind === "title" && this.#isExplicit) {
+    if (kind === "title" && this.#caller.explicit !== undefined) {
       const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
       const stored = title === "" ? undefined : this.#storedTitle(title);
       if (stored !== undefined) await (await this.#roots.open()).update({ title: stored });

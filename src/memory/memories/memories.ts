@@ -126,9 +126,9 @@ export class Memories {
     const end = before === undefined ? undefined : this.#requireSeq(before);
     const ledger = await readMemoryLedger(this.#log, this.session);
     if (!ledger) return [];
-    const { session } = this;
     const below = end === undefined ? {} : { below: ledger.rankOf(end) };
-    return listMemories(this.#log, { session, ledger, filter, limit: most, isUnreviewed, ...below });
+    const listing = { session: this.session, ledger, filter, limit: most, isUnreviewed, ...below };
+    return listMemories(this.#log, listing);
   }
 
   /** Moves a memory directly above or below another one, or to the top; the first ones are the pins. */
@@ -229,8 +229,12 @@ export class Memories {
       }),
     );
     const places = (await listSeqs()).map(({ seq }) => ({ session: this.session, seq }));
-    const earlier = places.filter(({ seq }) => seq < recordSeq);
-    return redactEntries(this.#log, this.session, earlier, "forgotten");
+    return redactEntries(
+      this.#log,
+      this.session,
+      places.filter(({ seq }) => seq < recordSeq),
+      "forgotten",
+    );
   }
 
   /** Appends changes and returns the seq of the first. */
@@ -250,8 +254,7 @@ export class Memories {
     for await (const change of readMemoryChanges(this.#log, this.session, between)) ledger.add(change);
     const refusal = ledger.findRefusal(text);
     if (refusal === undefined) return;
-    const places = [{ session: this.session, seq: between.to + 1 }];
-    await redactEntries(this.#log, this.session, places, refusal);
+    await redactEntries(this.#log, this.session, [{ session: this.session, seq: between.to + 1 }], refusal);
     throw createMemoryRefusal(this.agent, refusal);
   }
 
