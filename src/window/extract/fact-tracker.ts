@@ -6,7 +6,7 @@ import { estimateNeed, type Horizon } from "./estimate-need.ts";
 import { FactMarks } from "./fact-marks.ts";
 import { buildFactKey, type Fact, FactTable } from "./fact-table.ts";
 import { LineList, type QuoteSource } from "./line-list.ts";
-import { type CallFacts, getCallFacts, listPartTexts, type PartText } from "./part-text.ts";
+import { type CallFacts, getCallFacts, listPartTexts, type PartText, TEXT_ORIGINS } from "./part-text.ts";
 import { scanUnits } from "./scan-identifiers.ts";
 import { withUnits } from "./text-units.ts";
 import { forEachBareLine, isVerbatimRange } from "./unit-lines.ts";
@@ -162,22 +162,18 @@ export class FactTracker {
     const isReasoning = origin === "reasoning";
     const isNaming = isAssistant && !isReasoning;
     const file = path === undefined ? 0 : this.#touch(path);
+    const now = this.#now;
+    const ranking = this.#ranking;
+    const originNumber = TEXT_ORIGINS.indexOf(origin);
     const own: Fact[] = [];
     const report = createReporter((key, isLine, isWhole) => {
-      const fact = table.findOrAdd(key, isLine, this.#now, this.#ranking);
+      const fact = table.findOrAdd(key, isLine, now, ranking);
       if (addedToLine.add(fact)) own.push(fact);
       if (seenInPart.add(fact)) {
-        table.count("seen", fact);
-        table.last[fact] = this.#now;
-        table.setOrigin(fact, origin);
-        table.file[fact] = file;
-        table.neededAt[fact] = 0;
+        table.countSeen(fact, now, originNumber, file);
         facts.push(fact);
       }
-      if (isNaming && isWhole && namedInPart.add(fact)) {
-        table.count("named", fact);
-        table.lastNamed[fact] = this.#now;
-      }
+      if (isNaming && isWhole && namedInPart.add(fact)) table.countNamed(fact, now);
     });
     withUnits(text, (units, length) =>
       forEachBareLine(units, length, (from, to, end) => {
