@@ -7,7 +7,7 @@ import type { CallRequest } from "../thread/call-request.ts";
 import type { LastSentRequest } from "../thread/last-sent-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { CallSource } from "./call-state.ts";
-import { buildFittedPieces, isWholeBody } from "./fitted-pieces.ts";
+import { buildFittedPieces, type FittedPieces, isWholeBody } from "./fitted-pieces.ts";
 import { encodeLoggedWindow } from "./logged-pieces.ts";
 
 /** The placement of a window without messages of the client. */
@@ -101,22 +101,28 @@ export class CallContent {
     return { fitted: this.#fitted, seenSeq, pieces: this.#pieces, violations: this.#violations };
   }
 
-  /** Sends another window. */
-  async setWindow(fitted: FittedWindow): Promise<void> {
+  /** Sends another window; returns a promise unless it is known at once. */
+  setWindow(fitted: FittedWindow): Promise<void> | undefined {
     this.#fitted = fitted;
     this.#thread.recordWindowSize(fitted.tokens);
     const placed = this.#placed ?? NO_PLACEMENT;
-    if (this.#source !== "log") {
-      const { pieces, violations } = await buildFittedPieces(this.#thread, this.#request, placed, fitted);
-      this.#pieces = pieces;
-      this.#violations = violations;
-      return;
-    }
+    if (this.#source === "log") return this.#setLoggedWindow(placed, fitted);
+    const built = buildFittedPieces(this.#thread, this.#request, placed, fitted);
+    if (built instanceof Promise) return built.then((pieces) => this.#setPieces(pieces));
+    this.#setPieces(built);
+    return undefined;
+  }
+
+  async #setLoggedWindow(placed: PlacedMessages<RequestMessage>, fitted: FittedWindow): Promise<void> {
     const logged = await encodeLoggedWindow(this.#thread, this.#request, placed, fitted, this.#lead);
-    this.#pieces = logged.pieces;
-    this.#violations = logged.violations;
+    this.#setPieces(logged);
     // A request that would be refused again for another reason is not sent: the provider's first error is the better
     // reply.
     if (!logged.isAccepted) this.#source = "client";
+  }
+
+  #setPieces({ pieces, violations }: FittedPieces): void {
+    this.#pieces = pieces;
+    this.#violations = violations;
   }
 }

@@ -22,17 +22,29 @@ export interface FittedPieces {
 
 const UNCHANGED: FittedPieces = { pieces: undefined, violations: [] };
 
-/** Converts a fitted window to the elements of a request. */
-export async function buildFittedPieces(
+/** Converts a fitted window to the elements of a request; at once if it is unchanged. */
+export function buildFittedPieces(
   thread: Thread,
   callRequest: CallRequest,
   placed: PlacedMessages<RequestMessage>,
   fitted: FittedWindow,
+): FittedPieces | Promise<FittedPieces> {
+  const { messages } = callRequest;
+  const given = thread.getLineMessages(messages);
+  const isUnchanged =
+    !messages.dropped && isUnchangedWindow(fitted, { given, last: placed.last }, thread.session.id);
+  return isUnchanged ? UNCHANGED : buildChangedPieces(thread, callRequest, placed, fitted, given);
+}
+
+async function buildChangedPieces(
+  thread: Thread,
+  callRequest: CallRequest,
+  placed: PlacedMessages<RequestMessage>,
+  fitted: FittedWindow,
+  given: readonly RequestMessage[],
 ): Promise<FittedPieces> {
   const { api, messages } = callRequest;
   const session = thread.session.id;
-  const given = thread.getLineMessages(messages);
-  if (!messages.dropped && isUnchangedWindow(fitted, { given, last: placed.last }, session)) return UNCHANGED;
   const notes = messages.list.slice(given.length).map(({ index }) => ({ type: "same", index }) as const);
   const outgoing = [...planOutgoing({ ...fitted, session, placed, keyOf: getMessageKey }), ...notes];
   const written = await buildOutgoingPieces(
