@@ -106,23 +106,23 @@ export class CallContent {
     this.#fitted = fitted;
     this.#thread.recordWindowSize(fitted.tokens, fitted.isRewritten);
     const placed = this.#placed ?? NO_PLACEMENT;
-    if (this.#source === "log") return this.#setLogged(placed, fitted);
-    const fitting = buildFittedPieces(this.#thread, this.#request, placed, fitted);
-    if (fitting instanceof Promise) return fitting.then((pieces) => this.#setPieces(pieces));
-    this.#setPieces(fitting);
+    if (this.#source === "log") return this.#setLoggedWindow(placed, fitted);
+    const built = buildFittedPieces(this.#thread, this.#request, placed, fitted);
+    if (built instanceof Promise) return built.then((pieces) => this.#setPieces(pieces));
+    this.#setPieces(built);
     return undefined;
   }
 
-  #setPieces({ pieces, violations }: FittedPieces): void {
-    this.#pieces = pieces;
-    this.#violations = violations;
-  }
-
-  async #setLogged(placed: PlacedMessages<RequestMessage>, fitted: FittedWindow): Promise<void> {
+  async #setLoggedWindow(placed: PlacedMessages<RequestMessage>, fitted: FittedWindow): Promise<void> {
     const logged = await encodeLoggedWindow(this.#thread, this.#request, placed, fitted, this.#lead);
     this.#setPieces(logged);
     // A request that would be refused again for another reason is not sent: the provider's first error is the better
     // reply.
     if (!logged.isAccepted) this.#source = "client";
+  }
+
+  #setPieces({ pieces, violations }: FittedPieces): void {
+    this.#pieces = pieces;
+    this.#violations = violations;
   }
 }

@@ -23,10 +23,10 @@ export function alternatePieces(
   pieces: readonly OutgoingPiece[],
 ): readonly OutgoingPiece[] {
   if (pieces.length < 2) return pieces;
-  const speakers = new Map<number, boolean>();
+  const speakers: (boolean | undefined)[] = new Array(cut.elements.length).fill(undefined);
   for (const { from, to, role } of list)
-    for (let index = from; index < to; index++) speakers.set(index, role === "assistant");
-  const isAssistantAt = (index: number) => speakers.get(index);
+    for (let index = from; index < to; index++) speakers[index] = role === "assistant";
+  const isAssistantAt = (index: number) => speakers[index];
   const merged: OutgoingPiece[] = [];
   // The client's index of the last element in `merged`; for a merged element, the index of its last part.
   let lastIndex: number | undefined;
@@ -91,7 +91,9 @@ function buildBodyEdge(cut: CutBody, index: number, isAssistantAt: SpeakerAt): E
 }
 
 function buildWrittenEdge(element: WireObject = {}, index: number | undefined): Edge {
-  return { element: () => element, index, isAssistant: undefined };
+  const { role } = element;
+  const isAssistant = role === "assistant" || (role === "user" ? false : undefined);
+  return { element: () => element, index, isAssistant };
 }
 
 function getLastIndex(piece: OutgoingPiece): number | undefined {

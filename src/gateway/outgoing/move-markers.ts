@@ -40,18 +40,21 @@ function hasOwnMarkers(cut: CutBody, pieces: readonly OutgoingPiece[], index: nu
   return false;
 }
 
-/** Indexes of the elements with a marker. */
-function findMarkedElements({ bytes, elements }: CutBody): readonly number[] {
-  const first = elements[0];
+/** Indexes of the elements with a marker; elements that an earlier body has as well are not searched again. */
+function findMarkedElements({ bytes, elements, like, same, memo }: CutBody): readonly number[] {
+  if (memo.markedElements) return memo.markedElements;
+  const earlier = like?.memo.markedElements;
+  const marked = new Set(earlier?.filter((index) => index < same));
+  let index = earlier ? same : 0;
+  const first = elements[index];
   const last = elements.at(-1);
-  if (!first || !last) return [];
-  let index = 0;
-  const marked = new Set<number>();
-  for (const at of findMarks(bytes, { from: first.from, to: last.to })) {
-    while (index < elements.length - 1 && (elements[index] as ByteRange).to <= at) index++;
-    marked.add(index);
-  }
-  return [...marked];
+  if (first && last)
+    for (const at of findMarks(bytes, { from: first.from, to: last.to })) {
+      while (index < elements.length - 1 && (elements[index] as ByteRange).to <= at) index++;
+      marked.add(index);
+    }
+  memo.markedElements = [...marked];
+  return memo.markedElements;
 }
 
 /** Positions of markers; in text that merely mentions a marker, the quotes are escaped. */

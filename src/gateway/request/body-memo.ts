@@ -27,6 +27,8 @@ export interface BodyMemo {
   facts?: BodyFacts;
   /** Elements that name compaction blocks. */
   compactionElements?: readonly number[];
+  /** Elements with a cache marker. */
+  markedElements?: readonly number[];
   /** The pieces that were sent for the body. */
   sentPieces?: readonly OutgoingPiece[];
   additions?: SentAdditions;

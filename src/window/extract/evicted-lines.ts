@@ -8,6 +8,8 @@ const KEPT_SHARE = 0.75;
 /** Lines of messages that have left the window and may return in an extract. The log keeps everything else. */
 export class EvictedLines {
   readonly lines = new LineList();
+  /** Number of the first lines whose texts are copies. */
+  #copied = 0;
 
   /** Adds the lines of a message that leaves the window. */
   add(lines: LineList): void {
@@ -34,12 +36,16 @@ export class EvictedLines {
     }
     const least = count > MAX_LINES ? (worth.toSorted()[length - MAX_LINES * KEPT_SHARE] as number) : 0;
     let kept = 0;
+    let copied = 0;
     this.lines.retain((index) => {
       const own = worth[index] as number;
       if (isGone[index] === 1 || own < least) return false;
+      if (index < this.#copied) copied++;
       worth[kept++] = own;
       return true;
     });
+    this.lines.copyTexts(copied);
+    this.#copied = kept;
     return worth.subarray(0, kept);
   }
 }

@@ -1,3 +1,4 @@
+import { FactIndex } from "./fact-index.ts";
 import { growColumn } from "./grow-column.ts";
 import { TEXT_ORIGINS, type TextOrigin } from "./part-text.ts";
 
@@ -18,7 +19,7 @@ const MAX_COUNT = 65_535;
 /** The facts of a session, in columns. Bounded: when full, each new fact evicts one that seems no longer needed. */
 export class FactTable {
   readonly #maxFacts: number;
-  readonly #numbers = new Map<number, Fact>();
+  readonly #index = new FactIndex();
   #keys = new Int32Array(FIRST_CAPACITY);
   #size = 0;
   #hand = 0;
@@ -60,27 +61,34 @@ export class FactTable {
     return TEXT_ORIGINS[this.#origin[fact] as number] as TextOrigin;
   }
 
-  setOrigin(fact: Fact, origin: TextOrigin): void {
-    this.#origin[fact] = TEXT_ORIGINS.indexOf(origin);
+  /** Counts one more part that contains the fact; `origin` is an index of `TEXT_ORIGINS`. */
+  countSeen(fact: Fact, now: number, origin: number, file: number): void {
+    const { seen } = this;
+    seen[fact] = Math.min(MAX_COUNT, (seen[fact] as number) + 1);
+    this.last[fact] = now;
+    this.#origin[fact] = origin;
+    this.file[fact] = file;
+    this.neededAt[fact] = 0;
   }
 
-  /** Counts one more part that contains the fact, or in which the assistant named it. */
-  count(column: "seen" | "named", fact: Fact): void {
-    const counts = this[column];
-    counts[fact] = Math.min(MAX_COUNT, (counts[fact] as number) + 1);
+  /** Counts one more part in which the assistant named the fact. */
+  countNamed(fact: Fact, now: number): void {
+    const { named } = this;
+    named[fact] = Math.min(MAX_COUNT, (named[fact] as number) + 1);
+    this.lastNamed[fact] = now;
   }
 
   /** The fact with a key of `buildFactKey`. */
   find(key: number): Fact | undefined {
-    return this.#numbers.get(key);
+    return this.#index.find(key);
   }
 
   /** The fact with this key; a new fact may reuse the number of an evicted one. */
   findOrAdd(key: number, isLine: boolean, now: number, ranking: number): Fact {
-    const known = this.#numbers.get(key);
+    const known = this.#index.find(key);
     if (known !== undefined) return known;
     const fact = this.#size < this.#maxFacts ? this.#allocate() : this.#evict(now, ranking);
-    this.#numbers.set(key, fact);
+    this.#index.add(key, fact);
     this.#keys[fact] = key;
     this.#isLine[fact] = isLine ? 1 : 0;
     this.last[fact] = now;
@@ -108,7 +116,7 @@ export class FactTable {
       }
       if (end < now) break;
     }
-    this.#numbers.delete(this.#keys[oldest] as number);
+    this.#index.delete(this.#keys[oldest] as number);
     for (const column of this.#columns()) column[oldest] = 0;
     return oldest;
   }

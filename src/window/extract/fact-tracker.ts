@@ -6,10 +6,10 @@ import { estimateNeed, type Horizon } from "./estimate-need.ts";
 import { FactMarks } from "./fact-marks.ts";
 import { buildFactKey, type Fact, FactTable } from "./fact-table.ts";
 import { LineList, type QuoteSource } from "./line-list.ts";
-import { type CallFacts, getCallFacts, listPartTexts, type PartText } from "./part-text.ts";
+import { type CallFacts, getCallFacts, listPartTexts, type PartText, TEXT_ORIGINS } from "./part-text.ts";
 import { scanUnits } from "./scan-identifiers.ts";
 import { withUnits } from "./text-units.ts";
-import { isVerbatim, stripLine } from "./verbatim-line.ts";
+import { forEachBareLine, isVerbatimRange } from "./unit-lines.ts";
 
 /** Facts and lines found in a message. */
 export interface MessageFacts {
@@ -80,7 +80,10 @@ export class FactTracker {
       if (fact !== undefined) facts.push(fact);
     };
     for (const { text } of listPartTexts(message, (callId) => this.#calls.get(callId)))
-      for (const line of text.split("\n")) reportFacts(stripLine(line), tell);
+      withUnits(text, (units, length) => {
+        const report = createReporter(tell);
+        forEachBareLine(units, length, (from, to) => report(units, from, to));
+      });
     return facts;
   }
 
@@ -159,36 +162,34 @@ export class FactTracker {
     const isReasoning = origin === "reasoning";
     const isNaming = isAssistant && !isReasoning;
     const file = path === undefined ? 0 : this.#touch(path);
-    let own: Fact[] = [];
-    const tell = (key: number, isLine: boolean, isWhole: boolean) => {
-      const fact = table.findOrAdd(key, isLine, this.#now, this.#ranking);
+    const now = this.#now;
+    const ranking = this.#ranking;
+    const originNumber = TEXT_ORIGINS.indexOf(origin);
+    const own: Fact[] = [];
+    const report = createReporter((key, isLine, isWhole) => {
+      const fact = table.findOrAdd(key, isLine, now, ranking);
       if (addedToLine.add(fact)) own.push(fact);
       if (seenInPart.add(fact)) {
-        table.count("seen", fact);
-        table.last[fact] = this.#now;
-        table.setOrigin(fact, origin);
-        table.file[fact] = file;
-        table.neededAt[fact] = 0;
+        table.countSeen(fact, now, originNumber, file);
         facts.push(fact);
       }
-      if (isNaming && isWhole && namedInPart.add(fact)) {
-        table.count("named", fact);
-        table.lastNamed[fact] = this.#now;
-      }
-    };
-    for (const raw of text.split("\n")) {
-      const bare = stripLine(raw);
-      if (bare.length < MIN_LINE) continue;
-      const cut = bare.length > MAX_LINE ? bare.slice(0, MAX_LINE).toWellFormed() : bare;
-      if (cut !== bare) reportFacts(bare, tell);
-      own = [];
-      addedToLine.clear();
-      reportFacts(cut, tell);
-      if (own.length === 0 || isReasoning) continue;
-      // Joining copies the text, whereas a slice would keep the whole message alive.
-      const words = [cut, ""].join("\n");
-      lines.add(words, Math.ceil(words.length / CHARACTERS_PER_TOKEN), source, own);
-    }
+      if (isNaming && isWhole && namedInPart.add(fact)) table.countNamed(fact, now);
+    });
+    withUnits(text, (units, length) =>
+      forEachBareLine(units, length, (from, to, end) => {
+        if (to - from < MIN_LINE) return;
+        const cut = to - from > MAX_LINE ? text.slice(from, from + MAX_LINE).toWellFormed() : undefined;
+        if (cut !== undefined) report(units, from, to);
+        own.length = 0;
+        addedToLine.clear();
+        if (cut === undefined) report(units, from, to);
+        else withUnits(cut, (cutUnits, cutLength) => report(cutUnits, 0, cutLength));
+        if (own.length === 0 || isReasoning) return;
+        const isSlice = cut === undefined && to === end && end < length;
+        const words = isSlice ? text.slice(from, to + 1) : `${cut ?? text.slice(from, to)}\n`;
+        lines.add(words, Math.ceil(words.length / CHARACTERS_PER_TOKEN), source, own);
+      }),
+    );
   }
 
   /** The heading for a message's lines: the tool and the file, or the role. */
@@ -208,12 +209,15 @@ export class FactTracker {
   }
 }
 
-/** Reports the facts of a bare line by their keys. */
-function reportFacts(bare: string, tell: (key: number, isLine: boolean, isWhole: boolean) => void): void {
-  withUnits(bare, (line, length) => {
-    scanUnits(line, length, true, (units, from, to, isWhole) =>
-      tell(buildFactKey(units, from, to, false), false, isWhole),
-    );
-    if (isVerbatim(bare)) tell(buildFactKey(line, 0, length, true), true, true);
-  });
+/** Receives a fact by its key; `isWhole` is false for an identifier found inside another one. */
+type FactListener = (key: number, isLine: boolean, isWhole: boolean) => void;
+
+/** Returns a function that reports the facts of a bare line, given as a range of units. */
+function createReporter(tell: FactListener): (units: Uint16Array, from: number, to: number) => void {
+  const tellIdentifier = (units: Uint16Array, from: number, to: number, isWhole: boolean) =>
+    tell(buildFactKey(units, from, to, false), false, isWhole);
+  return (units, from, to) => {
+    scanUnits(units, from, to, true, tellIdentifier);
+    if (isVerbatimRange(units, from, to)) tell(buildFactKey(units, from, to, true), true, true);
+  };
 }

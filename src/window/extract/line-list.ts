@@ -10,6 +10,7 @@ export interface QuoteSource {
 
 /** Lines that can be kept when their message leaves, with their facts. Stored in columns because there are many. */
 export class LineList {
+  /** The lines, each with its line break; slices of their messages until `copyTexts`. */
   readonly texts: string[] = [];
   readonly sources: QuoteSource[] = [];
   readonly #tokens: number[] = [];
@@ -53,6 +54,13 @@ export class LineList {
       const text = other.texts[index] as string;
       this.add(text, tokens[index] as number, other.sources[index] as QuoteSource, facts, from, ends[index]);
     }
+  }
+
+  /** Copies the texts of the lines from an index on, because a slice keeps its whole message alive. */
+  copyTexts(from: number): void {
+    for (let index = from; index < this.texts.length; index++)
+      // Joining copies, whereas adding two texts refers to both.
+      this.texts[index] = [(this.texts[index] as string).slice(0, -1), ""].join("\n");
   }
 
   /** Removes all other lines, in place. */

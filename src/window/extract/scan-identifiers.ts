@@ -1,16 +1,54 @@
 import { toUnits, withUnits } from "./text-units.ts";
 
 /** Classes of the characters in names, paths, numbers and hashes. TELLING characters mark a run as an identifier. */
-const [LOWER, UPPER, TELLING, DOT, OTHER] = [1, 2, 3, 4, 5];
-const KINDS = new Uint8Array(128);
+const LOWER = 1;
+const UPPER = 2;
+const TELLING = 3;
+const DOT = 4;
+const OTHER = 5;
+/** The class of every unit, and `DIVIDING` for those that divide a run; 0 for units outside of runs. */
+const KINDS = new Uint8Array(65_536);
+const KIND_MASK = 7;
+const DIVIDING = 8;
 for (const character of "abcdefghijklmnopqrstuvwxyz") KINDS[character.charCodeAt(0)] = LOWER;
 for (const character of "ABCDEFGHIJKLMNOPQRSTUVWXYZ") KINDS[character.charCodeAt(0)] = UPPER;
-for (const character of "0123456789_/") KINDS[character.charCodeAt(0)] = TELLING;
-for (const character of "$@~+-") KINDS[character.charCodeAt(0)] = OTHER;
-KINDS[".".charCodeAt(0)] = DOT;
+for (const character of "0123456789_") KINDS[character.charCodeAt(0)] = TELLING;
+KINDS["$".charCodeAt(0)] = OTHER;
+for (const character of "@~+-") KINDS[character.charCodeAt(0)] = OTHER | DIVIDING;
+KINDS["/".charCodeAt(0)] = TELLING | DIVIDING;
+KINDS[".".charCodeAt(0)] = DOT | DIVIDING;
+/** One for each digit, and in the bits above it for each letter and each lower letter of a hexadecimal number. */
+const COUNTS = new Int32Array(65_536);
+const COUNT_BITS = 10;
+const COUNT_MASK = (1 << COUNT_BITS) - 1;
+for (const character of "0123456789") COUNTS[character.charCodeAt(0)] = 1;
+for (let unit = 0; unit < 128; unit++)
+  if (KINDS[unit] === LOWER || KINDS[unit] === UPPER) COUNTS[unit] = 1 << COUNT_BITS;
+for (const character of "abcdef")
+  COUNTS[character.charCodeAt(0)] = (1 << COUNT_BITS) | (1 << (2 * COUNT_BITS));
+
+/**
+ * States of a run: after a lower or an upper letter, after a dot that follows a letter, and once it has the sign of a
+ * name: a telling character, a capital inside a word, a dot between words.
+ */
+const AFTER_LOWER = 1;
+const AFTER_UPPER = 2;
+const AFTER_DOT = 3;
+const SIGNED = 4;
+/** The next state, by eight times the state plus the class. */
+const NEXT_STATES = Uint8Array.from(
+  [
+    { [LOWER]: AFTER_LOWER, [UPPER]: AFTER_UPPER, [TELLING]: SIGNED },
+    { [LOWER]: AFTER_LOWER, [UPPER]: SIGNED, [TELLING]: SIGNED, [DOT]: AFTER_DOT },
+    { [LOWER]: AFTER_LOWER, [UPPER]: AFTER_UPPER, [TELLING]: SIGNED, [DOT]: AFTER_DOT },
+    { [LOWER]: SIGNED, [UPPER]: SIGNED, [TELLING]: SIGNED },
+    { [LOWER]: SIGNED, [UPPER]: SIGNED, [TELLING]: SIGNED, [DOT]: SIGNED, [OTHER]: SIGNED },
+  ].flatMap((next: { readonly [kind: number]: number }) =>
+    Array.from({ length: 8 }, (_, kind) => next[kind] ?? 0),
+  ),
+);
 const SLASH = 0x2f;
 const DOT_CODE = 0x2e;
-const DOLLAR = 0x24;
 const MIN_RUN = 4;
 const MAX_RUN = 300;
 
@@ -26,47 +64,43 @@ type RangeListener = (units: Uint16Array, from: number, to: number, isWhole: boo
  */
 export function scanIdentifiers(text: string, isWide: boolean, tell: IdentifierListener): void {
   withUnits(text, (own, length) => {
-    scanUnits(own, length, isWide, (units, from, to, isWhole) =>
+    scanUnits(own, 0, length, isWide, (units, from, to, isWhole) =>
       tell(units === own ? text.slice(from, to) : String.fromCharCode(...units), isWhole),
     );
   });
 }
 
-/** Reports the identifiers among units as ranges of them. */
-export function scanUnits(units: Uint16Array, length: number, isWide: boolean, tell: RangeListener): void {
-  let from = 0;
-  let hasSign = false;
-  let before = 0;
-  let twoBefore = 0;
-  for (let at = 0; at <= length; at++) {
-    const kind = at < length ? getKind(units[at] as number) : 0;
-    if (kind === 0) {
-      if (hasSign && at - from >= MIN_RUN && at - from <= MAX_RUN) scanRun(units, from, at, isWide, tell);
-      from = at + 1;
-      hasSign = false;
-      before = 0;
-    } else if (
-      kind === TELLING ||
-      (kind === UPPER && before === LOWER) ||
-      (before === DOT && isWordKind(twoBefore) && isWordKind(kind))
-    )
-      hasSign = true;
-    twoBefore = before;
-    before = kind;
+/** Reports the identifiers among the units from `start` up to `end` as ranges of them. */
+export function scanUnits(
+  units: Uint16Array,
+  start: number,
+  end: number,
+  isWide: boolean,
+  tell: RangeListener,
+): void {
+  let from = start;
+  let state = 0;
+  let seen = 0;
+  for (let at = start; at <= end; at++) {
+    const kind = at < end ? (KINDS[units[at] as number] as number) : 0;
+    if (kind !== 0) {
+      state = NEXT_STATES[(state << 3) | (kind & KIND_MASK)] as number;
+      seen |= kind;
+      continue;
+    }
+    if (state === SIGNED && at - from >= MIN_RUN && at - from <= MAX_RUN) {
+      if (seen >= DIVIDING) scanRun(units, from, at, isWide, tell);
+      else if (isName(units, from, at)) tell(units, from, at, true);
+    }
+    from = at + 1;
+    state = 0;
+    seen = 0;
   }
-}
-
-function getKind(code: number): number {
-  return code < 128 ? (KINDS[code] as number) : 0;
-}
-
-function isWordKind(kind: number): boolean {
-  return kind === LOWER || kind === UPPER || kind === TELLING;
 }
 
 /** True for characters that join words: all of OTHER but the dollar sign. */
 function isJoint(code: number): boolean {
-  return code !== DOLLAR && getKind(code) === OTHER;
+  return KINDS[code] === (OTHER | DIVIDING);
 }
 
 /** Only called for runs that may contain a name; most runs are natural language and are skipped. */
@@ -118,35 +152,40 @@ function scanPath(units: Uint16Array, from: number, to: number, isWide: boolean,
   if (to - from < 5 || !hasWord(units, from, to)) return;
   tell(units, from, to, true);
   if (!isWide) return;
-  const starts = [from];
+  let last = to - 1;
+  while (units[last] !== SLASH) last--;
   let isDoubled = false;
-  for (let at = from; at < to; at++) {
-    if (units[at] !== SLASH) continue;
-    if (units[at + 1] === SLASH && at + 1 < to) isDoubled = true;
-    starts.push(at + 1);
+  for (let at = from; at < to - 1 && !isDoubled; at++)
+    isDoubled = units[at] === SLASH && units[at + 1] === SLASH;
+  if (isDoubled) tellEnds(units, from, to, tell);
+  else for (let at = from; at < last; at++) if (units[at] === SLASH) tell(units, at + 1, to, false);
+  let start = from;
+  for (let at = from; at <= to; at++) {
+    if (at < to && units[at] !== SLASH) continue;
+    scanDottedName(units, start, at, false, true, tell);
+    start = at + 1;
   }
-  const ends = starts.map((_, index) => (index + 1 < starts.length ? (starts[index + 1] as number) - 1 : to));
-  if (isDoubled) tellEnds(units, starts, ends, tell);
-  else
-    for (let piece = 1; piece < starts.length - 1; piece++) tell(units, starts[piece] as number, to, false);
-  for (const [index, start] of starts.entries())
-    scanDottedName(units, start, ends[index] as number, false, true, tell);
 }
 
-/** Reports the ends of a path with empty pieces, without these. */
-function tellEnds(
-  units: Uint16Array,
-  starts: readonly number[],
-  ends: readonly number[],
-  tell: RangeListener,
-): void {
-  const pieces = starts.flatMap((start, index) => {
-    const end = ends[index] as number;
-    return end > start ? [String.fromCharCode(...units.subarray(start, end))] : [];
-  });
-  for (let from = 1; from < pieces.length - 1; from++) {
-    const joined = toUnits(pieces.slice(from).join("/"));
-    tell(joined, 0, joined.length, false);
+/** Reports the ends of a path with empty pieces, without these; mostly they stand at its beginning, as in an address. */
+function tellEnds(units: Uint16Array, from: number, to: number, tell: RangeListener): void {
+  let doubled = from;
+  let last = from;
+  for (let at = from; at < to; at++) {
+    if (units[at] !== SLASH) continue;
+    last = at + 1;
+    if (at + 1 < to && units[at + 1] === SLASH) doubled = at + 1;
+  }
+  let isFirst = true;
+  for (let at = from; at < last; at++) {
+    if (units[at] === SLASH || (at > from && units[at - 1] !== SLASH)) continue;
+    if (isFirst) isFirst = false;
+    else if (at > doubled) tell(units, at, to, false);
+    else {
+      const end = String.fromCharCode(...units.subarray(at, to)).split("/");
+      const joined = toUnits(end.filter((piece) => piece !== "").join("/"));
+      tell(joined, 0, joined.length, false);
+    }
   }
 }
 
@@ -154,7 +193,7 @@ function tellEnds(
 function hasWord(units: Uint16Array, from: number, to: number): boolean {
   let letters = 0;
   for (let at = from; at < to; at++) {
-    const kind = getKind(units[at] as number);
+    const kind = KINDS[units[at] as number];
     letters = kind === LOWER || kind === UPPER ? letters + 1 : 0;
     if (letters === 2) return true;
   }
@@ -190,30 +229,23 @@ function scanDottedName(
 
 /**
  * True for a number of at least four digits, a hash, or a word with a feature that is typical of names in code and rare
- * in natural language: an underscore, a digit, camel case, an inner dot. A single pass over the characters.
+ * in natural language: an underscore, a digit, camel case, an inner dot. A single pass over the characters, which have
+ * no slash.
  */
 function isName(units: Uint16Array, from: number, to: number): boolean {
-  let digits = 0;
-  let letters = 0;
-  let hexLetters = 0;
-  let isShaped = false;
-  let before = 0;
-  let twoBefore = 0;
+  let counts = 0;
+  let state = 0;
   for (let at = from; at < to; at++) {
-    const code = units[at] as number;
-    const kind = getKind(code);
-    if (code >= 0x30 && code <= 0x39) digits++;
-    else if (kind === LOWER || kind === UPPER) letters++;
-    if (code >= 0x61 && code <= 0x66) hexLetters++;
-    const isTelling = kind === TELLING && code !== SLASH;
-    const isHump = kind === UPPER && before === LOWER;
-    if (isTelling || isHump || (before === DOT && isWordKind(twoBefore) && isWordKind(kind))) isShaped = true;
-    twoBefore = before;
-    before = code === SLASH ? OTHER : kind;
+    const unit = units[at] as number;
+    counts += COUNTS[unit] as number;
+    state = NEXT_STATES[(state << 3) | ((KINDS[unit] as number) & KIND_MASK)] as number;
   }
+  const digits = counts & COUNT_MASK;
+  const letters = (counts >> COUNT_BITS) & COUNT_MASK;
+  const hexLetters = counts >> (2 * COUNT_BITS);
   const length = to - from;
   if (digits === length) return digits >= 4;
-  if (length >= 5 && letters > 0 && isShaped) return true;
+  if (length >= 5 && letters > 0 && state === SIGNED) return true;
   const isHex = digits + hexLetters === length && digits > 0 && hexLetters > 0;
   return isHex && length >= 7 && length <= 64;
 }

@@ -1,5 +1,5 @@
 /** The UTF-16 units of a text in an array, where they are read many times faster than in a string. */
-const shared = new Uint16Array(4_096);
+const shared = new Uint16Array(32_768);
 const sharedBytes = Buffer.from(shared.buffer);
 let isShared = false;
 

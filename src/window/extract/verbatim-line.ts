@@ -1,5 +1,6 @@
-const MIN_LENGTH = 16;
-const MAX_LENGTH = 400;
+/** Lengths of a line that is distinctive enough to be recognized: longer than a bracket, shorter than a blob. */
+export const MIN_VERBATIM = 16;
+export const MAX_VERBATIM = 400;
 
 /** Strips line number, diff mark and indentation, so that a line compares equal wherever it is quoted. */
 export function stripLine(line: string): string {
@@ -9,7 +10,7 @@ export function stripLine(line: string): string {
     .trim();
 }
 
-/** True if a bare line is distinctive enough to be recognized: longer than a bracket, shorter than a blob. */
+/** True if a bare line is distinctive enough to be recognized. */
 export function isVerbatim(bare: string): boolean {
-  return bare.length >= MIN_LENGTH && bare.length <= MAX_LENGTH && /\w{3}/.test(bare);
+  return bare.length >= MIN_VERBATIM && bare.length <= MAX_VERBATIM && /\w{3}/.test(bare);
 }

@@ -1,6 +1,9 @@
 import type { Message } from "../../model/message.ts";
+import { buildFactKey } from "../extract/fact-table.ts";
+import { findContained } from "../extract/find-contained.ts";
 import { listPartTexts } from "../extract/part-text.ts";
-import { scanIdentifiers } from "../extract/scan-identifiers.ts";
+import { scanIdentifiers, scanUnits } from "../extract/scan-identifiers.ts";
+import { withUnits } from "../extract/text-units.ts";
 import type { Slot } from "../slot.ts";
 
 /** Maximum number of names listed in a receipt, and of names searched for inside other words of the window. */
@@ -26,11 +29,27 @@ export function findRemovedNames(
   const texts = after.flatMap(({ message }) =>
     listPartTexts(message, () => undefined).map(({ text }) => text),
   );
-  for (const text of texts) scanIdentifiers(text, true, (name) => counts.delete(name));
+  deleteShown(counts, texts);
   const missing = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).map(([name]) => name);
-  const named = missing.slice(0, MAX_SEARCHED).filter((name) => !texts.some((text) => text.includes(name)));
+  const searched = missing.slice(0, MAX_SEARCHED);
+  const contained = findContained(searched, texts);
+  const named = searched.filter((name) => !contained.has(name));
   const found = Math.min(missing.length, MAX_SEARCHED) - named.length;
   return { identifiers: missing.length - found, named: named.slice(0, MAX_NAMED) };
+}
+
+/** Deletes the names that stand in texts. Most identifiers of a window are none of them, so their hashes are compared. */
+function deleteShown(counts: Map<string, number>, texts: readonly string[]): void {
+  const keys = new Set<number>();
+  for (const name of counts.keys())
+    withUnits(name, (units, length) => keys.add(buildFactKey(units, 0, length, false)));
+  for (const text of texts)
+    withUnits(text, (own, length) =>
+      scanUnits(own, 0, length, true, (units, from, to) => {
+        if (keys.has(buildFactKey(units, from, to, false)))
+          counts.delete(String.fromCharCode(...units.subarray(from, to)));
+      }),
+    );
 }
 
 function listOwnTexts(message: Message): readonly string[] {

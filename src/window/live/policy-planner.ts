@@ -13,6 +13,7 @@ import type { WindowUpdate } from "./follower.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
 import { findLastPlan } from "./removed-content.ts";
+import { isSameSlots, isSameWindow } from "./same-window.ts";
 import { createFloorError } from "./window-errors.ts";
 import { computeCachePrices, type WindowSettings } from "./window-settings.ts";
 
@@ -28,6 +29,8 @@ export interface ProposedWindow {
 }
 
 const LARGE_CHANGE = 0.1;
+/** Number of new messages from which on they are observed in turns with other work. */
+const MAX_AT_ONCE = 8;
 /** Most conversations end before their window is this full, so deferred work would be wasted on them. */
 const MIN_DIGEST_SHARE = 0.3;
 
@@ -76,11 +79,17 @@ export class PolicyPlanner {
   }
 
   /** Passes new messages to the policy, or restarts it for a newly loaded window. */
-  async applyUpdate(followed: WindowUpdate): Promise<void> {
-    if (followed.isNew) return this.forget();
+  applyUpdate(followed: WindowUpdate): Promise<void> | undefined {
+    if (followed.isNew) this.forget();
+    else if (followed.arrived.length > MAX_AT_ONCE) return this.#observeInTurns(followed.arrived);
+    else for (const slot of followed.arrived) this.observe(slot);
+    return undefined;
+  }
+
+  async #observeInTurns(arrived: readonly Slot[]): Promise<void> {
     const turns = new Turns();
-    for (const slot of followed.arrived) {
-      this.#run?.observe(slot);
+    for (const slot of arrived) {
+      this.observe(slot);
       const resting = turns.rest();
       if (resting) await resting;
     }
@@ -91,9 +100,13 @@ export class PolicyPlanner {
     this.#run?.observe(slot);
   }
 
-  /** Runs the policy's deferred work if the window is large enough to need it. */
-  digest(slots: readonly Slot[]): void {
-    if (this.#budget.system + sumSlotTokens(slots) <= MIN_DIGEST_SHARE * this.#budget.tokens) return;
+  /** True if a window is large enough to need the policy's deferred work. */
+  isDigestDue(slots: readonly Slot[]): boolean {
+    return this.#budget.system + sumSlotTokens(slots) > MIN_DIGEST_SHARE * this.#budget.tokens;
+  }
+
+  /** Runs the policy's deferred work. */
+  digest(): void {
     try {
       this.#run?.digest?.();
     } catch {
@@ -234,15 +247,17 @@ export class PolicyPlanner {
    */
   #setBudget(window: LoadedWindow, forcedTokens: number | undefined): void {
     const { limits, isClipping, model } = this.#settings;
-    const floor = this.estimateFloor(window);
+    const wanted = this.#meter.estimatedWithin(limits.from);
+    const all = this.#budget.system + sumSlotTokens(window.slots);
+    // A window that fits as a whole has a floor that fits.
+    const isAmple = isClipping && all <= Math.min(wanted, limits.most);
+    const floor = isAmple ? 0 : this.estimateFloor(window);
     // A report may include unestimated tokens, which cannot be told apart from clippable ones.
     const counted = isClipping ? floor : this.#meter.counted(floor);
     if (counted > limits.most) throw createFloorError(counted, limits.most, model, isClipping);
-    const wanted = this.#meter.estimatedWithin(limits.from);
     // Protected messages are found only if they could take more than is wanted.
-    const isAmple =
-      isClipping && Math.max(floor, this.#budget.system + sumSlotTokens(window.slots)) <= wanted;
-    const whole = isClipping && !isAmple ? this.#estimateProtected(window) : floor;
+    const mayExceed = isClipping && Math.max(floor, all) > wanted;
+    const whole = mayExceed ? this.#estimateProtected(window) : floor;
     const kept = this.#meter.counted(whole) <= limits.most ? whole : floor;
     this.#budget.tokens = Math.max(wanted, kept);
     this.#budget.window = Math.max(this.#meter.estimatedWithin(limits.window), this.#budget.tokens);
@@ -267,25 +282,4 @@ export class PolicyPlanner {
           tokensOf,
         );
   }
-}
-
-/** True if windows differ at most in the parts of single messages. */
-function isSameSlots(before: readonly Slot[], after: readonly Slot[]): boolean {
-  return (
-    before.length === after.length &&
-    before.every(({ seq, isNote, message }, index) => {
-      const other = after[index] as Slot;
-      if (message === other.message) return true;
-      return (
-        !isNote && !other.isNote && seq === other.seq && message.parts.length === other.message.parts.length
-      );
-    })
-  );
-}
-
-function isSameWindow(before: readonly Slot[], after: readonly Slot[]): boolean {
-  if (before.length !== after.length) return false;
-  for (let index = 0; index < before.length; index++)
-    if (before[index]?.message !== after[index]?.message) return false;
-  return true;
 }

@@ -55,9 +55,10 @@ export class SessionWindow {
       this.#extraTokens = 0;
       return this.#fitter.fit(options);
     });
-    // Runs while the caller waits for its provider, so it delays nobody.
-    const digest = () => setImmediate(() => this.#fitter.digest()).unref();
-    fitted.then(digest, () => undefined);
+    fitted.then(
+      () => this.#fitter.scheduleDigest(),
+      () => undefined,
+    );
     return fitted;
   }
 
@@ -124,7 +125,7 @@ export class SessionWindow {
       overheadMs,
     };
     const isUnreliable =
-      ranServerTools || countPromptTokens(usage) > this.#fitter.estimateMaxCount(this.#extraTokens);
+      ranServerTools || this.#fitter.isImplausibleCount(countPromptTokens(usage), this.#extraTokens);
     return {
       usage,
       model,

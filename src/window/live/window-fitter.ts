@@ -14,6 +14,7 @@ import type { FittedWindow, PlannedEdit } from "./fitted-window.ts";
 import { Follower } from "./follower.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import { measureWindow } from "./measure-window.ts";
+import type { MemoriesSource } from "./memories-source.ts";
 import { Meter } from "./meter.ts";
 import { planEdit } from "./plan-edit.ts";
 import { PolicyPlanner } from "./policy-planner.ts";
@@ -36,6 +37,7 @@ export class WindowFitter {
   readonly #pager: WindowPager | undefined;
   #settings: WindowSettings;
   #memories: string | undefined;
+  #hasReadMemories = false;
   #lastSent: readonly Slot[] = [];
   #sentSizes: Omit<RequestSizes, "overheadMs"> | undefined;
   /** True if an edit has not been paid for yet: no request since has been answered. */
@@ -84,10 +86,12 @@ export class WindowFitter {
   async fit(options: FitOptions): Promise<FittedWindow> {
     throwIfAborted(options.signal);
     await this.#deps.flush();
-    await this.#readMemories();
+    if (this.#deps.memories) await this.#readMemories(this.#deps.memories);
     const followed = await this.follow();
     const cache = options.cache ?? this.#estimateCacheState(followed);
-    const compacted = options.dryRun ? followed : await this.#compactIfDue(followed, cache, options);
+    const mayCompact = this.#deps.compactor !== undefined && !options.dryRun;
+    const isCompacted = mayCompact && (await this.#summarize(followed, cache, false, options.signal));
+    const compacted = isCompacted ? await this.follow() : followed;
     const isForgetful = this.planner.mustReload(compacted, this.refusals.forcedTokens);
     if (isForgetful) this.reload();
     const window = isForgetful ? await this.follow() : compacted;
@@ -99,8 +103,8 @@ export class WindowFitter {
     };
     const proposed = this.planner.fit(window, moment, this.refusals.forcedTokens);
     if (!proposed.isEdited) {
-      const isSummarized = compacted !== followed;
-      return this.#buildResult(await this.#addPage(window, cache, options), cache, options, { isSummarized });
+      const paged = hasRemovedContent(window) ? await this.#addPage(window, cache, options) : window;
+      return this.#buildResult(paged, cache, options, { isSummarized: isCompacted });
     }
     const planned = planEdit(this.#describeCall(cache), window, proposed);
     const { isTouchUp } = proposed;
@@ -125,14 +129,15 @@ export class WindowFitter {
     if (isTouchUp) this.follower.applyChange(overlay, proposed.slots);
     else this.follower.applyPlan(overlay, proposed.slots);
     const edited = { ...window, slots: proposed.slots, head: overlay };
-    const paged = await this.#addPage(edited, cache, options, !isTouchUp || hasRemovedContent(window));
+    const hasRemoved = !isTouchUp || hasRemovedContent(window);
+    const paged = hasRemoved ? await this.#addPage(edited, cache, options) : edited;
     return this.#buildResult(paged, cache, options, { plan: { ...planned, overlay }, isTouchUp });
   }
 
   /** The window as log and overlays define it now, whether it fits or not; `dryRun` is false if it has been sent. */
   async look(dryRun = true): Promise<FittedWindow> {
     await this.#deps.flush();
-    await this.#readMemories();
+    if (this.#deps.memories) await this.#readMemories(this.#deps.memories);
     const window = await this.follow();
     return this.#buildResult(window, this.#estimateCacheState(window), { dryRun });
   }
@@ -141,7 +146,8 @@ export class WindowFitter {
   async follow(): Promise<LoadedWindow> {
     const followed = await this.follower.follow();
     if (followed.isNew) this.#lastSent = findLastSent(followed.window, this.meter);
-    await this.planner.applyUpdate(followed);
+    const applying = this.planner.applyUpdate(followed);
+    if (applying) await applying;
     this.refusals.observe(followed.window.slots);
     return followed.window;
   }
@@ -151,18 +157,23 @@ export class WindowFitter {
     return estimateRequest(this.#settings, slots);
   }
 
-  /**
-   * The most tokens that the provider can plausibly count for the last request; `extraTokens` counts the extra tokens sent
-   * with it.
-   */
+  /** The most tokens that the provider can plausibly count for the last request with `extraTokens` more. */
   estimateMaxCount(extraTokens: number): number {
     const messages = this.#lastSent.map(({ message }) => message);
     return estimateMaxCount(messages, this.sentTokens + extraTokens, this.#settings.isFrameKnown);
   }
 
-  /** Runs the policy's deferred work. */
-  digest(): void {
-    this.planner.digest(this.#lastSent);
+  /** True if no provider can plausibly count so many tokens for the last request. */
+  isImplausibleCount(counted: number, extraTokens: number): boolean {
+    const { isFrameKnown } = this.#settings;
+    // Media are summed only if the rest does not explain the count.
+    if (!(counted > estimateMaxCount([], this.sentTokens + extraTokens, isFrameKnown))) return false;
+    return counted > this.estimateMaxCount(extraTokens);
+  }
+
+  /** Runs the policy's deferred work later, while the caller waits for its provider, so that it delays nobody. */
+  scheduleDigest(): void {
+    if (this.planner.isDigestDue(this.#lastSent)) setImmediate(() => this.planner.digest()).unref();
   }
 
   /** Makes the next `follow` load the window from scratch. */
@@ -188,9 +199,8 @@ export class WindowFitter {
     window: LoadedWindow,
     cache: CacheState,
     { dryRun, signal }: FitOptions,
-    hasRemoved = hasRemovedContent(window),
   ): Promise<LoadedWindow & { readonly page?: PlannedEdit }> {
-    if (!this.#pager || dryRun || !hasRemoved) return window;
+    if (!this.#pager || dryRun) return window;
     const most = this.meter.estimatedWithin(this.#settings.limits.most);
     const room = Math.min(most, this.planner.budgetTokens) - this.estimate(window.slots);
     const page = await this.#pager.find(window, room, signal);
@@ -210,15 +220,6 @@ export class WindowFitter {
   /** Adds a summary because the provider says that the window is too large, regardless of estimates. */
   async forceSummary(window: LoadedWindow): Promise<void> {
     await this.#summarize(window, this.#estimateCacheState(window), true, undefined);
-  }
-
-  /** The window after a summary, if one was due. */
-  async #compactIfDue(
-    window: LoadedWindow,
-    cache: CacheState,
-    { signal }: FitOptions,
-  ): Promise<LoadedWindow> {
-    return (await this.#summarize(window, cache, false, signal)) ? this.follow() : window;
   }
 
   async #summarize(
@@ -254,10 +255,11 @@ export class WindowFitter {
   }
 
   /** Memories are sent with every request; they count toward its size, and policies cannot cut them. */
-  async #readMemories(): Promise<void> {
-    const { memories } = this.#deps;
-    if (!memories) return;
-    this.#memories = await memories.read();
+  async #readMemories(source: MemoriesSource): Promise<void> {
+    const memories = await source.read();
+    if (this.#hasReadMemories && memories === this.#memories) return;
+    this.#hasReadMemories = true;
+    this.#memories = memories;
     this.#settings = { ...this.#settings, memories: estimateText(this.#memories ?? "") };
     this.planner.setSystem(this.estimate([]));
   }
@@ -272,7 +274,8 @@ export class WindowFitter {
       isTouchUp = false,
     }: { readonly plan?: PlannedEdit; readonly isSummarized?: boolean; readonly isTouchUp?: boolean } = {},
   ): Promise<FittedWindow> {
-    const messages = await restoreMessages(window.slots, this.#deps.log.blobs);
+    const restored = restoreMessages(window.slots, this.#deps.log.blobs);
+    const messages = restored instanceof Promise ? await restored : restored;
     if (!dryRun) {
       this.#lastSent = window.slots;
       const { system, tools } = this.#settings;

@@ -225,6 +225,10 @@ class LazyResult implements ShownResult {
     return this.#call ? describeCall(this.#call) : "";
   }
 
+  get texts(): readonly string[] {
+    return this.#part.output.flatMap((content) => (content.type === "text" ? [content.text] : []));
+  }
+
   get lines(): readonly string[] {
     this.#lines ??= listShownLines(this.#part);
     return this.#lines;

@@ -1,3 +1,5 @@
+import { withUnits } from "../extract/text-units.ts";
+
 /** A tool result in a window, as it is shown. */
 export interface ShownResult {
   /** Place of its entry on the line, the citation of the entry, and the index of the result inside it. */
@@ -6,6 +8,8 @@ export interface ShownResult {
   readonly result: number;
   /** The call that it answers, in a few words. */
   readonly label: string;
+  /** The texts of its output, and the lines of all of them. */
+  readonly texts: readonly string[];
   readonly lines: readonly string[];
 }
 
@@ -22,39 +26,58 @@ const MIN_ANCHOR_CHARACTERS = 8;
 /** Places that are compared for a line; the newest ones. */
 const MAX_PLACES = 6;
 
-/** The lines of a window's tool results, by their text. Results are read when lines are first sought. */
+const NEWLINE = 0x0a;
+
+/**
+ * The lines of a window's tool results, by hashes of their texts: few are sought, so results are not split into lines
+ * before one matches. Results are read when lines are first sought.
+ */
 export class ShownLines {
-  /** Each line of the results, by a number that `#numbers` finds for its text: one, or the newest ones in order. */
+  /** Each line of the results, by a number that `#numbers` finds for its hash: one, or the newest ones in order. */
   readonly #shown: ShownResult[] = [];
   readonly #lines: number[] = [];
-  readonly #numbers = new Map<string, number | number[]>();
+  readonly #numbers = new Map<number, number | number[]>();
   readonly #results = new Map<string, ShownResult[]>();
   #unread: ShownResult[] = [];
 
   add(shown: ShownResult): void {
+    this.#addResult(shown.cite, shown);
     // The parent of a fork cites its own entries without its name.
     const bare = shown.cite.slice(shown.cite.lastIndexOf("#"));
-    for (const cite of new Set([shown.cite, bare])) {
-      const key = `${cite} ${shown.result}`;
-      const known = this.#results.get(key);
-      if (known) known.push(shown);
-      else this.#results.set(key, [shown]);
-    }
+    if (bare !== shown.cite) this.#addResult(bare, shown);
     this.#unread.push(shown);
   }
 
+  #addResult(cite: string, shown: ShownResult): void {
+    const key = `${cite} ${shown.result}`;
+    const known = this.#results.get(key);
+    if (known) known.push(shown);
+    else this.#results.set(key, [shown]);
+  }
+
   #read(shown: ShownResult): void {
-    for (const [line, text] of shown.lines.entries()) {
-      if (text.length < MIN_ANCHOR_CHARACTERS) continue;
-      const number = this.#lines.push(line) - 1;
-      this.#shown.push(shown);
-      const known = this.#numbers.get(text);
-      if (known === undefined) this.#numbers.set(text, number);
-      else if (typeof known === "number") this.#numbers.set(text, [known, number]);
-      else {
-        if (known.length === MAX_PLACES) known.shift();
-        known.push(number);
-      }
+    let line = 0;
+    for (const text of shown.texts)
+      withUnits(text, (units, length) => {
+        let from = 0;
+        for (let at = 0; at <= length; at++) {
+          if (at < length && units[at] !== NEWLINE) continue;
+          if (at - from >= MIN_ANCHOR_CHARACTERS) this.#addLine(hashUnits(units, from, at), shown, line);
+          from = at + 1;
+          line++;
+        }
+      });
+  }
+
+  #addLine(hash: number, shown: ShownResult, line: number): void {
+    const number = this.#lines.push(line) - 1;
+    this.#shown.push(shown);
+    const known = this.#numbers.get(hash);
+    if (known === undefined) this.#numbers.set(hash, number);
+    else if (typeof known === "number") this.#numbers.set(hash, [known, number]);
+    else {
+      if (known.length === MAX_PLACES) known.shift();
+      known.push(number);
     }
   }
 
@@ -67,16 +90,35 @@ export class ShownLines {
   findLongest(lines: readonly string[], from: number, to: number, afterSeq: number): LineMatch | undefined {
     for (const shown of this.#unread) this.#read(shown);
     this.#unread = [];
+    const sought = lines[from] as string;
+    if (sought.length < MIN_ANCHOR_CHARACTERS) return undefined;
     let best: LineMatch | undefined;
-    const found = this.#numbers.get(lines[from] as string) ?? [];
+    const found = this.#numbers.get(hashText(sought)) ?? [];
     for (const number of typeof found === "number" ? [found] : found) {
       const shown = this.#shown[number] as ShownResult;
       const line = this.#lines[number] as number;
-      if (shown.seq <= afterSeq) continue;
+      if (shown.seq <= afterSeq || shown.lines[line] !== sought) continue;
       let count = 1;
       while (from + count <= to && lines[from + count] === shown.lines[line + count]) count++;
       if (count >= (best?.count ?? 0)) best = { shown, line, count };
     }
     return best;
   }
+}
+
+const OFFSET = 0x811c9dc5;
+const PRIME = 0x01000193;
+
+function hashUnits(units: Uint16Array, from: number, to: number): number {
+  let hash = OFFSET;
+  for (let at = from; at < to; at++) hash = Math.imul(hash ^ (units[at] as number), PRIME);
+  return hash;
+}
+
+/** The same hash for a text. */
+function hashText(text: string): number {
+  let hash = OFFSET;
+  const { length } = text;
+  for (let at = 0; at < length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
+  return hash;
 }

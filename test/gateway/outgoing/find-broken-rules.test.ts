@@ -79,3 +79,22 @@ describe("an edited request", () => {
     );
   });
 });
+
+test("markers are found alike with and without a search of the body before", () => {
+  const list = fc.array(fc.tuple(fc.constantFrom("a", "b"), fc.boolean()), { minLength: 1, maxLength: 6 });
+  fc.assert(
+    fc.property(list, list, list, (common, old, now) => {
+      const toBody = (rows: readonly (readonly [string, boolean])[]) =>
+        Buffer.from(JSON.stringify({ messages: rows.map(([text, isMarked]) => user(text, isMarked)) }));
+      const edit = (cut: CutBody) => moveLostMarkers(cut, [{ elements: [user("stub")], index: 0 }]);
+      const earlier = cutBody(toBody([...common, ...old]), "messages");
+      edit(earlier);
+      const bytes = toBody([...common, ...now]);
+      const cut = cutBody(bytes, "messages", () => earlier);
+      expect(edit(cut)).toEqual(edit(cutBody(bytes, "messages")));
+      expect(cut.memo.markedElements).toEqual(
+        [...common, ...now].flatMap(([, isMarked], index) => (isMarked ? [index] : [])),
+      );
+    }),
+  );
+});

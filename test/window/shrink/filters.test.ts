@@ -110,7 +110,8 @@ test("hits of a search in one file name its path once", () => {
 describe("repeated lines", () => {
   const code = Array.from({ length: 20 }, (_, index) => `export const value${index} = compute(${index});`);
   const shownLines = new ShownLines();
-  shownLines.add({ seq: 4, cite: "#4", result: 1, label: "Read a.ts", lines: ["head", ...code] });
+  const lines = ["head", ...code];
+  shownLines.add({ seq: 4, cite: "#4", result: 1, label: "Read a.ts", texts: [lines.join("\n")], lines });
   const limits = { offset: 0, afterSeq: 0, isWhole: false };
 
   test("become a pointer that names the entry, the result and the lines", () => {
