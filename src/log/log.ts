@@ -122,6 +122,11 @@ export class Log {
     return this.#queue.flush();
   }
 
+  /** Resolves when all appends to a session so far are committed or refused; no promise if there are none. */
+  flushSession(session: SessionId): Promise<void> | undefined {
+    return this.#queue.hasPending(session) ? this.#queue.flush() : undefined;
+  }
+
   #add(session: SessionId, items: readonly ReadyBody[], extras: AppendExtras): Promise<AppendResult> {
     const adding = this.#queue.add(() => this.#buildRequest(session, items, extras));
     if (extras.retries || !items.some(({ holds }) => holds)) return adding;

@@ -115,8 +115,7 @@ export class ThreadFamily {
       const known = this.#threads.find(({ session, isClosed }) => session.id === place.session && !isClosed);
       const thread = known ?? (await this.#reopen(place.session));
       if (!thread) return undefined;
-      const isBusy = thread.inFlight > 0;
-      const fork = isBusy ? await forkThread(this.#deps.kernel, thread, place.entry) : undefined;
+      const fork = thread.inFlight > 0 ? await forkThread(this.#deps.kernel, thread, place.entry) : undefined;
       const own = fork ? this.#add(fork.session, fork.meta, thread) : thread;
       own.reserve();
       return own;
@@ -271,18 +270,20 @@ export class ThreadFamily {
     return thread;
   }
 
-  async #recordReply(kind: ThreadKind, text: string, knownMain: Thread | undefined): Promise<void> {
+  #recordReply(kind: ThreadKind, text: string, knownMain: Thread | undefined): Promise<void> | undefined {
     const main = knownMain ?? this.#main;
     if (kind === "main" && main) this.#summaries.addReply({ text, thread: main });
     if (kind === "compaction") {
       if (main) this.#summaries.add({ text, thread: main });
       this.#deps.onSummary({ text, ...(main && { thread: main }) });
     }
-    if (kind === "title" && this.#isExplicit) {
-      const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
-      const stored = title === "" ? undefined : this.#storedTitle(title);
-      if (stored !== undefined) await (await this.#roots.open()).update({ title: stored });
-    }
+    return kind === "title" && this.#isExplicit ? this.#storeTitle(text) : undefined;
+  }
+
+  async #storeTitle(text: string): Promise<void> {
+    const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
+    const stored = title === "" ? undefined : this.#storedTitle(title);
+    if (stored !== undefined) await (await this.#roots.open()).update({ title: stored });
   }
 
   /** A title with the same redaction as stored messages. */

@@ -89,6 +89,11 @@ export class SessionCache {
     return state;
   }
 
+  /** Keeps the state of a session that was just created. */
+  keepNew(id: SessionId, number: number): void {
+    this.#states.set(id, { number, seq: 0, at: 0 });
+  }
+
   /** The state of a session if it is in memory; right if `confirm` says so. */
   peek(id: SessionId): SessionState | undefined {
     // Each append makes its session the youngest, which is enough.
