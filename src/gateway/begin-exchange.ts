@@ -87,7 +87,7 @@ async function beginCall(
   const { thread, chain } = await findThread(sought, incoming, services);
   trace.session = thread.session.id;
   trace.kind = thread.kind;
-  const record = await thread.session.record();
+  const record = thread.session.peekRecord() ?? (await thread.session.record());
   const { title, meta } = record;
   thread.refreshMeta(parseThreadMeta(meta));
   if (title !== undefined) trace.title = title;

@@ -49,9 +49,15 @@ export class CommitQueue implements Closable {
     this.#maxQueuedBytes = maxQueuedBytes;
   }
 
-  /** Adds the request that `make` returns: at once if there is room, else as soon as there is. */
-  add(make: () => SizedRequest): Promise<AppendResult> {
-    return new Promise((resolve, reject) => {
+  /**
+   * Adds the request that `make` returns: at once if there is room, else as soon as there is. Resolves with what
+   * `toResult` makes of its outcome, which must not throw.
+   */
+  add(make: () => SizedRequest): Promise<AppendResult>;
+  add<T>(make: () => SizedRequest, toResult: (appended: AppendResult) => T): Promise<T>;
+  add<T>(make: () => SizedRequest, toResult?: (appended: AppendResult) => T): Promise<T | AppendResult> {
+    return new Promise((settle, reject) => {
+      const resolve = (appended: AppendResult) => settle(toResult ? toResult(appended) : appended);
       if (this.#closed) throw new LonghaulError("CLOSED", "This kernel is closed; open a new one.");
       if (this.#isFull || this.#parked.length > 0) this.#parked.push({ make, resolve, reject });
       else this.#enter(make(), resolve, reject);

@@ -107,7 +107,9 @@ export class Memories {
 
   /** The pins as a section of a prompt; undefined if there are none. */
   async pinSection(options?: PinSectionOptions): Promise<string | undefined> {
-    return renderPinSection(await this.pins(), options);
+    // Most agents have no memories, which is known at once.
+    const known = this.#log.store.sessions.peek?.(this.session);
+    return renderPinSection(known && !known.record ? [] : await this.pins(), options);
   }
 
   /** Memories in their order, newest first unless they were moved: by default those that hold now and were not rejected. */
