@@ -38,7 +38,7 @@ export function alignMessages(line: readonly string[], caller: readonly string[]
 }
 
 /** Like `alignMessages`, for a caller that may also have omitted messages anywhere before the end of the line. */
-export function alignTrimmedMessages(line: readonly string[], caller: readonly string[]): Alignment {
+function alignTrimmedMessages(line: readonly string[], caller: readonly string[]): Alignment {
   const places = findOmittedPlaces(line, caller);
   return places ? { type: "drop", places } : alignMessages(line, caller);
 }

@@ -50,8 +50,8 @@ export class CommitQueue implements Closable {
   }
 
   /**
-   * Adds the request that `make` returns: at once if there is room, else as soon as there is. Resolves with what
-   * `toResult` makes of its outcome, which must not throw.
+   * Adds the request that `make` returns: at once if there is room, else as soon as there is. `toResult` converts its
+   * outcome and must not throw.
    */
   add(make: () => SizedRequest): Promise<AppendResult>;
   add<T>(make: () => SizedRequest, toResult: (appended: AppendResult) => T): Promise<T>;

@@ -29,7 +29,7 @@ export async function appendReply(
 ): Promise<readonly Entry[]> {
   const { thread, last } = call;
   const { conversation, session } = thread;
-  // What arrived of an incomplete reply is appended wherever the log ends.
+  // An incomplete reply is appended wherever the log ends.
   if (!wholeReply) await conversation.endLineAt(last);
   const entries = await conversation.appendAfter(last, (expectedHead) =>
     append(session, { expectedHead, buildUsage }),

@@ -22,7 +22,7 @@ const END_MARK = "[DONE]";
 const DRAFT_MS = 1_000;
 
 /** How to append a reply. */
-export interface AppendReplyOptions {
+interface AppendReplyOptions {
   /** Fails with POSITION_CONFLICT unless this is the session's last seq. */
   readonly expectedHead?: number | undefined;
   /** Builds the usage to store with a complete reply. */

@@ -47,7 +47,7 @@ export class SessionCache {
     return this.hot.sizeBytes + this.records.sizeBytes;
   }
 
-  /** True if what was read from the cache is right; false if it was outdated, or if that cannot be said at once. */
+  /** True if the cache was right; false if it was outdated, or if the file cannot be asked at once. */
   confirm(): boolean {
     if (this.#db.isClosed) return false;
     try {
