@@ -281,8 +281,8 @@ export class Kernel implements AsyncDisposable {
     checkFields("options", session, SESSION_FIELDS);
     // Loaded on first use: windows and summaries are a third of all code, and a recall needs neither.
     const { Session } = await import("./session/session.ts");
-    await this.#store.sessions.open({ createdAt: this.#log.clock.now(), ...session });
-    await adoptInterrupted(this.#log, session.id);
+    const { created } = await this.#store.sessions.open({ createdAt: this.#log.clock.now(), ...session });
+    if (!created) await adoptInterrupted(this.#log, session.id);
     return new Session({
       id: session.id,
       log: fence ? new FencedLog(this.#logDeps, fence) : this.#log,

@@ -35,7 +35,7 @@ export interface CompactorDeps {
   readonly session: SessionId;
   readonly log: Log;
   readonly lines: Lines;
-  readonly flush: () => Promise<void>;
+  readonly flush: () => Promise<void> | undefined;
   /** Model prices, to compute the cost of summaries. */
   readonly factsOf: ModelFactsLookup;
   /** Creates the counter of the session's windows. */

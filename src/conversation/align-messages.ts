@@ -1,3 +1,6 @@
+import type { CachedLine } from "./line-cache.ts";
+import type { CallerMessage } from "./placed-messages.ts";
+
 /** The change that makes a line match a caller's messages. */
 export type Alignment =
   /** The caller's messages continue the line after its `known` messages. */
@@ -8,6 +11,16 @@ export type Alignment =
   | { readonly type: "replace"; readonly places: readonly number[] }
   /** The caller's messages omit those at `places` and are otherwise the same. */
   | { readonly type: "drop"; readonly places: readonly number[] };
+
+/** Decides how to change a line so that it matches a caller's messages. */
+export type Aligner<G extends CallerMessage> = (line: CachedLine, given: readonly G[]) => Alignment;
+
+/** Aligns by keys, for a caller that may have omitted messages. */
+export const alignKeys: Aligner<CallerMessage> = ({ keys }, given) =>
+  alignTrimmedMessages(
+    keys,
+    given.map(({ key }) => key),
+  );
 
 /** Every replaced message adds ranges to the line; with more changes than this, the line is rewound instead. */
 const MAX_REPLACED = 32;
@@ -25,7 +38,7 @@ export function alignMessages(line: readonly string[], caller: readonly string[]
 }
 
 /** Like `alignMessages`, for a caller that may also have omitted messages anywhere before the end of the line. */
-export function alignTrimmedMessages(line: readonly string[], caller: readonly string[]): Alignment {
+function alignTrimmedMessages(line: readonly string[], caller: readonly string[]): Alignment {
   const places = findOmittedPlaces(line, caller);
   return places ? { type: "drop", places } : alignMessages(line, caller);
 }

@@ -15,7 +15,7 @@ import { hasRunServerTools } from "./server-tools.ts";
 import type { WindowLease } from "./window-pool.ts";
 
 /** The usage of a call, and the reply that it belongs to. */
-interface CallUsage {
+export interface CallUsage {
   readonly usage: Usage;
   readonly model: string;
   readonly reply: MessageInput | undefined;
@@ -89,6 +89,11 @@ export class CallWindow<Given extends CallerMessage> {
     const entry = await this.#lease.window.report(usage, toReportOptions(rest));
     this.#conversation.recordAppended([entry]);
     return entry;
+  }
+
+  /** The same report as the body of an entry, for a caller that stores it together with the reply. */
+  buildUsage(used: CallUsage): UsageBody {
+    return { kind: "usage", ...this.buildReport(used) };
   }
 
   /** The same report for a caller that stores it itself. */

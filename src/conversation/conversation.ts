@@ -2,9 +2,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { SerialQueue } from "../base/serial-queue.ts";
 import { type Entry, type EntryId, isLonghaulError, parseEntryId, type Session } from "../index.ts";
 import type { LineDeparture } from "../log-entry.ts";
+import { AbandonedLines } from "./abandoned-lines.ts";
 import {
-  type Alignment,
-  alignTrimmedMessages,
+  type Aligner,
+  alignKeys,
   countCommonPrefix,
   countOverlap,
   findOmittedPlaces,
@@ -25,22 +26,11 @@ import { retryOnConflict } from "./retry-on-conflict.ts";
 
 export type { CallerMessage, PlacedMessage, PlacedMessages } from "./placed-messages.ts";
 
-/** Number of abandoned lines to remember, for callers that return to an earlier draft or make several calls at once. */
-const MAX_ABANDONED_LINES = 8;
 /** Maximum number of the session's lines searched for an entry. */
 const MAX_SEARCHED_LINES = 1_000;
 
 /** The messages of a line, with their keys and roles. */
 type LineContent = Pick<CachedLine, "messages" | "keys" | "roles">;
-
-/** Decides how to change a line so that it matches a caller's messages. */
-export type Aligner<G extends CallerMessage> = (line: CachedLine, given: readonly G[]) => Alignment;
-
-const alignKeys: Aligner<CallerMessage> = ({ keys }, given) =>
-  alignTrimmedMessages(
-    keys,
-    given.map(({ key }) => key),
-  );
 
 /** The conversation whose turn is running in the current async context. */
 const runningTurns = new AsyncLocalStorage<object>();
@@ -53,7 +43,7 @@ export class Conversation<G extends CallerMessage> {
   readonly #session: Session;
   readonly #lineCache: LineCache;
   readonly #dropped = new DroppedMessages();
-  #abandonedLines: CachedLine[] = [];
+  readonly #abandoned = new AbandonedLines();
   #isCompacted = false;
   readonly #queue = new SerialQueue();
 
@@ -90,9 +80,8 @@ export class Conversation<G extends CallerMessage> {
   /** `readLineInTurn`, including previously dropped messages that a caller with these keys sends again. */
   readRestoredLineInTurn(caller: readonly string[]): LineContent | Promise<LineContent> {
     const line = this.readLineInTurn();
-    return line instanceof Promise
-      ? line.then((read) => this.#withRestored(read, caller))
-      : this.#withRestored(line, caller);
+    const toContent = (read: CachedLine) => this.#withRestored(read, caller);
+    return line instanceof Promise ? line.then(toContent) : toContent(line);
   }
 
   #withRestored(line: CachedLine, caller: readonly string[]): LineContent {
@@ -112,19 +101,19 @@ export class Conversation<G extends CallerMessage> {
     let line = closest instanceof Promise ? await closest : closest;
     const alignment = align(line, given);
     if (alignment.type === "drop") {
-      this.#rememberAbandoned(line);
+      this.#abandoned.add(line);
       await this.#drop(line, alignment.places);
       return this.#tryTakeAllMessages(given, align);
     }
     if (alignment.type === "rewind") {
-      this.#rememberAbandoned(line);
+      this.#abandoned.add(line);
       const departure = this.#isCompacted
         ? "trimmed"
         : await findDeparture(this.#session, line, given, alignment.keep);
       await this.#rewind(line, alignment.keep - 1, departure);
       line = await this.#lineCache.refresh();
     } else if (alignment.type === "replace") {
-      this.#rememberAbandoned(line);
+      this.#abandoned.add(line);
       for (const place of alignment.places) {
         const { id } = line.messages[place] as LineMessage;
         await this.#session.replace(id, (given[place] as G).input(), { departure: "branched" });
@@ -185,20 +174,41 @@ export class Conversation<G extends CallerMessage> {
     return line.placeOf(id) !== undefined || this.#tryEndLineAt(id);
   }
 
-  /** Appends an entry after `last`, even if concurrent calls, here or in other processes, have changed the line. */
+  /**
+   * Appends entries after `last`, even if concurrent calls, here or in other processes, have changed the line; only the
+   * first one may be a message. `append` may be called twice: first with the expected head of the log.
+   */
   async appendAfter<E extends Entry>(
     last: EntryId | undefined,
-    append: () => Promise<E | undefined>,
-  ): Promise<E | undefined> {
-    const ending = this.endLineAt(last);
-    if (ending) await ending;
-    const entry = await append();
-    if (!entry || this.#lineCache.addAppended([entry]) || last === undefined) return entry;
-    // If another writer came in between, set the line explicitly.
-    const { session, seq } = entry;
+    append: (expectedHead?: number) => Promise<readonly E[]>,
+  ): Promise<readonly E[]> {
+    const entries = await this.#appendAtEnd(last, append);
+    if (!entries[0] || this.#lineCache.addAppended(entries) || last === undefined) return entries;
+    await this.#placeAfter(last, entries[0]);
+    return entries;
+  }
+
+  async #appendAtEnd<E>(
+    last: EntryId | undefined,
+    append: (expectedHead?: number) => Promise<readonly E[]>,
+  ): Promise<readonly E[]> {
+    if (last !== undefined && this.#lineCache.last === last) {
+      try {
+        // The commit itself tells whether the line that was last seen is still the active one.
+        return await append(this.#lineCache.head);
+      } catch (error) {
+        if (!isLonghaulError(error, "POSITION_CONFLICT")) throw error;
+      }
+    }
+    await this.endLineAt(last);
+    return append();
+  }
+
+  /** Makes the line continue with an entry after `last`, because another writer came in between. */
+  async #placeAfter(last: EntryId, { id, session, seq }: Entry): Promise<void> {
     await retryOnConflict(async () => {
       const line = await this.#lineCache.refresh();
-      const place = line.placeOf(entry.id);
+      const place = line.placeOf(id);
       if (place !== undefined && line.messages[place - 1]?.id === last) return true;
       if (!(await this.ensureOnLine(last))) return true;
       const { ranges } = await this.#session.rewind(last, { departure: "branched" });
@@ -208,7 +218,6 @@ export class Conversation<G extends CallerMessage> {
       );
       return undefined;
     });
-    return entry;
   }
 
   /** Records that the caller goes on with a summary of its own, so that the messages it omits were not taken back. */
@@ -221,11 +230,9 @@ export class Conversation<G extends CallerMessage> {
     this.#lineCache.addAppended(entries);
   }
 
-  /** Makes the line end with `last`, even if concurrent calls have changed it; no promise if it does already. */
-  endLineAt(last: EntryId | undefined): Promise<unknown> | undefined {
-    if (last === undefined) return undefined;
-    if (this.#lineCache.peek()?.messages.at(-1)?.id === last) return undefined;
-    return retryOnConflict(() => this.#tryEndLineAt(last));
+  /** Makes the line end with `last`, even if concurrent calls have changed it. */
+  async endLineAt(last: EntryId | undefined): Promise<void> {
+    if (last !== undefined) await retryOnConflict(() => this.#tryEndLineAt(last));
   }
 
   /** Makes the line end with an entry; false if no line contains it. */
@@ -234,13 +241,13 @@ export class Conversation<G extends CallerMessage> {
     if (line.messages.at(-1)?.id === id) return true;
     const place = line.placeOf(id);
     if (place !== undefined) {
-      this.#rememberAbandoned(line);
+      this.#abandoned.add(line);
       await this.#rewind(line, place, "branched");
       return true;
     }
     const ranges = findRangesThrough(await this.#session.lines(MAX_SEARCHED_LINES), parseEntryId(id));
     if (!ranges) return false;
-    this.#rememberAbandoned(line);
+    this.#abandoned.add(line);
     await this.#session.setLine(ranges, "a caller goes on from here");
     return true;
   }
@@ -255,17 +262,16 @@ export class Conversation<G extends CallerMessage> {
     const line = await this.#lineCache.refresh();
     if (given.length === 0) return line;
     const keys = given.map(({ key }) => key);
-    const same = (seen: CachedLine) => countCommonPrefix(seen.keys, keys);
-    const own = same(line);
+    const own = countCommonPrefix(line.keys, keys);
     if (own === line.messages.length || findOmittedPlaces(line.keys, keys)) return line;
     const restored = this.#dropped.findRestoredLine(line, keys);
     if (restored) {
       await this.#dropped.restore(this.#session, restored);
       return this.#lineCache.refresh();
     }
-    const closest = this.#abandonedLines.find((seen) => same(seen) > own);
+    const closest = this.#abandoned.findCloser(keys, own);
     if (!closest) return line;
-    this.#rememberAbandoned(line);
+    this.#abandoned.add(line);
     await this.#session.choose(closest.lineSeq, { departure: "branched" });
     return this.#lineCache.refresh();
   }
@@ -293,11 +299,5 @@ export class Conversation<G extends CallerMessage> {
       if (!isLonghaulError(error, "LINE_LIMIT")) throw error;
       await this.#session.setLine([], "the caller begins again", { departure: "trimmed" });
     }
-  }
-
-  #rememberAbandoned(line: CachedLine): void {
-    if (line.messages.length === 0) return;
-    const others = this.#abandonedLines.filter(({ lineSeq }) => lineSeq !== line.lineSeq);
-    this.#abandonedLines = [line, ...others].slice(0, MAX_ABANDONED_LINES);
   }
 }

@@ -54,6 +54,11 @@ export class LineCache {
     return this.#head;
   }
 
+  /** The last message of the line that was last seen. */
+  get last(): EntryId | undefined {
+    return this.#line?.messages.at(-1)?.id;
+  }
+
   /** The line if it is known and nothing was written since. */
   peek(): CachedLine | undefined {
     return this.#line && this.#session.peekHead()?.seq === this.#head ? this.#line : undefined;

@@ -1,5 +1,5 @@
 import { checkFields } from "../model/argument-checks.ts";
-import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts";
+import type { Entry, EntryBody, MessageBody, SessionId, UsageBody } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError, throwIfAborted } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { ReadyBody } from "./absorb-message.ts";
@@ -14,6 +14,9 @@ export interface AppendOptions {
 }
 
 export const NO_OPTIONS: AppendOptions = {};
+
+/** A reply and the usage report of its call. */
+export type ReplyEntries = readonly [Entry<MessageBody>, Entry<UsageBody>];
 
 /** Appends to one session in call order, even if some messages have data to store first. */
 export class Appender {
@@ -37,17 +40,11 @@ export class Appender {
 
   /** Appends messages consecutively; all or none. */
   messages(inputs: readonly MessageInput[], options: AppendOptions): Promise<readonly Entry<MessageBody>[]> {
-    checkFields("options", options, { signal: "signal?" });
-    throwIfAborted(options.signal);
-    const { expectedHead } = options;
-    const extras =
-      expectedHead === undefined
-        ? NO_EXTRAS
-        : { expectedHead: checkWholeNumber("expectedHead", expectedHead, 0) };
+    const extras = toExtras(options);
     const ready = this.#preparing ? undefined : this.#prepareNow(inputs);
     return ready
       ? this.#log.append(this.#session, ready, extras)
-      : this.#afterPreparing(inputs, extras, options.signal);
+      : (this.#afterPreparing(inputs, extras, options.signal) as Promise<readonly Entry<MessageBody>[]>);
   }
 
   /** Throws ARGUMENT_INVALID unless `inputs` is an array within `maxBatch`. */
@@ -70,10 +67,24 @@ export class Appender {
     return committing;
   }
 
-  /** Resolves when all appends so far are committed or refused. */
-  async flush(): Promise<void> {
+  /** Appends a reply and the usage report of its call in one commit. */
+  async reply(input: MessageInput, usage: UsageBody, options: AppendOptions): Promise<ReplyEntries> {
+    const extras = toExtras(options);
+    const ready = this.#preparing ? undefined : this.#prepareNow([input]);
+    const entries = ready
+      ? this.#log.append<EntryBody>(this.#session, [...ready, { body: usage }], extras)
+      : this.#afterPreparing([input], extras, options.signal, [{ body: usage }]);
+    return (await entries) as readonly Entry[] as ReplyEntries;
+  }
+
+  /** Resolves when all appends so far are committed or refused; no promise if there are none. */
+  flush(): Promise<void> | undefined {
+    return this.#preparing ? this.#flushPrepared() : this.#log.flushSession(this.#session);
+  }
+
+  async #flushPrepared(): Promise<void> {
     while (this.#preparing) await this.#preparing;
-    await this.#log.flush();
+    await this.#log.flushSession(this.#session);
   }
 
   #prepareNow(inputs: readonly MessageInput[]): readonly ReadyBody<MessageBody>[] | undefined {
@@ -90,10 +101,12 @@ export class Appender {
     inputs: readonly MessageInput[],
     extras: AppendExtras,
     signal: AbortSignal | undefined,
-  ): Promise<readonly Entry<MessageBody>[]> {
+    following: readonly ReadyBody[] = [],
+  ): Promise<readonly Entry[]> {
     const { committing } = await this.#inOrder(async () => {
-      const prepared: ReadyBody<MessageBody>[] = [];
+      const prepared: ReadyBody[] = [];
       for (const input of inputs) prepared.push(await this.#log.prepare(input, signal));
+      prepared.push(...following);
       // Wrapped, so that the next append waits until this one is queued, not until it is committed.
       return { committing: this.#log.append(this.#session, prepared, extras) };
     });
@@ -113,4 +126,15 @@ export class Appender {
       if (this.#preparing === settled) this.#preparing = undefined;
     }
   }
+}
+
+/** Checks the options of an append; throws if its signal is aborted. */
+export function toExtras(options: AppendOptions): AppendExtras {
+  if (options === NO_OPTIONS) return NO_EXTRAS;
+  checkFields("options", options, { signal: "signal?" });
+  throwIfAborted(options.signal);
+  const { expectedHead } = options;
+  return expectedHead === undefined
+    ? NO_EXTRAS
+    : { expectedHead: checkWholeNumber("expectedHead", expectedHead, 0) };
 }

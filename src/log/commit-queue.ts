@@ -1,4 +1,5 @@
 import type { WorkMeter } from "../base/work-meter.ts";
+import type { SessionId } from "../model/entry.ts";
 import { isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
 import type { AppendOutcome, AppendRequest, AppendResult, EntryStore } from "../store/entry-store.ts";
@@ -35,6 +36,7 @@ export class CommitQueue implements Closable {
   readonly #meter: WorkMeter | undefined;
   readonly #parked: (Caller & { readonly make: () => SizedRequest })[] = [];
   #waiting: WaitingRequest[] = [];
+  #committing: readonly WaitingRequest[] = [];
   #queuedBytes = 0;
   #running: Promise<void> | undefined;
   #turnStartedMs = performance.now();
@@ -47,14 +49,28 @@ export class CommitQueue implements Closable {
     this.#maxQueuedBytes = maxQueuedBytes;
   }
 
-  /** Adds the request that `make` returns: at once if there is room, else as soon as there is. */
-  add(make: () => SizedRequest): Promise<AppendResult> {
-    return new Promise((resolve, reject) => {
+  /**
+   * Adds the request that `make` returns: at once if there is room, else as soon as there is. `toResult` converts its
+   * outcome and must not throw.
+   */
+  add(make: () => SizedRequest): Promise<AppendResult>;
+  add<T>(make: () => SizedRequest, toResult: (appended: AppendResult) => T): Promise<T>;
+  add<T>(make: () => SizedRequest, toResult?: (appended: AppendResult) => T): Promise<T | AppendResult> {
+    return new Promise((settle, reject) => {
+      const resolve = (appended: AppendResult) => settle(toResult ? toResult(appended) : appended);
       if (this.#closed) throw new LonghaulError("CLOSED", "This kernel is closed; open a new one.");
       if (this.#isFull || this.#parked.length > 0) this.#parked.push({ make, resolve, reject });
       else this.#enter(make(), resolve, reject);
       this.#running ??= this.#run();
     });
+  }
+
+  /** True if a request for a session may not be committed yet. */
+  hasPending(session: SessionId): boolean {
+    // Requests that were not built yet are not known to belong to other sessions.
+    if (this.#parked.length > 0) return true;
+    const isOwn = ({ request }: WaitingRequest) => request.session === session;
+    return this.#waiting.some(isOwn) || this.#committing.some(isOwn);
   }
 
   /** Resolves when all requests so far are committed or refused. */
@@ -80,8 +96,10 @@ export class CommitQueue implements Closable {
     while (this.#waiting.length > 0) {
       await this.#endOfTick();
       const group = this.#takeGroup();
+      this.#committing = group;
       const startedMs = performance.now();
       await this.#commit(group);
+      this.#committing = [];
       if (this.#meter) this.#measure(group, performance.now() - startedMs);
       for (const { sizeBytes } of group) this.#queuedBytes -= sizeBytes;
       this.#meter?.setWaiting(this.#queuedBytes);
@@ -116,6 +134,7 @@ export class CommitQueue implements Closable {
   async #commit(group: readonly WaitingRequest[]): Promise<void> {
     try {
       const outcomes = await this.#entries.append(group.map(({ request }) => request));
+      if (this.#committing === group) this.#committing = [];
       for (let index = 0; index < group.length; index++) {
         const caller = group[index] as Caller;
         const outcome = outcomes[index] as AppendOutcome;

@@ -1,13 +1,14 @@
 import { OWNER_LEASE_MS } from "../base/owner.ts";
 import { checkKind } from "../model/argument-checks.ts";
 import { checkMessageParts } from "../model/check-message.ts";
-import type { Entry, MessageBody, SessionId } from "../model/entry.ts";
+import type { Entry, EntryBody, MessageBody, SessionId, UsageBody } from "../model/entry.ts";
 import { createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import type { PartInput } from "../model/part.ts";
 import type { Closable, Scope } from "../model/scope.ts";
 import type { ReadyBody } from "./absorb-message.ts";
-import type { Log } from "./log.ts";
+import { type AppendOptions, NO_OPTIONS, type ReplyEntries, toExtras } from "./appender.ts";
+import { type AppendExtras, type Log, NO_EXTRAS } from "./log.ts";
 
 /**
  * A message that is still being written. Updates stay in memory and are stored at most once per interval; the log gets
@@ -82,9 +83,24 @@ export class Draft implements Closable, AsyncDisposable {
   }
 
   /** Appends the message to the log; the same commit removes the draft. */
-  async finish(message?: MessageInput): Promise<Entry<MessageBody>> {
+  async finish(message?: MessageInput, options: AppendOptions = NO_OPTIONS): Promise<Entry<MessageBody>> {
     if (message) this.update(message);
-    return this.#end(() => this.#append({}));
+    const extras = toExtras(options);
+    return this.#end(async () => (await this.#append({}, [], extras))[0]);
+  }
+
+  /** `finish` for a reply, with the usage report of its call in the same commit. */
+  async finishReply(
+    message: MessageInput,
+    usage: UsageBody,
+    options: AppendOptions = NO_OPTIONS,
+  ): Promise<ReplyEntries> {
+    this.update(message);
+    const extras = toExtras(options);
+    return this.#end(async () => {
+      const [reply, report] = await this.#append({}, [{ body: usage }], extras);
+      return [reply, report as Entry<UsageBody>];
+    });
   }
 
   async discard(): Promise<void> {
@@ -120,15 +136,26 @@ export class Draft implements Closable, AsyncDisposable {
     return ending;
   }
 
-  async #append(flags: Pick<Message, "interrupted">): Promise<Entry<MessageBody>> {
+  /** Appends the message and, in the same commit, the bodies that follow it. */
+  async #append(
+    flags: Pick<Message, "interrupted">,
+    following: readonly ReadyBody[] = [],
+    position: AppendExtras = NO_EXTRAS,
+  ): Promise<readonly [Entry<MessageBody>, ...Entry[]]> {
     const ready = addFlags(await this.#log.prepare(this.content), flags);
     try {
-      return await this.#log.appendOne(this.session, ready, this.#isStored ? { finishes: this.id } : {});
+      const extras = this.#isStored ? { ...position, finishes: this.id } : position;
+      const [message, ...others] = await this.#log.append<EntryBody>(
+        this.session,
+        [ready, ...following],
+        extras,
+      );
+      return [message as Entry<MessageBody>, ...others];
     } catch (error) {
       if (!isLonghaulError(error, "DRAFT_FINISHED")) throw error;
       // Another process took this writer for dead and stored the partial message; append the complete one anyway.
       this.#isStored = false;
-      return this.#append(flags);
+      return this.#append(flags, following, position);
     }
   }
 

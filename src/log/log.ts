@@ -63,9 +63,9 @@ export class Log {
     items: readonly ReadyBody<Body>[],
     extras: AppendExtras = NO_EXTRAS,
   ): Promise<readonly Entry<Body>[]> {
-    const toEntries = ({ firstSeq, ats }: AppendResult) =>
-      items.map(({ body }, index) => buildEntry(session, firstSeq + index, ats[index] as number, body));
-    return this.#add(session, items, extras).then(toEntries);
+    return this.#add(session, items, extras, ({ firstSeq, ats }) =>
+      items.map(({ body }, index) => buildEntry(session, firstSeq + index, ats[index] as number, body)),
+    );
   }
 
   appendOne<Body extends EntryBody>(
@@ -73,7 +73,7 @@ export class Log {
     item: ReadyBody<Body>,
     extras: AppendExtras = NO_EXTRAS,
   ): Promise<Entry<Body>> {
-    return this.#add(session, [item], extras).then(({ firstSeq, ats }) =>
+    return this.#add(session, [item], extras, ({ firstSeq, ats }) =>
       buildEntry(session, firstSeq, ats[0] as number, item.body),
     );
   }
@@ -122,8 +122,18 @@ export class Log {
     return this.#queue.flush();
   }
 
-  #add(session: SessionId, items: readonly ReadyBody[], extras: AppendExtras): Promise<AppendResult> {
-    const adding = this.#queue.add(() => this.#buildRequest(session, items, extras));
+  /** Resolves when all appends to a session so far are committed or refused; no promise if there are none. */
+  flushSession(session: SessionId): Promise<void> | undefined {
+    return this.#queue.hasPending(session) ? this.#queue.flush() : undefined;
+  }
+
+  #add<T>(
+    session: SessionId,
+    items: readonly ReadyBody[],
+    extras: AppendExtras,
+    toResult: (appended: AppendResult) => T,
+  ): Promise<T> {
+    const adding = this.#queue.add(() => this.#buildRequest(session, items, extras), toResult);
     if (extras.retries || !items.some(({ holds }) => holds)) return adding;
     return adding.catch(async (error) => {
       await this.releaseHolds(items.flatMap(({ holds }) => holds ?? []));

@@ -30,6 +30,13 @@ function isJson(value: unknown): boolean {
 /** The expected kind of a field; "?" makes it optional. */
 type FieldKind = keyof typeof KINDS | `${keyof typeof KINDS}?`;
 
+const FIELD_KINDS = Object.fromEntries(
+  Object.entries(KINDS).flatMap(([name, kind]) => [
+    [name, kind],
+    [`${name}?`, kind],
+  ]),
+) as unknown as Readonly<Record<FieldKind, (typeof KINDS)[keyof typeof KINDS]>>;
+
 /** Returns `value` if it has the kind, else throws ARGUMENT_INVALID naming the option. */
 export function checkKind<T>(option: string, value: T, kind: keyof typeof KINDS): T {
   if (KINDS[kind].is(value)) return value;
@@ -43,15 +50,14 @@ export function checkFields<T>(
   fields: Readonly<Record<string, FieldKind>> = {},
 ): T {
   checkKind(option, value, "object");
-  for (const [name, kind] of Object.entries(fields)) {
+  // Without `Object.entries` and texts for each field: arguments are checked on every path.
+  for (const name in fields) {
+    const kind = fields[name] as FieldKind;
     const field = (value as Readonly<Record<string, unknown>>)[name];
-    const isOptional = kind.endsWith("?");
-    if (isOptional && field === undefined) continue;
-    checkKind(
-      option === "options" ? name : `${option}.${name}`,
-      field,
-      (isOptional ? kind.slice(0, -1) : kind) as keyof typeof KINDS,
-    );
+    if (field === undefined && kind.endsWith("?")) continue;
+    const { is, words } = FIELD_KINDS[kind];
+    if (!is(field))
+      throw createArgumentError(option === "options" ? name : `${option}.${name}`, field, words);
   }
   return value;
 }
@@ -70,6 +76,7 @@ export function checkList<T>(
   fields: Readonly<Record<string, FieldKind>> = {},
 ): readonly T[] {
   checkKind(option, values, "array");
-  for (const [index, value] of values.entries()) checkFields(`${option}[${index}]`, value, fields);
+  let index = 0;
+  for (const value of values) checkFields(`${option}[${index++}]`, value, fields);
   return values;
 }

@@ -32,8 +32,8 @@ interface ReadableSessionDeps {
   readonly log: Log;
   readonly lines: Lines;
   readonly scope: Scope;
-  /** Fires when the session closes. */
-  readonly closing: AbortSignal;
+  /** Its signal fires when the session closes. */
+  readonly closing: { readonly signal: AbortSignal };
 }
 
 /** The read-only part of a session. */
@@ -42,7 +42,7 @@ export class ReadableSession {
   readonly #log: Log;
   readonly #lines: Lines;
   readonly #scope: Scope;
-  readonly #closing: AbortSignal;
+  readonly #closing: ReadableSessionDeps["closing"];
 
   constructor({ id, log, lines, scope, closing }: ReadableSessionDeps) {
     this.id = id;
@@ -137,7 +137,8 @@ export class ReadableSession {
   tail(options: TailOptions = {}): AsyncGenerator<Entry> {
     this.#scope.assertOpen();
     checkFields("options", options, { signal: "signal?" });
-    const signal = options.signal ? AbortSignal.any([options.signal, this.#closing]) : this.#closing;
+    const closing = this.#closing.signal;
+    const signal = options.signal ? AbortSignal.any([options.signal, closing]) : closing;
     return tailEntries(this.#log.store, this.id, this.#scope, { ...options, signal });
   }
 

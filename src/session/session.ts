@@ -1,5 +1,6 @@
+import { LazyAbortController } from "../base/lazy-abort-controller.ts";
 import type { CompactionResult } from "../compact/compactor.ts";
-import { Appender, type AppendOptions, NO_OPTIONS } from "../log/appender.ts";
+import { Appender, type AppendOptions, NO_OPTIONS, type ReplyEntries } from "../log/appender.ts";
 import { Draft } from "../log/draft.ts";
 import { Facts } from "../log/facts.ts";
 import { Intake } from "../log/intake.ts";
@@ -16,6 +17,7 @@ import type {
   PinBody,
   Place,
   SessionId,
+  UsageBody,
 } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { SeqRange } from "../model/line.ts";
@@ -69,13 +71,13 @@ export class Session extends ReadableSession implements AsyncDisposable {
   readonly #scope: Scope;
   readonly #family: Family<Session>;
   readonly #windows: SessionWindows;
-  readonly #closing: AbortController;
+  readonly #closing: LazyAbortController;
 
   constructor({ id, log, owner, scope: parentScope, open, models, paging }: SessionDeps) {
     const scope = new Scope("session", parentScope.census);
     const lines = new Lines(log, id);
-    const closing = new AbortController();
-    super({ id, log, lines, scope, closing: closing.signal });
+    const closing = new LazyAbortController();
+    super({ id, log, lines, scope, closing });
     this.#log = log;
     this.#owner = owner;
     this.#parentScope = parentScope;
@@ -87,18 +89,9 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.overlays = new Overlays(log, lines, id);
     this.facts = new Facts(log, id);
     this.#family = new Family(log, lines, id, open);
-    const flush = () => this.flush();
-    this.#windows = scope.own(
-      new SessionWindows({
-        session: id,
-        log,
-        lines,
-        models,
-        flush,
-        findLastCall: () => this.lastCall(),
-        paging,
-      }),
-    );
+    const [flush, findLastCall] = [() => this.#flush(), () => this.lastCall()];
+    const windows = new SessionWindows({ session: id, log, lines, models, flush, findLastCall, paging });
+    this.#windows = scope.own(windows);
     parentScope.own(this);
   }
 
@@ -120,6 +113,16 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.#scope.assertOpen();
     this.#appender.checkBatch(messages);
     return messages.length === 0 ? [] : this.#appender.messages(messages, options);
+  }
+
+  /** Appends a reply and the usage report of its call in one commit. */
+  async appendReply(
+    message: MessageInput,
+    usage: UsageBody,
+    options: AppendOptions = NO_OPTIONS,
+  ): Promise<ReplyEntries> {
+    this.#scope.assertOpen();
+    return this.#appender.reply(message, usage, options);
   }
 
   /** Appends a note for people, which is never sent to a model. */
@@ -264,9 +267,15 @@ export class Session extends ReadableSession implements AsyncDisposable {
 
   /** Resolves when all appends and drafts so far are stored; call it before each model request. */
   async flush(): Promise<void> {
+    await this.#flush();
+  }
+
+  /** No promise if nothing is waiting to be stored. */
+  #flush(): Promise<void> | undefined {
     this.#scope.assertOpen();
-    await Promise.all(this.#scope.owned().map((owned) => owned instanceof Draft && owned.flush()));
-    await this.#appender.flush();
+    const drafts = this.#scope.owned().filter((owned) => owned instanceof Draft);
+    if (drafts.length === 0) return this.#appender.flush();
+    return Promise.all(drafts.map((draft) => draft.flush())).then(() => this.#appender.flush());
   }
 
   /** Ends tails, drafts, pending edits and child handles, and waits for running appends. Idempotent. */

@@ -17,7 +17,7 @@ export interface SessionRecord {
   readonly lineSeq: number;
 }
 
-/** What is known about an id: the record of its session, or that there is none. */
+/** The record of an id; undefined if there is no such session. */
 export interface KnownRecord {
   readonly record: SessionRecord | undefined;
 }

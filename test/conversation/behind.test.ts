@@ -11,7 +11,9 @@ async function world() {
   const session = await kernel.session("one");
   const talk = (of: Session = session) => new Conversation<CallerMessage>(of, keyOf);
   const reply = (talk: Conversation<CallerMessage>, last: EntryId | undefined, text: string, of = session) =>
-    talk.appendAfter(last, () => of.append({ role: "assistant", text }));
+    talk
+      .appendAfter(last, async () => [await of.append({ role: "assistant", text })])
+      .then(([entry]) => entry);
   const line = async (of = session) =>
     (await of.page({ kinds: ["message"] })).entries.map((entry) =>
       entry.kind === "message" ? textOfMessage(entry.message) : "",
@@ -45,6 +47,24 @@ describe("what is said behind an entry", () => {
       await two.takeMessagesAfter(ends[at] as EntryId, [said("on")]);
       expect(await line()).toEqual(["a", "A", `way ${at}`, `to way ${at}`, "on"]);
     }
+  });
+
+  test("is appended once more, to where it belongs, if somebody else has written since the line was read", async () => {
+    const { session, talk, line } = await world();
+    const one = talk();
+    const { last } = await one.takeNewMessages([said("a")]);
+    await one.readLine();
+    await talk().takeNewMessages([said("b")]);
+    const heads: (number | undefined)[] = [];
+    const [entry] = await one.appendAfter(last, async (expectedHead) => {
+      heads.push(expectedHead);
+      const options = expectedHead === undefined ? {} : { expectedHead };
+      return [await session.append({ role: "assistant", text: "A" }, options)];
+    });
+    expect(heads).toEqual([1, undefined]);
+    expect(await line()).toEqual(["a", "A"]);
+    expect((await session.read({ from: 1 })).filter(({ kind }) => kind === "message")).toHaveLength(3);
+    expect((await session.entry(entry?.id as EntryId))?.kind).toBe("message");
   });
 
   test("stays together when others write to the same line at the same time", async () => {

@@ -1,4 +1,5 @@
 import type { Draft, Entry, EntryId, MessageInput, Session } from "../../index.ts";
+import type { UsageBody } from "../../log-entry.ts";
 import type { ReplyReader, WireEvent, WireObject } from "../../wire/wire.ts";
 
 /** Called with the id of a reply and its future entry; the entry is undefined if the reply is incomplete. */
@@ -20,14 +21,22 @@ const END_MARK = "[DONE]";
 /** Minimum time between two updates of a draft. */
 const DRAFT_MS = 1_000;
 
-/** Appends a reply; returns its entry if the reply is complete. */
-export type AppendReply = (session: Session) => Promise<Entry | undefined>;
+/** How to append a reply. */
+interface AppendReplyOptions {
+  /** Fails with POSITION_CONFLICT unless this is the session's last seq. */
+  readonly expectedHead?: number | undefined;
+  /** Builds the usage to store with a complete reply. */
+  readonly buildUsage?: (() => UsageBody) | undefined;
+}
+
+/** Appends a reply; returns its entry if the reply is complete, and that of its usage if there is one. */
+export type AppendReply = (session: Session, options: AppendReplyOptions) => Promise<readonly Entry[]>;
 
 /** The place in the conversation where a reply belongs. */
 interface RecorderDeps {
-  /** Runs `append` after the message that the reply answers. */
-  append(append: AppendReply, reader: ReplyReader): Promise<void>;
-  /** Stores the usage; the final step of a reply. */
+  /** Runs `append` after the message that the reply answers; at the end of the reply together with its usage. */
+  append(append: AppendReply, reader: ReplyReader, isEnd: boolean): Promise<void>;
+  /** Stores the usage, unless the reply was stored with it; the final step of a reply. */
   report(reader: ReplyReader): Promise<void>;
   /** Redacts a large message in a worker, so that `stored` finds it ready. */
   prepare(message: MessageInput): Promise<void> | undefined;
@@ -81,7 +90,7 @@ export class ReplyRecorder {
 
   /** Ends the reply, complete or not; its content so far stays. Idempotent. */
   end(): Promise<void> {
-    this.#ended ??= this.#append().then(() => this.#deps.report(this.reader));
+    this.#ended ??= this.#append(true).then(() => this.#deps.report(this.reader));
     return this.#ended;
   }
 
@@ -89,7 +98,7 @@ export class ReplyRecorder {
   #complete(isUsageKnown: boolean): void {
     this.completedMs ??= performance.now();
     if (isUsageKnown ? this.#ended : this.#appended) return;
-    const storing: Promise<void> = (isUsageKnown ? this.end() : this.#append())
+    const storing: Promise<void> = (isUsageKnown ? this.end() : this.#append(false))
       // `end` reports the error to the exchange.
       .catch(() => undefined)
       .then(() => {
@@ -98,25 +107,41 @@ export class ReplyRecorder {
     this.#storing = storing;
   }
 
-  #append(): Promise<void> {
+  #append(isEnd: boolean): Promise<void> {
     if (this.#appended) return this.#appended;
-    this.#appended = this.#deps.append((session) => this.#write(session), this.reader);
+    const write: AppendReply = (session, options) => this.#write(session, options);
+    this.#appended = this.#deps.append(write, this.reader, isEnd);
     // `end` reports the error; until then there is no listener.
     this.#appended.catch(() => undefined);
     return this.#appended;
   }
 
-  async #write(session: Session): Promise<Entry | undefined> {
+  async #write(session: Session, options: AppendReplyOptions): Promise<readonly Entry[]> {
     const message = await this.#message();
     if (!message) await this.#draft?.discard();
     else if (this.reader.isComplete && !this.reader.failure)
-      return this.#draft ? this.#draft.finish(message) : session.append(message);
+      return this.#writeWhole(session, message, options);
     else {
       const draft = this.#draft ?? session.draft(message);
       draft.update(message);
       await draft.close();
     }
-    return undefined;
+    return [];
+  }
+
+  async #writeWhole(
+    session: Session,
+    message: MessageInput,
+    { expectedHead, buildUsage }: AppendReplyOptions,
+  ): Promise<readonly Entry[]> {
+    const draft = this.#draft;
+    const options = expectedHead === undefined ? {} : { expectedHead };
+    const usage = buildUsage?.();
+    if (usage)
+      return draft
+        ? draft.finishReply(message, usage, options)
+        : session.appendReply(message, usage, options);
+    return [await (draft ? draft.finish(message, options) : session.append(message, options))];
   }
 
   #updateDraft(): void {

@@ -1,5 +1,5 @@
 import { CallWindow } from "../../conversation/call-window.ts";
-import { type EntryId, type FittedWindow, isLonghaulError, parseEntryId } from "../../index.ts";
+import { type Entry, type EntryId, type FittedWindow, isLonghaulError, parseEntryId } from "../../index.ts";
 import type { UsageBody } from "../../log-entry.ts";
 import { detectOverflow, type Overflow, type ProviderFailure } from "../../window-entry.ts";
 import type { ReplyReader } from "../../wire/wire.ts";
@@ -9,18 +9,18 @@ import type { CutBody } from "../request/cut-body.ts";
 import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import { type CallRequest, limitOutput, type TokenLimits } from "../thread/call-request.ts";
-import { countRecallTools, type ForwardFirst, mayEditWindow } from "../thread/call-request-facts.ts";
+import { type ForwardFirst, mayEditWindow } from "../thread/call-request-facts.ts";
 import { isHopeless } from "../thread/hopeless-requests.ts";
 import { findRepeatedSend, type LastSentRequest } from "../thread/last-sent-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import { buildWindowKey, shareWindow } from "../thread/thread-windows.ts";
+import { appendReply, describeUsage } from "./append-reply.ts";
 import { CallContent } from "./call-content.ts";
 import { CALL_TRANSITIONS, type CallEvent, type CallState } from "./call-state.ts";
 import { carryOutCommand } from "./carry-out-command.ts";
 import { fitLoggedConversation } from "./fit-logged-conversation.ts";
 import { fitOwnLine } from "./fit-own-line.ts";
 import { type AppendReply, type NameReply, type ReplyHooks, ReplyRecorder } from "./reply-recorder.ts";
-import { getReplyText } from "./reply-text.ts";
 
 /** Maximum number of repaired retries of one request, and of one that must first be rewritten from the log. */
 const MAX_REPAIRS = { client: 4, log: 3 };
@@ -225,7 +225,7 @@ export class ThreadCall {
     return new ReplyRecorder(this.thread.session, reader, {
       prepare: (message) => this.thread.prepareStored(message),
       stored: (message) => this.thread.stored(message, buildCanonicalKey(message)),
-      append: (append, reader) => this.#append(append, reader, hooks.name),
+      append: (append, reader, isEnd) => this.#append(append, reader, isEnd, hooks.name),
       report: (reader) => this.#report(reader).finally(hooks.onReported),
     });
   }
@@ -235,30 +235,27 @@ export class ThreadCall {
     this.#change("end", false);
   }
 
-  async #append(append: AppendReply, reader: ReplyReader, name: NameReply | undefined): Promise<void> {
-    const { conversation, session } = this.thread;
+  async #append(
+    append: AppendReply,
+    reader: ReplyReader,
+    isEnd: boolean,
+    name: NameReply | undefined,
+  ): Promise<void> {
+    const { conversation } = this.thread;
     const isWhole = reader.isComplete && !reader.failure;
     this.#change("answer", isWhole);
     if (isWhole) this.thread.recordReply(reader.message());
     const appended = conversation.runInTurn(async () => {
-      const entry = await conversation.appendAfter(this.last, () => append(session));
-      await this.thread.recordWritten(entry?.id);
-      if (!isWhole) return undefined;
-      await this.thread.reportReply(getReplyText(reader.message()));
-      await this.#learnStored();
+      const report = isEnd && isWhole ? describeUsage(this, reader) : undefined;
+      const buildUsage = report && (() => this.#window.buildUsage(report));
+      const [entry, usage] = await appendReply(this, append, isWhole ? reader : undefined, buildUsage);
+      if (usage) this.#endReport(usage as Entry<UsageBody>);
       return entry?.id;
     });
     const { responseId } = reader;
     if (name && responseId !== undefined) this.#naming = name(responseId, appended, reader.items?.() ?? []);
     await appended;
     await this.#naming;
-  }
-
-  /** Learns from a complete reply how much of the conversation the provider stores. */
-  async #learnStored(): Promise<void> {
-    const { chain } = this.request;
-    if (!this.isFromLog) this.thread.recordProviderMemory(true);
-    else if (chain?.isWhole === "perhaps") await this.thread.mark({ isOurs: true });
   }
 
   /** Stores and fits a repeated request like any other, so that it can be repaired. */
@@ -281,16 +278,20 @@ export class ThreadCall {
   }
 
   async #report(reader: ReplyReader): Promise<void> {
-    const { usage, responseId: request, model = this.request.frame.model } = reader;
+    // Stored with the reply.
+    if (this.#reported) return;
     await this.thread.conversation.runInTurn(async () => {
-      if (usage) {
-        const added = { addedTokens: countRecallTools(this.request), overheadMs: this.overheadMs };
-        const entry = await this.#window.report({ usage, model, request, reply: reader.message(), ...added });
-        this.#reported = entry;
-        this.thread.uneditedSeq = this.fitted && !this.pieces && !this.violations[0] ? entry.seq : undefined;
-      }
-      this.end();
+      const report = describeUsage(this, reader);
+      if (report) this.#endReport(await this.#window.report(report));
+      else this.end();
     });
+  }
+
+  /** Ends the request, whose usage is stored. */
+  #endReport(entry: Entry<UsageBody>): void {
+    this.#reported = entry;
+    this.thread.uneditedSeq = this.fitted && !this.pieces && !this.violations[0] ? entry.seq : undefined;
+    this.end();
   }
 
   /** Frees the thread for the next request once this one is answered, and the window once it has ended. */

@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { type Kernel, LonghaulError, type Session, type SessionId } from "../../index.ts";
+import { isDeepStrictEqual } from "node:util";
+import {
+  type Kernel,
+  LonghaulError,
+  type Session,
+  type SessionId,
+  type SessionOptions,
+} from "../../index.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
 import { buildRootId, type CallerIdentity } from "../identity/session-ids.ts";
 import { createRedirect } from "./redirect.ts";
@@ -97,6 +104,17 @@ export class FamilyRoots {
         return found;
       }
     }
+  }
+
+  /** Creates the only root of an explicit id; undefined if it exists already, or if another gateway has just begun it. */
+  async createOnly(build: (id: SessionId) => SessionOptions): Promise<Session | undefined> {
+    const id = this.#idOf(1);
+    if (this.#roots.size > 0 || (await this.#kernel.find(id))) return undefined;
+    const options = build(id);
+    const root = await this.#kernel.session(id, options);
+    this.#add(root);
+    const { meta } = await root.record();
+    return isDeepStrictEqual(meta, options.meta) ? root : undefined;
   }
 
   /** The only root of an explicit id, which may have a former id of its person. */

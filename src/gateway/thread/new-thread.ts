@@ -50,6 +50,8 @@ export async function openNewThread(
   if (!deps.isExplicit) return openRoot(request, plain, deps);
   const { main } = deps;
   const isRoot = kind === "main" && !main;
+  const created = isRoot ? await createOnlyRoot(request, plain, deps) : undefined;
+  if (created) return created;
   const root = await deps.roots.open();
   const meta = addArm(plain, await findArm(root, isRoot ? undefined : main, deps.controlShare));
   if (isRoot) {
@@ -61,6 +63,21 @@ export async function openNewThread(
   const child = await root.child({ id, meta: encodeThreadMeta(meta) });
   if (kind === "main") main?.demote();
   return { session: child, meta, main };
+}
+
+/** Creates the root of an explicit id as the main conversation; undefined if the root exists already. */
+async function createOnlyRoot(
+  { facts }: ThreadLookup,
+  plain: ThreadMeta,
+  { roots, controlShare, toStoredTitle }: NewThreadDeps,
+): Promise<NewThread | undefined> {
+  const title = toStoredTitle(buildTitle(facts.messages));
+  let meta = plain;
+  const session = await roots.createOnly((id) => {
+    meta = addArm(plain, chooseOwnArm(id, controlShare));
+    return { meta: encodeThreadMeta(meta), ...(title !== undefined && { title }) };
+  });
+  return session && { session, meta };
 }
 
 /** A conversation without an explicit id is a root of its own. */

@@ -1,4 +1,4 @@
-import type { Aligner } from "../../conversation/conversation.ts";
+import type { Aligner } from "../../conversation/align-messages.ts";
 import type { MessageInput } from "../../index.ts";
 import { alignRequest } from "../identity/align-request.ts";
 import {

@@ -265,7 +265,7 @@ export class ThreadFamily {
     return thread;
   }
 
-  async #recordReply(thread: Thread, text: string, knownMain: Thread | undefined): Promise<void> {
+  #recordReply(thread: Thread, text: string, knownMain: Thread | undefined): Promise<void> | undefined {
     const { kind } = thread.meta;
     // Conversations that only begin alike have nothing else in common.
     const isOwn = kind === "main" && !this.#isExplicit;
@@ -275,11 +275,13 @@ export class ThreadFamily {
       if (main) this.#summaries.add({ text, thread: main });
       this.#deps.onSummary({ text, ...(main && { thread: main }) });
     }
-    if (kind === "title" && this.#caller.explicit !== undefined) {
-      const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
-      const stored = title === "" ? undefined : this.#storedTitle(title);
-      if (stored !== undefined) await (await this.#roots.open()).update({ title: stored });
-    }
+    return kind === "title" && this.#isExplicit ? this.#storeTitle(text) : undefined;
+  }
+
+  async #storeTitle(text: string): Promise<void> {
+    const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
+    const stored = title === "" ? undefined : this.#storedTitle(title);
+    if (stored !== undefined) await (await this.#roots.open()).update({ title: stored });
   }
 
   /** A title with the same redaction as stored messages. */

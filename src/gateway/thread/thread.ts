@@ -56,7 +56,7 @@ interface ThreadDeps {
   /** Redacts large messages in a worker, so that `stored` finds them ready. */
   readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void> | undefined;
   /** Called with the text of each complete reply. */
-  readonly onReply: (text: string) => Promise<void>;
+  readonly onReply: (text: string) => Promise<void> | undefined;
 }
 
 /** One conversation of a client, and the session that stores it. */
@@ -277,8 +277,8 @@ export class Thread {
   }
 
   /** Reports a complete reply. */
-  async reportReply(text: string): Promise<void> {
-    await this.#deps.onReply(text);
+  reportReply(text: string): Promise<void> | undefined {
+    return this.#deps.onReply(text);
   }
 
   /** Records the end of a request. */

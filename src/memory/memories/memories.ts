@@ -11,7 +11,7 @@ import { listMemories } from "./list-memories.ts";
 import { type MemoryChange, toChangeBody } from "./memory-change.ts";
 import { createMemoryNotFound, createMemoryRefusal } from "./memory-errors.ts";
 import { type MemoryEvent, readMemoryHistory } from "./memory-history.ts";
-import { MemoryLedger, readMemoryChanges, readMemoryLedger } from "./memory-ledger.ts";
+import { isKnownMissing, MemoryLedger, readMemoryChanges, readMemoryLedger } from "./memory-ledger.ts";
 import { checkMemoryFilter, checkValidity, type MemoryFilter, type Validity } from "./memory-trust.ts";
 import { type MemoryPlace, moveMemory } from "./move-memory.ts";
 import { type PinSectionOptions, renderPinSection } from "./pin-section.ts";
@@ -115,7 +115,7 @@ export class Memories {
 
   /** The pins as a section of a prompt; undefined if there are none. */
   async pinSection(options?: PinSectionOptions): Promise<string | undefined> {
-    return renderPinSection(await this.pins(), options);
+    return renderPinSection(isKnownMissing(this.#log, this.session) ? [] : await this.pins(), options);
   }
 
   /** Memories in their order, newest first unless they were moved: by default those that hold now and were not rejected. */

@@ -47,7 +47,7 @@ export class SessionCache {
     return this.hot.sizeBytes + this.records.sizeBytes;
   }
 
-  /** True if what was read from the cache is right; false if it was outdated, or if that cannot be said at once. */
+  /** True if the cache was right; false if it was outdated, or if the file cannot be asked at once. */
   confirm(): boolean {
     if (this.#db.isClosed) return false;
     try {
@@ -87,6 +87,11 @@ export class SessionCache {
     };
     this.#states.set(id, state);
     return state;
+  }
+
+  /** Keeps the state of a session that was just created. */
+  keepNew(id: SessionId, number: number): void {
+    this.#states.set(id, { number, seq: 0, at: 0 });
   }
 
   /** The state of a session if it is in memory; right if `confirm` says so. */

@@ -48,6 +48,22 @@ export class SessionRecords {
     return record;
   }
 
+  /** Keeps a record that was just written; `meta` is the stored text, so that nobody else holds its objects. */
+  keep(written: SessionRecord, meta: string | null): void {
+    const { id, parent, relation, createdAt, title, lineSeq } = written;
+    const record = freezeRecord({
+      id,
+      ...(parent !== undefined && { parent }),
+      ...(relation !== undefined && { relation }),
+      createdAt,
+      ...(title !== undefined && { title: title.toWellFormed() }),
+      ...parseMeta(meta),
+      lineSeq,
+    });
+    const sizeBytes = RECORD_BYTES + (title?.length ?? 0) + (meta?.length ?? 0) * 4;
+    this.#records.set(id, { record, sizeBytes });
+  }
+
   forget(id: SessionId): void {
     this.#records.delete(id);
   }

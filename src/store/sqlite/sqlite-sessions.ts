@@ -69,7 +69,7 @@ export class SqliteSessions implements SessionStore {
     const parent = session.parent === undefined ? null : this.#numberOf(session.parent);
     const meta = session.meta === undefined ? null : JSON.stringify(session.meta);
     checkSessionNumber(((this.#statements.lastNumber.get()?.seq as number | undefined) ?? 0) + 1);
-    this.#statements.insert.run(
+    const { lastInsertRowid } = this.#statements.insert.run(
       session.id,
       parent,
       session.relation ?? null,
@@ -77,7 +77,10 @@ export class SqliteSessions implements SessionStore {
       session.title ?? null,
       meta,
     );
-    return { record: { ...session, lineSeq: 0 }, created: true };
+    const record = { ...session, lineSeq: 0 };
+    this.#cache.keepNew(session.id, Number(lastInsertRowid));
+    this.#cache.records.keep(record, meta);
+    return { record, created: true };
   }
 
   peek(id: SessionId): KnownRecord | undefined {
@@ -116,7 +119,7 @@ export class SqliteSessions implements SessionStore {
       const next = { ...(this.#find(id) as SessionRecord), ...change };
       const meta = next.meta === undefined ? null : JSON.stringify(next.meta);
       this.#statements.update.run(next.title ?? null, meta, number);
-      this.#cache.records.forget(id);
+      this.#cache.records.keep(next, meta);
       return next;
     });
   }

@@ -11,8 +11,8 @@ export interface WindowFitterDeps {
   readonly session: SessionId;
   readonly log: Log;
   readonly lines: Lines;
-  /** Resolves when everything appended so far is committed. */
-  readonly flush: () => Promise<void>;
+  /** Resolves when everything appended so far is committed; no promise if it is. */
+  readonly flush: () => Promise<void> | undefined;
   readonly catalog: ModelCatalog;
   /** The agent whose memories are sent. */
   readonly memories: MemoriesSource | undefined;
