@@ -11,7 +11,7 @@ import {
   findOmittedPlaces,
 } from "./align-messages.ts";
 import { appendMessages } from "./append-messages.ts";
-import { DroppedMessages } from "./dropped-messages.ts";
+import { DroppedMessages, type LineContent } from "./dropped-messages.ts";
 import { findDeparture } from "./find-departure.ts";
 import { findRangesThrough } from "./find-ranges-through.ts";
 import { type CachedLine, type KeyFunction, LineCache, type LineMessage } from "./line-cache.ts";
@@ -28,9 +28,6 @@ export type { CallerMessage, PlacedMessage, PlacedMessages } from "./placed-mess
 
 /** Maximum number of the session's lines searched for an entry. */
 const MAX_SEARCHED_LINES = 1_000;
-
-/** The messages of a line, with their keys and roles. */
-type LineContent = Pick<CachedLine, "messages" | "keys" | "roles">;
 
 /** The conversation whose turn is running in the current async context. */
 const runningTurns = new AsyncLocalStorage<object>();
@@ -80,14 +77,8 @@ export class Conversation<G extends CallerMessage> {
   /** `readLineInTurn`, including previously dropped messages that a caller with these keys sends again. */
   readRestoredLineInTurn(caller: readonly string[]): LineContent | Promise<LineContent> {
     const line = this.readLineInTurn();
-    const toContent = (read: CachedLine) => this.#withRestored(read, caller);
+    const toContent = (read: CachedLine) => this.#dropped.addRestored(read, caller);
     return line instanceof Promise ? line.then(toContent) : toContent(line);
-  }
-
-  #withRestored(line: CachedLine, caller: readonly string[]): LineContent {
-    const messages = this.#dropped.findRestoredLine(line, caller)?.messages;
-    if (!messages) return line;
-    return { messages, keys: messages.map(({ key }) => key), roles: messages.map(({ role }) => role) };
   }
 
   /** Makes the line match the messages of a caller that keeps the whole conversation. */

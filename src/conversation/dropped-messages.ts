@@ -6,6 +6,9 @@ import type { CachedLine, LineMessage } from "./line-cache.ts";
 /** Maximum number of dropped messages to remember; older ones are written again if a caller sends them. */
 const MAX_DROPPED = 20_000;
 
+/** The messages of a line, with their keys and roles. */
+export type LineContent = Pick<CachedLine, "messages" | "keys" | "roles">;
+
 /** A message of the session's own log, whose seq is known. */
 type OwnLineMessage = LineMessage & { readonly seq: number };
 
@@ -38,6 +41,13 @@ export class DroppedMessages {
     const messages = all.filter(({ id }, place) => onLine.has(id) || !gone.has(place));
     const restored = messages.filter(({ id }) => !onLine.has(id)).filter(isOwnMessage);
     return restored.length === 0 ? undefined : { messages, restored };
+  }
+
+  /** The line, with those dropped messages that a caller sends again. */
+  addRestored(line: LineContent, caller: readonly string[]): LineContent {
+    const messages = this.findRestoredLine(line, caller)?.messages;
+    if (!messages) return line;
+    return { messages, keys: listKeys(messages), roles: messages.map(({ role }) => role) };
   }
 
   /** Adds dropped messages back to the line. */

@@ -235,12 +235,7 @@ export class ThreadCall {
     this.#change("end", false);
   }
 
-  async #append(
-    append: AppendReply,
-    reader: ReplyReader,
-    isEnd: boolean,
-    name: NameReply | undefined,
-  ): Promise<void> {
+  async #append(append: AppendReply, reader: ReplyReader, isEnd: boolean, name?: NameReply): Promise<void> {
     const { conversation } = this.thread;
     const isWhole = reader.isComplete && !reader.failure;
     this.#change("answer", isWhole);

@@ -32,7 +32,7 @@ import { createThreadWindows, type ThreadWindows } from "./thread-windows.ts";
 const BYTES_PER_THREAD = 64_000;
 const BYTES_PER_MESSAGE = 1_000;
 const BYTES_PER_TOKEN = 10;
-/** An edited window keeps the lines and facts of what it left out. */
+/** An edited window keeps lines and facts of the messages it left out. */
 const BYTES_PER_EDITED_TOKEN = 40;
 /** Number of consecutive unknown responses after which the provider counts as storing none. */
 const MAX_UNKNOWN_RESPONSES = 2;

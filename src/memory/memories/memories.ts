@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { ReadyBody } from "../../log/absorb-message.ts";
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
@@ -26,7 +25,7 @@ import {
   toMemorySession,
 } from "./remembered-fact.ts";
 import { listSameMemories } from "./same-memories.ts";
-import { computeValueKey } from "./value-key.ts";
+import { computeValueKey, createSalt } from "./value-key.ts";
 
 export interface MemoriesOptions {
   /** Number of most recent memories that are pinned; default 10. */
@@ -102,8 +101,7 @@ export class Memories {
 
   /** True if it is known without a read that the agent has no memories; false if they must be read. */
   get isKnownEmpty(): boolean {
-    const known = this.#log.store.sessions.peek?.(this.session);
-    return known !== undefined && known.record === undefined;
+    return isKnownMissing(this.#log, this.session);
   }
 
   /** The most recent memories that hold now, oldest first; every window shows them. Quotes must be accepted first. */
@@ -115,7 +113,7 @@ export class Memories {
 
   /** The pins as a section of a prompt; undefined if there are none. */
   async pinSection(options?: PinSectionOptions): Promise<string | undefined> {
-    return renderPinSection(isKnownMissing(this.#log, this.session) ? [] : await this.pins(), options);
+    return renderPinSection(await this.pins(), options);
   }
 
   /** Memories in their order, newest first unless they were moved: by default those that hold now and were not rejected. */
@@ -298,8 +296,4 @@ export class Memories {
       meta: { agent: this.agent },
     };
   }
-}
-
-function createSalt(): string {
-  return randomBytes(16).toString("hex");
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { computeDigest } from "../../base/digest.ts";
 import { foldText } from "../text/fold-text.ts";
 
@@ -23,4 +24,9 @@ export function normalizeValue(text: string): string {
 /** The key of a value. */
 export function computeValueKey(text: string, salt: string): ValueKey {
   return { salt, digest: computeDigest(`${salt}\n${normalizeValue(text)}`) };
+}
+
+/** Creates a salt for the keys of one agent's values. */
+export function createSalt(): string {
+  return randomBytes(16).toString("hex");
 }
