@@ -133,9 +133,9 @@ describe("the sessions in memory", () => {
 
   test("never take more than their limit, and leave on request", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
+    const before = store.cacheBytes?.() ?? 0;
     await store.sessions.open({ id: "a", createdAt: 1 });
     const entry = { kind: "message", at: 1, payload: Buffer.alloc(4_000) } as const;
-    const before = store.cacheBytes?.() ?? 0;
     for (let n = 0; n < 30; n++) {
       await store.entries.append([{ session: "a", entries: Array.from({ length: 100 }, () => entry) }]);
       expect((store.cacheBytes?.() ?? 0) - before).toBeLessThanOrEqual(4.1 * 1024 * 1024);
