@@ -1,4 +1,5 @@
 import { checkFields } from "../model/argument-checks.ts";
+import { checkUsageBody } from "../model/check-usage-body.ts";
 import type { Entry, EntryBody, MessageBody, SessionId, UsageBody } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError, throwIfAborted } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
@@ -69,11 +70,12 @@ export class Appender {
 
   /** Appends a reply and the usage report of its call in one commit. */
   async reply(input: MessageInput, usage: UsageBody, options: AppendOptions): Promise<ReplyEntries> {
+    const report = { body: checkUsageBody(usage) };
     const extras = toExtras(options);
     const ready = this.#preparing ? undefined : this.#prepareNow([input]);
     const entries = ready
-      ? this.#log.append<EntryBody>(this.#session, [...ready, { body: usage }], extras)
-      : this.#afterPreparing([input], extras, options.signal, [{ body: usage }]);
+      ? this.#log.append<EntryBody>(this.#session, [...ready, report], extras)
+      : this.#afterPreparing([input], extras, options.signal, [report]);
     return (await entries) as readonly Entry[] as ReplyEntries;
   }
 

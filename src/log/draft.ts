@@ -1,6 +1,7 @@
 import { OWNER_LEASE_MS } from "../base/owner.ts";
 import { checkKind } from "../model/argument-checks.ts";
 import { checkMessageParts } from "../model/check-message.ts";
+import { checkUsageBody } from "../model/check-usage-body.ts";
 import type { Entry, EntryBody, MessageBody, SessionId, UsageBody } from "../model/entry.ts";
 import { createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Message, MessageInput } from "../model/message.ts";
@@ -95,10 +96,11 @@ export class Draft implements Closable, AsyncDisposable {
     usage: UsageBody,
     options: AppendOptions = NO_OPTIONS,
   ): Promise<ReplyEntries> {
+    const ready = { body: checkUsageBody(usage) };
     this.update(message);
     const extras = toExtras(options);
     return this.#end(async () => {
-      const [reply, report] = await this.#append({}, [{ body: usage }], extras);
+      const [reply, report] = await this.#append({}, [ready], extras);
       return [reply, report as Entry<UsageBody>];
     });
   }
