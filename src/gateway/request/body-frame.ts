@@ -54,7 +54,8 @@ export function beginsLike(bytes: Buffer, { before }: BodyFrame): boolean {
 
 /** True if the rest of a body from `listEnd` on is that of a frame. */
 export function endsLike(bytes: Buffer, listEnd: number, { after }: BodyFrame): boolean {
-  return bytes.length - listEnd === after.length && bytes.compare(after, 0, after.length, listEnd) === 0;
+  const hasLength = listEnd >= 0 && bytes.length - listEnd === after.length;
+  return hasLength && bytes.compare(after, 0, after.length, listEnd) === 0;
 }
 
 /** A copy that does not keep any other bytes in memory. */
