@@ -30,8 +30,8 @@ export interface PlacedMessages<G extends CallerMessage> {
 }
 
 /**
- * Pairs a line's messages with the caller's, of which `written` were just appended. Messages appended to the line later
- * are not included.
+ * Pairs the messages of a line with those of the caller. `written` holds the ones just appended. Messages that the line
+ * gets later are not included.
  */
 export function pairMessages<G extends CallerMessage>(
   line: Pick<CachedLine, "messages" | "placeOf"> & Partial<Pick<CachedLine, "placeOfSeq">>,

@@ -32,6 +32,8 @@ export class FamilyRoots {
   readonly #roots = new Map<SessionId, Session>();
   /** Ids in use, also of roots that are not open. */
   readonly #taken = new Set<SessionId>();
+  /** Ids of roots that were in use here and have left memory. */
+  readonly #released = new Set<SessionId>();
   #firstFree = 1;
   #hasOthers = false;
 
@@ -74,7 +76,7 @@ export class FamilyRoots {
     const opened: Session[] = [];
     for (const first of this.listIdPrefixes()) {
       for (const id of await this.#listStored(first)) {
-        if (this.has(id)) continue;
+        if (this.has(id) || this.#released.has(id)) continue;
         const root = await this.#kernel.session(id);
         this.#add(root);
         opened.push(root);
@@ -164,6 +166,7 @@ export class FamilyRoots {
   /** Drops a root that is no longer in use; the store still has it. */
   release(id: SessionId): void {
     this.#roots.delete(id);
+    this.#released.add(id);
     this.#hasOthers = true;
   }
 
@@ -171,6 +174,7 @@ export class FamilyRoots {
   remove(id: SessionId): void {
     this.#roots.delete(id);
     this.#taken.delete(id);
+    this.#released.delete(id);
     this.#firstFree = 1;
   }
 

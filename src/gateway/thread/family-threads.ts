@@ -1,6 +1,7 @@
 import type { Kernel, Session, SessionId } from "../../index.ts";
 import type { CallerIdentity } from "../identity/session-ids.ts";
 import { FamilyRoots } from "./family-roots.ts";
+import { ReleasedThreads } from "./released-threads.ts";
 import { openStoredThread, openStoredThreads, openThreadsWithReply } from "./stored-threads.ts";
 import type { Thread } from "./thread.ts";
 import type { ThreadLookup } from "./thread-lookup.ts";
@@ -18,6 +19,7 @@ export class FamilyThreads {
   readonly roots: FamilyRoots;
   /** Threads of other families that continue here. */
   readonly #adopted = new Set<Thread>();
+  readonly #released = new ReleasedThreads();
   #threads: Thread[] = [];
 
   constructor(kernel: Kernel, caller: CallerIdentity, firstKey: string, build: BuildThread) {
@@ -91,10 +93,13 @@ export class FamilyThreads {
     for (const { session, meta } of stored.toReversed()) if (!isKnown(session.id)) this.add(session, meta);
   }
 
-  /** Looks up stored conversations that end with the last reply of a request, if some are not open. */
+  /** Opens conversations that end with the last reply of a request, if some are not open. */
   async searchReply(request: ThreadLookup): Promise<void> {
     const reply = getLastReplyKey(request);
     if (reply === undefined || !this.roots.hasOthers) return;
+    const released = this.#released.find(reply).filter((id) => !this.find(id));
+    for (const id of released.toReversed()) await this.reopen(id);
+    if (released.length > 0) return;
     const isKnown = (id: SessionId) => this.find(id) !== undefined;
     const stored = await openThreadsWithReply(this.#kernel, this.roots.listIdPrefixes(), reply, isKnown);
     for (const { session, meta } of stored.toReversed()) this.add(session, meta);
@@ -102,13 +107,15 @@ export class FamilyThreads {
 
   /**
    * Closes threads without a request in progress until there is enough memory, the least recently used first; they are
-   * found again in the store by their replies. Conversations under one id stay together.
+   * found again by their replies. Conversations under one id stay together.
    */
   async closeIdle(isEnough: () => boolean, isNeeded: (thread: Thread) => boolean): Promise<void> {
     if (this.#isExplicit) return;
     for (const thread of this.#threads.toReversed()) {
       if (isEnough()) return;
       if (thread.inFlight > 0 || this.#adopted.has(thread) || isNeeded(thread)) continue;
+      const line = thread.conversation.peekLine();
+      if (!line || !this.#released.add(thread.session.id, line)) continue;
       this.#threads = this.#threads.filter((known) => known !== thread);
       this.roots.release(thread.session.id);
       await thread.close();
