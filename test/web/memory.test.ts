@@ -156,6 +156,7 @@ browserProof("the index shows its state, is brought up to date, and gives up a c
   const dialog = page.getByRole("dialog");
   await dialog.getByText("4 entries, their large contents").waitFor();
   await dialog.getByRole("button", { name: "Forget for good" }).click();
+  await dialog.waitFor({ state: "detached" });
   await page.getByRole("link", { name: "local/claude-code/4711" }).waitFor({ state: "detached" });
   expect(await gateway.kernel.find("local/claude-code/4711")).toBeUndefined();
   await page.getByRole("button", { name: "Files" }).click();
