@@ -1,6 +1,5 @@
-import { readFile } from "node:fs/promises";
-import type { Socket } from "node:net";
-import { isIPv4 } from "node:net";
+import { isIPv4, type Socket } from "node:net";
+import { KernelTable } from "./kernel-table.ts";
 
 /** The user of this machine at the other end of a connection, if the system reports it. */
 export type PeerUser =
@@ -12,7 +11,7 @@ export type PeerUser =
 
 const UNKNOWN: PeerUser = { type: "unknown" };
 const NOBODY: PeerUser = { type: "nobody" };
-const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"];
+const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"].map((path) => new KernelTable(path));
 
 /** Finds the user whose process holds the other end of a loopback connection, from the tables of the Linux kernel. */
 export async function findPeerUser(socket: Socket): Promise<PeerUser> {
@@ -29,7 +28,7 @@ export async function findPeerUser(socket: Socket): Promise<PeerUser> {
   );
   let isReadable = false;
   for (const table of TABLES) {
-    const text = await readFile(table, "latin1").catch(() => undefined);
+    const text = await table.read();
     if (text === undefined) continue;
     isReadable = true;
     const uid = findUid(text, wanted);

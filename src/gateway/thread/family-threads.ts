@@ -93,13 +93,25 @@ export class FamilyThreads {
     for (const { session, meta } of stored.toReversed()) if (!isKnown(session.id)) this.add(session, meta);
   }
 
-  /** Opens conversations that end with the last reply of a request, if some are not open. */
+  /** The threads to open before a request is compared: they have its last reply, which no open thread has in its place. */
+  listReleased(request: ThreadLookup): readonly SessionId[] {
+    const place = request.roles.lastIndexOf("assistant");
+    const reply = request.keys[place];
+    const released = reply === undefined ? [] : this.#released.find(reply).filter((id) => !this.find(id));
+    if (released.length === 0) return [];
+    const isOpen = this.#threads.some(({ conversation }) => conversation.peekLine()?.keys[place] === reply);
+    return isOpen ? [] : released;
+  }
+
+  /** Opens threads that have left memory, and reads their messages. */
+  async reopenReleased(ids: readonly SessionId[]): Promise<void> {
+    for (const id of ids.toReversed()) await (await this.reopen(id))?.line();
+  }
+
+  /** Opens stored conversations that end with the last reply of a request, if some are not open. */
   async searchReply(request: ThreadLookup): Promise<void> {
     const reply = getLastReplyKey(request);
     if (reply === undefined || !this.roots.hasOthers) return;
-    const released = this.#released.find(reply).filter((id) => !this.find(id));
-    for (const id of released.toReversed()) await this.reopen(id);
-    if (released.length > 0) return;
     const isKnown = (id: SessionId) => this.find(id) !== undefined;
     const stored = await openThreadsWithReply(this.#kernel, this.roots.listIdPrefixes(), reply, isKnown);
     for (const { session, meta } of stored.toReversed()) this.add(session, meta);

@@ -158,7 +158,9 @@ export class ThreadFamily {
   #listReady(request: ThreadLookup): Candidates | undefined {
     if (request.isMain || this.#roots.mustSearch(request.firstKey) || this.threads.length === 0)
       return undefined;
-    return this.threads.some(({ isClosed }) => isClosed) ? undefined : this.#listCandidates(request);
+    const mustOpen =
+      this.threads.some(({ isClosed }) => isClosed) || this.#threads.listReleased(request).length > 0;
+    return mustOpen ? undefined : this.#listCandidates(request);
   }
 
   #listCandidates(request: ThreadLookup): Candidates {
@@ -186,6 +188,8 @@ export class ThreadFamily {
   ): Promise<Thread | undefined> {
     let isSearched = this.#roots.isNewSearch(request.firstKey);
     if (isSearched) await this.#threads.searchStore(request.firstKey);
+    const released = this.#threads.listReleased(request);
+    await this.#threads.reopenReleased(released);
     let isSure = isSearched && !this.#roots.hasOthers;
     for (let round = 1; ; round++) {
       const listed = round === 1 ? candidates : undefined;
@@ -193,7 +197,7 @@ export class ThreadFamily {
       if (found.type !== "unsure") return found.thread;
       if (round === MAX_ROUNDS) throw createCrowdedError(round);
       if (!isSearched || isSure) await this.#threads.searchStore(request.firstKey);
-      await this.#threads.searchReply(request);
+      if (released.length === 0) await this.#threads.searchReply(request);
       isSearched = true;
       isSure = true;
     }
