@@ -119,19 +119,25 @@ export class FamilyThreads {
 
   /**
    * Closes threads without a request in progress until there is enough memory, the least recently used first; they are
-   * found again by their replies. Conversations under one id stay together.
+   * found again by their replies. Conversations under one id stay together. Returns the closed threads.
    */
-  async closeIdle(isEnough: () => boolean, isNeeded: (thread: Thread) => boolean): Promise<void> {
-    if (this.#isExplicit) return;
+  async closeIdle(
+    isEnough: () => boolean,
+    isNeeded: (thread: Thread) => boolean,
+  ): Promise<readonly Thread[]> {
+    const closed: Thread[] = [];
+    if (this.#isExplicit) return closed;
     for (const thread of this.#threads.toReversed()) {
-      if (isEnough()) return;
+      if (isEnough()) break;
       if (thread.inFlight > 0 || this.#adopted.has(thread) || isNeeded(thread)) continue;
       const line = thread.conversation.peekLine();
       if (!line || !this.#released.add(thread.session.id, line)) continue;
       this.#threads = this.#threads.filter((known) => known !== thread);
       this.roots.release(thread.session.id);
+      closed.push(thread);
       await thread.close();
     }
+    return closed;
   }
 
   async close(): Promise<void> {

@@ -138,8 +138,13 @@ export class ThreadFamily {
     });
   }
 
-  /** Closes idle threads of a family that is in use until there is enough memory. */
-  closeIdle(isEnough: () => boolean): Promise<void> {
+  /** The id of the thread that left memory and that a request probably continues. */
+  findReleased(request: ThreadLookup): SessionId | undefined {
+    return this.#threads.listReleased(request)[0];
+  }
+
+  /** Closes idle threads of a family that is in use until there is enough memory, and returns them. */
+  closeIdle(isEnough: () => boolean): Promise<readonly Thread[]> {
     return this.#queue.run(() => this.#threads.closeIdle(isEnough, (thread) => this.#summaries.isOf(thread)));
   }
 

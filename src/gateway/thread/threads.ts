@@ -75,7 +75,7 @@ export class Threads {
 
   /** Finds or creates the thread of a request, and reserves it. */
   find(request: ThreadLookup): Thread | Promise<Thread> {
-    const held = this.#hold(request.caller, request.firstKey);
+    const held = this.#hold(request.caller, request.firstKey, request);
     const continued = () => this.#findContinued(request);
     // A request without an id may lack the beginning of its conversation; its replies identify it.
     const { caller, isMain, roles } = request;
@@ -125,10 +125,12 @@ export class Threads {
     this.#families.clear();
   }
 
-  #hold(caller: CallerIdentity, firstKey: string): HeldFamily {
+  #hold(caller: CallerIdentity, firstKey: string, request?: ThreadLookup): HeldFamily {
     const key = buildFamilyKey(caller, firstKey);
     const known = this.#families.get(key);
-    this.#retention.recordLookup(key, known !== undefined, this.#sizeBytes, this.#limits().maxThreadBytes);
+    const released = request && known?.family.findReleased(request);
+    const isHeld = known !== undefined && released === undefined;
+    this.#retention.recordLookup(released ?? key, isHeld, this.#sizeBytes, this.#limits().maxThreadBytes);
     const held = known ?? { key, family: this.#open(caller, firstKey), threads: 0, sizeBytes: 0 };
     this.#families.delete(key);
     this.#families.set(key, held);
@@ -209,10 +211,11 @@ export class Threads {
       if (!this.#isFull(share)) return;
       const { family } = held;
       if (!family.isIdle) {
-        await family.closeIdle(() => {
+        const closed = await family.closeIdle(() => {
           this.#setSize(held, family.threads.length, family.sizeBytes);
           return !this.#isFull(share);
         });
+        for (const { session, sizeBytes } of closed) this.#retention.recordEviction(session.id, sizeBytes);
         continue;
       }
       this.#families.delete(key);
