@@ -64,6 +64,11 @@ export class Conversation<G extends CallerMessage> {
     return this.#queue.waiting === 0 ? this.#lineCache.peek() : undefined;
   }
 
+  /** The line as this process last read it; others may have written since. */
+  get knownLine(): CachedLine | undefined {
+    return this.#lineCache.known;
+  }
+
   /** The active line; no promise if nobody else has written. */
   readLine(): CachedLine | Promise<CachedLine> {
     return this.#lineCache.refresh();

@@ -59,6 +59,11 @@ export class LineCache {
     return this.#line?.messages.at(-1)?.id;
   }
 
+  /** The line as it was last read; others may have written since. */
+  get known(): CachedLine | undefined {
+    return this.#line;
+  }
+
   /** The line if it is known and nothing was written since. */
   peek(): CachedLine | undefined {
     return this.#line && this.#session.peekHead()?.seq === this.#head ? this.#line : undefined;

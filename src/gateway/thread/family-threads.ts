@@ -99,7 +99,7 @@ export class FamilyThreads {
     const reply = request.keys[place];
     const released = reply === undefined ? [] : this.#released.find(reply).filter((id) => !this.find(id));
     if (released.length === 0) return [];
-    const isOpen = this.#threads.some(({ conversation }) => conversation.peekLine()?.keys[place] === reply);
+    const isOpen = this.#threads.some(({ conversation }) => conversation.knownLine?.keys[place] === reply);
     return isOpen ? [] : released;
   }
 
@@ -130,7 +130,7 @@ export class FamilyThreads {
     for (const thread of this.#threads.toReversed()) {
       if (isEnough()) break;
       if (thread.inFlight > 0 || this.#adopted.has(thread) || isNeeded(thread)) continue;
-      const line = thread.conversation.peekLine();
+      const line = thread.conversation.knownLine;
       if (!line || !this.#released.add(thread.session.id, line)) continue;
       this.#threads = this.#threads.filter((known) => known !== thread);
       this.roots.release(thread.session.id);
