@@ -119,7 +119,7 @@ export class FamilyThreads {
 
   /**
    * Closes threads without a request in progress until there is enough memory, the least recently used first; they are
-   * found again by their replies. Conversations under one id stay together. Returns the closed threads.
+   * found again by their replies, and one that has none is not continued. Conversations under one id stay together. Returns the closed threads.
    */
   async closeIdle(
     isEnough: () => boolean,
@@ -131,7 +131,7 @@ export class FamilyThreads {
       if (isEnough()) break;
       if (thread.inFlight > 0 || this.#adopted.has(thread) || isNeeded(thread)) continue;
       const line = thread.conversation.knownLine;
-      if (!line || !this.#released.add(thread.session.id, line)) continue;
+      if (line) this.#released.add(thread.session.id, line);
       this.#threads = this.#threads.filter((known) => known !== thread);
       this.roots.release(thread.session.id);
       closed.push(thread);

@@ -13,8 +13,8 @@ const MAX_THREADS = 32;
 export class ReleasedThreads {
   readonly #byReply = new BoundedMap<string, readonly SessionId[]>({ max: MAX_REPLIES });
 
-  /** Records a thread that leaves memory; false if its line has no reply by which it could be found. */
-  add(id: SessionId, { keys, roles }: Pick<CachedLine, "keys" | "roles">): boolean {
+  /** Records a thread that leaves memory. */
+  add(id: SessionId, { keys, roles }: Pick<CachedLine, "keys" | "roles">): void {
     let count = 0;
     for (let place = keys.length - 1; place >= 0 && count < REPLIES_PER_THREAD; place--) {
       if (roles[place] !== "assistant") continue;
@@ -23,7 +23,6 @@ export class ReleasedThreads {
       this.#byReply.set(reply, [id, ...others].slice(0, MAX_THREADS));
       count++;
     }
-    return count > 0;
   }
 
   /** The threads with a reply, the last one released first. */
