@@ -21,6 +21,8 @@ export function buildSystemdUnit({ program, args }: ServiceCommand): string {
 Description=longhaul gateway: memory for AI agents
 
 [Service]
+# The C library keeps memory for each thread otherwise: docs/deploying.md, "Memory".
+Environment=MALLOC_ARENA_MAX=1
 ExecStart=${[program, ...args].map(quoteUnitWord).join(" ")}
 ExecReload=/bin/kill -HUP $MAINPID
 Restart=on-failure
