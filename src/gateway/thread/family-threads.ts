@@ -103,9 +103,16 @@ export class FamilyThreads {
     return isOpen ? [] : released;
   }
 
-  /** Opens threads that have left memory, and reads their messages. */
-  async reopenReleased(ids: readonly SessionId[]): Promise<void> {
-    for (const id of ids.toReversed()) await (await this.reopen(id))?.line();
+  /** Opens threads that have left memory, and reads their messages; false if the store has none of them any more. */
+  async reopenReleased(ids: readonly SessionId[]): Promise<boolean> {
+    let isOpened = false;
+    for (const id of ids.toReversed()) {
+      const thread = await this.reopen(id);
+      if (!thread) continue;
+      await thread.line();
+      isOpened = true;
+    }
+    return isOpened;
   }
 
   /** Opens stored conversations that end with the last reply of a request, if some are not open. */
@@ -119,7 +126,8 @@ export class FamilyThreads {
 
   /**
    * Closes threads without a request in progress until there is enough memory, the least recently used first; they are
-   * found again by their replies, and one that has none is not continued. Conversations under one id stay together. Returns the closed threads.
+   * found again by their replies, and one that has none is not continued. Conversations under one id stay together.
+   * Returns the closed threads.
    */
   async closeIdle(
     isEnough: () => boolean,

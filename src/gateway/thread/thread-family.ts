@@ -193,8 +193,7 @@ export class ThreadFamily {
   ): Promise<Thread | undefined> {
     let isSearched = this.#roots.isNewSearch(request.firstKey);
     if (isSearched) await this.#threads.searchStore(request.firstKey);
-    const released = this.#threads.listReleased(request);
-    await this.#threads.reopenReleased(released);
+    const isReopened = await this.#threads.reopenReleased(this.#threads.listReleased(request));
     let isSure = isSearched && !this.#roots.hasOthers;
     for (let round = 1; ; round++) {
       const listed = round === 1 ? candidates : undefined;
@@ -202,7 +201,7 @@ export class ThreadFamily {
       if (found.type !== "unsure") return found.thread;
       if (round === MAX_ROUNDS) throw createCrowdedError(round);
       if (!isSearched || isSure) await this.#threads.searchStore(request.firstKey);
-      if (released.length === 0) await this.#threads.searchReply(request);
+      if (!isReopened) await this.#threads.searchReply(request);
       isSearched = true;
       isSure = true;
     }

@@ -58,6 +58,34 @@ test("idle conversations leave memory while another that begins with the same wo
   expect(lengths.toSorted((one, other) => one - other)).toEqual([4, ...Array(12).fill(8)]);
 });
 
+test("a conversation that was deleted after it had left memory begins again with its whole history", async () => {
+  const held: (() => void)[] = [];
+  const upstream = await startUpstream((heard, response, index) => {
+    if (!heard.body.includes("Wait.")) return numbered(heard, response, index);
+    held.push(() => numbered(heard, response, index));
+  });
+  const gateway = await startGateway({ upstream: upstream.url, config: { limits: { maxThreads: 2 } } });
+  const deleted = new TestAgent(gateway);
+  await deleted.say("Hello");
+  await quiet(gateway);
+  const [first] = await threadsOf(gateway, "main");
+  const slow = new TestAgent(gateway);
+  await slow.say("Hello");
+  const waiting = slow.say("Wait.");
+  for (let count = 0; count < 4; count++) await new TestAgent(gateway).say("Hello");
+  await gateway.kernel.deleteSession(first?.id ?? "");
+  await deleted.say("Go on.");
+  for (const answer of held) answer();
+  await waiting;
+  await quiet(gateway);
+  const mains = await threadsOf(gateway, "main");
+  expect(mains).toHaveLength(6);
+  const lines = await Promise.all(mains.map(({ id }) => lineOfThread(gateway, id)));
+  expect(lines.filter((line) => line.includes("user|Go on."))).toEqual([
+    ["user|Hello", "assistant|Reply number 1.", "user|Go on.", "assistant|Reply number 8."],
+  ]);
+});
+
 test("conversations that begin with the same words and end with the same reply stay apart", async () => {
   const upstream = await startUpstream(says("Fine."));
   const gateway = await startGateway({ upstream: upstream.url });
