@@ -1,13 +1,14 @@
 import { defineConfig } from "vitest/config";
 import { APART } from "./test/support/apart.ts";
 import { ClosingLine } from "./test/support/closing-line.ts";
+import "./test/support/surroundings.ts";
 import { COMPILE_CACHE } from "./test/support/compile-cache.ts";
 import { LongFirst } from "./test/support/long-first.ts";
 
 export default defineConfig({
   test: {
     env: { ...COMPILE_CACHE },
-    setupFiles: ["test/support/seed.ts"],
+    setupFiles: ["test/support/surroundings.ts", "test/support/seed.ts"],
     globalSetup: ["test/support/build.ts", "test/support/postgres/shared-server.ts"],
     reporters: ["default", new ClosingLine()],
     testTimeout: 120_000,

@@ -3,6 +3,7 @@ import { join, matchesGlob } from "node:path";
 import { defineConfig } from "vitest/config";
 import { APART, REAL_CLIENTS } from "./test/support/apart.ts";
 import { ClosingLine } from "./test/support/closing-line.ts";
+import "./test/support/surroundings.ts";
 import { COMPILE_CACHE } from "./test/support/compile-cache.ts";
 import { LongFirst } from "./test/support/long-first.ts";
 
@@ -27,7 +28,7 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000 } },
     maxWorkers: Number(process.env.LONGHAUL_WORKERS ?? 2),
     sequence: { sequencer: LongFirst },
-    setupFiles: ["test/support/seed.ts", "test/support/only-proofs.ts"],
+    setupFiles: ["test/support/surroundings.ts", "test/support/seed.ts", "test/support/only-proofs.ts"],
     projects: [
       { extends: true, test: { name: "apart", include: files.filter(isApart), isolate: true } },
       {

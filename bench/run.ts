@@ -16,7 +16,8 @@ Suites:
 ${suites.join("\n")}
 
 Options:
-  --only     the names of some measurements of the suite, separated by commas; stderr shows the names while they run
+  --only     the names of some measurements of the suite, separated by commas; stderr shows the names while they run,
+             and the beginning of a name up to a hyphen selects all that begin so
   --quick    smaller counts, under 45 seconds; goals that need the full size are not judged
   --json     one JSON object a line instead of a table
   --help     this text`;
@@ -53,10 +54,14 @@ function selectMeasurements(suite: Suite, only: string | undefined): Suite {
   if (only === undefined) return suite;
   const names = only.split(",").map((name) => name.trim());
   const known = suite.measurements.map(({ name }) => name);
-  const missing = names.find((name) => !known.includes(name));
+  const isNamed = (measurement: string, name: string) =>
+    measurement === name || measurement.startsWith(`${name}-`);
+  const missing = names.find((name) => !known.some((one) => isNamed(one, name)));
   if (missing !== undefined)
     throw new Error(`There is no measurement "${missing}" in this suite, which has ${known.join(", ")}.`);
-  return { measurements: suite.measurements.filter(({ name }) => names.includes(name)) };
+  return {
+    measurements: suite.measurements.filter(({ name }) => names.some((one) => isNamed(name, one))),
+  };
 }
 
 async function runSuite(suite: Suite, bench: Bench, progress: Progress, print: (row: Row) => void) {

@@ -1,12 +1,11 @@
+import { LOST, type Notes, numbered } from "./notes.ts";
 import type { Fault } from "./upstream/scripted-upstream.ts";
 
 /** Conditions of an agent's run. */
-export interface Scenario {
+export interface Scenario extends Notes {
   readonly name: string;
   readonly about: string;
   readonly turns: 1 | 2;
-  /** The files that each turn reads. */
-  readonly files: readonly string[];
   readonly faults?: Readonly<Record<number, Fault>>;
   /** From this request on, every request of the conversation is refused as too long. */
   readonly refusedFrom?: number;
@@ -14,16 +13,20 @@ export interface Scenario {
   readonly areSummariesRefused?: boolean;
   /** Number of reads that fit in the window enforced by the upstream. */
   readonly readsWithRoom?: number;
+  /** Tokens of the window enforced by the upstream. */
+  readonly window?: number;
+  /** Every request with so many tool results is refused as too long. */
+  readonly refusedResults?: number;
+  /** Maximum requests with which the turn must reach the right answer, also where it fails directly. */
+  readonly maxRequests?: number;
   /** True if the gateway restarts between the turns. */
   readonly isRestarted?: boolean;
   /** True if one reply reads all files with parallel calls. */
   readonly isParallel?: boolean;
-  /** Lines of the first of several files. */
-  readonly firstLines?: number;
 }
 
 const SAME = ["notes.txt", "notes.txt", "notes.txt"];
-const OTHERS = ["notes-1.txt", "notes-2.txt", "notes-3.txt"];
+const OTHERS = numbered(3);
 
 /** All scenarios. Faults occur between the reads, where agents have something to lose. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -96,7 +99,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "missing",
     about: "the first file to be read is not there",
     turns: 1,
-    files: ["lost-notes.txt", ...OTHERS],
+    files: [LOST, ...OTHERS],
   },
   {
     name: "interrupt",
@@ -104,5 +107,21 @@ export const SCENARIOS: readonly Scenario[] = [
     turns: 2,
     files: SAME,
     faults: { 2: "stall" },
+  },
+  {
+    name: "realturn",
+    about: "one turn reads ten files of 35 KB, and the upstream enforces a window of 50,000 tokens",
+    turns: 1,
+    files: numbered(10),
+    lines: 560,
+    window: 50_000,
+    maxRequests: 18,
+  },
+  {
+    name: "ctx-ever",
+    about: "every request with two or more tool results is called too long",
+    turns: 1,
+    files: numbered(12),
+    refusedResults: 2,
   },
 ];

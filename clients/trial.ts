@@ -107,7 +107,7 @@ async function takeTurns(
   const turns: Turn[] = [];
   for (const [index, prompt] of PROMPTS.slice(0, scenario.turns).entries()) {
     const word = WORDS[index] as string;
-    await writeNotes(project, word, scenario.firstLines);
+    await writeNotes(project, word, scenario);
     if (index > 0) await between();
     const command = agent.command(pointed, prompt, index === 0);
     if (!command) throw new Error(`it has no program for ${process.platform}-${process.arch}`);

@@ -30,8 +30,11 @@ export function judge(scenario: Scenario, direct: Trial, through: readonly Trial
     if (mains !== 1 && !(mains === 2 && isInterrupted(scenario) && isForgotten(trial)))
       problems.push(say(`${mains} main threads in the store`));
     const overflows = trial.sent.filter(({ error }) => error !== undefined && isOverflow(error)).length;
-    if (scenario.refusedFrom !== undefined) problems.push(...endlessProblems(trial).map(say));
-    else if (overflows > 0 && trial.way !== "none")
+    const isEndless = scenario.refusedFrom !== undefined || scenario.refusedResults !== undefined;
+    if (isEndless) problems.push(...endlessProblems(trial).map(say));
+    if (scenario.refusedResults !== undefined && overflows === 0)
+      problems.push(say("the provider's error did not reach the agent"));
+    if (!isEndless && overflows > 0 && trial.way !== "none")
       problems.push(say(`${overflows} overflows reached the agent`));
     const healed = trial.seen.filter(({ fault }) => fault === "overflow").length - overflows;
     if (healed > 0) notes.push(say(`${healed} overflows healed`));
@@ -44,7 +47,9 @@ export function judge(scenario: Scenario, direct: Trial, through: readonly Trial
       notes.push(say(`${rows} requests have two answers in a row, which strict chat templates refuse`));
     if (isRight(trial) && !isRight(direct)) notes.push(say("the agent fails without the gateway"));
   }
-  if ((scenario.faults && !isInterrupted(scenario)) || scenario.readsWithRoom)
+  if (scenario.maxRequests !== undefined || scenario.refusedResults !== undefined)
+    notes.push(...[direct, ...through].map((trial) => `${trial.way}: ${describeReads(scenario, trial)}`));
+  if ((scenario.faults && !isInterrupted(scenario)) || scenario.readsWithRoom || scenario.window)
     notes.push(`direct: ${isRight(direct) ? "the agent helps itself" : failureOf(direct)}`);
   return { isFine: problems.length === 0, problems, notes };
 }
@@ -76,6 +81,7 @@ function endlessProblems({ turns, seen }: Trial): readonly string[] {
 /** The outcome must equal that of the direct run, or be better. */
 function outcomeProblems(scenario: Scenario, direct: Trial, trial: Trial): readonly string[] {
   if (isInterrupted(scenario)) return afterInterruption(direct, trial);
+  if (scenario.maxRequests !== undefined) return longTurnProblems(scenario.maxRequests, trial);
   if (!isRight(direct)) return [];
   if (!isRight(trial)) return [failureOf(trial)];
   return trial.turns.flatMap(({ answer, exitCode }, index) => {
@@ -84,6 +90,21 @@ function outcomeProblems(scenario: Scenario, direct: Trial, trial: Trial): reado
       return [`turn ${index + 1} answered "${answer}" instead of "${other?.answer}"`];
     return other.exitCode === exitCode ? [] : [`turn ${index + 1} ended with exit code ${exitCode}`];
   });
+}
+
+/** A turn that is longer than the window must end with the right answer, within so many requests. */
+function longTurnProblems(maxRequests: number, trial: Trial): readonly string[] {
+  const requests = trial.seen.filter(({ api }) => api !== undefined).length;
+  return [
+    ...(isRight(trial) ? [] : [failureOf(trial)]),
+    ...(requests > maxRequests ? [`${requests} requests; at most ${maxRequests} are needed`] : []),
+  ];
+}
+
+/** How often each file was read. */
+function describeReads({ files }: Scenario, { seen }: Trial): string {
+  const counts = files.map((file) => seen.filter(({ reads }) => reads.includes(file)).length);
+  return `${seen.filter(({ api }) => api !== undefined).length} requests, reads of each file ${counts.join(" ")}`;
 }
 
 /** An interrupted turn must end in the same way, and the next one must be equally right. */

@@ -20,8 +20,9 @@ await memories.remember("Answer in German.", { by: "user" });
 for (let day = 1; day <= 12; day++) await memories.remember(`Build ${day} was green.`, { by: "agent" });
 console.log(`pins: ${(await memories.pins()).map(({ text }) => text).join(" ")}`);
 
-const [older] = (await kernel.memory.recall("In which language do I want answers? German", { k: 1 })).hits;
+const [older] = (await kernel.memory.recall("Was build 1 green?", { k: 1 })).hits;
 console.log(`no pin any more, and still found: ${older?.text}`);
-if (older?.kind === "session") await memories.forget(older.entry);
+const [wish] = (await kernel.memory.recall("In which language do I want answers? German", { k: 1 })).hits;
+if (wish?.kind === "session") await memories.forget(wish.entry);
 const left = (await kernel.memory.recall("German")).hits.filter(({ text }) => text.includes("German"));
 console.log(`after forgetting it: ${left.length} found`);

@@ -4,6 +4,8 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
+import { createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { build } from "vite";
@@ -88,6 +90,35 @@ const licenses = [...new Set(folders)].sort().map((folder) => {
   return `${name} ${version}, ${license}\n\n${text}\n`;
 });
 writeFileSync(join(root, "dist", "THIRD-PARTY-LICENSES.txt"), licenses.join(`\n${"-".repeat(72)}\n\n`));
+
+// What `longhaul mcp` answers before it has loaded its server: the server's own replies, which never change.
+const { serveMcpStdio } = await import(new URL("../dist/mcp/index.js", import.meta.url));
+const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07", "other"];
+const METHODS = ["initialize", "tools/list", "prompts/list", "resources/templates/list"];
+const greetings = {};
+for (const tools of ["default", "all"]) {
+  greetings[tools] = {};
+  for (const version of VERSIONS) greetings[tools][version] = await recordGreetings(tools, version);
+}
+writeFileSync(join(root, "dist", "mcp-greetings.json"), JSON.stringify(greetings));
+
+async function recordGreetings(tools, protocolVersion) {
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const stop = new AbortController();
+  const serving = serveMcpStdio({ kernel: {}, tools, stdin, stdout, signal: stop.signal });
+  const lines = createInterface({ input: stdout })[Symbol.asyncIterator]();
+  const replies = {};
+  for (const [id, method] of METHODS.entries()) {
+    const client = { protocolVersion, capabilities: {}, clientInfo: { name: "build", version: "1" } };
+    const params = method === "initialize" ? client : {};
+    stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    replies[method] = JSON.parse((await lines.next()).value).result;
+    if (id === 0) stdin.write(`${JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" })}\n`);
+  }
+  stop.abort();
+  await serving;
+  return replies;
+}
 
 // The words of the embedder and their terms, which would otherwise be computed at the first recall of every process.
 const load = (path) => import(new URL(`../src/memory/${path}`, import.meta.url));

@@ -49,7 +49,11 @@ const listSources = (folder) =>
 const sources = [...listSources("src"), ...listSources("web")];
 
 once("node_modules/.longhaul-installed", ["package.json", "package-lock.json"], () => {
+  // Other versions of npm write other rows into the lock file; a clone stays as it was.
+  const lock = join(root, "package-lock.json");
+  const before = existsSync(lock) ? readFileSync(lock) : undefined;
   run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], "installing dependencies");
+  if (before && !before.equals(readFileSync(lock))) writeFileSync(lock, before);
 });
 
 once(

@@ -89,7 +89,7 @@ export class Kernel implements AsyncDisposable {
     this.#scope.own({ close: () => releaseOwner(this.#owner) });
     const [meter, caches] = [new WorkMeter(), new CacheRegistry()];
     const queue = this.#scope.own(new CommitQueue(store.entries, limits.maxQueuedBytes, meter));
-    this.blobs = new Blobs(store.blobs, limits, clock, () => caches.share);
+    this.blobs = new Blobs(store.blobs, limits, clock, () => caches.share, meter);
     this.#scope.own({ close: () => this.blobs.dropCache() });
     caches.add("blobs", { sizeBytes: () => this.blobs.cachedBytes, drop: () => this.blobs.dropCache() });
     caches.add("store", { sizeBytes: () => store.cacheBytes?.() ?? 0, drop: () => store.dropCaches?.() });
@@ -110,6 +110,7 @@ export class Kernel implements AsyncDisposable {
         log: this.#log,
         census: this.#scope.census,
         owner: this.#owner,
+        modelFacts: (model) => this.modelFacts(model),
         openSession: (id, scope, fence) => this.#open({ id }, scope, fence),
       }),
     );

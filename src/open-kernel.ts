@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { addFenceSecret } from "./base/fence.ts";
 import { isPostgresUrl } from "./base/postgres-url.ts";
 import { Kernel } from "./kernel.ts";
 import { type Limits, resolveLimits } from "./log/limits.ts";
+import { readStoreKey } from "./log/maintenance.ts";
 import { mendEntry } from "./log/mend-entry.ts";
 import { type MoveOptions, type MoveReport, moveStore } from "./log/moving/move-store.ts";
 import type { Embedder } from "./memory/embed/embedder.ts";
@@ -25,7 +27,7 @@ import {
 } from "./store/sqlite/backup/restore-store.ts";
 import { openSqliteStore, type RepairReport, repairSqliteStore } from "./store/sqlite/index.ts";
 import type { Store } from "./store/store.ts";
-import type { TaskOptions } from "./task/task-options.ts";
+import { checkTaskOptions, type TaskOptions } from "./task/task-options.ts";
 import { genaiPrices } from "./window/models/genai-prices.ts";
 import { createModelCatalog } from "./window/models/model-catalog.ts";
 import type { Catalog } from "./window/models/model-facts.ts";
@@ -125,16 +127,28 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
   if (options.monitor) resolveMonitorOptions(options.monitor);
   const clock = options.clock ?? systemClock;
   const limits = resolveLimits(options.limits);
+  const tasks = checkTaskOptions(options.tasks);
+  const models = buildModels(options);
   const store = await chooseStore(options, clock);
+  if (options.path !== ":memory:") await useStoreFences(store, clock);
   return new Kernel(store, {
     limits,
     clock,
     ids: options.ids ?? randomIds,
-    models: buildModels(options),
+    models,
     memory: pickMemoryOptions(options, limits),
     monitor: options.monitor ?? {},
-    tasks: { ...(options.onWarning && { onWarning: options.onWarning }), ...options.tasks },
+    tasks: { ...(options.onWarning && { onWarning: options.onWarning }), ...tasks },
   });
+}
+
+/** Text that a model has seen cannot pass for recalled content, because only the store knows the secret of its fences. */
+async function useStoreFences(store: Store, clock: Clock): Promise<void> {
+  try {
+    addFenceSecret(await readStoreKey(store, clock, "fences"));
+  } catch {
+    // A store that cannot be written has fences of this process only.
+  }
 }
 
 /** The given store, the database that a URL names, or the embedded store in a folder. */

@@ -114,6 +114,62 @@ describe("the scripted upstream", () => {
   });
 });
 
+describe("the upstream of a long turn", () => {
+  const answered = async (url: string, messages: unknown[]) => {
+    const { status, text } = await ask(url, "/v1/messages", { messages, tools: [reader] });
+    return { status, blocks: status === 200 ? JSON.parse(text).content : [] };
+  };
+
+  test("refuses every request above its window, and names the window", async () => {
+    const { url } = await upstream({ window: 1_000 });
+    const messages = [prompt, called("1", "a.txt"), given("1", "x".repeat(4_000))];
+    const { status, text } = await ask(url, "/v1/messages", { messages, tools: [reader] });
+    expect(status).toBe(400);
+    expect(text).toMatch(/prompt is too long: \d+ tokens > 1000 maximum/);
+    expect((await answered(url, messages.slice(0, 1))).status).toBe(200);
+  });
+
+  test("refuses every request with so many results, summaries included, and answers the others", async () => {
+    const { url, requests } = await upstream({ refusedResults: 2 });
+    const one = [prompt, called("1", "a.txt"), given("1", "text")];
+    const two = [...one, called("2", "b.txt"), given("2", "text")];
+    const order = { role: "user", content: "Create a detailed summary of the conversation so far." };
+    expect((await answered(url, one)).status).toBe(200);
+    expect((await answered(url, two)).status).toBe(400);
+    expect((await answered(url, [...two, order])).status).toBe(400);
+    expect(requests.map(({ fault }) => fault)).toEqual([undefined, "overflow", "overflow"]);
+  });
+
+  test("writes down which files its replies ask for, and reads again what a request no longer mentions", async () => {
+    const { url, requests } = await upstream();
+    await answered(url, [prompt]);
+    await answered(url, [prompt, called("1", "a.txt"), given("1", "text")]);
+    await answered(url, [prompt, called("2", "b.txt"), given("2", "text")]);
+    expect(requests.map(({ reads }) => reads)).toEqual([["a.txt"], ["b.txt"], ["a.txt"]]);
+  });
+
+  test("sums up which files were read and what they say, so that an agent can go on from there", async () => {
+    const { url } = await upstream();
+    const order = { role: "user", content: "Create a detailed summary of the conversation so far." };
+    const { blocks } = await answered(url, [
+      prompt,
+      called("1", "a.txt"),
+      given("1", "The word of the day is heliotrope."),
+      order,
+    ]);
+    expect(blocks[0].text).toMatch(
+      /^<summary>.*Read so far: a\.txt\. The word of the day is heliotrope\.<\/summary>$/,
+    );
+  });
+
+  test("gives up, with a wrong answer, when it has read the same files again and again", async () => {
+    const { url } = await upstream({ files: ["a.txt", "b.txt"] });
+    let last = await answered(url, [prompt]);
+    for (let count = 1; count < 30; count++) last = await answered(url, [prompt]);
+    expect(last.blocks).toEqual([{ type: "text", text: "There are too many notes." }]);
+  });
+});
+
 describe("the tap", () => {
   test("passes on what comes, byte for byte, and writes it down", async () => {
     const { url, requests } = await upstream();
@@ -143,6 +199,7 @@ describe("the comparison", () => {
   const seen = (body: string, rawHeaders: readonly string[] = ["A", "1", "B", "2"]): SeenRequest => ({
     ...sent(body, rawHeaders),
     api: "anthropic",
+    reads: [],
   });
   const trial = (way: Trial["way"], answer: string, more: Partial<Trial> = {}): Trial => ({
     way,
@@ -194,6 +251,31 @@ describe("the comparison", () => {
     expect(problems("none", { seen: [seen("{ }")] })).not.toEqual([]);
     const refused = { ...sent("{}"), status: 400, error: "prompt is too long: 2 tokens > 1 maximum" };
     expect(problems("longhaul", { sent: [refused] })).toEqual(["longhaul: 1 overflows reached the agent"]);
+  });
+
+  test("wants a turn longer than the window to be right within so many requests, whatever happens directly", () => {
+    const long = { ...normal, files: ["a.txt", "b.txt"], maxRequests: 2 };
+    const reads = (...files: string[]) => ({ ...seen("{}"), reads: files });
+    const verdict = (answer: string, requests: readonly SeenRequest[]) =>
+      judge(long, trial("direct", "wrong"), [trial("longhaul", answer, { seen: requests })]);
+    const fine = verdict("right", [reads("a.txt"), reads("b.txt")]);
+    expect(fine.problems).toEqual([]);
+    expect(fine.notes).toContain("longhaul: 2 requests, reads of each file 1 1");
+    expect(verdict("wrong", [reads("a.txt")]).problems).toHaveLength(1);
+    expect(verdict("right", [reads("a.txt"), reads("a.txt"), reads("b.txt")]).problems).toEqual([
+      "longhaul: 3 requests; at most 2 are needed",
+    ]);
+  });
+
+  test("wants a refusal without end to reach the agent, after few requests", () => {
+    const ever = { ...normal, refusedResults: 2 };
+    const refused = { ...sent("{}"), status: 400, error: "prompt is too long: 2 tokens > 1 maximum" };
+    const problems = (more: Partial<Trial>) =>
+      judge(ever, trial("direct", "wrong"), [trial("longhaul", "wrong", more)]).problems;
+    expect(problems({ sent: [refused] })).toEqual([]);
+    expect(problems({})).toEqual(["longhaul: the provider's error did not reach the agent"]);
+    const many = Array.from({ length: 21 }, () => seen("{}"));
+    expect(problems({ sent: [refused], seen: many })).toEqual(["longhaul: 21 requests reached the upstream"]);
   });
 
   test("knows what providers refuse", () => {

@@ -44,8 +44,8 @@ const KEY_LINES: Readonly<Record<string, readonly (string | RegExp)[]>> = {
   "memory.ts": [
     /port of the staging server → team\/monday#2: The staging server listens on port 7781/,
     "数据库什么时候迁移 → team/friday#1: 我们决定数据库迁移在周五进行。",
-    /^pins: Build 3 was green\. .* Build 12 was green\.$/m,
-    "no pin any more, and still found: Answer in German.",
+    /^pins: Answer in German\. Build 3 was green\. .* Build 12 was green\.$/m,
+    "no pin any more, and still found: Build 1 was green.",
     "after forgetting it: 0 found",
   ],
   "http-api.ts": [

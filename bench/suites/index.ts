@@ -24,6 +24,10 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     summary: "policies for the context window on real sessions: cost, what is kept, edits",
     load: async () => (await import("./window/index.ts")).window,
   },
+  living: {
+    summary: "a conversation that goes on: evidence late in it, edits, loops, turns of many steps, cost",
+    load: async () => (await import("./living/index.ts")).living,
+  },
   compact: {
     summary: "extractive summaries on real sessions: CPU, what is kept beside truncation",
     load: async () => (await import("./compact/index.ts")).compact,

@@ -52,11 +52,19 @@ export function purposeOf(asked: Asked, script: Script): Purpose {
 /** The model's reply. It is independent of time; `nextId` gives each call a unique id. */
 export function answer(asked: Asked, purpose: Purpose, script: Script, nextId: () => string): Reply {
   if (purpose === "title") return { text: "Word of the day" };
-  if (purpose === "summary")
-    return { text: "The user wants the word of the day from the notes. Some of the notes were read." };
-  if (purpose === "read") return read(asked, script, nextRead(asked, script) ?? 0, nextId);
   const word = wordsSince(asked).at(-1);
+  if (purpose === "summary") return { text: summary(asked, script, word) };
+  if (purpose === "read") return read(asked, script, nextId);
   const text = word === undefined ? "The notes did not arrive." : `The word of the day is ${word}.`;
+  return conclude(asked, text, nextId);
+}
+
+/** The reply of a model that does not come to an end. */
+export function giveUp(asked: Asked, nextId: () => string): Reply {
+  return conclude(asked, "There are too many notes.", nextId);
+}
+
+function conclude(asked: Asked, text: string, nextId: () => string): Reply {
   if (speaksInTags(asked)) return { text: finalInTags(text) };
   // If there is a tool for ending a task, plain text counts as a mistake.
   const completes = asked.tools.some(({ name }) => name === "attempt_completion");
@@ -64,13 +72,33 @@ export function answer(asked: Asked, purpose: Purpose, script: Script, nextId: (
   return completes ? { toolCalls: [{ id: nextId(), ...end }] } : { text };
 }
 
-function read(asked: Asked, script: Script, index: number, nextId: () => string): Reply {
-  const { project, files, isParallel } = script;
-  const file = files[index] ?? "notes.txt";
-  const text = `Reading the notes (${index + 1}).`;
+/** The files that the model reads next; several if it begins with parallel calls. */
+export function wantedFiles(asked: Asked, script: Script): readonly string[] {
+  const index = nextRead(asked, script) ?? 0;
+  if (script.isParallel && index === 0 && !speaksInTags(asked)) return script.files;
+  return [script.files[index] ?? "notes.txt"];
+}
+
+/** Number of tool results in a request. */
+export function countShown(asked: Asked): number {
+  return resultsOf(asked, asked.messages).length;
+}
+
+/** A summary names the files that were read and the word, like that of a careful model. */
+function summary(asked: Asked, { files }: Script, word: string | undefined): string {
+  const known = mentioned(asked.messages, files);
+  const found = word === undefined ? "" : ` The word of the day is ${word}.`;
+  const told = `The user wants the word of the day from the notes. Read so far: ${known.join(", ") || "nothing"}.${found}`;
+  // The tags that Claude Code asks for; it asks again without them.
+  return `<summary>${told}</summary>`;
+}
+
+function read(asked: Asked, script: Script, nextId: () => string): Reply {
+  const wanted = wantedFiles(asked, script);
+  const [file = ""] = wanted;
+  const text = `Reading the notes (${(nextRead(asked, script) ?? 0) + 1}).`;
   if (speaksInTags(asked)) return { text: `${text}\n${readInTags(file)}` };
-  const wanted = isParallel && index === 0 ? files : [file];
-  const calls = wanted.flatMap((one) => readCall(asked.tools, project, one) ?? []);
+  const calls = wanted.flatMap((one) => readCall(asked.tools, script.project, one) ?? []);
   return calls.length > 0 ? { text, toolCalls: calls.map((call) => ({ id: nextId(), ...call })) } : { text };
 }
 
@@ -81,18 +109,27 @@ function read(asked: Asked, script: Script, index: number, nextId: () => string)
 function nextRead(asked: Asked, { files, countResults }: Script): number | undefined {
   const turn = turnOf(asked);
   if (new Set(files).size === 1) {
-    const shown = speaksInTags(asked)
-      ? turn.flatMap(({ role, text }) => (role === "user" ? resultsInTags(text) : [])).length
-      : turn.flatMap(({ results }) => results).length;
+    const shown = resultsOf(asked, turn).length;
     const number = PROMPTS.findLastIndex((prompt) => turn[0]?.text.includes(prompt));
     const count = countResults?.(asked, number, shown) ?? shown;
     return count < files.length ? count : undefined;
   }
-  const later = turn
+  const known = mentioned(turn, files);
+  const index = files.findIndex((file) => !known.includes(file));
+  return index === -1 ? undefined : index;
+}
+
+/** The files that messages other than the prompt mention. */
+function mentioned(messages: Asked["messages"], files: readonly string[]): readonly string[] {
+  const texts = messages
     .filter(({ text }) => !isPrompt(text))
     .map(({ whole }) => whole.replace(SURROUNDINGS, ""));
-  const index = files.findIndex((file) => !later.some((text) => text.includes(file)));
-  return index === -1 ? undefined : index;
+  return [...new Set(files)].filter((file) => texts.some((text) => text.includes(file)));
+}
+
+function resultsOf(asked: Asked, messages: Asked["messages"]): readonly string[] {
+  if (!speaksInTags(asked)) return messages.flatMap(({ results }) => results);
+  return messages.flatMap(({ role, text }) => (role === "user" ? resultsInTags(text) : []));
 }
 
 /** The words of the day in the notes; some agents put tool output next to the result. */

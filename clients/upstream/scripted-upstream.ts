@@ -7,7 +7,8 @@ import type { Behaviour, Reply } from "../../test/support/wire-server/behaviour.
 import { openaiChat } from "../../test/support/wire-server/openai-chat.ts";
 import { openaiResponses } from "../../test/support/wire-server/openai-responses.ts";
 import { perform } from "../../test/support/wire-server/perform.ts";
-import { answer, type Purpose, purposeOf, type Script } from "./answer.ts";
+import { WINDOW } from "../agents/agent.ts";
+import { answer, countShown, giveUp, type Purpose, purposeOf, type Script, wantedFiles } from "./answer.ts";
 import { readAsked } from "./asked.ts";
 import { resultCounter } from "./count-results.ts";
 import { withFreshIds } from "./fresh-ids.ts";
@@ -29,6 +30,10 @@ export interface UpstreamOptions extends Script {
   readonly refusedFrom?: number;
   /** True if requests for a summary are then refused too. */
   readonly areSummariesRefused?: boolean;
+  /** Tokens that a request may have; unlimited by default. */
+  readonly window?: number;
+  /** Every request with so many tool results is refused, whatever its purpose. */
+  readonly refusedResults?: number;
   /** Number of reads that fit in the window after the first request; unlimited by default. */
   readonly readsWithRoom?: number;
 }
@@ -44,6 +49,8 @@ export interface SeenRequest {
   readonly purpose?: Purpose;
   /** Its fault; an overflow is either scripted or caused by the limit. */
   readonly fault?: Fault;
+  /** The files that the reply asks for. */
+  readonly reads: readonly string[];
 }
 
 /** A provider on loopback that plays its script. */
@@ -55,7 +62,11 @@ export interface ScriptedUpstream {
   close(): Promise<void>;
 }
 
+/** After so many calls the model gives up, and the turn is wrong: it has read the same files again and again. */
 const MAX_CALLS = 24;
+const MAX_CALLS_PER_FILE = 6;
+/** The numbers with which a request with too many results is refused, however short it is. */
+const CROWDED = { tokens: WINDOW + 1_234, limit: WINDOW };
 const CUT_AFTER_EVENTS = 4;
 /** Time for the client to show the output so far. */
 const STALL_MS = 1_500;
@@ -66,7 +77,8 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
   let calls = 0;
   let asked = 0;
   let first = 0;
-  let limit = Number.POSITIVE_INFINITY;
+  let limit = options.window ?? Number.POSITIVE_INFINITY;
+  const maxCalls = Math.max(MAX_CALLS, MAX_CALLS_PER_FILE * new Set(options.files).size);
   const stalled = Promise.withResolvers<void>();
   const script: Script = { ...options, countResults: resultCounter() };
 
@@ -85,14 +97,14 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
     const { pathname: path } = new URL(url, "http://upstream");
     const api = method === "POST" ? APIS.find(({ matches }) => matches(path)) : undefined;
     const body = api && fieldsOf(bytes);
-    const seen = { method, url, rawHeaders, body: bytes };
+    const seen = { method, url, rawHeaders, body: bytes, reads: [] };
     if (!api || !body) {
       requests.push(seen);
-      answerAside(method, path, incoming.headers.upgrade !== undefined, response);
+      answerAside(seen, path, incoming.headers.upgrade !== undefined, response);
       return;
     }
-    const { behaviour, purpose, fault } = decide(api, body, bytes.length);
-    requests.push({ ...seen, api: api.name, purpose, ...(fault && { fault }) });
+    const { behaviour, purpose, fault, reads } = decide(api, body, bytes.length);
+    requests.push({ ...seen, api: api.name, purpose, reads, ...(fault && { fault }) });
     perform(behaviour, withFreshIds(api, requests.length), { path, body }, response);
     if (fault === "stall") setTimeout(stalled.resolve, STALL_MS);
   }
@@ -100,17 +112,24 @@ export async function startUpstream(options: UpstreamOptions): Promise<ScriptedU
   function decide(api: WireApi, body: Readonly<Record<string, unknown>>, sizeBytes: number) {
     const request = readAsked(api.name, body);
     const understood = purposeOf(request, script);
-    const purpose = understood === "read" && calls >= MAX_CALLS ? "final" : understood;
-    const tokens = Math.ceil(sizeBytes / 4);
+    const hasLostTrack = understood === "read" && calls >= maxCalls;
+    const purpose = hasLostTrack ? "final" : understood;
+    const tokens = tokensOf(sizeBytes);
     const isConversation = purpose === "read" || purpose === "final";
     if (isConversation) learnLimit(++asked, tokens);
     const scripted = isConversation ? options.faults?.[asked] : undefined;
-    const isRefused = asked >= (options.refusedFrom ?? Number.POSITIVE_INFINITY) && isRefusable(purpose);
+    const isCrowded = countShown(request) >= (options.refusedResults ?? Number.POSITIVE_INFINITY);
+    const isRefused =
+      isCrowded || (asked >= (options.refusedFrom ?? Number.POSITIVE_INFINITY) && isRefusable(purpose));
     const fault = tokens > limit || isRefused ? ("overflow" as const) : scripted;
     const usage = { input: tokens, output: 20 };
-    const reply = { ...answer(request, purpose, script, () => nextId(api)), usage };
-    const behaviour = behaviourOf(api, fault, reply, tokens, Math.min(limit, tokens - 2_000));
-    return { behaviour, purpose, fault };
+    const newId = () => nextId(api);
+    const said = hasLostTrack ? giveUp(request, newId) : answer(request, purpose, script, newId);
+    const reply = { ...said, usage };
+    const named = isCrowded ? CROWDED : { tokens, limit: tokens > limit ? limit : tokens - 2_000 };
+    const behaviour = behaviourOf(api, fault, reply, named);
+    const reads = purpose === "read" && !fault ? wantedFiles(request, script) : [];
+    return { behaviour, purpose, fault, reads };
   }
 
   function isRefusable(purpose: Purpose): boolean {
@@ -140,8 +159,7 @@ function behaviourOf(
   api: WireApi,
   fault: Fault | undefined,
   reply: Reply,
-  tokens: number,
-  limit: number,
+  { tokens, limit }: { readonly tokens: number; readonly limit: number },
 ): Behaviour {
   if (fault === "overflow")
     return { type: "error", kind: "overflow", body: overflowBody(api.name, tokens, limit) };
@@ -152,15 +170,24 @@ function behaviourOf(
 }
 
 /** Answers requests outside the conversation; anything unknown gets a 404, as from a provider. */
-function answerAside(method: string, path: string, isUpgrade: boolean, response: ServerResponse): void {
+function answerAside(
+  { method, body: { length } }: Pick<SeenRequest, "method" | "body">,
+  path: string,
+  isUpgrade: boolean,
+  response: ServerResponse,
+): void {
   const send = (status: number, body: unknown) => {
     response.writeHead(status, { "content-type": "application/json" });
     response.end(method === "HEAD" ? undefined : JSON.stringify(body));
   };
   if (isUpgrade) send(426, { error: { type: "invalid_request_error", message: "only HTTP is spoken here" } });
-  else if (path.endsWith("/count_tokens")) send(200, { input_tokens: 1_000 });
+  else if (path.endsWith("/count_tokens")) send(200, { input_tokens: tokensOf(length) });
   else if (path.endsWith("/models")) send(200, { object: "list", data: [] });
   else send(404, { error: { type: "not_found_error", message: `${method} ${path} is not here` } });
+}
+
+function tokensOf(sizeBytes: number): number {
+  return Math.ceil(sizeBytes / 4);
 }
 
 function fieldsOf(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {

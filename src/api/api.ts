@@ -8,6 +8,7 @@ import { checkRequest } from "./core/check-request.ts";
 import { toErrorReply } from "./core/error-reply.ts";
 import type { GatewayFacts } from "./core/gateway-facts.ts";
 import { matchRoute } from "./core/match-route.ts";
+import { type PersonBounds, PersonLoad } from "./core/person-load.ts";
 import type { ApiRoute, RouteCall } from "./core/route.ts";
 import { sendBytes, sendEvents, sendJson } from "./core/send-reply.ts";
 import { ChangeFeed, type FeedSource } from "./events/change-feed.ts";
@@ -33,6 +34,8 @@ export interface ApiDeps {
   readonly findErasedPerson: (name: string) => Promise<ErasedPerson>;
   /** Connects agents of this computer; without it, the routes of agents do not exist. */
   readonly agents?: AgentConnections | undefined;
+  /** Bounds of one person. */
+  readonly bounds: PersonBounds;
   /** Called for unexpected errors. */
   readonly onError: (error: unknown) => void;
 }
@@ -65,6 +68,7 @@ export class Api {
   readonly #onError: (error: unknown) => void;
   readonly #closing = new AbortController();
   readonly #sample: SampleServices;
+  readonly #load: PersonLoad;
   #document: object | undefined;
 
   constructor(deps: ApiDeps) {
@@ -77,6 +81,7 @@ export class Api {
     this.#services = { kernel, server, gateway, imports, replays, indexRun, usage, feed, agents, erasures };
     this.#sample = new SampleServices(this.#services);
     this.#onError = onError;
+    this.#load = new PersonLoad(deps.bounds);
   }
 
   /** Sends the OpenAPI document. */
@@ -105,7 +110,11 @@ export class Api {
         caller: isSample ? SAMPLE_CALLER : incoming.caller,
         ...{ ...checked, lastEventId, signal },
       };
-      await this.#answer(route, call, response, method === "HEAD");
+      const weight = typeof route.weight === "function" ? route.weight(checked) : route.weight;
+      const asked = { caller: incoming.caller, sizeBytes: incoming.body.length };
+      await this.#load.run(route.kind === "stream" ? "stream" : weight, asked, () =>
+        this.#answer(route, call, response, method === "HEAD"),
+      );
     } catch (error) {
       if (response.destroyed || incoming.signal.aborted) return name;
       this.sendError(response, error, method === "HEAD");

@@ -1,8 +1,10 @@
+import { createHmac, randomBytes } from "node:crypto";
 import { computeDigest } from "./digest.ts";
 
 /** Content of a fence: recalled text, results of memory tools, pinned memories, a summarizer's input, quotes. */
 type FenceTag = "context" | "memory-data" | "memories" | "conversation-data" | "quoted-data";
 
+const RECALLED_TAGS: readonly FenceTag[] = ["context", "memory-data", "memories"];
 /** Opens a fence around content that is stored elsewhere. */
 const RECALLED_OPENING = /^<(context|memory-data|memories) mark="([0-9a-f]{12})">\n/gm;
 /** The same in a JSON string. */
@@ -13,11 +15,24 @@ const MARK_DIGITS = 12;
 const MAX_FENCES = 64;
 
 /**
+ * Secrets of the stores that this process has opened, the latest last: fences are made with that one and recognized with
+ * all. Before the first store, fences hold within the process.
+ */
+let secrets: readonly string[] = [randomBytes(16).toString("hex")];
+const MAX_SECRETS = 16;
+
+/** Makes the fences of recalled content with the secret of a store, so that no text can forge one. */
+export function addFenceSecret(secret: string): void {
+  secrets = [...secrets.filter((one) => one !== secret), secret].slice(-MAX_SECRETS);
+}
+
+/**
  * Wraps a text in delimiters with a mark derived from the text, so that nothing inside the text can forge it. Foreign
  * content must be escaped before.
  */
 export function fenceWithMark(tag: FenceTag, text: string): string {
-  const mark = computeMark(text);
+  const isRecalled = RECALLED_TAGS.includes(tag);
+  const mark = isRecalled ? computeSecretMark(text, secrets.at(-1) ?? "") : computeMark(text);
   return `<${tag} mark="${mark}">\n${text}\n${buildClosing(tag, mark)}`;
 }
 
@@ -31,7 +46,7 @@ export function findFenceAt(
   if (found !== tag || mark === undefined) return undefined;
   const end = lines.indexOf(buildClosing(tag, mark), at + 1);
   const inside = lines.slice(at + 1, end);
-  return end > 0 && computeMark(inside.join("\n")) === mark ? { end, inside } : undefined;
+  return end > 0 && isGenuine(tag, inside.join("\n"), mark) ? { end, inside } : undefined;
 }
 
 /**
@@ -66,7 +81,7 @@ function removeFences(text: string, { opening: pattern, write, read }: FenceForm
     const start = index + opening.length;
     const close = text.indexOf(closing, start);
     const content = close < 0 ? undefined : read(text.slice(start, close));
-    if (content === undefined || computeMark(content) !== mark) continue;
+    if (content === undefined || !isGenuine(tag as FenceTag, content, mark)) continue;
     kept.push(text.slice(end, index));
     end = close + closing.length;
   }
@@ -84,6 +99,15 @@ function unescapeJson(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+function isGenuine(tag: FenceTag, text: string, mark: string): boolean {
+  if (!RECALLED_TAGS.includes(tag)) return computeMark(text) === mark;
+  return secrets.some((secret) => computeSecretMark(text, secret) === mark);
+}
+
+function computeSecretMark(text: string, secret: string): string {
+  return createHmac("sha256", secret).update(text).digest("hex").slice(0, MARK_DIGITS);
 }
 
 function computeMark(text: string): string {

@@ -18,6 +18,7 @@ type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 export class WorkMeter {
   readonly #messages: Mutable<SizedCount> = { count: 0, bytes: 0 };
   readonly #images: Mutable<SizedCount> = { count: 0, bytes: 0 };
+  readonly #freedImages: Mutable<SizedCount> = { count: 0, bytes: 0 };
   readonly #saves: Mutable<TimedCount> = { count: 0, totalMs: 0, lastAt: 0 };
   readonly #searches: Mutable<TimedCount> = { count: 0, totalMs: 0, lastAt: 0 };
   readonly #compactions: Mutable<TimedCount> = { count: 0, totalMs: 0, lastAt: 0 };
@@ -31,6 +32,11 @@ export class WorkMeter {
   /** Images stored. */
   get images(): SizedCount {
     return { ...this.#images };
+  }
+
+  /** Images and other blobs that left the cache. */
+  get freedImages(): SizedCount {
+    return { ...this.#freedImages };
   }
 
   /** Commits of appends. */
@@ -64,6 +70,11 @@ export class WorkMeter {
   addImage(bytes: number): void {
     this.#images.count++;
     this.#images.bytes += bytes;
+  }
+
+  addFreedImages(count: number, bytes: number): void {
+    this.#freedImages.count += count;
+    this.#freedImages.bytes += bytes;
   }
 
   addSave(ms: number): void {

@@ -19,12 +19,20 @@ if (major < 22 || (major === 22 && minor < 13)) {
 
 /** The built program keeps compiled code beside itself; where that folder cannot be written, it compiles each time. */
 async function run(): Promise<void> {
-  if (import.meta.url.endsWith(".js")) {
-    const { enableCompileCache } = await import("node:module");
-    enableCompileCache(`${import.meta.dirname}/../.compile-cache`);
-  }
-  const { start } = await import("./start.ts");
-  await start();
+  if (!import.meta.url.endsWith(".js")) return (await import("./start.ts")).start();
+  const { enableCompileCache } = await import("node:module");
+  enableCompileCache(`${import.meta.dirname}/../.compile-cache`);
+  const [name, ...args] = process.argv.slice(2);
+  const greeted =
+    name === "mcp"
+      ? (await import("./mcp-greeter.ts")).greetClient(
+          args,
+          new URL("../mcp-greetings.json", import.meta.url),
+        )
+      : undefined;
+  await greeted?.isDone;
+  await (await import("./start.ts")).start(greeted);
+  greeted?.close();
 }
 
 export {};

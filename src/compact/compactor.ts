@@ -136,7 +136,7 @@ export async function applySummary(
     summary: { by: rung, ...(cost !== undefined && { cost }), left: compacted.left },
     edit: toStoredEdit(edit, session, window.places),
   };
-  return appendOverlay(log, session, body, window.head, (entry) => !isTransientPlan(entry));
+  return (await appendOverlay(log, session, body, window.head, (entry) => !isTransientPlan(entry)))?.seq;
 }
 
 function toOneLine(reason: string): string {

@@ -207,7 +207,10 @@ export class Conversation<G extends CallerMessage> {
       const place = line.placeOf(id);
       if (place !== undefined && line.messages[place - 1]?.id === last) return true;
       if (!(await this.ensureOnLine(last))) return true;
-      const { ranges } = await this.#session.rewind(last, { departure: "branched" });
+      const { ranges } = await this.#session.rewind(last, {
+        departure: "branched",
+        keepsEdits: true,
+      });
       await this.#session.setLine(
         [...ranges, { session, from: seq, to: seq }],
         "a reply to where it belongs",
@@ -275,8 +278,10 @@ export class Conversation<G extends CallerMessage> {
   /** Makes the line end with its message at `place`; a place before the first message empties it. */
   async #rewind(line: CachedLine, place: number, departure: LineDeparture): Promise<void> {
     const last = line.messages[place];
-    if (last) this.#lineCache.recordRewind(line, place, await this.#session.rewind(last.id, { departure }));
-    else
+    if (last) {
+      const chosen = await this.#session.rewind(last.id, { departure, keepsEdits: true });
+      this.#lineCache.recordRewind(line, place, chosen);
+    } else
       await this.#session.setLine([], "the caller begins again", {
         departure: departure === "trimmed" ? departure : "branched",
       });

@@ -22,7 +22,7 @@ export async function findDeparture(
   const later = new Set(line.keys.slice(keep));
   const fresh = given.slice(keep);
   if (fresh.some(({ key }) => later.has(key))) return "branched";
-  const inputs = fresh.map(({ input }) => input());
+  const inputs = fresh.map((message) => message.input());
   if (inputs.some(({ role }) => role === "assistant" || role === "tool")) return "branched";
   const words = collapseSpaces(inputs.map(readText).join("\n"));
   const reply = line.messages.slice(keep).findLast(({ role }) => role === "assistant");

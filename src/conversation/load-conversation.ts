@@ -29,9 +29,8 @@ async function readMessagesInto(
     const entries = await session.read({ from: next, to, limit: PAGE_ENTRIES, kinds: ["message"] });
     for (const entry of entries) {
       if (entry.kind !== "message") continue;
-      const { at: own } = entry.message.meta ?? {};
-      const at = typeof own === "number" ? own : entry.at;
-      messages.push({ seq: entry.seq, at, message: await restoreMessage(kernel, entry.message) });
+      const { seq, at } = entry;
+      messages.push({ seq, at, message: await restoreMessage(kernel, entry.message) });
     }
     const last = entries.at(-1);
     if (!last) return;

@@ -3,8 +3,8 @@ import type { CachedLine } from "./line-cache.ts";
 
 /** A message as a caller passed it. */
 export interface CallerMessage {
-  /** Builds the message for the log; called only if the log does not contain it yet. */
-  readonly input: () => MessageInput;
+  /** Builds the message for the log. A method: call it on its message, which may be an object with private fields. */
+  input(): MessageInput;
   /** Key of the content: messages with the same key are equal. */
   readonly key: string;
   /** Messages to write before this one if it is new: recalled text, which no caller sends. */

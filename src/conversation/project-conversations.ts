@@ -1,6 +1,7 @@
 import { parse } from "node:path";
 import type { Kernel, MemoryScope, SessionId, SessionRecord } from "../index.ts";
-import { toObject, toText } from "../wire/fields.ts";
+import { findProjectFolder, isWithinProject } from "../model/session-origin.ts";
+import { toObject } from "../wire/fields.ts";
 
 /** Number of newest sessions to inspect where their kind or project counts. */
 const MAX_SESSIONS = 10_000;
@@ -57,7 +58,7 @@ export async function readConversations(
       newest ??= record.id;
       if (record.id === until) return { conversations, newest, isCutShort: true };
       if (isConversation(record) && (prefixes?.some((prefix) => record.id.startsWith(prefix)) ?? true))
-        conversations.push({ id: record.id, project: findSessionProject(record) });
+        conversations.push({ id: record.id, project: findProjectFolder(record) });
     }
     before = page.at(-1)?.id;
     if (page.length < limit) break;
@@ -91,25 +92,10 @@ export function listProjectFolders(projects: readonly string[]): readonly string
   return projects.length > 0 ? projects : [parse(process.cwd()).root];
 }
 
-/** The project of a session: as its client stated it, or as the import found it. */
-export function findSessionProject({ meta }: Pick<SessionRecord, "meta">): string | undefined {
-  const places = [meta, ...Object.values(meta ?? {})].map(toObject);
-  const found = places.flatMap((place) => toText(place?.cwd) ?? toText(place?.directory) ?? []);
-  return toText(toObject(meta?.gateway)?.project) ?? found[0];
-}
-
 function isConversation({ id, meta }: SessionRecord): boolean {
   return !id.startsWith("memory:") && CONVERSATION_KINDS.includes(toObject(meta?.gateway)?.kind);
 }
 
 function isSameProject(one: string, other: string): boolean {
   return isWithinProject(one, other) || isWithinProject(other, one);
-}
-
-/** True if one path is the other, or a folder inside of it. */
-export function isWithinProject(path: string, project: string): boolean {
-  const [inner = "", outer = ""] = [path, project].map((one) =>
-    one.replaceAll("\\", "/").replace(/\/+$/, ""),
-  );
-  return inner === outer || inner.startsWith(`${outer}/`);
 }

@@ -94,6 +94,6 @@ async function identifyCaller(principal: Principal, formerPeople: FormerPeople) 
 }
 
 /** A refusal of the door as an error of the API. */
-export function toApiError({ status, message }: WireFault): ApiError {
-  return createDoorError(status, message);
+export function toApiError({ status, message, headers }: WireFault): ApiError {
+  return createDoorError(status, message, headers);
 }

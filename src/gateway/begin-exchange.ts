@@ -18,7 +18,8 @@ import { addMemories } from "./recall/pinned-memories.ts";
 import { searchMemory } from "./recall/search-memory.ts";
 import type { EarlySend } from "./reply/early-send.ts";
 import type { ParsedRequest } from "./request/read-request.ts";
-import { reserveBudget } from "./reserve-budget.ts";
+import { mustAskUsage } from "./request/stream-usage.ts";
+import { confirmBudget, reserveBudget } from "./reserve-budget.ts";
 import { findThread } from "./thread/find-thread.ts";
 import { runWithStore } from "./thread/store-failure.ts";
 import type { Thread } from "./thread/thread.ts";
@@ -62,6 +63,7 @@ export async function beginExchange(
     thread: call.thread,
     early,
     keptBody,
+    asksUsage: mustAskUsage(request, target, incoming, services),
     recall: undefined,
     reply: undefined,
     [Symbol.dispose]() {
@@ -85,6 +87,8 @@ async function beginCall(
   const compacted = compacting && (await compacting);
   const sought = compacted ? { ...request, messages: compacted.messages } : request;
   // Each wait costs a turn of the microtask queue, so only promises are awaited.
+  const reserving = reserveBudget(request, target, incoming, services);
+  if (reserving) await reserving;
   const finding = findThread(sought, incoming, services);
   const { thread, chain } = finding instanceof Promise ? await finding : finding;
   trace.session = thread.session.id;
@@ -104,8 +108,8 @@ async function beginCall(
     );
     const own = controlling instanceof Promise ? await controlling : controlling;
     checkLoops(thread, own.messages.list.length, services.loops);
-    const reserving = reserveBudget(request, target, incoming, services, thread);
-    if (reserving) await reserving;
+    const confirming = confirmBudget(request, target, incoming, services, thread);
+    if (confirming) await confirming;
     // ChatGPT's back-end may check the instructions, so they stay unchanged.
     const isFixed = target.upstream.name === CHATGPT;
     const adding = isFixed ? own : addMemories(own, incoming, services, thread);
@@ -124,6 +128,8 @@ async function beginCall(
     }
   } catch (error) {
     thread.recordEnd(false);
+    // A request that is refused here was not sent.
+    if (error instanceof FaultError && !early.isStarted) await incoming.spending.release();
     throw error;
   }
 }

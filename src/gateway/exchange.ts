@@ -11,6 +11,7 @@ import { recordReply } from "./reply/record-reply.ts";
 import { relayResult } from "./reply/relay-result.ts";
 import { reportSpending } from "./reply/report-spending.ts";
 import { sendUntilAccepted } from "./reply/send-until-accepted.ts";
+import { findNamedModels } from "./request/named-models.ts";
 import { readRequest } from "./request/read-request.ts";
 import { checkReferenceAccess } from "./upstream/check-ownership.ts";
 import { checkTargetAllowed } from "./upstream/check-target.ts";
@@ -22,14 +23,16 @@ export async function runExchange(incoming: Incoming, services: Services): Promi
   const request = reading instanceof Promise ? await reading : reading;
   if (!request) return forwardUnchanged(incoming, services);
   const target = chooseTarget(request, incoming, services);
-  checkTargetAllowed(incoming.principal, target);
+  checkTargetAllowed(incoming.principal, target, () => findNamedModels(request));
   const checking = checkReferenceAccess(incoming, services, target.upstream);
   if (checking) await checking;
   using early = new EarlySend();
   using exchange = await beginExchange(request, target, incoming, services, early);
   if (!exchange) {
     const sent = early.take();
-    return sent ? relayUnread(incoming, services, await sent) : forwardUnchanged(incoming, services);
+    if (!sent) return forwardUnchanged(incoming, services, true);
+    incoming.spending.report(incoming.spending.estimate);
+    return relayUnread(incoming, services, await sent);
   }
   if (await answerWithSummary(exchange)) return;
   try {

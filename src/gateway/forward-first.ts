@@ -4,6 +4,7 @@ import type { Exchange } from "./exchange/exchange-state.ts";
 import { getRecallSettings } from "./recall/recall-settings.ts";
 import type { EarlySend } from "./reply/early-send.ts";
 import { sendBody } from "./reply/send-body.ts";
+import { mustAskUsage } from "./request/stream-usage.ts";
 import type { CallRequest } from "./thread/call-request.ts";
 import { mayEditWindow } from "./thread/call-request-facts.ts";
 import type { Thread } from "./thread/thread.ts";
@@ -21,9 +22,10 @@ export function forwardFirst(
   callRequest: CallRequest,
   early: EarlySend,
 ): boolean | Promise<boolean> {
-  const { services, request, target } = exchange;
+  const { incoming, services, request, target } = exchange;
   // A second try of the same exchange, because its session was deleted in the meantime.
   if (early.isStarted) return true;
+  if (mustAskUsage(request, target, incoming, services)) return false;
   // Other gateways would miss an exchange that the store they share did not take.
   if (services.kernel.maintenance.sharedStates) return false;
   if (getRecallSettings(services.config(), request.api.name, thread.kind).context) return false;

@@ -7,6 +7,7 @@ import { readVersion } from "../base/package-files.ts";
 import type { System } from "../formats/index.ts";
 import type { Kernel, MessageInput } from "../index.ts";
 import { isPersonSecret } from "../team-entry.ts";
+import { chargeApiRequest } from "./budget/request-spending.ts";
 import { TeamState } from "./budget/team-state.ts";
 import { buildGatewayFacts } from "./build-gateway-facts.ts";
 import { KnownCompactions } from "./call/known-compactions.ts";
@@ -156,6 +157,15 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     replayRunner: new ReplayRunner(kernel),
     findErasedPerson: (name) => findErasedPerson(kernel, name),
     agents: options.agents?.(() => url),
+    bounds: {
+      get maxPersonStreams() {
+        return config().limits.maxPersonStreams;
+      },
+      get maxPersonBytes() {
+        return config().limits.maxPersonBytes;
+      },
+      charge: (person) => chargeApiRequest(spending, person),
+    },
     onError,
   });
   const bodies = new RecentBodies(
@@ -179,6 +189,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     gate,
     state: new TeamState(kernel.team),
     warned: new BoundedMap<string, true>({ max: MAX_WARNED }),
+    withoutUsage: new BoundedMap<string, true>({ max: MAX_WARNED }),
     onError,
   };
   const storedItems = new StoredItems(kernel);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { parseJson } from "../base/parse-json.ts";
 import type { AdmittedRequest } from "./door/admit.ts";
 import { getMemoryAgent, type PersonIds } from "./identity/person-ids.ts";
 import { buildPersonScope } from "./recall/person-scope.ts";
@@ -41,10 +42,10 @@ export function describeCaller(
   };
 }
 
-/** The parsed body; undefined if it is empty or not JSON, which the protocol answers itself. */
+/** The parsed body; undefined if it is empty, not JSON or nested too deep, which the protocol answers itself. */
 export function parseMountedBody(body: Buffer): unknown {
   try {
-    return body.length === 0 ? undefined : (JSON.parse(body.toString("utf8")) as unknown);
+    return body.length === 0 ? undefined : parseJson(body.toString("utf8"));
   } catch {
     return undefined;
   }

@@ -13,10 +13,13 @@ import { createClientSignal } from "./door/client-signal.ts";
 import type { Incoming } from "./door/incoming.ts";
 import { KnownPeers } from "./door/known-peers.ts";
 import type { PeerUser } from "./door/peer-user.ts";
+import { PersonLimits } from "./door/person-limits.ts";
 import { lookUpPerson } from "./door/person-lookup.ts";
+import type { Principal } from "./door/principal.ts";
 import { readRequestBody } from "./door/read-body.ts";
-import { readRequestHead } from "./door/request-head.ts";
+import { type RequestHead, readRequestHead } from "./door/request-head.ts";
 import { Semaphore } from "./door/semaphore.ts";
+import { TokenWatch } from "./door/token-watch.ts";
 import { isStoreAway, waitForStore } from "./door/wait-for-store.ts";
 import type { Services } from "./exchange/services.ts";
 import { runExchange } from "./exchange.ts";
@@ -67,10 +70,13 @@ export class Reception {
   readonly #budget: ByteBudget;
   readonly #ownUser = process.getuid?.();
   readonly #peers = new KnownPeers();
+  readonly #tokenWatch = new TokenWatch();
+  readonly #personLimits: PersonLimits;
 
   constructor(deps: ReceptionDeps) {
     this.#deps = deps;
     this.#budget = new ByteBudget(() => deps.services.config().limits.maxHeldBytes);
+    this.#personLimits = new PersonLimits(() => deps.services.config().limits);
   }
 
   /** Number of unfinished requests. */
@@ -116,11 +122,36 @@ export class Reception {
       else if (admission.type === "refused") {
         this.#deps.metrics.refused.add({ kind: admission.fault.kind });
         refuseClient(request, response, admission.fault, admission.api);
-      } else await this.#admitted(request, response, admission, startedMs);
+      } else {
+        const begun = this.#personLimits.begin(admission.principal);
+        if (typeof begun !== "function") {
+          this.#deps.metrics.refused.add({ kind: begun.kind });
+          const { route } = admission.target;
+          return refuseClient(request, response, begun, "api" in route ? route.api : undefined);
+        }
+        const unwatch = this.#tokenWatch.add({
+          principal: admission.principal,
+          admitAgain: () => this.#admitAgain(head, admission.principal),
+          end: () => response.destroy(),
+        });
+        await this.#admitted(request, response, admission, startedMs).finally(() => {
+          unwatch();
+          begun();
+        });
+      }
     } catch (error) {
       this.#deps.onError(error);
       response.destroy();
     }
+  }
+
+  /** The person of a request in progress as of now; the former one while the store cannot be asked. */
+  async #admitAgain(head: RequestHead, former: Principal): Promise<Principal | undefined> {
+    const { config, env, kernel, spending } = this.#deps.services;
+    const lookup = await lookUpPerson(head, kernel.team, spending.state);
+    if (lookup.hasFailed) return former;
+    const admission = admit(head, config(), env, lookup);
+    return admission.type === "admitted" ? admission.principal : undefined;
   }
 
   /** Without tokens, the gateway serves only the user who runs it, not every account on the machine. */
@@ -249,6 +280,12 @@ export class Reception {
       const deps = { api, formerPeople, limits, budget: this.#budget, controller };
       const route = await answerApi(request, response, admission, deps);
       this.#deps.observer.recordApi(toApiTrace(request, response, { route, admission, startedMs }));
+    } catch (error) {
+      // The API itself could not be loaded, for instance because too many files are open.
+      this.#deps.onError(error);
+      const message = "The API cannot be loaded at the moment; try again, and see the gateway's log.";
+      if (response.headersSent) response.destroy();
+      else refuseClient(request, response, { status: 503, kind: "unavailable", message });
     } finally {
       this.#controllers.delete(controller);
     }

@@ -14,8 +14,8 @@ export function refuseClient(
 ): void {
   if (isApiRequest(request)) {
     if (!request.complete) response.setHeader("connection", "close");
-    const { status, json } = toErrorReply(toApiError(fault));
-    sendJson(response, { status, json }, request.method === "HEAD");
+    const { status, headers, json } = toErrorReply(toApiError(fault));
+    sendJson(response, { status, headers, json }, request.method === "HEAD");
     discardBody(request);
     return;
   }

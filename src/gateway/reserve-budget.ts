@@ -1,10 +1,12 @@
-import { findOrigin } from "../model/session-origin.ts";
-import type { BudgetAmounts } from "../team-entry.ts";
+import { findOrigin, type SessionOrigin } from "../model/session-origin.ts";
 import { computeUsageCost } from "../window-entry.ts";
 import { toNumber } from "../wire/fields.ts";
+import { findPriceFactor } from "../wire/usage/usage-counts.ts";
+import type { SpendingEstimate } from "./budget/request-spending.ts";
 import type { Incoming } from "./door/incoming.ts";
 import type { Services } from "./exchange/services.ts";
-import { OUTPUT_FIELDS } from "./request/output-fields.ts";
+import { findNamedModels } from "./request/named-models.ts";
+import { findOutputLimit } from "./request/output-fields.ts";
 import type { ParsedRequest } from "./request/read-request.ts";
 import type { Thread } from "./thread/thread.ts";
 import type { Target } from "./upstream/target.ts";
@@ -12,13 +14,29 @@ import type { Target } from "./upstream/target.ts";
 /** Clients ask for far more output than they use. */
 const MAX_ESTIMATED_OUTPUT = 4_096;
 const BYTES_PER_TOKEN = 4;
+/** No API writes more replies to one request. */
+const MAX_CHOICES = 128;
 const WARNING_HEADER = "x-longhaul-budget-warning";
 
 /**
- * Reserves the estimated cost of a request in its budgets and tells of those that are nearly used up; undefined if the
- * store is known to have none.
+ * Reserves the estimated cost of a request before its conversation is found, so that a refused one makes none; undefined if
+ * the store is known to have no budgets.
  */
 export function reserveBudget(
+  request: ParsedRequest,
+  target: Target,
+  incoming: Incoming,
+  services: Services,
+): Promise<void> | undefined {
+  const isInUse = services.spending.state.isInUse();
+  if (isInUse === false) return undefined;
+  const { project } = request.facts;
+  const origin = findOrigin({ id: "", meta: project === undefined ? {} : { project } });
+  return reserve(request, target, incoming, services, origin, isInUse).then(() => undefined);
+}
+
+/** Corrects the reservation once the project of the conversation is known, and tells of budgets that are nearly used up. */
+export function confirmBudget(
   request: ParsedRequest,
   target: Target,
   incoming: Incoming,
@@ -26,10 +44,10 @@ export function reserveBudget(
   thread: Thread,
 ): Promise<void> | undefined {
   const isInUse = services.spending.state.isInUse();
-  return isInUse === false ? undefined : reserve(request, target, incoming, services, thread, isInUse);
+  return isInUse === false ? undefined : confirm(request, target, incoming, services, thread, isInUse);
 }
 
-async function reserve(
+async function confirm(
   request: ParsedRequest,
   target: Target,
   incoming: Incoming,
@@ -37,12 +55,8 @@ async function reserve(
   thread: Thread,
   isInUse: boolean | Promise<boolean>,
 ): Promise<void> {
-  if (!(await isInUse)) return;
-  const { project } = findOrigin(await thread.session.record());
-  const warnings = await incoming.spending.reserve(
-    { project, model: target.model },
-    estimateRequest(request, target, incoming, services),
-  );
+  const origin = findOrigin(await thread.session.record());
+  const warnings = await reserve(request, target, incoming, services, origin, isInUse);
   const [first] = warnings;
   if (!first) return;
   if (!incoming.response.headersSent) incoming.response.setHeader(WARNING_HEADER, toHeaderText(first.text));
@@ -55,6 +69,19 @@ async function reserve(
   }
 }
 
+async function reserve(
+  request: ParsedRequest,
+  target: Target,
+  incoming: Incoming,
+  services: Services,
+  { project }: SessionOrigin,
+  isInUse: boolean | Promise<boolean>,
+): Promise<Awaited<ReturnType<Incoming["spending"]["reserve"]>>> {
+  if (!(await isInUse)) return [];
+  const models = [target.model, target.clientModel, ...findNamedModels(request)];
+  return incoming.spending.reserve({ project, models }, estimateRequest(request, target, incoming, services));
+}
+
 /** A text without the characters that a header cannot hold, such as those of a name. */
 function toHeaderText(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, "?");
@@ -62,16 +89,27 @@ function toHeaderText(text: string): string {
 
 /** Estimates a request before its window is fitted, at prices without a cache. */
 function estimateRequest(
-  { fields }: ParsedRequest,
+  { api, fields }: ParsedRequest,
   { model, clientModel }: Target,
   { body }: Incoming,
   { kernel }: Services,
-): BudgetAmounts {
+): SpendingEstimate {
   const own = kernel.modelFacts(model);
   const facts = own.arePricesAssumed ? kernel.modelFacts(clientModel) : own;
-  const limits = OUTPUT_FIELDS.flatMap((name) => toNumber(fields.all[name]) ?? []);
-  const inputTokens = Math.min(Math.ceil(body.length / BYTES_PER_TOKEN), facts.window);
-  const outputTokens = Math.min(MAX_ESTIMATED_OUTPUT, facts.maxOutput, ...limits);
-  const usd = facts.arePricesAssumed ? undefined : computeUsageCost({ inputTokens, outputTokens }, facts);
-  return { tokens: inputTokens + outputTokens, usd };
+  const limit = Math.min(facts.maxOutput, findOutputLimit(api.name, fields.all) ?? facts.maxOutput);
+  // The usage of a reply that is made in the background is never seen, so it counts with the most that it may cost.
+  const output = fields.all.background === true ? limit : Math.min(MAX_ESTIMATED_OUTPUT, limit);
+  const factor = findPriceFactor(fields.all);
+  const usage = {
+    inputTokens: Math.min(Math.ceil(body.length / BYTES_PER_TOKEN), facts.window),
+    outputTokens: output * countChoices(fields.all.n),
+    ...(factor !== undefined && { priceFactor: factor }),
+  };
+  const usd = facts.arePricesAssumed ? undefined : computeUsageCost(usage, facts);
+  return { tokens: usage.inputTokens + usage.outputTokens, usd, usage };
+}
+
+/** The replies that a request asks for. */
+function countChoices(value: unknown): number {
+  return Math.min(MAX_CHOICES, Math.max(1, Math.floor(toNumber(value) ?? 1)));
 }

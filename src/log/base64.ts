@@ -19,11 +19,12 @@ export function splitDataUrl(text: string): { mime: string; base64: string } | u
 
 /**
  * Decodes base64 in slices, so that memory never holds a complete second copy; throws
- * BASE64_INVALID if it is incomplete.
+ * BASE64_INVALID if it is empty or incomplete.
  */
 export function* decodeBase64(text: string): Generator<Uint8Array> {
   try {
     const clean = /\s/.test(text) ? text.replace(/\s+/g, "") : text;
+    if (clean === "") throw createBase64Error("it is empty");
     if (clean.length % 4 !== 0)
       throw createBase64Error(`its length ${clean.length} is not a multiple of 4, so it was cut off`);
     for (let at = 0; at < clean.length; at += SLICE) {

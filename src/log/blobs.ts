@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { BoundedMap } from "../base/bounded-map.ts";
+import type { WorkMeter } from "../base/work-meter.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { type Digest, isDigest } from "../model/blob.ts";
 import type { Clock } from "../model/clock.ts";
@@ -27,11 +28,19 @@ export class Blobs {
   readonly #store: BlobStore;
   readonly #limits: Limits;
   readonly #cache: BoundedMap<Digest, Uint8Array>;
+  readonly #meter: Pick<WorkMeter, "addFreedImages"> | undefined;
   #aging: NodeJS.Timeout | undefined;
 
-  /** `getShare` is the share of its limit that the cache may use. */
-  constructor(store: BlobStore, limits: Limits, clock: Clock, getShare: () => number = () => 1) {
+  /** `getShare` is the share of its limit that the cache may use; `meter` counts entries that leave the cache. */
+  constructor(
+    store: BlobStore,
+    limits: Limits,
+    clock: Clock,
+    getShare: () => number = () => 1,
+    meter?: Pick<WorkMeter, "addFreedImages">,
+  ) {
     this.#store = store;
+    this.#meter = meter;
     this.#limits = limits;
     this.#cache = new BoundedMap({
       max: () => limits.blobCacheBytes * getShare(),
@@ -47,7 +56,7 @@ export class Blobs {
   }
 
   dropCache(): void {
-    this.#cache.clear();
+    this.#countFreed(() => this.#cache.clear());
     clearTimeout(this.#aging);
     this.#aging = undefined;
   }
@@ -90,9 +99,19 @@ export class Blobs {
     const chunks: Uint8Array[] = [];
     for await (const chunk of this.stream(digest)) chunks.push(chunk);
     const bytes = Buffer.concat(chunks);
-    this.#cache.set(digest, bytes);
+    this.#countFreed(() => this.#cache.set(digest, bytes), { digest, bytes });
     this.#dropAged();
     return bytes;
+  }
+
+  /** Counts the entries that a change of the cache removes, without the one that it sets. */
+  #countFreed(change: () => void, set?: { readonly digest: Digest; readonly bytes: Uint8Array }): void {
+    const [count, bytes] = [this.#cache.size, this.#cache.weight];
+    change();
+    const isSet = set !== undefined && this.#cache.has(set.digest);
+    const freed = count + (isSet ? 1 : 0) - this.#cache.size;
+    const freedBytes = bytes + (isSet ? set.bytes.byteLength : 0) - this.#cache.weight;
+    if (freed > 0) this.#meter?.addFreedImages(freed, freedBytes);
   }
 
   async text(digest: Digest): Promise<string> {
@@ -152,7 +171,10 @@ export class Blobs {
 
   /** Drops aged blobs now and when the next one is due; the timer does not keep the process alive. */
   #dropAged(): void {
-    const dueMs = this.#cache.dropAged();
+    let dueMs: number | undefined;
+    this.#countFreed(() => {
+      dueMs = this.#cache.dropAged();
+    });
     if (dueMs === undefined || this.#aging) return;
     const delayMs = Math.max(dueMs, this.#limits.blobCacheAgeMs / CHECKS_PER_AGE);
     this.#aging = setTimeout(

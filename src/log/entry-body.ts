@@ -45,11 +45,27 @@ export function decodeStoredBody({ kind, payload }: Pick<StoredEntry, "kind" | "
   }
 }
 
+/** Builds an entry with the time that people see: a message or a report that an import moved keeps its own. */
 export function buildEntry<Body extends EntryBody>(
   session: SessionId,
   seq: number,
   at: number,
   body: Body,
 ): Entry<Body> {
-  return { id: formatEntryId(session, seq), session, seq, at, ...body };
+  return {
+    id: formatEntryId(session, seq),
+    session,
+    seq,
+    at: Math.min(at, findOwnTime(body) ?? at),
+    ...body,
+  };
+}
+
+/**
+ * The time that an importer wrote into a body because the log already had a later one: times in the store never
+ * decrease, so that they can be searched.
+ */
+function findOwnTime(body: EntryBody): number | undefined {
+  const meta = body.kind === "message" ? body.message.meta : body.kind === "usage" ? body.meta : undefined;
+  return Number.isSafeInteger(meta?.at) ? (meta?.at as number) : undefined;
 }

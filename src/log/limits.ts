@@ -1,3 +1,4 @@
+import { checkNames } from "../model/check-names.ts";
 import { checkWholeNumber } from "../model/errors.ts";
 
 /** Limits of a kernel; every cache, queue and buffer takes its size from here. */
@@ -45,6 +46,7 @@ const DEFAULT_LIMITS: Limits = {
 
 /** The defaults merged with `changes`, checked. */
 export function resolveLimits(changes: Partial<Limits> = {}): Limits {
+  checkNames("limits", changes, Object.keys(DEFAULT_LIMITS));
   const limits = { ...DEFAULT_LIMITS, ...changes };
   for (const [name, value] of Object.entries(limits)) {
     checkWholeNumber(`limits.${name}`, value, name === "blobCacheBytes" ? 0 : 1);

@@ -24,6 +24,7 @@ import type { MessageInput } from "../model/message.ts";
 import type { NewSession } from "../store/session-store.ts";
 import type { ReadyBody } from "./absorb-message.ts";
 import { toEntry } from "./entry-body.ts";
+import { keepEdits } from "./keep-edits.ts";
 import type { Log } from "./log.ts";
 
 /** A line with the seq of the entry that chose it; 0 for a session's initial line. */
@@ -49,6 +50,8 @@ interface LineChange {
   readonly reason?: string;
   readonly departure?: LineDeparture;
 }
+
+type RewindChange = LineChange & { readonly keepsEdits?: boolean };
 
 /** Maximum retries of a change while others keep appending. */
 const MAX_TRIES = 200;
@@ -145,9 +148,18 @@ export class Lines {
     }
   }
 
-  /** Rewinds to just after an entry: later entries leave the line but stay in the log. */
-  rewind(place: Place, change: LineChange = {}): Promise<Entry<LineBody>> {
-    return this.#change({ ...TAKING_BACK, reason: "rewind", ...change }, (line) => keepThrough(line, place));
+  /**
+   * Rewinds to just after an entry: later entries leave the line but stay in the log. With `keepsEdits`, overlays that
+   * concern no later message stay on the line.
+   */
+  rewind(place: Place, { keepsEdits, ...change }: RewindChange = {}): Promise<Entry<LineBody>> {
+    return this.#change({ ...TAKING_BACK, reason: "rewind", ...change }, (line, head) =>
+      this.#keepThrough(line, head, place, keepsEdits),
+    );
+  }
+
+  #keepThrough(line: Line, head: number, place: Place, keepsEdits = false): Line | Promise<Line> {
+    return keepsEdits ? keepEdits(this.#log.store.entries, line, head, place) : keepThrough(line, place);
   }
 
   /** Removes entries from the line in one step. */
@@ -210,11 +222,11 @@ export class Lines {
   }
 
   /** Creates a session whose line is this one's, up to a place or to the current end. */
-  async forkInto(create: NewSession, at: Place | undefined): Promise<void> {
+  async forkInto(create: NewSession, at: Place | undefined, keepsEdits = false): Promise<void> {
     // Read the head first: if the line changes in between, the new line is cut at that head.
     const { seq: head } = await this.#log.store.entries.head(this.#session);
     const { line } = await this.active();
-    const ranges = at ? keepThrough(line, at) : closeLine(line, head);
+    const ranges = at ? await this.#keepThrough(line, head, at, keepsEdits) : closeLine(line, head);
     const body: LineBody = {
       kind: "line",
       ranges,
@@ -227,17 +239,20 @@ export class Lines {
 
   async #change(
     change: Required<LineChange>,
-    next: (line: Line, head: number) => Line,
+    next: (line: Line, head: number) => Line | Promise<Line>,
     at?: number,
   ): Promise<Entry<LineBody>> {
     const why = toLineFields(change);
-    const [entry] = await this.#retryAtHead((head, { seq: previous, line }) =>
-      this.#log.append<LineBody>(
+    const [entry] = await this.#retryAtHead(async (head, { seq: previous, line }) => {
+      const ranges = await next(line, head);
+      return this.#log.append<LineBody>(
         this.#session,
-        [{ body: { kind: "line", ranges: next(line, head), ...why, previous, previousEnd: head } }],
+        [{ body: { kind: "line", ranges, ...why, previous, previousEnd: head } }],
         at === undefined ? { expectedHead: head } : { expectedHead: head, at },
-      ),
-    );
+      );
+    });
+    // The next change would otherwise read and parse this line again, which takes longer the more ranges it has.
+    this.#keep(entry as Entry<LineBody>);
     return entry as Entry<LineBody>;
   }
 
@@ -278,8 +293,10 @@ export class Lines {
     if (known) return known;
     const stored = await this.#log.store.entries.get(this.#session, seq);
     const entry = stored && toEntry(this.#session, stored);
-    if (entry?.kind !== "line") return this.#loadBefore(seq);
-    const { ranges, previous, previousEnd, reason } = entry;
+    return entry?.kind === "line" ? this.#keep(entry) : this.#loadBefore(seq);
+  }
+
+  #keep({ seq, ranges, previous, previousEnd, reason }: Entry<LineBody>): LoadedLine {
     this.#known = { seq, line: buildLineAfter(this.#session, seq, ranges), previous, previousEnd, reason };
     return this.#known;
   }

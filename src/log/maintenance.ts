@@ -1,10 +1,24 @@
 import { randomBytes } from "node:crypto";
 import type { DroppableCache } from "../base/cache-registry.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
+import type { Clock } from "../model/clock.ts";
 import type { SessionSize } from "../store/session-store.ts";
 import type { SharedStateStore } from "../store/shared-state-store.ts";
-import type { StoreInspection } from "../store/store.ts";
+import type { FileSearch, Store, StoreInspection } from "../store/store.ts";
 import type { Log } from "./log.ts";
+
+/** A random key of a store, the same in every process that opens it; created on first use. */
+export async function readStoreKey(
+  { leases }: Pick<Store, "leases">,
+  clock: Clock,
+  name: string,
+): Promise<string> {
+  // A lease that never ends: of several who claim it, one succeeds.
+  const owner = randomBytes(32).toString("hex");
+  const lease = { name: `key ${name}`, owner, expiresAt: Number.MAX_SAFE_INTEGER };
+  const known = await leases.get(lease.name);
+  return known?.owner ?? (await leases.claim(lease, clock.now()))?.owner ?? owner;
+}
 
 /** Looks after an open store: sizes, files, leases, write-ahead log and caches. */
 export class Maintenance {
@@ -39,12 +53,14 @@ export class Maintenance {
   async readKey(name: string): Promise<string> {
     this.#assertOpen();
     checkKind("name", name, "name");
-    const { store, clock } = this.#log;
-    // A lease that never ends: of several who claim it, one succeeds.
-    const owner = randomBytes(32).toString("hex");
-    const lease = { name: `key ${name}`, owner, expiresAt: Number.MAX_SAFE_INTEGER };
-    const known = await store.leases.get(lease.name);
-    return known?.owner ?? (await store.leases.claim(lease, clock.now()))?.owner ?? owner;
+    return readStoreKey(this.#log.store, this.#log.clock, name);
+  }
+
+  /** Searches the files of the store for texts of erased content; undefined if the store cannot. */
+  async searchFiles(texts: readonly string[]): Promise<FileSearch | undefined> {
+    this.#assertOpen();
+    await this.#log.flush();
+    return this.#log.store.searchFiles?.(texts);
   }
 
   /** Moves the write-ahead log into the database and empties it; false if a reader prevented that. */

@@ -1,8 +1,9 @@
 import { checkKind } from "../model/argument-checks.ts";
 import { checkMessageParts } from "../model/check-message.ts";
 import type { Entry, MessageBody } from "../model/entry.ts";
-import { checkWholeNumber, LonghaulError } from "../model/errors.ts";
+import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
+import type { PartInput } from "../model/part.ts";
 import type { Closable } from "../model/scope.ts";
 import type { Log } from "./log.ts";
 
@@ -14,8 +15,11 @@ export interface PendingEdit {
   readonly expiresAt: number;
 }
 
-/** Executes an edit; rejects if the entry does not exist. */
-type EditExecutor = (seq: number, message: MessageInput) => Promise<Entry<MessageBody>>;
+/** The session whose messages are edited. */
+interface EditedSession {
+  entry(seq: number): Promise<Entry | undefined>;
+  edit(seq: number, message: MessageInput): Promise<Entry<MessageBody>>;
+}
 
 /** A pending edit with its size and timer. */
 interface HeldEdit {
@@ -27,15 +31,15 @@ interface HeldEdit {
 /** Unconfirmed edits: limited in number, size and age, so that abandoned ones cost little. */
 export class PendingEdits implements Closable {
   readonly #log: Log;
-  readonly #executeEdit: EditExecutor;
+  readonly #session: EditedSession;
   readonly #held = new Map<string, HeldEdit>();
   /** Ids of edits that are being confirmed. */
   readonly #confirming = new Set<string>();
   #sizeBytes = 0;
 
-  constructor(log: Log, carryOut: EditExecutor) {
+  constructor(log: Log, session: EditedSession) {
     this.#log = log;
-    this.#executeEdit = carryOut;
+    this.#session = session;
   }
 
   /** Pending edits, oldest first. */
@@ -44,13 +48,15 @@ export class PendingEdits implements Closable {
   }
 
   /**
-   * Keeps an edit until it is confirmed, canceled or expired. Throws EDIT_LIMIT if too many or too
-   * large edits are pending.
+   * Keeps an edit until it is confirmed, canceled or expired. Rejects with ENTRY_NOT_FOUND if there is no such entry, and
+   * with EDIT_LIMIT if too many or too large edits are pending.
    */
-  propose(seq: number, message: MessageInput): PendingEdit {
+  async propose(seq: number, message: MessageInput): Promise<PendingEdit> {
     checkWholeNumber("seq", seq, 1);
+    const sizeBytes = weighParts(checkMessageParts(message));
+    if (!(await this.#session.entry(seq)))
+      throw new LonghaulError("ENTRY_NOT_FOUND", `There is no entry ${seq} to edit.`, { details: { seq } });
     const { maxPendingEdits, maxPendingEditBytes, pendingEditMs } = this.#log.limits;
-    const sizeBytes = weighMessage(message);
     if (this.#held.size >= maxPendingEdits || this.#sizeBytes + sizeBytes > maxPendingEditBytes) {
       throw new LonghaulError(
         "EDIT_LIMIT",
@@ -78,7 +84,7 @@ export class PendingEdits implements Closable {
       );
     this.#confirming.add(id);
     try {
-      const entry = await this.#executeEdit(held.edit.seq, held.edit.message);
+      const entry = await this.#session.edit(held.edit.seq, held.edit.message);
       this.#release(id);
       return entry;
     } finally {
@@ -105,12 +111,15 @@ export class PendingEdits implements Closable {
   }
 }
 
-function weighMessage(message: MessageInput): number {
+/** Size of the parts; throws ARGUMENT_INVALID for a stream, whose size is unknown and which can be read only once. */
+function weighParts(parts: readonly PartInput[]): number {
   let bytes = 0;
-  for (const part of checkMessageParts(message)) {
-    if (part.type !== "data") bytes += JSON.stringify(part).length;
+  for (const part of parts) {
+    if (part.type === "tool-result" && typeof part.output !== "string") bytes += weighParts(part.output);
+    else if (part.type !== "data") bytes += JSON.stringify(part).length;
     else if (typeof part.data === "string") bytes += part.data.length;
     else if (part.data instanceof Uint8Array) bytes += part.data.byteLength;
+    else throw createArgumentError("data", "a stream", "base64 or bytes in an edit that waits");
   }
   return bytes;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Lazy } from "../base/lazy.ts";
 import { checkFields } from "../model/argument-checks.ts";
 import { createArgumentError } from "../model/errors.ts";
 import type { McpHttpServer, McpRequest } from "./http-server.ts";
@@ -24,14 +25,15 @@ const TOOL_SETS: readonly unknown[] = ["default", "all"] satisfies ToolSet[];
 /** Creates an endpoint over a kernel. It keeps no sessions: any request may come first. */
 export function createMcpEndpoint(options: McpOptions): McpEndpoint {
   const service = new McpService(checkOptions(options));
-  let server: Promise<McpHttpServer> | undefined;
+  const server = new Lazy<McpHttpServer>(async () =>
+    (await import("./http-server.ts")).createHttpServer(service),
+  );
   const close = async () => {
-    await (await server)?.close();
+    await (await server.peek())?.close();
   };
   return {
     async handle(request, response, call) {
-      server ??= import("./http-server.ts").then(({ createHttpServer }) => createHttpServer(service));
-      await (await server).handle(request, response, call);
+      await (await server.get()).handle(request, response, call);
     },
     close,
     [Symbol.asyncDispose]: close,

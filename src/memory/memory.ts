@@ -27,6 +27,7 @@ import { LogFollower } from "./index/log-follower.ts";
 import { IndexSearch } from "./index-search.ts";
 import { checkMemoryFilter } from "./memories/memory-trust.ts";
 import { RecallableMemories } from "./memories/recallable-memories.ts";
+import { findMemoryAgent } from "./memories/remembered-fact.ts";
 import type { IndexSource, MemoryState, SourceQuery, UnindexedPage, UnindexedQuery } from "./memory-state.ts";
 import { readIndexSources, readMemoryState, readUnindexedSessions } from "./memory-state.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
@@ -158,8 +159,15 @@ export class Memory implements Closable {
       ...(reason !== undefined && { withoutVectors: reason }),
       ...(withoutReading !== undefined && { withoutReading }),
       ...(unindexed > 0 && { unindexed }),
-      ...(unindexed === 0 && found.statistics.chunks === 0 && { isEmpty: true }),
+      ...(unindexed === 0 && found.statistics.chunks === 0 && (await this.#isEmpty()) && { isEmpty: true }),
     };
+  }
+
+  /** True if the store has no conversation and no file; those that a recall may not see, or cannot index, count too. */
+  async #isEmpty(): Promise<boolean> {
+    const sessions = await this.#deps.log.store.sessions.list({ limit: 100 });
+    const files = await this.sources({ kind: "file", limit: 1 });
+    return files.length === 0 && sessions.every(({ id }) => findMemoryAgent(id) !== undefined);
   }
 
   /**

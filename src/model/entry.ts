@@ -154,7 +154,7 @@ export type Entry<Body extends EntryBody = EntryBody> = Body & {
   readonly session: SessionId;
   /** Position in the log: 1, 2, 3… without gaps, assigned once. */
   readonly seq: number;
-  /** Milliseconds since 1970; never smaller than the previous entry's. */
+  /** Milliseconds since 1970; never smaller than the previous entry's, except for entries that an import found out of order. */
   readonly at: number;
 };
 

@@ -93,7 +93,7 @@ export function createNotOnLineError({ session, seq }: Place): LonghaulError {
 }
 
 /** Drops empty ranges and merges adjacent ones. */
-function tidyRanges(ranges: Line): Line {
+export function tidyRanges(ranges: Line): Line {
   const tidied: SeqRange[] = [];
   for (const range of ranges) {
     if (range.to < range.from) continue;

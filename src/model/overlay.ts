@@ -35,6 +35,15 @@ export interface EditBasis {
   readonly isWhole?: true;
   /** Lasting overlays that still apply unless they are reverted, newest first. */
   readonly lasting?: readonly Place[];
+  /** Entries that a person had brought back before this edit; they still leave the window last. */
+  readonly held?: readonly HeldEntries[];
+}
+
+/** Entries that a person has brought back into the window by taking an edit back. */
+export interface HeldEntries {
+  /** The overlay with which the person took the edit back; reverting it releases the entries. */
+  readonly revert: Place;
+  readonly ranges: readonly SeqRange[];
 }
 
 /**

@@ -24,6 +24,21 @@ export function findOrigin({ id, meta = {} }: SessionFacts): SessionOrigin {
   return { ...(agent !== undefined && { agent }), ...(project !== undefined && { project }) };
 }
 
+/** The folder that a conversation works in: as its client stated it, or as the import found it. */
+export function findProjectFolder({ meta = {} }: Pick<SessionFacts, "meta">): string | undefined {
+  const places = [meta, ...Object.values(meta)].map(toFields);
+  const found = places.flatMap(({ cwd, directory }) => toName(cwd) ?? toName(directory) ?? []);
+  return toName(toFields(meta.gateway).project) ?? found[0];
+}
+
+/** True if one path is the other, or a folder inside of it. */
+export function isWithinProject(path: string, project: string): boolean {
+  const [inner = "", outer = ""] = [path, project].map((one) =>
+    one.replaceAll("\\", "/").replace(/\/+$/, ""),
+  );
+  return inner === outer || inner.startsWith(`${outer}/`);
+}
+
 function toFields(value: unknown): { readonly [field: string]: unknown } {
   return typeof value === "object" && value !== null ? (value as { readonly [field: string]: unknown }) : {};
 }

@@ -137,8 +137,12 @@ export type AgentNote =
 
 /** Sum of all token counts of a usage report. */
 export function countUsageTokens(usage: Usage): number {
-  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
-  return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+  let tokens = 0;
+  for (const call of [usage, ...(usage.otherCalls ?? [])]) {
+    const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = call;
+    tokens += inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+  }
+  return tokens;
 }
 
 export function isTerminal(state: TaskState): state is TerminalState {

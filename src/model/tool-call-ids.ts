@@ -11,27 +11,35 @@ export function isCall(part: PartInput): part is ToolCallPart | BlobPart {
   return part.type === "tool-call" || (part.type === "blob" && part.of === "tool-call");
 }
 
-/** Ids of a message's calls in order, including raw calls of foreign formats. */
+/**
+ * Ids of a message's calls in order, including raw calls of foreign formats; not those that a provider's own tool answers
+ * within the message, because they bind no other message.
+ */
 export function listCallIds(message: Pick<Message | MessageInput, "parts">): readonly string[] {
   const { parts = [] } = checkFields("message", message, { parts: "array?" });
-  let ids: string[] = NONE;
-  for (const part of parts) {
-    const id = isCall(part) ? part.callId : findRawCallId(part);
-    if (id === undefined) continue;
-    if (ids === NONE) ids = [id];
-    else ids.push(id);
-  }
-  return ids;
+  return listIds(parts, (part) => (isCall(part) ? part.callId : undefined), findRawCallId, findRawAnswerId);
 }
 
-/** Ids of the calls that a message has results for. */
+/** Ids of the calls that a message has results for, except raw calls in the same message. */
 export function listAnsweredCallIds({
   parts = [],
 }: Pick<Message | MessageInput, "parts">): readonly string[] {
+  const findOwn = (part: PartInput) => (part.type === "tool-result" ? part.callId : undefined);
+  return listIds(parts, findOwn, findRawAnswerId, findRawCallId);
+}
+
+function listIds(
+  parts: readonly PartInput[],
+  findOwn: (part: PartInput) => string | undefined,
+  findRaw: (part: PartInput) => string | undefined,
+  findRawPartner: (part: PartInput) => string | undefined,
+): readonly string[] {
   let ids: string[] = NONE;
   for (const part of parts) {
-    const id = part.type === "tool-result" ? part.callId : findRawAnswerId(part);
+    const rawId = part.type === "raw" || part.type === "blob" ? findRaw(part) : undefined;
+    const id = rawId ?? findOwn(part);
     if (id === undefined) continue;
+    if (rawId !== undefined && parts.some((other) => findRawPartner(other) === rawId)) continue;
     if (ids === NONE) ids = [id];
     else ids.push(id);
   }

@@ -20,6 +20,11 @@ export function describeRelief(report: ReliefReport): string {
   return `Freed ${toMegabytes(cacheBytesBefore - cacheBytesAfter)} of ${toMegabytes(cacheBytesBefore)} of caches and ${toMegabytes(journalBytes)} of the write-ahead log; ${heap}; caches may use ${Math.round(cacheShare * 100)}% of their limits for now.`;
 }
 
+/** A sentence about images that left the cache. */
+export function describeImages(count: number, freedBytes: number): string {
+  return `${count} ${count === 1 ? "image" : "images"} and other files left the cache: ${toMegabytes(freedBytes)} freed.`;
+}
+
 /** A sentence about steady growth. */
 export function describeGrowth(perHour: number, { usedBytes }: MonitorSample): string {
   return `Memory grows steadily by ${toMegabytes(perHour)} an hour, now ${toMegabytes(usedBytes)}; something may hold on to it.`;

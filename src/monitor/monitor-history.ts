@@ -23,7 +23,7 @@ export interface MonitorPoint {
 /** An event other than a sample, as it was told to listeners. */
 export interface MonitorNote {
   readonly at: number;
-  readonly type: Exclude<MonitorEvent["type"], "sample">;
+  readonly type: Exclude<MonitorEvent["type"], "sample" | "images">;
   readonly text: string;
   /** The effect of a relief. */
   readonly report?: ReliefReport;

@@ -28,6 +28,8 @@ export interface MonitorSample {
   readonly messages: SizedCount;
   /** Images stored. */
   readonly images: SizedCount;
+  /** Images and other blobs that left the cache: by age, by size, or in a relief. */
+  readonly freedImages: SizedCount;
   /** Messages that windows hold for the next model calls: the history as the API gets it. */
   readonly apiHistory: SizedCount;
   /** Bytes of appends that wait for a commit. */
@@ -75,6 +77,13 @@ export type MonitorEvent =
   | {
       readonly type: "warning" | "critical" | "normal";
       readonly sample: MonitorSample;
+      readonly text: string;
+    }
+  | {
+      /** Images and other blobs have left the cache since the sample before. */
+      readonly type: "images";
+      readonly count: number;
+      readonly freedBytes: number;
       readonly text: string;
     }
   | { readonly type: "growth"; readonly sample: MonitorSample; readonly text: string }

@@ -4,7 +4,7 @@ import { checkKind } from "../model/argument-checks.ts";
 import { checkWholeNumber, isLonghaulError } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
 import type { Store } from "../store/store.ts";
-import { describeGrowth, describePressure, describeRelief } from "./describe-event.ts";
+import { describeGrowth, describeImages, describePressure, describeRelief } from "./describe-event.ts";
 import { type GrowthPoint, measureGrowth } from "./growth.ts";
 import { keepHeapSnapshot } from "./heap-snapshots.ts";
 import { MonitorHistory, type MonitorRecord } from "./monitor-history.ts";
@@ -39,6 +39,7 @@ export class Monitor implements Closable {
   readonly #history = new MonitorHistory();
   #timer: NodeJS.Timeout | undefined;
   #level: PressureLevel = "normal";
+  #freedImages: MonitorSample["freedImages"] = { count: 0, bytes: 0 };
   #calmSamples = 0;
   #silentSamples = 0;
   #last: MonitorSample | undefined;
@@ -96,6 +97,7 @@ export class Monitor implements Closable {
       ...facts,
       messages: meter.messages,
       images: meter.images,
+      freedImages: meter.freedImages,
       apiHistory: { count: windows?.itemCount ?? 0, bytes: windows?.sizeBytes ?? 0 },
       waitingBytes: meter.waitingBytes,
       caches: sizes,
@@ -132,6 +134,7 @@ export class Monitor implements Closable {
     this.#history.add(sample);
     this.#emit({ type: "sample", sample });
     this.#watchGrowth(sample);
+    this.#tellFreedImages(sample);
     const { level } = sample;
     if (level !== this.#level) {
       this.#level = level;
@@ -155,6 +158,14 @@ export class Monitor implements Closable {
     clearInterval(this.#timer);
     this.#probe.close();
     this.#listeners.clear();
+  }
+
+  /** Tells how many images left the cache since the last time. */
+  #tellFreedImages({ freedImages }: MonitorSample): void {
+    const count = freedImages.count - this.#freedImages.count;
+    const freedBytes = freedImages.bytes - this.#freedImages.bytes;
+    this.#freedImages = freedImages;
+    if (count > 0) this.#emit({ type: "images", count, freedBytes, text: describeImages(count, freedBytes) });
   }
 
   async #relieveOnce(): Promise<ReliefReport> {
@@ -211,7 +222,7 @@ export class Monitor implements Closable {
   }
 
   #emit(event: MonitorEvent): void {
-    if (event.type !== "sample") {
+    if (event.type !== "sample" && event.type !== "images") {
       const { type, text } = event;
       const report = event.type === "relief" ? { report: event.report } : {};
       this.#history.addNote({ at: this.#log.clock.now(), type, text, ...report });

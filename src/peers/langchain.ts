@@ -7,6 +7,7 @@ import {
   type StoredMessage,
   ToolMessage,
 } from "@langchain/core/messages";
+import { Lazy } from "../base/lazy.ts";
 import type { Entry, Json, Kernel, MessageBody, MessageInput, PartInput, Role, Session } from "../index.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 
@@ -36,7 +37,7 @@ export class LonghaulChatMessageHistory extends BaseListChatMessageHistory {
   lc_namespace = ["longhaul", "chat_history"];
   readonly #kernel: Kernel;
   readonly #sessionId: string;
-  #session: Promise<Session> | undefined;
+  readonly #session = new Lazy<Session>(() => this.#kernel.session(this.#sessionId));
 
   constructor(options: ChatHistoryOptions) {
     const { kernel, sessionId } = checkFields("options", options, { kernel: "object", sessionId: "text" });
@@ -46,7 +47,7 @@ export class LonghaulChatMessageHistory extends BaseListChatMessageHistory {
   }
 
   async getMessages(): Promise<BaseMessage[]> {
-    if (!this.#session && !(await this.#kernel.find(this.#sessionId))) return [];
+    if (!(await this.#session.peek()) && !(await this.#kernel.find(this.#sessionId))) return [];
     const stored: StoredMessage[] = [];
     for await (const entry of this.#entries(await this.#open())) {
       const message = await this.#readStored(entry);
@@ -68,7 +69,7 @@ export class LonghaulChatMessageHistory extends BaseListChatMessageHistory {
 
   /** Takes all messages off the line; `session.choose` brings them back, `kernel.deleteSession` erases them. */
   override async clear(): Promise<void> {
-    if (!this.#session && !(await this.#kernel.find(this.#sessionId))) return;
+    if (!(await this.#session.peek()) && !(await this.#kernel.find(this.#sessionId))) return;
     const session = await this.#open();
     const ids: string[] = [];
     for await (const { id } of this.#entries(session)) ids.push(id);
@@ -77,14 +78,11 @@ export class LonghaulChatMessageHistory extends BaseListChatMessageHistory {
 
   /** Closes the session. Idempotent; the kernel stays open. */
   async close(): Promise<void> {
-    const session = this.#session;
-    this.#session = undefined;
-    await (await session)?.close();
+    await (await this.#session.take())?.close();
   }
 
   #open(): Promise<Session> {
-    this.#session ??= this.#kernel.session(this.#sessionId);
-    return this.#session;
+    return this.#session.get();
   }
 
   #entries(session: Session): AsyncGenerator<Entry<MessageBody>> {

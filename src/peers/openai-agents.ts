@@ -1,4 +1,5 @@
 import type { AgentInputItem, Session as AgentsSession } from "@openai/agents-core";
+import { Lazy } from "../base/lazy.ts";
 import type { Entry, Json, Kernel, MessageBody, MessageInput, PartInput, Role, Session } from "../index.ts";
 import { checkFields, checkList } from "../model/argument-checks.ts";
 import { checkWholeNumber } from "../model/errors.ts";
@@ -23,7 +24,7 @@ export interface AgentsSessionOptions {
 export class LonghaulAgentsSession implements AgentsSession {
   readonly #kernel: Kernel;
   readonly #sessionId: string;
-  #session: Promise<Session> | undefined;
+  readonly #session = new Lazy<Session>(() => this.#kernel.session(this.#sessionId));
 
   constructor(options: AgentsSessionOptions) {
     const { kernel, sessionId } = checkFields("options", options, { kernel: "object", sessionId: "text" });
@@ -69,19 +70,16 @@ export class LonghaulAgentsSession implements AgentsSession {
 
   /** Closes the session. Idempotent; the kernel stays open. */
   async close(): Promise<void> {
-    const session = this.#session;
-    this.#session = undefined;
-    await (await session)?.close();
+    await (await this.#session.take())?.close();
   }
 
   #open(): Promise<Session> {
-    this.#session ??= this.#kernel.session(this.#sessionId);
-    return this.#session;
+    return this.#session.get();
   }
 
   /** The items of the line with their entries, newest first; messages of other programs are passed over. */
   async *#newest(): AsyncGenerator<{ readonly id: string; readonly item: AgentInputItem }> {
-    if (!this.#session && !(await this.#kernel.find(this.#sessionId))) return;
+    if (!(await this.#session.peek()) && !(await this.#kernel.find(this.#sessionId))) return;
     const session = await this.#open();
     const entries = session.entries({ direction: "older", kinds: ["message"] });
     for await (const entry of entries as AsyncGenerator<Entry<MessageBody>>) {

@@ -54,8 +54,11 @@ export function createCleanups(options: CleanupsOptions = {}): Cleanups {
   const runAll = async (reason: CleanupReason) => {
     const graces = [...entries].map((entry) => entry.options.graceMs ?? 0);
     const end = performance.now() + Math.max(graceMs, ...graces);
-    for (let entry = findNext(entries); entry; entry = findNext(entries)) {
+    // A process that has nothing left to do may go on after all; work that it registers then is for its real end.
+    const due = reason === "beforeExit" ? new Set(entries) : entries;
+    for (let entry = findNext(due); entry; entry = findNext(due)) {
       entry.isStarted = true;
+      if (!entries.has(entry)) continue;
       const leftMs = Math.max(0, Math.min(entry.options.graceMs ?? eachMs, end - performance.now()));
       if (await runCleanup(entry, reason, leftMs, onFailure)) remove(entry);
     }

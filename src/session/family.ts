@@ -45,7 +45,11 @@ export class Family<Session> {
   }
 
   /** Creates a session whose line begins with this one's, up to a place or to the current end. */
-  async fork(options: DescendantOptions, at: Place | undefined, scope: Scope): Promise<Session> {
+  async fork(
+    options: DescendantOptions,
+    { at, keepsEdits }: { readonly at: Place | undefined; readonly keepsEdits: boolean },
+    scope: Scope,
+  ): Promise<Session> {
     checkFields("options", options, SESSION_FIELDS);
     const id = checkSessionId(options.id ?? this.#log.ids.next());
     const create: NewSession = {
@@ -55,7 +59,7 @@ export class Family<Session> {
       parent: this.#session,
       relation: "fork",
     };
-    await this.#lines.forkInto(create, at);
+    await this.#lines.forkInto(create, at, keepsEdits);
     return this.open(create, scope);
   }
 }

@@ -10,6 +10,7 @@ import type { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { Memories } from "../memory/memories/memories.ts";
 import type { SessionId } from "../model/entry.ts";
+import { findProjectFolder } from "../model/session-origin.ts";
 import type { Provider } from "../provider/provider.ts";
 import { countRequest, type WindowCounter } from "../window/live/count-request.ts";
 import { learnFromReports } from "../window/live/learn-from-reports.ts";
@@ -86,7 +87,7 @@ export class SessionWindows {
         lines,
         flush,
         catalog: models.catalogue,
-        memories: memories && { agent: memories.agent, read: () => memories.pinSection() },
+        memories: memories && { agent: memories.agent, read: () => this.#readPins(memories) },
         compactor: compacting,
         pageSource: paging,
       },
@@ -116,6 +117,14 @@ export class SessionWindows {
     this.#compactions.each((compaction) => compaction.close());
   }
 
+  /** The pinned memories of an agent, with its notes about the project of this session. */
+  async #readPins(memories: Memories): Promise<string | undefined> {
+    if (memories.isKnownEmpty) return undefined;
+    const { log, session } = this.#deps;
+    const record = await log.store.sessions.get(session);
+    return memories.pinSection({ project: (record && findProjectFolder(record)) ?? null });
+  }
+
   #startCompaction(options: SessionAutoCompactOptions): AutoCompaction {
     const { model, fallback, ...rest } = options;
     const compaction = new AutoCompaction(this.#getCompactorDeps(), rest, async () => ({
@@ -142,7 +151,7 @@ export class SessionWindows {
   async #createCounter(): Promise<WindowCounter> {
     const { session, log, models, findLastCall } = this.#deps;
     const { memories: agent, model = UNKNOWN_MODEL, ...frame } = await findLastCall();
-    const section = agent === undefined ? undefined : await new Memories(log, agent).pinSection();
+    const section = agent === undefined ? undefined : await this.#readPins(new Memories(log, agent));
     const settings = {
       ...resolveWindowSettings({ ...frame, model }, models.catalogue),
       memories: estimateText(section ?? ""),

@@ -85,7 +85,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.#closing = closing;
     this.#lines = lines;
     this.#appender = new Appender(log, id);
-    this.edits = scope.own(new PendingEdits(log, (seq, message) => this.edit(seq, message)));
+    this.edits = scope.own(new PendingEdits(log, this));
     this.overlays = new Overlays(log, lines, id);
     this.facts = new Facts(log, id);
     this.#family = new Family(log, lines, id, open);
@@ -144,9 +144,16 @@ export class Session extends ReadableSession implements AsyncDisposable {
     return this.#log.store.sessions.update(this.id, change);
   }
 
-  /** Rewinds to just after an entry: later entries leave the line but stay in the log. */
-  async rewind(which: EntryRef, options: LineOptions = {}): Promise<Entry<LineBody>> {
-    const change = checkLineOptions(options);
+  /**
+   * Rewinds to just after an entry: later entries leave the line but stay in the log, and so do the edits of the window
+   * made since. With `keepsEdits`, edits that concern no later message go on, as after a regenerated reply.
+   */
+  async rewind(
+    which: EntryRef,
+    options: LineOptions & { readonly keepsEdits?: boolean } = {},
+  ): Promise<Entry<LineBody>> {
+    const { keepsEdits = false } = checkFields("options", options, { keepsEdits: "boolean?" });
+    const change = { ...checkLineOptions(options), keepsEdits };
     return this.#lines.rewind(await this.#requirePlace(which), change);
   }
 
@@ -251,12 +258,16 @@ export class Session extends ReadableSession implements AsyncDisposable {
     return this.#family.child(options, this.#scope);
   }
 
-  /** Creates a session whose line begins with this one's, up to `at`; copies nothing. */
-  async fork(options: DescendantOptions & { readonly at?: EntryRef } = {}): Promise<Session> {
+  /**
+   * Creates a session whose line begins with this one's, up to `at`; copies nothing. `keepsEdits` is that of `rewind`.
+   */
+  async fork(
+    options: DescendantOptions & { readonly at?: EntryRef; readonly keepsEdits?: boolean } = {},
+  ): Promise<Session> {
     this.#scope.assertOpen();
-    checkFields("options", options);
+    const { keepsEdits = false } = checkFields("options", options, { keepsEdits: "boolean?" });
     const at = options.at === undefined ? undefined : await this.#requirePlace(options.at);
-    return this.#family.fork(options, at, this.#parentScope);
+    return this.#family.fork(options, { at, keepsEdits }, this.#parentScope);
   }
 
   /** The session this one descends from; undefined if there is none. */

@@ -5,7 +5,10 @@ export interface FreedCounts {
   readonly payloadBytes: number;
   readonly blobs: number;
   readonly blobBytes: number;
-  /** False if a concurrent reader kept old pages in the journal until it is next emptied. */
+  /**
+   * False while bytes of the content are left in the store's files: because a concurrent reader kept old pages in the
+   * journal, or in PostgreSQL until a vacuum rewrites the tables.
+   */
   readonly scrubbed: boolean;
 }
 

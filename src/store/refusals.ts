@@ -1,6 +1,6 @@
 import type { Digest } from "../model/blob.ts";
 import type { SessionId } from "../model/entry.ts";
-import { LonghaulError } from "../model/errors.ts";
+import { createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { TaskId } from "../model/task.ts";
 
 /** Errors with which every store refuses a call; nothing was changed. */
@@ -77,4 +77,11 @@ export function createTaskNotFound(task: TaskId): LonghaulError {
   return new LonghaulError("TASK_NOT_FOUND", `There is no task ${JSON.stringify(task)} in this store.`, {
     details: { task },
   });
+}
+
+/** Throws ARGUMENT_INVALID for an amount that no request can cost: one negative number would make a budget rich. */
+export function checkBudgetAmounts(amounts: readonly { readonly amount: number }[]): void {
+  for (const { amount } of amounts)
+    if (!(Number.isFinite(amount) && amount >= 0))
+      throw createArgumentError("amount", amount, "a finite number of at least 0");
 }

@@ -57,10 +57,20 @@ export interface Store {
   dropCaches?(): void;
   /** Describes the store's files; reads no content. */
   inspect?(): Promise<StoreInspection>;
+  /** Searches the files of the store for texts of erased content. */
+  searchFiles?(texts: readonly string[]): Promise<FileSearch>;
   /** Returns space of deleted content to the file system; may take long on a large store. */
   vacuum(): Promise<{ readonly freedBytes: number }>;
   /** Idempotent; waits for open calls. */
   close(): Promise<void>;
+}
+
+/** The result of a search in files. */
+export interface FileSearch {
+  /** Names of the tables whose files hold one of the texts. */
+  readonly found: readonly string[];
+  /** Why some files could not be read. */
+  readonly unread?: string;
 }
 
 /** The state of a store's files. */

@@ -65,5 +65,7 @@ export interface Agent<OpenedSession = unknown> {
    * running iterator, and a crash loses the task.
    */
   readonly canResume?: boolean;
+  /** The model of usage events that name none; a budget in dollars is refused if its price is not known. */
+  readonly model?: string;
   readonly run: AgentFunction<OpenedSession>;
 }

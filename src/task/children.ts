@@ -1,10 +1,10 @@
 import { isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { TaskId, TaskState } from "../model/task.ts";
-import type { TaskStore } from "../store/task-store.ts";
+import type { TaskQuery, TaskRecord, TaskStore } from "../store/task-store.ts";
 import type { AgentDriver } from "./agent-driver.ts";
 
 const ACTIVE: readonly TaskState[] = ["queued", "running", "detaching"];
-const CHILDREN_PER_PAGE = 500;
+const TASKS_PER_PAGE = 500;
 
 /** Starts a child under its parent's current epoch; throws ABORTED if the parent has ended in this process. */
 export async function startChildTask<Started>(
@@ -26,22 +26,26 @@ export async function startChildTask<Started>(
   }
 }
 
+/** All tasks of a query that have not ended. */
+export async function listUnfinishedTasks(
+  tasks: TaskStore,
+  query: Pick<TaskQuery, "parent" | "queue" | "session">,
+): Promise<readonly TaskRecord[]> {
+  const found: TaskRecord[] = [];
+  for (let before: TaskId | undefined; ; ) {
+    const place = before === undefined ? {} : { before };
+    const page = await tasks.list({ ...query, ...place, states: ACTIVE, limit: TASKS_PER_PAGE });
+    for (const task of page) found.push(task);
+    before = page.at(-1)?.id;
+    if (page.length < TASKS_PER_PAGE) return found;
+  }
+}
+
 /** Calls `stop` for every unfinished child of a task; resolves when all are done. */
 export async function stopChildren(
   tasks: TaskStore,
   parent: TaskId,
   stop: (child: TaskId) => Promise<void>,
 ): Promise<void> {
-  for (let before: TaskId | undefined; ; ) {
-    const query = {
-      parent,
-      states: ACTIVE,
-      limit: CHILDREN_PER_PAGE,
-      ...(before !== undefined && { before }),
-    };
-    const children = await tasks.list(query);
-    await Promise.all(children.map((child) => stop(child.id)));
-    before = children.at(-1)?.id;
-    if (children.length < CHILDREN_PER_PAGE) return;
-  }
+  await Promise.all((await listUnfinishedTasks(tasks, { parent })).map((child) => stop(child.id)));
 }

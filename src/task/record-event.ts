@@ -9,7 +9,14 @@ import type { AgentDriver } from "./agent-driver.ts";
 import type { Journal } from "./journal.ts";
 import { DEFAULT_LOOP_GUARD } from "./loop-guard.ts";
 import { type RetryStoreDeps, retryStore } from "./retry-store.ts";
-import { describeOverrun, spendStep, spendUsage } from "./task-budget.ts";
+import {
+  describeOverrun,
+  describeUncounted,
+  type PriceLookup,
+  priceUsageEvent,
+  spendStep,
+  spendUsage,
+} from "./task-budget.ts";
 import type { TaskProgress } from "./task-progress.ts";
 import type { TaskRun } from "./task-run.ts";
 
@@ -30,6 +37,7 @@ export class OwnershipLostError extends Error {}
 interface RecordEventDeps extends RetryStoreDeps {
   readonly log: Log;
   readonly journal: Journal;
+  readonly modelFacts: PriceLookup;
 }
 
 /**
@@ -40,10 +48,11 @@ export async function recordEvent(
   parts: RecordEventDeps,
   run: TaskRun<never>,
   shell: AgentDriver,
-  event: AgentEvent,
+  given: AgentEvent,
 ): Promise<void> {
-  const { log, journal } = parts;
+  const { log, journal, modelFacts } = parts;
   const { task } = run;
+  const event = given?.type === "usage" ? priceUsageEvent(given, run.agent.model, modelFacts) : given;
   const guard = run.progress.plan?.loopGuard ?? DEFAULT_LOOP_GUARD;
   const loop = findLoop(run, event, guard);
   const making = toBody(log, task.id, event);
@@ -57,6 +66,8 @@ export async function recordEvent(
     throw error;
   }
   run.progress = applyEvent(run.progress, event);
+  const uncounted = event.type === "usage" && describeUncounted(event, run.progress.plan?.budget);
+  if (uncounted) throw new Overrun("budget", uncounted);
   const over = describeOverrun(run.progress.spent, run.progress.plan?.budget);
   if (over !== undefined) throw new Overrun("budget", `The budget is used up: ${over}.`);
   if (loop && guard.isStopping)

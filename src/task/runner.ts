@@ -10,12 +10,14 @@ import { type IsolateTaskDeps, isolateTask } from "./isolate-task.ts";
 import type { MoveExtras } from "./journal.ts";
 import { Overrun, OwnershipLostError, recordEvent } from "./record-event.ts";
 import { retryStore } from "./retry-store.ts";
+import type { PriceLookup } from "./task-budget.ts";
 import type { RunEvent, TaskRun } from "./task-run.ts";
 import { startSummary, type TaskSummarizer } from "./task-summarizer.ts";
 
 /** Dependencies of a `Runner`. */
 interface RunnerDeps<OpenedSession> extends AgentContextDeps<OpenedSession>, Omit<IsolateTaskDeps, "track"> {
   readonly finisher: Finisher;
+  readonly modelFacts: PriceLookup;
   readonly census: Census;
   readonly owner: string;
   readonly summariser?: TaskSummarizer;
@@ -48,7 +50,9 @@ export class Runner<OpenedSession> {
     const { deadlineAt } = run.task;
     if (deadlineAt === undefined) return;
     const { timer, log } = this.#deps;
-    run.cancelDeadline = timer.after(deadlineAt - log.clock.now(), () => void this.#expire(run));
+    // Keep the process alive: an agent that waits for nothing but its signal would otherwise be killed before its time.
+    const expire = () => void this.#expire(run);
+    run.cancelDeadline = timer.after(deadlineAt - log.clock.now(), expire, { keepsAlive: true });
   }
 
   /** Drops tasks that were taken over or deleted, and ends those whose deadline passed while the machine slept. */

@@ -3,13 +3,13 @@ import { checkSessionId } from "../model/entry.ts";
 import { createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { isTerminal, type TaskId, type TaskNotice } from "../model/task.ts";
+import { processCleanups } from "../process/cleanups.ts";
 import { buildTaskTag } from "../process/process-tags.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import { abortWithCaller } from "./abort-with-caller.ts";
 import type { Agent } from "./agent.ts";
 import type { AgentDriver } from "./agent-driver.ts";
 import { startChildTask, stopChildren } from "./children.ts";
-import { cleanUpOnExit } from "./clean-up-on-exit.ts";
 import { runWithDeadline } from "./deadline.ts";
 import { Finisher } from "./finisher.ts";
 import { handleRequests } from "./handle-requests.ts";
@@ -23,6 +23,7 @@ import { StaleCollector } from "./stale-collector.ts";
 import type { StartOptions, TaskHandle } from "./start-options.ts";
 import { resolveStoreId } from "./store-id.ts";
 import { type RecoveryCounts, Sweeper } from "./sweeper.ts";
+import { checkBudgetPrice } from "./task-budget.ts";
 import { createTaskLimitError, resolveTaskLimits, type TaskLimits } from "./task-limits.ts";
 import { resolveAgent, type Startable, type TaskDeps } from "./task-options.ts";
 import { buildTaskPlan } from "./task-plan.ts";
@@ -58,7 +59,7 @@ export class Supervisor<OpenedSession> {
     onNotice: (notice: TaskNotice) => void,
     handleOf: (task: TaskRecord) => TaskHandle,
   ) {
-    const { log, census, owner, isolations = {} } = parts;
+    const { log, census, owner, modelFacts = () => undefined, isolations = {} } = parts;
     const onWarning = safeListener(parts.onWarning);
     const { timer = systemTimer, afterEnd: steps = [], channels = [] } = parts;
     const limits = resolveTaskLimits(parts.limits);
@@ -70,7 +71,7 @@ export class Supervisor<OpenedSession> {
     this.#journal = journal;
     this.#warn = onWarning;
     const tagOf = (id: TaskId) => this.tagOf(id);
-    const common = { log, journal, timer, isolations, stop, onWarning, owner, limits, tagOf };
+    const common = { log, journal, timer, isolations, stop, onWarning, owner, limits, modelFacts, tagOf };
     const finisher = new Finisher({ ...common, steps, channels, stepMs: limits.stepMs, onNotice });
     const killChildren = (parent: TaskId) =>
       stopChildren(log.store.tasks, parent, (child) => this.kill(child, "parent"));
@@ -124,6 +125,7 @@ export class Supervisor<OpenedSession> {
     const { log, owner, isolations = {}, repository } = this.#deps;
     checkFields("options", options, { signal: "signal?" });
     const agent = resolveAgent(which, this.agents);
+    checkBudgetPrice(options.budget, agent?.model, this.#deps.modelFacts ?? (() => undefined));
     const id = checkSessionId(options.id ?? log.ids.next());
     if (options.signal?.aborted) throw new LonghaulError("ABORTED", "The task was aborted before it began.");
     const name = agent?.name ?? (which as string);
@@ -209,7 +211,10 @@ export class Supervisor<OpenedSession> {
     );
     if (this.#deps.collectsStale !== false) this.#collector.start();
     if (this.#deps.handlesSignals !== false)
-      this.#unregister = cleanUpOnExit({ close: () => this.close() }, this.limits.graceMs + 1_000);
+      this.#unregister = processCleanups().add(
+        (reason) => (reason === "beforeExit" ? this.#rest() : this.close()),
+        { graceMs: this.limits.graceMs + 1_000, onExit: () => undefined },
+      );
   }
 
   /** Connects to the delivery of queues, where the store has one. */
@@ -255,15 +260,31 @@ export class Supervisor<OpenedSession> {
     return this.#closing !== undefined;
   }
 
-  async #close(): Promise<void> {
+  /**
+   * Ends the tasks of a process that has nothing left to do. Only `close` closes: a process that goes on after all runs
+   * later tasks as before.
+   */
+  async #rest(): Promise<void> {
     this.#cancelSweeps?.();
+    this.#cancelSweeps = undefined;
     this.#cancelRequests?.();
+    this.#unregister?.();
+    await this.#endRuns(() => undefined);
+  }
+
+  async #endRuns(before: () => Promise<void> | undefined): Promise<void> {
     const ending = Promise.all([...this.runner.runs.values()].map((run) => this.#end(run)));
     await runWithDeadline(this.timer, this.limits.graceMs, async () => {
-      await this.#collector.close();
+      await before();
       await ending;
       await this.runner.waitUntilFinished();
     });
+  }
+
+  async #close(): Promise<void> {
+    this.#cancelSweeps?.();
+    this.#cancelRequests?.();
+    await this.#endRuns(() => this.#collector.close());
     this.#stop.abort(new Error("The supervisor of tasks is closed."));
     this.#unregister?.();
     // A lease that cannot be released expires.

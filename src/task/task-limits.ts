@@ -1,3 +1,4 @@
+import { checkNames } from "../model/check-names.ts";
 import { checkWholeNumber, LonghaulError } from "../model/errors.ts";
 
 /** Limits of a task supervisor. */
@@ -45,9 +46,10 @@ const DEFAULT_TASK_LIMITS: TaskLimits = {
 
 /** The defaults merged with `changes`, checked. */
 export function resolveTaskLimits(changes: Partial<TaskLimits> = {}): TaskLimits {
+  checkNames("tasks.limits", changes, Object.keys(DEFAULT_TASK_LIMITS));
   const limits = { ...DEFAULT_TASK_LIMITS, ...changes };
   for (const [name, value] of Object.entries(limits))
-    checkWholeNumber(`tasks.${name}`, value, name === "maxResumes" ? 0 : 1);
+    checkWholeNumber(`tasks.limits.${name}`, value, name === "maxResumes" ? 0 : 1);
   return limits;
 }
 

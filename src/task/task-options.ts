@@ -1,4 +1,6 @@
 import type { Log } from "../log/log.ts";
+import { checkFields } from "../model/argument-checks.ts";
+import { checkNames } from "../model/check-names.ts";
 import type { SessionId } from "../model/entry.ts";
 import { createArgumentError } from "../model/errors.ts";
 import type { Census, Scope } from "../model/scope.ts";
@@ -6,7 +8,8 @@ import type { AfterStep, Isolation, NoticeChannel } from "./after-end.ts";
 import type { Agent, AgentFunction } from "./agent.ts";
 import type { Checkouts } from "./checkouts.ts";
 import type { Fence } from "./fenced-log.ts";
-import type { TaskLimits } from "./task-limits.ts";
+import type { PriceLookup } from "./task-budget.ts";
+import { resolveTaskLimits, type TaskLimits } from "./task-limits.ts";
 import type { TaskSummarizer } from "./task-summarizer.ts";
 import type { Timer } from "./timer.ts";
 
@@ -36,12 +39,36 @@ export interface TaskOptions {
   readonly onWarning?: (warning: string) => void;
 }
 
+const TASK_OPTIONS: Readonly<Record<keyof TaskOptions, true>> = {
+  limits: true,
+  repository: true,
+  checkouts: true,
+  isolations: true,
+  afterEnd: true,
+  channels: true,
+  summariser: true,
+  onClose: true,
+  collectsStale: true,
+  handlesSignals: true,
+  timer: true,
+  onWarning: true,
+};
+
+/** Returns the options if all are known and their limits are valid, else throws ARGUMENT_INVALID. */
+export function checkTaskOptions(options: TaskOptions = {}): TaskOptions {
+  checkNames("tasks", checkFields("tasks", options, { limits: "object?" }), Object.keys(TASK_OPTIONS));
+  resolveTaskLimits(options.limits);
+  return options;
+}
+
 /** Dependencies that the host gives a supervisor. */
 export interface TaskDeps<OpenedSession> extends TaskOptions {
   readonly log: Log;
   readonly census: Census;
   /** See base/owner.ts. */
   readonly owner: string;
+  /** Finds prices, for budgets in dollars; without it none is known. */
+  readonly modelFacts?: PriceLookup;
   readonly openSession: (id: SessionId, scope: Scope, fence: Fence) => Promise<OpenedSession>;
 }
 

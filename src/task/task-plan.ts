@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { checkFields } from "../model/argument-checks.ts";
+import { checkNames } from "../model/check-names.ts";
 import { checkSessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
@@ -9,6 +10,22 @@ import type { NewSession } from "../store/session-store.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { StartOptions } from "./start-options.ts";
 import { checkBudget } from "./task-budget.ts";
+
+const START_OPTIONS: Readonly<Record<keyof StartOptions, true>> = {
+  id: true,
+  mode: true,
+  title: true,
+  session: true,
+  parentSession: true,
+  isolation: true,
+  repository: true,
+  deadlineMs: true,
+  budget: true,
+  loopGuard: true,
+  queue: true,
+  person: true,
+  signal: true,
+};
 
 /** Input of `buildTaskPlan`. */
 interface TaskPlanInput {
@@ -44,6 +61,7 @@ export function buildTaskPlan(source: TaskPlanInput): {
 } {
   const { id, agent, input, options, now, isolations, parent } = source;
   checkFields("options", options, { repository: "name?", budget: "object?", loopGuard: "object?" });
+  checkNames("options", options, Object.keys(START_OPTIONS));
   const { mode = "background", title, budget, loopGuard, deadlineMs } = options;
   if (mode !== "foreground" && mode !== "background")
     throw createArgumentError("mode", mode, '"foreground" or "background"');
@@ -54,7 +72,10 @@ export function buildTaskPlan(source: TaskPlanInput): {
   if (isolation !== undefined && !Object.hasOwn(isolations, isolation))
     throw createArgumentError("isolation", isolation, ["none", ...Object.keys(isolations)].join(", "));
   const { repository = source.repository } = options;
-  if (loopGuard) checkWholeNumber("loopGuard.repeats", loopGuard.repeats, 2);
+  if (loopGuard) {
+    checkNames("loopGuard", loopGuard, ["repeats", "isStopping"]);
+    checkWholeNumber("loopGuard.repeats", loopGuard.repeats, 2);
+  }
   const parentSession = options.parentSession ?? parent?.session;
   if (parentSession !== undefined) checkSessionId(parentSession);
   const sessionId = checkSessionId(options.session ?? id);

@@ -1,10 +1,12 @@
 import { checkFields, checkKind } from "../model/argument-checks.ts";
+import { checkNames } from "../model/check-names.ts";
 import { checkWholeNumber } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { Scope } from "../model/scope.ts";
 import { isTerminal, type TaskId, type TaskNotice } from "../model/task.ts";
 import type { TaskQuery, TaskRecord } from "../store/task-store.ts";
 import type { Agent, AgentFunction } from "./agent.ts";
+import { listUnfinishedTasks } from "./children.ts";
 import { describeTask, listNotices, sketchTask, type TaskDetails, type TaskSketch } from "./describe-task.ts";
 import { PolledDelivery } from "./polled-delivery.ts";
 import { safeListener } from "./safe-listener.ts";
@@ -173,6 +175,35 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     if (isTerminal(status.state)) return status;
     await waitForTask(this.#getWaitDeps(), id, isEnded, { timeoutMs: REQUEST_WAIT_MS });
     return this.status(id);
+  }
+
+  /**
+   * Ends all tasks that have not ended, or those of a parent, a queue or a session. Waiting tasks end first, so that none
+   * begins in the place of another. Each task ends once, with one notice, also if it is a child of another.
+   */
+  async killAll(
+    query: Pick<TaskQuery, "parent" | "queue" | "session"> & {
+      /** Further condition, for example that the caller may see the task. */
+      readonly where?: (task: TaskRecord) => boolean;
+    } = {},
+    reason = "asked",
+  ): Promise<readonly TaskStatus[]> {
+    const { where = () => true, ...only } = checkFields("query", query, {
+      parent: "text?",
+      queue: "text?",
+      session: "text?",
+      where: "function?",
+    });
+    checkKind("reason", reason, "text");
+    checkNames("query", query, ["parent", "queue", "session", "where"]);
+    const found = (await listUnfinishedTasks(this.#deps.log.store.tasks, only)).filter(where);
+    const { waiting = [], running = [] } = Object.groupBy(found, ({ state }) =>
+      state === "queued" ? "waiting" : "running",
+    );
+    const ended: TaskStatus[] = [];
+    for (const some of [waiting, running])
+      ended.push(...(await Promise.all(some.map(({ id }) => this.kill(id, reason)))));
+    return ended;
   }
 
   /** Reads a task's entries from the log, including ended tasks and tasks of other processes. */

@@ -6,6 +6,9 @@ import type { WaitOptions } from "./start-options.ts";
 import type { RunEvent, TaskRun } from "./task-run.ts";
 import type { Timer } from "./timer.ts";
 
+/** Longer than any process lives. */
+const NEVER_MS = Number.MAX_SAFE_INTEGER;
+
 /** Dependencies of waiting for a task. */
 export interface WaitDeps {
   readonly store: Store;
@@ -84,8 +87,9 @@ function waitBounded<T>(
       () => new LonghaulError("CLOSED", "The supervisor of tasks was closed while someone waited."),
     );
     if (signal?.aborted || closing.aborted) return;
-    if (timeoutMs !== undefined)
-      undo.push(timer.after(timeoutMs, () => end(() => resolve(late)), { keepsAlive: true }));
+    // Someone waits, so the process stays alive even if the task itself waits for nothing but its signal.
+    const giveUp = () => timeoutMs !== undefined && end(() => resolve(late));
+    undo.push(timer.after(timeoutMs ?? NEVER_MS, giveUp, { keepsAlive: true }));
     const stop = begin(
       (value) => end(() => resolve(value)),
       (error) => end(() => reject(error)),

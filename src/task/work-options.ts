@@ -1,4 +1,5 @@
 import { checkFields } from "../model/argument-checks.ts";
+import { checkNames } from "../model/check-names.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { DeliveryLimits } from "../store/task-delivery.ts";
 import { checkQueueName } from "./task-plan.ts";
@@ -24,12 +25,15 @@ export interface WorkEvent {
   readonly agent: string;
 }
 
+const WORK_OPTIONS = ["queues", "concurrency", "onTask", "maxPerQueue", "maxPerPerson"];
+
 /** The options with their defaults, checked. */
 export function resolveWorkOptions(options: WorkOptions): Omit<WorkOptions, "queues" | "concurrency"> & {
   readonly queues: readonly string[];
   readonly concurrency: number;
 } {
   checkFields("options", options, { queues: "array?", onTask: "function?" });
+  checkNames("options", options, WORK_OPTIONS);
   const { queues = [DEFAULT_QUEUE], concurrency = 4, maxPerQueue, maxPerPerson } = options;
   if (queues.length === 0) throw createArgumentError("queues", queues, "at least one queue");
   for (const queue of queues) checkQueueName(queue);

@@ -24,6 +24,10 @@ export type BudgetDecision =
 export interface BudgetHold {
   /** Budgets of the request, with their use including it. */
   readonly budgets: readonly BudgetStatus[];
+  /** True if another project would be counted in other budgets. */
+  readonly dependsOnProject: boolean;
+  /** Drops the estimate of a request that is not sent. Idempotent, also with `settle`. */
+  release(): Promise<void>;
   /** Replaces the estimate by the actual amounts. Idempotent. */
   settle(actual: BudgetAmounts): Promise<void>;
 }
@@ -54,7 +58,10 @@ export class BudgetGate implements AsyncDisposable {
     const now = this.#clock.now();
     const unpriced = estimate.usd === undefined ? matching.find(({ unit }) => unit === "usd") : undefined;
     if (unpriced) return { type: "unpriced", budget: toBudgetStatus(unpriced, undefined, now) };
-    if (matching.length === 0) return { type: "held", hold: { budgets: [], settle: async () => undefined } };
+    const dependsOnProject = listed.some(({ project }) => project !== undefined);
+    const isOver = async () => undefined;
+    if (matching.length === 0)
+      return { type: "held", hold: { budgets: [], dependsOnProject, release: isOver, settle: isOver } };
     const id = randomUUID();
     const shares = matching.map((budget) => ({
       budget: budget.id,
@@ -69,7 +76,8 @@ export class BudgetGate implements AsyncDisposable {
       const use = uses.find((one) => one.budget === budget.id);
       return toBudgetStatus(budget, use, now);
     });
-    if (refused.length === 0) return { type: "held", hold: this.#createHold(id, states) };
+    if (refused.length === 0)
+      return { type: "held", hold: { ...this.#createHold(id, states), dependsOnProject } };
     const full = states.filter((state) => refused.includes(state.id));
     const [budget = full[0] as BudgetStatus] = full.toSorted((one, other) => endOf(other) - endOf(one));
     return { type: "refused", budget };
@@ -86,21 +94,25 @@ export class BudgetGate implements AsyncDisposable {
     this.close();
   }
 
-  #createHold(id: string, budgets: readonly BudgetStatus[]): BudgetHold {
+  #createHold(id: string, budgets: readonly BudgetStatus[]): Omit<BudgetHold, "dependsOnProject"> {
     this.#open.add(id);
     this.#timer ??= setInterval(() => void this.#renew(), RENEW_MS).unref();
     let settled: Promise<void> | undefined;
     return {
       budgets,
+      release: () => {
+        settled ??= this.#settle(id, []);
+        return settled;
+      },
       settle: (actual) => {
-        settled ??= this.#settle(id, budgets, actual);
+        const amounts = budgets.map((budget) => ({ budget: budget.id, amount: getAmount(budget, actual) }));
+        settled ??= this.#settle(id, amounts);
         return settled;
       },
     };
   }
 
-  async #settle(id: string, budgets: readonly BudgetStatus[], actual: BudgetAmounts): Promise<void> {
-    const amounts = budgets.map((budget) => ({ budget: budget.id, amount: getAmount(budget, actual) }));
+  async #settle(id: string, amounts: Parameters<BudgetStore["settle"]>[1]): Promise<void> {
     try {
       await this.#budgets.settle(id, amounts);
     } finally {

@@ -6,7 +6,7 @@ import { BUDGET_PERIODS, BUDGET_UNITS } from "../model/budget.ts";
 import type { Clock } from "../model/clock.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
 import { PERSON_ROLES, type Person, type PersonRole, type PersonToken } from "../model/person.ts";
-import { LOCAL_PERSON } from "../model/session-owner.ts";
+import { buildPersonId, LOCAL_PERSON } from "../model/session-owner.ts";
 import type { RemovedPerson } from "../store/people-store.ts";
 import type { Store } from "../store/store.ts";
 import { BudgetGate } from "./budget-gate.ts";
@@ -32,7 +32,6 @@ export interface TokenOwner {
 }
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,63}$/u;
-const DEFAULT_GRACE_MS = 86_400_000;
 const PAGE = 1_000;
 
 /** People with tokens, budgets and roles, and the log of administrative acts. Every change names who made it. */
@@ -109,6 +108,7 @@ export class Team {
     checkFields("options", options, { by: "name" });
     const known = await this.#require(name);
     const person = applySettings(known, options);
+    if (person.role !== "admin") await this.#requireOtherAdmin(known, options.by);
     const { role, models, upstreams } = person;
     const details = {
       role,
@@ -119,13 +119,13 @@ export class Team {
     return person;
   }
 
-  /** Gives a person a new secret; the former ones end after `graceMs`, a day by default. */
+  /** Gives a person a new secret; the former ones end after `graceMs`, at once by default. */
   async rotate(
     name: string,
     options: { readonly graceMs?: number; readonly expiresAt?: number; readonly by: string },
   ): Promise<{ readonly person: Person; readonly secret: string }> {
     checkFields("options", options, { by: "name", expiresAt: "number?" });
-    const graceMs = checkWholeNumber("graceMs", options.graceMs ?? DEFAULT_GRACE_MS, 0);
+    const graceMs = checkWholeNumber("graceMs", options.graceMs ?? 0, 0);
     const person = await this.#require(name);
     const now = this.#clock.now();
     const secret = createPersonSecret();
@@ -139,7 +139,7 @@ export class Team {
   /** Ends all tokens of a person at once and returns the number of those that were valid. */
   async revoke(name: string, options: { readonly by: string }): Promise<number> {
     checkFields("options", options, { by: "name" });
-    await this.#require(name);
+    await this.#requireOtherAdmin(await this.#require(name), options.by);
     return this.#store.people.revoke(
       name,
       this.#clock.now(),
@@ -235,13 +235,34 @@ export class Team {
 
   /** Reads the whole audit log and returns the first problem of its chain; undefined if it is whole. */
   async verifyAudit(): Promise<string | undefined> {
+    // Read before the entries: one that is appended meanwhile is not missing.
+    const head = await this.#store.audit.head?.();
     let last: AuditEntry | undefined;
+    let isHeadFound = head === undefined;
     for (;;) {
       const page = await this.audit({ after: last?.seq ?? 0, limit: PAGE });
       const problem = findAuditProblem(page, last);
-      if (problem !== undefined || page.length < PAGE) return problem;
-      last = page.at(-1);
+      if (problem !== undefined) return problem;
+      isHeadFound ||= page.some(({ seq, digest }) => seq === head?.seq && digest === head.digest);
+      last = page.at(-1) ?? last;
+      if (page.length < PAGE) break;
     }
+    return isHeadFound ? undefined : `its end is missing: entry ${head?.seq} was the last`;
+  }
+
+  /** Admins who give up their own rights must leave another one, or nobody could manage the gateway from afar. */
+  async #requireOtherAdmin({ name, role }: Person, by: string): Promise<void> {
+    if (role !== "admin" || by !== buildPersonId(name)) return;
+    const now = this.#clock.now();
+    for (const other of await this.people()) {
+      if (other.role !== "admin" || other.name === name) continue;
+      if ((await this.tokens(other.name)).some((token) => getTokenState(token, now) === "valid")) return;
+    }
+    throw createArgumentError(
+      "name",
+      name,
+      "not the last admin with a valid token; make another person admin first",
+    );
   }
 
   async #require(name: string): Promise<Person> {

@@ -15,6 +15,7 @@ const PATHS = [
   "filename",
   "file",
 ];
+const CONTENTS = ["content", "contents", "file_text", "text"];
 const FOLDERS = ["workdir", "cwd", "dir_path", "directory"];
 
 /** The named arguments in a tool call's input; some agents pass them as JSON text. */
@@ -33,6 +34,11 @@ export function parseToolArguments(input: Json | undefined): CallArguments | und
 
 export function getPathArgument(from: CallArguments): string | undefined {
   return findFirstText(from, PATHS);
+}
+
+/** Name of the argument with the whole contents of a file to write. */
+export function getContentsName(from: CallArguments): string | undefined {
+  return CONTENTS.find((name) => Object.hasOwn(from, name) && typeof from[name] === "string");
 }
 
 /** The working directory of a command. */

@@ -1,3 +1,4 @@
+import { toEntry } from "../log/entry-body.ts";
 import type { Lines } from "../log/lines.ts";
 import type { Place } from "../model/entry.ts";
 import { createArgumentError, LonghaulError } from "../model/errors.ts";
@@ -7,10 +8,12 @@ import type { EntryStore } from "../store/entry-store.ts";
 /** Kinds that people refer to by time. */
 const TIMED_KINDS = ["message", "notice"] as const;
 const PAGE = 100;
+/** How far after its place in time an imported message with an earlier time of its own is looked for. */
+const MAX_LATE = 2_000;
 
 /**
  * The place of the message or notice on the active line with exactly this time; undefined if there is none,
- * ARGUMENT_INVALID if several share it. Reads only entries of that time, regardless of the session's length.
+ * ARGUMENT_INVALID if several share it. The number of entries it reads does not depend on the session's length.
  */
 export async function findPlaceAtTime(
   lines: Lines,
@@ -48,11 +51,27 @@ async function findPlacesAt(
 ): Promise<readonly Place[]> {
   const last = await entries.seqAt(session, at);
   const first = (await entries.seqAt(session, at - 1)) + 1;
+  const there = await findPlacesWithin(entries, line, session, { at, first, last });
+  if (there.length > 0) return there;
+  // Entries that an import found out of order were stored later than their own time.
+  return findPlacesWithin(entries, line, session, { at, first: last + 1, last: last + MAX_LATE });
+}
+
+async function findPlacesWithin(
+  entries: EntryStore,
+  line: Line,
+  session: string,
+  { at, first, last }: { readonly at: number; readonly first: number; readonly last: number },
+): Promise<readonly Place[]> {
   const found: Place[] = [];
   for (let from = first; from <= last && found.length < 2; ) {
     const query = { from, to: last, limit: PAGE, order: "ascending", kinds: TIMED_KINDS } as const;
     const page = await entries.read(session, query);
-    for (const { seq } of page) if (findRangeIndex(line, session, seq) >= 0) found.push({ session, seq });
+    for (const stored of page) {
+      const { seq } = stored;
+      if (findRangeIndex(line, session, seq) >= 0 && toEntry(session, stored).at === at)
+        found.push({ session, seq });
+    }
     if (page.length < PAGE) break;
     from = (page.at(-1)?.seq ?? last) + 1;
   }

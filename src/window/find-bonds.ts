@@ -1,19 +1,24 @@
-import type { PlacedResult } from "./placed-result.ts";
+import { pairRawCalls, pairResults } from "./placed-result.ts";
+import type { Slot } from "./slot.ts";
 
 /**
- * Maps each slot index to all slots bound to it by tool calls and results. A result may arrive long after its call, but
- * neither may leave the window without the other.
+ * Maps each slot index to all slots bound to it by calls and results, including raw ones. A result may arrive long after
+ * its call, but neither may leave the window without the other.
  */
-export function findBonds(answers: readonly PlacedResult[]): ReadonlyMap<number, readonly number[]> {
+export function findBonds(
+  slots: readonly Slot[],
+  answers = pairResults(slots),
+): ReadonlyMap<number, readonly number[]> {
   const bonds = new Map<number, number[]>();
-  for (const { slot, placedCall: to } of answers) {
-    if (!to || to.slot === slot) continue;
+  const bind = (slot: number, to: number) => {
     const own = bonds.get(slot) ?? [slot];
-    const other = bonds.get(to.slot) ?? [to.slot];
-    if (own === other) continue;
+    const other = bonds.get(to) ?? [to];
+    if (own === other) return;
     const [few, many] = own.length < other.length ? [own, other] : [other, own];
     for (const one of few) many.push(one);
     for (const index of many) bonds.set(index, many);
-  }
+  };
+  for (const { slot, placedCall: to } of answers) if (to && to.slot !== slot) bind(slot, to.slot);
+  for (const { slot, callSlot } of pairRawCalls(slots)) bind(slot, callSlot);
   return bonds;
 }

@@ -1,5 +1,6 @@
 import type { Message } from "../model/message.ts";
 import { listAnsweredCallIds, listCallIds } from "../model/tool-call-ids.ts";
+import { pairRawCalls } from "./placed-result.ts";
 import type { Slot } from "./slot.ts";
 
 /**
@@ -11,15 +12,24 @@ export interface Group {
   readonly to: number;
 }
 
-/** The groups of a window, in order. Roles need not alternate: a group ends when none of its calls is open. */
+/**
+ * The groups of a window, in order. Roles need not alternate: a group ends when none of its calls is open. It reaches to
+ * the answers of its raw calls: while a provider's own tool waits, others may be called and answered.
+ */
 export function groupSlots(slots: readonly Slot[]): readonly Group[] {
   const groups: Group[] = [];
+  const rawEnds = new Map(pairRawCalls(slots).map(({ slot, callSlot }) => [callSlot, slot]));
   for (let from = 0; from < slots.length; ) {
     const open = new Set(listCallIds((slots[from] as Slot).message));
     let isReply = true;
     let to = from;
-    while (to + 1 < slots.length && isPartOfGroup((slots[to + 1] as Slot).message, open, isReply)) {
+    let end = rawEnds.get(from) ?? from;
+    while (
+      to + 1 < slots.length &&
+      (to < end || isPartOfGroup((slots[to + 1] as Slot).message, open, isReply))
+    ) {
       to++;
+      end = Math.max(end, rawEnds.get(to) ?? end);
       const { message } = slots[to] as Slot;
       const answered = listAnsweredCallIds(message);
       if (answered.length > 0) isReply = false;

@@ -2,13 +2,17 @@ import type { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { type BodyInput, prepareBody } from "../log/prepare-body.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
-import type { Entry, OverlayBody, SessionId } from "../model/entry.ts";
+import { type Entry, formatEntryId, type OverlayBody, type SessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
 import { closeLine } from "../model/line.ts";
 import type { EditInput, RevertEdit, SingleEdit } from "../model/overlay.ts";
 import { checkEdit } from "./check-edit.ts";
-import { findActiveOverlays, readMarks } from "./live/find-active-overlays.ts";
+import { findActiveOverlays, findHeldEntries, readMarks } from "./live/find-active-overlays.ts";
 import { LinePlaces } from "./live/line-places.ts";
+import { isPageOverlay } from "./live/removed-content.ts";
+
+/** Overlays that are searched for the last edit. */
+const MAX_SEARCHED = 1_000;
 
 /** An overlay on the active line, and whether it is in effect. */
 export interface ListedOverlay {
@@ -41,14 +45,27 @@ export class Overlays {
     const { entries } = this.#log.store;
     const { overlays: holding } = await findActiveOverlays(entries, line, places);
     const active = new Map(holding.map((one) => [one.entry.id, one]));
+    // A revert that is older than the plan in effect is still in effect if the plan holds its entries.
+    const held = await findHeldEntries(entries, holding, line);
+    const heldBy = new Set(held.map(({ revert }) => formatEntryId(revert.session, revert.seq)));
     const listed: ListedOverlay[] = [];
     for await (const entry of readMarks(entries, line, "overlay")) {
       if (listed.length === limit) break;
       // The edits in effect are parts of the entry that was read for them.
       const { entry: own = entry as Entry<OverlayBody>, edits } = active.get(entry.id) ?? {};
-      listed.push(toListedOverlay(own, edits));
+      listed.push(toListedOverlay(own, edits ?? (heldBy.has(entry.id) ? [] : undefined)));
     }
     return listed;
+  }
+
+  /**
+   * The edit that a person means who wants to undo the last one: the newest in force that took something out of the
+   * window, not a page that came after it; or else the newest of any kind.
+   */
+  async findLastEdit(): Promise<ListedOverlay | undefined> {
+    const listed = await this.list(MAX_SEARCHED);
+    const holding = listed.filter(({ isHolding, entry }) => isHolding && entry.edit.type !== "revert");
+    return holding.find(({ entry }) => isRemoval(entry)) ?? holding[0];
   }
 
   /** Adds a manual edit to the window; policies cannot undo it, and it stays in effect until it is reverted. */
@@ -118,6 +135,11 @@ export class Overlays {
     const ready = await prepareBody(this.#log, body);
     return (await this.#log.appendOne(this.#session, ready)) as Entry<OverlayBody>;
   }
+}
+
+function isRemoval({ edit, reason }: Entry<OverlayBody>): boolean {
+  if (isPageOverlay({ edit, reason })) return false;
+  return edit.type !== "plan" || edit.isWhole === true || edit.edits.some(({ type }) => type !== "replace");
 }
 
 function toListedOverlay(

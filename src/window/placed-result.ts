@@ -1,4 +1,5 @@
 import type { BlobPart, ToolCallPart, ToolResultPart } from "../model/part.ts";
+import { findRawAnswerId, findRawCallId } from "../model/raw-calls.ts";
 import { isCall } from "../model/tool-call-ids.ts";
 import type { Slot } from "./slot.ts";
 
@@ -42,6 +43,28 @@ export function pairResults(slots: readonly Slot[]): readonly PlacedResult[] {
     }
   }
   return answers;
+}
+
+/** A raw answer of a foreign format and the earlier message with its call, by the indexes of their slots. */
+interface RawPair {
+  readonly slot: number;
+  readonly callSlot: number;
+}
+
+/** The raw calls and answers of a window that stand in different messages, such as those of a provider's own tools. */
+export function pairRawCalls(slots: readonly Slot[]): readonly RawPair[] {
+  const pairs: RawPair[] = [];
+  const calls = new Map<string, number>();
+  for (const [slot, { message }] of slots.entries()) {
+    for (const part of message.parts) {
+      if (part.type !== "raw" && part.type !== "blob") continue;
+      const callId = findRawCallId(part);
+      if (callId !== undefined) calls.set(callId, slot);
+      const callSlot = calls.get(findRawAnswerId(part) ?? "");
+      if (callSlot !== undefined && callSlot !== slot) pairs.push({ slot, callSlot });
+    }
+  }
+  return pairs;
 }
 
 /** The name of the tool that produced a result; undefined if neither the call nor the result names it. */

@@ -14,8 +14,13 @@ export interface ProviderLimits {
 
 /** The limits of a window, in estimated tokens. */
 export interface Budget {
-  /** Maximum tokens of a request: the model's window minus the tokens reserved for the reply. */
+  /** Tokens from which on a request is edited: the model's window minus the tokens reserved for the reply, or less. */
   readonly tokens: number;
+  /**
+   * Maximum tokens of a request with text of user and assistant only, which cannot be fetched again: `tokens` may be
+   * lower, as the size at which other content leaves. Equals `tokens` if absent.
+   */
+  readonly most?: number;
   /** Size of the model's window. */
   readonly window: number;
   /** Tokens of system prompt and tools, which precede the messages and never change. */
@@ -49,12 +54,18 @@ export interface Course {
   readonly window?: readonly Slot[];
   /** Messages that have left the window, oldest first; limited to those worth inspecting. */
   readonly past?: readonly Slot[];
+  /** True if messages before those of `past` have left the window as well. */
+  readonly isPastCut?: boolean;
   /** Number of requests so far. */
   readonly calls?: number;
   /** Filters that shorten tool results when they first appear; all if absent. */
   readonly shrinkFilters?: ReadonlySet<ShrinkFilter>;
   /** Results up to this place are not shortened any more, because a person has taken edits back since; default 0. */
   readonly settledSeq?: number;
+  /** True for a place that a person has brought back: it leaves the window last. */
+  readonly isHeld?: (seq: number) => boolean;
+  /** Place of the last undo that still holds: older messages leave only if the limit forces it. Default 0. */
+  readonly heldSeq?: number;
   /** Place of the last edit that removed content; messages after it are new since. Default 0. */
   readonly editedSeq?: number;
   /** True if `digest` will be called between requests, so the policy may defer work until then. */
@@ -65,10 +76,15 @@ export interface Course {
 export interface Moment {
   /** False when the provider's cache of the last request has expired: changing the prefix then costs nothing extra. */
   readonly isHot: boolean;
-  /** True if the provider reports no cache at all, so that its cache is never hot; default false. */
+  /** True if the provider counts cached tokens and has counted none, so that it has no cache; default false. */
   readonly isUncached?: boolean;
-  /** Tokens to reserve for pages that the newest message asks for; default 0. */
-  readonly pageTokens?: number;
+  /** Replies that must lie between two edits that no limit forces; default 0. */
+  readonly minCalls?: number;
+  /**
+   * Size that a refusal of the provider gives the request, which is also the most that its budget allows. The window is
+   * reduced to it and no further.
+   */
+  readonly forcedTokens?: number;
 }
 
 /** One session under one policy. */
@@ -77,6 +93,8 @@ export interface PolicyRun {
   observe(slot: Slot): void;
   /** Returns the window of the next request, within the budget. */
   fit(moment: Moment): readonly Slot[];
+  /** Removes a page from the window; a policy without this method is started again. */
+  omit?(page: Slot): void;
   /** Performs deferred work; called while no request is waiting. */
   digest?(): void;
   /** Why the last fit changed messages, including new ones; undefined if it changed none. */

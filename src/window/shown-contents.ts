@@ -1,4 +1,5 @@
-import type { Part } from "../model/part.ts";
+import type { Part, ToolCallPart } from "../model/part.ts";
+import { getContentsName, parseToolArguments } from "../touch/call-arguments.ts";
 import { findShownFiles } from "../touch/find-shown-files.ts";
 import { findTouches } from "../touch/find-touches.ts";
 import type { LineRange } from "../touch/line-range.ts";
@@ -6,7 +7,7 @@ import type { PlacedResult } from "./placed-result.ts";
 import type { Slot } from "./slot.ts";
 import { hasStub, isStubbed } from "./stub.ts";
 
-/** File contents shown in a window, either as a tool result or inside a text. */
+/** File contents shown in a window: as a tool result, inside a text, or in the arguments of the call that wrote them. */
 export interface ShownContents {
   readonly slot: number;
   readonly part: number;
@@ -29,6 +30,13 @@ export function findShownContents(
   answers: readonly PlacedResult[],
 ): readonly ShownContents[] {
   const showings: ShownContents[] = [];
+  const written = new Set(
+    answers.flatMap(({ result, placedCall: to }) =>
+      to && !result.isError && !result.output.some((part) => part.type === "text" && isNotice(part.text))
+        ? [to.call]
+        : [],
+    ),
+  );
   let next = 0;
   for (const [slot, { message, isNote }] of slots.entries()) {
     for (const [part, content] of message.parts.entries()) {
@@ -36,6 +44,9 @@ export function findShownContents(
         // Answers are in the order of their results in the window.
         const answer = answers[next++];
         if (answer && !isNote) for (const shown of findInResult(answer)) showings.push(shown);
+      } else if (content.type === "tool-call") {
+        const path = !isNote && written.has(content) ? findWrittenPath(content) : undefined;
+        if (path !== undefined) showings.push({ slot, part, path });
       } else if (content.type === "text" && message.role === "user" && !isNote) {
         for (const shown of findInText(content, message.parts[part - 1]))
           showings.push({ ...shown, slot, part });
@@ -66,19 +77,36 @@ function findInResult({ slot, part, result, placedCall: to }: PlacedResult): rea
       path === undefined ? [] : [{ slot, part, path, ...(range && { range }) }],
     );
   }
-  return result.output.flatMap((content, output) =>
-    content.type === "text"
-      ? findBlocks(content.text).map(({ path, block }) => ({ slot, part, path, block: { ...block, output } }))
-      : [],
-  );
+  return result.output.flatMap((content, output): readonly ShownContents[] => {
+    if (content.type === "text")
+      return findBlocks(content.text).map((shown) => ({
+        ...shown,
+        slot,
+        part,
+        block: { ...shown.block, output },
+      }));
+    // A long text is stored apart; its preview shows the beginning and the end, so that it is stubbed as a whole.
+    if (content.type !== "blob" || content.of !== "text" || result.output.length > 1) return [];
+    return findShownFiles(content.preview ?? "").map(({ path }) => ({ slot, part, path }));
+  });
+}
+
+/** The file that a call writes, if the call itself holds all its contents. */
+function findWrittenPath(call: ToolCallPart): string | undefined {
+  const [touch, ...others] = findTouches(call);
+  if (touch?.kind !== "write" || others.length > 0) return undefined;
+  const from = parseToolArguments(call.input);
+  const name = from && getContentsName(from);
+  return name === undefined || hasStub(String(from?.[name])) ? undefined : touch.path;
 }
 
 function findInText(
   { text }: { readonly text: string },
   before: Part | undefined,
-): readonly { readonly path: string; readonly block: { readonly from: number; readonly to: number } }[] {
-  const path = before?.type === "text" ? parseAnnouncedPath(before.text) : undefined;
-  if (path === undefined) return findBlocks(text);
+): readonly Required<Pick<ShownContents, "path" | "block">>[] {
+  const announcement = before?.type === "text" ? before.text : undefined;
+  const path = announcement === undefined ? undefined : parseAnnouncedPath(announcement);
+  if (path === undefined) return findBlocks(text, announcement);
   return hasStub(text) || isNotice(text) ? [] : [{ path, block: { from: 0, to: text.length } }];
 }
 
@@ -90,9 +118,10 @@ function parseAnnouncedPath(text: string): string | undefined {
   return /^\[read_file for '([^'\n]{1,1000})'[^\]\n]{0,200}\] Result:\s*$/.exec(text)?.[1];
 }
 
-function findBlocks(text: string) {
-  return findShownFiles(text).flatMap(({ path, shown }) => {
+function findBlocks(text: string, before?: string) {
+  return findShownFiles(text, before).flatMap(({ path, range, shown }) => {
     const contents = text.slice(shown.from, shown.to);
-    return contents === "" || hasStub(contents) || isNotice(contents) ? [] : [{ path, block: shown }];
+    const isEmpty = contents === "" || hasStub(contents) || isNotice(contents);
+    return isEmpty ? [] : [{ path, ...(range && { range }), block: shown }];
   });
 }

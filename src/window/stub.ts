@@ -16,7 +16,7 @@ interface StubFacts {
 const ENDING_WORDS = "; to see it: expand ";
 const ENDING = /; to see it: expand \S*#\d+\]/;
 /** The notice that clipping leaves at a cut. */
-export const CUT_WORDS = " characters cut …]";
+const CUT_WORDS = " characters cut …]";
 const CUT = /\[… \d+ characters cut …\]/;
 
 /** The text that replaces removed content in the window. */

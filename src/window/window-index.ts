@@ -29,7 +29,7 @@ function buildIndex(slots: readonly Slot[]): WindowIndex {
   const groups = once(() => groupSlots(slots));
   const exchanges = once(() => groupExchanges(slots, groups()));
   const answers = once(() => pairResults(slots));
-  const bonds = once(() => findBonds(answers()));
+  const bonds = once(() => findBonds(slots, answers()));
   const showings = once(() => findShownContents(slots, answers()));
   return {
     get groups() {

@@ -59,6 +59,8 @@ export interface ReplyReader {
   readonly isComplete: boolean;
   /** True once the reply has text, reasoning or a call. */
   readonly hasBegun: boolean;
+  /** Bytes of text, reasoning and arguments that were read so far, also of a reply that breaks off. */
+  readonly outputBytes: number;
   /** An error inside the stream. */
   readonly failure: ProviderFailure | undefined;
   /** Why the model stopped, as the provider names it. */

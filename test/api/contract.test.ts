@@ -223,7 +223,11 @@ async function checkRoutes(options: { readonly store?: string } = {}): Promise<v
     { id: "t0", task: "t0", kind: "task" },
     { id: "t1", task: "t1", kind: "task" },
   ]);
-  expect((await api.post("/tasks/t0/kill", { reason: "done" })).body.state).toBe("killed");
+  expect((await api.post("/tasks/kill", { queue: "nothing" })).body.tasks).toEqual([]);
+  expect((await api.post("/tasks/kill", { queue: "builds", reason: "done" })).body.tasks).toMatchObject([
+    { id: "t0", state: "killed", outcome: { reason: "done" } },
+  ]);
+  expect((await api.post("/tasks/t0/kill", { reason: "again" })).body.state).toBe("killed");
   expect((await api.get("/tasks/t1")).body).toMatchObject({ input: { to: 3 }, state: "running" });
   expect((await api.post("/tasks/t1/detach")).body.mode).toBe("background");
   expect((await api.get("/tasks/t1/output?limit=1")).body).toMatchObject({ hasMore: true });
@@ -317,6 +321,8 @@ async function checkRoutes(options: { readonly store?: string } = {}): Promise<v
   await admin.post("/people/alice/token", { graceMs: 60_000 });
   expect((await admin.get("/audit?limit=2")).body).toMatchObject({ after: 2 });
   expect((await admin.post("/people/alice/erase", {})).body).toMatchObject({ isErased: false });
+  // The last admin keeps her token.
+  await admin.post("/people", { name: "bob", role: "admin" });
   expect((await admin.ask("DELETE", "/people/alice/token")).status).toBe(200);
 
   const { operations, answered } = api;

@@ -105,7 +105,7 @@ describe("POST /fit", () => {
     const messages = CONVERSATIONS["openai-responses"];
     const request = { model: "gpt-5", window: 10_000 };
     const first = (await api.post("/fit", { ...request, messages })).body.messages;
-    const grown = [...messages, { role: "user", content: "Done?" }];
+    const grown = [...messages, { role: "assistant", content: "Yes." }, { role: "user", content: "Done?" }];
     const second = (await api.post("/fit", { ...request, messages: grown })).body.messages;
     expect(JSON.stringify(second).startsWith(JSON.stringify(first).slice(0, -1))).toBe(true);
   });
@@ -117,4 +117,39 @@ describe("POST /fit", () => {
     const refused = await api.post("/fit", { ...request, oversize: "error" });
     expect(refused).toMatchObject({ status: 422, body: { error: { code: "WINDOW_FLOOR" } } });
   });
+});
+
+proofTest("a long conversation is fitted apart: others are answered while it is replayed", async () => {
+  const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
+  const client = await ApiClient.open(gateway);
+  const messages = Array.from({ length: 4_000 }, (_, at) => ({
+    role: at % 2 ? "assistant" : "user",
+    content: `m${at} a b c`,
+  }));
+  let isFitted = false;
+  const fitting = client.post("/fit", { model: "gpt-4", window: 4_000, messages }).then((reply) => {
+    isFitted = true;
+    return reply;
+  });
+  let answered = 0;
+  while (!isFitted) {
+    await client.get("/health");
+    if (!isFitted) answered++;
+  }
+  const { status, body } = await fitting;
+  expect(status).toBe(200);
+  expect(body.receipt).toMatchObject({ isChanged: true, isFitted: true });
+  expect(answered).toBeGreaterThan(2);
+});
+
+test("a long conversation that cannot be fitted fails with the same error as a short one", async () => {
+  const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
+  const client = await ApiClient.open(gateway);
+  const reply = await client.post("/fit", {
+    model: "gpt-4",
+    window: 200,
+    oversize: "error",
+    messages: [{ role: "user", content: "word ".repeat(40_000) }],
+  });
+  expect([reply.status, reply.body.error.code]).toEqual([422, "WINDOW_FLOOR"]);
 });

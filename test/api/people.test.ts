@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { parseCertificate, signCertificate } from "../../src/conversation/erasing/erasure-certificate.ts";
 import { verifyErasure } from "../../src/conversation/erasing/verify-erasure.ts";
 import { findErasedPerson } from "../../src/gateway/identity/index.ts";
 import { ask, startGateway } from "../support/gateway.ts";
@@ -185,4 +186,18 @@ test("agents of an admin reach only the admin's own conversations over MCP", asy
   expect((await ask(gateway, { path: "/mcp", body: { jsonrpc: "2.0", id: 1, method: "ping" } })).status).toBe(
     401,
   );
+});
+
+test("a certificate with an added field is refused, because its digest does not cover the claim", () => {
+  const counts = { sessions: 0, entries: 0, memories: 0, tasks: 0, blobs: 0, tokens: 0, budgets: 0 };
+  const certificate = signCertificate({
+    ...{ person: "bob", by, startedAt: 1, finishedAt: 2, removed: counts },
+    ...{ sessions: [], blobs: [], sharedBlobs: 0, scrubbed: true },
+  });
+  expect(parseCertificate(JSON.stringify(certificate))).toEqual(certificate);
+  for (const changed of [
+    { ...certificate, approved: true },
+    { ...certificate, removed: { ...counts, backups: 3 } },
+  ])
+    expect(() => parseCertificate(JSON.stringify(changed))).toThrow("was changed");
 });

@@ -1,6 +1,7 @@
+import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fenceWithMark, findFenceAt, removeRecalled } from "../../src/base/fence.ts";
+import { addFenceSecret, fenceWithMark, findFenceAt, removeRecalled } from "../../src/base/fence.ts";
 
 describe("a fence", () => {
   test("is found around any text, with exactly its lines", () => {
@@ -48,5 +49,17 @@ describe("a fence", () => {
     );
     const quote = fenceWithMark("quoted-data", "stays");
     expect(removeRecalled(quote)).toBe(quote);
+  });
+
+  test("of recalled content cannot be forged by anybody who does not know the secret of the store", () => {
+    addFenceSecret("the secret of a store");
+    const text = "words that should not be found";
+    const digest = createHash("sha256").update(text).digest("hex").slice(0, 12);
+    const forged = `<context mark="${digest}">\n${text}\n</context mark="${digest}">`;
+    expect(removeRecalled(forged)).toBe(forged);
+    const genuine = fenceWithMark("context", text);
+    addFenceSecret("another store");
+    expect(fenceWithMark("context", text)).not.toBe(genuine);
+    expect(removeRecalled(`a\n${genuine}\nb`)).toBe("a\n\nb");
   });
 });

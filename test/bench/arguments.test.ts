@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { proofTest } from "../support/proof.ts";
 
 const RUN = fileURLToPath(new URL("../../bench/run.ts", import.meta.url));
 
@@ -24,4 +25,10 @@ test("refuses an unknown suite and shows the usage", async () => {
   expect(code).toBe(2);
   expect(stderr).toContain('There is no suite "speed".');
   expect(stderr).toContain("npm run bench -- <suite>");
+});
+
+proofTest("selects all measurements whose names begin alike", async () => {
+  const { code, stderr } = await runBench(["living", "--only", "late,lat"]);
+  expect(code).toBe(2);
+  expect(stderr).toContain('There is no measurement "lat" in this suite, which has late-32k, late-64k,');
 });

@@ -190,6 +190,17 @@ describe("longhaul recall", () => {
     expect((await jsonHere(args)).value).toMatchObject({ hits: [], isEmpty: true });
   });
 
+  test("does not call a store empty that has conversations without a word to search for", async () => {
+    const store = testFolder();
+    const kernel = await openKernel({ path: store, embedder: null });
+    const session = await kernel.session("silent");
+    await session.append({ role: "user", text: "…" });
+    await kernel.close();
+    const args = ["recall", "qqqq", "--store", store];
+    expect((await runHere(args)).stdout).toBe("Nothing found.\n");
+    expect((await jsonHere(args)).value.isEmpty).toBeUndefined();
+  });
+
   proofTest("says when nothing is found, or when it is not sure", async () => {
     const store = await storeOfTwo();
     const nothing = await runHere(["recall", "qqqq", "--path", "/repo/nowhere", "--store", store]);

@@ -24,10 +24,20 @@ describe("longhaul revert", () => {
         `^#\\d+ reverted the change at #${overlay}\nwindow: [\\d,]+ → [\\d,]+ tokens \\(\\+\\d+%\\), \\d+ → 121 messages\n`,
       ),
     );
+    expect(stdout).toContain("\nheld: what came back stays until the limit forces it out\n");
     expect(JSON.parse(await windowOf(store))).toHaveLength(121);
-    const undo = /undo: longhaul revert long (\d+)/.exec(stdout)?.[1] as string;
+    const shown = await runHere(["context", "long", "--store", store]);
+    expect(shown.stdout).toMatch(
+      /\nHeld: brought back by a revert.*\n +#\d+ +\d+ messages, [\d,]+ tokens; release: longhaul revert long \d+/,
+    );
+    const undo = /undo and release: longhaul revert long (\d+)/.exec(stdout)?.[1] as string;
     const undone = await jsonHere(["revert", "long", undo, "--store", store]);
-    expect(undone.value).toMatchObject({ session: "long", isChanged: true, messages: { before: 121 } });
+    expect(undone.value).toMatchObject({
+      session: "long",
+      isChanged: true,
+      isHeld: false,
+      messages: { before: 121 },
+    });
     expect(await windowOf(store)).toBe(cut);
   });
 

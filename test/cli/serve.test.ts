@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
-import { type Running, runJson, runProgram, startProgram } from "./support/program.ts";
+import { MAIN, type Running, runJson, runProgram, start, startProgram } from "./support/program.ts";
 
 interface Serving {
   readonly running: Running;
@@ -161,11 +161,39 @@ describe("longhaul serve", () => {
       cwd: testFolder(),
     });
     expect(code).toBe(1);
-    expect(value.error).toMatchObject({ code: "CONFIG_INVALID", details: { keys: "port" } });
-    expect(value.error.message).toContain(`port is ${port}, which another program uses`);
+    const { pid } = serving.running.process;
+    const isKnown = process.platform === "linux";
+    const details = { host: "127.0.0.1", port: Number(port), ...(isKnown && { pid }) };
+    expect(value.error).toMatchObject({ code: "PORT_TAKEN", details });
+    const owner = isKnown ? ` by a longhaul gateway (process ${pid})` : "";
+    expect(value.error.message).toContain(`Port ${port} on 127.0.0.1 is taken${owner}`);
     expect(value.error.message).toContain("--port 0");
     await end(serving);
   });
+
+  test.skipIf(process.platform === "win32").each(["SIGTERM", "SIGHUP", "SIGKILL"] as const)(
+    "ends when the npm that started it gets %s, which npm passes on to its shell at most",
+    async (signal) => {
+      const folder = testFolder();
+      // The second command keeps the shell from becoming the gateway.
+      const command = `"${process.execPath}" "${MAIN}" serve --port 0 --json --store "${folder}"; true`;
+      writeFileSync(
+        join(folder, "npm"),
+        `const shell = require("node:child_process").spawn("sh", ["-c", ${JSON.stringify(command)}], { stdio: "inherit" });
+         for (const name of ["SIGTERM", "SIGHUP"]) process.on(name, () => { shell.kill(name); process.exit(1); });`,
+      );
+      const env = { npm_lifecycle_event: "start" };
+      const running = start(process.execPath, [join(folder, "npm")], { cwd: folder, env });
+      let printed = "";
+      running.process.stdout?.on("data", (chunk) => {
+        printed += chunk;
+      });
+      await running.says('"type":"listening"');
+      const { url } = JSON.parse(printed.split("\n", 1)[0] ?? "");
+      running.process.kill(signal);
+      await expect.poll(() => fetch(url).catch(() => "gone"), { timeout: 10_000 }).toBe("gone");
+    },
+  );
 
   test("refuses another host without a token, and makes no store on the way", async () => {
     const store = join(testFolder(), "store");

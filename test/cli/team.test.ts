@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
@@ -139,5 +140,40 @@ test("retention deletes the conversations of one person, and the audit log keeps
   const { entries } = (await jsonHere(["audit", ...store])).value;
   expect(entries).toMatchObject([
     { act: "retention.delete", target: "alice", details: { conversations: 1 } },
+  ]);
+});
+
+test("an audit log whose end was cut off, or that was emptied or replaced, is noticed", async () => {
+  for (const cut of ["seq = 3", "seq > 0"]) {
+    const path = testFolder();
+    const store = ["--store", path];
+    for (const name of ["alice", "bob", "carol"]) await runHere(["token", "add", name, ...store]);
+    const db = new DatabaseSync(join(path, "log.db"));
+    expect(() => db.exec("INSERT OR REPLACE INTO audit SELECT * FROM audit WHERE seq = 1")).toThrow(
+      "append-only",
+    );
+    db.exec(`DROP TRIGGER audit_kept; DELETE FROM audit WHERE ${cut}`);
+    db.close();
+    const audit = await jsonHere(["audit", ...store]);
+    expect(audit.value.problem).toContain("its end is missing");
+  }
+});
+
+test("rotating ends the former token at once, unless a grace time is given, and says which", async () => {
+  const store = ["--store", testFolder()];
+  await runHere(["token", "add", "alice", ...store]);
+  expect((await runHere(["token", "rotate", "alice", ...store])).stderr).toContain(
+    "The former token has ended",
+  );
+  expect((await runHere(["token", "rotate", "alice", "--grace", "1h", ...store])).stderr).toContain(
+    "stays valid until",
+  );
+  const { value } = await jsonHere(["token", "list", ...store]);
+  const ends = value.people[0].tokens.map(({ expiresAt }: { expiresAt?: number }) => expiresAt ?? Infinity);
+  const now = Date.now();
+  expect(ends.map((end: number) => (end <= now ? "ended" : end === Infinity ? "open" : "grace"))).toEqual([
+    "ended",
+    "grace",
+    "open",
   ]);
 });

@@ -1,10 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  findSessionProject,
-  isWithinProject,
-  readConversations,
-  selectProject,
-} from "../../src/conversation/project-conversations.ts";
+import { readConversations, selectProject } from "../../src/conversation/project-conversations.ts";
+import { findProjectFolder, isWithinProject } from "../../src/model/session-origin.ts";
 import { testKernel } from "../support/kernel.ts";
 
 test("a folder inside of a project belongs to it, and its neighbor does not", () => {
@@ -15,11 +11,11 @@ test("a folder inside of a project belongs to it, and its neighbor does not", ()
 });
 
 test("the project of a session is the folder that its client stated, or that the import found", () => {
-  expect(findSessionProject({ meta: { gateway: { project: "/repo" }, source: { cwd: "/other" } } })).toBe(
+  expect(findProjectFolder({ meta: { gateway: { project: "/repo" }, source: { cwd: "/other" } } })).toBe(
     "/repo",
   );
-  expect(findSessionProject({ meta: { claude: { cwd: "/repo/web" } } })).toBe("/repo/web");
-  expect(findSessionProject({})).toBeUndefined();
+  expect(findProjectFolder({ meta: { claude: { cwd: "/repo/web" } } })).toBe("/repo/web");
+  expect(findProjectFolder({})).toBeUndefined();
 });
 
 test("conversations are listed newest first, without memories and requests of clients for themselves", async () => {

@@ -221,17 +221,27 @@ describe("importing", () => {
     expect((await kernel.find("pi/talk+beside"))?.parent).toBe("pi/talk");
   });
 
-  test("keeps times that fall back beside the log's own, which never do", async () => {
-    const kernel = await testKernel();
+  test("shows a message's own time where the times of the source fall back", async () => {
+    const kernel = await testKernel({ path: ":memory:", embedder: null });
     const file = join(testFolder(), "talk.toy");
     writeFileSync(
       file,
-      lines([said("a", "one", { at: 5_000 }), said("b", "two", { at: 4_000 }), said("c", "three")]),
+      lines([
+        said("a", "The gateway speaks German.", { at: 50_000_000 }),
+        said("b", "The walrus speaks French.", { at: 4_000_000 }),
+        said("c", "The otter is silent."),
+      ]),
     );
     await importSources(kernel, [file], { formats });
     const log = await logOf(kernel, "pi/talk");
-    expect(log.map(({ at }) => at)).toEqual([5_000, 5_000, 5_000]);
-    expect(log[1]).toMatchObject({ message: { meta: { at: 4_000 } } });
+    expect(log.map(({ at }) => at)).toEqual([50_000_000, 4_000_000, 50_000_000]);
+    const { hits } = await kernel.memory.recall("which language does the walrus speak?");
+    expect(hits.find(({ text }) => text.includes("walrus"))).toMatchObject({ at: 4_000_000 });
+    await using session = await kernel.session("pi/talk");
+    const { entries } = await session.page();
+    expect(entries.map(({ at }) => at)).toEqual([50_000_000, 4_000_000, 50_000_000]);
+    expect(await session.entry(new Date(4_000_000))).toMatchObject({ seq: 2 });
+    expect((await session.head()).at).toBe(50_000_000);
   });
 
   test("gives records without a time the time of what they stand before", async () => {

@@ -84,7 +84,7 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
       const upstream = await startUpstream();
       const long = enlarged(scenario);
       const first = long.recorded.find(({ body }) => Array.isArray(body.tools) && body.tools.length > 0);
-      const window = Math.ceil(JSON.stringify(first?.body).length / 2) + 9_000;
+      const window = Math.ceil(JSON.stringify(first?.body).length / 2) + 5_000;
       const url = upstream.url;
       const upstreams = [
         { name: "small", baseUrl: url, apis: ["anthropic", "openai-chat", "openai-responses"], window },

@@ -189,10 +189,10 @@ describe("an overflow for ever", () => {
     agent.elements.push({ role: "assistant", content: "Hm." }, { role: "user", content: "And now?" });
     await agent.send();
     expect(upstream.heard).toHaveLength(tries + 6);
-    // A conversation smaller than all refused ones is tried again.
+    // A client that has shortened the conversation by itself is still in the same turn: nothing more is healed.
     agent.elements = [...agent.elements.slice(0, 1), ...agent.elements.slice(-2)];
     await agent.send();
-    expect(upstream.heard.length).toBeGreaterThan(tries + 7);
+    expect(upstream.heard).toHaveLength(tries + 7);
   });
 
   test("of a request that cannot be made smaller is told at once", async () => {

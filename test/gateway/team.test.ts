@@ -1,5 +1,8 @@
-import { expect, test } from "vitest";
+import { appendFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { ask, quiet, startGateway, type TestGateway } from "../support/gateway.ts";
+import { mountSmallDisk } from "../support/small-disk.ts";
 import { says, startUpstream } from "../support/upstream.ts";
 
 const MODEL = "claude-sonnet-4-5";
@@ -225,4 +228,243 @@ test("the list of models holds those that a person may use, in each API's form, 
     expect(await list(secret)).toBe(lists.openai);
   }
   expect(JSON.parse(await list(closed))).toEqual({ object: "list", data: [] });
+});
+
+test("a request that a budget refuses leaves no empty conversation behind, also for one project", async () => {
+  const { gateway, team } = await openTeam();
+  const { secret } = await team.add("alice", { by });
+  await team.setBudget(
+    { person: "alice", amount: 1, unit: "requests", period: "total", project: "shop" },
+    { by },
+  );
+  const ask1 = (text: string, project: string) =>
+    ask(gateway, {
+      path: "/v1/messages",
+      headers: { "x-longhaul-token": secret, "anthropic-version": "2023-06-01" },
+      body: { ...question(text), system: `Working directory: /srv/alice/${project}` },
+    });
+  expect((await ask1("One", "shop")).status).toBe(200);
+  expect((await ask1("Two", "shop")).status).toBe(429);
+  expect((await ask1("Three", "shop")).status).toBe(429);
+  expect((await ask1("Four", "garden")).status).toBe(200);
+  await quiet(gateway);
+  expect(await gateway.kernel.sessions({ prefix: "@alice/" })).toHaveLength(2);
+  expect((await team.budgets("alice"))[0]).toMatchObject({ spent: 1, reserved: 0 });
+});
+
+test("the last admin cannot give up her own token or role, and another admin can end it", async () => {
+  const { gateway, team } = await openTeam();
+  const { secret } = await team.add("alice", { by, role: "admin" });
+  const headers = { "x-longhaul-token": secret };
+  const revoke = () => ask(gateway, { method: "DELETE", path: "/api/v1/people/alice/token", headers });
+  const demote = () =>
+    ask(gateway, { method: "PATCH", path: "/api/v1/people/alice", headers, body: { role: "member" } });
+  for (const refused of [await demote(), await revoke()]) {
+    expect(refused.status).toBe(400);
+    expect(refused.text).toContain("last admin");
+  }
+  await team.add("bob", { by, role: "admin" });
+  expect((await revoke()).status).toBe(200);
+  expect((await send(gateway, secret, "Revoked")).status).toBe(401);
+});
+
+test("cookies of a client stay at the gateway", async () => {
+  const { upstream, gateway, team } = await openTeam();
+  const { secret } = await team.add("alice", { by });
+  const headers = { "x-longhaul-token": secret, cookie: "session=of-another-service" };
+  await ask(gateway, { path: "/v1/messages", headers, body: question("Hello") });
+  expect(upstream.heard).toHaveLength(1);
+  expect(upstream.heard[0]?.rawHeaders.join(" ")).not.toContain("of-another-service");
+});
+
+test("a path of another API is refused with the name of that API, and is not sent anywhere", async () => {
+  const { upstream, gateway } = await openTeam();
+  for (const [path, name] of [
+    ["/api/chat", "Ollama"],
+    ["/api/v1/chat", "LM Studio"],
+    ["/model/anthropic.claude-sonnet-4-5-v1%3A0/invoke", "Bedrock"],
+    ["/openai/deployments/gpt-4o/chat/completions?api-version=2024-02-01", "Azure"],
+  ] as const) {
+    const refused = await ask(gateway, { path, body: question("Hello") });
+    expect([refused.status, refused.text]).toEqual([501, expect.stringContaining(name)]);
+    expect(refused.header("x-should-retry")).toBe("false");
+  }
+  expect(upstream.heard).toEqual([]);
+});
+
+test("usage that nobody can have is refused by the API, and changes no sum", async () => {
+  const { gateway, team } = await openTeam();
+  const { secret } = await team.add("alice", { by });
+  await send(gateway, secret, "Hello");
+  await quiet(gateway);
+  const [session] = await gateway.kernel.sessions({ prefix: "@alice/" });
+  const headers = { "x-longhaul-token": secret };
+  const path = `/api/v1/sessions/${encodeURIComponent(session?.id ?? "")}/usage`;
+  const before = await ask(gateway, { method: "GET", path: "/api/v1/usage", headers });
+  for (const usage of [
+    { inputTokens: -5 },
+    { inputTokens: 0.5 },
+    { outputTokens: 1e308 },
+    { cost: -1 },
+    { cost: 1e300 },
+  ])
+    expect([usage, (await ask(gateway, { path, headers, body: { model: MODEL, usage } })).status]).toEqual([
+      usage,
+      400,
+    ]);
+  expect((await ask(gateway, { method: "GET", path: "/api/v1/usage", headers })).text).toBe(before.text);
+  await using own = await gateway.kernel.session(session?.id);
+  for (const inputTokens of [Number.NaN, -1, 1.5])
+    await expect(own.window({ model: MODEL }).report({ inputTokens })).rejects.toMatchObject({
+      code: "ARGUMENT_INVALID",
+    });
+});
+
+const probe = mountSmallDisk(1_000_000);
+probe?.remove();
+
+test.skipIf(!probe || process.env.LONGHAUL_TEST_STORE !== undefined)(
+  "on a full disk, people without a budget are relayed and budgets answer 503",
+  async () => {
+    const disk = mountSmallDisk(16_000_000);
+    if (!disk) return;
+    onTestFinished(() => disk.remove());
+    const upstream = await startUpstream(says(() => ({ text: "Fine.", usage: USAGE })));
+    const gateway = await startGateway({
+      upstream: [{ name: "main", baseUrl: upstream.url, apis: ["anthropic"], keyEnv: "SHARED_KEY" }],
+      env: { SHARED_KEY: "key-of-all" },
+      path: join(disk.path, "store"),
+    });
+    const { team } = gateway.kernel;
+    const { secret: free } = await team.add("free", { by });
+    const { secret: bound } = await team.add("bound", { by });
+    await team.setBudget({ person: "bound", amount: 1_000_000, unit: "tokens", period: "total" }, { by });
+    expect((await send(gateway, free, "Before")).status).toBe(200);
+    const fill = (sizeBytes: number) => {
+      try {
+        for (;;) appendFileSync(join(disk.path, "ballast"), Buffer.alloc(sizeBytes));
+      } catch {
+        // The disk is full.
+      }
+    };
+    for (const sizeBytes of [65_536, 4_096, 64]) fill(sizeBytes);
+    const full = "x".repeat(30_000);
+    const relayed = await send(gateway, free, `Full ${full}`);
+    expect([relayed.status, relayed.text]).toEqual([200, expect.stringContaining("Fine.")]);
+    expect((await send(gateway, bound, `Full ${full}`)).status).toBe(503);
+    rmSync(join(disk.path, "ballast"));
+  },
+);
+
+/** Opens a stream of the API and returns its status and its end. */
+async function openStream(gateway: Pick<TestGateway, "url">, secret: string, path = "/api/v1/events") {
+  const response = await fetch(gateway.url + path, { headers: { "x-longhaul-token": secret } });
+  const ended = (async () => {
+    try {
+      for await (const _ of response.body ?? []);
+    } catch {
+      // The gateway may cut the connection.
+    }
+  })();
+  return { status: response.status, ended };
+}
+
+test("streams of a revoked, rotated or demoted token end within a second, on every gateway; others go on", async () => {
+  const { upstream, gateway, team } = await openTeam();
+  const other = await startGateway({ upstream: upstream.url, path: gateway.path });
+  const { secret: alice } = await team.add("alice", { by, role: "admin" });
+  const { secret: bob } = await team.add("bob", { by });
+  const { secret: carol } = await team.add("carol", { by, role: "admin" });
+  const streams = {
+    alice: await openStream(gateway, alice),
+    bob: await openStream(other, bob),
+    carol: await openStream(other, carol),
+    kept: await openStream(gateway, (await team.add("dave", { by })).secret),
+  };
+  expect(Object.values(streams).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  let isKeptOpen = true;
+  void streams.kept.ended.then(() => {
+    isKeptOpen = false;
+  });
+  const startedMs = performance.now();
+  await team.revoke("alice", { by });
+  await team.rotate("bob", { by });
+  await team.change("carol", { by, role: "member" });
+  await Promise.all([streams.alice.ended, streams.bob.ended, streams.carol.ended]);
+  expect(performance.now() - startedMs).toBeLessThan(5_000);
+  expect(isKeptOpen).toBe(true);
+});
+
+test("one person takes neither all connections nor all streams, and others get in", async () => {
+  const upstream = await startUpstream(says(() => ({ text: "Fine.", usage: USAGE })));
+  const gateway = await startGateway({
+    upstream: upstream.url,
+    config: { limits: { maxConnections: 40, maxPersonStreams: 6 } },
+  });
+  const { team } = gateway.kernel;
+  const { secret: carol } = await team.add("carol", { by });
+  const { secret: bob } = await team.add("bob", { by });
+  const streams = await Promise.all(Array.from({ length: 12 }, () => openStream(gateway, carol)));
+  const statuses = streams.map(({ status }) => status).toSorted();
+  expect(statuses).toEqual([...Array(6).fill(200), ...Array(6).fill(429)]);
+  expect((await send(gateway, bob, "Hello")).status).toBe(200);
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  upstream.answer(async (_, response) => {
+    await held;
+    response.writeHead(500).end("{}");
+  });
+  const sent = Array.from({ length: 8 }, (_, at) => send(gateway, carol, `Request ${at}`));
+  const refused = await Promise.race(sent);
+  expect(refused.status).toBe(429);
+  expect(refused.text).toContain("requests in progress");
+  release();
+  await Promise.all(sent);
+});
+
+test("appends, fits and careful recalls count as requests, and stored bytes have a bound for each person", async () => {
+  const gateway = await startGateway({
+    upstream: "http://127.0.0.1:9",
+    config: { limits: { maxPersonBytes: 20_000 } },
+  });
+  const { team } = gateway.kernel;
+  const { secret: carol } = await team.add("carol", { by });
+  const { secret: bob } = await team.add("bob", { by });
+  await team.setBudget({ person: "carol", amount: 2, unit: "requests", period: "total" }, { by });
+  const post = (secret: string, path: string, body: object) =>
+    ask(gateway, { path: `/api/v1${path}`, headers: { "x-longhaul-token": secret }, body });
+  const messages = [{ role: "user", content: "Hello" }];
+  await post(carol, "/sessions", { id: "notes" });
+  const entry = (text: string) => ({ messages: [{ role: "user", text }] });
+  const answers = [
+    await post(carol, "/sessions/notes/entries", entry("one")),
+    await post(carol, "/fit", { model: "gpt-5", messages }),
+    await post(carol, "/fit", { model: "gpt-5", messages }),
+    await post(carol, "/recall", { question: "one", depth: "careful" }),
+    await post(carol, "/recall", { question: "one" }),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([201, 200, 429, 429, 200]);
+  expect(answers[2]?.text).toContain("2 requests in total");
+  await post(bob, "/sessions", { id: "notes" });
+  const stored = [];
+  for (const part of ["one", "two", "three"])
+    stored.push(await post(bob, "/sessions/notes/entries", entry(`${part} ${"word ".repeat(1_500)}`)));
+  expect(stored.map(({ status }) => status)).toEqual([201, 201, 429]);
+  expect(JSON.parse(stored[2]?.text ?? "").error).toMatchObject({ code: "LIMIT_REACHED" });
+});
+
+test("metrics do not name a person who was erased", async () => {
+  const { gateway, team } = await openTeam();
+  const { secret: alice } = await team.add("alice", { by, role: "admin" });
+  const { secret: bob } = await team.add("bob", { by });
+  for (const secret of [alice, bob]) expect((await send(gateway, secret, "Hello")).status).toBe(200);
+  await quiet(gateway);
+  const read = async () =>
+    (await ask(gateway, { method: "GET", path: "/metrics", headers: { "x-api-key": alice } })).text;
+  expect(await read()).toContain('person="bob"');
+  await team.remove("bob", { by });
+  expect(await read()).not.toContain("bob");
+  expect(await read()).toContain('longhaul_person_requests_total{person="alice"} 1');
 });

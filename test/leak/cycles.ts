@@ -23,7 +23,7 @@ async function cycle(n: number): Promise<void> {
   for await (const _ of session.tail({ after: seq })) break;
   const abandoned = session.tail();
   void abandoned.next();
-  session.edits.propose(seq, { role: "user", text: "never confirmed" });
+  await session.edits.propose(seq, { role: "user", text: "never confirmed" });
   const child = await session.child({ id: `child ${n % 10}` });
   await child.append({ role: "user", text: "sub-task" });
   const { entries } = await session.page();

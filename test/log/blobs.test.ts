@@ -72,6 +72,8 @@ describe("data in a message", () => {
 
   const refused: readonly [string, () => DataSource, ErrorCode][] = [
     ["cut off", () => dataUrl(image(1_000)).slice(0, -3), "BASE64_INVALID"],
+    ["empty", () => "", "BASE64_INVALID"],
+    ["an empty data URL", () => "data:text/plain;base64,", "BASE64_INVALID"],
     ["not base64", () => "data:image/png;base64,@@@@", "BASE64_INVALID"],
     ["labelled wrongly", () => `data:image/jpeg;base64,${image(1_000).toString("base64")}`, "MIME_MISMATCH"],
     [

@@ -7,7 +7,7 @@ describe("a pending edit", () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2", "3");
-    const edit = session.edits.propose(2, { role: "user", text: "two" });
+    const edit = await session.edits.propose(2, { role: "user", text: "two" });
     expect(session.edits.list()).toEqual([edit]);
     expect(texts(await session.page())).toEqual(["1", "2", "3"]);
     await session.edits.confirm(edit.id);
@@ -19,7 +19,7 @@ describe("a pending edit", () => {
     const kernel = await testKernel({ path: ":memory:", limits: { pendingEditMs: 30 } });
     const session = await kernel.session();
     await say(session, "1");
-    const edit = session.edits.propose(1, { role: "user", text: "one" });
+    const edit = await session.edits.propose(1, { role: "user", text: "one" });
     await sleep(80);
     expect(session.edits.list()).toEqual([]);
     await expect(session.edits.confirm(edit.id)).rejects.toMatchObject({ code: "EDIT_NOT_FOUND" });
@@ -32,24 +32,38 @@ describe("a pending edit", () => {
       limits: { maxPendingEdits: 2, maxPendingEditBytes: 1_000 },
     });
     const session = await kernel.session();
+    await say(session, "1");
     const limit = expect.objectContaining({ code: "EDIT_LIMIT" });
-    const first = session.edits.propose(1, { role: "user", text: "a" });
-    session.edits.propose(1, { role: "user", text: "b" });
-    expect(() => session.edits.propose(1, { role: "user", text: "c" })).toThrow(limit);
+    const first = await session.edits.propose(1, { role: "user", text: "a" });
+    await session.edits.propose(1, { role: "user", text: "b" });
+    await expect(session.edits.propose(1, { role: "user", text: "c" })).rejects.toEqual(limit);
     expect(session.edits.cancel(first.id)).toBe(true);
     expect(session.edits.cancel(first.id)).toBe(false);
-    expect(() =>
-      session.edits.propose(1, { role: "user", parts: [{ type: "data", data: new Uint8Array(1_000) }] }),
-    ).toThrow(limit);
-    session.edits.propose(1, { role: "user", text: "c" });
+    const data = { type: "data", data: new Uint8Array(1_000) } as const;
+    await expect(session.edits.propose(1, { role: "user", parts: [data] })).rejects.toEqual(limit);
+    const nested = { type: "tool-result", callId: "c", output: [data] } as const;
+    await expect(session.edits.propose(1, { role: "tool", parts: [nested] })).rejects.toEqual(limit);
+    await session.edits.propose(1, { role: "user", text: "c" });
   });
 
-  test("of an entry beyond the head is refused, and what is said afterwards stands once", async () => {
+  test("is refused with data from a stream, whose size nobody knows", async () => {
+    const kernel = await testKernel();
+    const session = await kernel.session();
+    await say(session, "1");
+    async function* stream() {
+      for (let piece = 0; piece < 10; piece++) yield new Uint8Array(1_000_000);
+    }
+    const proposed = session.edits.propose(1, { role: "user", parts: [{ type: "data", data: stream() }] });
+    await expect(proposed).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
+    expect(session.edits.list()).toEqual([]);
+  });
+
+  test("of an entry beyond the head is refused at once, and what is said afterwards stands once", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2");
-    const { id } = session.edits.propose(999, { role: "user", text: "nine hundred" });
-    await expect(session.edits.confirm(id)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
+    const proposed = session.edits.propose(999, { role: "user", text: "nine hundred" });
+    await expect(proposed).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
     expect((await session.head()).seq).toBe(2);
     await say(session, "3", "4");
     expect(texts(await session.page())).toEqual(["1", "2", "3", "4"]);
@@ -60,8 +74,8 @@ describe("a pending edit", () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     for (const seq of [0, -1, 1.5, Number.NaN, undefined, "1"])
-      expect(() => session.edits.propose(seq as number, { role: "user", text: "one" })).toThrow(
-        expect.objectContaining({ code: "ARGUMENT_INVALID" }),
+      await expect(session.edits.propose(seq as number, { role: "user", text: "one" })).rejects.toMatchObject(
+        { code: "ARGUMENT_INVALID" },
       );
     expect(session.edits.list()).toEqual([]);
   });
@@ -69,9 +83,11 @@ describe("a pending edit", () => {
   test("that fails keeps waiting, and is carried out once when confirmed twice at once", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
-    const { id } = session.edits.propose(1, { role: "user", text: "one" });
-    await expect(session.edits.confirm(id)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
     await say(session, "1", "2");
+    const { id } = await session.edits.propose(1, { role: "user", text: "one" });
+    await session.remove(1);
+    await expect(session.edits.confirm(id)).rejects.toMatchObject({ code: "NOT_ON_LINE" });
+    await session.choose(0);
     const both = await Promise.allSettled([session.edits.confirm(id), session.edits.confirm(id)]);
     expect(both.map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
     expect(texts(await session.page())).toEqual(["one"]);
@@ -81,7 +97,8 @@ describe("a pending edit", () => {
   test("goes with its session", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
-    session.edits.propose(1, { role: "user", text: "a" });
+    await say(session, "1");
+    await session.edits.propose(1, { role: "user", text: "a" });
     await session.close();
     expect(session.edits.list()).toEqual([]);
   });

@@ -68,3 +68,15 @@ test("without tokens, the local user sees everything, and a gateway without the 
   const plain = await startGateway({ upstream: "http://127.0.0.1:9" });
   expect((await ask(plain, { path: "/mcp", body: {} })).status).toBe(404);
 });
+
+test("a body nested thousands of levels deep is refused by the protocol, and is no failure of the gateway", async () => {
+  const { gateway } = await startMounted();
+  const deep = `${"[".repeat(20_000)}1${"]".repeat(20_000)}`;
+  const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recall","arguments":{"query":${deep}}}}`;
+  const reply = await ask(gateway, {
+    path: "/mcp",
+    headers: { accept: "application/json, text/event-stream", "content-type": "application/json" },
+    body,
+  });
+  expect(reply.status).toBe(400);
+});

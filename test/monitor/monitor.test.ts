@@ -41,6 +41,27 @@ describe("a sample", () => {
     expect(window).toBeDefined();
   });
 
+  test("tells how many images left the cache, and how many bytes that freed", async () => {
+    const limits = { blobCacheBytes: 2_500, blobCacheAgeMs: 60_000 };
+    const kernel = await testKernel({ path: ":memory:", monitor: false, limits });
+    const session = await kernel.session();
+    const events: MonitorEvent[] = [];
+    kernel.monitor.on((event) => void (event.type === "images" && events.push(event)));
+    for (let index = 0; index < 4; index++) {
+      const data = Buffer.alloc(1_000, index + 1);
+      const { message } = await session.append({ role: "user", parts: [{ type: "data", data }] });
+      const [part] = message.parts;
+      if (part?.type === "blob") await kernel.blobs.bytes(part.digest);
+    }
+    await kernel.monitor.check();
+    expect(events).toMatchObject([{ type: "images", count: 2, freedBytes: 2_000 }]);
+    await kernel.monitor.relieve();
+    await kernel.monitor.check();
+    await kernel.monitor.check();
+    expect(events.slice(1)).toMatchObject([{ count: 2, freedBytes: 2_000 }]);
+    expect((await kernel.monitor.sample()).freedImages).toEqual({ count: 4, bytes: 4_000 });
+  });
+
   test("counts compactions with their time", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("long");

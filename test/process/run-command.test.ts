@@ -59,9 +59,9 @@ describe("a program that runs for a task", () => {
     const tag = freshTag();
     const { stdout } = await runCommand({
       ...script(
-        "const { LONGHAUL_TASK, GIVEN, HOME } = process.env; console.log(LONGHAUL_TASK, GIVEN, HOME)",
+        "const { LONGHAUL_TASK, GIVEN, LANG } = process.env; console.log(LONGHAUL_TASK, GIVEN, LANG)",
       ),
-      env: { GIVEN: "yes", HOME: undefined },
+      env: { GIVEN: "yes", LANG: undefined },
       tag,
     });
     expect(stdout).toBe(`${tag} yes undefined\n`);

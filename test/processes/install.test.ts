@@ -114,7 +114,7 @@ describe("the container", () => {
   });
 
   test("starts by its entry point with only its volume writable, and its health check tells the truth", async () => {
-    const [data, token] = [testFolder(), "0123456789abcdef0123456789abcdef01234567"];
+    const [data, token] = [testFolder(), "9f3c1a7be20d4586c1f07ea2b85d6934e7a0c2d8"];
     const [, flag = "", main = ""] = readInstruction("ENTRYPOINT");
     expect(main).toBe("/usr/local/lib/node_modules/longhaul/dist/cli/main.js");
     const port = await findFreePort();

@@ -165,7 +165,7 @@ describe("a check", () => {
     expect(damages).toBe(3);
     expect(listed.map(({ kind, entry }) => [kind, entry])).toEqual([
       ["entry", "s#5"],
-      ["gap", "s#9"],
+      ["entry", "s#9"],
       ["blob", "s#21"],
     ]);
   });

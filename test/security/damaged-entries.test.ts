@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { exportSession, WRITERS, type Writer } from "../../src/formats/index.ts";
 import { type Kernel, openKernel } from "../../src/index.ts";
@@ -57,6 +58,26 @@ describe("a damaged entry", () => {
     expect(await session.entry(2)).toMatchObject({ kind: "damaged" });
     expect(await window(kernel)).toContain("five: the fifth");
     expect(await window(kernel)).not.toContain("two: the second");
+  });
+
+  test("that a damaged page of the tree hides is shown as damaged, and not left out", async () => {
+    const { path } = await store();
+    const db = new DatabaseSync(join(path, "log.db"));
+    db.exec("DELETE FROM entries WHERE key & 1073741823 IN (2, 3, 5)");
+    db.close();
+    await using kernel = await openKernel({ path });
+    await using session = await kernel.session("s");
+    const kinds = async (query: object) =>
+      (await session.read({ from: 1, ...query })).map(({ seq, kind }) => `${seq} ${kind}`);
+    expect(await kinds({})).toEqual([
+      "1 message",
+      "2 damaged",
+      "3 damaged",
+      "4 message",
+      "5 damaged",
+      "6 message",
+    ]);
+    expect(await kinds({ limit: 2 })).toEqual(["1 message", "2 damaged"]);
   });
 
   test("can be redacted, which removes what is left of it", async () => {

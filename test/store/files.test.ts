@@ -52,6 +52,8 @@ describe("the files of a store", () => {
       "5fb3a2193947f39f",
       "295b039f3e8d61bf",
       "9d181a8990cd2df9",
+      "b7fe031912c2acc2",
+      "65241d88864ff67a",
     ]);
   });
 });
@@ -251,4 +253,24 @@ test("a store of the version before people is read as it is, and can be repaired
     entries: 1,
     incompleteTables: [],
   });
+});
+
+test("a store whose counts a negative limit has spoiled counts from zero again, and can be repaired as it is", async () => {
+  const path = testFolder();
+  const budget = { unit: "tokens", amount: 1_000, period: "total" } as const;
+  {
+    await using kernel = await openKernel({ path, embedder: null });
+    await kernel.team.setBudget(budget, { by: "test" });
+  }
+  const db = new DatabaseSync(join(path, "log.db"));
+  db.exec(`DROP INDEX budget_reservations_by_budget;
+    DROP TRIGGER audit_added;
+    ALTER TABLE budget_uses ADD COLUMN reserved REAL NOT NULL DEFAULT 0;
+    INSERT INTO budget_uses (budget, start, spent, reserved) SELECT id, 0, -1e12, 999999999974 FROM budgets;
+    INSERT INTO budget_reservations SELECT 'r', id, 0, -1e12, 'gateway', 0, 0 FROM budgets;
+    PRAGMA user_version = 8`);
+  db.close();
+  expect(await repairStore(path, join(testFolder(), "new"))).toMatchObject({ incompleteTables: [] });
+  await using kernel = await openKernel({ path, embedder: null });
+  expect((await kernel.team.budgets()).map(({ spent, reserved }) => [spent, reserved])).toEqual([[0, 0]]);
 });

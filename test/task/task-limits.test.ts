@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { openKernel } from "../../src/index.ts";
 import { proofTest } from "../support/proof.ts";
 import { type Context, patient } from "./agents.ts";
 import { makeHost } from "./host.ts";
@@ -26,6 +27,54 @@ describe("limits", () => {
     const { outcome } = await (await tasks.start(spender, null, { budget })).wait();
     expect(outcome).toMatchObject({ state: "failed", reason: "budget" });
   });
+
+  test("a budget of dollars counts tokens at the prices of their model, and names a missing price at once", async () => {
+    await using kernel = await openKernel({ path: ":memory:", embedder: null });
+    const spender = (model: string | undefined, agentModel?: string) => ({
+      name: "spender",
+      ...(agentModel !== undefined && { model: agentModel }),
+      async *run() {
+        const usage = { inputTokens: 100_000, outputTokens: 10_000 };
+        for (let at = 0; at < 100; at++) yield { type: "usage" as const, usage, ...(model && { model }) };
+        return "done";
+      },
+    });
+    const budget = { dollars: 1 };
+    // $0.30 for input and $0.15 for output each time.
+    for (const agent of [spender("claude-sonnet-4-5"), spender(undefined, "claude-sonnet-4-5")]) {
+      const task = await kernel.tasks.start(agent, null, { budget });
+      expect((await task.wait()).outcome).toMatchObject({ state: "failed", reason: "budget" });
+      expect((await kernel.tasks.describe(task.id)).spent.dollars).toBeCloseTo(1.35, 5);
+    }
+    await expect(
+      kernel.tasks.start(spender(undefined, "no-such-model"), null, { budget }),
+    ).rejects.toMatchObject({
+      code: "ARGUMENT_INVALID",
+      message: expect.stringContaining('price of "no-such-model"'),
+    });
+    for (const agent of [spender("no-such-model"), spender(undefined)]) {
+      const { outcome } = await (await kernel.tasks.start(agent, null, { budget })).wait();
+      expect(outcome).toMatchObject({
+        reason: "budget",
+        error: expect.stringContaining("A budget of $1 needs"),
+      });
+    }
+  });
+
+  test.each([-5, 0.5, Number.NaN, 1e308])(
+    "an event with a usage of %s tokens is refused",
+    async (inputTokens) => {
+      const { tasks } = await testHost();
+      async function* forger() {
+        yield { type: "usage" as const, usage: { inputTokens } };
+      }
+      const { outcome } = await (await tasks.start(forger, null)).wait();
+      expect(outcome).toMatchObject({
+        reason: "error",
+        error: expect.stringContaining("event.usage.inputTokens"),
+      });
+    },
+  );
 
   test("the same call with the same result is told, and ends the task if it should", async () => {
     const { tasks, store } = await testHost();

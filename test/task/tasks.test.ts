@@ -114,6 +114,33 @@ describe("a task", () => {
     await expect.poll(() => census.counts().shell).toEqual({ opened: 1, closed: 1 });
   });
 
+  test("is killed together with others of its parent, queue or session, and each has one notice", async () => {
+    const { tasks, store } = await testHost({ limits: { maxRunning: 2 } });
+    const ids = ["one", "two", "waiting", "also-waiting"];
+    let begun = 0;
+    async function* slow({ signal }: { readonly signal: AbortSignal }) {
+      begun++;
+      yield { type: "step" as const };
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    }
+    for (const id of ids) await tasks.start(slow, null, { id });
+    await tasks.start("elsewhere", null, { id: "build", queue: "builds" });
+    await expect.poll(() => begun).toBe(2);
+    expect((await tasks.killAll({ queue: "builds" })).map(({ id }) => id)).toEqual(["build"]);
+    expect((await tasks.killAll({ session: "two" }, "enough")).map(({ id }) => id)).toEqual(["two"]);
+    await expect.poll(() => begun).toBe(3);
+    const [first, second] = await Promise.all([tasks.killAll({}, "all"), tasks.killAll({}, "all again")]);
+    expect(first.map(({ id }) => id).sort()).toEqual(["also-waiting", "one", "waiting"]);
+    expect(second.length).toBeLessThanOrEqual(3);
+    await tasks.cleaned();
+    expect(begun).toBe(3);
+    for (const id of [...ids, "build"]) {
+      expect((await tasks.status(id)).state).toBe("killed");
+      await expect.poll(() => noticesIn(store, id, id)).toHaveLength(1);
+    }
+    await expect(tasks.killAll({ que: "builds" } as object)).rejects.toThrow("did you mean queue?");
+  });
+
   test("deaf to its signal is killed all the same, and nobody waits for it", async () => {
     const { tasks } = await testHost({ limits: { returnMs: 20 } });
     const started = gate();

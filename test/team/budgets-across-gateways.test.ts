@@ -20,7 +20,7 @@ proofTestIf(!("problem" in server))(
       throw error;
     };
     const gates = [one.team.openGate(fail), other.team.openGate(fail)];
-    const request = { person: "alice", project: undefined, model: "m" };
+    const request = { person: "alice", project: undefined, models: ["m"] };
     const decisions = await Promise.all(
       Array.from({ length: 60 }, (_, at) => gates[at % 2]?.reserve(request, { tokens: 5, usd: 0 })),
     );

@@ -55,6 +55,23 @@ browserProof("the window shows its parts, its cost, its course and every edit wi
   await keepScreenshot(phone.page, "window-phone");
 });
 
+browserProof("what an undo brought back is shown as held, and Release lets it go", async () => {
+  const gateway = await startGateway(QUIET);
+  await using session = await writeSampleTalk(gateway.kernel, "codex/held", 40);
+  const edit = await session.overlays.findLastEdit();
+  await session.overlays.revert(edit?.entry.seq as number);
+  const { page, problems } = await openPage(`${linkTo(gateway.url, session.id)}/window`);
+  const card = page.locator(".held-card");
+  await card.getByText(/\d+ messages, [\d,]+ tokens, came back with #\d+\. They stay until/).waitFor();
+  expect(await findAccessFaults(page)).toEqual([]);
+  await keepScreenshot(page, "window-held");
+  await card.getByRole("button", { name: "Release" }).click();
+  await page.getByText("The edit is taken back").waitFor();
+  await card.waitFor({ state: "detached" });
+  expect((await session.window({ model: "claude-sonnet-4-5" }).look()).held).toBeUndefined();
+  expect(problems).toEqual([]);
+});
+
 browserProof("another policy is tried by a replay, which draws both curves", async () => {
   const gateway = await startGateway(QUIET);
   await using session = await writeSampleTalk(gateway.kernel, "codex/policies", 20);

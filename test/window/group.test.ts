@@ -44,3 +44,37 @@ test("an id that is used again belongs to the call before it", () => {
     [2, 3],
   ]);
 });
+
+const raw = (role: Role, ...values: readonly object[]): Message => ({
+  role,
+  parts: values.map((value) => ({ type: "raw", format: "anthropic", value: value as never })),
+});
+const serverCall = { type: "server_tool_use", id: "srv", name: "code_execution", input: {} };
+const serverResult = { type: "code_execution_tool_result", tool_use_id: "srv", content: {} };
+
+test("a call of a provider's own tool reaches to its result, across calls and results of others", () => {
+  const first = calls("a");
+  const both = { ...first, parts: [...raw("assistant", serverCall).parts, ...first.parts] };
+  expect(
+    groups(
+      says("user"),
+      both,
+      answers("a"),
+      calls("b"),
+      answers("b"),
+      raw("assistant", serverResult),
+      says("user"),
+    ),
+  ).toEqual([
+    [0, 0],
+    [1, 5],
+    [6, 6],
+  ]);
+});
+
+test("a provider's own tool that is answered in the same message binds no other message", () => {
+  expect(groups(raw("assistant", serverCall, serverResult), calls("a"), answers("a"))).toEqual([
+    [0, 0],
+    [1, 2],
+  ]);
+});

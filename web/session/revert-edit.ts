@@ -12,13 +12,16 @@ export async function revertEdit(
   edit?: number,
 ): Promise<void> {
   try {
-    const { by, tokens } = await call("POST /sessions/{session}/revert", {
+    const { by, isHeld, tokens } = await call("POST /sessions/{session}/revert", {
       params: { session },
       body: { overlay, ...(edit !== undefined && { edit }) },
     });
     onDone();
     showToast(
-      text("undone", { before: formatShort(tokens.before), after: formatShort(tokens.after) }),
+      text(isHeld ? "undoneHeld" : "undone", {
+        before: formatShort(tokens.before),
+        after: formatShort(tokens.after),
+      }),
       by === null ? undefined : { label: text("redo"), run: () => void revertEdit(session, by, onDone) },
     );
   } catch (error) {

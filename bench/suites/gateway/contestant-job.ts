@@ -20,6 +20,8 @@ export interface Used {
   readonly cpuMs: number;
   readonly rssBytes: number;
   readonly peakRssBytes: number;
+  /** Edits of windows that a gateway has announced. */
+  readonly edits: number;
 }
 
 /** A question to a contestant; "settled" first releases as much memory as possible. */

@@ -12,6 +12,8 @@ interface Running {
   close(): Promise<void>;
 }
 
+let edits = 0;
+
 const tell = (told: Told) => process.send?.(told);
 
 process.once("disconnect", () => process.exit(1));
@@ -42,7 +44,7 @@ async function answer(question: Question, running: Running): Promise<void> {
 function used(): Used {
   const { user, system } = process.cpuUsage();
   const { rss } = process.memoryUsage();
-  return { cpuMs: (user + system) / 1_000, rssBytes: rss, peakRssBytes: peakRssBytes() };
+  return { cpuMs: (user + system) / 1_000, rssBytes: rss, peakRssBytes: peakRssBytes(), edits };
 }
 
 async function openBare({ upstream, handing }: Extract<ContestantJob, { type: "bare" }>): Promise<Running> {
@@ -66,7 +68,7 @@ async function loadOurs(): Promise<Ours> {
   return { loadConfig, openGateway, openKernel, tendHeap };
 }
 
-/** The gateway as `longhaul serve` runs it, with its log output discarded. */
+/** The gateway as `longhaul serve` runs it, with its log output counted and discarded. */
 async function openOurs(job: Extract<ContestantJob, { type: "gateway" }>): Promise<Running> {
   const { loadConfig, openGateway, openKernel, tendHeap } = await loadOurs();
   const { upstream, folder, config: settings, window } = job;
@@ -79,7 +81,10 @@ async function openOurs(job: Extract<ContestantJob, { type: "gateway" }>): Promi
   );
   const { config } = loadConfig({ path, cwd: folder, env: {}, flags: {} });
   const kernel = await openKernel({ path: join(folder, "store"), models: config.models });
-  const gateway = await openGateway({ kernel, config: () => config, env: {}, log: () => undefined });
+  const log = (line: string) => {
+    if (line.includes('"event":"edit"')) edits++;
+  };
+  const gateway = await openGateway({ kernel, config: () => config, env: {}, log });
   const leaveHeap = tendHeap(() => gateway.status().inFlight);
   const close = async () => {
     leaveHeap();

@@ -2,7 +2,6 @@ import type { StepResult, ToolSet } from "ai";
 import { type Agent, LonghaulError, type MessageInput, type Session, textOfMessage } from "../../index.ts";
 import { checkFields } from "../../model/argument-checks.ts";
 import { reapTagged, type TaskRecord } from "../../task-entry.ts";
-import { computeUsageCost } from "../../window-entry.ts";
 import { retrieveMessages } from "../retrieval.ts";
 import { resolveLanguageModel } from "../send-with-healing.ts";
 import { toPlainMessage } from "../to-plain-message.ts";
@@ -31,9 +30,12 @@ const MAX_STEPS = 200;
 export function aiSdkAgent(options: AiSdkAgentOptions): Agent<Session> {
   checkFields("options", options);
   checkOptions(options);
+  const { model } = options;
+  const id = typeof model === "string" ? model : typeof model === "function" ? undefined : model.modelId;
   return {
     name: options.name,
     canResume: true,
+    ...(id !== undefined && { model: id }),
     run: (context) =>
       relayEvents((say, signal) => new AgentRun(options, context, say, signal).run(), context.signal),
   };
@@ -160,10 +162,7 @@ class AgentRun {
           await reply.output.flush();
           if (message) await this.#emit({ type: "message", message: markStreamed(message) });
           reply.calls = findCallsToRun(message ?? {});
-          if (!report) return;
-          const facts = kernel.modelFacts(report.model);
-          const cost = facts.arePricesAssumed ? {} : { cost: computeUsageCost(report.usage, facts) };
-          await this.#emit({ type: "usage", ...report, usage: { ...cost, ...report.usage } });
+          if (report) await this.#emit({ type: "usage", ...report });
         },
       },
     );

@@ -34,6 +34,7 @@ export const API_ERRORS = {
   REPLAY_TOO_LONG: { status: 413, remedy: 'Use "longhaul replay" on the command line.' },
   MEDIA_TYPE_UNSUPPORTED: { status: 415, remedy: "Send JSON with Content-Type: application/json." },
   JOB_BUSY: { status: 429, remedy: "Wait for the running job, or stop it with DELETE /api/v1/jobs/{job}." },
+  LIMIT_REACHED: { status: 429, remedy: "Wait until the time in Retry-After has passed, then try again." },
   UNEXPECTED: { status: 500, remedy: "See the gateway's log." },
   UNAVAILABLE: { status: 503, remedy: "Try again in a moment." },
 } as const satisfies Readonly<Record<string, ErrorRule>>;

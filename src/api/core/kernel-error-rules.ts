@@ -41,6 +41,7 @@ export const KERNEL_ERRORS: Readonly<Record<ErrorCode, ErrorRule>> = {
   PACKAGE_MISSING: { status: 501, remedy: "Install the package that the message names." },
   PERSON_EXISTS: { status: 409, remedy: "Choose another name, or rotate the person's token." },
   PERSON_NOT_FOUND: { status: 404, remedy: "GET /api/v1/people lists the people." },
+  PORT_TAKEN: { status: 409, remedy: "End the program on that port, or choose another port." },
   POSITION_CONFLICT: { status: 409, remedy: "Read the new entries and decide again." },
   PROCESSES_HIDDEN: { status: 501, remedy: "Install ps, or run the task on Linux or macOS." },
   PROGRAM_NOT_STARTED: { status: 400, remedy: "Install the program, or correct its path." },

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { ApiServices } from "../api-services.ts";
 import type { ApiCaller } from "./api-caller.ts";
 import type { ApiErrorCode } from "./api-error.ts";
+import type { RouteWeight } from "./person-load.ts";
 import type { ByteReply, StreamEvent } from "./send-reply.ts";
 
 type ApiMethod = "GET" | "POST" | "PATCH" | "DELETE";
@@ -40,6 +41,10 @@ export interface RouteHead {
   readonly body?: z.ZodType;
   /** The status of a successful reply; default 200. */
   readonly status?: number;
+  /** The load of a request; that of streams is known. */
+  readonly weight?:
+    | RouteWeight
+    | ((request: { readonly query: unknown; readonly body: unknown }) => RouteWeight | undefined);
   /** Codes of the errors that are specific to this route. */
   readonly errors?: readonly (ApiErrorCode | string)[];
 }

@@ -127,7 +127,7 @@ export class ChangeFeed {
       }),
     );
     const endMonitor = this.#kernel.monitor.on((event) => {
-      if (event.type === "sample") return;
+      if (event.type === "sample" || event.type === "images") return;
       const { type, text } = event;
       const report = event.type === "relief" ? { report: event.report } : {};
       this.#add({ event: "memory", data: { at: Date.now(), type, text, ...report }, isFor: isAdminCaller });

@@ -19,6 +19,7 @@ const appendMessages = defineRoute(
     method: "POST",
     path: "/sessions/{session}/entries",
     tag,
+    weight: "stores",
     summary: "Append messages, all or none",
     description:
       "`messages` are in our format, or in the format of a provider's API. A request with a `key` that the session knows already appends nothing and returns the entries of the first request, so it can be repeated after a lost reply.",

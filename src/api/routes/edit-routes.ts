@@ -25,6 +25,7 @@ const compactSession = defineRoute(
     method: "POST",
     path: "/sessions/{session}/compact",
     tag,
+    weight: "computes",
     summary: "Replace older messages of the window by a summary; a dry run by default",
     description:
       "Without a model, the summary quotes the conversation. The messages stay in the log, and the overlay can be reverted. Only the person who runs the gateway may name a model, because its calls cost that person's money.",
@@ -72,7 +73,7 @@ const revertEdit = defineRoute(
     tag,
     summary: "Take an edit of the window back",
     description:
-      "Without arguments the newest edit in effect, else the named overlay, one edit of its plan, or all overlays since a time. A revert is an overlay itself and can be reverted.",
+      "Without arguments the newest edit in effect that took something out of the window, else the named overlay, one edit of its plan, or all overlays since a time. What comes back stays until the limit forces it out. A revert is an overlay itself and can be reverted, which releases what it brought back.",
     params: sessionParams,
     body: z.strictObject({
       overlay: seqSchema.optional(),
@@ -100,6 +101,8 @@ const revertEdit = defineRoute(
       session: session.id,
       by: by?.seq ?? null,
       isChanged: JSON.stringify(before.messages) !== JSON.stringify(after.messages),
+      isHeld:
+        after.held?.some(({ revert }) => revert.seq === by?.seq && revert.session === session.id) ?? false,
       tokens: { before: before.tokens, after: after.tokens },
       messages: { before: before.messages.length, after: after.messages.length },
     };
@@ -107,8 +110,7 @@ const revertEdit = defineRoute(
 );
 
 async function findNewestOverlay(session: Session): Promise<number> {
-  const listed = await session.overlays.list(1_000);
-  const found = listed.find(({ isHolding, entry }) => isHolding && entry.edit.type !== "revert");
+  const found = await session.overlays.findLastEdit();
   if (found) return found.entry.seq;
   throw new LonghaulError(
     "ENTRY_NOT_FOUND",

@@ -1,19 +1,16 @@
 import { z } from "zod";
-import { fitForeignMessages } from "../../ai/fit-foreign-messages.ts";
-import type { Message } from "../../index.ts";
-import { fitConversation, POLICIES, type WindowOptions } from "../../window-entry.ts";
+import { POLICIES, type WindowOptions } from "../../window-entry.ts";
 import { ApiError } from "../core/api-error.ts";
 import { toDecodeFailure } from "../core/decode-failure.ts";
 import { about, defineSchema } from "../core/named-schema.ts";
 import { type ApiRoute, defineRoute } from "../core/route.ts";
+import { fitApart } from "../jobs/fit-task.ts";
 import { messageSchema } from "../schemas/entry-schemas.ts";
 import { foreignMessageSchema, messageInputSchema } from "../schemas/message-input-schemas.ts";
 import { comparisonSchema } from "../schemas/receipt-schemas.ts";
 
 const FORMATS = ["longhaul", "anthropic", "openai-chat", "openai-responses", "ai-sdk"] as const;
 const POLICY_NAMES = POLICIES.map(({ name }) => name) as [string, ...string[]];
-/** A window that every conversation fits into, to count one as it is. */
-const NO_LIMIT = 1e12;
 
 const receiptSchema = defineSchema(
   "FitReceipt",
@@ -44,6 +41,7 @@ const fitMessages = defineRoute(
     method: "POST",
     path: "/fit",
     tag: "Window",
+    weight: "computes",
     summary: "Fit messages into a model's window; nothing is stored",
     description:
       "Takes messages of any format and returns the same format. As the conversation grows, the beginning of the result stays the same, so a provider's cache keeps working. Indexes of Responses count messages: consecutive items of the model are one.",
@@ -62,7 +60,7 @@ const fitMessages = defineRoute(
       reserveTokens: z.number().int().min(0).optional(),
       threshold: about(
         z.number().min(5).max(100).optional(),
-        "Percentage of the window at which edits begin.",
+        "Percentage of the window from which content that can be fetched again leaves at the latest.",
       ),
       maxMessages: z.number().int().min(2).optional(),
       oversize: about(
@@ -75,9 +73,9 @@ const fitMessages = defineRoute(
       messages: z.array(z.unknown()),
       receipt: receiptSchema,
     }),
-    errors: ["ARGUMENT_INVALID", "WINDOW_FLOOR", "WINDOW_STUCK"],
+    errors: ["ARGUMENT_INVALID", "WINDOW_FLOOR", "WINDOW_STUCK", "LIMIT_REACHED"],
   },
-  async ({ services: { kernel }, body }) => {
+  async ({ services: { kernel }, body, signal }) => {
     const { messages: given, format, window, ...rest } = body;
     const present = Object.entries(rest).filter(([, value]) => value !== undefined);
     const options = {
@@ -85,21 +83,10 @@ const fitMessages = defineRoute(
       ...(window !== undefined && { models: { "*": { window } } }),
     };
     if (format === "longhaul" || given.some(({ parts }) => parts !== undefined)) checkOwnMessages(given);
-    const fit = await fitForeignMessages(given, options, format).catch((error: unknown) => {
+    const fit = await fitApart({ messages: given, options, format }, signal).catch((error: unknown) => {
       throw toDecodeFailure(error, format ?? "that they seem to have");
     });
-    const { plain, slots, system } = fit;
-    const count = (list: readonly Message[]) =>
-      fitConversation(list, { ...options, system, policy: "none", models: { "*": { window: NO_LIMIT } } })
-        .tokens;
-    const kept = new Map(
-      slots?.flatMap((slot) => (slot.isNote ? [] : [[slot.seq - 1, slot.message] as const])),
-    );
-    const indexes = plain.map((_, index) => index);
-    const tokens = {
-      without: count(plain),
-      with: slots ? count(slots.map(({ message }) => message)) : count(plain),
-    };
+    const { tokens } = fit.receipt;
     const facts = kernel.modelFacts(body.model);
     const price = (total: number) => (total * facts.prices.input) / 1e6;
     return {
@@ -108,15 +95,7 @@ const fitMessages = defineRoute(
       receipt: {
         model: body.model,
         policy: body.policy ?? "longhaul",
-        isChanged:
-          slots !== undefined &&
-          (slots.length !== plain.length || indexes.some((at) => kept.get(at) !== plain[at])),
-        isFitted: slots !== undefined,
-        tokens,
-        messages: { without: plain.length, with: slots?.length ?? plain.length },
-        left: slots ? indexes.filter((at) => !kept.has(at)) : [],
-        edited: slots ? indexes.filter((at) => kept.has(at) && kept.get(at) !== plain[at]) : [],
-        notes: slots?.filter(({ isNote }) => isNote).length ?? 0,
+        ...fit.receipt,
         promptCost: facts.arePricesAssumed
           ? null
           : { without: price(tokens.without), with: price(tokens.with) },

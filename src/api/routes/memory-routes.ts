@@ -74,6 +74,7 @@ const addMemory = defineRoute(
     method: "POST",
     path: "/memories",
     tag,
+    weight: "stores",
     summary: "Remember a fact",
     body: z.strictObject({
       agent: memoryAgentSchema,

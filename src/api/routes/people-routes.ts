@@ -125,10 +125,10 @@ const rotateToken = defineRoute(
     method: "POST",
     path: "/people/{person}/token",
     tag,
-    summary: "Make a new token; the former ones end after a grace time. For admins",
+    summary: "Make a new token; the former ones end at once, or after a grace time. For admins",
     params: personParams,
     body: z.strictObject({
-      graceMs: about(z.number().int().min(0).optional(), "Default: one day."),
+      graceMs: about(z.number().int().min(0).optional(), "How long the former tokens stay valid; default 0."),
       expiresAt: expirySchema,
     }),
     reply: newTokenSchema,

@@ -43,6 +43,7 @@ const recallByQuery = defineRoute(
     method: "GET",
     path: "/recall",
     tag,
+    weight: ({ query }) => weighRecall(query),
     summary: "Search everything that was ever said",
     description: "Hits cite entries; GET /expand shows the entries around one.",
     query: z.strictObject({
@@ -81,6 +82,7 @@ const recallByBody = defineRoute(
     method: "POST",
     path: "/recall",
     tag,
+    weight: ({ body }) => weighRecall(body),
     summary: "Search with a question that is too long for a URL",
     body: z.strictObject({
       question: z.string().trim().min(1).max(MAX_QUESTION),
@@ -99,6 +101,11 @@ const recallByBody = defineRoute(
   },
   async (call) => recall(call, call.body),
 );
+
+/** A careful recall takes about a second of CPU. */
+function weighRecall(request: unknown): "computes" | undefined {
+  return (request as RecallRequest).depth === "careful" ? "computes" : undefined;
+}
 
 async function recall(call: RouteCall, request: RecallRequest) {
   const { services, caller, signal } = call;

@@ -264,6 +264,42 @@ const killTask = defineRoute(
   },
 );
 
+const killTasks = defineRoute(
+  {
+    id: "killTasks",
+    method: "POST",
+    path: "/tasks/kill",
+    tag,
+    summary: "End all tasks of the caller, or those of a parent, a queue or a session; each gets one notice",
+    body: z.strictObject({
+      session: about(sessionIdSchema.optional(), "Only tasks that work in this session."),
+      parent: about(z.string().optional(), "Only children of this task."),
+      queue: about(z.string().min(1).max(60).optional(), "Only tasks of this queue."),
+      reason: z.string().min(1).max(200).default("asked"),
+    }),
+    reply: z.object({ tasks: z.array(taskSchema) }),
+    errors: ["TASK_NOT_FOUND", "SESSION_NOT_FOUND"],
+  },
+  async (call) => {
+    const { services, caller, body } = call;
+    const { kernel } = services;
+    const { session, parent, queue, reason } = body;
+    if (parent !== undefined) await requireTask(call, parent);
+    const killed = await kernel.tasks.killAll(
+      {
+        ...(session !== undefined && { session: (await requireRecord(kernel, caller, session)).id }),
+        ...(parent !== undefined && { parent }),
+        ...(queue !== undefined && { queue }),
+        where: (task) => isOwnTask(caller, task),
+      },
+      reason,
+    );
+    const tasks: ReturnType<typeof toTaskJson>[] = [];
+    for (const { id } of killed) tasks.push(toTaskJson(await kernel.tasks.sketch(id)));
+    return { tasks };
+  },
+);
+
 const detachTask = defineRoute(
   {
     id: "detachTask",
@@ -289,6 +325,7 @@ export const TASK_ROUTES = [
   readTaskOutput,
   followTask,
   killTask,
+  killTasks,
   detachTask,
   listNotices,
 ] as const satisfies readonly ApiRoute[];

@@ -7,6 +7,7 @@ import {
   type SessionWindowOptions,
   textOfMessage,
 } from "../../index.ts";
+import { findProjectFolder } from "../../model/session-origin.ts";
 import { type ListedOverlay, POLICIES, type Slot } from "../../window-entry.ts";
 import { ApiError } from "../core/api-error.ts";
 import { encodeMessages } from "../core/message-formats.ts";
@@ -34,13 +35,15 @@ interface CallFacts {
   readonly maxOutputTokens?: number | undefined;
   readonly reserveTokens?: number | undefined;
   readonly oversize?: "error" | "clip" | undefined;
+  readonly threshold?: number | undefined;
 }
 
 /** Window options for the model of the request, else of the session's last call. */
 async function toWindowOptions(session: Session, facts: CallFacts) {
   const { model: lastModel, ...frame } = await session.lastCall();
   const model = facts.model ?? lastModel;
-  const { policy = "longhaul", window, system, tools, maxOutputTokens, reserveTokens, oversize } = facts;
+  const { policy = "longhaul", window, system, tools, threshold } = facts;
+  const { maxOutputTokens, reserveTokens, oversize } = facts;
   const options: SessionWindowOptions = {
     ...frame,
     model: model ?? "unknown",
@@ -51,6 +54,7 @@ async function toWindowOptions(session: Session, facts: CallFacts) {
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(reserveTokens !== undefined && { reserveTokens }),
     ...(oversize !== undefined && { oversize }),
+    ...(threshold !== undefined && { threshold }),
   };
   return { options, model, policy, agent: frame.memories };
 }
@@ -65,7 +69,10 @@ const getWindow = defineRoute(
     params: sessionParams,
     query: z.strictObject({
       model: about(z.string().optional(), "Model of the call; default: that of the last one."),
-      policy: about(policySchema.optional(), "Policy of the plan; default longhaul."),
+      policy: about(
+        policySchema.optional(),
+        "Policy of the plan; default: that of the gateway, whose threshold counts too.",
+      ),
       window: about(
         queryNumber(100, MAX_WINDOW).optional(),
         "Context window in tokens; default: the model's.",
@@ -76,14 +83,19 @@ const getWindow = defineRoute(
     reply: windowSchema,
     errors: ["SESSION_NOT_FOUND", "WINDOW_FLOOR", "WINDOW_STUCK"],
   },
-  async ({ services: { kernel }, caller, params, query }) => {
+  async ({ services: { kernel, gateway }, caller, params, query }) => {
     await using session = await openOwn(kernel, caller, params.session);
-    const { options, model, policy, agent } = await toWindowOptions(session, query);
+    const { settings } = gateway();
+    const facts = { ...query, policy: query.policy ?? settings.policy, threshold: settings.threshold };
+    const { options, model, policy, agent } = await toWindowOptions(session, facts);
     const window = session.window(options);
-    const { tokens, messages, parts, limits, cache, slots } = await window.look();
+    const { tokens, messages, parts, held = [], limits, cache, slots } = await window.look();
     const plan = query.plan ? ((await window.fit({ dryRun: true })).plan ?? null) : undefined;
     const pins = await readPinnedEntries(session);
-    const memories = agent === undefined ? [] : await kernel.memories(agent).pins();
+    const memories =
+      agent === undefined
+        ? []
+        : await kernel.memories(agent).pins({ project: findProjectFolder(await session.record()) ?? null });
     return {
       session: session.id,
       model: model ?? null,
@@ -94,6 +106,7 @@ const getWindow = defineRoute(
       limits,
       cache,
       pins: pins.map((entry) => ({ entry: entry.id, seq: entry.seq, text: toExcerpt(entry) })),
+      held,
       memories: memories.map(({ id, text }) => ({ id, text })),
       ...(plan !== undefined && { plan }),
       ...(query.slots && { slots: slots.map((slot) => toSlotJson(session.id, slot)) }),
@@ -116,6 +129,7 @@ const fitWindow = defineRoute(
     method: "POST",
     path: "/sessions/{session}/fit",
     tag,
+    weight: "computes",
     summary: "Get the messages for the next call of a model, within its window",
     description:
       "Content that leaves the window is recorded as an overlay with a receipt, so that the next call begins with the same messages. The log keeps everything.",

@@ -1,3 +1,4 @@
+import { Lazy } from "../../base/lazy.ts";
 import type { ApiServices } from "../api-services.ts";
 import type { ApiCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
@@ -36,19 +37,18 @@ type Opened = ApiServices & { readonly close: () => Promise<void> };
 /** The services of the API on the store of the sample, which is opened at the first request for it. */
 export class SampleServices {
   readonly #own: ApiServices;
-  #opened: Promise<Opened> | undefined;
+  readonly #opened = new Lazy<Opened>(() => this.#open());
 
   constructor(own: ApiServices) {
     this.#own = own;
   }
 
   open(): Promise<ApiServices> {
-    this.#opened ??= this.#open();
-    return this.#opened;
+    return this.#opened.get();
   }
 
   async close(): Promise<void> {
-    await (await this.#opened)?.close();
+    await (await this.#opened.peek())?.close();
   }
 
   async #open(): Promise<Opened> {

@@ -62,10 +62,7 @@ export const freedSchema = defineSchema(
     payloadBytes: z.number().int(),
     blobs: z.number().int(),
     blobBytes: z.number().int(),
-    scrubbed: about(
-      z.boolean(),
-      "False if a concurrent reader kept old pages until the journal is next emptied.",
-    ),
+    scrubbed: about(z.boolean(), "False while bytes of the content are left in the files of the database."),
   }),
   "Content that was erased from disk.",
 );

@@ -69,16 +69,26 @@ export const messageSchema = defineSchema(
   }),
 );
 
+const callCounts = {
+  inputTokens: z.number().optional(),
+  outputTokens: z.number().optional(),
+  cacheReadTokens: z.number().optional(),
+  cacheWriteTokens: z.number().optional(),
+  cacheWriteHourTokens: z.number().optional(),
+  reasoningTokens: z.number().optional(),
+  cost: about(z.number().optional(), "US dollars."),
+  priceFactor: about(z.number().optional(), "Times the list price, for fast mode, priority or one region."),
+  webSearches: about(z.number().optional(), "Searches by the provider's own web tool."),
+};
+
 export const usageCountsSchema = defineSchema(
   "UsageCounts",
   z.object({
-    inputTokens: z.number().optional(),
-    outputTokens: z.number().optional(),
-    cacheReadTokens: z.number().optional(),
-    cacheWriteTokens: z.number().optional(),
-    cacheWriteHourTokens: z.number().optional(),
-    reasoningTokens: z.number().optional(),
-    cost: about(z.number().optional(), "US dollars."),
+    ...callCounts,
+    otherCalls: about(
+      z.array(z.object({ ...callCounts, model: z.string().optional() })).optional(),
+      "Calls that the provider made for this one, such as those of an advisor.",
+    ),
   }),
   "Tokens and money as a provider reported them. The four counts of input, output and cache do not overlap.",
 );

@@ -58,7 +58,10 @@ export const gatewaySchema = defineSchema(
     settings: z.object({
       policy: z.string(),
       dryRun: z.boolean(),
-      threshold: about(z.number(), "Percent of the client's window."),
+      threshold: about(
+        z.number(),
+        "Percent of the client's window from which content that can be fetched again leaves at the latest.",
+      ),
       control: about(z.number(), "Share of new conversations that are never edited."),
       recall: z.object({ tools: z.string(), context: z.boolean() }),
       redact: z.boolean(),

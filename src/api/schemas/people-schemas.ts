@@ -132,7 +132,7 @@ export const certificateSchema = defineSchema(
     sharedBlobs: about(z.number().int(), "Blobs of others too, which stay."),
     scrubbed: about(
       z.boolean(),
-      "False if a reader kept old pages of the database until its journal is next emptied.",
+      "False while bytes of the content are left in the files of the database; longhaul gc --vacuum rewrites them.",
     ),
     digest: about(digestSchema, "SHA-256 over all other fields; the audit log has it too."),
   }),

@@ -26,7 +26,10 @@ const limitsSchema = defineSchema(
     window: z.number(),
     reserve: z.number(),
     most: about(z.number(), "Maximum tokens of a request."),
-    from: about(z.number(), "Size at which edits begin at the latest."),
+    from: about(
+      z.number(),
+      "Size from which content that can be fetched again leaves at the latest; words leave only above `most`.",
+    ),
     messages: z.number().optional(),
   }),
 );
@@ -68,6 +71,20 @@ export const windowSchema = defineSchema(
     limits: limitsSchema,
     cache: z.enum(["hot", "cold", "unknown"]),
     pins: z.array(z.object({ entry: z.string(), seq: seqSchema, text: z.string() })),
+    held: about(
+      z.array(
+        z.object({
+          revert: about(
+            z.object({ session: z.string(), seq: seqSchema }),
+            "Reverting it releases the content.",
+          ),
+          messages: z.number().int(),
+          tokens: z.number(),
+          messagesLeft: about(z.number().int(), "Messages of it that the limit has forced out."),
+        }),
+      ),
+      "What a person brought back by taking an edit back: it leaves only if the limit forces it, and last.",
+    ),
     memories: z.array(z.object({ id: z.string(), text: z.string() })),
     plan: about(plannedEditSchema.nullable(), "The edit of the next call; only with `plan=true`.").optional(),
     slots: about(z.array(slotSchema), "The messages; only with `slots=true`.").optional(),
@@ -151,6 +168,7 @@ export const revertSchema = defineSchema(
     session: z.string(),
     by: about(seqSchema.nullable(), "Seq of the new overlay; null if there was nothing to revert."),
     isChanged: z.boolean(),
+    isHeld: about(z.boolean(), "True if something came back; it stays until the limit forces it out."),
     tokens: z.object({ before: z.number(), after: z.number() }),
     messages: z.object({ before: z.number(), after: z.number() }),
   }),

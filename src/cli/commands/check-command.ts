@@ -11,13 +11,27 @@ import { printTo } from "../printer.ts";
 export const checkCommand = defineCommand({
   name: "check",
   summary: "read every entry and blob of the store and report damage",
-  usage: ["check [options]"],
+  usage: ["check [options]", "check --erased FILE"],
   about:
     'Changes nothing. Exits with code 3 if it finds damage; "longhaul repair" then copies all readable data into a new store.',
-  options: {},
+  options: {
+    erased: {
+      type: "string",
+      value: "FILE",
+      help: "compare the certificate of an erasure with the store, and read the files of its server",
+    },
+  },
   maxOperands: 0,
-  examples: ["longhaul check", "longhaul check --json --store /backup/longhaul"],
+  examples: [
+    "longhaul check",
+    "longhaul check --json --store /backup/longhaul",
+    "longhaul check --erased erasure-alice.json",
+  ],
   async run(context, { options }) {
+    if (options.erased !== undefined) {
+      const { verifyForgotten } = await import("../team/forget-person.ts");
+      return verifyForgotten(context, options.erased, options);
+    }
     await using kernel = await openKernel({ ...requireStoreOptions(context, options), readOnly: true });
     const found = await kernel.check({ signal: context.signal });
     if (options.json) await printTo(context.stdout, `${toSafeJson(found)}\n`);

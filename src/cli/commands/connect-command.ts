@@ -8,6 +8,8 @@ import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { printTo } from "../printer.ts";
 
+const DRY_RUN = { type: "boolean", help: "show the changes and write nothing" } as const;
+
 const NAMES = CONNECTORS.map(({ name }) => name).join(", ");
 
 /** Points agents at the gateway. */
@@ -17,7 +19,7 @@ export const connectCommand = defineCommand({
   usage: ["connect [agent…] [--yes] [--dry-run] [--url URL]", "connect --mcp [agent…] [--yes] [--dry-run]"],
   about: `Finds the agents on this computer, shows the exact change to each configuration file, and writes it when you agree. A backup of each file goes to the store's folder; "longhaul disconnect" restores it. Agents whose settings are not in a file get instructions. With --mcp, agents get longhaul as an MCP server, which they start themselves; with --url too, that of a running gateway. Agents: ${NAMES}.`,
   options: {
-    "dry-run": { type: "boolean", help: "show the changes and write nothing" },
+    "dry-run": DRY_RUN,
     mcp: {
       type: "boolean",
       help: "add the MCP server to agents instead of sending their requests through the gateway",
@@ -49,11 +51,12 @@ export const connectCommand = defineCommand({
 export const disconnectCommand = defineCommand({
   name: "disconnect",
   summary: "restore the configuration files of agents",
-  usage: ["disconnect [agent…] [--mcp] [--dry-run]"],
+  usage: ["disconnect [agent…] [--mcp] [--yes] [--dry-run]"],
   about:
-    "Restores each file byte for byte. If you have changed a file since, only longhaul's own settings are removed. Works without a running gateway, without a store and without backups.",
+    "Restores each file byte for byte and removes the folders that connect made. If you have changed a file since, only longhaul's own settings are removed. Works without a running gateway, without a store and without backups.",
   options: {
-    "dry-run": { type: "boolean", help: "show the changes and write nothing" },
+    "dry-run": DRY_RUN,
+    yes: { type: "boolean", short: "y", help: "accepted as for connect; disconnect never asks" },
     mcp: { type: "boolean", help: "remove only the MCP server" },
     url: {
       type: "string",

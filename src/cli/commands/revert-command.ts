@@ -42,7 +42,7 @@ export const revertCommand = defineCommand({
     "revert <session> [overlay] --list",
   ],
   about:
-    "Without an overlay, it reverts the newest one in force. A revert is an overlay too and can itself be reverted.",
+    "Without an overlay, it reverts the newest edit in force that took something out of the window. What comes back stays until the limit forces it out; reverting the revert releases it.",
   options: OPTIONS,
   maxOperands: 2,
   examples: [
@@ -67,7 +67,7 @@ export const revertCommand = defineCommand({
       await printList(context, options, { session: session.id, listed, named });
       return EXIT.fine;
     }
-    const target = to === undefined ? (named ?? findNewestOverlay(session, listed)) : undefined;
+    const target = to === undefined ? (named ?? (await findNewestOverlay(session))) : undefined;
     if (target) checkInForce(session, target);
     const reverted = await measureRevert(session, async () => {
       if (to !== undefined) return overlays.revertTo(to);

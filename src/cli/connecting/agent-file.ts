@@ -3,6 +3,7 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  existsSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -10,6 +11,7 @@ import {
   readFileSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -62,6 +64,22 @@ export function replaceAgentFile(file: AgentFile, content: Buffer | string): voi
   const folder = dirname(file.realPath);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   writeAtomically(file.realPath, content, file.mode);
+}
+
+/** The uppermost folder that has to be made for a file; undefined if its folder exists. */
+export function findMissingFolder(path: string): string | undefined {
+  let missing: string | undefined;
+  for (let folder = dirname(path); !existsSync(folder); folder = dirname(folder)) missing = folder;
+  return missing;
+}
+
+/** Removes a folder and those above it, up to `top`, as long as they are empty. */
+export function removeEmptyFolders(folder: string, top: string): void {
+  try {
+    for (let one = folder; one.startsWith(top); one = dirname(one)) rmdirSync(one);
+  } catch {
+    // Something else is in it now, or it is gone: it stays as it is.
+  }
 }
 
 /** Removes a file that longhaul made. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { digestContent, writeAtomically } from "./agent-file.ts";
+import { digestContent, removeEmptyFolders, writeAtomically } from "./agent-file.ts";
 
 const changeSchema = z.object({
   path: z.array(z.string()),
@@ -20,6 +20,8 @@ const recordSchema = z.object({
   at: z.number(),
   /** The file before: its mode, digest and bytes in base64; null if there was none. */
   before: z.object({ mode: z.number(), sha256: z.string(), content: z.string() }).nullable(),
+  /** The uppermost folder that was made for the file, if any. */
+  folder: z.string().optional(),
   /** Digest of the file that longhaul wrote. */
   sha256: z.string(),
   changes: z.array(changeSchema),
@@ -62,8 +64,10 @@ export function writeConnection(store: string, record: ConnectionRecord): void {
   writeAtomically(getRecordPath(store, record), `${JSON.stringify(record, undefined, 2)}\n`, 0o600);
 }
 
+/** Removes a connection, and the folders of connections and store if nothing else is in them. */
 export function removeConnection(store: string, record: ConnectionRecord): void {
   rmSync(getRecordPath(store, record), { force: true });
+  removeEmptyFolders(join(store, FOLDER), store);
 }
 
 function getRecordPath(store: string, { agent, path }: ConnectionRecord): string {

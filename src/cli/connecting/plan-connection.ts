@@ -5,6 +5,7 @@ import {
   type AgentFile,
   createRefusal,
   digestContent,
+  findMissingFolder,
   readAgentFile,
   replaceAgentFile,
 } from "./agent-file.ts";
@@ -91,7 +92,8 @@ function planFile(
   const { syntax } = spec;
   const file = readAgentFile(path);
   return editText(path, syntax, (): ConnectionPlan => {
-    const base = findBase(file, syntax, findConnection(store, path, connector.name));
+    const earlier = findConnection(store, path, connector.name);
+    const base = findBase(file, syntax, earlier);
     const plan = spec.plan(createConfigReader(syntax, base.text), gateway, place);
     if ("instructions" in plan) return { connector, state: "manual", instructions: plan.instructions };
     const { text, changes } = applySettings(syntax, base.text, plan.settings);
@@ -99,6 +101,7 @@ function planFile(
     if (text === file.text && file.bytes) return { connector, state: "unchanged", file, notes };
     const { bytes, mode } = base;
     const before = bytes && { mode, sha256: digestContent(bytes), content: bytes.toString("base64") };
+    const folder = findMissingFolder(file.realPath) ?? earlier?.folder;
     const record: ConnectionRecord = {
       version: 1,
       agent: connector.name,
@@ -106,6 +109,7 @@ function planFile(
       url: gateway.url,
       at: now,
       before: before ?? null,
+      ...(folder !== undefined && { folder }),
       sha256: digestContent(text),
       changes: [...changes],
     };

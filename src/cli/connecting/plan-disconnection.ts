@@ -1,10 +1,12 @@
 import { existsSync } from "node:fs";
+import { dirname } from "node:path";
 import { isLonghaulError } from "../../index.ts";
 import {
   type AgentFile,
   digestContent,
   readAgentFile,
   removeAgentFile,
+  removeEmptyFolders,
   replaceAgentFile,
 } from "./agent-file.ts";
 import type { AgentConnector, ConfigFileSpec, UserPlace } from "./agents/agent-connector.ts";
@@ -81,7 +83,10 @@ export function carryOutDisconnection(plan: DisconnectionPlan): void {
     if (plan.content === undefined) removeAgentFile(plan.file);
     else replaceAgentFile({ ...plan.file, mode: plan.mode }, plan.content);
   }
-  for (const { store, record } of plan.records) removeConnection(store, record);
+  for (const { store, record } of plan.records) {
+    removeConnection(store, record);
+    if (record.folder !== undefined) removeEmptyFolders(dirname(record.path), record.folder);
+  }
 }
 
 function planFile(

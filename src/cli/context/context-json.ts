@@ -58,6 +58,6 @@ function toChangeJson({ type, place, before, after }: WindowChange) {
   };
 }
 
-function toWindowJson({ tokens, parts, limits, cache, messages }: FittedWindow) {
-  return { tokens, messages: messages.length, parts, limits, cache };
+function toWindowJson({ tokens, parts, held, limits, cache, messages }: FittedWindow) {
+  return { tokens, messages: messages.length, parts, held: held ?? [], limits, cache };
 }

@@ -3,6 +3,7 @@ import { readRequestUsage } from "../../conversation/spending/request-usage.ts";
 import { UsageSums } from "../../conversation/spending/usage-sums.ts";
 import type { Entry, FittedWindow, Kernel, RememberedFact, Session } from "../../index.ts";
 import type { OverlayBody } from "../../log-entry.ts";
+import { findProjectFolder } from "../../model/session-origin.ts";
 import { diffWindows } from "../../window-entry.ts";
 import { compareWithLog, type LogDiff } from "./log-diff.ts";
 import type { DescribedWindow } from "./window-options.ts";
@@ -59,7 +60,7 @@ export async function buildContextReport(
   const now = await described.window.look();
   const next = isDryRun ? await described.window.fit({ dryRun: true }) : undefined;
   const diff = hasDiff ? await buildDiff(session, now, next) : undefined;
-  const memories = await readMemories(kernel, described, now);
+  const memories = await readMemories(kernel, session, described, now);
   return {
     session: session.id,
     described,
@@ -78,12 +79,19 @@ export async function buildContextReport(
 
 async function readMemories(
   kernel: Pick<Kernel, "memories">,
+  session: Session,
   { memoriesOf: agent }: DescribedWindow,
   { parts }: FittedWindow,
 ): Promise<ContextReport["memories"]> {
-  const facts = agent === undefined ? [] : await kernel.memories(agent).pins();
+  const facts = await readPins(kernel, session, agent);
   if (agent === undefined || facts.length === 0) return undefined;
   return { agent, tokens: parts.memories, facts };
+}
+
+async function readPins(kernel: Pick<Kernel, "memories">, session: Session, agent: string | undefined) {
+  if (agent === undefined) return [];
+  const project = findProjectFolder(await session.record()) ?? null;
+  return kernel.memories(agent).pins({ project });
 }
 
 async function buildDiff(

@@ -18,9 +18,12 @@ export function findOverlay(
   );
 }
 
-/** Returns the newest overlay in force that is not a revert; throws ENTRY_NOT_FOUND if there is none. */
-export function findNewestOverlay(session: Session, listed: readonly ListedOverlay[]): ListedOverlay {
-  const found = listed.find(({ isHolding, entry }) => isHolding && entry.edit.type !== "revert");
+/**
+ * Returns the newest edit in force that a person would mean by "the last edit": one that removed something, or else the
+ * newest of any kind, but no revert. Throws ENTRY_NOT_FOUND if there is none.
+ */
+export async function findNewestOverlay(session: Session): Promise<ListedOverlay> {
+  const found = await session.overlays.findLastEdit();
   if (found) return found;
   throw createNotFoundError(session, `There is nothing to revert: ${session.id} has no overlay in force.`);
 }

@@ -39,6 +39,7 @@ export function renderContext(report: ContextReport, look: ContextPrintOptions):
     ...renderUsage(report, look),
     ...renderMemories(report, look),
     ...renderPins(report, look),
+    ...renderHeld(report, look),
     "",
     ...renderOverlays(report, look),
     ...renderNext(report, look),
@@ -77,11 +78,12 @@ function formatFullness({ tokens, limits, messages }: FittedWindow): string {
 }
 
 function renderOverflow(
-  { tokens, limits }: FittedWindow,
+  { tokens, limits, held }: FittedWindow,
   { columns, paint }: ContextPrintOptions,
 ): readonly string[] {
   if (tokens <= limits.most) return [];
-  const over = `${formatCount(tokens - limits.most)} tokens over the limit; the next call edits the window first`;
+  const order = held ? ", and what was brought back leaves last" : "";
+  const over = `${formatCount(tokens - limits.most)} tokens over the limit; the next call edits the window first${order}`;
   return wrapText(over, columns).map((line) => paint("yellow", line));
 }
 
@@ -129,6 +131,28 @@ function renderPins(
   if (pins.length === 0) return [];
   const rows = pins.map((entry) => [citeEntry(entry, session), formatEntryExcerpt(entry)] as const);
   return ["", paint("bold", "Pinned"), ...renderRows(rows, columns, paint)];
+}
+
+/** Content that people have brought back by reverts, and the way to release it. */
+function renderHeld({ now, session }: ContextReport, look: ContextPrintOptions): readonly string[] {
+  const { columns, paint, isQuiet } = look;
+  const { held = [] } = now;
+  if (held.length === 0) return [];
+  const rows = held.map(({ revert, messages, tokens, messagesLeft }) => {
+    const cite = citeEntry(revert, session);
+    const shown = `${formatQuantity(messages, "message")}, ${formatQuantity(tokens, "token")}`;
+    const left = messagesLeft > 0 ? `; the limit has forced ${formatCount(messagesLeft)} more out` : "";
+    const which = revert.session === session ? String(revert.seq) : cite;
+    const command = `longhaul revert ${quoteShellWord(session)} ${quoteShellWord(which)}`;
+    return [cite, `${shown}${left}${isQuiet ? "" : `; release: ${command}`}`] as const;
+  });
+  return [
+    "",
+    ...wrapText("Held: brought back by a revert, stays until the limit forces it out", columns).map((line) =>
+      paint("bold", line),
+    ),
+    ...renderRows(rows, columns, paint),
+  ];
 }
 
 function renderOverlays({ overlays, session }: ContextReport, look: ContextPrintOptions): readonly string[] {

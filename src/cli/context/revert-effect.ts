@@ -34,13 +34,30 @@ export function renderRevertEffect(reverted: RevertEffect, isQuiet: boolean): re
   const messages = `${formatCount(before.messages.length)} → ${formatQuantity(after.messages.length, "message")}`;
   const size = `window: ${formatTokenChange(before.tokens, after.tokens)}, ${messages}`;
   const isOver = after.tokens > after.limits.most;
-  const over = `over the limit of ${formatCount(after.limits.most)} tokens: the next call edits the window again`;
+  const isHeld = findHeld(after, by) !== undefined;
+  const limit = `over the limit of ${formatCount(after.limits.most)} tokens: the next call`;
+  const over = isHeld
+    ? `${limit} leaves content out, and what came back last`
+    : `${limit} edits the window again`;
+  const command = `longhaul revert ${quoteShellWord(session)} ${by.seq}`;
   return [
     `#${by.seq} ${describeEdit(by.edit)}`,
     isSame(reverted) ? "window: unchanged" : size,
+    ...(isHeld ? ["held: what came back stays until the limit forces it out"] : []),
+    ...(isReleased(reverted) ? ["released: what had come back may leave early again"] : []),
     ...(isOver ? [over] : []),
-    ...(isQuiet ? [] : [`undo: longhaul revert ${quoteShellWord(session)} ${by.seq}`]),
+    ...(isQuiet ? [] : [`${isHeld ? "undo and release" : "undo"}: ${command}`]),
   ].map(escapeLine);
+}
+
+function findHeld({ held = [] }: FittedWindow, { session, seq }: Pick<Entry, "session" | "seq">) {
+  return held.find(({ revert }) => revert.session === session && revert.seq === seq);
+}
+
+function isReleased({ by, before, after }: RevertEffect): boolean {
+  if (by?.edit.type !== "revert") return false;
+  const target = { session: by.edit.session ?? by.session, seq: by.edit.overlay };
+  return findHeld(before, target) !== undefined && findHeld(after, target) === undefined;
 }
 
 /** Formats the effect of a revert as JSON. */
@@ -50,6 +67,7 @@ export function toRevertJson(reverted: RevertEffect) {
     session,
     by: by?.id ?? null,
     isChanged: !isSame(reverted),
+    isHeld: by !== undefined && findHeld(after, by) !== undefined,
     tokens: { before: before.tokens, after: after.tokens },
     messages: { before: before.messages.length, after: after.messages.length },
   };

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { LonghaulError } from "../../index.ts";
 
 /** Command line of the service. */
 export interface ServiceCommand {
@@ -73,13 +74,25 @@ ${words}
 `;
 }
 
-/** Quotes a word for systemd, which expands % and $ even in quotes. */
+/** Quotes a word for systemd, which expands % and $ even in quotes. A line break would begin another setting. */
 function quoteUnitWord(word: string): string {
+  refuseControls(word);
   const expanded = word.replaceAll("%", "%%").replaceAll("$", "$$$$");
   if (/^[\w@+=:,./%$-]+$/.test(expanded)) return expanded;
   return `"${expanded.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
+/** Refuses characters that no path of a service needs, and that a definition cannot hold. */
+function refuseControls(text: string): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are refused
+  if (!/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/.test(text)) return;
+  throw new LonghaulError(
+    "SERVICE_FAILED",
+    `${JSON.stringify(text.slice(0, 200))} has a line break or another control character, which a service cannot be started with; choose another path.`,
+  );
+}
+
 function escapeXml(text: string): string {
+  refuseControls(text);
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

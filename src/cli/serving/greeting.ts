@@ -103,12 +103,16 @@ const RECALL_WORDS = { off: "", "after-edit": "after the first edit", always: "a
 
 function renderSettings({ loaded: { config, path, project }, needsToken }: GatewayFacts): readonly string[] {
   const { policy, dryRun, threshold, control, when, recall, redact, tokens } = config;
-  const moment =
-    when === "late" ? `at ${threshold}%` : `when that saves money, at the latest at ${threshold}%`;
+  const moment = when === "late" ? `from ${threshold}% on` : `when that pays, at the latest at ${threshold}%`;
+  // Other policies remove words of the conversation too.
+  const removal =
+    policy === "longhaul"
+      ? `removes tool output, files and images ${moment}, words only when the window is full`
+      : `edits a window ${moment}`;
   const edits =
     policy === "none"
       ? "Requests pass through unchanged"
-      : `Policy ${policy} edits a window ${moment}${dryRun ? " (dry run: nothing is changed)" : ""}`;
+      : `Policy ${policy} ${removal}${dryRun ? " (dry run: nothing is changed)" : ""}`;
   const recalled = [
     recall.tools !== "off" && `tools ${RECALL_WORDS[recall.tools]}`,
     recall.context && "context",

@@ -21,6 +21,7 @@ import { EXIT } from "../exit-code.ts";
 import { getStoreOptions, getStorePath, nameStore } from "../open-store.ts";
 import { printTo } from "../printer.ts";
 import { getEnvironmentPath, listStoreVariables, writeStoreVariables } from "../store-environment.ts";
+import { endWithNpm } from "./end-with-npm.ts";
 import { renderGreeting, toGreetingJson } from "./greeting.ts";
 import type { ServeValues } from "./serve-options.ts";
 import { tendHeap } from "./tend-heap.ts";
@@ -89,6 +90,7 @@ export async function serveGateway(
   tell = gateway.reloaded;
   for (const reloaded of early) tell(reloaded);
   const leaveHeap = tendHeap(() => gateway.status().inFlight);
+  const leaveNpm = endWithNpm(context);
   const offHangUp = context.onHangUp?.(() => void live.reload());
   try {
     const found = findAgents(context).map(({ title }) => title);
@@ -105,6 +107,7 @@ export async function serveGateway(
       await say("Stopping: waiting for requests in progress. Press Ctrl-C again to stop immediately.");
   } finally {
     leaveHeap();
+    leaveNpm();
     offHangUp?.();
     live.close();
     await gateway.close();

@@ -16,12 +16,12 @@ export const SERVE_OPTIONS = {
   threshold: {
     type: "string",
     value: "PERCENT",
-    help: "edit a window at this fill level at the latest (default: 75)",
+    help: "fill level from which tool output leaves at the latest; words stay until the window is full (default: 75)",
   },
   when: {
     type: "string",
     value: "WHEN",
-    help: "early edits a window as soon as that saves money (default), late only at the threshold",
+    help: "early removes tool output as soon as that pays (default), late only at the threshold",
   },
   recall: {
     type: "string",

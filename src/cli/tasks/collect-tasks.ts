@@ -28,11 +28,19 @@ export async function listDeadTasks(kernel: Kernel): Promise<readonly TaskId[]> 
   return dead;
 }
 
-/** Lists all tasks that have not ended. */
-export async function listActiveTasks(kernel: Kernel): Promise<readonly TaskRecord[]> {
+/** Lists all tasks that have not ended, or those of a parent, a queue or a session. */
+export async function listActiveTasks(
+  kernel: Kernel,
+  only: { readonly parent?: string; readonly queue?: string; readonly session?: string } = {},
+): Promise<readonly TaskRecord[]> {
   const active: TaskRecord[] = [];
   for (let before: TaskId | undefined; ; ) {
-    const query = { states: ACTIVE_STATES, limit: PAGE_TASKS, ...(before !== undefined && { before }) };
+    const query = {
+      ...only,
+      states: ACTIVE_STATES,
+      limit: PAGE_TASKS,
+      ...(before !== undefined && { before }),
+    };
     const page = await kernel.tasks.list(query);
     for (const one of page) active.push(one);
     before = page.at(-1)?.id;

@@ -41,7 +41,7 @@ export interface ErasureCertificate {
   readonly blobs: readonly string[];
   /** Blobs that conversations of others refer to as well, and that therefore stay. */
   readonly sharedBlobs: number;
-  /** False if a reader kept old pages of the database until its journal is next emptied. */
+  /** False while bytes of the content are left in the files of the database; `longhaul gc --vacuum` rewrites them. */
   readonly scrubbed: boolean;
   /** SHA-256 over all other fields. */
   readonly digest: string;
@@ -65,13 +65,41 @@ export function parseCertificate(text: string): ErasureCertificate {
   }
   const { format, version, sessions, blobs, removed } = (value ?? {}) as Partial<ErasureCertificate>;
   const isOurs = format === FORMAT && Array.isArray(sessions) && Array.isArray(blobs) && removed;
-  if (isOurs && version === VERSION) return value as ErasureCertificate;
+  if (isOurs && version === VERSION) {
+    const unknown = findUnknownField(value as ErasureCertificate);
+    if (unknown === undefined) return value as ErasureCertificate;
+    throw new LonghaulError(
+      "ARGUMENT_INVALID",
+      `The certificate was changed: it has a field ${JSON.stringify(unknown.slice(0, 80))}, which its digest does not cover.`,
+    );
+  }
   throw new LonghaulError(
     "ARGUMENT_INVALID",
     isOurs
       ? `The certificate has version ${version}; this longhaul reads version ${VERSION}.`
       : 'The file is no certificate of "longhaul forget --person"; name its JSON file.',
   );
+}
+
+const FIELDS = {
+  certificate:
+    "format version person by startedAt finishedAt removed sessions blobs sharedBlobs scrubbed digest",
+  removed: "sessions entries memories tasks blobs tokens budgets",
+  session: "id entries firstAt lastAt digest",
+};
+
+/** A field that no certificate has, so that nobody can add a claim to a valid one. */
+function findUnknownField(certificate: ErasureCertificate): string | undefined {
+  const parts: readonly (readonly [object, string])[] = [
+    [certificate, FIELDS.certificate],
+    [certificate.removed, FIELDS.removed],
+    ...certificate.sessions.map((session) => [session, FIELDS.session] as const),
+  ];
+  for (const [part, fields] of parts) {
+    const unknown = Object.keys(part).find((name) => !fields.split(" ").includes(name));
+    if (unknown !== undefined) return unknown;
+  }
+  return undefined;
 }
 
 /** The digest that a certificate must have. */
@@ -102,7 +130,7 @@ export function buildCertificateName({ person, finishedAt, digest }: ErasureCert
 
 /** A certificate as text for people. */
 export function formatCertificate(certificate: ErasureCertificate): string {
-  const { person, by, startedAt, finishedAt, removed, sharedBlobs, digest } = certificate;
+  const { person, by, startedAt, finishedAt, removed, sharedBlobs, scrubbed, digest } = certificate;
   const rows: readonly (readonly [string, string | number])[] = [
     ["person", person],
     ["erased by", by],
@@ -123,7 +151,13 @@ export function formatCertificate(certificate: ErasureCertificate): string {
     "",
     ...lines,
     "",
-    "Backups taken before hold the content until they are deleted.",
+    ...(scrubbed
+      ? []
+      : [
+          "No query returns the content any more, but bytes of it are left in the files of the database until these are rewritten:",
+          '"longhaul gc --vacuum" does that, and "longhaul check --erased FILE" reads the files.',
+        ]),
+    "Backups taken before, and logs and standbys of a database server, hold the content until they are deleted.",
     "",
   ].join("\n");
 }

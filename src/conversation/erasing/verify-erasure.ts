@@ -13,7 +13,7 @@ interface ErasureCheck {
   readonly notes: readonly string[];
 }
 
-/** Compares a certificate with the store: itself, the audit log, sessions, blobs, tokens and budgets. */
+/** Compares a certificate with the store: itself, the audit log, sessions, blobs, tokens and budgets, and files where they can be read. */
 export async function verifyErasure(
   kernel: Kernel,
   person: ErasedPerson,
@@ -42,6 +42,12 @@ export async function verifyErasure(
   const now = await kernel.team.find(person.name);
   if (now && now.createdAt < certificate.finishedAt) problems.push("the person still has tokens or budgets");
   else if (now) notes.push("a person of the same name was added after the erasure");
+  const left = await kernel.maintenance.searchFiles([...person.prefixes, `memory:${person.memoryAgent}`]);
+  if (left && left.found.length > 0) {
+    const text = `ids of the person's conversations are left in the files of ${left.found.join(", ")}; "longhaul gc --vacuum" rewrites them`;
+    (certificate.scrubbed ? problems : notes).push(text);
+  }
+  if (left?.unread !== undefined) notes.push(`the files of the server were not read: ${left.unread}`);
   return { problems: [...new Set(problems)], notes: [...new Set(notes)] };
 }
 

@@ -64,6 +64,9 @@ class ClaudeCodeDecoder implements LineDecoder {
   #isTimed: boolean;
   /** The facts that were reported last. */
   #reportedFacts: Fields;
+  /** The session that this one was forked from (`--fork-session`); the lines that it copied name it. */
+  #origin: string | undefined;
+  #reportedOrigin: string | undefined;
 
   constructor(file: DecodedFile, state: JsonObject) {
     const facts = (toObject(state.facts) ?? {}) as Fields;
@@ -87,6 +90,8 @@ class ClaudeCodeDecoder implements LineDecoder {
     this.#lanes = new Lanes(this.#shared, state);
     this.#isTimed = state.facts !== undefined;
     this.#reportedFacts = this.#shared.facts.toJSON();
+    this.#origin = toText(state.origin);
+    this.#reportedOrigin = this.#origin;
   }
 
   get isSettled(): boolean {
@@ -94,6 +99,7 @@ class ClaudeCodeDecoder implements LineDecoder {
   }
 
   decode(line: LineRecord): readonly Item[] {
+    this.#origin ??= toText(toObject(line.record.forkedFrom)?.sessionId);
     const agent = extractAgentMessage(line);
     if (agent && agent.agentId !== this.#file.agentId) this.#addAgentMessage(agent, line);
     else {
@@ -116,6 +122,7 @@ class ClaudeCodeDecoder implements LineDecoder {
     const { facts, contents, seenReports: reported } = this.#shared;
     return {
       facts: facts.toJSON(),
+      ...(this.#origin !== undefined && { origin: this.#origin }),
       contents: contents.toJSON(),
       reported: reported.listNewest(MAX_REPORTED).map(([gist]) => gist),
       title: this.#titles.toJSON(),
@@ -155,9 +162,14 @@ class ClaudeCodeDecoder implements LineDecoder {
   /** Reports repeated fields as soon as they are known. */
   #reportFacts(): void {
     const facts = this.#shared.facts.toJSON();
-    if (facts === this.#reportedFacts) return;
+    if (facts === this.#reportedFacts && this.#origin === this.#reportedOrigin) return;
     this.#reportedFacts = facts;
-    this.#shared.emit({ type: "session", meta: { [FORMAT]: { ...this.#file.facts, ...facts } } });
+    this.#reportedOrigin = this.#origin;
+    const relation = this.#origin === undefined ? {} : { forkedFrom: `${FORMAT}/${this.#origin}` };
+    this.#shared.emit({
+      type: "session",
+      meta: { [FORMAT]: { ...this.#file.facts, ...facts }, ...relation },
+    });
   }
 
   #findChild(record: JsonObject): string {

@@ -33,11 +33,11 @@ const TABLES = [
 ];
 
 /** Lists the archives of a database without their content. */
-function* listArchives(database: SourceDatabase): Generator<Archive> {
+async function* listArchives(database: SourceDatabase): AsyncGenerator<Archive> {
   for (const { table, time, encoding, isFile } of TABLES) {
     const columns = ["session_id", "generation", "archive_name", "archive_blob", time];
     if (!columns.every((column) => database.hasColumn(table, column))) continue;
-    for (const row of database.rows(
+    for await (const row of database.rows(
       `SELECT session_id, generation, archive_name, length(archive_blob) AS size, ${time} AS time,
         ${encoding} AS encoding, ${isFile} AS is_file FROM ${table} ORDER BY ${time}, session_id`,
     ))
@@ -61,13 +61,17 @@ function toArchive(table: string, row: DatabaseRow): Archive {
  * Names the archives by source id: the session's own id if it is unique, else with the generation, because a session
  * may have been reset more than once.
  */
-export function nameArchives(database: SourceDatabase): ReadonlyMap<string, Archive> {
-  const archives = [...listArchives(database)];
+export async function nameArchives(database: SourceDatabase): Promise<ReadonlyMap<string, Archive>> {
+  const archives: Archive[] = [];
+  for await (const archive of listArchives(database)) archives.push(archive);
   const counts = Map.groupBy(archives, ({ session }) => session);
   const named = new Map<string, Archive>();
   for (const archive of archives) {
     const { session, generation } = archive;
-    const [live] = database.rows("SELECT 1 FROM transcript_events WHERE session_id = ? LIMIT 1", session);
+    const live = await database.first(
+      "SELECT 1 FROM transcript_events WHERE session_id = ? LIMIT 1",
+      session,
+    );
     const isAlone = !live && counts.get(session)?.length === 1;
     named.set(isAlone ? session : `${session}@${generation}`, archive);
   }
@@ -127,12 +131,12 @@ function readLines(
 const PIECE_BYTES = 1024 * 1024;
 
 /** Yields the bytes of an archive in pieces, because it may be as large as the database allows. */
-function* readPieces(
+async function* readPieces(
   { table, session, generation, sizeBytes }: Archive,
   database: SourceDatabase,
-): Generator<Buffer> {
+): AsyncGenerator<Buffer> {
   for (let from = 1; from <= sizeBytes; from += PIECE_BYTES) {
-    const [row] = database.rows(
+    const row = await database.first(
       `SELECT substr(archive_blob, ?, ?) AS piece FROM ${table} WHERE session_id = ? AND generation = ?`,
       from,
       PIECE_BYTES,
@@ -143,13 +147,13 @@ function* readPieces(
   }
 }
 
-async function* unpackPieces(pieces: Iterable<Buffer>, limits: ReadLimits): AsyncGenerator<Buffer> {
+async function* unpackPieces(pieces: AsyncIterable<Buffer>, limits: ReadLimits): AsyncGenerator<Buffer> {
   if (typeof zlib.createZstdDecompress !== "function")
     throw new LonghaulError("CODEC_UNAVAILABLE", "zstd needs Node 22.15 or later.");
   let packedBytes = 0;
   let unpackedBytes = 0;
-  const counted = function* () {
-    for (const piece of pieces) {
+  const counted = async function* () {
+    for await (const piece of pieces) {
       packedBytes += piece.length;
       yield piece;
     }

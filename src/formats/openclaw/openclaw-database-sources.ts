@@ -23,9 +23,9 @@ export async function findOpenclawDatabaseSources(
   try {
     database = await openSourceDatabase(path);
     if (!hasTranscripts(database)) return [];
-    if (describeSchemaFault(database) !== undefined) return [buildUnreadableSource(file)];
-    const sessions = readRegisteredSessions(database);
-    for (const { id, share, modifiedAt } of listLiveSessions(database)) {
+    if ((await describeSchemaFault(database)) !== undefined) return [buildUnreadableSource(file)];
+    const sessions = await readRegisteredSessions(database);
+    for await (const { id, share, modifiedAt } of listLiveSessions(database)) {
       sources.push({
         format: "openclaw",
         id,
@@ -36,7 +36,7 @@ export async function findOpenclawDatabaseSources(
         ...getSourceFacts(sessions.get(id)),
       });
     }
-    for (const [id, archive] of nameArchives(database)) {
+    for (const [id, archive] of await nameArchives(database)) {
       sources.push({
         format: "openclaw",
         id,
@@ -67,20 +67,20 @@ function getAgentName(path: string): string {
   return basename(folder) === "agent" ? basename(dirname(folder)) : basename(folder);
 }
 
-function* listLiveSessions(database: SourceDatabase) {
-  const [all] = database.rows("SELECT count(*) AS count FROM transcript_events");
+async function* listLiveSessions(database: SourceDatabase) {
+  const all = await database.first("SELECT count(*) AS count FROM transcript_events");
   const hasTime = database.hasColumn("transcript_events", "created_at");
-  for (const { session_id, count, last } of database.rows(
+  for await (const { session_id, count, last } of database.rows(
     "SELECT session_id, count(*) AS count, max(seq) AS last FROM transcript_events GROUP BY session_id",
   )) {
     const id = String(session_id);
-    const [row] = hasTime
-      ? database.rows(
+    const row = hasTime
+      ? await database.first(
           "SELECT created_at FROM transcript_events WHERE session_id = ? AND seq = ?",
           id,
           Number(last),
         )
-      : [];
+      : undefined;
     yield {
       id,
       /** Approximate share of the file. */

@@ -16,15 +16,15 @@ export async function* readOpenclawDatabase(source: ImportSource, input: Input):
   let database: SourceDatabase | undefined;
   try {
     database = await input.database(path);
-    const fault = describeSchemaFault(database);
+    const fault = await describeSchemaFault(database);
     if (fault !== undefined) {
       yield problem(`cannot be read: ${fault}`);
       return;
     }
-    const archive = nameArchives(database).get(id);
-    const [live] = database.rows("SELECT 1 FROM transcript_events WHERE session_id = ? LIMIT 1", id);
+    const archive = (await nameArchives(database)).get(id);
+    const live = await database.first("SELECT 1 FROM transcript_events WHERE session_id = ? LIMIT 1", id);
     if (!archive && !live) yield problem(`holds no session ${id}`);
-    const session = readRegisteredSessions(database).get(archive?.session ?? id);
+    const session = (await readRegisteredSessions(database)).get(archive?.session ?? id);
     const items = archive
       ? readArchive(archive, source, input, database)
       : readEvents(source, input, database);

@@ -7,10 +7,10 @@ export function hasTranscripts(database: SourceDatabase): boolean {
 }
 
 /** Describes missing columns of a database; undefined if it is readable. */
-export function describeSchemaFault(database: SourceDatabase): string | undefined {
+export async function describeSchemaFault(database: SourceDatabase): Promise<string | undefined> {
   const columns = ["session_id", "seq", "event_json"];
   const missing = columns.filter((column) => !database.hasColumn("transcript_events", column));
   if (missing.length === 0) return undefined;
-  const [row] = database.rows("SELECT user_version FROM pragma_user_version");
+  const row = await database.first("SELECT user_version FROM pragma_user_version");
   return `version ${row?.user_version} of OpenClaw's schema has no ${missing.join(", ")} in transcript_events`;
 }

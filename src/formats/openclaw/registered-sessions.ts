@@ -33,13 +33,17 @@ export function indexSessions(
 }
 
 /** Reads the list of sessions from the database. */
-export function readRegisteredSessions(database: SourceDatabase): Map<string, RegisteredSession> {
+export async function readRegisteredSessions(
+  database: SourceDatabase,
+): Promise<Map<string, RegisteredSession>> {
   const list: [string, unknown][] = [];
   const hasNodes = ["session_key", "current_session_id", "entry_json"].every((column) =>
     database.hasColumn("session_nodes", column),
   );
   if (hasNodes) {
-    for (const row of database.rows("SELECT session_key, current_session_id, entry_json FROM session_nodes"))
+    for await (const row of database.rows(
+      "SELECT session_key, current_session_id, entry_json FROM session_nodes",
+    ))
       list.push([
         String(row.session_key),
         { ...parseEntry(row.entry_json), sessionId: row.current_session_id },
@@ -47,7 +51,7 @@ export function readRegisteredSessions(database: SourceDatabase): Map<string, Re
   }
   const sessions = indexSessions(list);
   if (!database.hasColumn("session_windows", "session_key")) return sessions;
-  for (const { session_id, session_key } of database.rows(
+  for await (const { session_id, session_key } of database.rows(
     "SELECT session_id, session_key FROM session_windows",
   )) {
     const id = toText(session_id);

@@ -26,8 +26,8 @@ export async function* readEvents(
   database: SourceDatabase,
 ): AsyncGenerator<Item> {
   const { id, path } = source;
-  const generation = readGeneration(database, id);
-  const saved = findResumeState(input, database, id, generation);
+  const generation = await readGeneration(database, id);
+  const saved = await findResumeState(input, database, id, generation);
   const decoder = createOpenclawDecoder(saved?.decoder);
   let last = { seq: saved?.seq ?? -1, check: saved?.check ?? "", event: undefined as string | undefined };
   let count = 0;
@@ -35,7 +35,11 @@ export async function* readEvents(
     type: "checkpoint",
     state: { seq: last.seq, check: last.check, generation, decoder: decoder.state() },
   });
-  for (const row of database.rows(buildEventsQuery(database, input.limits.maxRecordBytes), id, last.seq)) {
+  for await (const row of database.rows(
+    buildEventsQuery(database, input.limits.maxRecordBytes),
+    id,
+    last.seq,
+  )) {
     input.signal?.throwIfAborted();
     const seq = Number(row.seq);
     const payload = parseEventPayload(row, input.limits.maxRecordBytes);
@@ -50,7 +54,7 @@ export async function* readEvents(
     if (++count % CHECKPOINT_EVENTS === 0) yield checkpoint();
   }
   if (count % CHECKPOINT_EVENTS !== 0) yield checkpoint();
-  const leaf = readLeaf(database, id, last.seq);
+  const leaf = await readLeaf(database, id, last.seq);
   if (leaf !== undefined && last.event !== undefined && leaf !== last.event)
     yield { type: "rewind", to: leaf };
 }
@@ -66,16 +70,16 @@ function buildEventsQuery(database: SourceDatabase, maxBytes: number): string {
     FROM transcript_events WHERE session_id = ? AND seq > ? ORDER BY seq`;
 }
 
-function findResumeState(
+async function findResumeState(
   input: Input,
   database: SourceDatabase,
   session: string,
   generation: string,
-): EventState | undefined {
+): Promise<EventState | undefined> {
   const saved = toObject(input.resume) as Partial<EventState> | undefined;
   const seq = toNumber(saved?.seq);
   if (!saved || seq === undefined || saved.generation !== generation) return undefined;
-  const [row] = database.rows(buildEventsQuery(database, input.limits.maxRecordBytes), session, seq - 1);
+  const row = await database.first(buildEventsQuery(database, input.limits.maxRecordBytes), session, seq - 1);
   const payload =
     row && Number(row.seq) === seq ? parseEventPayload(row, input.limits.maxRecordBytes) : undefined;
   const isSame = payload && "text" in payload && computeFingerprint(payload.text) === saved.check;
@@ -83,9 +87,9 @@ function findResumeState(
 }
 
 /** Returns the generation, which changes when OpenClaw rewrites a transcript. */
-function readGeneration(database: SourceDatabase, session: string): string {
+async function readGeneration(database: SourceDatabase, session: string): Promise<string> {
   if (!database.hasColumn("transcript_rewrite_watermarks", "generation")) return "";
-  const [row] = database.rows(
+  const row = await database.first(
     "SELECT generation FROM transcript_rewrite_watermarks WHERE session_id = ?",
     session,
   );
@@ -93,11 +97,11 @@ function readGeneration(database: SourceDatabase, session: string): string {
 }
 
 /** Returns the last entry of the active branch, if OpenClaw's index covers everything up to `seq`. */
-function readLeaf(database: SourceDatabase, session: string, seq: number): string | undefined {
+async function readLeaf(database: SourceDatabase, session: string, seq: number): Promise<string | undefined> {
   const table = "session_transcript_index_state";
   const columns = ["leaf_event_id", "indexed_seq", "needs_rebuild"];
   if (!columns.every((column) => database.hasColumn(table, column))) return undefined;
-  const [row] = database.rows(
+  const row = await database.first(
     `SELECT leaf_event_id FROM ${table} WHERE session_id = ? AND indexed_seq = ? AND needs_rebuild = 0`,
     session,
     seq,

@@ -18,9 +18,9 @@ export async function findOpencodeDatabaseSources(
   try {
     database = await openSourceDatabase(file.path);
     if (!isOpencode(database)) return [];
-    const shareOf = estimateShares(database);
+    const shareOf = await estimateShares(database);
     const changedAt = readChanges(database);
-    for (const row of database.rows("SELECT * FROM session ORDER BY time_created, id")) {
+    for await (const row of database.rows("SELECT * FROM session ORDER BY time_created, id")) {
       const id = toText(row.id);
       if (id === undefined) continue;
       sources.push({
@@ -29,7 +29,7 @@ export async function findOpencodeDatabaseSources(
         path: file.path,
         paths: [file.path, migrated.get(id)].filter((path) => path !== undefined),
         sizeBytes: Math.round(shareOf(id) * file.sizeBytes),
-        modifiedAt: Math.max(toTime(row.time_updated) ?? 0, changedAt(id)) || file.modifiedAt,
+        modifiedAt: Math.max(toTime(row.time_updated) ?? 0, await changedAt(id)) || file.modifiedAt,
         ...dropUndefined({
           parent: toText(row.parent_id),
           title: toText(row.title),
@@ -57,10 +57,12 @@ function isOpencode(database: SourceDatabase): boolean {
 }
 
 /** Estimates each session's share of the file; counts messages, because an index covers them. */
-function estimateShares(database: SourceDatabase): (session: string) => number {
+async function estimateShares(database: SourceDatabase): Promise<(session: string) => number> {
   const counts = new Map<unknown, number>();
   let total = 0;
-  for (const row of database.rows("SELECT session_id, count(*) AS count FROM message GROUP BY session_id")) {
+  for await (const row of database.rows(
+    "SELECT session_id, count(*) AS count FROM message GROUP BY session_id",
+  )) {
     counts.set(row.session_id, Number(row.count));
     total += Number(row.count);
   }
@@ -68,18 +70,18 @@ function estimateShares(database: SourceDatabase): (session: string) => number {
 }
 
 /** Returns when a conversation last grew: while a reply streams, only its parts are updated. */
-function readChanges(database: SourceDatabase): (session: string) => number {
+function readChanges(database: SourceDatabase): (session: string) => Promise<number> {
   const tables = ["message", "part"];
   const columns = ["time_created", "time_updated"];
   const isTold = tables.every((table) => columns.every((column) => database.hasColumn(table, column)));
-  if (!isTold) return () => 0;
-  return (session) => {
-    const [message] = database.rows(
+  if (!isTold) return async () => 0;
+  return async (session) => {
+    const message = await database.first(
       "SELECT id, time_updated FROM message WHERE session_id = ? ORDER BY time_created DESC, id DESC LIMIT 1",
       session,
     );
     if (!message) return 0;
-    const [part] = database.rows(
+    const part = await database.first(
       "SELECT max(time_updated) AS time FROM part WHERE message_id = ?",
       String(message.id),
     );

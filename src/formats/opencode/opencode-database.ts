@@ -17,7 +17,7 @@ export async function* readOpencodeDatabase(source: ImportSource, input: Input):
   try {
     database = await input.database(path);
     const max = input.limits.maxRecordBytes;
-    const [session] = database.rows("SELECT * FROM session WHERE id = ?", id);
+    const session = await database.first("SELECT * FROM session WHERE id = ?", id);
     if (!session) {
       yield { type: "problem", path, severity: "lost", reason: `holds no session ${id}` };
       return;
@@ -27,7 +27,7 @@ export async function* readOpencodeDatabase(source: ImportSource, input: Input):
       parseRow(row, table, path, max);
     const order = database.hasColumn("message", "time_created") ? "time_created, id" : "id";
     let hasMessages = false;
-    for (const row of database.rows(buildMessageQuery(max, order), id)) {
+    for await (const row of database.rows(buildMessageQuery(max, order), id)) {
       hasMessages = true;
       input.signal?.throwIfAborted();
       const info = parse("message", row);
@@ -36,7 +36,7 @@ export async function* readOpencodeDatabase(source: ImportSource, input: Input):
         continue;
       }
       const parts: JsonObject[] = [];
-      for (const partRow of database.rows(buildPartQuery(max), String(row.id))) {
+      for await (const partRow of database.rows(buildPartQuery(max), String(row.id))) {
         const part = parse("part", partRow);
         if (isProblem(part)) yield part;
         else parts.push(part);
@@ -53,16 +53,16 @@ export async function* readOpencodeDatabase(source: ImportSource, input: Input):
 }
 
 /** Reads messages that exist only in the tables of later versions. */
-function* readLaterMessages(
+async function* readLaterMessages(
   database: SourceDatabase,
   { id, path }: ImportSource,
   max: number,
-): Generator<StoredItem> {
+): AsyncGenerator<StoredItem> {
   const columns = ["id", "session_id", "type", "time_created", "data"];
   if (!columns.every((column) => database.hasColumn("session_message", column))) return;
   const order = database.hasColumn("session_message", "seq") ? "seq" : "time_created, id";
   const query = `SELECT id, type, ${buildDataColumns(max)} FROM session_message WHERE session_id = ? ORDER BY ${order}`;
-  for (const row of database.rows(query, id)) {
+  for await (const row of database.rows(query, id)) {
     const data = parseRow(row, "session_message", path, max);
     if (isProblem(data)) yield data;
     else {
@@ -140,10 +140,13 @@ function parseValue(value: string | number): unknown {
   }
 }
 
-function* readTodos(database: SourceDatabase, session: string): Generator<StoredItem> {
+async function* readTodos(database: SourceDatabase, session: string): AsyncGenerator<StoredItem> {
   if (!database.hasTable("todo") || !database.hasColumn("todo", "session_id")) return;
-  const rows = [...database.rows("SELECT * FROM todo WHERE session_id = ?", session)];
-  if (rows.length === 0) return;
-  const value = rows.map(({ session_id: _, ...todo }) => todo) as unknown as Json;
-  yield { type: "other", name: "todos", value };
+  const todos: DatabaseRow[] = [];
+  for await (const { session_id: _, ...todo } of database.rows(
+    "SELECT * FROM todo WHERE session_id = ?",
+    session,
+  ))
+    todos.push(todo);
+  if (todos.length > 0) yield { type: "other", name: "todos", value: todos as unknown as Json };
 }

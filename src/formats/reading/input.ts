@@ -133,7 +133,8 @@ export class Input {
   /** Opens a SQLite database for reading without modifying the source. The caller must close it. */
   async database(path: string): Promise<SourceDatabase> {
     if (!(await readFileFacts(await this.#checkOwn(path)))) throw createAccessError(path);
-    return this.#databases ? this.#databases.open(path, this.signal) : openSourceDatabase(path, this.signal);
+    const options = { signal: this.signal, maxQueryMs: this.limits.maxQueryMs };
+    return this.#databases ? this.#databases.open(path, options) : openSourceDatabase(path, options);
   }
 
   /** Returns the position after a line, for a checkpoint. */

@@ -1,4 +1,6 @@
+import { createDoorError } from "../../api/jobs/index.ts";
 import type { BoundedMap } from "../../base/bounded-map.ts";
+import type { Usage } from "../../index.ts";
 import type {
   BudgetAmounts,
   BudgetedRequest,
@@ -18,7 +20,12 @@ import type { TeamState } from "./team-state.ts";
 
 /** People are warned when this share of a budget is used. */
 const WARNING_SHARE = 0.8;
-const NOTHING: BudgetAmounts = { tokens: 0, usd: 0 };
+const NOTHING: SpendingEstimate = { tokens: 0, usd: 0, usage: {} };
+
+/** The possible cost of a request, before its reply is known. */
+export interface SpendingEstimate extends BudgetAmounts {
+  readonly usage: Usage;
+}
 
 /** Services for the spending of requests. */
 export interface SpendingServices {
@@ -26,6 +33,8 @@ export interface SpendingServices {
   readonly state: TeamState;
   /** Budgets and periods of which this gateway has warned. */
   readonly warned: BoundedMap<string, true>;
+  /** Upstreams that refuse to report the usage of a stream. */
+  readonly withoutUsage: BoundedMap<string, true>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -43,20 +52,36 @@ export class RequestSpending {
   #hold: BudgetHold | undefined;
   #ended: Promise<void> | undefined;
   #estimate = NOTHING;
-  #actual = NOTHING;
+  #project: string | undefined;
+  #actual: BudgetAmounts = NOTHING;
+  #rest: Promise<void> | undefined;
 
   constructor(services: SpendingServices, person: string | undefined) {
     this.#services = services;
     this.#person = person;
   }
 
-  /** Reserves an estimate, once; throws `FaultError` if a budget is used up or cannot be read. */
-  reserve(
+  /**
+   * Reserves an estimate, once; throws `FaultError` if a budget is used up or cannot be read. Reserves again if the project
+   * has turned out to be another one, which other budgets count.
+   */
+  async reserve(
     request: Omit<BudgetedRequest, "person">,
-    estimate: BudgetAmounts,
+    estimate: SpendingEstimate,
   ): Promise<readonly BudgetWarning[]> {
+    const isOther = this.#hold?.dependsOnProject && request.project !== this.#project;
+    if (isOther) await this.release();
+    this.#project = request.project;
     this.#reserving ??= this.#reserve(request, estimate);
     return this.#reserving;
+  }
+
+  /** Drops the reservation of a request that is not sent. */
+  async release(): Promise<void> {
+    const hold = this.#hold;
+    this.#hold = undefined;
+    this.#reserving = undefined;
+    await hold?.release();
   }
 
   /**
@@ -78,7 +103,7 @@ export class RequestSpending {
   ): Promise<void> {
     if (!(await inUse)) return;
     const decision = await this.#decide(request, NOTHING);
-    if (decision.type !== "held") throw toFaultError(decision, request.model);
+    if (decision.type !== "held") throw toFaultError(decision, request.models[0]);
     await decision.hold.settle(NOTHING);
     if (decision.hold.budgets.some(({ unit }) => unit !== "requests"))
       throw new FaultError(createUnmeasuredFault());
@@ -90,8 +115,23 @@ export class RequestSpending {
   }
 
   /** The reserved estimate, for replies whose provider reports no usage. */
-  get estimate(): BudgetAmounts {
+  get estimate(): SpendingEstimate {
     return this.#estimate;
+  }
+
+  /** True if a budget counts the tokens or the money of the request. */
+  get isMeasured(): boolean {
+    return this.#hold?.budgets.some(({ unit }) => unit !== "requests") ?? false;
+  }
+
+  /** True while the rest of a reply is read for its usage, because its client has left. */
+  get isReadingOn(): boolean {
+    return this.#rest !== undefined;
+  }
+
+  /** Settles only after `rest`, which reports the actual amounts. */
+  waitFor(rest: Promise<void>): void {
+    this.#rest = rest.catch(this.#services.onError);
   }
 
   /** Settles the budgets, once; undefined if none counts the request. Never throws. */
@@ -102,6 +142,7 @@ export class RequestSpending {
 
   async #settle(hold: BudgetHold): Promise<void> {
     try {
+      await this.#rest;
       await hold.settle(this.#actual);
     } catch (error) {
       this.#services.onError(error);
@@ -110,11 +151,11 @@ export class RequestSpending {
 
   async #reserve(
     request: Omit<BudgetedRequest, "person">,
-    estimate: BudgetAmounts,
+    estimate: SpendingEstimate,
   ): Promise<readonly BudgetWarning[]> {
     if (!(await this.#services.state.isInUse())) return [];
     const decision = await this.#decide(request, estimate);
-    if (decision.type !== "held") throw toFaultError(decision, request.model);
+    if (decision.type !== "held") throw toFaultError(decision, request.models[0]);
     this.#hold = decision.hold;
     this.#estimate = estimate;
     const high = decision.hold.budgets.filter(
@@ -147,9 +188,21 @@ export class RequestSpending {
   }
 }
 
+/** Counts a request to the gateway's own API, which no provider is paid for, in budgets of requests. */
+export async function chargeApiRequest(services: SpendingServices, person: string): Promise<void> {
+  const spending = new RequestSpending(services, person);
+  try {
+    await spending.reserve({ project: undefined, models: [] }, NOTHING);
+  } catch (error) {
+    const { fault } = error as FaultError;
+    throw fault ? createDoorError(fault.status, fault.message, fault.headers) : error;
+  }
+  await spending.end();
+}
+
 function toFaultError(
   decision: { readonly type: "refused" | "unpriced"; readonly budget: BudgetStatus },
-  model: string,
+  model = "",
 ): FaultError {
   const { type, budget } = decision;
   return new FaultError(

@@ -15,7 +15,7 @@ export function createLatePolicy(base: Policy): Policy {
         },
         fit(moment) {
           const messageTokens = window.reduce((sum, { tokens }) => sum + tokens, 0);
-          const tokens = budget.system + messageTokens + (moment.pageTokens ?? 0);
+          const tokens = budget.system + messageTokens;
           const isWithin = tokens <= budget.tokens && window.length <= (budget.messages ?? window.length);
           if (!isWithin) window = [...run.fit(moment)];
           reason = isWithin ? undefined : run.reason;

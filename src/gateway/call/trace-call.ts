@@ -10,6 +10,7 @@ export function traceCall(trace: Trace, { fitted, healed, request: callRequest }
   if (!fitted) return;
   trace.tokensBefore = Math.round(fitted.uneditedTokens);
   trace.tokensAfter = Math.round(fitted.tokens);
+  if (fitted.defect !== undefined) trace.defect = fitted.defect;
   if (fitted.plan) trace.isPlanned = true;
 }
 

@@ -88,10 +88,12 @@ export const configSchema = z.strictObject(
     dryRun: flagSchema().default(false).describe("plan and report edits, change nothing"),
     threshold: wholeSchema(5, 100, "(percent)")
       .default(DEFAULT_THRESHOLD)
-      .describe("fill level of the client's window, in percent, at which the window is edited at the latest"),
+      .describe(
+        "fill level of the client's window, in percent, from which tool output leaves at the latest; words stay until the window is full",
+      ),
     when: oneOfSchema(["early", "late"])
       .default("early")
-      .describe("early edits a window as soon as that saves money; late only at `threshold`"),
+      .describe("early removes tool output as soon as that pays; late only at `threshold`"),
     paging: flagSchema()
       .default(true)
       .describe("return removed content to the window when the newest message asks for it"),

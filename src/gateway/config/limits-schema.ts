@@ -31,6 +31,17 @@ export const limitsSchema = z
         .default(30_000)
         .describe("maximum time for open requests to finish on shutdown"),
       maxConnections: wholeSchema(1, 1_000_000).default(4_096).describe("maximum simultaneous connections"),
+      maxPersonRequests: wholeSchema(1, 1_000_000)
+        .default(256)
+        .describe(
+          "maximum requests in progress of one person with a token, at most a quarter of maxConnections",
+        ),
+      maxPersonStreams: wholeSchema(1, 1_000_000)
+        .default(32)
+        .describe("maximum open event streams of one person with a token"),
+      maxPersonBytes: bytes(1_024 * 1_024 * MIB)
+        .default(1_024 * MIB)
+        .describe("maximum bytes that one person with a token stores through the API in a day"),
       maxThreads: wholeSchema(1, 1_000_000)
         .default(1_000)
         .describe("maximum conversations in memory; name tables are sized accordingly"),

@@ -83,12 +83,7 @@ export function admit(
   const route = known?.route ?? chooseRoute(request, parts.path, hint);
   const principal = identifyCaller(request, route, { config, environment, lookup });
   if ("fault" in principal) return buildRefusal(request, principal, headers);
-  if (route.type === "unknown")
-    return buildRefusal(
-      request,
-      route.allow ? refuseMethod(route.allow) : refuseUnknownPath(parts.path),
-      headers,
-    );
+  if (route.type === "unknown") return buildRefusal(request, refuseUnknownRoute(route, parts.path), headers);
   if (route.type !== "page" && isNavigation(request)) return buildRefusal(request, refuseBrowser(), headers);
   const encoding = checkBody(request, route, config);
   if (typeof encoding === "object") return buildRefusal(request, encoding, headers);
@@ -100,7 +95,7 @@ export function admit(
 
 function chooseRoute(request: RequestHead, path: string, hint: WireName | undefined): Route {
   const route = findRoute(request.method, path, hint);
-  if (route.type !== "unknown" || route.allow) return route;
+  if (route.type !== "unknown" || route.allow || route.foreign) return route;
   return findDashboardRoute(request.method, path, getHeadHeader(request, "accept") ?? "") ?? route;
 }
 
@@ -200,7 +195,18 @@ function refuseBrowser(): DoorRefusal {
   return refuseForbidden("This endpoint is for programs; a browser does not open it.");
 }
 
-function refuseUnknownPath(path: string): DoorRefusal {
+function refuseUnknownRoute(
+  { allow, foreign }: Extract<Route, { readonly type: "unknown" }>,
+  path: string,
+): DoorRefusal {
+  if (allow) return refuseMethod(allow);
+  if (foreign !== undefined) return refuseForeign(foreign);
   const message = `There is nothing at ${quoteSafely(path)}; the gateway serves /v1/messages, /v1/chat/completions, /v1/responses, /v1/models and /api/v1.`;
   return { fault: { status: 404, kind: "not_found", message } };
+}
+
+/** The header keeps the SDKs of Anthropic and OpenAI from trying again. */
+function refuseForeign(name: string): DoorRefusal {
+  const message = `This is ${name}, which the gateway does not speak: set the client to Anthropic's Messages (/v1/messages), OpenAI's Chat Completions (/v1/chat/completions) or Responses (/v1/responses).`;
+  return { ...refuseRequest(message, 501), headers: { "x-should-retry": "false" } };
 }

@@ -27,4 +27,7 @@ export interface DoorLimits {
   readonly bodyMs: number;
   readonly keepAliveMs: number;
   readonly maxConnections: number;
+  readonly maxPersonRequests: number;
+  readonly maxPersonStreams: number;
+  readonly maxPersonBytes: number;
 }

@@ -12,9 +12,12 @@ const MAX_CHARACTERS = 4_096;
 /** Names under which clients put keys into URLs, where they end up in logs and histories. */
 const TOKEN_NAMES =
   /^(?:(?:x-)?(?:api|longhaul|auth|access|bearer|secret)?[-_]?(?:key|token)|auth(?:orization)?|bearer|secret|passw(?:or)?d|pwd|credentials?|client[-_]?secret|(?:refresh|id|session)[-_]?token|jwt|sig(?:nature)?|x-amz-(?:signature|security-token))$/i;
-/** Pages of the gateway that name a session: ids contain slashes, and percent signs where a person's name is encoded. */
+/**
+ * Pages of the gateway that name a session: ids contain slashes, and percent signs where a person's name is encoded. So do
+ * Bedrock's names of models, which are refused by the name of their API.
+ */
 const NAMES_SESSION =
-  /^\/(?:api\/(?:sessions|replay|v1\/(?:sessions|memories|tasks|jobs))|sessions|memory|tasks)\/[^/]/;
+  /^\/(?:api\/(?:sessions|replay|v1\/(?:sessions|memories|tasks|jobs))|sessions|memory|tasks|model)\/[^/]/;
 const TOKEN_VALUES = /^(?:sk-|rk-|bearer\s)/i;
 
 /**

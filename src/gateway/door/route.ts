@@ -27,8 +27,11 @@ export type Route =
   | { readonly type: "mcp" }
   /** `rest` holds the segments after the page's own. */
   | { readonly type: "page"; readonly name: PageName; readonly rest: readonly string[] }
-  /** `allow` lists the methods of a path that exists for other methods only. */
-  | { readonly type: "unknown"; readonly allow?: readonly string[] };
+  /**
+   * `allow` lists the methods of a path that exists for other methods only; `foreign` names an API that the gateway does not
+   * speak.
+   */
+  | { readonly type: "unknown"; readonly allow?: readonly string[]; readonly foreign?: string };
 
 const READ_METHODS = ["GET", "HEAD"];
 const V1_METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"];
@@ -83,6 +86,16 @@ const PASSED_ENDPOINTS: Readonly<Record<string, WireName | undefined>> = {
   files: undefined,
 };
 
+/** Paths of APIs that clients may be set to, and that the gateway does not speak. */
+const FOREIGN_APIS: readonly (readonly [pattern: RegExp, name: string])[] = [
+  [/^\/model\/[^/]+\/(?:invoke|converse)(?:-with-response-stream|-stream)?$/, "Amazon Bedrock's API"],
+  [/\/projects\/[^/]+\/locations\/[^/]+\/(?:publishers|endpoints)\//, "Google Vertex AI's API"],
+  [/\/models\/[^/]+:(?:stream)?(?:generate|count|batch|embed)\w+$/i, "Google's Gemini API"],
+  [/\/deployments\/[^/]+\/\w/, "Azure OpenAI's older API with deployments"],
+  [/^\/api\/(?:chat|generate|embed|show|tags|pull|ps)$/, "Ollama's own API"],
+  [/^\/api\/(?:v0\/|v1\/chat$)/, "LM Studio's own API"],
+];
+
 const PREFIX = /^\/(anthropic|openai|api|openrouter|google|gemini|ollama|llama\.cpp)(?=\/|$)/;
 /** Clients whose base URL already ends in /v1 repeat it; /v1beta/openai is Google's. */
 const VERSION = /^(?:(?:\/v1(?=\/|$)){1,2}|\/v1beta\/openai(?=\/|$))/;
@@ -93,6 +106,8 @@ const VERSION = /^(?:(?:\/v1(?=\/|$)){1,2}|\/v1beta\/openai(?=\/|$))/;
  */
 export function findRoute(method: string, path: string, hint?: WireName): Route {
   const whole = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  const foreign = FOREIGN_APIS.find(([pattern]) => pattern.test(whole))?.[1];
+  if (foreign !== undefined) return { type: "unknown", foreign };
   return findPage(method, whole) ?? findEndpoint(method, whole, hint);
 }
 

@@ -28,6 +28,8 @@ export interface Exchange extends Disposable {
   readonly early: SentBefore;
   /** The copy of the body that later requests are compared with, if there is one. */
   readonly keptBody: CutBody | undefined;
+  /** True if the gateway asks for the usage of a stream whose client does not. */
+  asksUsage: boolean;
   recall: RequestRecall | undefined;
   reply: ReplyRelay | undefined;
 }
@@ -63,7 +65,7 @@ export interface ReplyRelay {
   readonly recorder: ReplyRecorder;
   /** Maximum input tokens to report to the client; undefined leaves every byte unchanged. */
   readonly maxTokens: number | undefined;
-  /** Further changes to the data of an event or body. */
+  /** Further changes to the data of an event or body; an event without data is left out. */
   readonly change: ((data: string) => string | undefined) | undefined;
   /** Events to insert after an event, in wire format. */
   readonly eventsAfter: ((data: string) => string) | undefined;

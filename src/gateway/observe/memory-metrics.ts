@@ -32,6 +32,18 @@ export const MEMORY_GAUGES: readonly MemoryGauge[] = [
   counter("messages_stored_total", "Messages stored.", "1", ({ messages }) => messages.count),
   counter("message_bytes_stored_total", "Bytes of messages stored.", "By", ({ messages }) => messages.bytes),
   counter("images_stored_total", "Images stored.", "1", ({ images }) => images.count),
+  counter(
+    "images_freed_total",
+    "Images and other blobs that left the cache.",
+    "1",
+    ({ freedImages }) => freedImages.count,
+  ),
+  counter(
+    "image_bytes_freed_total",
+    "Bytes of images and other blobs that left the cache.",
+    "By",
+    ({ freedImages }) => freedImages.bytes,
+  ),
   counter("image_bytes_stored_total", "Bytes of images stored.", "By", ({ images }) => images.bytes),
   counter("compactions_total", "Summaries made.", "1", ({ compactions }) => compactions.count),
   gauge(

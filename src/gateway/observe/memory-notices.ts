@@ -31,6 +31,11 @@ export class MemoryNotices {
 
   #take(event: MonitorEvent, log: GatewayLog): void {
     if (event.type === "sample") return;
+    // Usual work, which is in the log and the metrics only.
+    if (event.type === "images") {
+      log.info("memory.images", { message: event.text, summary: event.text });
+      return;
+    }
     const { type, text } = event;
     this.#notices.unshift({ at: Date.now(), type, text });
     this.#notices.length = Math.min(this.#notices.length, MAX_NOTICES);

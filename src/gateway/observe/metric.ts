@@ -33,7 +33,8 @@ export interface Histogram<L extends string> extends Metric {
  * Maximum number of label sets. Clients supply model names and similar labels, so all further sets are counted as one.
  */
 export const MAX_SERIES = 200;
-const OTHER = "other";
+/** The label of all further sets. */
+export const OTHER = "other";
 const MAX_LABEL_CHARACTERS = 100;
 /** Labels that need no escaping. */
 const PLAIN = /^[\w./:@ -]{0,60}$/;

@@ -1,13 +1,14 @@
 import { findSessionOwner } from "../../model/session-owner.ts";
 import { countPromptTokens } from "../../window-entry.ts";
-import { createCounterMetric } from "./metric.ts";
+import { createCounterMetric, OTHER } from "./metric.ts";
 import type { Trace } from "./trace.ts";
 
 /** Usage by person. Only admins see it; beyond a number of people, further ones are counted as one. */
 export interface PersonMetrics {
   /** Counts a finished request of a person with a token. */
   record(trace: Trace): void;
-  render(): string;
+  /** The metrics of the people who still exist; an erased person is named nowhere. */
+  render(people: ReadonlySet<string>): string;
 }
 
 export function createPersonMetrics(): PersonMetrics {
@@ -34,6 +35,16 @@ export function createPersonMetrics(): PersonMetrics {
       if (usage) tokens.add({ person }, countPromptTokens(usage) + (usage.outputTokens ?? 0));
       spentDollars.add({ person }, cost);
     },
-    render: () => [requests, refusals, tokens, spentDollars].map((metric) => metric.render()).join(""),
+    render: (people) =>
+      [requests, refusals, tokens, spentDollars]
+        .flatMap((metric) => metric.render().split(/(?<=\n)/))
+        .filter((line) => isOf(line, people))
+        .join(""),
   };
+}
+
+/** True unless a line names a person who is not among these; names of people need no escaping. */
+function isOf(line: string, people: ReadonlySet<string>): boolean {
+  const [, person] = /\{person="(.*)"\}/.exec(line) ?? [];
+  return person === undefined || person === OTHER || people.has(person);
 }

@@ -41,6 +41,8 @@ export interface Trace {
   /** The sentence that tells people of the edit. */
   announcement?: string;
   healed?: number;
+  /** The words of the provider about an edit of ours that it refused for torn pairs or blocks. */
+  defect?: string;
   /** Cost of the request in US dollars; undefined if unknown. */
   spentDollars?: number;
   /** Estimated savings of edits for this request. */

@@ -22,6 +22,7 @@ export function findAnthropicViolations(
   const found: Violation[] = turns.flatMap((turn, place) =>
     findPairingViolations(turn, turns[place - 1], turns[place + 1]),
   );
+  found.push(...findServerPairViolations(elements));
   for (const [element, own] of elements.entries()) {
     const blocks = getContentBlocks(own);
     if (blocks.some(isEmptyText)) found.push({ rule: "empty-text", element });
@@ -58,6 +59,24 @@ function findPairingViolations(
       if (!called?.has(callId)) found.push({ rule: "result-without-call", element, id: callId });
       else if (seen.has(callId)) found.push({ rule: "result-twice", element, id: callId });
       seen.add(callId);
+    }
+  }
+  return found;
+}
+
+const SERVER_CALL = /^(?:server|mcp)_tool_use$/;
+const SERVER_RESULT = /^\w+_tool_result$/;
+
+/** Results of the provider's own tools need their calls before them, in the same message or in an earlier one. */
+function findServerPairViolations(elements: readonly WireObject[]): readonly Violation[] {
+  const called = new Set<unknown>();
+  const found: Violation[] = [];
+  for (const [element, own] of elements.entries()) {
+    for (const { type, id, tool_use_id: callId } of getContentBlocks(own)) {
+      if (typeof type !== "string") continue;
+      if (SERVER_CALL.test(type)) called.add(id);
+      else if (SERVER_RESULT.test(type) && typeof callId === "string" && !called.has(callId))
+        found.push({ rule: "result-without-call", element, id: callId });
     }
   }
   return found;

@@ -4,8 +4,9 @@ import type { Services } from "../exchange/services.ts";
 import { FaultError } from "../fault-error.ts";
 import { oddFieldSteps, parseRange } from "../request/cut-body.ts";
 import { LIFT_FROM_BYTES } from "../request/lift.ts";
+import { collectModels } from "../request/named-models.ts";
 import { checkBodyReadable, checkEndpointAccess, checkReferenceAccess } from "../upstream/check-ownership.ts";
-import { checkTargetAllowed } from "../upstream/check-target.ts";
+import { checkTargetAllowed, checkUpstreamAllowed } from "../upstream/check-target.ts";
 import { chooseUpstream } from "../upstream/choose-upstream.ts";
 import { chooseModelTarget } from "../upstream/target.ts";
 import { compactResponses } from "./compact-responses.ts";
@@ -21,37 +22,43 @@ export async function forwardRequest(incoming: Incoming, services: Services): Pr
   if (route.type === "api" && route.action === "compact") {
     if (await compactResponses(incoming, services)) return;
   } else if (route.type === "api") {
-    const target = chooseModelTarget(await readModel(body), incoming, services);
-    checkTargetAllowed(incoming.principal, target);
+    const { model, others } = await readModels(body);
+    const target = chooseModelTarget(model, incoming, services);
+    checkTargetAllowed(incoming.principal, target, () => others);
     await checkReferenceAccess(incoming, services, target.upstream);
     return countTokens(incoming, services, target);
   }
   await forwardUnchanged(incoming, services);
 }
 
-/** Forwards a request unchanged, except for the model's name. */
-export async function forwardUnchanged(incoming: Incoming, services: Services): Promise<void> {
-  const { route, body } = incoming;
-  const clientModel = isModelNeeded(incoming, services) ? await readModel(body) : undefined;
+/** Forwards a request unchanged, except for the model's name; `isRead` if its fields and references were checked before. */
+export async function forwardUnchanged(
+  incoming: Incoming,
+  services: Services,
+  isRead = false,
+): Promise<void> {
+  const { route, body, principal } = incoming;
+  const isNeeded = isModelNeeded(incoming, services);
+  const named = isNeeded ? await readModels(body) : { model: undefined, others: [] };
+  const asked = route.type === "pass" ? MODEL_PATH.exec(route.path)?.[1] : undefined;
+  const clientModel = asked === undefined ? named.model : decodeSegment(asked);
   const chosen = chooseUpstream(services.config().upstreams, { api: route.api, model: clientModel });
   if (chosen.fault) throw new FaultError(chosen.fault);
   const { upstream, model = clientModel } = chosen;
   const isReading = incoming.request.method === "GET" || incoming.request.method === "HEAD";
+  if (isReading && asked === undefined) checkUpstreamAllowed(principal, upstream);
+  else checkTargetAllowed(principal, { upstream, model, clientModel }, () => named.others);
   if (!isReading) {
-    checkTargetAllowed(incoming.principal, { upstream, model, clientModel });
-    const checking = incoming.spending.checkUnmeasured({ project: undefined, model: model ?? "" });
+    const models = [model ?? "", ...named.others];
+    const checking = incoming.spending.checkUnmeasured({ project: undefined, models });
     if (checking) await checking;
   }
   if (route.type === "pass") {
     const checking = checkEndpointAccess(incoming, services, upstream);
     if (checking) await checking;
-  } else checkBodyReadable(incoming, services, upstream);
-  await passThrough(
-    incoming,
-    services,
-    upstream,
-    model === clientModel ? undefined : replaceModel(body, model),
-  );
+  } else if (!isRead) checkBodyReadable(incoming, services, upstream);
+  const isRenamed = asked === undefined && model !== clientModel;
+  await passThrough(incoming, services, upstream, isRenamed ? replaceModel(body, model) : undefined);
 }
 
 /** True if the model decides anything: the upstream, or the rights and budgets of a person. */
@@ -62,19 +69,45 @@ function isModelNeeded({ principal, route }: Incoming, { config, spending }: Ser
   );
 }
 
-/** The model that a body names; only that field of a large body is parsed. */
-async function readModel(body: Buffer): Promise<string | undefined> {
-  if (body.length === 0) return undefined;
+/** The endpoint that describes one model. */
+const MODEL_PATH = /^\/models\/(.+)$/;
+
+function decodeSegment(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+interface NamedModels {
+  readonly model: string | undefined;
+  /** Models in other fields. */
+  readonly others: readonly string[];
+}
+
+/** The models that a body names; only the short fields of a large body are parsed. */
+async function readModels(body: Buffer): Promise<NamedModels> {
+  const found = new Set<string>();
+  let model: unknown;
   try {
     if (body.length >= LIFT_FROM_BYTES) {
       const { fields, bytes } = await new Turns().finish(oddFieldSteps(body));
-      const range = fields.get("model");
-      const name = range && range.to - range.from < LIFT_FROM_BYTES ? parseRange(bytes, range) : undefined;
-      return typeof name === "string" ? name : undefined;
+      for (const [name, range] of fields) {
+        if (range.to - range.from >= LIFT_FROM_BYTES) continue;
+        const value = parseRange(bytes, range);
+        if (name === "model") model = value;
+        collectModels({ [name]: value }, found);
+      }
+    } else if (body.length > 0) {
+      const value = JSON.parse(body.toString("utf8"));
+      model = Object(value).model;
+      collectModels(value, found);
     }
-    const { model } = JSON.parse(body.toString("utf8"));
-    return typeof model === "string" ? model : undefined;
   } catch {
-    return undefined;
+    // A body without readable fields names no model.
   }
+  if (typeof model !== "string") return { model: undefined, others: [...found] };
+  found.delete(model);
+  return { model, others: [...found] };
 }

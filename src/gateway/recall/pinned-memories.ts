@@ -1,3 +1,5 @@
+import type { Memories, SessionRecord } from "../../index.ts";
+import { findProjectFolder } from "../../model/session-origin.ts";
 import { estimateText } from "../../window-entry.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
@@ -13,6 +15,8 @@ import { appendText, appendTextToElement } from "./context-pieces.ts";
 
 /** Maximum share of a window for memories; a smaller window gets none. */
 const MAX_SHARE = 0.1;
+/** So few that a section of this size is never counted as too large. */
+const BYTES_PER_TOKEN = 2;
 
 /**
  * Adds the person's pinned memories to a request of a conversation, so that they count in its window. Returns the same
@@ -22,30 +26,49 @@ export function addMemories(
   callRequest: CallRequest,
   { principal }: Pick<Incoming, "principal">,
   { kernel, config }: Pick<Services, "kernel" | "config">,
-  { kind }: Pick<Thread, "kind">,
+  { kind, session }: Pick<Thread, "kind" | "session">,
 ): CallRequest | Promise<CallRequest> {
   const { policy, isDryRun, limits } = callRequest;
   const isTalk = kind === "main" || kind === "agent";
   if (isDryRun || policy === "none" || !isTalk) return callRequest;
   const add = (memories: CallRequest["memories"]) => (memories ? { ...callRequest, memories } : callRequest);
-  const reading = readPersonMemories(principal, { kernel, config }, limits.window);
+  const reading = readPersonMemories(principal, { kernel, config }, limits.window, () => session.record());
   return reading instanceof Promise ? reading.then(add) : add(reading);
 }
 
-/** The memories for the calls of a person; undefined if they are off or too large for the window. */
+/**
+ * The memories for the calls of a person, with notes about the project of the conversation; those of all projects
+ * without one. Undefined if they are off or too large for the window.
+ */
 export function readPersonMemories(
   principal: PersonIds,
   { kernel, config }: Pick<Services, "kernel" | "config">,
   windowTokens: number,
+  readRecord?: () => Promise<SessionRecord>,
 ): CallRequest["memories"] | Promise<CallRequest["memories"]> {
   if (!config().memories) return undefined;
   const agent = getMemoryAgent(principal);
   const own = kernel.memories(agent);
   if (own.isKnownEmpty) return { agent, text: undefined };
-  return own.pinSection().then((text) => {
-    const isTooLarge = text !== undefined && estimateText(text) > windowTokens * MAX_SHARE;
-    return isTooLarge ? undefined : { agent, text };
-  });
+  return readSection(own, windowTokens * MAX_SHARE, readRecord).then(
+    (section) => section && { agent, ...section },
+  );
+}
+
+async function readSection(
+  memories: Memories,
+  maxTokens: number,
+  readRecord: (() => Promise<SessionRecord>) | undefined,
+): Promise<{ readonly text: string | undefined } | undefined> {
+  const record = readRecord && (await readRecord());
+  const project = record ? (findProjectFolder(record) ?? null) : undefined;
+  const text = await memories.pinSection({ project });
+  const isTooLarge = (section: string | undefined) =>
+    section !== undefined && estimateText(section) > maxTokens;
+  if (!isTooLarge(text)) return { text };
+  // Long notes of agents must not take the user's own memories out of the prompt.
+  const short = await memories.pinSection({ project, maxBytes: Math.floor(maxTokens * BYTES_PER_TOKEN) });
+  return short === undefined || isTooLarge(short) ? undefined : { text: short };
 }
 
 /**

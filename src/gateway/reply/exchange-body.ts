@@ -1,3 +1,4 @@
+import { toObject } from "../../wire/fields.ts";
 import type { WireObject } from "../../wire/wire.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import { type BodyChanges, buildOutgoingBody } from "../outgoing/outgoing-body.ts";
@@ -6,10 +7,11 @@ import { appendMemories } from "../recall/pinned-memories.ts";
 import { CHAIN_FIELDS } from "../request/chain.ts";
 import { CONTEXT_MANAGEMENT } from "../request/context-edit.ts";
 import { lowerOutputFields } from "../request/output-fields.ts";
+import { STREAM_OPTIONS } from "../request/stream-usage.ts";
 
 /** The body to send for an exchange, with the `elements` of earlier rounds appended. */
 export function buildExchangeBody(
-  { request, target, call, recall }: Exchange,
+  { request, target, call, recall, asksUsage }: Exchange,
   elements: readonly WireObject[] | undefined,
 ): readonly Uint8Array[] {
   const { model, clientModel } = target;
@@ -20,6 +22,7 @@ export function buildExchangeBody(
   if (model !== clientModel) fields.set("model", model);
   if (maxOutputTokens !== undefined && call.isEditable)
     for (const [name, value] of lowerOutputFields(all, maxOutputTokens)) fields.set(name, value);
+  if (asksUsage) fields.set(STREAM_OPTIONS, { ...toObject(all[STREAM_OPTIONS]), include_usage: true });
   // A plain text becomes a list if more messages are sent.
   if (isFromLog && messages.cut.listFrom === undefined)
     fields.set(api.messagesField, listPieceElements(messages.cut, pieces ?? []));

@@ -1,4 +1,5 @@
 import type { Exchange, ReplyRelay } from "../exchange/exchange-state.ts";
+import { hideStreamUsage } from "../request/stream-usage.ts";
 import { findAppliedEdits, withAppliedEdits } from "./applied-edits.ts";
 import { findNewSummary } from "./find-new-summary.ts";
 import { createReplyNamer } from "./name-reply.ts";
@@ -35,7 +36,7 @@ export async function relayResult(exchange: Exchange, result: UpstreamResult): P
 
 /** The changes to a reply: the usage that the client may see, and the edits and the summary that it asked for. */
 async function prepareReply(
-  { incoming, services, target, thread, call, recall }: Exchange,
+  { incoming, services, target, thread, call, recall, asksUsage }: Exchange,
   recorder: ReplyRelay["recorder"],
 ): Promise<ReplyRelay> {
   // Edits and additions must not make a client believe that its own window is full.
@@ -50,7 +51,7 @@ async function prepareReply(
   return {
     recorder,
     maxTokens,
-    change: createEditReporter(call, summary),
+    change: asksUsage ? hideStreamUsage : createEditReporter(call, summary),
     eventsAfter: summary?.eventsAfter,
   };
 }

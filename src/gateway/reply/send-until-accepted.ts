@@ -25,7 +25,7 @@ export async function sendUntilAccepted(exchange: Exchange): Promise<UpstreamRes
     await recordOverflow(thread.session).catch(services.onStoreFailure);
     if (call.request.isControl) return result;
     // It is not repaired again, and a client that repeats it is stopped.
-    thread.hopeless.record(call.request);
+    thread.hopeless.record(call.request, call.healed);
     services.loops.recordOverflow(getLoopFamily(thread.session.id));
     services.modelLimits.restoreLearned(target, learned);
   }
@@ -43,13 +43,15 @@ export async function sendRound(
     async send() {
       if (!elements) call.setExtraTokens(recall?.countTokens() ?? 0);
       const response = await sendOrTake(exchange, body);
-      const isWatched = call.isEditable || recall !== undefined || call.request.isControl === true;
+      const isWatched =
+        call.isEditable || recall !== undefined || call.request.isControl === true || exchange.asksUsage;
       const finding = isWatched ? findRefusal(exchange, response, countBytes(body)) : undefined;
       const refusal = finding instanceof Promise ? await finding : finding;
       return { answer: response, ...(refusal && { refusal }) };
     },
     async heal({ failure }) {
-      if (!(await repairRequest(exchange, failure, elements))) return false;
+      if (!stopAskingUsage(exchange, failure) && !(await repairRequest(exchange, failure, elements)))
+        return false;
       const refused = body;
       body = buildExchangeBody(exchange, elements);
       // The provider would give the same reply to the same bytes.
@@ -73,6 +75,15 @@ async function sendOrTake(exchange: Exchange, body: readonly Uint8Array[]): Prom
     response.then((unused) => unused.body.destroy()).catch(() => undefined);
   }
   return sendBody({ ...exchange, isEditable: call.isEditable }, body);
+}
+
+/** True if the upstream does not know the field that asks for usage: it is not asked again. */
+function stopAskingUsage(exchange: Exchange, { body, message }: ProviderFailure): boolean {
+  if (!exchange.asksUsage || !/stream_options|include_usage/.test(JSON.stringify([body, message])))
+    return false;
+  exchange.asksUsage = false;
+  exchange.services.spending.withoutUsage.set(exchange.target.upstream.name, true);
+  return true;
 }
 
 /** True if another request must be tried: one without the gateway's additions, or one with a different window. */

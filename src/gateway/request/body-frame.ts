@@ -17,6 +17,8 @@ export interface BodyFrame {
 
 interface FrameMemo {
   fields?: RequestFields;
+  /** All models that its fields name. */
+  namedModels?: readonly string[];
   /** Facts of the agent, and the bytes of the instruction elements that they were read with. */
   facts?: { readonly lead: Buffer; readonly facts: BodyFacts };
 }

@@ -1,8 +1,25 @@
+import { isUsageCount } from "../../model/usage.ts";
 import { toNumber, toObject } from "../../wire/fields.ts";
-import type { WireObject } from "../../wire/wire.ts";
+import type { WireName, WireObject } from "../../wire/wire.ts";
 
 /** Fields of the three APIs that limit the output of a request. */
 export const OUTPUT_FIELDS: readonly string[] = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+
+/** The fields that each API itself reads. */
+const OWN_FIELDS: Readonly<Record<WireName, readonly string[]>> = {
+  anthropic: ["max_tokens"],
+  "openai-chat": ["max_completion_tokens", "max_tokens"],
+  "openai-responses": ["max_output_tokens"],
+};
+
+/**
+ * The most output tokens that a request asks for; undefined if it has no limit that its API would follow. A smaller number
+ * in another field, or one that no reply can have, does not lower it.
+ */
+export function findOutputLimit(api: WireName, fields: WireObject): number | undefined {
+  const limits = OWN_FIELDS[api].map((name) => fields[name]).filter(isUsageCount);
+  return limits.length === 0 ? undefined : Math.max(...limits);
+}
 
 /** Minimum tokens of a reply without its reasoning, and minimum reasoning budget that providers accept. */
 const MIN_REPLY_TOKENS = 1_024;

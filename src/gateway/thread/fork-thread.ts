@@ -18,7 +18,7 @@ export async function forkThread(
     try {
       const forked = await conversation.runInTurn(async () => {
         await conversation.ensureOnLine(at);
-        return session.fork({ id, at, meta: encodeThreadMeta(own) });
+        return session.fork({ id, at, keepsEdits: true, meta: encodeThreadMeta(own) });
       });
       return { session: forked, meta: own };
     } catch (error) {

@@ -77,13 +77,17 @@ async function checkReferences(request: OwnedRequest, services: UpstreamServices
       throw createNotFoundFault(reference.id);
 }
 
-/** Throws `FaultError` for a body with ambiguous fields, which might refer to another token's content. */
+/**
+ * Throws `FaultError` for a body with ambiguous fields, which might refer to another token's content or to a model that the
+ * person may not use.
+ */
 export function checkBodyReadable(
   request: OwnedRequest,
   services: UpstreamServices,
   upstream: UpstreamConfig,
 ): void {
-  if (hasSharedKey(request, services, upstream)) throw createUnreadableFault();
+  if (request.principal.person?.models || hasSharedKey(request, services, upstream))
+    throw createUnreadableFault();
 }
 
 function createUnreadableFault(): FaultError {
@@ -91,7 +95,7 @@ function createUnreadableFault(): FaultError {
     status: 400,
     kind: "invalid_request",
     message:
-      "The body is no JSON whose fields can be told apart, so it is not sent under a key that tokens share.",
+      "The body is no JSON whose fields can be told apart, so it is not sent under a key that tokens share, nor for a person with a list of models.",
   });
 }
 

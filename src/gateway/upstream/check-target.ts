@@ -4,22 +4,33 @@ import { FaultError } from "../fault-error.ts";
 
 /** The destination of a request; the model is undefined if the request names none. */
 interface WantedTarget {
-  readonly upstream: { readonly name: string };
+  readonly upstream: { readonly name: string; readonly prefix?: string | undefined };
   readonly model: string | undefined;
   readonly clientModel: string | undefined;
 }
 
-/** Throws `FaultError` if the person may not use the upstream or the model. */
-export function checkTargetAllowed({ person }: Principal, target: WantedTarget): void {
-  if (!person) return;
-  const { name, models, upstreams } = person;
-  const { upstream, model, clientModel } = target;
-  if (upstreams && !upstreams.includes(upstream.name))
-    throw createForbiddenFault(`${name} may not use the upstream ${upstream.name}`, upstreams);
+/** Throws `FaultError` if the person may not use the upstream, the model, or one that a request names in another field. */
+export function checkTargetAllowed(
+  principal: Principal,
+  target: WantedTarget,
+  findNamed: () => readonly string[] = () => [],
+): void {
+  checkUpstreamAllowed(principal, target.upstream);
+  const { name, models } = principal.person ?? {};
   if (!models) return;
+  const { upstream, model, clientModel } = target;
   const names = [model, clientModel].filter((one) => one !== undefined);
   if (!mayUseModel(models, names))
     throw createForbiddenFault(`${name} may not use ${describeModel(clientModel)}`, models);
+  for (const named of findNamed())
+    if (!names.includes(named) && !mayUseModel(models, [named, `${upstream.prefix ?? ""}${named}`]))
+      throw createForbiddenFault(`${name} may not use ${describeModel(named)}`, models);
+}
+
+/** Throws `FaultError` if the person may not use the upstream. */
+export function checkUpstreamAllowed({ person }: Principal, { name }: WantedTarget["upstream"]): void {
+  if (person?.upstreams && !person.upstreams.includes(name))
+    throw createForbiddenFault(`${person.name} may not use the upstream ${name}`, person.upstreams);
 }
 
 /** True if one of a model's names is allowed. */

@@ -35,6 +35,8 @@ export interface UpstreamResponse {
   readonly statusMessage: string;
   readonly rawHeaders: RawHeaders;
   readonly body: IncomingMessage;
+  /** Leaves it to the owner of the body to end it when the signal aborts. */
+  detach(): void;
 }
 
 /**
@@ -90,7 +92,8 @@ function attemptRequest(
     // The reader of the body listens too; without this listener, an error before that would crash the process.
     response.on("error", ignore);
     const { statusCode: status = 0, statusMessage = "", rawHeaders } = response;
-    resolve({ status, statusMessage, rawHeaders, body: response });
+    const detach = () => signal?.removeEventListener("abort", onAbort);
+    resolve({ status, statusMessage, rawHeaders, body: response, detach });
   });
   request.on("error", (error) => {
     const hasByte = connection !== undefined && connection.bytesRead > readBefore;

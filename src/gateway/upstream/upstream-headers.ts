@@ -68,8 +68,11 @@ export function buildUpstreamHeaders(rawHeaders: RawHeaders, sending: OutgoingHe
   return sent;
 }
 
-/** "Expect" is dropped, because the gateway has already received the whole body. */
+/**
+ * "Expect" is dropped, because the gateway has already received the whole body; cookies, because they were set for the
+ * gateway's own host and are nobody else's business.
+ */
 function isForUpstream(name: string, isBodyChanged: boolean): boolean {
-  if (name === "expect" || name.startsWith("x-longhaul-")) return false;
+  if (name === "expect" || name === "cookie" || name.startsWith("x-longhaul-")) return false;
   return !(isBodyChanged && BYTE_HEADERS.has(name));
 }

@@ -16,6 +16,14 @@ export const rememberTool = defineTool({
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   async run({ text, quoted }, { service, caller }) {
     const { memory } = service.getState(caller);
-    return { text: await memory.save(text, { isQuoted: quoted === true }) };
+    const [project] = caller.projects ?? [];
+    const source = caller.session;
+    return {
+      text: await memory.save(text, {
+        isQuoted: quoted === true,
+        ...(source !== undefined && { source }),
+        ...(project !== undefined && { project }),
+      }),
+    };
   },
 });

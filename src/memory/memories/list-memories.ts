@@ -17,6 +17,8 @@ interface MemoryListing {
   readonly below?: number;
   /** Only memories of agents that no person has accepted or rejected. */
   readonly isUnreviewed?: boolean | undefined;
+  /** Only memories that pass. */
+  readonly accepts?: (memory: RememberedFact) => boolean;
 }
 
 const MAX_PAGE = 256;
@@ -24,13 +26,14 @@ const MIN_PAGE = 16;
 
 /** Lists memories in their order: the newest first, apart from those that were moved. */
 export async function listMemories(log: Log, listing: MemoryListing): Promise<readonly RememberedFact[]> {
-  const { ledger, filter, limit, isUnreviewed } = listing;
+  const { ledger, filter, limit, isUnreviewed, accepts } = listing;
   const found: RememberedFact[] = [];
   const now = log.clock.now();
   for await (const entry of readInOrder(log, listing)) {
     const memory = ledger.findMemory(entry);
     if (!memory || !isMemoryAdmitted(memory, filter, now)) continue;
     if (isUnreviewed && (memory.by === "user" || ledger.isReviewed(entry.seq))) continue;
+    if (accepts?.(memory) === false) continue;
     found.push(memory);
     if (found.length === limit) break;
   }

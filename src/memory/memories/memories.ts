@@ -5,12 +5,20 @@ import { redactEntries } from "../../log/redaction.ts";
 import { checkFields } from "../../model/argument-checks.ts";
 import { type Entry, type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../../model/errors.ts";
+import { isWithinProject } from "../../model/session-origin.ts";
+import { findSessionOwner } from "../../model/session-owner.ts";
 import { type FreedCounts, NOTHING_FREED } from "../../store/freed-counts.ts";
 import { listMemories } from "./list-memories.ts";
 import { type MemoryChange, toChangeBody } from "./memory-change.ts";
 import { createMemoryNotFound, createMemoryRefusal } from "./memory-errors.ts";
 import { type MemoryEvent, readMemoryHistory } from "./memory-history.ts";
-import { isKnownMissing, MemoryLedger, readMemoryChanges, readMemoryLedger } from "./memory-ledger.ts";
+import {
+  isKnownMissing,
+  MemoryLedger,
+  type RefusalReason,
+  readMemoryChanges,
+  readMemoryLedger,
+} from "./memory-ledger.ts";
 import { checkMemoryFilter, checkValidity, type MemoryFilter, type Validity } from "./memory-trust.ts";
 import { type MemoryPlace, moveMemory } from "./move-memory.ts";
 import { type PinSectionOptions, renderPinSection } from "./pin-section.ts";
@@ -18,6 +26,7 @@ import { RecallableMemories } from "./recallable-memories.ts";
 import {
   checkMemoryText,
   DEFAULT_AGENT,
+  MEMORY_PREFIX,
   parseRememberedFact,
   type RememberedFact,
   type RememberOptions,
@@ -25,7 +34,7 @@ import {
   toMemorySession,
 } from "./remembered-fact.ts";
 import { listSameMemories } from "./same-memories.ts";
-import { computeValueKey, createSalt } from "./value-key.ts";
+import { computeSentenceKeys, computeValueKey, createSalt } from "./value-key.ts";
 
 export interface MemoriesOptions {
   /** Number of most recent memories that are pinned; default 10. */
@@ -46,6 +55,13 @@ interface ChangeOptions {
   readonly by?: "user" | "agent";
 }
 
+/** For whom pins are read. */
+interface PinsQuery {
+  /** The folder of the project that shows them, null if it is unknown; default: those of all projects. */
+  readonly project?: string | null | undefined;
+}
+
+const MAX_AGENTS = 1_000;
 const MAX_PINS = 100;
 const MAX_LISTED = 10_000;
 const AUTHORS: readonly unknown[] = ["user", "agent", "quoted"];
@@ -74,7 +90,10 @@ export class Memories {
    * unless the user asks for it, which makes the value welcome again.
    */
   async remember(text: string, options: RememberOptions): Promise<RememberedFact | undefined> {
-    const { by, source, from, until } = checkFields("options", options, { source: "name?" });
+    const { by, source, project, from, until } = checkFields("options", options, {
+      source: "name?",
+      project: "name?",
+    });
     if (!AUTHORS.includes(by)) throw createArgumentError("by", by, '"user", "agent" or "quoted"');
     const dates = checkValidity({
       ...(from !== undefined && { from }),
@@ -83,11 +102,17 @@ export class Memories {
     const trimmed = checkMemoryText(text);
     if (trimmed === undefined) return undefined;
     const ready = await this.#log.prepare(
-      toMemoryMessage(trimmed, { by, ...(source !== undefined && { source }), ...dates }),
+      toMemoryMessage(trimmed, {
+        by,
+        ...(source !== undefined && { source }),
+        ...(project !== undefined && { project }),
+        ...dates,
+      }),
     );
     const { ledger, head } = await this.#readState();
     const keys = ledger.listRefusedKeys(trimmed);
-    const refusal = ledger.findRefusal(trimmed);
+    const refusal =
+      ledger.findRefusal(trimmed) ?? (by === "user" ? undefined : await this.#findOthersRefusal(trimmed));
     if (refusal !== undefined && by !== "user") throw createMemoryRefusal(this.agent, refusal);
     const lifted: readonly ReadyBody[] =
       keys.length === 0 ? [] : [{ body: toChangeBody({ change: "restored", by: "user", keys }) }];
@@ -104,16 +129,33 @@ export class Memories {
     return isKnownMissing(this.#log, this.session);
   }
 
-  /** The most recent memories that hold now, oldest first; every window shows them. Quotes must be accepted first. */
-  async pins(): Promise<readonly RememberedFact[]> {
-    return this.#pins === 0 || this.isKnownEmpty
-      ? []
-      : (await this.list({ limit: this.#pins, trust: "agent" })).toReversed();
+  /**
+   * The most recent memories that hold now, oldest first, for every window: those of the user, and, in a room of the same
+   * size, notes of agents that no person has accepted. Notes are shown in their own project; quotes must be accepted
+   * first.
+   */
+  async pins(query: PinsQuery = {}): Promise<readonly RememberedFact[]> {
+    const { project } = checkFields("query", query);
+    if (typeof project !== "string" && project !== undefined && project !== null)
+      throw createArgumentError("project", project, "a folder, or null if it is unknown");
+    if (this.#pins === 0 || this.isKnownEmpty) return [];
+    const ledger = await readMemoryLedger(this.#log, this.session);
+    if (!ledger) return [];
+    const base = { session: this.session, ledger, limit: this.#pins };
+    const own = await listMemories(this.#log, { ...base, filter: { trust: "user" } });
+    const notes = await listMemories(this.#log, {
+      ...base,
+      filter: { trust: "agent" },
+      accepts: (memory) => memory.trust === "agent" && isShownIn(memory, project),
+    });
+    const rank = ({ id }: RememberedFact) => ledger.rankOf(parseEntryId(id).seq);
+    return [...own, ...notes].toSorted((one, other) => rank(one) - rank(other));
   }
 
   /** The pins as a section of a prompt; undefined if there are none. */
-  async pinSection(options?: PinSectionOptions): Promise<string | undefined> {
-    return renderPinSection(await this.pins(), options);
+  async pinSection(given: PinSectionOptions & PinsQuery = {}): Promise<string | undefined> {
+    const { project, ...options } = checkFields("options", given);
+    return renderPinSection(await this.pins(project === undefined ? {} : { project }), options);
   }
 
   /** Memories in their order, newest first unless they were moved: by default those that hold now and were not rejected. */
@@ -169,7 +211,9 @@ export class Memories {
     await this.#write(
       targets.map((target) => {
         const of = this.#requireSeq(target.id);
-        return decision === "accepted" ? { change: decision, of, by } : { change: decision, of, by, key };
+        return decision === "accepted"
+          ? { change: decision, of, by }
+          : { change: decision, of, by, key, sentences: computeSentenceKeys(memory.text, key.salt) };
       }),
     );
     return this.#requireMemory(which);
@@ -223,7 +267,8 @@ export class Memories {
     const recordSeq = await this.#write(
       targets.map((target) => {
         const key = computeValueKey(target.text, salt);
-        return { change: "forgotten", of: target.seq, by, key };
+        const sentences = computeSentenceKeys(target.text, salt);
+        return { change: "forgotten", of: target.seq, by, key, ...(sentences.length > 0 && { sentences }) };
       }),
     );
     const places = (await listSeqs()).map(({ seq }) => ({ session: this.session, seq }));
@@ -254,6 +299,18 @@ export class Memories {
     if (refusal === undefined) return;
     await redactEntries(this.#log, this.session, [{ session: this.session, seq: between.to + 1 }], refusal);
     throw createMemoryRefusal(this.agent, refusal);
+  }
+
+  /** Why another agent of the same person may not save a text: a value is forgotten for the person. */
+  async #findOthersRefusal(text: string): Promise<RefusalReason | undefined> {
+    const owner = findSessionOwner(this.session);
+    const { sessions } = this.#log.store;
+    for (const { id } of await sessions.list({ prefix: MEMORY_PREFIX, limit: MAX_AGENTS })) {
+      if (id === this.session || findSessionOwner(id) !== owner) continue;
+      const refusal = (await readMemoryLedger(this.#log, id))?.findRefusal(text);
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
   }
 
   /** The ledger, and a seq that it covers at least. */
@@ -296,4 +353,11 @@ export class Memories {
       meta: { agent: this.agent },
     };
   }
+}
+
+/** True if a note of an agent may be shown in a project: in its own, or where neither is known. */
+function isShownIn({ project: own }: RememberedFact, project: string | null | undefined): boolean {
+  if (project === undefined) return true;
+  if (project === null || own === undefined) return project === null && own === undefined;
+  return isWithinProject(project, own);
 }

@@ -6,7 +6,13 @@ import type { ValueKey } from "./value-key.ts";
 /** A change to a memory: an entry of the session that holds the memory. `of` is the memory's seq. */
 export type MemoryChange = { readonly by: "user" | "agent" } & (
   | { readonly change: "accepted"; readonly of: number }
-  | { readonly change: "rejected" | "forgotten"; readonly of: number; readonly key: ValueKey }
+  /** `sentences` are the keys of the longer sentences of the value, which must not come back either. */
+  | {
+      readonly change: "rejected" | "forgotten";
+      readonly of: number;
+      readonly key: ValueKey;
+      readonly sentences?: readonly ValueKey[];
+    }
   | ({ readonly change: "dated"; readonly of: number } & Validity)
   /** The memory has another place in the order; see memory-order.ts. */
   | { readonly change: "moved"; readonly of: number; readonly rank: number }

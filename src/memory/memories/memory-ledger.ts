@@ -7,7 +7,7 @@ import { type MemoryChange, parseMemoryChange } from "./memory-change.ts";
 import type { RankedMemory } from "./memory-order.ts";
 import type { Validity } from "./memory-trust.ts";
 import { parseRememberedFact, type RememberedFact } from "./remembered-fact.ts";
-import { computeValueKey, type ValueKey } from "./value-key.ts";
+import { computeContainedKeys, type ValueKey } from "./value-key.ts";
 
 /** Why agents may not save a value. */
 export type RefusalReason = "forgotten" | "rejected";
@@ -24,7 +24,7 @@ export class MemoryLedger {
   readonly #ranks = new Map<number, number>();
   /** Refused values by digest. */
   readonly #refusals = new Map<string, RefusalReason>();
-  readonly #rejectedKeys = new Map<number, ValueKey>();
+  readonly #rejectedKeys = new Map<number, readonly ValueKey[]>();
   readonly #salts = new Set<string>();
 
   constructor(session: SessionId, line: Line) {
@@ -36,18 +36,17 @@ export class MemoryLedger {
     switch (change.change) {
       case "accepted": {
         this.#decisions.set(change.of, "accepted");
-        const key = this.#rejectedKeys.get(change.of);
-        if (key) this.#refusals.delete(key.digest);
+        for (const { digest } of this.#rejectedKeys.get(change.of) ?? []) this.#refusals.delete(digest);
         return;
       }
       case "rejected":
         this.#decisions.set(change.of, "rejected");
-        this.#rejectedKeys.set(change.of, change.key);
-        this.#refuse(change.key, "rejected");
+        this.#rejectedKeys.set(change.of, [change.key, ...(change.sentences ?? [])]);
+        this.#refuse(change, "rejected");
         return;
       case "forgotten":
         this.#forgotten.add(change.of);
-        this.#refuse(change.key, "forgotten");
+        this.#refuse(change, "forgotten");
         return;
       case "restored":
         for (const { digest } of change.keys) this.#refusals.delete(digest);
@@ -63,9 +62,14 @@ export class MemoryLedger {
     }
   }
 
-  #refuse({ salt, digest }: ValueKey, reason: RefusalReason): void {
-    this.#salts.add(salt);
-    this.#refusals.set(digest, reason);
+  #refuse(
+    { key, sentences = [] }: { readonly key: ValueKey; readonly sentences?: readonly ValueKey[] },
+    reason: RefusalReason,
+  ): void {
+    for (const { salt, digest } of [key, ...sentences]) {
+      this.#salts.add(salt);
+      this.#refusals.set(digest, reason);
+    }
   }
 
   /** The salt for new keys; undefined before the first. */
@@ -80,9 +84,10 @@ export class MemoryLedger {
       .at(0);
   }
 
-  /** The keys by which a text is refused. */
+  /** The keys by which a text, or sentences of it, are refused. */
   listRefusedKeys(text: string): readonly ValueKey[] {
-    const keys = [...this.#salts].map((salt) => computeValueKey(text, salt));
+    if (this.#refusals.size === 0) return [];
+    const keys = [...this.#salts].flatMap((salt) => computeContainedKeys(text, salt));
     return keys.filter(({ digest }) => this.#refusals.has(digest));
   }
 

@@ -5,7 +5,10 @@ import { quoteLines } from "../text/sanitize-text.ts";
 import type { RememberedFact } from "./remembered-fact.ts";
 
 export interface PinSectionOptions {
-  /** Maximum size in bytes; the oldest memories are omitted first. Default 1,000,000. */
+  /**
+   * Maximum size in bytes; notes of agents are omitted first, then memories of the user, the oldest first. Default
+   * 1,000,000.
+   */
   readonly maxBytes?: number;
 }
 
@@ -25,15 +28,19 @@ export function renderPinSection(
   const most = checkWholeNumber("maxBytes", maxBytes, 0);
   if (pins.length === 0) return undefined;
   let room = most - Buffer.byteLength(fenceWithMark("memories", HEAD));
-  const shown: string[] = [];
-  for (const { text, trust } of pins.toReversed()) {
-    if (text.trim() === "") continue;
-    const lines = quoteLines(text.trim(), () => `${trust}|`);
-    room -= Buffer.byteLength(lines) + 1;
-    if (room < 0) break;
-    shown.unshift(lines);
+  const shown = new Map<RememberedFact, string>();
+  const newestFirst = pins.toReversed();
+  for (const isUser of [true, false]) {
+    for (const pin of newestFirst) {
+      if ((pin.trust === "user") !== isUser || pin.text.trim() === "") continue;
+      const lines = quoteLines(pin.text.trim(), () => `${pin.trust}|`);
+      room -= Buffer.byteLength(lines) + 1;
+      if (room < 0) break;
+      shown.set(pin, lines);
+    }
   }
-  return shown.length === 0 ? undefined : fenceWithMark("memories", [HEAD, ...shown].join("\n"));
+  const lines = pins.flatMap((pin) => shown.get(pin) ?? []);
+  return lines.length === 0 ? undefined : fenceWithMark("memories", [HEAD, ...lines].join("\n"));
 }
 
 /** The texts of pins, joined by line breaks. */

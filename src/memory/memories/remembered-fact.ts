@@ -21,6 +21,8 @@ export interface RememberedFact extends Validity {
   readonly trust: MemoryTrust;
   /** The conversation in which it was saved, if that is known. */
   readonly source?: SessionId;
+  /** The folder of the project in which it was saved, if that is known. */
+  readonly project?: string;
 }
 
 /** The origin of a new memory, and the time during which it holds. */
@@ -28,12 +30,15 @@ export interface RememberOptions extends Validity {
   /** "user" only if a person explicitly asked for it, never for recalled, read or summarized text. */
   readonly by: MemoryAuthor;
   readonly source?: SessionId;
+  /** The folder of the project; a note of an agent is shown there only, until a person accepts it. */
+  readonly project?: string;
 }
 
 /** Maximum size of a memory. */
 export const MAX_MEMORY_BYTES = 10 * 1024;
 
-const PREFIX = "memory:";
+/** Begins the ids of sessions that hold memories. */
+export const MEMORY_PREFIX = "memory:";
 const MARK = "memory";
 
 /** The agent when none is named. */
@@ -43,12 +48,14 @@ export const DEFAULT_AGENT = "default";
 export function toMemorySession(agent: string): SessionId {
   if (typeof agent !== "string" || agent.trim() === "")
     throw createArgumentError("agent", agent, "the name of an agent");
-  return checkSessionId(`${PREFIX}${agent}`);
+  return checkSessionId(`${MEMORY_PREFIX}${agent}`);
 }
 
 /** The agent whose memories a session holds; undefined for any other session. */
 export function findMemoryAgent(session: SessionId): string | undefined {
-  return checkKind("session", session, "text").startsWith(PREFIX) ? session.slice(PREFIX.length) : undefined;
+  return checkKind("session", session, "text").startsWith(MEMORY_PREFIX)
+    ? session.slice(MEMORY_PREFIX.length)
+    : undefined;
 }
 
 /** The text of a memory, trimmed; undefined if it is blank. Throws ARGUMENT_INVALID if it is too long. */
@@ -66,11 +73,15 @@ export function checkMemoryText(text: string): string | undefined {
 }
 
 /** A memory as a message; only a memory of the user has the user's role. */
-export function toMemoryMessage(text: string, { by, source, from, until }: RememberOptions): MessageInput {
+export function toMemoryMessage(
+  text: string,
+  { by, source, project, from, until }: RememberOptions,
+): MessageInput {
   const meta = {
     longhaul: MARK,
     by,
     ...(source !== undefined && { source }),
+    ...(project !== undefined && { project }),
     ...(from !== undefined && { from }),
     ...(until !== undefined && { until }),
   };
@@ -90,6 +101,7 @@ export function parseRememberedFact(entry: Entry): RememberedFact | undefined {
     by,
     trust: by,
     ...(typeof meta.source === "string" && { source: meta.source }),
+    ...(typeof meta.project === "string" && { project: meta.project }),
     ...(typeof meta.from === "number" && { from: meta.from }),
     ...(typeof meta.until === "number" && { until: meta.until }),
   };

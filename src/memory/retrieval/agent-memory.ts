@@ -5,6 +5,7 @@ import { type Entry, type EntryId, parseEntryId, type SessionId } from "../../mo
 import { isLonghaulError } from "../../model/errors.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
 import type { Place } from "../../model/place.ts";
+import { findProjectFolder } from "../../model/session-origin.ts";
 import type { SessionRecord } from "../../store/session-store.ts";
 import type { FileHit, Hit, Recall } from "../hit.ts";
 import type { Memories } from "../memories/memories.ts";
@@ -13,6 +14,7 @@ import { normalizeValue } from "../memories/value-key.ts";
 import type { Memory } from "../memory.ts";
 import type { MemoryScope } from "../memory-scope.ts";
 import type { RecallOptions } from "../recall-options.ts";
+import { foldText } from "../text/fold-text.ts";
 import { quoteLines } from "../text/sanitize-text.ts";
 import { formatProvenance, formatReference } from "./provenance.ts";
 import { renderEntries } from "./render-entries.ts";
@@ -27,6 +29,8 @@ export interface AgentMemoryDeps {
   /** The original entries of a summary or cut. */
   readonly originals: (entry: EntryId) => AsyncIterable<Entry>;
   readonly restore: (part: BlobPart) => Promise<Part>;
+  /** Texts of tool results in a conversation, newest first; of the newest conversations if it is unknown. */
+  readonly results?: (source: SessionId | undefined) => AsyncIterable<string>;
   /**
    * The sessions and files that the agent may search in addition to its own memories; default: everything except other
    * agents' memories.
@@ -62,6 +66,8 @@ interface AgentSaveOptions {
   readonly isQuoted?: boolean;
   /** The conversation in which it is saved. */
   readonly source?: SessionId;
+  /** The folder of the project; default: that of the conversation. */
+  readonly project?: string;
 }
 
 const MAX_SHOWN_FILES = 500;
@@ -162,15 +168,28 @@ export class AgentMemory {
     return renderEntries(behind, restore, { from: 0 });
   }
 
-  /** Remembers a text as a note of the agent, or as a quote. A value that was forgotten or rejected is refused. */
-  async save(text: string, { isQuoted = false, source }: AgentSaveOptions = {}): Promise<string> {
-    const { memories } = this.#deps;
+  /**
+   * Remembers a text as a note of the agent, or as a quote: also if its words stand in a tool result of the conversation,
+   * whatever the agent says. A value that was forgotten or rejected is refused.
+   */
+  async save(text: string, options: AgentSaveOptions = {}): Promise<string> {
+    const { isQuoted = false, source } = options;
+    const { memories, find } = this.#deps;
     const same = (await memories.pins()).find((pin) => normalizeValue(pin.text) === normalizeValue(text));
     if (same) return `Remembered already, as ${same.id}.`;
     try {
-      const by = isQuoted ? "quoted" : "agent";
-      const saved = await memories.remember(text, { by, ...(source !== undefined && { source }) });
-      return saved ? `Remembered as ${saved.id}.` : "Nothing was remembered: the text is blank.";
+      const by = isQuoted || (await this.#isCopied(text, source)) ? "quoted" : "agent";
+      const record = source === undefined ? undefined : await find(source);
+      const project = options.project ?? (record && findProjectFolder(record));
+      const saved = await memories.remember(text, {
+        by,
+        ...(source !== undefined && { source }),
+        ...(project !== undefined && { project }),
+      });
+      if (!saved) return "Nothing was remembered: the text is blank.";
+      return by === "quoted" && !isQuoted
+        ? `Remembered as ${saved.id}, as a quote: its words stand in a tool result. Recall finds it; the user can accept it for all conversations.`
+        : `Remembered as ${saved.id}.`;
     } catch (error) {
       if (isLonghaulError(error, "MEMORY_REFUSED"))
         return `Not remembered: a memory with this value was ${error.details.reason}, and only the user can have it remembered again. Do not save it in other words.`;
@@ -192,6 +211,17 @@ export class AgentMemory {
       return `${wanted} was remembered by the user, and only the user can have it forgotten. Tell them its reference.`;
     await memories.forget(wanted, { by: "agent" });
     return `Forgotten: ${wanted}.`;
+  }
+
+  /** True if words of a text stand in a tool result. */
+  async #isCopied(text: string, source: SessionId | undefined): Promise<boolean> {
+    const runs = listWordRuns(text);
+    if (runs.length === 0) return false;
+    for await (const result of this.#deps.results?.(source) ?? []) {
+      const words = ` ${toWords(result).join(" ")} `;
+      if (runs.some((run) => words.includes(` ${run} `))) return true;
+    }
+    return false;
   }
 
   #keepFiles(hits: readonly Hit[]): void {
@@ -237,6 +267,24 @@ export class AgentMemory {
         : [];
     return entry ?? `There is no entry ${reference}.`;
   }
+}
+
+/** This many words in a row are not the same by chance. */
+const RUN_WORDS = 6;
+const MIN_RUN_WORDS = 3;
+
+function toWords(text: string): readonly string[] {
+  return foldText(text).match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** The runs of words in a text; a short text is one run. */
+function listWordRuns(text: string): readonly string[] {
+  const words = toWords(text);
+  if (words.length < MIN_RUN_WORDS) return [];
+  const length = Math.min(RUN_WORDS, words.length);
+  return Array.from({ length: words.length - length + 1 }, (_, from) =>
+    words.slice(from, from + length).join(" "),
+  );
 }
 
 function parseReference(reference: string): ReturnType<typeof parseEntryId> | undefined {

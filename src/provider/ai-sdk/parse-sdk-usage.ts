@@ -1,5 +1,5 @@
 import type { LanguageModelV4Usage } from "@ai-sdk/provider";
-import type { Usage } from "../../model/usage.ts";
+import { isUsageCount, type Usage } from "../../model/usage.ts";
 
 /** The usage of a call in counts that never overlap, or undefined if nothing was reported. */
 export function parseSdkUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage): Usage | undefined {
@@ -21,7 +21,8 @@ export function parseSdkUsage({ inputTokens, outputTokens, raw }: LanguageModelV
 
 /** Some servers report a total smaller than the sum of its parts. */
 function toCount(count: number | undefined): number | undefined {
-  return count === undefined || !Number.isFinite(count) ? undefined : Math.max(0, count);
+  const whole = Math.ceil(Math.max(0, count ?? Number.NaN));
+  return isUsageCount(whole) ? whole : undefined;
 }
 
 /** Only Anthropic reports how long cached tokens are kept. */

@@ -1,4 +1,4 @@
-import type { StoreInspection } from "../store.ts";
+import type { FileSearch, StoreInspection } from "../store.ts";
 import type { PostgresDatabase } from "./connection/postgres-database.ts";
 import { toLeaseRecord } from "./records/postgres-leases.ts";
 import { readStoreVersion } from "./schema/migrate-schema.ts";
@@ -75,4 +75,47 @@ export async function inspectTables(db: PostgresDatabase, now: number): Promise<
     drafts: await count("drafts"),
     indexProblems: [],
   };
+}
+
+const SEGMENT_BYTES = 1_073_741_824;
+const READ_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Searches the server's files of the store for texts, as they are on its disk. The audit log may name erased conversations. The
+ * write-ahead log is not searched: the server recycles it by itself.
+ */
+export async function searchServerFiles(db: PostgresDatabase, texts: readonly string[]): Promise<FileSearch> {
+  await db.command("CHECKPOINT").catch(() => undefined);
+  const relations = await db.query(
+    `WITH own AS (
+       SELECT c.oid, c.reltoastrelid, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+       WHERE n.nspname = $1 AND c.relname NOT LIKE 'audit%'
+     )
+     SELECT own.relname AS name, pg_relation_filepath(f.oid) AS path, pg_relation_size(f.oid)::bigint AS bytes
+     FROM own JOIN pg_class f ON f.oid = own.oid OR f.oid = own.reltoastrelid
+     WHERE f.relkind IN ('r', 'i', 't') AND pg_relation_filepath(f.oid) IS NOT NULL`,
+    [db.schema],
+  );
+  const found = new Set<string>();
+  const overlap = Math.max(...texts.map((text) => Buffer.byteLength(text)), 1);
+  try {
+    for (const { name, path, bytes } of relations)
+      for (let at = 0; at < (bytes as number); at += READ_BYTES) {
+        const segment = Math.floor(at / SEGMENT_BYTES);
+        const [row] = await db.query(
+          `SELECT coalesce(bool_or(position(n.text IN f.bytes) > 0), false) AS found
+           FROM (SELECT pg_read_binary_file($1, $2, $3, true) AS bytes) AS f, unnest($4::bytea[]) AS n (text)`,
+          [
+            segment === 0 ? (path as string) : `${path}.${segment}`,
+            at % SEGMENT_BYTES,
+            READ_BYTES + overlap,
+            texts.map((text) => Buffer.from(text)),
+          ],
+        );
+        if (row?.found === true) found.add(name as string);
+      }
+  } catch (error) {
+    return { found: [...found], unread: (error as Error).message };
+  }
+  return { found: [...found] };
 }

@@ -5,7 +5,7 @@ import { checkWholeNumber } from "../../model/errors.ts";
 import type { EntryStore } from "../entry-store.ts";
 import { withEntryForgetting, withSessionForgetting } from "../forgetting-stores.ts";
 import type { SessionStore } from "../session-store.ts";
-import type { Store, StoreInspection, StoreSize } from "../store.ts";
+import type { FileSearch, Store, StoreInspection, StoreSize } from "../store.ts";
 import { BlobReferences } from "./blobs/blob-references.ts";
 import { ObjectBlobs } from "./blobs/objects/object-blobs.ts";
 import { ObjectClient } from "./blobs/objects/object-client.ts";
@@ -17,7 +17,7 @@ import { parseConnectionUrl, type RecallPlace } from "./connection/connection-ur
 import { PostgresDatabase } from "./connection/postgres-database.ts";
 import { PostgresDelivery } from "./delivery/postgres-delivery.ts";
 import { LogHeads } from "./heads/log-heads.ts";
-import { inspectTables, LOG_TABLE_NAMES, measureTables } from "./inspect-tables.ts";
+import { inspectTables, LOG_TABLE_NAMES, measureTables, searchServerFiles } from "./inspect-tables.ts";
 import { CommitBell } from "./log/commit-bell.ts";
 import { EntryAppender } from "./log/entry-appender.ts";
 import { EntryPartitions } from "./log/entry-partitions.ts";
@@ -39,8 +39,6 @@ import { PostgresPeople } from "./team/postgres-people.ts";
 
 /** How long opening waits for a server that cannot be reached. */
 const MAX_OPENING_MS = 5_000;
-/** Rows deleted just now are removed once no transaction can see them any more. */
-const VACUUM_ROUNDS = 5;
 
 /** Options of a PostgreSQL store. */
 export interface PostgresStoreOptions {
@@ -208,12 +206,15 @@ class PostgresStore implements Store {
 
   async vacuum(): Promise<{ freedBytes: number }> {
     const before = await measureTables(this.#db, LOG_TABLE_NAMES);
-    for (let round = 0; round < VACUUM_ROUNDS; round++) {
-      for (const table of LOG_TABLE_NAMES) await this.#db.command(`VACUUM @${table}`);
-      if ((await measureTables(this.#db, LOG_TABLE_NAMES)) < before) break;
-    }
+    // A plain vacuum marks the space of deleted rows as free and leaves their bytes there. This one copies each table
+    // into new files, under a lock.
+    for (const table of LOG_TABLE_NAMES) await this.#db.command(`VACUUM FULL @${table}`);
     await this.memory.vacuum();
     return { freedBytes: Math.max(0, before - (await measureTables(this.#db, LOG_TABLE_NAMES))) };
+  }
+
+  searchFiles(texts: readonly string[]): Promise<FileSearch> {
+    return searchServerFiles(this.#db, texts);
   }
 
   async close(): Promise<void> {

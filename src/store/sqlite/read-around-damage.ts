@@ -60,6 +60,21 @@ export class DamagedPageReader {
   }
 }
 
+/**
+ * Entries of a session have all numbers up to its head. Where a damaged page of the tree hides some without an error, they
+ * are shown as damaged instead of left out.
+ */
+export function fillGaps(found: StoredEntry[], { from, to, limit, order }: EntryQuery): StoredEntry[] {
+  const expected = Math.min(limit, to - from + 1);
+  const lastSeq = order === "ascending" ? from + expected - 1 : to - expected + 1;
+  if (found.length === expected && found.at(-1)?.seq === lastSeq) return found;
+  const bySeq = new Map(found.map((entry) => [entry.seq, entry]));
+  return Array.from({ length: expected }, (_, index): StoredEntry => {
+    const seq = order === "ascending" ? from + index : to - index;
+    return bySeq.get(seq) ?? { seq, at: 0, kind: "damaged", payload: NO_BYTES };
+  });
+}
+
 const DAMAGED = Symbol("damaged");
 
 function tryRead(read: () => Row | undefined): Row | undefined | typeof DAMAGED {

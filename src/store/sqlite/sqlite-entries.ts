@@ -16,7 +16,7 @@ import type { Database } from "./database.ts";
 import { seqOfKey, toEntryKey } from "./entry-key.ts";
 import type { EntryWriter } from "./entry-writer.ts";
 import type { Eraser } from "./eraser.ts";
-import { DamagedPageReader, isDamagedPage, toStored } from "./read-around-damage.ts";
+import { DamagedPageReader, fillGaps, isDamagedPage, toStored } from "./read-around-damage.ts";
 import type { SessionCache } from "./session-cache.ts";
 import { searchByTime } from "./time-search.ts";
 
@@ -136,7 +136,10 @@ export class SqliteEntries implements EntryStore {
         toEntryKey(number, to),
         query.limit,
       );
-      return rows.map(toStored);
+      const stored = rows.map(toStored);
+      if (query.kinds || stored.length === 0) return stored;
+      const { seq: head } = this.#deps.cache.require(session);
+      return fillGaps(stored, { ...query, from, to: Math.min(to, head) });
     } catch (error) {
       if (!isDamagedPage(error)) throw error;
       const { seq: head } = this.#deps.cache.require(session);

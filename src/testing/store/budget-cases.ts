@@ -88,6 +88,21 @@ export const budgetCases: readonly StoreProof[] = [
     },
   ],
   [
+    "budgets: amounts that no request can cost are refused, and nothing is counted",
+    async ({ budgets }) => {
+      await budgets.put(budget("b"), act);
+      await reserve(budgets, "one");
+      for (const amount of [-1e12, -1, Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+        const refusal = { code: "ARGUMENT_INVALID" };
+        await assert.rejects(reserve(budgets, "two", { amount }), refusal);
+        await assert.rejects(budgets.settle("one", [{ budget: "b", amount }]), refusal);
+      }
+      assert.deepEqual(await budgets.uses([{ budget: "b", start: 0 }]), [use(0, 4)]);
+      await budgets.settle("one", [{ budget: "b", amount: 2 }]);
+      assert.deepEqual(await budgets.uses([{ budget: "b", start: 0 }]), [use(2, 0)]);
+    },
+  ],
+  [
     "budgets: of many requests at once only those are admitted that fit",
     async ({ budgets }) => {
       await budgets.put(budget("b"), act);

@@ -1,37 +1,50 @@
 import type { Overflow } from "./overflow.ts";
 
-/** Maximum number of retries after an overflow. */
+/** Maximum number of retries after an overflow within one running turn. */
 export const MAX_TRIES = 3;
 
-/** Share of the size known to be too large that the next try may take. */
+/** Share of the size known to be too large that the next try may take if the provider names no limit. */
 const FORCED_SHARE = 0.75;
+/** Share of the room within a named limit that the next try takes; the rest is for the next messages. */
+const NAMED_SHARE = 0.9;
+/** A larger share of the named limit would leave too little room for messages, so that the usual share applies. */
+const MAX_RESERVE_SHARE = 0.25;
+const USUAL_RESERVE_SHARE = 1 / 8;
 
 /** A request that overflowed. */
 interface OverflowedTry {
-  /** Retries already sent for this call. */
+  /** Retries already made in the running turn. */
   readonly tries: number;
   /** Our own count of the input that overflowed. */
   readonly lastTokens: number;
   readonly overflow: Overflow;
-  /** The model's window as known before the overflow, in tokens. */
+  /** Maximum tokens of a request as known before the overflow. */
   readonly limit?: number;
+  /** Tokens kept free for the reply, unless the provider says how many it counts; default 0. */
+  readonly reserveTokens?: number;
   /** Tokens that no edit can remove: system prompt, tools, pins, the last exchange. */
   readonly floorTokens?: number;
 }
 
-/** Either a retry with a window of at most `budgetTokens`, or the reason to give up. */
+/** Either a retry with a window of `budgetTokens`, or the reason to give up. */
 type NextTry =
   | { readonly type: "retry"; readonly budgetTokens: number }
   | { readonly type: "give-up"; readonly reason: "tries-used" | "floor"; readonly message: string };
 
-/** Decides how to continue after an overflow. Each budget is smaller than the request before it. */
+/**
+ * Decides how to continue after an overflow: with the limit that the provider names, less the reserve for the output and
+ * some room for the next messages, or else with 75 % of the request. Each budget is smaller than the request before it, and no smaller than that.
+ */
 export function chooseNextTry(last: OverflowedTry): NextTry {
-  const { tries, lastTokens, overflow, floorTokens = 0 } = last;
+  const { tries, lastTokens, overflow, limit = Number.POSITIVE_INFINITY, floorTokens = 0 } = last;
   if (tries >= MAX_TRIES) {
     const message = `The window still overflowed after ${tries} shorter requests, the last of ${lastTokens} tokens: ${overflow.message}`;
     return { type: "give-up", reason: "tries-used", message };
   }
-  const budgetTokens = Math.floor(FORCED_SHARE * Math.min(lastTokens, fittingTokens(last)));
+  const namedTokens = computeNamedRoom(last);
+  // A limit that the request kept to by our own count was not the cause, or our count is too low.
+  const wantedTokens = namedTokens < lastTokens ? namedTokens : FORCED_SHARE * lastTokens;
+  const budgetTokens = Math.floor(Math.min(wantedTokens, limit));
   if (budgetTokens < Math.max(floorTokens, 1)) {
     const message = `The window would have to shrink to ${budgetTokens} tokens, but ${floorTokens} cannot be removed: ${overflow.message}`;
     return { type: "give-up", reason: "floor", message };
@@ -39,12 +52,21 @@ export function chooseNextTry(last: OverflowedTry): NextTry {
   return { type: "retry", budgetTokens };
 }
 
-/** Tokens that fit next to the output, by our own count; scaled down if our count was lower than the provider's. */
-function fittingTokens({ lastTokens, overflow, limit }: OverflowedTry): number {
-  const { outputTokens = 0, requestedTokens } = overflow;
-  const limitTokens = Math.min(limit ?? Infinity, overflow.limitTokens ?? Infinity);
-  const roomTokens = Math.max(0, limitTokens - outputTokens);
-  const countedTokens = requestedTokens === undefined ? 0 : requestedTokens - outputTokens;
+/**
+ * Tokens that fit next to the output within the limit that the provider names, by our own count; scaled down if that was
+ * lower than the provider's.
+ */
+function computeNamedRoom({ lastTokens, overflow, reserveTokens = 0 }: OverflowedTry): number {
+  const { limitTokens, outputTokens, requestedTokens } = overflow;
+  if (limitTokens === undefined) return Number.POSITIVE_INFINITY;
+  const reserve = outputTokens ?? limitReserve(limitTokens, reserveTokens);
+  const countedTokens = requestedTokens === undefined ? 0 : requestedTokens - (outputTokens ?? 0);
   const undercount = countedTokens > lastTokens ? lastTokens / countedTokens : 1;
-  return roomTokens * undercount;
+  return Math.max(0, limitTokens - reserve) * undercount * NAMED_SHARE;
+}
+
+/** The tokens kept free for the reply within a limit that was named for a request with a reserve of `reserveTokens`. */
+export function limitReserve(limitTokens: number, reserveTokens: number): number {
+  const isTooMuch = reserveTokens > limitTokens * MAX_RESERVE_SHARE;
+  return isTooMuch ? Math.ceil(limitTokens * USUAL_RESERVE_SHARE) : reserveTokens;
 }

@@ -78,8 +78,15 @@ export const OVERFLOW_FORMS: readonly OverflowForm[] = [
   },
   { provider: "ollama", pattern: /prompt is longer than the context length currently available/i },
   { provider: "ollama", pattern: /exceeds the available context size/i },
-  { provider: "ollama", pattern: /input length exceeds the (?:maximum )?context length/i },
-  { provider: "ollama", pattern: /prompt too long; exceeded (?:max )?context length/i },
+  { provider: "ollama", pattern: /input length exceeds (?:the )?(?:model's )?(?:maximum )?context length/i },
+  {
+    provider: "ollama",
+    pattern: /prompt too long; exceeded (?:max )?context length(?: by (?<excess>[\d,]+) tokens)?/i,
+  },
+  {
+    pattern:
+      /prompt has (?<input>[\d,]+) tokens?, but the configured context size is (?<limit>[\d,]+) tokens?/i,
+  },
   {
     provider: "lmstudio",
     pattern:

@@ -1,8 +1,11 @@
+import type { ReadyBody } from "../../log/absorb-message.ts";
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import { prepareBody } from "../../log/prepare-body.ts";
 import type { Entry, EntryKind, OverlayBody, SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
+
+type ReadyOverlay = ReadyBody<OverlayBody>;
 
 const MAX_TRIES = 10;
 const BATCH = 100;
@@ -20,14 +23,14 @@ export async function appendOverlay(
   body: OverlayBody,
   head: number | undefined,
   isInTheWay: (entry: Entry) => boolean = () => true,
-): Promise<number | undefined> {
-  const ready = await prepareBody(log, body);
-  if (head === undefined) return (await log.appendOne(session, ready)).seq;
+): Promise<Entry<OverlayBody> | undefined> {
+  const ready = (await prepareBody(log, body)) as ReadyOverlay;
+  if (head === undefined) return log.appendOne(session, ready);
   let expectedHead = head;
   try {
     for (let tries = 1; ; tries++) {
       try {
-        return (await log.appendOne(session, ready, { expectedHead, retries: true })).seq;
+        return await log.appendOne(session, ready, { expectedHead, retries: true });
       } catch (error) {
         if (!isLonghaulError(error, "POSITION_CONFLICT")) throw error;
       }
@@ -51,12 +54,13 @@ export async function appendOverlay(
 async function appendAnyway(
   log: Log,
   session: SessionId,
-  ready: Awaited<ReturnType<typeof prepareBody>>,
+  ready: ReadyOverlay,
   seen: number,
   isInTheWay: (entry: Entry) => boolean,
-): Promise<number | undefined> {
-  const { seq } = await log.appendOne(session, ready);
-  if (!(await hasConflict(log, session, { from: seen + 1, to: seq - 1 }, isInTheWay))) return seq;
+): Promise<Entry<OverlayBody> | undefined> {
+  const entry = await log.appendOne(session, ready);
+  const { seq } = entry;
+  if (!(await hasConflict(log, session, { from: seen + 1, to: seq - 1 }, isInTheWay))) return entry;
   const edit = { type: "revert", overlay: seq } as const;
   await log.appendOne(session, {
     body: { kind: "overlay", author: "longhaul", reason: "the window had changed meanwhile", edit },

@@ -1,4 +1,5 @@
 import type { Message } from "../../model/message.ts";
+import type { Place } from "../../model/place.ts";
 import type { CacheState, Receipt } from "../../model/receipt.ts";
 import type { ModelFacts } from "../models/model-data.ts";
 import type { Slot } from "../slot.ts";
@@ -11,6 +12,17 @@ export interface PlannedEdit {
   readonly overlay?: number;
   readonly reason: string;
   readonly receipt: Receipt;
+}
+
+/** Content that a person has brought back by taking an edit back; it leaves only if the limit forces it, and last. */
+export interface HeldContent {
+  /** The overlay that brought it back; reverting that overlay releases the content. */
+  readonly revert: Place;
+  /** Its messages that the window shows. */
+  readonly messages: number;
+  readonly tokens: number;
+  /** Messages of it that the limit has forced out, as far as they were read. */
+  readonly messagesLeft: number;
 }
 
 /** The window for the next call. */
@@ -32,12 +44,16 @@ export interface FittedWindow {
   /** Estimated tokens that may be added without the provider's count exceeding the limit. */
   readonly roomTokens: number;
   readonly parts: WindowBreakdown;
+  /** One for each revert whose content is held; absent if there is none. */
+  readonly held?: readonly HeldContent[];
   readonly limits: WindowLimits;
   /** Window and prices of the model. */
   readonly facts: ModelFacts;
   readonly cache: CacheState;
   /** Maximum output that the next try may ask for; set if the prompt fits but the requested output does not. */
   readonly maxOutputTokens?: number;
+  /** The provider's words about an earlier edit of ours that it refused for torn pairs or blocks, which is a defect. */
+  readonly defect?: string;
   /** Set if the window was edited for this call. */
   readonly plan?: PlannedEdit;
   /** Set if single messages were replaced for this call: results shortened, or lines that a pointer stood for. */

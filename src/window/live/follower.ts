@@ -1,14 +1,18 @@
 import { Turns } from "../../base/turns.ts";
 import { toEntry } from "../../log/entry-body.ts";
 import type { Lines } from "../../log/lines.ts";
-import type { Entry, MessageBody, SessionId } from "../../model/entry.ts";
+import type { Entry, MessageBody, OverlayBody, SessionId } from "../../model/entry.ts";
+import type { Message } from "../../model/message.ts";
+import type { SingleEdit } from "../../model/overlay.ts";
 import type { EntryStore } from "../../store/entry-store.ts";
-import type { TokenEstimator } from "../apply-edits.ts";
+import { applyEdits, type TokenEstimator } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { learnFromReports } from "./learn-from-reports.ts";
 import { type LoadedWindow, loadWindow, toSlot } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
+import { toPlacedEdit } from "./place-edit.ts";
+import { isPageOverlay } from "./removed-content.ts";
 import { WrittenMessages } from "./written-messages.ts";
 
 /** Dependencies of a follower. */
@@ -28,15 +32,51 @@ export type WindowUpdate =
   | { readonly isNew: false; readonly window: LoadedWindow; readonly arrived: readonly Slot[] };
 
 /** Number of windows to read: more than a window can hold, so that a plan is certain to cut the result. */
-const READ_WINDOWS = 3;
+export const READ_WINDOWS = 3;
 const PAST_TOKENS = 300_000;
 const BATCH = 500;
+
+/** The window with one more overlay in effect; undefined if only the log can tell. */
+function applyOverlay(
+  window: LoadedWindow,
+  { entry, place }: { readonly entry: Entry<OverlayBody>; readonly place: number },
+  { tokensOf }: Pick<FollowerDeps, "tokensOf">,
+): LoadedWindow | undefined {
+  const { edit, session, seq } = entry;
+  const read = seq === window.head + 1 ? 1 : 0;
+  const counted = {
+    ...window,
+    head: window.head + read,
+    line: { ...window.line, to: window.line.to + read },
+  };
+  if (edit.type === "revert") {
+    const { overlay: target, session: own = session } = edit;
+    const page = window.overlays.find((one) => one.entry.seq === target && one.entry.session === own);
+    if (!page || !isPageOverlay(page.entry)) return undefined;
+    const messages = new Set(listNotes(page.edits));
+    return {
+      ...counted,
+      slots: window.slots.filter(({ message }) => !messages.has(message)),
+      overlays: [...window.overlays.filter((one) => one !== page), { place, entry, edits: [] }],
+    };
+  }
+  if (edit.type !== "plan" || edit.isWhole) return undefined;
+  const edits = edit.edits.flatMap((one) => toPlacedEdit(one, session, window.places) ?? []);
+  return {
+    ...counted,
+    slots: applyEdits(window.slots, edits, tokensOf),
+    overlays: [...window.overlays, { place, entry, edits: edit.edits }],
+  };
+}
+
+function listNotes(edits: readonly SingleEdit[]): readonly Message[] {
+  return edits.flatMap((edit) => (edit.type === "summarize" ? (edit.messages ?? []) : []));
+}
 
 /** Keeps the window of a session up to date with its log, no matter which process writes to it. */
 export class Follower {
   readonly #deps: FollowerDeps;
   #window: LoadedWindow | undefined;
-  #hasLearned = false;
   /** Overlays that this handle wrote and has already applied. */
   readonly #ownOverlays = new Set<number>();
   /** Messages to take instead of reading them; used once. */
@@ -96,16 +136,24 @@ export class Follower {
     return { isNew: false, window: this.#window, arrived };
   }
 
-  /** Applies a plan that this handle stored. */
-  applyPlan(overlay: number, slots: readonly Slot[]): void {
-    this.#ownOverlays.add(overlay);
-    if (this.#window) this.#window = { ...this.#window, slots, past: [], unread: undefined };
+  /** True for an overlay that this handle wrote and has applied. */
+  isOwn(overlay: number): boolean {
+    return this.#ownOverlays.has(overlay);
   }
 
-  /** Applies a page or a touch-up that this handle stored: nothing else has left the window. */
-  applyChange(overlay: number, slots: readonly Slot[]): void {
-    this.#ownOverlays.add(overlay);
-    if (this.#window) this.#window = { ...this.#window, slots };
+  /**
+   * Applies an overlay that this handle stored, so that the window equals the one that a new handle loads. A page, a touch-up
+   * and the end of a page change the window in memory; after any other overlay the window is loaded again. `slots` are
+   * those of a touch-up.
+   */
+  async apply(entry: Entry<OverlayBody>, slots?: readonly Slot[]): Promise<LoadedWindow> {
+    const known = this.#window;
+    const place = known?.places.findPlace(entry);
+    const next = known && place !== undefined ? applyOverlay(known, { entry, place }, this.#deps) : undefined;
+    if (!next) return (await this.#reload()).window;
+    this.#window = slots ? { ...next, slots } : next;
+    if (next.head !== entry.seq) this.#ownOverlays.add(entry.seq);
+    return this.#window;
   }
 
   /** The messages held in memory. */
@@ -127,10 +175,7 @@ export class Follower {
 
   async #load(written?: WrittenMessages): Promise<LoadedWindow> {
     const { session, entries, lines, tokensOf, maxTokens: mostTokens } = this.#deps;
-    if (!this.#hasLearned) {
-      this.#hasLearned = true;
-      await learnFromReports(entries, session, this.#deps.meter);
-    }
+    await learnFromReports(entries, session, this.#deps.meter);
     this.#window = await loadWindow({
       session,
       entries,

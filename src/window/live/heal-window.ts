@@ -1,23 +1,39 @@
+import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
-import type { SessionId } from "../../model/entry.ts";
+import type { Entry, EntryKind, OverlayBody, SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
-import { chooseNextTry } from "../limits/choose-next-try.ts";
+import type { Edit } from "../../model/overlay.ts";
+import { listAnsweredCallIds, listCallIds } from "../../model/tool-call-ids.ts";
+import { isSystem } from "../is-system.ts";
+import { chooseNextTry, MAX_TRIES } from "../limits/choose-next-try.ts";
 import { computeOutputLeft } from "../limits/compute-output-left.ts";
 import type { Overflow } from "../limits/overflow.ts";
 import type { Poison } from "../limits/poison.ts";
 import { removeImpossibleCounts } from "../limits/possible-overflow.ts";
+import { findNewestQuestion } from "../protected-seqs.ts";
+import type { Slot } from "../slot.ts";
 import { SAFETY } from "../tokens/estimate-message.ts";
+import { getWindowIndex } from "../window-index.ts";
 import { appendOverlay } from "./append-overlay.ts";
+import { readMarks } from "./find-active-overlays.ts";
+import { findLastingOverlays } from "./find-lasting-overlays.ts";
 import type { FittedWindow } from "./fitted-window.ts";
+import { READ_WINDOWS } from "./follower.ts";
+import { type LoadedWindow, loadWindow } from "./load-window.ts";
 import { toStoredEdit } from "./place-edit.ts";
-import { buildPoisonStub } from "./poison-stub.ts";
+import { buildPoisonStub, isUnpaired } from "./poison-stub.ts";
+import { REFUSED_REASON } from "./refusals.ts";
 import { createOutputError, createOverflowError } from "./window-errors.ts";
 import type { WindowFitter } from "./window-fitter.ts";
+import type { WindowFitterDeps } from "./window-fitter-deps.ts";
 
-interface HealingDeps {
-  readonly session: SessionId;
-  readonly log: Log;
-}
+type HealingDeps = Pick<WindowFitterDeps, "session" | "log" | "lines">;
+
+/** Share of a refused size that later windows of the turn may take. */
+const CAP_SHARE = 0.95;
+/** Heals of an abandoned line among so many of the latest entries count like those of the running turn. */
+const LATEST_ENTRIES = 30;
+const CHANGES: readonly EntryKind[] = ["line", "overlay"];
 
 /** Errors that end healing: the window cannot be made small enough. */
 const GIVE_UP_CODES = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as const;
@@ -67,9 +83,9 @@ export async function lowerOutput(
 }
 
 /**
- * Fits a smaller window for another try; `extraTokens` counts the extra tokens sent. Throws WINDOW_OVERFLOW when all tries
- * are used up: the cuts made for them are then reverted, and the same window is not tried again until a request
- * succeeds.
+ * Fits a smaller window for another try; `extraTokens` counts the extra tokens sent. Throws WINDOW_OVERFLOW when the tries
+ * of the running turn are used up: the cuts made for this request are then reverted, and the same window is not tried
+ * again until a request succeeds.
  */
 export async function fitSmaller(
   fitting: WindowFitter,
@@ -79,7 +95,7 @@ export async function fitSmaller(
 ): Promise<FittedWindow> {
   const before = fitting.sentTokens;
   try {
-    await forceSmallerFit(fitting, overflow, extraTokens);
+    await forceSmallerFit(fitting, overflow, extraTokens, parts);
     const fitted = await fitting.fit({});
     for (const made of [fitted.plan, fitted.page])
       if (made?.overlay !== undefined) fitting.refusals.recordOverlay(made.overlay);
@@ -103,6 +119,7 @@ async function forceSmallerFit(
   fitting: WindowFitter,
   overflow: Overflow,
   extraTokens: number,
+  parts: HealingDeps,
 ): Promise<void> {
   const { settings, meter, planner: planning, refusals } = fitting;
   const window = await fitting.follow();
@@ -111,19 +128,51 @@ async function forceSmallerFit(
   if (refusals.hasGivenUpOn(sent - extraTokens))
     throw createOverflowError(`Shorter windows were refused as well: ${overflow.message}`, settings.model);
   if (requestedTokens !== undefined && fitting.sentTokens > 0)
-    meter.learnCount(sent, requestedTokens - outputTokens);
+    meter.learnRefused(sent, requestedTokens - outputTokens);
+  const heals = await readHeals(parts.log, window);
   const next = chooseNextTry({
-    tries: refusals.overflows,
+    tries: Math.max(refusals.overflows, heals.length),
     lastTokens: meter.counted(sent),
     overflow,
     limit: settings.limits.most,
+    reserveTokens: settings.limits.reserve,
     floorTokens: settings.isClipping ? 0 : meter.counted(planning.estimateFloor(window)),
   });
   if (next.type === "give-up") throw createOverflowError(next.message, settings.model);
   await fitting.forceSummary(window);
-  const within = meter.estimatedWithin(next.budgetTokens);
-  refusals.recordOverflow(window.line.to, Math.max(0, within - extraTokens));
+  const within = meter.estimatedAt(next.budgetTokens);
+  const forcedTokens = Math.max(0, Math.min(within, sent - 1) - extraTokens);
+  refusals.recordOverflow(window.line.to, forcedTokens, overflow.limitTokens);
+  const question = window.slots[findNewestQuestion(window.slots)]?.seq ?? 0;
+  if (overflow.limitTokens === undefined) refusals.recordTurnCap(question, (sent - extraTokens) * CAP_SHARE);
   fitting.reload();
+}
+
+/**
+ * The edits that refusals have caused since the newest message of a person, or shortly before on a line that the caller
+ * has left since, whichever handle or process made them.
+ */
+async function readHeals(log: Log, { slots, places, line }: LoadedWindow): Promise<readonly OverlayBody[]> {
+  const question = slots[findNewestQuestion(slots)]?.seq ?? line.from;
+  const { entries } = log.store;
+  const heals = new Map<string, OverlayBody>();
+  const add = (entry: Entry) => {
+    if (entry.kind === "overlay" && entry.reason.startsWith(REFUSED_REASON)) heals.set(entry.id, entry);
+  };
+  for await (const entry of readMarks(entries, places.toRanges({ from: question, to: line.to }), "overlay"))
+    add(entry);
+  // An agent that summarizes or begins again by itself goes on in another line or in a fork, but the turn is the same.
+  const sessions = places.toRanges(line).map((range) => range.session);
+  for (const session of new Set(sessions)) {
+    const { seq: to } = await entries.head(session);
+    const range = { from: Math.max(1, to - LATEST_ENTRIES), to, limit: LATEST_ENTRIES } as const;
+    let isEarlier = session !== sessions.at(-1);
+    for (const stored of await entries.read(session, { ...range, order: "descending", kinds: CHANGES })) {
+      if (stored.kind === "line") isEarlier = true;
+      else if (isEarlier) add(toEntry(session, stored));
+    }
+  }
+  return [...heals.values()];
 }
 
 /** Reverts the edits made for tries that were all refused, because they were in vain. */
@@ -138,7 +187,8 @@ async function revertSmallerFits(
     const reason = "the provider refused the smaller window as well";
     await appendOverlay(log, session, { kind: "overlay", author: "longhaul", reason, edit }, undefined);
   }
-  refusals.recordGiveUp(sentTokens);
+  // Without a try, only the turn had none left, or the limit is out of reach.
+  if (refusals.overflows > 0) refusals.recordGiveUp(sentTokens);
   fitting.forget();
 }
 
@@ -162,4 +212,99 @@ export async function removePoison(
   await appendOverlay(log, session, { kind: "overlay", author: "longhaul", reason, edit }, undefined);
   fitting.reload();
   return true;
+}
+
+const DEFECT_REASON = `${REFUSED_REASON}, by a defect of longhaul's edit`;
+
+/**
+ * Answers a rejection of pairs or blocks that an edit of ours caused: with the unedited conversation, if it fits and was
+ * not tried in this turn, or else without the whole group. Undefined if the edit was not the cause or nothing is left
+ * to try.
+ */
+export async function mendDefect(
+  fitting: WindowFitter,
+  poison: Poison,
+  parts: HealingDeps,
+): Promise<FittedWindow | undefined> {
+  if (!isUnpaired(poison.kind) && poison.kind !== "reasoning" && poison.kind !== "empty") return undefined;
+  const { settings, meter } = fitting;
+  const { session, log } = parts;
+  fitting.reload();
+  const window = await fitting.follow();
+  const { limits, tokensOf } = settings;
+  const source = { session, entries: log.store.entries, lines: parts.lines, tokensOf };
+  const whole = await loadWindow({
+    ...source,
+    maxTokens: limits.most * READ_WINDOWS,
+    pastTokens: 0,
+    isLastingOnly: true,
+  });
+  if (!isCausedByEdit(poison, window.slots, whole.slots)) return undefined;
+  const heals = await readHeals(log, window);
+  if (heals.length >= MAX_TRIES) return undefined;
+  const counted = meter.counted(fitting.estimate(whole.slots));
+  const isFitting =
+    whole.unread === undefined &&
+    counted <= limits.most &&
+    whole.slots.length <= (limits.messages ?? Number.POSITIVE_INFINITY);
+  const isTried = heals.some(({ reason }) => reason.startsWith(DEFECT_REASON));
+  const isWhole = isFitting && !isTried;
+  const edit = isWhole ? buildUneditedPlan(whole) : hideGroup(poison, window, whole, session);
+  if (!edit) return undefined;
+  const reason = `${DEFECT_REASON}: ${poison.message}`;
+  await appendOverlay(log, session, { kind: "overlay", author: "longhaul", reason, edit }, undefined);
+  fitting.forget();
+  return { ...(await (isWhole ? fitting.look(false) : fitting.fit({}))), defect: poison.message };
+}
+
+/** A plan without edits, which takes the place of all plans before it. */
+function buildUneditedPlan({ overlays, places }: LoadedWindow): Edit {
+  const lasting = findLastingOverlays(overlays, places);
+  return { type: "plan", isWhole: true, ...(lasting.length > 0 && { lasting }), edits: [] };
+}
+
+/**
+ * True if the rejected content is right in the unedited conversation: it has both halves of every pair that was named, or
+ * the rejected message is one that an edit has written.
+ */
+function isCausedByEdit(
+  { kind, callIds, path }: Poison,
+  sent: readonly Slot[],
+  whole: readonly Slot[],
+): boolean {
+  const isEdited = sent.some(({ isNote, original }) => isNote || original) || sent.length !== whole.length;
+  if (!isEdited) return false;
+  if (isUnpaired(kind)) {
+    const called = new Set(whole.flatMap(({ message }) => listCallIds(message)));
+    const answered = new Set(whole.flatMap(({ message }) => listAnsweredCallIds(message)));
+    if (callIds) return callIds.every((callId) => called.has(callId) && answered.has(callId));
+    return [...answered].every((callId) => called.has(callId));
+  }
+  const slot = path && sent[path.message];
+  return slot !== undefined && (slot.isNote === true || slot.original !== undefined);
+}
+
+/** Hides the group of the rejected block for good; undefined if it is unknown or may not leave. */
+function hideGroup(
+  { callIds = [], path }: Poison,
+  window: LoadedWindow,
+  whole: LoadedWindow,
+  session: SessionId,
+): Edit | undefined {
+  const { slots } = whole;
+  const named = slots.findLastIndex(({ message }) =>
+    [...listCallIds(message), ...listAnsweredCallIds(message)].some((callId) => callIds.includes(callId)),
+  );
+  const seq = path && window.slots[path.message]?.seq;
+  const index = named >= 0 ? named : slots.findIndex((slot) => slot.seq === seq);
+  const group = getWindowIndex(slots).groups.find(({ from, to }) => from <= index && index <= to);
+  if (!group) return undefined;
+  const leaving = slots.slice(group.from, group.to + 1).map((slot) => slot.seq);
+  const kept = new Set([...whole.pins, ...whole.summaries]);
+  for (const slot of slots) if (isSystem(slot)) kept.add(slot.seq);
+  const question = slots[findNewestQuestion(slots)];
+  if (question) kept.add(question.seq);
+  if (leaving.some((place) => kept.has(place))) return undefined;
+  const ranges = leaving.map((place) => ({ session, from: place, to: place }));
+  return toStoredEdit({ type: "hide", ranges, isLasting: true }, session, whole.places);
 }

@@ -1,9 +1,8 @@
 import { toEntry } from "../../log/entry-body.ts";
 import type { SessionId } from "../../model/entry.ts";
 import type { EntryStore } from "../../store/entry-store.ts";
-import type { Meter } from "./meter.ts";
+import { MAX_REPORTS, type Meter } from "./meter.ts";
 
-const REPORTS = 24;
 const REPORTS_WITHIN = 2_000;
 
 /** Teaches a meter the latest usage reports of a session. */
@@ -12,12 +11,14 @@ export async function learnFromReports(entries: EntryStore, session: SessionId, 
   const found = await entries.read(session, {
     from: Math.max(1, head - REPORTS_WITHIN),
     to: head,
-    limit: REPORTS,
+    limit: MAX_REPORTS,
     order: "descending",
     kinds: ["usage"],
   });
-  for (const stored of found.toReversed()) {
-    const entry = toEntry(session, stored);
-    if (entry.kind === "usage") meter.learn(entry);
-  }
+  meter.learnAll(
+    found.toReversed().flatMap((stored) => {
+      const entry = toEntry(session, stored);
+      return entry.kind === "usage" ? [entry] : [];
+    }),
+  );
 }

@@ -3,14 +3,14 @@ import { toEntry } from "../../log/entry-body.ts";
 import type { Lines } from "../../log/lines.ts";
 import type { Entry, MessageBody, PinBody, SessionId } from "../../model/entry.ts";
 import { closeLine, type SeqRange } from "../../model/line.ts";
-import type { SingleEdit } from "../../model/overlay.ts";
+import type { HeldEntries, SingleEdit } from "../../model/overlay.ts";
 import { listAnsweredCallIds, listCallIds } from "../../model/tool-call-ids.ts";
 import type { EntryStore } from "../../store/entry-store.ts";
 import { applyEdits, type TokenEstimator } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import type { ActiveOverlay } from "./active-overlay-set.ts";
-import { findActiveOverlays, readMarks } from "./find-active-overlays.ts";
+import { findActiveOverlays, findHeldEntries, readMarks } from "./find-active-overlays.ts";
 import { findGaps, LinePlaces, type Stretch } from "./line-places.ts";
 import { findHiddenStretches, toPlacedEdit } from "./place-edit.ts";
 import type { WrittenMessages } from "./written-messages.ts";
@@ -43,12 +43,16 @@ export interface LoadedWindow {
   readonly lineTokens: number;
   /** Messages that have left the window, oldest first. */
   readonly past: readonly Slot[];
+  /** True if more messages have left the window before those of `past`. */
+  readonly isPastCut: boolean;
   /** Stretch of messages that were too many to read; the next plan must remove them. */
   readonly unread: Stretch | undefined;
   readonly overlays: readonly ActiveOverlay[];
   /** Stretches that lasting edits hide. */
   readonly lastingHidden: readonly Stretch[];
   readonly pins: ReadonlySet<number>;
+  /** Entries that people have brought back; they leave the window last. */
+  readonly held: readonly HeldEntries[];
   /** Places of lasting summaries. */
   readonly summaries: ReadonlySet<number>;
 }
@@ -80,7 +84,10 @@ export async function loadWindow(options: LoadOptions): Promise<LoadedWindow> {
   const written = options.written?.last === head ? options.written : undefined;
   const reader = new LineReader(entries, places, { ...options, written }, indexReplacements(edits));
   const { said, unread } = await reader.readShown(shown);
-  const { slots: past } = await reader.readNewest(findGaps(shown, whole), options.pastTokens);
+  const { slots: past, isCut: isPastCut } = await reader.readNewest(
+    findGaps(shown, whole),
+    options.pastTokens,
+  );
   const lasting = edits.filter(({ isLasting }) => isLasting);
   const base = treatAsOriginal(applyEdits(said, lasting, tokensOf));
   const slots = applyEdits(
@@ -98,10 +105,12 @@ export async function loadWindow(options: LoadOptions): Promise<LoadedWindow> {
     past: treatAsOriginal(applyEdits(past, lasting, tokensOf)).slots.filter(
       ({ seq }) => !base.summaries.has(seq),
     ),
+    isPastCut,
     unread,
     overlays,
     lastingHidden: findHiddenStretches(lasting),
     pins,
+    held: await findHeldEntries(entries, overlays, closed),
     summaries: base.summaries,
   };
 }

@@ -9,18 +9,30 @@ import {
   readEstimatedTokens,
   readRequestSizes,
 } from "../usage/usage-meta.ts";
-import type { LastRequest } from "./cache-state.ts";
+import { isUncached, type LastRequest } from "./cache-state.ts";
+
+/** Number of a session's newest usage reports that counts are learned from. */
+export const MAX_REPORTS = 24;
+
+type LearnedReport = Pick<Entry<UsageBody>, "at" | "usage" | "model" | "meta">;
 
 /** Relates estimates to a provider's counts for one model, learned from the reports in the log. */
 export class Meter {
   readonly #model: string;
+  /** The reports that the counts are learned from, oldest first. */
+  #reports: readonly LearnedReport[] = [];
+  #refused: { readonly estimated: number; readonly counted: number } | undefined;
   #learned: LearnedCounts;
   #last: LastRequest | undefined;
   #uneditedTokens = 0;
 
   constructor(model: string) {
     this.#model = model;
-    this.#learned = { gauge: createGauge({ calibration: createCalibrationState(chooseStartFactor(model)) }) };
+    this.#learned = this.#start();
+  }
+
+  #start(): LearnedCounts {
+    return { gauge: createGauge({ calibration: createCalibrationState(chooseStartFactor(this.#model)) }) };
   }
 
   /** The latest reported request of any model. */
@@ -43,19 +55,53 @@ export class Meter {
     return this.#learned.gauge.estimatedWithin(tokens);
   }
 
-  /** Learns from a report in the log; call it oldest first. */
-  learn({ at, usage, model, meta }: Pick<Entry<UsageBody>, "at" | "usage" | "model" | "meta">): void {
-    if (isSummaryUsage({ meta })) return;
-    this.#last = { at, usage, ...(model !== undefined && { model }) };
-    const estimatedTokens = readEstimatedTokens({ meta });
-    if (estimatedTokens === undefined) return;
-    if (model !== undefined && model !== this.#model) return;
-    this.#uneditedTokens = readRequestSizes({ meta })?.uneditedTokens ?? 0;
-    this.learnCount(estimatedTokens, countPromptTokens(usage));
+  /** The estimate for which the provider is expected to count `tokens`. */
+  estimatedAt(tokens: number): number {
+    return this.#learned.gauge.estimatedAt(tokens);
   }
 
-  /** Learns a count that came without a report, as in an overflow error, if it is plausible. */
-  learnCount(estimated: number, counted: number): void {
-    this.#learned = learnCount(this.#learned, { estimated, counted });
+  /** True if the provider has reported cached tokens lately, or has reported nothing yet. */
+  get isCaching(): boolean {
+    const reports = this.#reports.filter(({ meta }) => !isSummaryUsage({ meta }));
+    const isCached = ({ usage: { cacheReadTokens = 0, cacheWriteTokens = 0 } }: LearnedReport) =>
+      cacheReadTokens + cacheWriteTokens > 0;
+    return reports.length === 0 || reports.some(isCached);
+  }
+
+  /** True if the provider counts cached tokens, and counted none in the last request. */
+  get isUncached(): boolean {
+    return this.#last !== undefined && isUncached(this.#last.usage);
+  }
+
+  /** Learns from the next report in the log. */
+  learn(report: LearnedReport): void {
+    this.#refused = undefined;
+    this.learnAll([...this.#reports, report]);
+  }
+
+  /**
+   * Learns from the reports of a log, oldest first. Only the newest ones count, the same number that a new handle
+   * reads, so that it plans as this one does.
+   */
+  learnAll(reports: readonly LearnedReport[]): void {
+    this.#reports = reports.slice(-MAX_REPORTS);
+    this.#learned = this.#start();
+    for (const report of this.#reports) this.#learnReport(report);
+    if (this.#refused) this.#learned = learnCount(this.#learned, this.#refused);
+  }
+
+  #learnReport({ at, usage, model, meta }: LearnedReport): void {
+    if (isSummaryUsage({ meta })) return;
+    this.#last = { at, usage, ...(model !== undefined && { model }) };
+    const estimated = readEstimatedTokens({ meta });
+    if (estimated === undefined || (model !== undefined && model !== this.#model)) return;
+    this.#uneditedTokens = readRequestSizes({ meta })?.uneditedTokens ?? 0;
+    this.#learned = learnCount(this.#learned, { estimated, counted: countPromptTokens(usage) });
+  }
+
+  /** Learns the count of a refused request, which has no report, until the next report. */
+  learnRefused(estimated: number, counted: number): void {
+    this.#refused = { estimated, counted };
+    this.#learned = learnCount(this.#learned, this.#refused);
   }
 }

@@ -2,7 +2,6 @@ import type { CacheState } from "../../model/receipt.ts";
 import { dropCachePrices } from "../models/drop-cache-prices.ts";
 import type { Slot } from "../slot.ts";
 import { buildReceipt } from "./build-receipt.ts";
-import { isUncached } from "./cache-state.ts";
 import { estimateRequest } from "./estimate-request.ts";
 import type { PlannedEdit } from "./fitted-window.ts";
 import type { LoadedWindow } from "./load-window.ts";
@@ -27,7 +26,7 @@ export function planEdit(
   { slots: after, isForced, reason }: Pick<ProposedWindow, "slots" | "isForced" | "reason">,
 ): PlannedEdit {
   const { model, policy } = settings;
-  const facts = meter.last && isUncached(meter.last.usage) ? dropCachePrices(settings.facts) : settings.facts;
+  const facts = meter.isUncached ? dropCachePrices(settings.facts) : settings.facts;
   const receipt = buildReceipt({
     model,
     facts,

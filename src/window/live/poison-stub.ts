@@ -121,7 +121,8 @@ const CANDIDATES: Readonly<Record<PoisonKind, (part: Part) => boolean>> = {
     (part.type === "text" && part.text.length > LONG_TEXT) || (part.type === "blob" && part.of === "text"),
 };
 
-function isUnpaired(kind: PoisonKind): boolean {
+/** True if calls and results do not match. */
+export function isUnpaired(kind: PoisonKind): boolean {
   return kind === "orphan-call" || kind === "orphan-result" || kind === "unpaired";
 }
 

@@ -12,7 +12,8 @@ import { isWorthEditing } from "./edit-guard.ts";
 import type { WindowUpdate } from "./follower.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
-import { findLastPlan } from "./removed-content.ts";
+import { REFUSED_REASON } from "./refusals.ts";
+import { findLastPlan, hasRemovedContent } from "./removed-content.ts";
 import { isSameSlots, isSameWindow } from "./same-window.ts";
 import { createFloorError } from "./window-errors.ts";
 import { computeCachePrices, type WindowSettings } from "./window-settings.ts";
@@ -28,6 +29,9 @@ export interface ProposedWindow {
   readonly reason: string;
 }
 
+/** Tokens kept free for a page: a share of the room beside content that never leaves, up to a bound. */
+const PAGE_RESERVE_SHARE = 0.25;
+const MAX_PAGE_RESERVE = 4_000;
 const LARGE_CHANGE = 0.1;
 /** Number of new messages from which on they are observed in turns with other work. */
 const MAX_AT_ONCE = 8;
@@ -42,10 +46,11 @@ export class PolicyPlanner {
   /** Mutable, and read by the policy on every fit: the budget depends on the provider's reports. */
   readonly #budget: { -readonly [Key in keyof Budget]: Budget[Key] };
   #run: PolicyRun | undefined;
+  /** Estimated tokens that a request may take because the provider has refused a larger one. */
+  capTokens = Number.POSITIVE_INFINITY;
+  /** Replies of the session, as far as they were read. */
   #calls = 0;
   #startTokens = 0;
-  /** True once content has left the window since it was loaded; only the running policy knows about it. */
-  #hasEdited = false;
   /** Why the policy wants an edit that was not worth applying yet. */
   #deferredReason: string | undefined;
 
@@ -68,11 +73,6 @@ export class PolicyPlanner {
     return this.#calls;
   }
 
-  /** Estimated tokens that a whole request may take, as of the last fit. */
-  get budgetTokens(): number {
-    return this.#budget.tokens;
-  }
-
   /** Sets the tokens that come before the messages. */
   setSystem(tokens: number): void {
     this.#budget.system = tokens;
@@ -80,8 +80,13 @@ export class PolicyPlanner {
 
   /** Passes new messages to the policy, or restarts it for a newly loaded window. */
   applyUpdate(followed: WindowUpdate): Promise<void> | undefined {
-    if (followed.isNew) this.forget();
-    else if (followed.arrived.length > MAX_AT_ONCE) return this.#observeInTurns(followed.arrived);
+    if (followed.isNew) {
+      this.forget();
+      this.#calls = countReplies(followed.window.past) + countReplies(followed.window.slots);
+      return undefined;
+    }
+    this.#calls += countReplies(followed.arrived);
+    if (followed.arrived.length > MAX_AT_ONCE) return this.#observeInTurns(followed.arrived);
     else for (const slot of followed.arrived) this.observe(slot);
     return undefined;
   }
@@ -100,6 +105,12 @@ export class PolicyPlanner {
     this.#run?.observe(slot);
   }
 
+  /** Tells the policy that a page has left the window. */
+  omit(page: Slot): void {
+    if (this.#run?.omit) this.#run.omit(page);
+    else this.#run = undefined;
+  }
+
   /** True if a window is large enough to need the policy's deferred work. */
   isDigestDue(slots: readonly Slot[]): boolean {
     return this.#budget.system + sumSlotTokens(slots) > MIN_DIGEST_SHARE * this.#budget.tokens;
@@ -115,47 +126,37 @@ export class PolicyPlanner {
     }
   }
 
-  /**
-   * True if the policy must restart and would not know which messages have left, so the window has to be reloaded
-   * first.
-   */
-  mustReload(window: LoadedWindow, forcedTokens?: number): boolean {
-    if (!this.#hasEdited) return false;
-    this.#setBudget(window, forcedTokens);
-    return !this.#run || this.#hasBudgetChanged();
-  }
-
   /** Throws WINDOW_FLOOR if the content that may not be cut does not fit. */
   fit(window: LoadedWindow, moment: Moment, forcedTokens?: number): ProposedWindow {
     const { slots } = window;
     this.#setBudget(window, forcedTokens);
-    const { tokens: most, messages = Number.POSITIVE_INFINITY } = this.#budget;
+    const { most, messages = Number.POSITIVE_INFINITY } = this.#budget;
     const isForced =
       window.unread !== undefined ||
-      this.#budget.system + sumSlotTokens(slots) > most ||
+      this.#budget.system + sumSlotTokens(slots) > (most as number) ||
       slots.length > messages;
     if (this.#hasBudgetChanged()) this.#run = undefined;
     const run = this.#run ?? this.#start(window);
     const fitted = run.fit(moment);
     const whole = this.#checkWindow(window, fitted);
     const next = this.#limitImages(whole, window);
-    this.#calls++;
     if (next !== fitted) this.#run = undefined;
     const isChanged = window.unread !== undefined || !isSameWindow(slots, next);
     const isTouchUp =
       run.isTouchUp === true && next === fitted && window.unread === undefined && isSameSlots(slots, next);
     const isEdited =
       isChanged && (isTouchUp || this.#isWorthEditing(window, next, forcedTokens, next !== fitted));
-    const wanted = run.reason ?? this.#deferredReason;
-    this.#deferredReason = isChanged && !isEdited ? wanted : undefined;
-    this.#hasEdited ||= isEdited && !isTouchUp;
+    const own = run.reason ?? this.#deferredReason;
+    const wanted = forcedTokens === undefined ? own : REFUSED_REASON;
+    this.#deferredReason = isChanged && !isEdited ? own : undefined;
+    // The policy goes on from the window that is sent, not from a proposal that was not worth applying.
+    if (isChanged && !isEdited) this.#run = undefined;
     const reasons: string[] = [];
     if (next === whole || !isSameWindow(slots, whole)) reasons.push(wanted ?? this.#settings.policy.name);
     if (next !== whole) reasons.push("images beyond the budget");
     return { slots: isEdited ? next : slots, isEdited, isForced, isTouchUp, reason: reasons.join(", ") };
   }
 
-  /** The policy remembers its proposals, so a deferred edit is applied once it frees enough. */
   #isWorthEditing(
     { slots, unread }: LoadedWindow,
     next: readonly Slot[],
@@ -215,27 +216,31 @@ export class PolicyPlanner {
   /** Restarts the policy on the next fit. */
   forget(): void {
     this.#run = undefined;
-    this.#hasEdited = false;
     this.#deferredReason = undefined;
   }
 
-  #start({ slots, past, pins, summaries, overlays }: LoadedWindow): PolicyRun {
+  #start(window: LoadedWindow): PolicyRun {
+    const { slots, past, isPastCut, unread, pins, summaries, overlays } = window;
     const { policy, tokensOf, facts, shrinkFilters } = this.#settings;
     const prices = computeCachePrices(facts);
-    this.#calls ||= [...past, ...slots].filter(({ message }) => message.role === "assistant").length;
     this.#startTokens = this.#budget.tokens;
     this.#run = policy.start(this.#budget, tokensOf, {
       ...(prices && { prices }),
       pins: new Set([...pins, ...summaries]),
       window: slots,
       past,
+      isPastCut: isPastCut || unread !== undefined,
       calls: this.#calls,
       isPatient: true,
       editedSeq: findLastPlan({ overlays }),
+      isHeld: createHeldTest(window),
+      heldSeq: Math.max(0, ...window.held.map(({ revert }) => window.places.findPlace(revert) ?? 0)),
       ...(shrinkFilters && { shrinkFilters }),
       settledSeq: Math.max(
         0,
-        ...overlays.map(({ entry, place }) => (entry.edit.type === "revert" ? place : 0)),
+        ...overlays.map(({ entry, place }) =>
+          entry.edit.type === "revert" && entry.author !== "longhaul" ? place : 0,
+        ),
       ),
     });
     return this.#run;
@@ -245,9 +250,9 @@ export class PolicyPlanner {
    * Sets the budget. It gives up the safety margin for uncertain estimates rather than exclude the floor, or the
    * protected messages as long as they fit.
    */
-  #setBudget(window: LoadedWindow, forcedTokens: number | undefined): void {
+  #setBudget(window: LoadedWindow, forcedTokens = Number.POSITIVE_INFINITY): void {
     const { limits, isClipping, model } = this.#settings;
-    const wanted = this.#meter.estimatedWithin(limits.from);
+    const wanted = Math.min(this.#meter.estimatedWithin(limits.from), this.capTokens);
     const all = this.#budget.system + sumSlotTokens(window.slots);
     // A window that fits as a whole has a floor that fits.
     const isAmple = isClipping && all <= Math.min(wanted, limits.most);
@@ -259,9 +264,22 @@ export class PolicyPlanner {
     const mayExceed = isClipping && Math.max(floor, all) > wanted;
     const whole = mayExceed ? this.#estimateProtected(window) : floor;
     const kept = this.#meter.counted(whole) <= limits.most ? whole : floor;
-    this.#budget.tokens = Math.max(wanted, kept);
-    this.#budget.window = Math.max(this.#meter.estimatedWithin(limits.window), this.#budget.tokens);
-    if (forcedTokens !== undefined) this.#budget.tokens = Math.min(this.#budget.tokens, forcedTokens);
+    const tokens = Math.max(wanted, kept);
+    this.#budget.tokens = Math.min(tokens, forcedTokens);
+    this.#budget.window = Math.max(this.#meter.estimatedWithin(limits.window), tokens);
+    this.#budget.most = Math.min(Math.max(this.computeMost(window), tokens), forcedTokens);
+  }
+
+  /**
+   * Estimated tokens up to which text of user and assistant stays in the window. Once content has left it, some room
+   * is kept free for pages, so that no page ever makes other content leave.
+   */
+  computeMost(window: LoadedWindow): number {
+    const most = Math.min(this.#meter.estimatedWithin(this.#settings.limits.most), this.capTokens);
+    if (!this.#settings.isPaging || !hasRemovedContent(window)) return most;
+    const isNear = this.#budget.system + sumSlotTokens(window.slots) > most - MAX_PAGE_RESERVE;
+    const room = isNear ? Math.max(0, most - this.#estimateProtected(window)) : most;
+    return most - Math.min(MAX_PAGE_RESERVE, room * PAGE_RESERVE_SHARE);
   }
 
   /** Validates the policy's window and converts results without their calls to text, because providers refuse them. */
@@ -282,4 +300,14 @@ export class PolicyPlanner {
           tokensOf,
         );
   }
+}
+
+function countReplies(slots: readonly Slot[]): number {
+  return slots.filter(({ message, isNote }) => message.role === "assistant" && !isNote).length;
+}
+
+/** A test for the places of a window that a person has brought back. */
+function createHeldTest({ held, places }: LoadedWindow): (seq: number) => boolean {
+  const stretches = held.flatMap(({ ranges }) => places.toStretches(ranges));
+  return (seq) => stretches.some(({ from, to }) => from <= seq && seq <= to);
 }

@@ -1,5 +1,8 @@
 import type { Slot } from "../slot.ts";
 
+/** The beginning of the reason of every edit that a refusal has caused; such edits are counted in the log. */
+export const REFUSED_REASON = "the provider refused the request";
+
 /** Tracks a provider's refusals of one request and the measures taken. */
 export class Refusals {
   #overflows = 0;
@@ -9,6 +12,9 @@ export class Refusals {
   #maxOutput: number | undefined;
   #overlays: readonly number[] = [];
   #givenUpTokens: number | undefined;
+  #namedLimit: number | undefined;
+  #turnCap: { readonly question: number; readonly tokens: number } | undefined;
+  #provenLimit = Number.POSITIVE_INFINITY;
 
   /** Number of times the window was shrunk, or the output lowered, after an overflow. */
   get overflows(): number {
@@ -23,6 +29,11 @@ export class Refusals {
   /** Estimated tokens that the window is forced to. */
   get forcedTokens(): number | undefined {
     return this.#forcedTokens;
+  }
+
+  /** The smallest limit that the provider has named, once a window within it was accepted; infinite before. */
+  get provenLimit(): number {
+    return this.#provenLimit;
   }
 
   /** Maximum output that the next try may ask for, once it was lowered. */
@@ -40,10 +51,24 @@ export class Refusals {
     return this.#givenUpTokens !== undefined && estimated >= this.#givenUpTokens;
   }
 
-  recordOverflow(place: number, forcedTokens: number): void {
+  recordOverflow(place: number, forcedTokens: number, namedLimit: number | undefined): void {
     this.#overflows++;
     this.#refusedAt = place;
     this.#forcedTokens = forcedTokens;
+    this.#namedLimit = namedLimit ?? this.#namedLimit;
+  }
+
+  /**
+   * Records that a window of `tokens` estimated tokens was refused, in the turn of the message at `question`. A provider
+   * that names no limit is likely to refuse that size again.
+   */
+  recordTurnCap(question: number, tokens: number): void {
+    this.#turnCap = { question, tokens };
+  }
+
+  /** The estimated tokens that windows of a turn have to stay below; infinite if none was refused. */
+  findTurnCap(question: number): number {
+    return this.#turnCap?.question === question ? this.#turnCap.tokens : Number.POSITIVE_INFINITY;
   }
 
   recordLoweredOutput(place: number, tokens: number): void {
@@ -59,6 +84,7 @@ export class Refusals {
   /** Records that all tries failed for a window of `estimated` tokens. */
   recordGiveUp(estimated: number): void {
     const inVain = Math.min(estimated, this.#givenUpTokens ?? estimated);
+    this.#namedLimit = undefined;
     this.reset();
     this.#givenUpTokens = inVain;
   }
@@ -75,6 +101,8 @@ export class Refusals {
   }
 
   reset(): void {
+    this.#provenLimit = Math.min(this.#provenLimit, this.#namedLimit ?? this.#provenLimit);
+    this.#namedLimit = undefined;
     this.#overflows = 0;
     this.#rejections = 0;
     this.#refusedAt = Number.POSITIVE_INFINITY;

@@ -2,14 +2,14 @@ import { SerialQueue } from "../../base/serial-queue.ts";
 import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { checkNames } from "../../model/check-names.ts";
 import type { Entry, MessageBody, UsageBody } from "../../model/entry.ts";
-import type { Usage } from "../../model/usage.ts";
+import { checkUsage, type Usage } from "../../model/usage.ts";
 import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { detectOutputOverflow, detectOverflow, type Overflow } from "../limits/overflow.ts";
 import { detectPoison } from "../limits/poison.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { buildUsageMeta, countPromptTokens } from "../usage/usage-meta.ts";
 import type { FittedWindow } from "./fitted-window.ts";
-import { checkOverflowCounts, fitSmaller, lowerOutput, removePoison } from "./heal-window.ts";
+import { checkOverflowCounts, fitSmaller, lowerOutput, mendDefect, removePoison } from "./heal-window.ts";
 import type { FitOptions, WindowOptions } from "./session-window-options.ts";
 import { WindowFitter } from "./window-fitter.ts";
 import type { WindowFitterDeps } from "./window-fitter-deps.ts";
@@ -89,7 +89,6 @@ export class SessionWindow {
   /** Stores the provider's usage report for the last fitted request, and learns from it if it is plausible. */
   report(usage: Usage, options: ReportOptions = {}): Promise<Entry<UsageBody>> {
     return this.#queue.run(async () => {
-      checkFields("usage", usage);
       checkFields("options", options, {
         request: "text?",
         model: "text?",
@@ -113,7 +112,7 @@ export class SessionWindow {
       addedTokens = 0,
       overheadMs = 0,
     } = checkFields("options", options);
-    checkFields("usage", usage);
+    checkUsage(usage);
     const { refusals, sentSizes, settings } = this.#fitter;
     const { memories } = this.#deps;
     refusals.reset();
@@ -152,8 +151,9 @@ export class SessionWindow {
 
   /**
    * Returns a window for another try after a provider has refused the last one: smaller after an overflow, the same
-   * with `maxOutputTokens` if only the output was too large, or without the block that was rejected. Undefined if the
-   * failure is unrelated to the window. Throws WINDOW_OVERFLOW when all tries are used up.
+   * with `maxOutputTokens` if only the output was too large, as the conversation came if an edit had torn pairs or blocks
+   * (`defect`), or without the block that was rejected. Undefined if the failure is unrelated to the window. Throws
+   * WINDOW_OVERFLOW when the three tries of the running turn are used up, whichever handle made them.
    */
   heal(failure: ProviderFailure): Promise<FittedWindow | undefined> {
     return this.#queue.run(async () => {
@@ -163,7 +163,10 @@ export class SessionWindow {
       const output = detectOutputOverflow(failure);
       if (output) return this.#lowerOutput(this.checkOverflowCounts(output));
       const poison = detectPoison(failure);
-      const isOut = poison && (await removePoison(this.#fitter, poison, this.#deps));
+      if (!poison) return undefined;
+      const mended = await mendDefect(this.#fitter, poison, this.#deps);
+      if (mended) return mended;
+      const isOut = await removePoison(this.#fitter, poison, this.#deps);
       return isOut ? this.#fitter.fit({}) : undefined;
     });
   }

@@ -1,17 +1,22 @@
 import { throwIfAborted } from "../../model/errors.ts";
 import type { CacheState } from "../../model/receipt.ts";
+import { limitReserve } from "../limits/choose-next-try.ts";
+import { DEFAULT_CACHE_PRICES } from "../money/break-even.ts";
+import { isPage } from "../paging/page-note.ts";
 import type { Moment } from "../policy.ts";
+import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { estimateMaxCount } from "../tokens/learned-counts.ts";
 import type { RequestSizes } from "../usage/usage-meta.ts";
 import { buildCompactionState } from "./build-compaction-state.ts";
-import { estimateCacheState, isUncached } from "./cache-state.ts";
+import { estimateCacheState } from "./cache-state.ts";
 import { checkProgress } from "./check-progress.ts";
 import { estimateRequest } from "./estimate-request.ts";
 import { findLastSent } from "./find-last-sent.ts";
 import type { FittedWindow, PlannedEdit } from "./fitted-window.ts";
 import { Follower } from "./follower.ts";
+import { chooseLeavingPages } from "./leaving-pages.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import { measureWindow } from "./measure-window.ts";
 import type { MemoriesSource } from "./memories-source.ts";
@@ -19,22 +24,28 @@ import { Meter } from "./meter.ts";
 import { planEdit } from "./plan-edit.ts";
 import { PolicyPlanner } from "./policy-planner.ts";
 import { Refusals } from "./refusals.ts";
-import { hasRemovedContent } from "./removed-content.ts";
+import { findPageOverlay, hasRemovedContent } from "./removed-content.ts";
 import { restoreMessages } from "./restore-messages.ts";
 import type { FitOptions, WindowOptions } from "./session-window-options.ts";
-import { storePage, storePlan, storeTouchUp } from "./store-plan.ts";
+import { PlanWriter } from "./store-plan.ts";
 import type { WindowFitterDeps } from "./window-fitter-deps.ts";
 import { WindowPager } from "./window-pager.ts";
-import { resolveWindowSettings, type WindowSettings } from "./window-settings.ts";
+import { computeCachePrices, resolveWindowSettings, type WindowSettings } from "./window-settings.ts";
+
+/** Where no cache is reported, edits that no limit forces are at least so many calls apart. */
+const CALLS_BETWEEN_EDITS = 20;
+const PAGE_DONE = "the page of an earlier message left";
+const PAGE_OVER = "the page left to make room";
 
 /** Follows a session, lets the policy plan its window, and applies the plan. Not reentrant: one call at a time. */
 export class WindowFitter {
   readonly meter: Meter;
-  readonly planner: PolicyPlanner;
+  planner: PolicyPlanner;
   readonly refusals = new Refusals();
   readonly #deps: WindowFitterDeps;
   readonly follower: Follower;
   readonly #pager: WindowPager | undefined;
+  readonly #writer: PlanWriter;
   #settings: WindowSettings;
   #memories: string | undefined;
   #hasReadMemories = false;
@@ -53,6 +64,7 @@ export class WindowFitter {
       ? new WindowPager({ session, log, pageSource, windowTokens })
       : undefined;
     this.planner = new PolicyPlanner(this.#settings, this.meter, session);
+    this.#writer = new PlanWriter(log, session, (overlay) => this.follower.isOwn(overlay));
     this.follower = new Follower({
       session,
       entries: log.store.entries,
@@ -87,23 +99,26 @@ export class WindowFitter {
     throwIfAborted(options.signal);
     await this.#deps.flush();
     if (this.#deps.memories) await this.#readMemories(this.#deps.memories);
-    const followed = await this.follow();
+    const seen = await this.follow();
+    const followed = this.#learnLimit() ? await this.follow() : seen;
     const cache = options.cache ?? this.#estimateCacheState(followed);
     const mayCompact = this.#deps.compactor !== undefined && !options.dryRun;
     const isCompacted = mayCompact && (await this.#summarize(followed, cache, false, options.signal));
-    const compacted = isCompacted ? await this.follow() : followed;
-    const isForgetful = this.planner.mustReload(compacted, this.refusals.forcedTokens);
-    if (isForgetful) this.reload();
-    const window = isForgetful ? await this.follow() : compacted;
-    const { last } = this.meter;
+    const latest = isCompacted ? await this.follow() : followed;
+    const question = latest.slots[findNewestQuestion(latest.slots)]?.seq ?? 0;
+    this.planner.capTokens = this.refusals.findTurnCap(question);
+    const window = await this.#dropPages(latest, cache, options);
+    const { isUncached, isCaching } = this.meter;
+    const { forcedTokens } = this.refusals;
     const moment: Moment = {
+      ...(forcedTokens !== undefined && { forcedTokens }),
       isHot: cache !== "cold",
-      isUncached: last !== undefined && isUncached(last.usage),
-      pageTokens: this.#pager?.reserveTokens(window) ?? 0,
+      isUncached,
+      minCalls: isCaching ? 0 : CALLS_BETWEEN_EDITS,
     };
-    const proposed = this.planner.fit(window, moment, this.refusals.forcedTokens);
+    const proposed = this.planner.fit(window, moment, forcedTokens);
     if (!proposed.isEdited) {
-      const paged = hasRemovedContent(window) ? await this.#addPage(window, cache, options) : window;
+      const paged = await this.#addPage(window, cache, options);
       return this.#buildResult(paged, cache, options, { isSummarized: isCompacted });
     }
     const planned = planEdit(this.#describeCall(cache), window, proposed);
@@ -119,19 +134,21 @@ export class WindowFitter {
     // After a refusal, counts are in doubt and tries are limited, so every smaller window is worth a try.
     if (this.refusals.forcedTokens === undefined && !isTouchUp)
       checkProgress(planned.receipt.tokens, this.#settings);
-    const { log, session } = this.#deps;
-    const store = isTouchUp ? storeTouchUp : storePlan;
-    const overlay = await store(log, session, window, proposed.slots, planned);
+    const overlay = isTouchUp
+      ? await this.#writer.storeTouchUp(window, proposed.slots, planned)
+      : await this.#writer.storePlan(window, proposed.slots, planned);
     if (overlay === undefined) {
       this.forget();
       return this.fit(options);
     }
-    if (isTouchUp) this.follower.applyChange(overlay, proposed.slots);
-    else this.follower.applyPlan(overlay, proposed.slots);
-    const edited = { ...window, slots: proposed.slots, head: overlay };
-    const hasRemoved = !isTouchUp || hasRemovedContent(window);
-    const paged = hasRemoved ? await this.#addPage(edited, cache, options) : edited;
-    return this.#buildResult(paged, cache, options, { plan: { ...planned, overlay }, isTouchUp });
+    const edited = await this.follower.apply(overlay, isTouchUp ? proposed.slots : undefined);
+    // After a plan the policy starts again from the log, so that it knows what a new handle would know.
+    if (!isTouchUp) this.planner.forget();
+    const paged = await this.#addPage(edited, cache, options);
+    return this.#buildResult(paged, cache, options, {
+      plan: { ...planned, overlay: overlay.seq },
+      isTouchUp,
+    });
   }
 
   /** The window as log and overlays define it now, whether it fits or not; `dryRun` is false if it has been sent. */
@@ -145,7 +162,8 @@ export class WindowFitter {
   /** The window, updated with new entries of the log. */
   async follow(): Promise<LoadedWindow> {
     const followed = await this.follower.follow();
-    if (followed.isNew) this.#lastSent = findLastSent(followed.window, this.meter);
+    if (followed.isNew && this.#lastSent.length === 0)
+      this.#lastSent = findLastSent(followed.window, this.meter);
     const applying = this.planner.applyUpdate(followed);
     if (applying) await applying;
     this.refusals.observe(followed.window.slots);
@@ -194,27 +212,68 @@ export class WindowFitter {
     this.#lastSent = [];
   }
 
+  /** Keeps to a limit that the provider has named, so that it is not refused again; true if it is new. */
+  #learnLimit(): boolean {
+    const { limits } = this.#settings;
+    const window = this.refusals.provenLimit;
+    if (window >= limits.window) return false;
+    const reserve = limitReserve(window, limits.reserve);
+    const most = window - reserve;
+    const learned = { ...limits, window, reserve, most, from: Math.min(limits.from, most) };
+    this.#settings = { ...this.#settings, limits: learned };
+    this.planner = new PolicyPlanner(this.#settings, this.meter, this.#deps.session);
+    this.planner.setSystem(this.estimate([]));
+    this.reload();
+    return true;
+  }
+
+  /**
+   * Takes pages of earlier turns out of the window where that costs less than carrying them, and all pages where the
+   * window would be too large with them.
+   */
+  async #dropPages(window: LoadedWindow, cache: CacheState, { dryRun }: FitOptions): Promise<LoadedWindow> {
+    const { forcedTokens = Number.POSITIVE_INFINITY } = this.refusals;
+    const over = this.estimate(window.slots) - Math.min(this.planner.computeMost(window), forcedTokens);
+    const prices = computeCachePrices(this.#settings.facts) ?? DEFAULT_CACHE_PRICES;
+    const leaving = chooseLeavingPages(window.slots, {
+      overTokens: over,
+      prices,
+      isCold: cache === "cold",
+      calls: this.planner.calls,
+    });
+    if (leaving.length === 0) return window;
+    if (dryRun) return { ...window, slots: window.slots.filter((slot) => !leaving.includes(slot)) };
+    let left = window;
+    for (const slot of leaving) {
+      const page = findPageOverlay(left, slot);
+      const overlay = page && (await this.#writer.revert(left, page, over > 0 ? PAGE_OVER : PAGE_DONE));
+      if (!overlay) continue;
+      left = await this.follower.apply(overlay);
+      this.planner.omit(slot);
+    }
+    return left;
+  }
+
   /** Adds the content that the newest message asks for and that has left the window, stored as an overlay. */
   async #addPage(
     window: LoadedWindow,
     cache: CacheState,
     { dryRun, signal }: FitOptions,
   ): Promise<LoadedWindow & { readonly page?: PlannedEdit }> {
-    if (!this.#pager || dryRun) return window;
+    if (!this.#pager || dryRun || !hasRemovedContent(window)) return window;
     const most = this.meter.estimatedWithin(this.#settings.limits.most);
-    const room = Math.min(most, this.planner.budgetTokens) - this.estimate(window.slots);
+    const room = Math.min(most, this.refusals.forcedTokens ?? most) - this.estimate(window.slots);
     const page = await this.#pager.find(window, room, signal);
     if (!page) return window;
     const slot = { ...page.slot, tokens: this.#settings.tokensOf(page.slot.message) };
-    const slots = [...window.slots, slot];
-    const proposed = { slots, isForced: false, reason: page.reason };
+    const proposed = { slots: [...window.slots, slot], isForced: false, reason: page.reason };
     const planned = planEdit(this.#describeCall(cache), window, proposed);
-    const { log, session } = this.#deps;
-    const overlay = await storePage(log, session, window, page.edit, planned);
+    const overlay = await this.#writer.storePage(window, page.edit, planned);
     if (overlay === undefined) return window;
-    this.planner.observe(slot);
-    this.follower.applyChange(overlay, slots);
-    return { ...window, slots, page: { ...planned, overlay } };
+    const paged = await this.follower.apply(overlay);
+    const shown = paged.slots.findLast(isPage);
+    if (shown) this.planner.observe(shown);
+    return { ...paged, page: { ...planned, overlay: overlay.seq } };
   }
 
   /** Adds a summary because the provider says that the window is too large, regardless of estimates. */

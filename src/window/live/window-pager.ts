@@ -23,6 +23,7 @@ import { estimateText } from "../tokens/estimate.ts";
 import { readMarks } from "./find-active-overlays.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import { findHiddenStretches, toPlacedEdit } from "./place-edit.ts";
+import { isPageOverlay, PAGE_REASON } from "./removed-content.ts";
 
 /** Dependencies of a pager. */
 interface WindowPagerDeps {
@@ -46,6 +47,10 @@ interface WindowPage {
 const MAX_QUOTED_CHARACTERS = 8_000;
 const MAX_OUTPUT_CHARACTERS = 1_600;
 const MAX_STRETCHES = 80;
+/** Words that ask for nothing get a page only so many replies after the last edit: each page is paid for. */
+const CALLS_BETWEEN_PAGES = 60;
+/** A text that is nothing but a question. */
+const QUESTION = /^[^.!\n]{1,400}\?\s*$/;
 /**
  * A page for a plan or an error gets a smaller budget than one for a person's question, and needs a more specific cue.
  */
@@ -53,9 +58,6 @@ const WORK_SHARE = 1 / 8;
 const WORK_SPECIFICITY = 12;
 /** A search that takes longer is abandoned, and the request is sent without a page. */
 const MAX_SEARCH_MS = 10_000;
-/** Minimum tokens that a full window frees for a page, so that requested content can be brought back. */
-const RESERVE_TOKENS = 4_000;
-const PAGE_REASON = "brought back";
 
 /**
  * Brings back content that has left a session's window when its newest message asks for it; at most once per message.
@@ -69,12 +71,6 @@ export class WindowPager {
     this.#deps = parts;
   }
 
-  /** Tokens to leave free for a page; 0 if no content has left the window, or nothing asks for it. */
-  reserveTokens({ slots, overlays }: LoadedWindow): number {
-    const cue = overlays.length > 0 ? this.#findCue(slots) : undefined;
-    return cue ? Math.min(RESERVE_TOKENS, this.#computeBudget(cue)) : 0;
-  }
-
   /** Finds the page for the newest message of a window, within `roomTokens`; undefined if there is none. */
   async find(
     window: LoadedWindow,
@@ -85,11 +81,13 @@ export class WindowPager {
     const cue = this.#findCue(slots);
     const asking = cue && slots[cue.index];
     if (!cue || !asking) return undefined;
-    const maxTokens = Math.min(this.#computeBudget(cue), roomTokens);
-    const isWanted = maxTokens >= MIN_PAGE_TOKENS && !(await this.#hasPage(window, asking.seq));
+    const growth = Math.min(roomTokens / 2, estimateTurnGrowth(slots));
+    const maxTokens = Math.min(this.#computeBudget(cue), roomTokens - growth);
+    const isRare = cue.kind !== "statement" || countRepliesSinceEdit(window) >= CALLS_BETWEEN_PAGES;
+    const isWanted = isRare && maxTokens >= MIN_PAGE_TOKENS && !(await this.#hasPage(window, asking.seq));
     const found = isWanted ? await this.#search(cue, asking.seq, window, signal) : [];
     this.#lastPlace = asking.seq;
-    const texts = await this.#choose(found, window, asking.seq, maxTokens);
+    const texts = await this.#choose(found, window, asking.seq, maxTokens, cue);
     if (texts.length === 0) return undefined;
     return buildPage(asking, texts, cue);
   }
@@ -108,7 +106,7 @@ export class WindowPager {
 
   #computeBudget({ kind }: PageCue): number {
     const budget = computePageBudget(this.#deps.windowTokens);
-    return kind === "question" ? budget : budget * WORK_SHARE;
+    return kind === "plan" || kind === "error" ? budget * WORK_SHARE : budget;
   }
 
   /** True if a message already had a page, even if it was reverted; a page is never built twice. */
@@ -136,7 +134,7 @@ export class WindowPager {
         ...(before && { before }),
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       });
-      const least = kind === "question" ? MIN_SPECIFICITY : WORK_SPECIFICITY;
+      const least = kind === "plan" || kind === "error" ? WORK_SPECIFICITY : MIN_SPECIFICITY;
       return specificity < least || certainty < MIN_CERTAINTY ? [] : stretches;
     } catch (error) {
       throwIfAborted(signal);
@@ -163,6 +161,7 @@ export class WindowPager {
     window: LoadedWindow,
     before: number,
     maxTokens: number,
+    { kind }: PageCue,
   ): Promise<readonly (PageText & { readonly place: number; readonly entry: Place })[]> {
     const isWhole = ({ seq, isNote, original, message }: Slot) =>
       !isNote && !window.summaries.has(seq) && (!original || original === message);
@@ -172,6 +171,7 @@ export class WindowPager {
     const removed = findHiddenByOthers(window);
     const read: (PageText & PageStretch & { readonly place: number; readonly entry: Place })[] = [];
     const seen = new Set<number>();
+    const askedBefore = new Set<number>();
     let least = Number.NEGATIVE_INFINITY;
     for (const stretch of found) {
       const { session, seq, author, at, score } = stretch;
@@ -184,14 +184,21 @@ export class WindowPager {
       const text = (await stretch.read(maxCharacters)) ?? "";
       if (author !== "tool" && !(await this.#isMessageText({ session, seq }, text))) continue;
       const isShown = whole.has(place) || texts.has(text) || notes.some((note) => note.includes(text));
-      if (read.length === 0) least = computeMinScore({ score, isShown });
+      // An earlier question in the window is not an answer, however similar it is to this one; nor is its reply.
+      if (isShown && author === "user" && QUESTION.test(text)) {
+        const reply = window.slots.findIndex((slot) => slot.seq === place) + 1;
+        if (reply > 0) askedBefore.add(window.slots[reply]?.seq ?? 0);
+        continue;
+      }
+      if (isShown && askedBefore.has(place)) continue;
+      if (read.length === 0) least = computeMinScore({ score, isShown }, kind);
       const cite = session === this.#deps.session ? `#${seq}` : `${session}#${seq}`;
       const heading = buildPageHeading({ cite, author, at });
       const tokens = estimateText(`${heading}\n${text}\n\n`);
       const entry = { session, seq };
       read.push({ cite, author, at, text, score, characters: text.length, tokens, isShown, place, entry });
     }
-    const chosen = chooseStretches(read, maxTokens - MIN_PAGE_TOKENS);
+    const chosen = chooseStretches(read, maxTokens - MIN_PAGE_TOKENS, kind);
     return chosen
       .map((index) => read[index] as (typeof read)[number])
       .filter(({ text }) => text.trim() !== "")
@@ -199,9 +206,32 @@ export class WindowPager {
   }
 }
 
-/** True for an overlay that stores a page. */
-export function isPageOverlay({ reason, edit }: Pick<Entry<OverlayBody>, "reason" | "edit">): boolean {
-  return edit.type === "plan" && edit.isWhole !== true && reason.startsWith(PAGE_REASON);
+const CAUSES: Readonly<Record<PageCue["kind"], string>> = {
+  recall: "the question",
+  question: "the question",
+  statement: "the message",
+  plan: "the plan",
+  error: "the error",
+};
+
+/** Replies since the window was last edited or had a page. */
+function countRepliesSinceEdit({ overlays, slots }: LoadedWindow): number {
+  const last = Math.max(0, ...overlays.map(({ entry, place }) => (entry.author === "longhaul" ? place : 0)));
+  return slots.filter(({ seq, message, isNote }) => !isNote && message.role === "assistant" && seq > last)
+    .length;
+}
+
+/** Average tokens of the tool calls and results of a turn: room that the rest of the running turn may need. */
+function estimateTurnGrowth(slots: readonly Slot[]): number {
+  let turns = 0;
+  let tokens = 0;
+  for (const { message, isNote, tokens: own } of slots) {
+    if (isNote) continue;
+    const isStep = message.parts.some(({ type }) => type === "tool-call" || type === "tool-result");
+    if (isStep) tokens += own;
+    else if (message.role === "user") turns++;
+  }
+  return tokens / Math.max(1, turns);
 }
 
 /** Stretches that people or clients removed from the window themselves; pages must not bring them back. */
@@ -227,7 +257,7 @@ function buildPage(
     tokens: 0,
     isNote: true,
   };
-  const cause = { question: "the question", plan: "the plan", error: "the error" }[kind];
+  const cause = CAUSES[kind];
   const entries = texts.length === 1 ? "1 entry" : `${texts.length} entries`;
   return {
     after,

@@ -3,8 +3,13 @@ import type { Usage } from "../../model/usage.ts";
 import type { ModelFacts } from "./model-data.ts";
 
 const PER_MILLION = 1_000_000;
+/** The price of a search by the web tools of Anthropic and OpenAI. */
+const DOLLARS_PER_SEARCH = 0.01;
 
-/** Cost of a request in US dollars at its model's prices. */
+/**
+ * Cost of a request in US dollars at its model's prices, with the surcharges that the provider reported; calls that it made
+ * on other models are left out.
+ */
 export function computeUsageCost(usage: Usage, facts: ModelFacts): number {
   checkFields("usage", usage);
   checkFields("facts", facts, { prices: "object" });
@@ -13,12 +18,12 @@ export function computeUsageCost(usage: Usage, facts: ModelFacts): number {
   const promptTokens = inputTokens + cacheReadTokens + cacheWriteTokens;
   const { longPrompt } = facts;
   const prices = longPrompt && promptTokens > longPrompt.above ? longPrompt.prices : facts.prices;
-  return (
+  const dollars =
     (inputTokens * prices.input +
       outputTokens * prices.output +
       cacheReadTokens * prices.cacheRead +
       (cacheWriteTokens - hourTokens) * prices.cacheWrite +
       hourTokens * prices.cacheWriteHour) /
-    PER_MILLION
-  );
+    PER_MILLION;
+  return dollars * (usage.priceFactor ?? 1) + (usage.webSearches ?? 0) * DOLLARS_PER_SEARCH;
 }

@@ -5,11 +5,11 @@ import type {
   PriceCalculation,
   TieredPrices,
 } from "@pydantic/genai-prices";
+import { parseModelId } from "../../model/model-id.ts";
 import { ASSUMED_FACTS } from "./assumed-facts.ts";
 import { applyRequestedWindow, findKnownEntry, type NamedFacts } from "./known-models.ts";
 import type { ModelFacts, Prices } from "./model-data.ts";
 import type { Catalog } from "./model-facts.ts";
-import { parseModelId } from "./model-id.ts";
 
 /** Looks up a model in the package; null if the package does not know it. */
 type PriceLookup = (id: string, providerId?: string) => PriceCalculation | null;

@@ -1,7 +1,7 @@
+import { parseModelId } from "../../model/model-id.ts";
 import { ANTHROPIC_MODELS } from "./anthropic-models.ts";
 import { GOOGLE_MODELS } from "./google-models.ts";
 import type { ModelFacts } from "./model-data.ts";
-import { parseModelId } from "./model-id.ts";
 import { OPENAI_MODELS } from "./openai-models.ts";
 
 /** The facts of a model, and the name they are listed under. */

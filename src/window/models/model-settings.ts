@@ -1,7 +1,9 @@
 import { checkFields } from "../../model/argument-checks.ts";
+import { checkNames } from "../../model/check-names.ts";
 import { createArgumentError } from "../../model/errors.ts";
+import { parseModelId } from "../../model/model-id.ts";
+import type { Prices } from "./model-data.ts";
 import type { FactsOverrides } from "./model-facts.ts";
-import { parseModelId } from "./model-id.ts";
 
 /** Settings for one model or several. */
 export interface ModelSettings extends FactsOverrides {
@@ -14,6 +16,23 @@ export interface ModelSettings extends FactsOverrides {
   /** Name of the policy. */
   readonly policy?: string;
 }
+
+const NAMES: Readonly<Record<keyof ModelSettings, true>> = {
+  window: true,
+  maxOutput: true,
+  prices: true,
+  threshold: true,
+  reserveTokens: true,
+  maxMessages: true,
+  policy: true,
+};
+const PRICES: Readonly<Record<keyof Prices, true>> = {
+  input: true,
+  output: true,
+  cacheRead: true,
+  cacheWrite: true,
+  cacheWriteHour: true,
+};
 
 /** Settings by model id; a key that ends in "*" matches every id with that prefix. */
 export type ModelTable = Readonly<Record<string, ModelSettings>>;
@@ -33,6 +52,8 @@ export function checkModelTable(table: ModelTable): ModelTable {
   for (const [key, settings] of Object.entries(table)) {
     const option = `models[${JSON.stringify(key)}]`;
     const { window, maxOutput, prices = {}, threshold } = checkFields(option, settings);
+    checkNames(option, settings, Object.keys(NAMES));
+    checkNames(`${option}.prices`, checkFields(`${option}.prices`, prices), Object.keys(PRICES));
     if (key === "" || key.slice(0, -1).includes("*"))
       throw createArgumentError("models", key, 'a model id, or the beginning of ids followed by "*"');
     checkTokens(`${option}.window`, window);

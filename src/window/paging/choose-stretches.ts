@@ -1,3 +1,5 @@
+import type { PageCue } from "./page-cue.ts";
+
 /** A stretch of the log that a page could show, with its cost. */
 export interface PageStretch {
   readonly score: number;
@@ -14,7 +16,13 @@ export const MIN_CERTAINTY = 0.35;
 /** Stretches count as related down to this share of the best score. */
 const RELATED_SHARE = 0.3;
 /** If the window already shows the best stretch, the others must reach this share of its score. */
-const CLOSE_SHARE = 0.6;
+const CLOSE_SHARES: Readonly<Record<PageCue["kind"], number>> = {
+  recall: 0.6,
+  question: 0.9,
+  statement: 0.95,
+  plan: 0.6,
+  error: 0.6,
+};
 /** Beyond this many tokens, only clearly related stretches are added. */
 const BROAD_TOKENS = 4_000;
 const CLEAR_SHARE = 0.5;
@@ -25,8 +33,11 @@ const LENGTH_OFFSET = 100;
 /**
  * The minimum score of a stretch worth reading; `best` is the best of all, including stretches that the window shows.
  */
-export function computeMinScore(best: Pick<PageStretch, "score" | "isShown">): number {
-  return best.score * (best.isShown ? CLOSE_SHARE : RELATED_SHARE);
+export function computeMinScore(
+  best: Pick<PageStretch, "score" | "isShown">,
+  kind: PageCue["kind"] = "recall",
+): number {
+  return best.score * (best.isShown ? CLOSE_SHARES[kind] : RELATED_SHARE);
 }
 
 /**
@@ -34,13 +45,17 @@ export function computeMinScore(best: Pick<PageStretch, "score" | "isShown">): n
  * window are not shown again; if the window shows the best one, the question is assumed to be about content that never
  * left.
  */
-export function chooseStretches(stretches: readonly PageStretch[], maxTokens: number): readonly number[] {
+export function chooseStretches(
+  stretches: readonly PageStretch[],
+  maxTokens: number,
+  kind: PageCue["kind"] = "recall",
+): readonly number[] {
   const best = stretches.reduce<PageStretch | undefined>(
     (found, stretch) => (found && found.score >= stretch.score ? found : stretch),
     undefined,
   );
   if (!best) return [];
-  const least = computeMinScore(best);
+  const least = computeMinScore(best, kind);
   const worthOf = ({ score, characters }: PageStretch) =>
     score / (LENGTH_OFFSET + characters) ** LENGTH_POWER;
   const ranked = [...stretches.entries()]

@@ -11,12 +11,34 @@ export interface PageCue {
   readonly index: number;
   /** The text to search for. */
   readonly question: string;
-  /** The source of the request: a person's question, the agent's plan, or a tool error. */
-  readonly kind: "question" | "plan" | "error";
+  /**
+   * The source of the request: a person's question about something earlier, another question, other words of a person,
+   * the agent's plan, or a tool error.
+   */
+  readonly kind: "recall" | "question" | "statement" | "plan" | "error";
 }
 
+/** Words that refer to something earlier, or ask for a fact, a count, a date or an order. */
+const RECALL = new RegExp(
+  [
+    /\b(?:remind|remember|recall|forgot(?:ten)?|previous(?:ly)?|earlier|before|again|ago|back (?:then|to)|as (?:we|I|you) (?:said|did))\b/,
+    /\b(?:continue|go on|pick up) with\b|\b(?:the )?same (?:as|way)\b|\blast (?:time|week|month|year|session)\b/,
+    /\b(?:did|have|had|was|were) (?:I|we|you)\b|\bdo I have\b/,
+    /\b(?:I|we|you) (?:told|said|mentioned|discussed|decided|agreed|talked|suggested|recommended|chose)\b/,
+    /\bhow (?:many|much|long|often)\b|\bwhich\b.{0,80}\b(?:first|last|more|most)\b/,
+    /\b(?:when|where|who) (?:did|was|were|is)\b|\bwhat (?:was|were|did|is (?:my|our|the))\b|\bmy (?:current|new|latest|most recent)\b/,
+    /之前|上次|记得|刚才|以前|多少|哪个|什么时候/,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "i",
+);
+const QUESTION = /[?？]/;
 const PLAN_TOOLS = /^(?:todo_?write|update_?plan|write_?todos|update_todo_list|manage_todo_list)$/i;
 const MAX_ERROR_CHARACTERS = 600;
+const MAX_CLASSIFIED_CHARACTERS = 2_000;
+/** A longer message without a question mark tells something, even if it mentions something earlier. */
+const MAX_REQUEST_CHARACTERS = 200;
 const MAX_PLAN_CHARACTERS = 1_000;
 /** A command is executed and asks for nothing. */
 const COMMAND = /^\/[a-z][\w:-]*(?:\s|$)/i;
@@ -32,7 +54,9 @@ export function findPageCue(slots: readonly Slot[]): PageCue | undefined {
   if (!last) return undefined;
   if (index === findNewestQuestion(slots)) {
     const question = getOwnText(last.original ?? last.message);
-    return question === "" || COMMAND.test(question) ? undefined : { index, question, kind: "question" };
+    return question === "" || COMMAND.test(question)
+      ? undefined
+      : { index, question, kind: classifyQuestion(question) };
   }
   const results = last.message.parts.filter((part) => part.type === "tool-result");
   const failed = results.find(({ isError }) => isError);
@@ -41,6 +65,13 @@ export function findPageCue(slots: readonly Slot[]): PageCue | undefined {
   const call = slots[index - 1]?.message;
   const plan = call && findPlan(call, new Set(results.map(({ callId }) => callId)));
   return plan ? { index, question: plan, kind: "plan" } : undefined;
+}
+
+function classifyQuestion(text: string): PageCue["kind"] {
+  const beginning = text.slice(0, MAX_CLASSIFIED_CHARACTERS);
+  const isQuestion = QUESTION.test(beginning);
+  if (RECALL.test(beginning) && (isQuestion || text.length <= MAX_REQUEST_CHARACTERS)) return "recall";
+  return isQuestion ? "question" : "statement";
 }
 
 function getOutputText({ output }: ToolResultPart): string {

@@ -1,4 +1,5 @@
-import type { Part } from "../../model/part.ts";
+import type { Part, ToolCallPart } from "../../model/part.ts";
+import { getContentsName, parseToolArguments } from "../../touch/call-arguments.ts";
 import type { PassContext, Proposal } from "../pass.ts";
 import { shrinkPart } from "../replace-part.ts";
 import type { ShownContents } from "../shown-contents.ts";
@@ -51,6 +52,7 @@ function stubContents(
         return left.slice(0, from) + stub + left.slice(to);
       }, text);
   if (part.type === "text") return { ...part, text: cut(part.text) };
+  if (part.type === "tool-call") return stubWritten(part, leaving, place);
   if (part.type !== "tool-result") return part;
   if (leaving.some(({ block }) => block)) {
     const output = part.output.map((content, index) =>
@@ -60,6 +62,21 @@ function stubContents(
   }
   const what = describePaths([...new Set(leaving.map(({ path }) => path))]);
   return { ...part, output: [buildStubPart({ what, size: describeOutputSize(part.output), ...place })] };
+}
+
+/** The call without the contents that it wrote; its other arguments stay. */
+function stubWritten(
+  call: ToolCallPart,
+  leaving: readonly ShownContents[],
+  place: ReturnType<typeof getStubPlace>,
+): Part {
+  const from = parseToolArguments(call.input);
+  const name = from && getContentsName(from);
+  if (!from || name === undefined) return call;
+  const what = `What was written to ${leaving.map(({ path }) => path).join(", ")}`;
+  const stub = buildStubText({ what, size: describeTextSize(String(from[name]).length), ...place });
+  const input = { ...from, [name]: stub };
+  return { ...call, input: typeof call.input === "string" ? JSON.stringify(input) : input };
 }
 
 function describePaths(paths: readonly string[]): string {

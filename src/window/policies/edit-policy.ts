@@ -55,7 +55,7 @@ function startRun(rules: EditRules, budget: Budget, tokensOf: TokenEstimator, co
   let window = course.window ?? [];
   let arrived: Slot[] = [];
   /** A window taken over from elsewhere may contain messages that no step has seen. */
-  let isUnseen = window.length > 0;
+  let isUnseen = window.some(({ seq, isNote }) => !isNote && seq > (course.editedSeq ?? 0));
   let reason: string | undefined;
 
   function fit(moment: Moment): readonly Slot[] {

@@ -1,5 +1,6 @@
 import type { Message } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
+import { findRawCallId, findServerAnswerId } from "../../model/raw-calls.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import { pairResults } from "../placed-result.ts";
 import type { Slot } from "../slot.ts";
@@ -8,13 +9,24 @@ const NOTICE: Part = { type: "text", text: "[Result of an earlier call]" };
 
 /**
  * Converts results whose call has left the window to plain text: a result may arrive long after its call, and providers
- * refuse a result without its call.
+ * refuse a result without its call. So do they with results of their own tools.
  */
 export function withoutLostCalls(slots: readonly Slot[], tokensOf: TokenEstimator): readonly Slot[] {
   const lost = pairResults(slots).filter(({ placedCall: to }) => !to);
-  if (lost.length === 0) return slots;
   const parts = new Set<Part>(lost.map(({ result }) => result));
   const changed = new Set(lost.map(({ slot }) => slot));
+  const called = new Set<string>();
+  for (const [slot, { message }] of slots.entries()) {
+    for (const part of message.parts) {
+      if (part.type !== "raw" && part.type !== "blob") continue;
+      called.add(findRawCallId(part) ?? "");
+      const answered = findServerAnswerId(part);
+      if (answered === undefined || called.has(answered)) continue;
+      parts.add(part);
+      changed.add(slot);
+    }
+  }
+  if (parts.size === 0) return slots;
   return slots.map((slot, index) => {
     if (!changed.has(index)) return slot;
     const message = convertToText(slot.message, parts);
@@ -23,9 +35,10 @@ export function withoutLostCalls(slots: readonly Slot[], tokensOf: TokenEstimato
 }
 
 function convertToText(message: Message, lost: ReadonlySet<Part>): Message {
-  const parts = message.parts.flatMap((part): readonly Part[] =>
-    part.type === "tool-result" && lost.has(part) ? [NOTICE, ...part.output] : [part],
-  );
+  const parts = message.parts.flatMap((part): readonly Part[] => {
+    if (!lost.has(part)) return [part];
+    return part.type === "tool-result" ? [NOTICE, ...part.output] : [NOTICE];
+  });
   const hasResults = parts.some(({ type }) => type === "tool-result");
   return { ...message, parts, role: message.role === "tool" && !hasResults ? "user" : message.role };
 }

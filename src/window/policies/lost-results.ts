@@ -1,4 +1,5 @@
 import type { Part } from "../../model/part.ts";
+import { findRawCallId } from "../../model/raw-calls.ts";
 import { isCall, listAnsweredCallIds, listCallIds } from "../../model/tool-call-ids.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
@@ -17,8 +18,12 @@ export function withoutLostResults(
   return slots.map((slot) => {
     if (!listCallIds(slot.message).some(isLost)) return slot;
     const parts = slot.message.parts.map((part): Part => {
-      if (!isCall(part) || part.callId === undefined || !isLost(part.callId)) return part;
-      const name = part.type === "tool-call" ? part.name : (part.toolName ?? "a tool");
+      const callId = findRawCallId(part) ?? (isCall(part) ? part.callId : undefined);
+      if (callId === undefined || !isLost(callId)) return part;
+      const name =
+        part.type === "tool-call"
+          ? part.name
+          : ((part.type === "blob" ? part.toolName : undefined) ?? "a tool");
       return { type: "text", text: `[Call of ${name}; its result has left the window]` };
     });
     const message = { ...slot.message, parts };

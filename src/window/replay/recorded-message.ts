@@ -3,7 +3,7 @@ import { createArgumentError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import { requireParts } from "../../model/message.ts";
 import type { Part, ToolResultPart } from "../../model/part.ts";
-import { listAnsweredCallIds, listCallIds } from "../../model/tool-call-ids.ts";
+import { isCall, listAnsweredCallIds, listCallIds } from "../../model/tool-call-ids.ts";
 
 /** A message with its position and time. */
 export interface RecordedMessage {
@@ -28,7 +28,8 @@ export function* toConversation(messages: Iterable<RecordedMessage>): Generator<
   function* close(): Generator<RecordedMessage> {
     if (!reply) return;
     yield reply;
-    const calls = listCallIds(reply.message);
+    // Raw calls have no tool result.
+    const calls = reply.message.parts.flatMap((part) => (isCall(part) && part.callId ? [part.callId] : []));
     if (calls.length > 0) {
       const answers = calls.map((callId) => results?.parts.get(callId) ?? buildPlaceholder(callId));
       const { seq, at } = results ?? reply;

@@ -6,7 +6,7 @@ import { renderInput } from "../extract/part-text.ts";
 import { getOwnText } from "../inline-tool-output.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
-import { CUT_WORDS } from "../stub.ts";
+import { isStubbed } from "../stub.ts";
 import { type AskedLiterals, findAskedLiterals, hasLiteral } from "./asked-literals.ts";
 import { describeCall } from "./describe-call.ts";
 import { EditedFiles } from "./edited-files.ts";
@@ -261,13 +261,9 @@ function citeOf({ seq, cite = `#${seq}` }: Slot): string {
   return cite;
 }
 
-/** Clipping leaves a notice that the original does not have. */
+/** Clipping and stubs leave a notice that the original does not have. */
 function isClipped(part: ToolResultPart, original: ToolResultPart): boolean {
-  return hasCut(part) && !hasCut(original);
-}
-
-function hasCut({ output }: ToolResultPart): boolean {
-  return output.some((content) => content.type === "text" && content.text.includes(CUT_WORDS));
+  return isStubbed(part.output) && !isStubbed(original.output);
 }
 
 function isEqual(one: Part, other: Part | undefined): boolean {

@@ -14,11 +14,13 @@ export const CHARACTER_CLASS = {
   other: 11,
   wideMark: 12,
   symbol: 13,
+  thai: 14,
+  emoji: 15,
 } as const;
 
 const ASCII = Uint8Array.from({ length: 128 }, (_, code) => classifyAscii(code));
 
-/** The class of a UTF-16 unit. Surrogates count as symbols: most of them are emoji. */
+/** The class of a UTF-16 unit. Surrogates count as emoji, because most of them are. */
 export function classifyCharacter(unit: number): number {
   if (unit < 128) return ASCII[unit] as number;
   if (unit < 0x250) return unit < 0xc0 ? CHARACTER_CLASS.symbol : CHARACTER_CLASS.accented;
@@ -38,12 +40,14 @@ function classifyAscii(code: number): number {
 }
 
 function classifyAlphabet(unit: number): number {
+  if (unit >= 0xe00 && unit < 0xf00) return CHARACTER_CLASS.thai;
   if (unit >= 0x400 && unit < 0x530) return CHARACTER_CLASS.cyrillic;
   if (unit >= 0x1100 && unit < 0x1200) return CHARACTER_CLASS.hangul;
   return unit >= 0x1e00 && unit < 0x1f00 ? CHARACTER_CLASS.accented : CHARACTER_CLASS.other;
 }
 
 function classifyEastAsian(unit: number): number {
+  if (unit >= 0xd800 && unit < 0xe000) return CHARACTER_CLASS.emoji;
   if (unit >= 0x3040 && unit < 0x3100) return CHARACTER_CLASS.kana;
   if (unit >= 0xac00 && unit < 0xd7b0) return CHARACTER_CLASS.hangul;
   if (unit >= 0x3000 && unit < 0x3040) return CHARACTER_CLASS.wideMark;

@@ -19,6 +19,8 @@ export interface Gauge {
   counted(estimated: number): number;
   /** The largest estimate for which the provider is certain to count at most `tokens`. */
   estimatedWithin(tokens: number): number;
+  /** The estimate for which the provider is expected to count `tokens`. */
+  estimatedAt(tokens: number): number;
   /** Learns from one request: its uncalibrated estimate and the provider's count. */
   observe(estimated: number, counted: number): Gauge;
 }
@@ -29,22 +31,12 @@ const MIN_MARGIN = 1.02;
 
 /** Restores a saved gauge, or starts a new one. */
 export function createGauge(state: GaugeState = { calibration: createCalibrationState() }): Gauge {
-  const { anchor } = state;
   const { factor } = createCalibration(state.calibration);
   return {
     state,
     counted: (estimated) => Math.round(computeCount(state, estimated, factor)),
-    estimatedWithin: (tokens) => {
-      const careful = factor * computeMargin(state.calibration);
-      if (!anchor) return Math.floor(tokens / careful);
-      if (tokens >= anchor.counted) return Math.floor(anchor.estimated + (tokens - anchor.counted) / careful);
-      const excess = anchor.counted - tokens;
-      const bySize = anchor.estimated * (tokens / anchor.counted);
-      return Math.max(
-        0,
-        Math.floor(Math.min(bySize, anchor.estimated - excess / (factor / computeMargin(state.calibration)))),
-      );
-    },
+    estimatedWithin: (tokens) => computeEstimate(state, tokens, factor, computeMargin(state.calibration)),
+    estimatedAt: (tokens) => computeEstimate(state, tokens, factor, 1),
     observe: (estimated, counted) => {
       if (!(estimated >= 0 && counted > 0)) return createGauge(state);
       return createGauge({
@@ -53,6 +45,16 @@ export function createGauge(state: GaugeState = { calibration: createCalibration
       });
     },
   };
+}
+
+/** The largest estimate that counts at most `tokens`, even if each token after the anchor counts `margin` times as expected. */
+function computeEstimate({ anchor }: GaugeState, tokens: number, factor: number, margin: number): number {
+  if (!anchor) return Math.floor(tokens / (factor * margin));
+  if (tokens >= anchor.counted)
+    return Math.floor(anchor.estimated + (tokens - anchor.counted) / (factor * margin));
+  const bySize = anchor.estimated * (tokens / anchor.counted);
+  const byChange = anchor.estimated - (anchor.counted - tokens) / (factor / margin);
+  return Math.max(0, Math.floor(Math.min(bySize, byChange)));
 }
 
 function computeCount({ anchor }: GaugeState, estimated: number, factor: number): number {

@@ -1,4 +1,4 @@
-import { parseModelId } from "../models/model-id.ts";
+import { parseModelId } from "../../model/model-id.ts";
 
 /** For Claude before 4.7, measured on the growth of real windows; see docs/tokens.md. */
 const CLAUDE = 1.3;

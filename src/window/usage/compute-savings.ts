@@ -84,7 +84,8 @@ function buildUneditedUsage(
   };
 }
 
-function withoutCost({ cost: _, ...counts }: Usage): Usage {
+/** The counts alone, because an edit changes neither searches nor surcharges. */
+function withoutCost({ cost: _, priceFactor: __, webSearches: ___, ...counts }: Usage): Usage {
   return counts;
 }
 

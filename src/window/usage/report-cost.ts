@@ -14,6 +14,12 @@ export function computeReportCost(
   checkKind("factsOf", factsOf, "function");
   const { usage, model } = checkFields("report", report, { usage: "object" });
   if (usage.cost !== undefined) return usage.cost;
-  const facts = model === undefined ? undefined : factsOf(model);
-  return facts && !facts.arePricesAssumed ? computeUsageCost(usage, facts) : undefined;
+  let sum = 0;
+  for (const call of [usage, ...(usage.otherCalls ?? [])]) {
+    const name = ("model" in call ? call.model : undefined) ?? model;
+    const facts = name === undefined ? undefined : factsOf(name);
+    if (!facts || facts.arePricesAssumed) return undefined;
+    sum += computeUsageCost(call, facts);
+  }
+  return sum;
 }

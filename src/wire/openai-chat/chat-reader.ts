@@ -28,6 +28,7 @@ class ChatAssembly implements ReplyAssembly {
   readonly #details = new StreamDetails();
   readonly #media = new StreamMedia();
   #usage: unknown;
+  #tier: unknown;
   #isEnded = false;
   failure: ProviderFailure | undefined;
   stopReason: string | undefined;
@@ -77,7 +78,7 @@ class ChatAssembly implements ReplyAssembly {
   }
 
   get usage(): Usage | undefined {
-    return parseOpenaiUsage(this.#usage);
+    return parseOpenaiUsage(this.#usage, { service_tier: this.#tier });
   }
 
   /** The finish reason ends the message; usage and the end marker follow it. */
@@ -93,6 +94,7 @@ class ChatAssembly implements ReplyAssembly {
     if (chunk.error !== undefined && chunk.error !== null) this.failure = readStreamFailure(chunk);
     this.responseId = toText(chunk.id) ?? this.responseId;
     this.model = toText(chunk.model) ?? this.model;
+    this.#tier = chunk.service_tier ?? this.#tier;
     this.#usage = toObject(chunk.usage) ?? toObject(toObject(chunk.x_groq)?.usage) ?? this.#usage;
     for (const value of toArray(chunk.choices)) {
       const choice = toObject(value);

@@ -25,7 +25,7 @@ export const openaiChatWire: Wire = {
   encodeRequest: encodeChatRequest,
   encodeEdited: encodeChat,
   createReader: createChatReader,
-  parseUsage: parseOpenaiUsage,
+  parseUsage: (report) => parseOpenaiUsage(report),
   capUsage: capOpenaiUsage,
   parseFailure: readFailureReply,
   encodeFault: (fault) => ({ error: toOpenaiError(fault, FIELD) }),

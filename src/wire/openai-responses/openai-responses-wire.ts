@@ -34,7 +34,7 @@ export const openaiResponsesWire: Wire = {
   encodeEdited: encodeResponses,
   encodeLogged: encodeLoggedMessage,
   createReader: createResponsesReader,
-  parseUsage: parseOpenaiUsage,
+  parseUsage: (report) => parseOpenaiUsage(report),
   capUsage: capOpenaiUsage,
   parseFailure: readFailureReply,
   encodeFault: (fault) => ({ error: toOpenaiError(fault, INPUT_FIELD) }),

@@ -85,7 +85,9 @@ class ResponsesAssembly implements ReplyAssembly {
   }
 
   get usage(): Usage | undefined {
-    return parseOpenaiUsage(this.#response.usage);
+    const usage = parseOpenaiUsage(this.#response.usage, this.#response);
+    const webSearches = this.items().filter(({ type }) => type === "web_search_call").length;
+    return usage && webSearches > 0 ? { ...usage, webSearches } : usage;
   }
 
   get responseId(): string | undefined {

@@ -1,12 +1,20 @@
 import type { Usage } from "../../model/usage.ts";
 import { toObject } from "../fields.ts";
-import { sumKnownCounts, toCount, toInputCounts, toUsage } from "../usage/usage-counts.ts";
+import {
+  findPriceFactor,
+  sumKnownCounts,
+  toCost,
+  toCount,
+  toInputCounts,
+  toUsage,
+} from "../usage/usage-counts.ts";
+import type { WireObject } from "../wire.ts";
 
 /**
  * Parses the usage of OpenAI and compatible servers; undefined if it contains no count. Some servers use the fields of
- * Responses in Chat Completions, so both are read.
+ * Responses in Chat Completions, so both are read. `reply` names the tier that the request was served in.
  */
-export function parseOpenaiUsage(value: unknown): Usage | undefined {
+export function parseOpenaiUsage(value: unknown, reply: WireObject = {}): Usage | undefined {
   const report = toObject(value) ?? {};
   const inputDetails = toObject(report.prompt_tokens_details) ?? toObject(report.input_tokens_details) ?? {};
   const outputDetails =
@@ -17,6 +25,7 @@ export function parseOpenaiUsage(value: unknown): Usage | undefined {
   // Some servers do not include reasoning in the completion count; their total shows it.
   const isBeside =
     reasoning !== undefined && report.total_tokens === sumKnownCounts(input, output, reasoning);
+  const factor = findPriceFactor(reply);
   return toUsage({
     ...toInputCounts(
       input,
@@ -25,6 +34,7 @@ export function parseOpenaiUsage(value: unknown): Usage | undefined {
     ),
     outputTokens: isBeside ? sumKnownCounts(output, reasoning) : output,
     reasoningTokens: reasoning,
-    cost: toCount(report.cost),
+    cost: toCost(report.cost),
+    priceFactor: factor === 1 ? undefined : factor,
   });
 }

@@ -1,12 +1,12 @@
 import type { MessageInput } from "../../model/message.ts";
 import type { Usage } from "../../model/usage.ts";
-import { toText } from "../fields.ts";
+import { toArray, toObject, toText } from "../fields.ts";
 import type { ProviderFailure } from "../provider-failure.ts";
 import type { ReplyReader, WireEvent, WireObject } from "../wire.ts";
 import { parseObject } from "./parse-object.ts";
 
 /** A reply under construction, by the rules of one API. */
-export interface ReplyAssembly extends Omit<ReplyReader, "take" | "takeWhole"> {
+export interface ReplyAssembly extends Omit<ReplyReader, "take" | "takeWhole" | "outputBytes"> {
   takeEvent(type: string, event: WireObject): void;
   takeBody(body: WireObject): void;
   /** Handles the end of the stream, where an API marks it outside its events. */
@@ -31,6 +31,7 @@ class AssemblyReader implements ReplyReader {
   readonly #assembly: ReplyAssembly;
   /** Characters that may still be read. */
   #left: number;
+  outputBytes = 0;
 
   constructor(assembly: ReplyAssembly, maxCharacters: number) {
     this.#assembly = assembly;
@@ -43,12 +44,16 @@ class AssemblyReader implements ReplyReader {
       return;
     }
     const value = this.#parse(data);
-    if (value) this.#assembly.takeEvent(toText(value.type) ?? event ?? "", value);
+    if (!value) return;
+    this.outputBytes += countBytes(value.delta) + countBytes(toArray(value.choices).map(getDelta));
+    this.#assembly.takeEvent(toText(value.type) ?? event ?? "", value);
   }
 
   takeWhole(body: string): void {
     const value = this.#parse(body);
-    if (value) this.#assembly.takeBody(value);
+    if (!value) return;
+    this.outputBytes += countBytes(value.content ?? value.choices ?? value.output);
+    this.#assembly.takeBody(value);
   }
 
   message(): MessageInput | undefined {
@@ -91,4 +96,22 @@ class AssemblyReader implements ReplyReader {
     this.#left -= data.length;
     return this.#left < 0 ? undefined : parseObject(data);
   }
+}
+
+/** Fields whose texts are not written by the model. */
+const FIXED_FIELDS: ReadonlySet<string> = new Set([
+  ...["type", "id", "role", "signature", "encrypted_content", "stop_reason", "finish_reason"],
+]);
+
+function getDelta(choice: unknown): unknown {
+  return toObject(choice)?.delta;
+}
+
+/** The size of all texts within a value. */
+function countBytes(value: unknown): number {
+  if (typeof value === "string") return Buffer.byteLength(value);
+  if (typeof value !== "object" || value === null) return 0;
+  let sum = 0;
+  for (const [name, inner] of Object.entries(value)) if (!FIXED_FIELDS.has(name)) sum += countBytes(inner);
+  return sum;
 }

@@ -1,7 +1,9 @@
-import type { Usage } from "../../model/usage.ts";
+import { isUsageCost, isUsageCount, type OtherCall, type Usage } from "../../model/usage.ts";
+import { toText } from "../fields.ts";
+import type { WireObject } from "../wire.ts";
 
 /** Counts of a report; undefined where it has none. */
-type UsageCounts = { readonly [Field in keyof Usage]?: Usage[Field] | undefined };
+type UsageCounts = { readonly [Field in (typeof FIELDS)[number]]?: Usage[Field] | undefined };
 
 /** Order of counts; imports compare usage with earlier imports as JSON. */
 const FIELDS = [
@@ -12,11 +14,13 @@ const FIELDS = [
   "cacheWriteHourTokens",
   "reasoningTokens",
   "cost",
+  "priceFactor",
+  "webSearches",
 ] as const satisfies readonly (keyof Usage)[];
 
 /** The counts that a report has; undefined if it has none. */
 export function toUsage(counts: UsageCounts): Usage | undefined {
-  let known: { -readonly [Field in keyof Usage]?: Usage[Field] } | undefined;
+  let known: { -readonly [Field in (typeof FIELDS)[number]]?: number } | undefined;
   for (const field of FIELDS) {
     const count = counts[field];
     if (count === undefined) continue;
@@ -26,9 +30,43 @@ export function toUsage(counts: UsageCounts): Usage | undefined {
   return known;
 }
 
-/** The value if it is a count. */
+/** The value as a count; undefined for numbers that no request can have, such as -1 or 1e300. */
 export function toCount(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+  const count = typeof value === "number" ? Math.ceil(value) : value;
+  return isUsageCount(count) ? count : undefined;
+}
+
+/** The value if it is an amount of dollars that a request can cost. */
+export function toCost(value: unknown): number | undefined {
+  return isUsageCost(value) ? value : undefined;
+}
+
+/** Fields and values for which providers charge more, as times the list price. */
+const SURCHARGES: { readonly [field: string]: { readonly [value: string]: number } } = {
+  speed: { fast: 6 },
+  service_tier: { priority: 2 },
+  inference_geo: { us: 1.1 },
+};
+
+/**
+ * Times the list price that the fields of a request, reply or usage report stand for; undefined if they say nothing about
+ * it. Discounts are left out, so that a budget never counts too little.
+ */
+export function findPriceFactor(fields: WireObject): number | undefined {
+  let factor: number | undefined;
+  for (const name in SURCHARGES) {
+    const value = toText(fields[name]);
+    if (value !== undefined) factor = (factor ?? 1) * (SURCHARGES[name]?.[value] ?? 1);
+  }
+  return factor;
+}
+
+/** Usage with the calls that a provider made for it. */
+export function withOtherCalls(
+  usage: Usage | undefined,
+  otherCalls: readonly OtherCall[],
+): Usage | undefined {
+  return otherCalls.length === 0 ? usage : { ...usage, otherCalls };
 }
 
 /** The sum of the counts that are known; undefined if none is. */

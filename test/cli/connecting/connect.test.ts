@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -54,7 +55,19 @@ describe("connect", () => {
     for (const name of FILE_AGENTS) expect(statesOf(left.value)[name]).toBe("restored");
     expect(snapshotOf(home)).toEqual(before);
     expect((await runHere(["disconnect"], { home })).stdout).toBe("No agent is connected.\n");
-    expect(readdirSync(join(home, ".longhaul/connections"))).toEqual([]);
+    expect(existsSync(join(home, ".longhaul"))).toBe(false);
+  });
+
+  test("leaves none of the folders that it made, and both directions take --yes", async () => {
+    const home = homeWith({ ".codex/notes.txt": "mine" });
+    const before = readdirSync(home, { recursive: true });
+    for (const way of [[], ["--mcp"]]) {
+      const agents = ["codex", "opencode", "claude-code", ...way];
+      expect((await runHere(["connect", "--yes", ...agents], { home })).code).toBe(0);
+      expect(readdirSync(home, { recursive: true })).not.toEqual(before);
+      expect((await runHere(["disconnect", "--yes"], { home })).code).toBe(0);
+      expect(readdirSync(home, { recursive: true })).toEqual(before);
+    }
   });
 
   test("keeps comments, order and indentation", async () => {
@@ -122,7 +135,7 @@ describe("connect", () => {
     expect(statesOf((await jsonHere(["disconnect", "codex"], { home })).value)).toEqual({
       codex: "restored",
     });
-    expect(readdirSync(join(folder, "codex"))).toEqual([]);
+    expect(existsSync(join(folder, "codex"))).toBe(false);
   });
 
   test("moves to another address, and still restores the first content", async () => {
@@ -137,7 +150,7 @@ describe("connect", () => {
 
   test("takes the address of the configuration, and names tokens by their variable", async () => {
     const home = homeWith();
-    const token = "0123456789abcdef0123456789abcdef0123456789ab";
+    const token = "9f3c1a7be20d4586c1f07ea2b85d6934e7a0c2d81b5f";
     mkdirSync(join(home, ".longhaul"), { mode: 0o700 });
     writeFileSync(join(home, ".longhaul/longhaul.json"), '{ "port": 5858, "host": "0.0.0.0" }', {
       mode: 0o600,
@@ -297,7 +310,7 @@ describe("disconnect", () => {
     const { value } = await jsonHere(["disconnect", "codex", "claude-code"], { home });
     expect(statesOf(value)).toEqual({ codex: "not connected", "claude-code": "not connected" });
     expect(readHome(home, ".codex/config.toml")).toBe(FILES[".codex/config.toml"]);
-    expect(readdirSync(join(home, ".longhaul/connections"))).toEqual([]);
+    expect(existsSync(join(home, ".longhaul"))).toBe(false);
   });
 
   test("finds the backups of the usual store, and does not trust a damaged one", async () => {

@@ -123,6 +123,12 @@ describe("a service of systemd", () => {
     });
     expect(unit).toContain('ExecStart="/opt/my node" "a\\"b" 50%% $$HOME\n');
   });
+
+  test("refuses a path with a line break, which would begin another setting", () => {
+    const command = { program: "/opt/node", args: ["/x\nExecStartPre=/bin/evil"], home: "/", store: "/" };
+    expect(() => buildSystemdUnit(command)).toThrow("line break");
+    expect(() => buildLaunchdPlist(command)).toThrow("line break");
+  });
 });
 
 describe("a service of launchd", () => {

@@ -723,3 +723,14 @@ describe("a file that grows", () => {
     );
   });
 });
+
+test("a session that was forked names the one that it comes from", async () => {
+  const from = (messageUuid: string) => ({ forkedFrom: { sessionId: "origin-1", messageUuid } });
+  const items = await itemsOf([
+    prompt("u1", null, "Fix the login.", from("o1")),
+    said("a1", "u1", "m1", text("Done."), from("o2")),
+    prompt("u2", "a1", "Now the logout."),
+  ]);
+  const metas = items.flatMap((item) => (item.type === "session" && item.meta ? [item.meta] : []));
+  expect(metas.at(-1)).toMatchObject({ forkedFrom: "claude-code/origin-1" });
+});

@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -37,9 +45,15 @@ function copiesFolder(): string {
   return folder;
 }
 
+async function collect<T>(rows: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
+}
+
 async function idsOf(path: string): Promise<unknown[]> {
   await using database = await openSourceDatabase(path);
-  return [...database.rows("SELECT id FROM message ORDER BY id")].map(({ id }) => id);
+  return (await collect(database.rows("SELECT id FROM message ORDER BY id"))).map(({ id }) => id);
 }
 
 describe("a foreign database", () => {
@@ -84,14 +98,14 @@ describe("a foreign database", () => {
     expect(database.hasColumn("message", "data")).toBe(true);
     expect(database.hasColumn("message", "time")).toBe(false);
     expect(database.hasColumn("part", "data")).toBe(false);
-    expect([...database.rows("SELECT data FROM message WHERE id = ?", "b")]).toMatchObject([
-      { data: '{"id":"b"}' },
-    ]);
+    expect(await database.first("SELECT data FROM message WHERE id = ?", "b")).toMatchObject({
+      data: '{"id":"b"}',
+    });
   });
 
   test("cannot be written to", async () => {
     await using database = await openSourceDatabase(makeDatabase("delete").path);
-    expect(() => [...database.rows("INSERT INTO message VALUES ('z', '')")]).toThrow("readonly");
+    await expect(collect(database.rows("INSERT INTO message VALUES ('z', '')"))).rejects.toThrow("readonly");
   });
 
   test("closes twice without harm", async () => {
@@ -147,10 +161,10 @@ describe("a foreign database", () => {
     writeFileSync(path, bytes.fill(0x55, bytes.length - 100_000, bytes.length - 50_000));
     await using database = await openSourceDatabase(path);
     let count = 0;
-    const read = () => {
-      for (const _ of database.rows("SELECT data FROM message")) count++;
+    const read = async () => {
+      for await (const _ of database.rows("SELECT data FROM message")) count++;
     };
-    expect(read).toThrow(
+    await expect(read()).rejects.toThrow(
       expect.objectContaining({ code: "SOURCE_UNREADABLE", details: { path, isDamaged: true } }),
     );
     expect(count).toBeGreaterThan(1_000);
@@ -159,6 +173,67 @@ describe("a foreign database", () => {
   test("is not opened once the signal says stop", async () => {
     const { path, db } = makeDatabase("wal", true);
     db.prepare("INSERT INTO message VALUES ('d', '{}')").run();
-    await expect(openSourceDatabase(path, AbortSignal.abort(new Error("enough")))).rejects.toThrow("enough");
+    await expect(
+      openSourceDatabase(path, { signal: AbortSignal.abort(new Error("enough")) }),
+    ).rejects.toThrow("enough");
+  });
+
+  test("gives many rows in batches, and nested queries keep their places", async () => {
+    const { path, db } = makeDatabase("delete", true);
+    db.exec("BEGIN; CREATE TABLE part (id INT, data TEXT)");
+    for (let row = 0; row < 1_000; row++) db.prepare("INSERT INTO part VALUES (?, 'x')").run(row);
+    db.exec("COMMIT");
+    db.close();
+    await using database = await openSourceDatabase(path);
+    const seen: unknown[] = [];
+    for await (const { id } of database.rows("SELECT id FROM part ORDER BY id")) {
+      const inner = await database.first("SELECT id FROM part WHERE id >= ? ORDER BY id", Number(id));
+      seen.push(inner?.id);
+    }
+    expect(seen).toEqual(Array.from({ length: 1_000 }, (_, row) => row));
+  });
+
+  test("shows no views, virtual tables or generated columns, because their author chose what runs", async () => {
+    const { path, db } = makeDatabase("delete", true);
+    db.exec(`CREATE VIEW part AS SELECT id, data FROM message; CREATE VIRTUAL TABLE words USING fts5(body);
+      CREATE TABLE todo (id TEXT, big TEXT AS (hex(zeroblob(1000000))))`);
+    db.close();
+    await using database = await openSourceDatabase(path);
+    expect(["message", "part", "words", "todo"].map((name) => database.hasTable(name))).toEqual([
+      true,
+      false,
+      false,
+      true,
+    ]);
+    expect(database.hasColumn("part", "data")).toBe(false);
+    expect(["id", "big"].map((name) => database.hasColumn("todo", name))).toEqual([true, false]);
+  });
+
+  test("whose query never ends is given up after its limit, or at once when the caller leaves", async () => {
+    const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
+    await using database = await openSourceDatabase(makeDatabase("delete").path, { maxQueryMs: 1_000 });
+    await expect(database.first(endless)).rejects.toThrow("took longer than 1 s");
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    await using other = await openSourceDatabase(makeDatabase("delete").path, { signal });
+    const asked = other.first(endless);
+    leaving.abort(new Error("enough"));
+    await expect(asked).rejects.toThrow("enough");
+  });
+
+  test("does not give more rows than its file can hold", async () => {
+    await using database = await openSourceDatabase(makeDatabase("delete").path);
+    const endless =
+      "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT zeroblob(100000) AS x FROM c";
+    await expect(collect(database.rows(endless))).rejects.toThrow("more than the file can hold");
+  });
+
+  test("with holes is not copied", async () => {
+    const { path } = makeDatabase("delete");
+    truncateSync(path, 3e9);
+    writeFileSync(`${path}-journal`, "x".repeat(600));
+    const temporary = copiesFolder();
+    await expect(openSourceDatabase(path)).rejects.toThrow("sparse file");
+    expect(readdirSync(temporary)).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createToken } from "../../../src/gateway/config/access-token.ts";
+import { createToken, estimateTokenBits, MIN_TOKEN_BITS } from "../../../src/gateway/config/access-token.ts";
 import { getConfigSchemaJson } from "../../../src/gateway/config/config.ts";
 import { type ConfigRequest, loadConfig } from "../../../src/gateway/config/load-config.ts";
 import { isLonghaulError } from "../../../src/index.ts";
@@ -216,7 +216,7 @@ describe("a token", () => {
     expect(refusal({}, { env: { LONGHAUL_TOKEN: token } })).toContain(why);
   });
 
-  test.each(["0123456789abcdef0123456789abcdef", "kR4vQ_9-zTqLw2XyB7mNpA", strong])(
+  test.each(["0123456789abcdeffedcba9876543210", "kR4vQ_9-zTqLw2XyB7mNpA", strong])(
     "%j is strong enough",
     (token) => {
       expect(load({}, { env: { LONGHAUL_TOKEN: token } }).config.tokens).toHaveLength(1);
@@ -283,3 +283,11 @@ function leaves(node: Node, key: string): readonly string[] {
     return inner.properties ? leaves(inner, path) : [path];
   });
 }
+
+test("a token that repeats itself or is made of a few words is not strong", () => {
+  expect(estimateTokenBits("secret-api-key-secret-api-key")).toBeLessThan(MIN_TOKEN_BITS);
+  expect(estimateTokenBits("my-very-long-token-for-the-gateway")).toBeLessThan(MIN_TOKEN_BITS);
+  expect(estimateTokenBits("0a1b2c3d4e5f".repeat(4))).toBeLessThan(MIN_TOKEN_BITS);
+  for (let index = 0; index < 100; index++)
+    expect(estimateTokenBits(createToken())).toBeGreaterThan(MIN_TOKEN_BITS);
+});

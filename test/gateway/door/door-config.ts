@@ -9,6 +9,9 @@ const LIMITS: DoorLimits = {
   bodyMs: 2_000,
   keepAliveMs: 5_000,
   maxConnections: 100,
+  maxPersonRequests: 100,
+  maxPersonStreams: 100,
+  maxPersonBytes: 1_000_000,
 };
 
 /** A door configuration with changed settings. */

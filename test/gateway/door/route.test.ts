@@ -44,6 +44,20 @@ describe("a path", () => {
     expect(findRoute("PATCH", "/v1/files")).toMatchObject({ type: "unknown" });
   });
 
+  test.each([
+    ["/api/chat", "Ollama"],
+    ["/api/generate", "Ollama"],
+    ["/api/v1/chat", "LM Studio"],
+    ["/api/v0/chat/completions", "LM Studio"],
+    ["/model/anthropic.claude-sonnet-4-5-v1%3A0/invoke-with-response-stream", "Bedrock"],
+    ["/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fx/converse", "Bedrock"],
+    ["/v1/projects/p/locations/l/publishers/anthropic/models/claude-sonnet-4-5:streamRawPredict", "Vertex"],
+    ["/v1beta/models/gemini-2.5-pro:streamGenerateContent", "Gemini"],
+    ["/openai/deployments/gpt-4o/chat/completions", "Azure"],
+  ])("%s is an API of %s, which is named and not forwarded", (path, name) => {
+    expect(findRoute("POST", path)).toEqual({ type: "unknown", foreign: expect.stringContaining(name) });
+  });
+
   test("that several providers have goes where the client speaks to", () => {
     expect(findRoute("GET", "/v1/models", "anthropic")).toMatchObject({ type: "models", api: "anthropic" });
     expect(findRoute("GET", "/v1/models")).toMatchObject({ type: "models", api: "openai-chat" });

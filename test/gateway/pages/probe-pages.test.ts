@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { ApiDeps } from "../../../src/api/index.ts";
+import { LazyApi } from "../../../src/gateway/lazy-api.ts";
 import { buildReadyPage } from "../../../src/gateway/pages/probe-pages.ts";
 import { ask, startGateway } from "../../support/gateway.ts";
 
@@ -28,16 +30,34 @@ describe("pages for supervisors", () => {
 
   test("say that it is not ready while it drains, and when its store is closed", async () => {
     const { kernel, gateway } = await startGateway({ upstream: "http://127.0.0.1:9" });
+    const usable = { isUsable: async () => true };
     const draining = { ...gateway.status(), isOpen: false };
-    expect(await buildReadyPage(kernel, draining)).toMatchObject({
+    expect(await buildReadyPage(kernel, draining, usable)).toMatchObject({
       status: 503,
       json: { reasons: ["draining"] },
     });
     await gateway.close();
     await kernel.close();
-    expect(await buildReadyPage(kernel, draining)).toMatchObject({
+    expect(await buildReadyPage(kernel, draining, usable)).toMatchObject({
       status: 503,
       json: { reasons: ["draining", "store"] },
     });
+  });
+
+  test("say that it is not ready while its API cannot be loaded, which each probe tries again", async () => {
+    const { kernel, gateway } = await startGateway({ upstream: "http://127.0.0.1:9" });
+    let failures = 2;
+    const api = new LazyApi({
+      get kernel() {
+        if (failures-- > 0) throw Object.assign(new Error("too many open files"), { code: "EMFILE" });
+        return kernel;
+      },
+      imports: { onChange: () => () => undefined },
+    } as unknown as ApiDeps);
+    await expect(api.load()).rejects.toThrow("too many open files");
+    const page = async () => (await buildReadyPage(kernel, gateway.status(), api)).json;
+    expect(await page()).toEqual({ status: "not ready", reasons: ["api"] });
+    expect(await page()).toEqual({ status: "ready", reasons: [] });
+    await api.close();
   });
 });

@@ -42,6 +42,24 @@ describe("a forgotten value", () => {
       expect(readFileSync(join(file.parentPath, file.name)).includes("xylophone90210")).toBe(false);
   });
 
+  test("is refused with other sentences around it, sentence by sentence, and for every agent of the person", async () => {
+    const { kernel, memories } = await start();
+    const memory = await memories.remember(`${FACT} The locker stands in the east wing.`, user);
+    await memories.forget(memory?.id ?? "");
+    const others = kernel.memories("researcher");
+    for (const text of [
+      `${FACT} It was said on Monday.`,
+      `On Monday it was said. ${FACT} The locker stands in the east wing. More follows.`,
+      "By the way:\nthe locker stands in the east wing",
+    ])
+      for (const one of [memories, others])
+        await expect(one.remember(text, agent)).rejects.toMatchObject({ code: "MEMORY_REFUSED" });
+    expect(await others.remember("The locker is blue.", agent)).toBeDefined();
+    // Another person has other rights: nothing of a person's choices shows there.
+    expect(await kernel.memories("gateway:@bob").remember(FACT, agent)).toBeDefined();
+    await kernel.close();
+  });
+
   test("is welcome again once the user remembers it", async () => {
     const { kernel, memories } = await start();
     const memory = await memories.remember(FACT, agent);
@@ -75,14 +93,6 @@ describe("a forgotten value", () => {
     const added = await rememberLegacy(memories, data, { onRefused: (_, reason) => refused.push(reason) });
     expect(added.map(({ text }) => text)).toEqual(["Lunch is at noon."]);
     expect(refused).toEqual([expect.stringMatching(/was forgotten, so only the user/)]);
-    await kernel.close();
-  });
-
-  test("of one agent binds no other", async () => {
-    const { kernel, memories } = await start();
-    const memory = await memories.remember(FACT, user);
-    await memories.forget(memory?.id ?? "");
-    expect(await kernel.memories("other").remember(FACT, agent)).toBeDefined();
     await kernel.close();
   });
 

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 import { Memories } from "../../../src/memory/memories/memories.ts";
 import { joinPinTexts } from "../../../src/memory/memories/pin-section.ts";
 import { testFolder } from "../../support/folder.ts";
+import { testKernel } from "../../support/kernel.ts";
 import { testMemory } from "../test-memory.ts";
 
 const user = { by: "user" } as const;
@@ -143,4 +144,23 @@ describe("what is forgotten", () => {
     await expect(memories.forget("memory:a#1")).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
     expect((await log.store.entries.get("chat", 1))?.kind).toBe("message");
   });
+});
+
+test("notes of agents are pinned in their own project only until a person accepts them, next to the user's", async () => {
+  await using kernel = await testKernel();
+  const memories = kernel.memories();
+  await memories.remember("Rule of the user.", { by: "user", project: "/repo/a" });
+  const note = await memories.remember("Note about a.", { by: "agent", project: "/repo/a" });
+  await memories.remember("Note of nowhere.", { by: "agent" });
+  const shown = async (project?: string | null) =>
+    (await memories.pins(project === undefined ? {} : { project })).map(({ text }) => text);
+  expect(await shown("/repo/a/src")).toEqual(["Rule of the user.", "Note about a."]);
+  expect(await shown("/repo/b")).toEqual(["Rule of the user."]);
+  expect(await shown(null)).toEqual(["Rule of the user.", "Note of nowhere."]);
+  expect(await shown()).toHaveLength(3);
+  await memories.review(note?.id ?? "", "accepted");
+  expect(await shown("/repo/b")).toEqual(["Rule of the user.", "Note about a."]);
+  for (let index = 0; index < 30; index++) await memories.remember(`Later note ${index}.`, { by: "agent" });
+  expect((await shown(null)).filter((text) => text === "Rule of the user.")).toHaveLength(1);
+  expect(await shown(null)).toHaveLength(12);
 });

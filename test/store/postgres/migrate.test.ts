@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import pg from "pg";
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../../src/index.ts";
 import { migrateStore } from "../../../src/log-entry.ts";
@@ -129,5 +130,31 @@ describe.skipIf("problem" in server)(`a store that moves (${describeProblem(serv
     }
     await expect(migrateStore(from, fresh)).rejects.toMatchObject({ code: "STORE_FOREIGN" });
     await expect(migrateStore(join(from, "nowhere"), fresh)).rejects.toMatchObject({ code: "STORE_IO" });
+  });
+});
+
+describe.skipIf("problem" in server)(`an older schema (${describeProblem(server)})`, () => {
+  proofTest("whose counts a negative limit has spoiled counts from zero again", async () => {
+    const store = createSchemaUrl(server);
+    const budget = { unit: "tokens", amount: 1_000, period: "total" } as const;
+    {
+      await using kernel = await openKernel({ store, embedder: null });
+      await kernel.team.setBudget(budget, { by: "test" });
+    }
+    const schema = new URL(store).searchParams.get("schema");
+    const client = new pg.Client({ connectionString: "url" in server ? server.url : "" });
+    await client.connect();
+    await client.query(`SET search_path TO ${schema};
+      DROP INDEX budget_reservations_by_budget;
+      DROP FUNCTION reserved_amount;
+      ALTER TABLE budget_uses DROP CONSTRAINT budget_uses_spent_check;
+      ALTER TABLE budget_reservations DROP CONSTRAINT budget_reservations_amount_check;
+      ALTER TABLE budget_uses ADD COLUMN reserved double precision NOT NULL DEFAULT 0;
+      INSERT INTO budget_uses SELECT id, 0, -1e12, 999999999974 FROM budgets;
+      INSERT INTO budget_reservations SELECT 'r', id, 0, -1e12, 'gateway', 0, false FROM budgets;
+      UPDATE longhaul_store SET version = 11`);
+    await client.end();
+    await using kernel = await openKernel({ store, embedder: null });
+    expect((await kernel.team.budgets()).map(({ spent, reserved }) => [spent, reserved])).toEqual([[0, 0]]);
   });
 });

@@ -105,6 +105,41 @@ describe.skipIf("problem" in server)(`readers (${describeProblem(server)})`, () 
   );
 
   // Needs the right to create users, which a server of one's own has.
+  test.skipIf(process.env.LONGHAUL_TEST_POSTGRES)(
+    "a role of the server reads only what it was given, whatever it sets, blobs included",
+    async () => {
+      const { url, schema, kernel } = await openShared();
+      await (await kernel.session("@bob/chat")).append({ role: "user", text: "secret ".repeat(20_000) });
+      const restricted = await openPostgresStore({ url, reader: ALICE });
+      await restricted.close();
+      const admin = new pg.Client({ connectionString: url });
+      await admin.connect();
+      const user = `reporter_${randomBytes(6).toString("hex")}`;
+      await admin.query(`CREATE ROLE ${user} LOGIN; GRANT longhaul_reader TO ${user}`);
+      const client = new pg.Client({ connectionString: url.replace("longhaul@", `${user}@`) });
+      await client.connect();
+      onTestFinished(async () => {
+        await client.end();
+        await admin.query(`DROP ROLE ${user}`);
+        await admin.end();
+      });
+      const idsOf = async () =>
+        (await client.query(`SELECT id FROM ${schema}.sessions ORDER BY id`)).rows.map(({ id }) => id);
+      const count = async (table: string) =>
+        (await client.query(`SELECT count(*)::int AS count FROM ${schema}.${table}`)).rows[0].count;
+      await client.query("SELECT set_config('longhaul.reader', E'\\x1f@bob/', false)");
+      expect(await idsOf()).toEqual([]);
+      await expect(client.query(`SELECT * FROM ${schema}.readers`)).rejects.toThrow(/permission denied/);
+      await admin.query(`INSERT INTO ${schema}.readers VALUES ('${user}', '@alice/')`);
+      expect(await idsOf()).toEqual(["@alice/chat"]);
+      expect([await count("entries"), await count("blobs"), await count("blob_pieces")]).toEqual([1, 0, 0]);
+      await admin.query(`UPDATE ${schema}.readers SET owner = '@bob/'`);
+      expect(await idsOf()).toEqual(["@bob/chat"]);
+      expect(await count("blobs")).toBe(1);
+      expect(await count("blob_pieces")).toBeGreaterThan(0);
+    },
+  );
+
   proofTestIf(!process.env.LONGHAUL_TEST_POSTGRES)(
     "an ordinary user owns the tables unrestricted, and an administrator can give the role",
     async () => {

@@ -41,3 +41,14 @@ test("a program that listens to the signal itself decides how it ends", async ()
     state: "killed",
   });
 });
+
+test("deadlines and waits keep a process alive, and only close ends its later tasks", async () => {
+  const child = startChild(new URL("./idle.ts", import.meta.url), []);
+  const lines: string[] = [];
+  for await (const line of child.lines) lines.push(line);
+  expect([await child.ended(), lines, child.errors()]).toEqual([
+    0,
+    ["deadline", "asked", "42", "closed"],
+    "",
+  ]);
+});

@@ -12,12 +12,24 @@ describe("nextTry", () => {
     });
   });
 
-  test("takes the smallest of what was sent, the known limit and the limit that the error tells", () => {
+  test("goes down to the limit that the error names, less the reserve for the output, and no further", () => {
     const told = { ...overflow, limitTokens: 100_000 };
-    expect(chooseNextTry({ tries: 0, lastTokens: 150_000, overflow: told, limit: 200_000 })).toMatchObject({
-      budgetTokens: 75_000,
-    });
-    expect(chooseNextTry({ tries: 0, lastTokens: 150_000, overflow: told, limit: 80_000 })).toMatchObject({
+    const last = { tries: 0, lastTokens: 150_000, overflow: told };
+    expect(chooseNextTry(last)).toMatchObject({ budgetTokens: 100_000 });
+    expect(chooseNextTry({ ...last, limit: 80_000 })).toMatchObject({ budgetTokens: 80_000 });
+    expect(chooseNextTry({ ...last, reserveTokens: 8_000 })).toMatchObject({ budgetTokens: 92_000 });
+  });
+
+  test("a reserve for a larger window becomes an eighth of the limit that the error names", () => {
+    const told = { ...overflow, limitTokens: 50_000 };
+    expect(
+      chooseNextTry({ tries: 0, lastTokens: 70_000, overflow: told, reserveTokens: 25_000 }),
+    ).toMatchObject({ budgetTokens: 43_750 });
+  });
+
+  test("takes 75 % where the request kept to the named limit by our own count", () => {
+    const told = { ...overflow, limitTokens: 100_000 };
+    expect(chooseNextTry({ tries: 0, lastTokens: 80_000, overflow: told })).toMatchObject({
       budgetTokens: 60_000,
     });
   });
@@ -25,14 +37,14 @@ describe("nextTry", () => {
   test("leaves room for the output that the request asks for", () => {
     const told = { ...overflow, limitTokens: 200_000, requestedTokens: 280_000, outputTokens: 180_000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 100_000, overflow: told })).toMatchObject({
-      budgetTokens: 15_000,
+      budgetTokens: 20_000,
     });
   });
 
   test("allows for an own count that was too low", () => {
     const told = { ...overflow, limitTokens: 200_000, requestedTokens: 400_000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 200_000, overflow: told })).toMatchObject({
-      budgetTokens: 75_000,
+      budgetTokens: 100_000,
     });
   });
 
@@ -46,7 +58,7 @@ describe("nextTry", () => {
   });
 
   test("gives up at once when what cannot be removed is larger than what would fit", () => {
-    const told = { ...overflow, limitTokens: 8000 };
+    const told = { ...overflow, limitTokens: 6000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 20_000, overflow: told, floorTokens: 7000 })).toMatchObject({
       type: "give-up",
       reason: "floor",
@@ -68,7 +80,7 @@ describe("nextTry", () => {
           const next = chooseNextTry({ tries, lastTokens, overflow: told });
           if (next.type === "give-up") break;
           expect(next.budgetTokens).toBeLessThan(lastTokens);
-          expect(next.budgetTokens).toBeLessThanOrEqual(0.75 * limitTokens);
+          expect(next.budgetTokens).toBeLessThanOrEqual(limitTokens);
           lastTokens = next.budgetTokens;
           tries++;
         }

@@ -241,6 +241,24 @@ const overflows: [string, ProviderFailure, Told][] = [
     { provider: "ollama" },
   ],
   [
+    "Ollama: input length, as its embedding routes say it",
+    { status: 400, body: { error: "input length exceeds maximum context length" } },
+    { provider: "ollama" },
+  ],
+  [
+    "Ollama: its cloud models",
+    { status: 400, body: { error: "prompt too long; exceeded max context length by 100918 tokens" } },
+    { provider: "ollama" },
+  ],
+  [
+    "a local server that names both numbers",
+    {
+      status: 400,
+      body: { error: "Prompt has 140,000 tokens, but the configured context size is 131,072 tokens" },
+    },
+    { requestedTokens: 140_000, limitTokens: 131_072 },
+  ],
+  [
     "Ollama: its llama.cpp runner without context shift",
     {
       status: 400,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openKernel, type Session, type SessionWindow } from "../../../src/index.ts";
 import { isStuck, isWorthEditing, MIN_FREED_SHARE } from "../../../src/window/live/edit-guard.ts";
-import { isPageOverlay } from "../../../src/window/live/window-pager.ts";
+import { isPageOverlay } from "../../../src/window/live/removed-content.ts";
 import { POLICIES } from "../../../src/window-entry.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";

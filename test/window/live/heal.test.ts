@@ -16,6 +16,9 @@ const overflow = (tokens: number, limit: number) => ({
   },
 });
 
+/** An overflow without numbers. */
+const TOO_LONG = { status: 400, body: { error: { message: "prompt is too long" } } };
+
 describe("healing", () => {
   test("an overflow is met with a smaller window, three times at most, then with an error", async () => {
     const session = await (await testKernel()).session();
@@ -69,7 +72,7 @@ describe("healing", () => {
       });
       const { tokens } = await window.fit();
       const healed = (await window.heal(overflow(tokens + 100, tokens))) as FittedWindow;
-      expect(shown(healed)).toContain("Extract of earlier steps");
+      expect(shown(healed)).toMatch(/messages left out: #\d+–#\d+, /);
       expect(shown(healed)).toMatch(/expand #\d+/);
     }
   });
@@ -95,7 +98,7 @@ describe("healing", () => {
     const window = session.window({ ...SMALL, oversize: "clip", models: { "claude-*": { window: 60_000 } } });
     let { tokens } = await window.fit();
     for (let tries = 0; tries < 3; tries++) {
-      const healed = (await window.heal(overflow(tokens + 100, tokens))) as FittedWindow;
+      const healed = (await window.heal(TOO_LONG)) as FittedWindow;
       ({ tokens } = healed);
     }
     await window.report({ inputTokens: tokens, outputTokens: 5 });
@@ -193,5 +196,112 @@ describe("healing", () => {
     expect((await window.fit()).cache).toBe("hot");
     const other = session.window({ ...SMALL, model: "claude-opus-4-5" });
     expect((await other.fit()).cache).toBe("cold");
+  });
+
+  test("an overflow without numbers cuts to three quarters of what was sent, and to three quarters of that again", async () => {
+    const session = await (await testKernel()).session();
+    for (let turn = 0; turn < 60; turn++) {
+      await session.append({ role: "user", text: `Question ${turn}: ${`word${turn} `.repeat(80)}` });
+      await session.append({ role: "assistant", text: `Answer ${turn}: ${`reply${turn} `.repeat(80)}` });
+    }
+    await session.append({ role: "user", text: "And what now?" });
+    const window = session.window({ model: "claude-sonnet-4-5" });
+    const { tokens } = await window.fit();
+    for (const share of [0.75, 0.75 ** 2]) {
+      const { tokens: healed } = (await window.heal(TOO_LONG)) as FittedWindow;
+      expect(healed / tokens).toBeLessThanOrEqual(share);
+      expect(healed / tokens).toBeGreaterThan(share - 0.03);
+    }
+  });
+
+  test("an overflow that names a limit cuts to it less the reserve, and later windows keep to it", async () => {
+    for (const steps of [60, 0]) {
+      const session = await (await testKernel()).session();
+      for (let turn = 0; turn < 60 - steps; turn++) {
+        await session.append({ role: "user", text: `Question ${turn}: ${`word${turn} `.repeat(80)}` });
+        await session.append({ role: "assistant", text: `Answer ${turn}: ${`reply${turn} `.repeat(80)}` });
+      }
+      await work(session, Math.max(steps, 1));
+      const window = session.window({ model: "claude-sonnet-4-5", maxOutputTokens: 1_000 });
+      const { tokens } = await window.fit();
+      const limit = Math.round(tokens * 0.8);
+      const healed = (await window.heal(overflow(tokens, limit))) as FittedWindow;
+      expect(healed.tokens).toBeLessThanOrEqual(limit - 1_000);
+      expect(healed.tokens).toBeGreaterThan((limit - 1_000) * 0.75);
+      await window.report({ inputTokens: healed.tokens, outputTokens: 5 });
+      await work(session, 8, 500);
+      expect((await window.fit()).tokens).toBeLessThanOrEqual(limit);
+    }
+  });
+
+  test("a turn has three heals, whichever handle makes them, and the next question has its own", async () => {
+    const session = await (await testKernel()).session();
+    await work(session, 60);
+    for (let heal = 0; heal < 3; heal++) {
+      const window = session.window({ model: "claude-sonnet-4-5" });
+      await window.fit();
+      expect(await window.heal(TOO_LONG)).toBeDefined();
+      await window.report({ inputTokens: 3_000, outputTokens: 5 });
+      await session.appendAll(step(100 + heal));
+    }
+    const before = await session.window({ model: "claude-sonnet-4-5" }).look();
+    const window = session.window({ model: "claude-sonnet-4-5" });
+    await window.fit();
+    await expect(window.heal(TOO_LONG)).rejects.toMatchObject({ code: "WINDOW_OVERFLOW" });
+    expect((await window.fit()).messages).toEqual(before.messages);
+    await work(session, 2, 200);
+    await window.fit();
+    expect(await window.heal(TOO_LONG)).toBeDefined();
+  });
+
+  test("pairs that an edit has torn are mended by the conversation as it came, then without the group", async () => {
+    const session = await (await testKernel()).session();
+    await work(session, 40);
+    const window = session.window({ model: "claude-sonnet-4-5" });
+    const whole = await window.look();
+    await window.fit();
+    expect((await window.heal(TOO_LONG))?.plan).toBeDefined();
+    const torn = {
+      status: 400,
+      body: {
+        error: {
+          message: "messages.3.content.0: unexpected `tool_use_id` found in `tool_result` blocks: call-20.",
+        },
+      },
+    };
+    const asItCame = (await window.heal(torn)) as FittedWindow;
+    expect(asItCame.messages).toEqual(whole.messages);
+    expect(asItCame.defect).toContain("call-20");
+    expect((await session.window({ model: "claude-sonnet-4-5" }).look()).messages).toEqual(whole.messages);
+  });
+
+  test("a group that an edit has torn leaves as a whole where the conversation as it came does not fit", async () => {
+    const session = await (await testKernel()).session();
+    await work(session, 40);
+    const window = session.window(SMALL);
+    const fitted = await window.fit();
+    expect(fitted.plan).toBeDefined();
+    const [, callId] = /"callId":"(call-\d+)"/.exec(shown(fitted)) as RegExpExecArray;
+    const message = `unexpected \`tool_use_id\` found in \`tool_result\` blocks: ${callId}.`;
+    const healed = (await window.heal({ status: 400, body: { error: { message } } })) as FittedWindow;
+    expect(healed.defect).toBe(message);
+    expect(shown(healed)).not.toContain(`"callId":"${callId}"`);
+    await window.report({ inputTokens: 3_000, outputTokens: 5 });
+    await work(session, 1, 300);
+    expect(shown(await session.window(SMALL).fit())).not.toContain(`"callId":"${callId}"`);
+  });
+
+  test("pairs that the caller itself has torn are no defect of an edit", async () => {
+    const session = await (await testKernel()).session();
+    await session.append({ role: "user", text: "Go on." });
+    await session.append({
+      role: "tool",
+      parts: [{ type: "tool-result", callId: "lost", output: "an output without its call" }],
+    });
+    await work(session, 5);
+    const window = session.window(SMALL);
+    await window.fit();
+    const message = "messages.1: unexpected `tool_use_id` found in `tool_result` blocks: lost.";
+    expect((await window.heal({ status: 400, body: { error: { message } } }))?.defect).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { type FittedWindow, type Message, openKernel, type Session } from "../../../src/index.ts";
 import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-call-ids.ts";
-import { POLICIES } from "../../../src/window-entry.ts";
+import { POLICIES, tokensOfMessage } from "../../../src/window-entry.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { step } from "./history.ts";
 
@@ -77,6 +77,105 @@ sizedTest(
   },
   240_000,
 );
+
+const FACTS = ["heron", "bassoon", "quokka", "uppsala", "vault"];
+
+type Life =
+  | { readonly type: "tell" | "question"; readonly fact: number; readonly words: number }
+  | { readonly type: "work"; readonly lines: number; readonly steps: number }
+  | { readonly type: "undo" | "wait" | "fork" }
+  | { readonly type: "rewind" | "pin" | "redact"; readonly share: number };
+
+const lives: fc.Arbitrary<Life> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      type: fc.constantFrom("tell" as const, "question" as const),
+      fact: fc.nat(FACTS.length - 1),
+      words: fc.nat(400),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant("work" as const),
+      lines: fc.nat(60),
+      steps: fc.integer({ min: 1, max: 6 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.constantFrom<Life>({ type: "undo" }, { type: "wait" }, { type: "fork" }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constantFrom("rewind" as const, "pin" as const, "redact" as const),
+      share,
+    }),
+  },
+);
+
+sizedTest(
+  "one long-lived handle and a new handle for every call send the same bytes and write the same log",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom("longhaul", "longhaul", "longhaul", ...POLICY_NAMES),
+        fc.array(lives, { minLength: 25, maxLength: 60 }),
+        async (policy, course) => {
+          const living = await live(policy, course, "one handle");
+          const fresh = await live(policy, course, "a new handle for every call");
+          for (const [at, request] of living.entries()) expect(fresh[at]).toBe(request);
+        },
+      ),
+      { numRuns: proofRounds(12) },
+    );
+  },
+  240_000,
+);
+
+/** Lives through a course, with a call after each act, and returns the requests followed by the kinds of entries. */
+async function live(policy: string, course: readonly Life[], handles: string): Promise<readonly string[]> {
+  let now = 1_000_000;
+  const kernel = await openKernel({ path: ":memory:", clock: { now: () => now } });
+  try {
+    const options = { ...MODEL, policy, oversize: "clip" } as const;
+    const requests: string[] = [];
+    let session = await kernel.session("life");
+    let window = session.window(options);
+    await session.append({ role: "user", text: "The first request of all." });
+    for (const [number, act] of course.entries()) {
+      now += 1_000;
+      if (act.type === "wait") now += 600_000;
+      else if (act.type === "fork") {
+        session = await session.fork({ id: `fork-${number}` });
+        window = session.window(options);
+      } else if (act.type === "tell" || act.type === "question") {
+        const fact = FACTS[act.fact];
+        const text =
+          act.type === "question"
+            ? `What was the number of the ${fact} again?`
+            : `The number of the ${fact} is ${number}. ${"other words ".repeat(act.words)}`;
+        await session.append({ role: "user", text });
+      } else if (act.type === "redact") {
+        const { seq: head } = await session.head();
+        const at = Math.max(1, Math.ceil(act.share * head));
+        const entry = await session.entry(at);
+        if (entry?.kind === "message" && entry.session === session.id) await session.redact(at);
+      } else await carryOut(session, act as Act, number);
+      if (handles !== "one handle") window = session.window(options);
+      const fitted = await window.fit();
+      requests.push(shown(fitted));
+      expectPairs(fitted.messages);
+      const estimated = fitted.messages.reduce((sum, message) => sum + tokensOfMessage(message), 300);
+      await window.report({ inputTokens: 50, cacheReadTokens: Math.round(estimated * 1.1) });
+      await session.append({ role: "assistant", text: `Reply ${number}.` });
+    }
+    const { seq: head } = await session.head();
+    for (let seq = 1; seq <= head; seq++) requests.push(`${seq} ${(await session.entry(seq))?.kind}`);
+    return requests;
+  } finally {
+    await kernel.close();
+  }
+}
 
 async function carryOut(session: Session, act: Act, number: number): Promise<void> {
   const { seq: head } = await session.head();

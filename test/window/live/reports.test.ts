@@ -66,14 +66,32 @@ describe("a usage report", () => {
     expect((await window.fit()).tokens).toBe(Math.round(1.2 * before.tokens));
   });
 
-  test.each([0, -100, Number.NaN])("of %d tokens is not learned from", async (inputTokens) => {
+  test("of 0 tokens is not learned from", async () => {
     const session = await talked(3);
     const window = session.window(CLAUDE);
     const before = await window.fit();
-    window.buildReport({ inputTokens, cacheReadTokens: 50_000 });
-    await window.report({ inputTokens: Number.isNaN(inputTokens) ? 0 : inputTokens, outputTokens: 1 });
+    window.buildReport({ inputTokens: 0, cacheReadTokens: 50_000 });
+    await window.report({ inputTokens: 0, outputTokens: 1 });
     expect((await window.fit()).tokens).toBe(before.tokens);
   });
+
+  test.each([-100, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 1e308])(
+    "of %d tokens is refused",
+    async (count) => {
+      const session = await talked(3);
+      const window = session.window(CLAUDE);
+      const before = await window.fit();
+      const { seq } = await session.head();
+      for (const usage of [
+        { inputTokens: count },
+        { outputTokens: count },
+        { otherCalls: [{ inputTokens: count }] },
+      ])
+        await expect(window.report(usage)).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
+      expect((await session.head()).seq).toBe(seq);
+      expect((await window.fit()).tokens).toBe(before.tokens);
+    },
+  );
 
   test("of Chinese text and of a finer tokenizer is learned", async () => {
     const session = await (await testKernel()).session();
@@ -159,7 +177,9 @@ describe("an overflow error", () => {
     await expect(window.heal(tooLong(after.tokens))).rejects.toMatchObject({ code: "WINDOW_OVERFLOW" });
     expect((await window.fit()).messages).toEqual(whole.messages);
     await window.report({ inputTokens: after.tokens, outputTokens: 5 });
-    await window.fit();
-    expect(await window.heal(tooLong(after.tokens))).toBeDefined();
+    await session.append({ role: "assistant", text: "Done." });
+    await session.append({ role: "user", text: "And now the next thing." });
+    const { tokens } = await window.fit();
+    expect(await window.heal(tooLong(tokens))).toBeDefined();
   });
 });

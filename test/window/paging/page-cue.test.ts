@@ -26,8 +26,12 @@ describe("what asks for a page", () => {
     expect(findPageCue(slots(user("Begin."), user(asked)))).toEqual({
       index: 1,
       question: "Which port did we choose?",
-      kind: "question",
+      kind: "recall",
     });
+    const kindOf = (text: string) => findPageCue(slots(user("Begin."), user(text)))?.kind;
+    expect(kindOf("Can you suggest a name for the heron?")).toBe("question");
+    expect(kindOf("Thanks, I like that.")).toBe("statement");
+    expect(kindOf("Remind me of the port.")).toBe("recall");
   });
 
   test("is a tool that failed", () => {

@@ -20,7 +20,7 @@ const textOf = (slot: Slot | undefined) =>
   (slot ? flattenParts(slot.message) : []).map((part) => (part.type === "text" ? part.text : "")).join("\n");
 
 /** A user's task and `steps` steps that read a file of about 1,000 tokens each. */
-function work(steps: number): readonly Message[] {
+function work(steps: number, copies = 1): readonly Message[] {
   const read = (step: number): readonly Message[] => [
     {
       role: "assistant",
@@ -31,7 +31,13 @@ function work(steps: number): readonly Message[] {
     },
     {
       role: "tool",
-      parts: [{ type: "tool-result", callId: `${step}`, output: [{ type: "text", text: code(step) }] }],
+      parts: [
+        {
+          type: "tool-result",
+          callId: `${step}`,
+          output: [{ type: "text", text: `${code(step)}\n`.repeat(copies) }],
+        },
+      ],
     },
   ];
   return [says("user", 200), ...Array.from({ length: steps }, (_, step) => read(step)).flat()];
@@ -156,13 +162,12 @@ describe("money", () => {
   });
 
   test("waits while fewer calls are expected than a rebuild takes to pay", () => {
-    const slots = slotsOf(work(200), estimateMessage);
     const young = start({}, large);
-    fitAll(young, slots);
+    fitAll(young, slotsOf(work(2, 60), estimateMessage));
     expect(young.reason).toBeUndefined();
-    const old = start({ calls: 500 }, large);
-    fitAll(old, slots);
-    expect(old.reason).toMatch(/^pays after \d+ calls, 501 expected$/);
+    const old = start({}, large);
+    fitAll(old, slotsOf(work(200), estimateMessage));
+    expect(old.reason).toMatch(/^pays after \d+ calls, 201 expected$/);
   });
 
   test("lets a window grow further where the cache saves more, and never edits each turn", () => {

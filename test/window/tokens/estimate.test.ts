@@ -39,6 +39,29 @@ const COUNTED: readonly (readonly [kind: string, text: string, tokens: number])[
   ],
 ];
 
+/** Texts in other scripts with their exact o200k_base counts. */
+const OTHER_SCRIPTS: readonly (readonly [kind: string, text: string, tokens: number])[] = [
+  ["rare Russian words", "Быстрая коричневая лиса прыгает через ленивую собаку. ".repeat(60), 1_142],
+  [
+    "Russian prose",
+    "Мы решили перенести базу данных на новый сервер, потому что старый уже не справлялся с нагрузкой. Сначала нужно остановить все фоновые задачи, затем сделать резервную копию и проверить её целостность. После этого можно переключить приложение и посмотреть журналы ошибок. Если что-то пойдёт не так, вернёмся к прежней версии и разберёмся завтра утром.",
+    84,
+  ],
+  [
+    "Ukrainian",
+    "Ми вирішили перенести базу даних на новий сервер, тому що старий уже не витримував навантаження. Спершу треба зупинити всі фонові завдання, потім зробити резервну копію й перевірити її цілісність.",
+    63,
+  ],
+  ["a Thai greeting", "สวัสดีครับ ผมชื่อสมชาย ".repeat(80), 801],
+  [
+    "Thai prose",
+    "เราตัดสินใจย้ายฐานข้อมูลไปยังเซิร์ฟเวอร์ใหม่ เพราะเครื่องเก่ารับภาระงานไม่ไหวแล้ว ก่อนอื่นต้องหยุดงานเบื้องหลังทั้งหมด จากนั้นสำรองข้อมูลและตรวจสอบความถูกต้อง แล้วจึงเปลี่ยนแอปพลิเคชันและดูบันทึกข้อผิดพลาด",
+    76,
+  ],
+  ["rare emoji", "🦊🚀".repeat(400), 2_000],
+  ["common emoji", "😀😂🤣😍🙏👍🔥💯✨🎯📦🧪🛠️🚨⚠️✅❌", 29],
+];
+
 const digest = "0".repeat(64);
 
 function assistant(...parts: readonly Part[]): Message {
@@ -54,6 +77,14 @@ describe("estimateText", () => {
     expect(estimateText(text) * SAFETY).toBeGreaterThan(tokens);
     expect(estimateText(text)).toBeLessThan(tokens * SAFETY);
   });
+
+  test.each(OTHER_SCRIPTS)(
+    "is not too low for the safety margin on %s, and not much too high",
+    (_, text, tokens) => {
+      expect(estimateText(text) * SAFETY).toBeGreaterThan(tokens);
+      expect(estimateText(text)).toBeLessThan(tokens * 1.3);
+    },
+  );
 
   test("is off by less than 10 % on average", () => {
     const errors = COUNTED.map(([, text, tokens]) => Math.abs(estimateText(text) / tokens - 1));

@@ -34,6 +34,8 @@ export const en = {
   undo: "Undo",
   redo: "Redo",
   undone: "The edit is taken back: {before} → {after} tokens.",
+  undoneHeld:
+    "The edit is taken back: {before} → {after} tokens. What came back stays until the limit forces it out.",
   inEffect: "in effect",
   notInEffect: "no longer in effect",
   typePlan: "Window edited",

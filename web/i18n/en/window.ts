@@ -15,7 +15,14 @@ export const en = {
   cache_hot: "the provider's cache is warm",
   cache_cold: "the provider's cache is cold",
   cache_unknown: "state of the provider's cache: n/a",
-  editsFrom: "edits begin at {tokens} tokens at the latest",
+  editsFrom:
+    "tool output, files and images leave when that pays, at the latest at {from} tokens; words only above {most}",
+  editsFromOther: "edits begin at {tokens} tokens at the latest",
+  held: "Held",
+  heldShown:
+    "{messages} messages, {tokens} tokens, came back with #{seq}. They stay until the limit forces them out, and leave last.",
+  heldLeft: "The limit has forced {count} more of them out.",
+  release: "Release",
   planned: "The next call would edit the window",
   requestList: "Requests",
   hideRequests: "Hide",

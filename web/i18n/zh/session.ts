@@ -37,6 +37,7 @@ export const zh: Texts<keyof typeof en> = {
   undo: "撤销",
   redo: "重做",
   undone: "编辑已撤销：{before} → {after} 个令牌。",
+  undoneHeld: "编辑已撤销：{before} → {after} 个令牌。恢复的内容会保留，直到超出上限。",
   inEffect: "生效中",
   notInEffect: "不再生效",
   typePlan: "窗口已编辑",

@@ -56,7 +56,7 @@ export default function WindowPage({ params, query }: PageProps) {
   return (
     <div class="window-page">
       <SessionHead id={id} session={session.value} current="window" />
-      <PartsPanel window={window} totals={session.value?.usage} />
+      <PartsPanel session={known} window={window} totals={session.value?.usage} onChanged={reload} />
       {query.has("requests") && <RequestTable session={known} after={Number(query.get("requests")) || 0} />}
       <CurvePanel session={known} curve={curve} onChanged={reload} />
       <PolicyPanel key={`policy ${id}`} session={known} window={window.value?.limits.window} />

@@ -4,6 +4,7 @@ import { type BarPart, PartsBar } from "../../components/parts-bar.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
 import { formatCount, formatMoney, formatShare, formatShort } from "../../format/number.ts";
 import { ReceiptFacts } from "../../session/receipt-facts.tsx";
+import { revertEdit } from "../../session/revert-edit.ts";
 import type { Session, SessionWindow } from "../../session/session-types.ts";
 import { REQUESTS_LINK } from "./request-table.tsx";
 import { windowText as text } from "./window-text.ts";
@@ -23,13 +24,15 @@ const PARTS = [
 type Totals = Session["usage"];
 
 interface PartsPanelProps {
+  readonly session: string;
   readonly window: Resource<SessionWindow>;
   /** Undefined while it loads. */
   readonly totals: Totals;
+  readonly onChanged: () => void;
 }
 
 /** The window of the next call by its parts, and what the calls so far have cost. */
-export function PartsPanel({ window, totals }: PartsPanelProps) {
+export function PartsPanel({ session, window, totals, onChanged }: PartsPanelProps) {
   return (
     <ResourceView resource={window}>
       {(value) => (
@@ -51,9 +54,10 @@ export function PartsPanel({ window, totals }: PartsPanelProps) {
               <span>{value.model ?? text("unknownModel")}</span>
               <span>{text("policyIs", { policy: value.policy })}</span>
               <span>{text(`cache_${value.cache}`)}</span>
-              <span class="number">{text("editsFrom", { tokens: formatShort(value.limits.from) })}</span>
+              {value.policy !== "none" && <span>{describeMoment(value)}</span>}
             </p>
           </section>
+          <HeldContent session={session} held={value.held} onChanged={onChanged} />
           <Money totals={totals} />
           {value.plan && (
             <section class="card section">
@@ -67,6 +71,14 @@ export function PartsPanel({ window, totals }: PartsPanelProps) {
       )}
     </ResourceView>
   );
+}
+
+/** When content leaves the window; policies other than our own remove words like anything else. */
+function describeMoment({ policy, limits }: SessionWindow): string {
+  const from = formatShort(limits.from);
+  return policy === "longhaul"
+    ? text("editsFrom", { from, most: formatShort(limits.most) })
+    : text("editsFromOther", { tokens: from });
 }
 
 function listParts({ parts }: SessionWindow): readonly BarPart[] {
@@ -86,6 +98,41 @@ function PartsTable({ window }: { readonly window: SessionWindow }) {
         </li>
       ))}
     </ul>
+  );
+}
+
+interface HeldContentProps {
+  readonly session: string;
+  readonly held: SessionWindow["held"];
+  readonly onChanged: () => void;
+}
+
+/** Content that people have brought back by taking edits back, and the way to release it. */
+function HeldContent({ session, held, onChanged }: HeldContentProps) {
+  if (held.length === 0) return null;
+  return (
+    <section class="card section held-card">
+      <h2>{text("held")}</h2>
+      <ul>
+        {held.map(({ revert, messages, tokens, messagesLeft }) => (
+          <li key={`${revert.session}#${revert.seq}`}>
+            <span>
+              {text("heldShown", {
+                messages: formatCount(messages),
+                tokens: formatCount(Math.round(tokens)),
+                seq: String(revert.seq),
+              })}
+              {messagesLeft > 0 && ` ${text("heldLeft", { count: formatCount(messagesLeft) })}`}
+            </span>
+            {revert.session === session && (
+              <button type="button" onClick={() => void revertEdit(session, revert.seq, onChanged)}>
+                {text("release")}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

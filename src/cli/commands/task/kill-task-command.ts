@@ -18,10 +18,16 @@ const NOTICE_TIMEOUT_MS = 15_000;
 export const killTaskCommand = defineCommand({
   name: "task kill",
   summary: "end tasks and all processes that they started",
-  usage: ["task kill <task>… [--reason TEXT]", "task kill --all [--reason TEXT]"],
+  usage: [
+    "task kill <task>… [--reason TEXT]",
+    "task kill --all [--parent TASK] [--queue NAME] [--session SESSION] [--reason TEXT]",
+  ],
   about: `Works from any process and in any state, and keeps the output. Killing an ended task is not an error. The command returns when all processes are gone; it exits with code 1 if a task has not ended in time because its process does not respond.`,
   options: {
     all: { type: "boolean", help: "kill all tasks of the store that have not ended" },
+    parent: { type: "string", value: "TASK", help: "with --all: only the children of this task" },
+    queue: { type: "string", value: "NAME", help: "with --all: only the tasks of this queue" },
+    session: { type: "string", value: "SESSION", help: "with --all: only the tasks of this session" },
     reason: {
       type: "string",
       value: "TEXT",
@@ -29,15 +35,27 @@ export const killTaskCommand = defineCommand({
     },
   },
   maxOperands: Number.POSITIVE_INFINITY,
-  examples: ["longhaul task kill npm-3f9a12cd", "longhaul task kill --all --reason 'going home'"],
+  examples: [
+    "longhaul task kill npm-3f9a12cd",
+    "longhaul task kill --all --reason 'going home'",
+    "longhaul task kill --all --queue builds",
+  ],
   async run(context, { operands, options }) {
     if (options.all && operands.length > 0) throw new UsageError("name tasks or give --all, not both");
     if (!options.all && operands.length === 0)
       throw new UsageError('name a task, or give --all; "longhaul task list" lists them');
+    const { parent, queue, session } = options;
+    const given = Object.entries({ parent, queue, session }).filter(([, value]) => value !== undefined);
+    if (!options.all && given.length > 0) throw new UsageError(`--${given[0]?.[0]} needs --all`);
     await using kernel = await openExistingTasks(context, options);
-    const ids = options.all ? (await listActiveTasks(kernel)).map(({ id }) => id) : [];
-    for (const wanted of operands) ids.push(await findTask(kernel, wanted));
-    const killed = await Promise.all(ids.map((id) => killTask(kernel, id, options.reason)));
+    const active = options.all ? await listActiveTasks(kernel, Object.fromEntries(given)) : [];
+    const waiting = active.filter(({ state }) => state === "queued");
+    const others = active.filter(({ state }) => state !== "queued").map(({ id }) => id);
+    for (const wanted of operands) others.push(await findTask(kernel, wanted));
+    const killed: Awaited<ReturnType<typeof killTask>>[] = [];
+    // Waiting tasks first: they would begin in the places of the others.
+    for (const ids of [waiting.map(({ id }) => id), others])
+      killed.push(...(await Promise.all(ids.map((id) => killTask(kernel, id, options.reason)))));
     if (options.json) await printTo(context.stdout, `${toSafeJson({ killed })}\n`);
     else
       for (const { task, words, isEnded } of killed)

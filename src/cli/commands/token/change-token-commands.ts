@@ -20,31 +20,43 @@ import { printSecret } from "./add-token-command.ts";
 /** Replaces the token of a person. */
 export const rotateTokenCommand = defineCommand({
   name: "token rotate",
-  summary: "print a new token of a person; the former one ends after a grace time",
+  summary: "print a new token of a person; the former one ends at once",
   usage: ["token rotate <name> [--grace TIME] [--expires TIME]"],
   options: {
-    grace: { type: "string", value: "TIME", help: "how long the former token stays valid (default: 24h)" },
+    grace: {
+      type: "string",
+      value: "TIME",
+      help: "how long the former token stays valid, as 24h (default: not at all)",
+    },
     ...EXPIRY_OPTION,
   },
   maxOperands: 1,
-  examples: ["longhaul token rotate alice", "longhaul token rotate alice --grace 0h --expires 90d"],
+  examples: ["longhaul token rotate alice", "longhaul token rotate alice --grace 24h --expires 90d"],
   async run(context, { operands: [name], options }) {
     if (name === undefined) throw new UsageError("name the person: longhaul token rotate alice");
     const { grace, expires } = options;
-    const graceMs = grace === undefined ? undefined : parseDuration("grace", grace);
+    const graceMs = grace === undefined ? 0 : parseDuration("grace", grace);
     const expiresAt = expires === undefined ? undefined : parseExpiry(expires, Date.now());
     await using kernel = await openExistingStore(context, options);
+    const formerEndsAt = Date.now() + graceMs;
     const { person, secret } = await kernel.team.rotate(name, {
       by: getActor(),
-      ...(graceMs !== undefined && { graceMs }),
+      graceMs,
       ...(expiresAt !== undefined && { expiresAt }),
     });
     if (options.json)
       await printTo(
         context.stdout,
-        `${toSafeJson({ person, token: secret, expiresAt: expiresAt ?? null })}\n`,
+        `${toSafeJson({ person, token: secret, expiresAt: expiresAt ?? null, formerEndsAt })}\n`,
       );
-    else await printSecret(context, options, name, secret, []);
+    else {
+      await printSecret(context, options, name, secret, []);
+      const end =
+        graceMs === 0
+          ? "The former token has ended, and its open streams end within a second."
+          : `The former token stays valid until ${new Date(formerEndsAt).toISOString()}.`;
+      if (!options.quiet) context.stderr.write(`${end}\n`);
+    }
     return EXIT.fine;
   },
 });

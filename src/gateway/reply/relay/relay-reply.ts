@@ -1,5 +1,5 @@
 import { ByteCollector } from "../../../base/byte-collector.ts";
-import type { Wire } from "../../../wire/wire.ts";
+import type { Wire, WireEvent } from "../../../wire/wire.ts";
 import type { Incoming } from "../../door/incoming.ts";
 import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
 import {
@@ -10,9 +10,16 @@ import {
 } from "../../upstream/raw-headers.ts";
 import { readUpstreamBody } from "../../upstream/read-whole.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
+import { reportSpending } from "../report-spending.ts";
 import { type RelayOptions, relayResponse } from "./relay-response.ts";
 import type { SseEvent } from "./sse-event.ts";
 import { SseSplitter } from "./sse-splitter.ts";
+
+/**
+ * A client that has left before the end still pays for the reply, whose usage follows soon if its text is complete. A reply
+ * that goes on for longer is ended, so that the provider stops to write it.
+ */
+const READ_ON = { ms: 1_000, bytes: 1_024 * 1_024 };
 
 /** Relays a response to the client while it is recorded. */
 export async function relayReply(
@@ -27,16 +34,26 @@ export async function relayReply(
   const isStream = isEventStream(answer.rawHeaders);
   try {
     if (!isStream && reply.maxTokens !== undefined) return await relayWholeBody(exchange, reply, answer);
-    const options = isStream ? buildStreamOptions(request.api, reply) : buildBodyOptions(reply, maxBodyBytes);
-    const { ending, bytes, firstByteMs, failure } = await relayResponse({
+    const afterwards = request.api.createReader();
+    let hasLeft = false;
+    const take = (event: WireEvent) => (hasLeft ? afterwards : reply.recorder).take(event);
+    const options = isStream
+      ? buildStreamOptions(request.api, reply, take)
+      : buildBodyOptions(reply, maxBodyBytes);
+    const { ending, bytes, firstByteMs, failure, rest } = await relayResponse({
       answer,
       response,
       signal,
       idleMs,
       startedAt: trace.startedMs,
       hold: () => reply.recorder.storing,
+      ...(isStream && incoming.spending.isMeasured && { readOn: READ_ON }),
       ...options,
     });
+    if (rest) {
+      hasLeft = true;
+      incoming.spending.waitFor(rest.then(() => reportSpending(exchange, afterwards)));
+    }
     trace.ending = ending;
     trace.bytesOut = bytes;
     if (firstByteMs !== undefined) trace.firstByteMs = firstByteMs;
@@ -53,21 +70,23 @@ export function isEventStream(rawHeaders: RawHeaders): boolean {
 
 function buildStreamOptions(
   api: Wire,
-  { recorder, maxTokens, change, eventsAfter }: ReplyRelay,
+  { maxTokens, change, eventsAfter }: ReplyRelay,
+  take: (event: WireEvent) => void,
 ): Partial<RelayOptions> {
-  if (maxTokens === undefined) {
+  if (maxTokens === undefined && !change) {
     const splitter = new SseSplitter();
-    const take = (event: SseEvent) => {
-      if (event.hasData) recorder.take(event);
+    const takeData = (event: SseEvent) => {
+      if (event.hasData) take(event);
     };
-    return { tap: (bytes) => splitter.push(bytes).forEach(take) };
+    return { tap: (bytes) => splitter.push(bytes).forEach(takeData) };
   }
   return {
     transform: (event) => {
       const { data } = event;
-      recorder.take(event);
-      const capped = api.capUsage(data, maxTokens);
+      take(event);
+      const capped = maxTokens === undefined ? undefined : api.capUsage(data, maxTokens);
       const changed = change?.(capped ?? data) ?? capped;
+      if (changed === "") return undefined;
       const more = eventsAfter?.(data) ?? "";
       if (changed !== undefined) return formatEvent(event.event, changed) + more;
       return more === "" ? event.raw : Buffer.concat([event.raw, Buffer.from(more)]);

@@ -53,6 +53,8 @@ export interface RelayOptions {
   /** Called when the upstream's response broke off: true keeps the client's response open, for the caller to end it. */
   readonly keepsOpenAfterFailure?: ((failure: UpstreamError) => boolean) | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** How much longer `tap` or `transform` get the response when the client has left, to see its usage. */
+  readonly readOn?: { readonly ms: number; readonly bytes: number } | undefined;
   /** Maximum silence of the upstream, and maximum time without the client accepting bytes. */
   readonly idleMs: number;
   /** Start of `firstByteMs`, as from `performance.now()`; default: the time of the call. */
@@ -69,30 +71,38 @@ export interface RelayResult {
   readonly failure: UpstreamError | undefined;
   /** Why the tap stopped early; the client was not affected. */
   readonly tapFailure: unknown;
+  /** Set if the client has left and the response is read on; resolves when that is over. */
+  readonly rest?: Promise<void>;
 }
 
 /**
  * Relays a response to the client as it arrives, no faster than the client accepts it. When the promise resolves, no
- * listeners remain on either side, and an unfinished response of the upstream has been destroyed. Throws only the
- * errors of `transform`.
+ * listeners remain on either side, and an unfinished response of the upstream has been destroyed, both after `rest` if
+ * there is one. Throws only the errors of `transform`.
  */
 export async function relayResponse(options: RelayOptions): Promise<RelayResult> {
   const { answer, response, tap: take, signal, idleMs, startedAt = performance.now() } = options;
   const { body } = answer;
   const { transform, decoding } = openTransform(options, (error) => source.fail(error));
   const listening = new ListenerGroup();
+  const receiving = new ListenerGroup();
   const over = Promise.withResolvers<RelayOutcome>();
   let failure: UpstreamError | undefined;
   let broken: RelayOutcome | undefined;
   let isTapFull = false;
+  let rest: RestOfResponse | undefined;
 
   const lose = (ending: RelayOutcome) => {
-    body.destroy();
+    const isLeft = ending === "client-gone" || ending === "client-stalled";
+    if (isLeft && options.readOn && !broken && !body.readableEnded && !body.destroyed)
+      rest ??= openRest(options.readOn);
+    else if (!rest) body.destroy();
     response.destroy();
     over.resolve(broken ?? ending);
+    if (rest) source.resume();
   };
   const resume = () => {
-    if (!client.isFull && !isTapFull && !gate.isFull) source.resume();
+    if (rest ? !isTapFull : !client.isFull && !isTapFull && !gate.isFull) source.resume();
   };
   const client = openRelayClient(response, idleMs, listening, {
     onReady: resume,
@@ -114,7 +124,7 @@ export async function relayResponse(options: RelayOptions): Promise<RelayResult>
       isTapFull = false;
       resume();
     });
-  const writer = transform && openEventWriter(transform, (bytes) => gate.send(bytes));
+  const writer = transform && openEventWriter(transform, (bytes) => void (rest || gate.send(bytes)));
   const guarded = (work: () => void) => {
     try {
       work();
@@ -123,17 +133,22 @@ export async function relayResponse(options: RelayOptions): Promise<RelayResult>
       lose("stopped");
     }
   };
-  const source = openRelaySource(body, decoding, idleMs, listening, {
+  const source = openRelaySource(body, decoding, idleMs, receiving, {
     onBytes: (bytes) =>
       guarded(() => {
-        client.gather();
+        if (!rest) client.gather();
         if (tap?.push(bytes) === false) isTapFull = true;
-        const unfit = writer ? writer.push(bytes) : void gate.send(bytes);
+        const unfit = writer ? writer.push(bytes) : void (rest || gate.send(bytes));
         if (unfit) source.fail(unfit);
-        if (client.isFull || isTapFull || gate.isFull) source.pause();
+        if (rest?.take(bytes.length)) return;
+        if (isTapFull || (!rest && (client.isFull || gate.isFull))) source.pause();
       }),
     onEnd: (why) =>
       guarded(() => {
+        if (rest) {
+          writer?.end();
+          return void (tap?.end() ?? Promise.resolve()).then(rest.end);
+        }
         failure = why ?? writer?.end();
         if (failure) breakOff(failure);
         // `continues` must be called after the tap has seen all bytes.
@@ -160,8 +175,14 @@ export async function relayResponse(options: RelayOptions): Promise<RelayResult>
     if (words !== undefined) client.send(words);
     client.cut();
   };
+  const free = () => {
+    receiving.end();
+    decoding?.destroy();
+    if (!body.readableEnded) body.destroy();
+  };
   const goneOrStopped = () => (response.req.socket.destroyed ? "client-gone" : "stopped");
 
+  if (options.readOn) answer.detach();
   try {
     if (signal?.aborted || response.req.socket.destroyed) lose(goneOrStopped());
     else {
@@ -174,14 +195,41 @@ export async function relayResponse(options: RelayOptions): Promise<RelayResult>
     const ending = await over.promise;
     const { bytes, firstByteAt } = client;
     listening.end();
-    if (tap) await tap.end();
+    if (tap && !rest) await tap.end();
     const firstByteMs = firstByteAt === undefined ? undefined : firstByteAt - startedAt;
-    return { ending, bytes, firstByteMs, failure, tapFailure: tap?.failure };
+    const result = { ending, bytes, firstByteMs, failure, tapFailure: tap?.failure };
+    return rest ? { ...result, rest: rest.over.then(free) } : result;
   } finally {
     listening.end();
-    decoding?.destroy();
-    if (!body.readableEnded) body.destroy();
+    if (!rest) free();
   }
+}
+
+/** The response of a client that has left, as far as it is still read. */
+interface RestOfResponse {
+  readonly over: Promise<void>;
+  /** Counts bytes; true when there are enough of them. */
+  take(bytes: number): boolean;
+  readonly end: () => void;
+}
+
+function openRest({ ms, bytes }: NonNullable<RelayOptions["readOn"]>): RestOfResponse {
+  const over = Promise.withResolvers<void>();
+  const timer = setTimeout(over.resolve, ms);
+  let left = bytes;
+  const end = () => {
+    clearTimeout(timer);
+    over.resolve();
+  };
+  return {
+    over: over.promise,
+    end,
+    take(count) {
+      left -= count;
+      if (left < 0) end();
+      return left < 0;
+    },
+  };
 }
 
 /** The transform of a response and its decoding, if the response has readable events. */

@@ -1,5 +1,5 @@
 import type { Kernel, MessageInput, Usage } from "../../../index.ts";
-import { computeUsageCost, type ModelFacts } from "../../../window-entry.ts";
+import { computeReportCost, type ModelFactsLookup } from "../../../window-entry.ts";
 import type { ReplyReader, Wire, WireEvent, WireObject } from "../../../wire/wire.ts";
 
 /**
@@ -15,12 +15,8 @@ export function createMergedReader(
   const get = (): Usage | undefined => {
     const { usages, windowRound } = rounds;
     if (usages.length <= 1) return reader.usage;
-    const facts = reader.model === undefined ? undefined : kernel.modelFacts(reader.model);
-    return sumUsage(
-      usages.map((usage) => api.parseUsage(usage)),
-      windowRound,
-      facts && !facts.arePricesAssumed ? facts : undefined,
-    );
+    const reports = usages.map((usage) => api.parseUsage(usage));
+    return sumUsage(reports, windowRound, reader.model, (model) => kernel.modelFacts(model));
   };
   return new MergedReader(reader, get);
 }
@@ -63,6 +59,10 @@ class MergedReader implements ReplyReader {
     return this.#reader.hasBegun;
   }
 
+  get outputBytes(): number {
+    return this.#reader.outputBytes;
+  }
+
   get failure(): ReplyReader["failure"] {
     return this.#reader.failure;
   }
@@ -83,13 +83,16 @@ class MergedReader implements ReplyReader {
 function sumUsage(
   rounds: readonly (Usage | undefined)[],
   windowRound: number,
-  facts: ModelFacts | undefined,
+  model: string | undefined,
+  factsOf: ModelFactsLookup,
 ): Usage | undefined {
   const usages = rounds.filter((usage) => usage !== undefined);
   const first = rounds[windowRound] ?? usages[0];
   if (!first) return undefined;
   const output = usages.map(({ outputTokens }) => outputTokens ?? 0);
-  const costs = usages.map((usage) => usage.cost ?? (facts && computeUsageCost(usage, facts)));
+  const costs = usages.map((usage) =>
+    computeReportCost({ usage, ...(model !== undefined && { model }) }, factsOf),
+  );
   const isPriced = costs.every((cost) => cost !== undefined);
   return {
     ...first,

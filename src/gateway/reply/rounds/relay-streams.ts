@@ -107,10 +107,11 @@ function recordEvents(
   events: readonly WireEvent[],
   received?: SseEvent,
 ): Buffer | undefined {
-  const pieces = events.map((event) => {
+  const pieces = events.flatMap((event) => {
     recorder.take(event);
     const capped = maxTokens === undefined ? undefined : api.capUsage(event.data, maxTokens);
     const changed = change?.(capped ?? event.data) ?? capped;
+    if (changed === "") return [];
     const more = eventsAfter?.(event.data) ?? "";
     if (event === received && changed === undefined)
       return more === "" ? received.raw : Buffer.concat([received.raw, Buffer.from(more)]);

@@ -116,13 +116,23 @@ export class PostgresBlobs implements BlobStore {
   async *read(digest: Digest): AsyncGenerator<Uint8Array> {
     const blob = await this.#find(digest);
     let missing = blob?.sizeBytes ?? 0;
+    let isRead = false;
     if (blob) {
       for await (const piece of await this.#open(digest, blob)) {
+        isRead = true;
         missing -= piece.byteLength;
+        // A storage that sends more than the blob has would otherwise be read without end.
+        if (missing < 0) break;
         yield piece;
       }
     }
     if (blob && missing === 0) return;
+    if (blob && isRead)
+      throw new LonghaulError(
+        "BLOB_CORRUPT",
+        `Blob ${digest} has ${blob.sizeBytes} bytes, and ${blob.place ?? "the database"} sent ${missing > 0 ? `${blob.sizeBytes - missing}` : "more"}; look at what the storage holds at this digest.`,
+        { details: { digest } },
+      );
     throw new LonghaulError("BLOB_NOT_FOUND", `Blob ${digest} is not in this store: it was deleted.`, {
       details: { digest },
     });

@@ -5,7 +5,7 @@ import type { ObjectBlobs } from "./objects/object-blobs.ts";
 
 const ROWS_PER_STEP = 2_000;
 
-/** Deletes content; space and pages of deleted rows are reused and overwritten after the server's own vacuum. */
+/** Deletes content. The bytes of deleted rows stay in the server's files until `PostgresStore.vacuum` rewrites them. */
 export class PostgresEraser {
   readonly #db: PostgresDatabase;
   readonly #objects: ObjectBlobs | undefined;

@@ -117,7 +117,7 @@ export class PostgresEntries implements EntryStore {
       eraser.redact(transaction, await heads.requireNumber(transaction, session), tombstones),
     );
     await eraser.sweepObjects();
-    return freed;
+    return { ...freed, scrubbed: freed.entries === 0 };
   }
 
   async #read(number: number, { from, to, limit, order, kinds }: EntryQuery): Promise<StoredEntry[]> {

@@ -149,7 +149,7 @@ export class PostgresSessions implements SessionStore {
     const freed = await this.#deps.eraser.eraseSession(number);
     await this.#deps.eraser.sweepObjects();
     this.#deps.onCommit();
-    return { ...freed, sessions: 1 };
+    return { ...freed, sessions: 1, scrubbed: false };
   }
 
   sizes(): AsyncIterable<SessionSize> {

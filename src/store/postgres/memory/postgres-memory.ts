@@ -225,12 +225,12 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
     return row?.bytes as number;
   }
 
-  /** The server overwrites deleted rows by itself. */
+  /** Deleted rows stay in the server's files until a vacuum rewrites them. */
   async scrub(): Promise<boolean> {
-    return true;
+    return false;
   }
 
   async vacuum(): Promise<void> {
-    for (const table of INDEX_TABLES) await this.#db.command(`VACUUM @${table}`);
+    for (const table of INDEX_TABLES) await this.#db.command(`VACUUM FULL @${table}`);
   }
 }

@@ -4,7 +4,8 @@ import { BUDGET_FUNCTIONS } from "./budget-functions.ts";
 import { LOG_TABLES } from "./log-tables.ts";
 import { MEMORY_TABLES } from "./memory-tables.ts";
 import { OBJECT_TABLES } from "./object-tables.ts";
-import { READER_POLICIES } from "./reader-policies.ts";
+import { OPEN_RESERVATIONS } from "./open-reservations.ts";
+import { READER_GRANTS, READER_POLICIES } from "./reader-policies.ts";
 import { SERVER_TABLES } from "./server-tables.ts";
 import { STATE_TABLE } from "./state-table.ts";
 import { TASK_QUEUE_COLUMNS } from "./task-queue-columns.ts";
@@ -23,6 +24,8 @@ const SCHEMA_STEPS: readonly string[] = [
   TEAM_TABLES,
   STATE_TABLE,
   BUDGET_FUNCTIONS,
+  READER_GRANTS,
+  OPEN_RESERVATIONS,
 ];
 
 /** First half of the advisory lock's key; the second is made of the schema's name. */

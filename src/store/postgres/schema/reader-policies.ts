@@ -30,7 +30,7 @@ export const READER_CONDITIONS: Readonly<Record<string, string>> = {
   chunk_words: ofSource("source"),
 };
 
-/** Tables that readers may read as they are: they hold numbers, and bytes that only a reference leads to. */
+/** Further tables that readers may read: numbers, and blobs, which have policies of their own since `READER_GRANTS`. */
 export const SHARED_TABLES = ["longhaul_store", "index_state", "embedders", "blobs", "blob_pieces"] as const;
 
 export const READER_POLICIES = Object.entries(READER_CONDITIONS)
@@ -40,3 +40,30 @@ ALTER TABLE @${table} ENABLE ROW LEVEL SECURITY;
 CREATE POLICY longhaul_reader ON @${table} FOR SELECT USING (${condition});`,
   )
   .join("");
+
+const GRANTED = READABLE.replace(
+  /\(\(SELECT string_to_array\(.*\)\)::text\[\]\)/,
+  "((SELECT @reader_owners())::text[])",
+);
+
+/**
+ * A migration: the setting decides for the store's own user only, who could read everything anyway. Any other role of the
+ * server reads the owners that the table `readers` gives it, whatever it sets. Blobs follow the entries that name them.
+ */
+export const READER_GRANTS = `
+CREATE TABLE @readers (role text NOT NULL, owner text NOT NULL, PRIMARY KEY (role, owner));
+CREATE FUNCTION @reader_owners() RETURNS text[] LANGUAGE sql STABLE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp AS $$
+  SELECT CASE WHEN pg_has_role(session_user, current_user, 'MEMBER')
+    THEN string_to_array(current_setting('longhaul.reader', true), E'\\x1f')
+    ELSE (SELECT array_agg(r.owner) FROM @readers r WHERE r.role = session_user) END
+$$;
+ALTER POLICY longhaul_reader ON @sessions USING (${GRANTED.replaceAll(/@(?![a-z])/g, "id")});
+ALTER POLICY longhaul_reader ON @sources USING (kind = 1 AND ${GRANTED.replaceAll(/@(?![a-z])/g, "name")});
+ALTER TABLE @blobs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY longhaul_reader ON @blobs FOR SELECT
+  USING (EXISTS (SELECT 1 FROM @entry_blobs named WHERE named.digest = blobs.digest));
+ALTER TABLE @blob_pieces ENABLE ROW LEVEL SECURITY;
+CREATE POLICY longhaul_reader ON @blob_pieces FOR SELECT
+  USING (EXISTS (SELECT 1 FROM @blobs named WHERE named.upload = blob_pieces.upload));
+`;

@@ -1,5 +1,12 @@
 import type { AuditAct, AuditEntry } from "../../../model/audit.ts";
-import { type AuditStore, chainAct } from "../../audit-store.ts";
+import {
+  AUDIT_HEAD,
+  type AuditHead,
+  type AuditStore,
+  chainAct,
+  formatAuditHead,
+  parseAuditHead,
+} from "../../audit-store.ts";
 import type { PostgresDatabase, Sql } from "../connection/postgres-database.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
 
@@ -32,7 +39,16 @@ export class PostgresAudit implements AuditStore {
     const [last] = await sql.query("SELECT seq, digest FROM @audit ORDER BY seq DESC LIMIT 1");
     const entry = chainAct(act, last as { seq: number; digest: string } | undefined);
     await this.insert(sql, entry);
+    await sql.query(
+      "INSERT INTO @leases (name, owner, expires_at) VALUES ($1, $2, $3) ON CONFLICT (name) DO UPDATE SET owner = excluded.owner",
+      [AUDIT_HEAD, formatAuditHead(entry), Number.MAX_SAFE_INTEGER],
+    );
     return entry;
+  }
+
+  async head(): Promise<AuditHead | undefined> {
+    const [row] = await this.#db.query("SELECT owner FROM @leases WHERE name = $1", [AUDIT_HEAD]);
+    return parseAuditHead(row?.owner);
   }
 
   /** Adds an entry as it is, inside a transaction of the caller. */

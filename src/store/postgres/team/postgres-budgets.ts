@@ -2,9 +2,13 @@ import type { AuditAct } from "../../../model/audit.ts";
 import type { TeamBudget } from "../../../model/budget.ts";
 import type { BudgetReservation, BudgetStore, BudgetUse, ReservationResult } from "../../budget-store.ts";
 import { LAPSED_KEPT_MS } from "../../lapsed-reservations.ts";
+import { checkBudgetAmounts } from "../../refusals.ts";
 import { toBudget, toBudgetUse } from "../../team-rows.ts";
 import type { PostgresDatabase, Sql } from "../connection/postgres-database.ts";
 import type { PostgresAudit } from "./postgres-audit.ts";
+
+/** The use of a period, with the sum of its open reservations. */
+const USE = "u.budget, u.start, u.spent, @reserved_amount(u.budget, u.start) AS reserved";
 
 /** Budgets in PostgreSQL. Reservations and settlements may run twice after a lost answer. */
 export class PostgresBudgets implements BudgetStore {
@@ -45,7 +49,7 @@ export class PostgresBudgets implements BudgetStore {
   async uses(periods: readonly { budget: string; start: number }[]): Promise<readonly BudgetUse[]> {
     if (periods.length === 0) return [];
     const rows = await this.#db.query(
-      `SELECT u.* FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS n (id, start, place)
+      `SELECT ${USE} FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS n (id, start, place)
        JOIN @budget_uses u ON u.budget = n.id AND u.start = n.start ORDER BY n.place`,
       [periods.map(({ budget }) => budget), periods.map(({ start }) => start)],
     );
@@ -54,6 +58,7 @@ export class PostgresBudgets implements BudgetStore {
 
   async reserve(reservation: BudgetReservation, now: number): Promise<ReservationResult> {
     const { id, owner, expiresAt, shares } = reservation;
+    checkBudgetAmounts(shares);
     const rows = await this.#db.query(
       `SELECT * FROM @reserve_budgets($1, $2, $3, $4, $5, $6::text[], $7::bigint[], $8::float8[], $9::float8[], $10::bigint[])`,
       [
@@ -76,6 +81,7 @@ export class PostgresBudgets implements BudgetStore {
   }
 
   async settle(id: string, amounts: readonly { budget: string; amount: number }[]): Promise<void> {
+    checkBudgetAmounts(amounts);
     await this.#db.query("SELECT @settle_budgets($1, $2::text[], $3::float8[])", [
       id,
       amounts.map(({ budget }) => budget),
@@ -100,16 +106,17 @@ export class PostgresBudgets implements BudgetStore {
   }
 
   /** Sets the use of a period inside a transaction of the caller. */
-  async writeUse(sql: Sql, { budget, start, spent, reserved }: BudgetUse): Promise<void> {
+  async writeUse(sql: Sql, { budget, start, spent }: BudgetUse): Promise<void> {
     await sql.query(
-      `INSERT INTO @budget_uses (budget, start, spent, reserved) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (budget, start) DO UPDATE SET spent = excluded.spent, reserved = excluded.reserved`,
-      [budget, start, spent, reserved],
+      `INSERT INTO @budget_uses (budget, start, spent) VALUES ($1, $2, $3)
+       ON CONFLICT (budget, start) DO UPDATE SET spent = excluded.spent`,
+      [budget, start, spent],
     );
   }
 
   /** The use of all periods. */
   async allUses(): Promise<readonly BudgetUse[]> {
-    return (await this.#db.query("SELECT * FROM @budget_uses ORDER BY budget, start")).map(toBudgetUse);
+    const rows = await this.#db.query(`SELECT ${USE} FROM @budget_uses u ORDER BY u.budget, u.start`);
+    return rows.map(toBudgetUse);
   }
 }

@@ -1,5 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Clock, systemClock } from "../../../model/clock.ts";
@@ -42,6 +51,7 @@ export async function backupSqliteStore(request: BackupRequest): Promise<BackupM
     throw createArgumentError("to", to, "an empty or new folder");
   const staged = join(dirname(to), `.${basename(to)}.partial-${randomUUID().slice(0, 8)}`);
   try {
+    refuseReadOnly(from);
     refuseForeignFile(join(from, "log.db"));
     mkdirSync(staged, { recursive: true, mode: 0o700 });
     const manifest = await writeBackup(request, staged);
@@ -52,6 +62,20 @@ export async function backupSqliteStore(request: BackupRequest): Promise<BackupM
   } catch (error) {
     rmSync(staged, { recursive: true, force: true });
     throw toStoreError(error, from);
+  }
+}
+
+/** A backup locks the store for a moment, which a folder that cannot be written does not allow. */
+function refuseReadOnly(from: string): void {
+  try {
+    for (const path of [from, join(from, LOG)]) accessSync(path, constants.W_OK);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw new LonghaulError(
+      "STORE_READ_ONLY",
+      `${from} cannot be written, and a backup locks the store for a moment. Nobody else writes to a read-only disk either: copy the folder as it is (cp -r), and open the copy.`,
+      { cause, details: { path: from } },
+    );
   }
 }
 

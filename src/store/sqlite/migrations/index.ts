@@ -6,9 +6,11 @@ import { TASKS_MIGRATION as tasks } from "./005-tasks.ts";
 import { CHECKSUMS_MIGRATION as checksums } from "./006-checksums.ts";
 import { TASK_QUEUES_MIGRATION as taskQueues } from "./007-task-queues.ts";
 import { TEAM_MIGRATION as team } from "./008-team.ts";
+import { OPEN_RESERVATIONS_MIGRATION as openReservations } from "./009-open-reservations.ts";
+import { AUDIT_INSERTS_MIGRATION as auditInserts } from "./010-audit-inserts.ts";
 
 /** All migrations in order; migration n upgrades a database from user_version n-1 to n. Never edited once released. */
 export const MIGRATIONS: readonly string[] = [
   ...[log, intakes, marks, leases, tasks],
-  ...[checksums, taskQueues, team],
+  ...[checksums, taskQueues, team, openReservations, auditInserts],
 ];

@@ -123,8 +123,12 @@ class Repair {
     };
   }
 
+  /** The rows of a table, without columns that this version has dropped. */
   #rows(table: string, key: string): Row[] {
-    return salvageRows(this.#source, table, key, (name) => this.#incomplete.add(name));
+    const rows = salvageRows(this.#source, table, key, (name) => this.#incomplete.add(name));
+    const columns = this.#target.prepare("SELECT name FROM pragma_table_info(?)").all(table);
+    const names = new Set(columns.map(({ name }) => name));
+    return rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => names.has(name))));
   }
 
   /** Session ids by number; sessions whose row is lost get a new id. */

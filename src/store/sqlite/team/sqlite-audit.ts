@@ -1,5 +1,12 @@
 import type { AuditAct, AuditEntry } from "../../../model/audit.ts";
-import { type AuditStore, chainAct } from "../../audit-store.ts";
+import {
+  AUDIT_HEAD,
+  type AuditHead,
+  type AuditStore,
+  chainAct,
+  formatAuditHead,
+  parseAuditHead,
+} from "../../audit-store.ts";
 import type { Database, Row } from "../database.ts";
 
 /** The audit log in SQLite. */
@@ -15,7 +22,15 @@ export class SqliteAudit implements AuditStore {
       add: db.prepare(
         "INSERT INTO audit (seq, at, actor, act, target, details, previous, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
       ),
+      note: db.prepare(
+        "INSERT INTO leases (name, owner, expires_at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET owner = excluded.owner",
+      ),
+      noted: db.prepare("SELECT owner FROM leases WHERE name = ?"),
     };
+  }
+
+  head(): Promise<AuditHead | undefined> {
+    return this.#db.read(() => parseAuditHead(this.#statements.noted.get(AUDIT_HEAD)?.owner));
   }
 
   append(act: AuditAct): Promise<AuditEntry> {
@@ -31,6 +46,7 @@ export class SqliteAudit implements AuditStore {
     const last = this.#statements.last.get() as { seq: number; digest: string } | undefined;
     const entry = chainAct(act, last);
     this.insert(entry);
+    this.#statements.note.run(AUDIT_HEAD, formatAuditHead(entry), Number.MAX_SAFE_INTEGER);
     return entry;
   }
 

@@ -8,9 +8,14 @@ import type {
   ReservationResult,
 } from "../../budget-store.ts";
 import { LAPSED_KEPT_MS } from "../../lapsed-reservations.ts";
+import { checkBudgetAmounts } from "../../refusals.ts";
 import { toBudget, toBudgetUse } from "../../team-rows.ts";
 import type { Database } from "../database.ts";
 import type { SqliteAudit } from "./sqlite-audit.ts";
+
+/** The use of a period, with the sum of its open reservations. */
+const USE = `SELECT budget, start, spent, (SELECT coalesce(sum(amount), 0) FROM budget_reservations r
+    WHERE r.budget = u.budget AND r.start = u.start AND has_lapsed = 0) AS reserved FROM budget_uses u`;
 
 /** Budgets in SQLite. */
 export class SqliteBudgets implements BudgetStore {
@@ -30,11 +35,10 @@ export class SqliteBudgets implements BudgetStore {
          ON CONFLICT DO UPDATE SET amount = excluded.amount`,
       ),
       remove: db.prepare("DELETE FROM budgets WHERE id = ?"),
-      use: db.prepare("SELECT * FROM budget_uses WHERE budget = ? AND start = ?"),
-      allUses: db.prepare("SELECT * FROM budget_uses ORDER BY budget, start"),
+      use: db.prepare(`${USE} WHERE budget = ? AND start = ?`),
+      allUses: db.prepare(`${USE} ORDER BY budget, start`),
       putUse: db.prepare(
-        `INSERT INTO budget_uses (budget, start, spent, reserved) VALUES (?, ?, ?, ?)
-         ON CONFLICT DO UPDATE SET spent = excluded.spent, reserved = excluded.reserved`,
+        "INSERT INTO budget_uses (budget, start, spent) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET spent = excluded.spent",
       ),
       dropUses: db.prepare("DELETE FROM budget_uses WHERE budget = ? AND start < ?"),
       isReserved: db.prepare("SELECT 1 FROM budget_reservations WHERE id = ? LIMIT 1"),
@@ -48,9 +52,7 @@ export class SqliteBudgets implements BudgetStore {
       ),
       reserved: db.prepare("SELECT * FROM budget_reservations WHERE id = ?"),
       release: db.prepare("DELETE FROM budget_reservations WHERE id = ?"),
-      count: db.prepare(
-        "UPDATE budget_uses SET spent = spent + ?, reserved = max(0, reserved - ?) WHERE budget = ? AND start = ?",
-      ),
+      count: db.prepare("UPDATE budget_uses SET spent = max(0, spent + ?) WHERE budget = ? AND start = ?"),
       renew: db.prepare("UPDATE budget_reservations SET expires_at = ? WHERE owner = ? AND has_lapsed = 0"),
     };
   }
@@ -88,6 +90,7 @@ export class SqliteBudgets implements BudgetStore {
     const { id, owner, expiresAt } = reservation;
     const { isReserved, exists, dropUses, putUse, reserve } = this.#statements;
     return this.#db.transactBeside(() => {
+      checkBudgetAmounts(reservation.shares);
       this.#lapse(now);
       // A budget that was removed meanwhile limits nothing.
       const shares = reservation.shares.filter(({ budget }) => exists.get(budget));
@@ -102,10 +105,9 @@ export class SqliteBudgets implements BudgetStore {
       if (refused.length > 0) return { refused, uses };
       const changed = shares.map(({ budget, start, amount }, at) => {
         const { spent = 0, reserved = 0 } = uses[at] ?? {};
-        const use = { budget, start, spent, reserved: reserved + amount };
-        putUse.run(budget, start, spent, use.reserved);
+        putUse.run(budget, start, spent);
         reserve.run(id, budget, start, amount, owner, expiresAt);
-        return use;
+        return { budget, start, spent, reserved: reserved + amount };
       });
       return { refused: [], uses: changed };
     });
@@ -113,13 +115,13 @@ export class SqliteBudgets implements BudgetStore {
 
   async settle(id: string, amounts: readonly { budget: string; amount: number }[]): Promise<void> {
     const { reserved, count, release } = this.#statements;
+    checkBudgetAmounts(amounts);
     await this.#db.transactBeside(() => {
       for (const { budget, start, amount, has_lapsed: hasLapsed } of reserved.all(id)) {
         const spent = amounts.find((one) => one.budget === budget)?.amount ?? 0;
-        const estimate = amount as number;
         // A lapsed estimate has been counted as spent.
-        const [change, released] = hasLapsed === 1 ? [spent - estimate, 0] : [spent, estimate];
-        count.run(change, released, budget as string, start as number);
+        const counted = hasLapsed === 1 ? (amount as number) : 0;
+        count.run(spent - counted, budget as string, start as number);
       }
       release.run(id);
     });
@@ -138,8 +140,8 @@ export class SqliteBudgets implements BudgetStore {
   }
 
   /** Sets the use of a period inside a transaction of the caller. */
-  writeUse({ budget, start, spent, reserved }: BudgetUse): void {
-    this.#statements.putUse.run(budget, start, spent, reserved);
+  writeUse({ budget, start, spent }: BudgetUse): void {
+    this.#statements.putUse.run(budget, start, spent);
   }
 
   /** The use of all periods. */
@@ -161,8 +163,7 @@ export class SqliteBudgets implements BudgetStore {
     for (const row of expired.all(now)) {
       const [id, budget] = [row.id as string, row.budget as string];
       lapse.run(id, budget);
-      const amount = row.amount as number;
-      count.run(amount, amount, budget, row.start as number);
+      count.run(row.amount as number, budget, row.start as number);
     }
     dropLapsed.run(now - LAPSED_KEPT_MS);
   }

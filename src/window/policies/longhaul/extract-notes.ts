@@ -12,24 +12,43 @@ export interface ExtractLine {
   readonly order: number;
 }
 
-const TITLE = "[Extract of earlier steps";
+/** A message of the conversation, shown or not. */
+export type SaidMessage = Pick<Slot, "seq" | "cite" | "at">;
 
-/** Inserts the chosen lines as notes, each in the gap that its lines come from. */
+const TITLE = "[Extract of earlier steps";
+const GAP = /^\[(?:more than )?\d+ messages? left out: /;
+
+/**
+ * Marks each gap between the shown messages with a note that counts the missing ones, followed by the lines that were
+ * chosen from them. `said` are the messages of the conversation in order; `isCut` is true if there were more before them.
+ */
 export function insertNotes(
   shown: readonly Slot[],
   lines: readonly ExtractLine[],
+  { said, isCut }: { readonly said: readonly SaidMessage[]; readonly isCut: boolean },
   tokensOf: TokenEstimator,
 ): readonly Slot[] {
   const sorted = lines.toSorted((a, b) => a.source.seq - b.source.seq || a.order - b.order);
+  const shownSeqs = new Set(shown.map(({ seq }) => seq));
   const window: Slot[] = [];
-  let next = 0;
+  let nextLine = 0;
+  let nextSaid = 0;
   let isFirst = true;
   for (const slot of [...shown, undefined]) {
-    const from = next;
-    while (next < sorted.length && (!slot || (sorted[next] as ExtractLine).source.seq < slot.seq)) next++;
-    if (next > from) {
+    const from = nextLine;
+    while (nextLine < sorted.length && (!slot || (sorted[nextLine] as ExtractLine).source.seq < slot.seq))
+      nextLine++;
+    const missing: SaidMessage[] = [];
+    for (; nextSaid < said.length; nextSaid++) {
+      const message = said[nextSaid] as SaidMessage;
+      if (slot && message.seq >= slot.seq) break;
+      if (!shownSeqs.has(message.seq)) missing.push(message);
+    }
+    const quoted = sorted.slice(from, nextLine);
+    if (missing.length > 0 || quoted.length > 0) {
       const at = (slot ?? shown.at(-1))?.at ?? 0;
-      window.push(buildNote(sorted.slice(from, next), isFirst, at, tokensOf));
+      const gap = describeGap(missing, isCut && isFirst);
+      window.push(buildNote(gap, quoted, { isFirst, at, seq: missing[0]?.seq }, tokensOf));
       isFirst = false;
     }
     if (slot) window.push(slot);
@@ -37,30 +56,54 @@ export function insertNotes(
   return window;
 }
 
-/** The text of a message that leaves the window, as a line of the extract; it stays whole. */
-export function toQuotedLine({ seq, cite = `#${seq}`, message }: Slot): ExtractLine {
-  const text = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-  return { text: `${text}\n`, source: { seq, cite, heading: message.role }, order: -1 };
+/** Number of gaps between shown messages. */
+export function countGaps(shown: readonly Slot[], said: readonly SaidMessage[]): number {
+  const shownSeqs = new Set(shown.map(({ seq }) => seq));
+  let gaps = 0;
+  let isMissing = false;
+  for (const { seq } of said) {
+    const isGone = !shownSeqs.has(seq);
+    if (isGone && !isMissing) gaps++;
+    isMissing = isGone;
+  }
+  return gaps;
 }
 
-/** True for a note that contains an extract; each rebuild writes it again. */
+/** The text of a message that leaves the window, as a line of the extract; it stays whole. */
+export function toQuotedLine({ seq, cite = `#${seq}`, at, message }: Slot): ExtractLine {
+  const text = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  return { text: `${text}\n`, source: { seq, cite, heading: `${message.role}, ${toDay(at)}` }, order: -1 };
+}
+
+/** True for a note that marks a gap or contains an extract; each rebuild writes it again. */
 export function isExtract({ isNote, message }: Slot): boolean {
   const [part] = message.parts;
-  return isNote === true && part?.type === "text" && part.text.startsWith(TITLE);
+  return isNote === true && part?.type === "text" && (part.text.startsWith(TITLE) || GAP.test(part.text));
 }
 
-/** Only the first note explains how to see the rest. */
+/** "14 messages left out: #31–#44, 2026-03-02"; undefined if nothing is missing. */
+function describeGap(missing: readonly SaidMessage[], isCut: boolean): string | undefined {
+  const [first] = missing;
+  const last = missing.at(-1);
+  if (!first || !last) return undefined;
+  const count = `${isCut ? "more than " : ""}${missing.length} ${missing.length === 1 && !isCut ? "message" : "messages"}`;
+  const places = first === last ? citeOf(first) : `${citeOf(first)}–${citeOf(last)}`;
+  const days = [toDay(first.at), toDay(last.at)];
+  return `${count} left out: ${places}, ${days[0] === days[1] ? days[0] : `${days[0]} to ${days[1]}`}`;
+}
+
+/** Only the first note with lines explains how to see the rest. */
 function buildNote(
+  gap: string | undefined,
   lines: readonly ExtractLine[],
-  isFirst: boolean,
-  at: number,
+  { isFirst, at, seq }: { readonly isFirst: boolean; readonly at: number; readonly seq: number | undefined },
   tokensOf: TokenEstimator,
 ): Slot {
-  const { seq, cite } = (lines[0] as ExtractLine).source;
-  const title = isFirst
-    ? `${TITLE}, lines verbatim; "expand ${cite}" shows entry ${cite} whole]`
-    : `${TITLE}]`;
-  const texts = [title];
+  const place = seq ?? lines[0]?.source.seq ?? 0;
+  const cite = lines[0]?.source.cite;
+  const hint =
+    isFirst && cite ? `; lines below are verbatim, "expand ${cite}" shows entry ${cite} whole` : "";
+  const texts = [gap === undefined ? `${TITLE}${hint}]` : `[${gap}${hint}]`];
   let source: QuoteSource | undefined;
   for (const line of lines) {
     if (line.source.seq !== source?.seq) texts.push(`[${line.source.cite} ${line.source.heading}]`);
@@ -68,5 +111,19 @@ function buildNote(
     if (line.text !== "") texts.push(line.text.slice(0, -1));
   }
   const message: Message = { role: "user", parts: [{ type: "text", text: texts.join("\n") }] };
-  return { seq, at, message, tokens: tokensOf(message), isNote: true };
+  return {
+    seq: Math.min(place, lines[0]?.source.seq ?? place),
+    at,
+    message,
+    tokens: tokensOf(message),
+    isNote: true,
+  };
+}
+
+function toDay(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+function citeOf({ seq, cite = `#${seq}` }: SaidMessage): string {
+  return cite;
 }

@@ -2,7 +2,6 @@ import { textOfMessage } from "../../../model/message.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
 import { findBonds } from "../../find-bonds.ts";
 import { type Group, groupSlots } from "../../group.ts";
-import { pairResults } from "../../placed-result.ts";
 import { findNewestQuestion, findProtectedSeqs } from "../../protected-seqs.ts";
 import type { Slot } from "../../slot.ts";
 import { sumSlotTokens } from "../../sum-slot-tokens.ts";
@@ -22,6 +21,13 @@ interface KeepRules {
   /** Tokens of `saidSpace` reserved for an extract of tool output, if there is any. */
   readonly extractTokens: number;
   readonly pins: ReadonlySet<number>;
+  /** True for messages that a person has brought back; the newest of them stay whole, up to `heldTokens`. */
+  readonly isHeld: (slot: Slot) => boolean;
+  readonly heldTokens: number;
+  /** Tokens up to which the newest other messages stay too where some are held; 0 where none are. */
+  readonly undoneTokens: number;
+  /** True for messages that are not in the window now; a note quotes them if they stay. */
+  readonly isAway: (slot: Slot) => boolean;
   readonly tokensOf: TokenEstimator;
 }
 
@@ -57,6 +63,7 @@ export function keepGroups(
     return slot.isNote === true || wordsAt.get(slot.seq)?.isWhole === true;
   };
   const kept = keepProtected(slots, groups, rules);
+  keepHeld(slots, groups, kept, rules);
   keepTail(slots, groups, kept, isSaid, rules);
   const shownSeqs = new Set([...kept.values()].flat().map(({ seq }) => seq));
   const open = [...groups.keys()].filter((index) => !kept.has(index) && isSaid(index));
@@ -75,8 +82,13 @@ export function keepGroups(
   const first = slots.findIndex(({ message }) => message.role === "user");
   // Providers refuse a conversation that begins with the assistant, so its first text is quoted.
   const isTooEarly = (index: number) => (groups[index] as Group).to < first;
-  for (const { index, slots: own } of staying) {
-    if (index === undefined || (isTooEarly(index) && own[0]?.message.role === "assistant"))
+  // Messages before the newest one that leaves would stand alone, each with a gap around it, so their text is quoted.
+  const here = new Set(staying);
+  const newestGone = seqOf(items.findLast((item) => !here.has(item)) ?? { index: undefined, slots: [] });
+  for (const item of staying) {
+    const { index, slots: own } = item;
+    const isApart = seqOf(item) < newestGone || own.some(rules.isAway);
+    if (index === undefined || isApart || (isTooEarly(index) && own[0]?.message.role === "assistant"))
       for (const slot of own) quoted.push(slot);
     else if (own.length < countPlacesLeft(kept, rules)) kept.set(index, own);
   }
@@ -142,7 +154,7 @@ function chooseItems(items: readonly KeepItem[], question: string, maxTokens: nu
 /** Protected messages stay unchanged, with every message bound to them by calls and results. */
 function keepProtected(slots: readonly Slot[], groups: readonly Group[], rules: KeepRules): KeptGroups {
   const seqs = findProtectedSeqs(slots, rules.pins);
-  const bonds = findBonds(pairResults(slots));
+  const bonds = findBonds(slots);
   const indexes = new Set<number>();
   for (const [index, { seq, isNote }] of slots.entries())
     if (!isNote && seqs.has(seq)) for (const bonded of bonds.get(index) ?? [index]) indexes.add(bonded);
@@ -152,6 +164,35 @@ function keepProtected(slots: readonly Slot[], groups: readonly Group[], rules: 
     if (own.some((_, offset) => indexes.has(group.from + offset))) kept.set(index, own);
   }
   return kept;
+}
+
+/**
+ * Groups with held messages leave last: the newest of them stay as long as there is room. The newest other groups fill
+ * the room that is left, so that the agent does not lose its latest work.
+ */
+function keepHeld(
+  slots: readonly Slot[],
+  groups: readonly Group[],
+  kept: KeptGroups,
+  { isHeld, heldTokens, undoneTokens }: KeepRules,
+): void {
+  const indexes = [...groups.keys()].reverse();
+  let used = sumSlotTokens([...kept.values()].flat());
+  const keep = (index: number, own: readonly Slot[], most: number) => {
+    const size = sumSlotTokens(own);
+    if (used + size > most) return false;
+    used += size;
+    kept.set(index, own);
+    return true;
+  };
+  for (const index of indexes) {
+    const own = sliceGroup(slots, groups[index]);
+    if (!kept.has(index) && own.some(isHeld) && !keep(index, own, heldTokens)) break;
+  }
+  for (const index of indexes) {
+    const own = sliceGroup(slots, groups[index]);
+    if (!kept.has(index) && !own.some(isHeld)) keep(index, own, undoneTokens);
+  }
 }
 
 /** A bulky group inside the tail goes to the extract, and the tail continues before it. */

@@ -1,9 +1,9 @@
-import type { Message } from "../../../model/message.ts";
+import { type Message, textOfMessage } from "../../../model/message.ts";
 import type { Part } from "../../../model/part.ts";
 import { listAnsweredCallIds, listCallIds } from "../../../model/tool-call-ids.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
 import { clipSlots } from "../../clip-slots.ts";
-import { isInlineToolOutput } from "../../inline-tool-output.ts";
+import { hasOwnText, isInlineToolOutput } from "../../inline-tool-output.ts";
 import {
   computeBreakEvenCalls,
   DEFAULT_CACHE_PRICES,
@@ -11,6 +11,8 @@ import {
   REBUILD_REFETCH_COST,
 } from "../../money/break-even.ts";
 import { isPage } from "../../paging/page-note.ts";
+import { applyProposals, type Proposal } from "../../pass.ts";
+import { stubDuplicateReads } from "../../passes/stub-duplicate-reads.ts";
 import type { Budget, CachePrices, Course, Moment, PolicyRun } from "../../policy.ts";
 import { findProtectedSeqs, findVerbatimSeqs } from "../../protected-seqs.ts";
 import { isShrunk, ResultShrinker } from "../../shrink/result-shrinker.ts";
@@ -20,12 +22,13 @@ import { sumSlotTokens } from "../../sum-slot-tokens.ts";
 import { withoutLostCalls } from "../lost-calls.ts";
 import { withoutLostResults } from "../lost-results.ts";
 import { Extract } from "./extract.ts";
-import { insertNotes, isExtract, toQuotedLine } from "./extract-notes.ts";
+import { countGaps, insertNotes, isExtract, type SaidMessage, toQuotedLine } from "./extract-notes.ts";
 import { keepGroups } from "./keep-groups.ts";
 import type { LonghaulOptions } from "./longhaul-options.ts";
 import { type MessageText, MessageTexts } from "./message-texts.ts";
 import { hasNewText, isSameList, listOriginals, toOriginal, withShrunk } from "./original-slots.ts";
-import { computeHighMark, computeLowMark, countNewTokens, isColdRebuildDue } from "./rebuild-marks.ts";
+import { computeHighMark, computeLowMark, isColdRebuildDue, listNewSlots } from "./rebuild-marks.ts";
+import { TurnSteps } from "./turn-steps.ts";
 
 /**
  * Content that may not leave but is too large is clipped to this share of the room, so that the next message does not
@@ -36,8 +39,34 @@ const CLIPPED_SHARE = 0.85;
  * When the limit forces text out, up to this many tokens are left free for new messages, so that no more text leaves
  * than necessary.
  */
-const TEXT_GROWTH_TOKENS = 24_000;
+const TEXT_GROWTH_TOKENS = 40_000;
+/** The share of the room that text keeps at least when the limit forces some of it out. */
+const TEXT_SHARE = 0.4;
+/**
+ * Shares of the room where the limit forces content out after a person has brought content back: of all messages that
+ * stay, and of the held ones, which get more the smaller the window was before the undo.
+ */
+const UNDONE_SHARE = 0.85;
+const MIN_HELD_SHARE = 0.5;
+const MAX_HELD_SHARE = 0.7;
+const STALE = "older copies of files that were changed since";
+const MIN_STALE_TOKENS = 2_000;
 const SHORTENED = "shortened when it first appeared";
+/**
+ * While the cache is hot, no window is rebuilt early before so many replies: a session that ends soon after would cost
+ * more than without longhaul.
+ */
+const MIN_EARLY_CALLS = 40;
+/** The threshold does not cause an edit right after another one; the limit does. */
+const CALLS_BETWEEN_EDITS = 3;
+/** An early rebuild must free this share of the window. */
+const MIN_FREED_SHARE = 0.05;
+/** A note up to this share of the room is clipped only if nothing else can be. */
+const NOTE_SHARE = 0.25;
+/** In a smaller room there is no space for notes next to messages that may not leave. */
+const MIN_NOTED_TOKENS = 4_000;
+/** Estimated tokens of the line that marks a gap. */
+const GAP_TOKENS = 24;
 
 /** One session under the policy: the last window, the messages since, and the lines of messages that have left. */
 export class LonghaulRun implements PolicyRun {
@@ -46,7 +75,6 @@ export class LonghaulRun implements PolicyRun {
   readonly #tokensOf: TokenEstimator;
   readonly #prices: CachePrices;
   readonly #pins: ReadonlySet<number>;
-  readonly #low: number;
   readonly #extract: Extract;
   readonly #texts: MessageTexts;
   /** Seqs of user messages in the window that contain only tool output. */
@@ -56,12 +84,15 @@ export class LonghaulRun implements PolicyRun {
   #tokens: number;
   /** Ids of answered calls in the window. */
   readonly #answeredIds = new Set<string>();
-  #calls: number;
+  /** All messages in order, shown or not. */
+  readonly #said: SaidMessage[] = [];
+  readonly #isPastCut: boolean;
+  readonly #steps = new TurnSteps();
   /** Total tokens of all messages; divided by `#replies`, it gives the average growth per call. */
   #totalTokens = 0;
   #replies = 0;
-  /** Tokens added since the last rebuild; the whole initial window if there was none. */
-  #newTokens: number;
+  /** Place of the last rebuild; 0 if there was none. */
+  #editedSeq: number;
   reason: string | undefined;
   /** True if the window has changed since the last fit; fitting an unchanged window again must change nothing. */
   #isNew = true;
@@ -69,6 +100,8 @@ export class LonghaulRun implements PolicyRun {
   /** Index of the first message that no request has sent; results from there on may be shortened. */
   #unsent: number;
   readonly #settledSeq: number;
+  readonly #isHeldSeq: (seq: number) => boolean;
+  readonly #heldSeq: number;
   /** False while the pointers of the window may name lines that have left. */
   #arePointersValid = false;
   isTouchUp = false;
@@ -81,12 +114,13 @@ export class LonghaulRun implements PolicyRun {
     this.#tokensOf = tokensOf;
     this.#prices = course.prices ?? DEFAULT_CACHE_PRICES;
     this.#pins = course.pins ?? new Set();
-    this.#low = computeLowMark(budget, options.low, options.target);
-    this.#texts = new MessageTexts(budget.tokens, tokensOf);
+    // A limit that reports do not change, so that a run that takes over remembers the same texts.
+    const maxTokens = budget.provider?.tokens ?? budget.tokens;
+    this.#texts = new MessageTexts(maxTokens, tokensOf);
     this.#window = [...(course.window ?? [])];
     this.#tokens = budget.system + sumSlotTokens(this.#window);
-    this.#newTokens = countNewTokens(this.#window, course.editedSeq) ?? this.#tokens;
-    this.#calls = course.calls ?? 0;
+    this.#editedSeq = course.editedSeq ?? 0;
+    this.#isPastCut = course.isPastCut === true;
     const said = this.#window
       .filter((slot) => !isExtract(slot) && !isPage(slot))
       .map((slot) => toOriginal(slot, this.#tokensOf));
@@ -94,13 +128,27 @@ export class LonghaulRun implements PolicyRun {
     const sorted = earlier.toSorted((one, other) => one.seq - other.seq);
     for (const slot of sorted) this.#recordOutput(slot);
     for (const slot of sorted) this.#countSlot(slot);
+    const isQuestion = (slot: Slot) => this.#isQuestion(slot);
+    for (const slot of sorted.slice(Math.max(0, sorted.findLastIndex(isQuestion)))) this.#recordStep(slot);
     this.#forceOutPast(course.past ?? []);
     this.#settledSeq = course.settledSeq ?? 0;
+    this.#isHeldSeq = course.isHeld ?? (() => false);
+    this.#heldSeq = course.heldSeq ?? 0;
     const filters = course.shrinkFilters ?? resolveShrinkFilters(options.shrink);
     this.#shrinker = new ResultShrinker(filters, tokensOf, this.#pins);
     for (const slot of course.past ?? []) this.#shrinker.observePast(slot);
     this.#unsent = 1 + this.#window.findLastIndex(({ message }) => message.role === "assistant");
-    this.#extract = new Extract(this.#low - budget.system, earlier, course.isPatient === true);
+    const low = computeLowMark({ ...budget, tokens: maxTokens }, options.low, options.target);
+    this.#extract = new Extract(low - budget.system, sorted, course.isPatient === true);
+  }
+
+  get #low(): number {
+    return computeLowMark(this.#budget, this.#options.low, this.#options.target);
+  }
+
+  /** Maximum tokens of a request; text of user and assistant leaves only beyond it. */
+  get #most(): number {
+    return this.#budget.most ?? this.#budget.tokens;
   }
 
   digest(): void {
@@ -113,14 +161,22 @@ export class LonghaulRun implements PolicyRun {
     // A page is sent with the window that was just fitted, and contains nothing new.
     if (isPage(slot)) return;
     this.#isNew = true;
-    this.#newTokens += slot.tokens;
     this.#recordOutput(slot);
     this.#countSlot(slot);
+    this.#recordStep(slot);
     this.#extract.observe(slot);
     for (const callId of listCallIds(slot.message)) this.#calledIds?.add(callId);
     // A result without its call has to become text.
     if (listAnsweredCallIds(slot.message).some((callId) => !this.#calledIds?.has(callId)))
       this.#calledIds = undefined;
+  }
+
+  omit(page: Slot): void {
+    const index = this.#window.indexOf(page);
+    if (index < 0) return;
+    this.#window.splice(index, 1);
+    this.#tokens -= page.tokens;
+    if (index < this.#unsent) this.#unsent--;
   }
 
   fit(moment: Moment): readonly Slot[] {
@@ -129,15 +185,17 @@ export class LonghaulRun implements PolicyRun {
       return [...this.#window];
     }
     this.#isNew = false;
-    this.#calls++;
     const sent = this.#window;
     this.#shrink();
     const short = this.#window;
     // The tokens before the messages may have changed.
     this.#tokens = this.#budget.system + sumSlotTokens(short);
-    const isForced = this.#isOver(moment.pageTokens ?? 0);
-    const why = isForced ? "over the limit" : this.#findRebuildReason(moment);
-    if (why !== undefined) this.#rebuild(isForced);
+    const isForced = this.#isOver();
+    const rebuild = isForced ? "over the limit" : this.#findRebuildReason(moment);
+    const stale = rebuild === undefined ? this.#findStaleCopies(moment) : [];
+    const why = rebuild ?? (stale.length > 0 ? STALE : undefined);
+    if (rebuild !== undefined) this.#rebuild(isForced, moment.forcedTokens !== undefined);
+    else if (stale.length > 0) this.#dropStaleCopies(stale);
     else if (!this.#calledIds) this.#settle(this.#window, new Set());
     this.#unsent = this.#window.length;
     const isChanged = sent.some((slot, index) => slot !== this.#window[index]);
@@ -155,31 +213,36 @@ export class LonghaulRun implements PolicyRun {
     this.#arePointersValid = true;
     const short = this.#shrinker.shrinkNew(known, this.#unsent, ({ seq }) => seq <= this.#settledSeq);
     if (isSameList(short, before)) return;
-    const saved = sumSlotTokens(before) - sumSlotTokens(short);
-    this.#totalTokens -= saved;
-    this.#newTokens -= saved;
     this.#window = [...short];
   }
 
-  #isOver(pageTokens: number): boolean {
-    const { tokens, messages = Number.POSITIVE_INFINITY } = this.#budget;
-    return this.#tokens + pageTokens > tokens || this.#window.length > messages;
+  #isOver(): boolean {
+    const { messages = Number.POSITIVE_INFINITY } = this.#budget;
+    return this.#tokens > this.#most || this.#window.length > messages;
   }
 
   /**
    * An early rebuild removes only content that can be retrieved again; text of user and assistant stays, whatever it
    * costs.
    */
-  #findRebuildReason({ isHot, isUncached = false }: Moment): string | undefined {
+  #findRebuildReason({ isHot, isUncached = false, minCalls = 0 }: Moment): string | undefined {
     const { system } = this.#budget;
     const low = this.#computeReachableLow();
+    const isWorth = this.#tokens - low >= this.#tokens * MIN_FREED_SHARE;
+    const newSlots = listNewSlots(this.#window, this.#editedSeq);
+    const newCalls = newSlots.filter(({ message }) => message.role === "assistant").length;
+    const isApart = this.#editedSeq === 0 || newCalls >= CALLS_BETWEEN_EDITS;
+    if (isWorth && isApart && this.#tokens > this.#budget.tokens) return "over the threshold";
+    if (newCalls < minCalls) return undefined;
     const work = low - system - this.#texts.stayingTokens;
     if (!isHot) {
       const toolTokens = this.#tokens - low + work;
-      const sizes = { toolTokens, roomTokens: work, lowTokens: low, newTokens: this.#newTokens };
+      const newTokens = this.#editedSeq > 0 ? sumSlotTokens(newSlots) : this.#tokens;
+      const sizes = { toolTokens, roomTokens: work, lowTokens: low, newTokens };
       const share = this.#options.cold;
       return isColdRebuildDue(sizes, { share, isUncached }) ? "the cache is cold" : undefined;
     }
+    if (this.#replies < MIN_EARLY_CALLS) return undefined;
     const high = computeHighMark(low, this.#totalTokens / Math.max(1, this.#replies), this.#prices);
     if (this.#tokens <= high) return undefined;
     const needed = computeBreakEvenCalls({
@@ -188,28 +251,95 @@ export class LonghaulRun implements PolicyRun {
       prices: this.#prices,
       refetchCost: REBUILD_REFETCH_COST,
     });
-    const expected = estimateRemainingCalls(this.#calls);
+    const expected = estimateRemainingCalls(this.#replies + 1);
     if (expected < needed) return undefined;
     return `pays after ${Math.max(0, Math.ceil(needed))} calls, ${expected} expected`;
   }
 
-  /** The size that an early rebuild can reach: all text of user and assistant, plus some space for tail and extract. */
+  /**
+   * Copies of files that were changed and read again since, if taking them out pays: nobody needs them, so only the
+   * cache that has to be written again speaks for keeping them.
+   */
+  #findStaleCopies({ isHot, minCalls = 0 }: Moment): readonly Proposal[] {
+    const newSlots = listNewSlots(this.#window, this.#editedSeq);
+    if (newSlots.filter(({ message }) => message.role === "assistant").length < minCalls) return [];
+    // A result that points to an earlier copy for its lines does not replace that copy.
+    const whole = this.#window.filter((slot) => !isShrunk(slot));
+    const kept = findProtectedSeqs(this.#window, this.#pins);
+    const context = { session: "", tokensOf: this.#tokensOf, pins: this.#pins };
+    const stale = stubDuplicateReads(whole, context).filter(({ edit }) => {
+      const seq = edit.type === "replace" && "seq" in edit.target ? edit.target.seq : 0;
+      return seq > this.#heldSeq && !this.#isHeldSeq(seq) && !kept.has(seq);
+    });
+    const removedTokens = stale.reduce((sum, { freedTokens }) => sum + freedTokens, 0);
+    if (removedTokens < Math.max(MIN_STALE_TOKENS, this.#tokens * MIN_FREED_SHARE)) return [];
+    const seqs = stale.flatMap(({ edit }) =>
+      edit.type === "replace" && "seq" in edit.target ? [edit.target.seq] : [],
+    );
+    const first = this.#window.findIndex(({ seq }) => seqs.includes(seq));
+    const after = sumSlotTokens(this.#window.slice(first, this.#unsent));
+    const survivingTokens = Math.max(0, after - removedTokens);
+    const needed = computeBreakEvenCalls({ removedTokens, survivingTokens, prices: this.#prices });
+    return !isHot || needed <= estimateRemainingCalls(this.#replies + 1) ? stale : [];
+  }
+
+  #dropStaleCopies(stale: readonly Proposal[]): void {
+    const slots = applyProposals(this.#window, stale, this.#tokensOf);
+    this.#editedSeq = this.#window.at(-1)?.seq ?? 0;
+    this.#settle(slots, findProtectedSeqs(slots, this.#pins));
+  }
+
+  /**
+   * The size that an early rebuild can reach: all text of user and assistant and all held content, plus some
+   * space for tail and extract.
+   */
   #computeReachableLow(): number {
     const { system } = this.#budget;
     const space = this.#low - system;
-    return Math.max(this.#low, system + this.#texts.stayingTokens + space * this.#options.work);
+    const staying = this.#texts.stayingTokens + this.#countHeldTokens();
+    return Math.max(this.#low, system + staying + space * this.#options.work);
   }
 
-  #rebuild(isForced: boolean): void {
-    const { tokens, system, messages = Number.POSITIVE_INFINITY } = this.#budget;
+  /** True for content that a person has brought back; unless the limit forces content out, also for all shown with it. */
+  #isHeld({ seq, isNote }: Slot, isForced: boolean): boolean {
+    return !isNote && (this.#isHeldSeq(seq) || (!isForced && seq <= this.#heldSeq));
+  }
+
+  /** Tokens for held and other messages: a call after an undo holds no less of the conversation than one before it. */
+  #computeHeldRoom(room: number, isForced: boolean) {
+    if (!isForced || this.#heldSeq === 0) return { heldTokens: Number.POSITIVE_INFINITY, undoneTokens: 0 };
+    const isBefore = (slot: Slot) => !slot.isNote && slot.seq <= this.#heldSeq && !this.#isHeld(slot, true);
+    const before = sumSlotTokens(this.#window.filter(isBefore));
+    const most = room * UNDONE_SHARE;
+    return {
+      heldTokens: Math.min(room * MAX_HELD_SHARE, Math.max(room * MIN_HELD_SHARE, most - before)),
+      // Groups stay whole, so the bound has to be somewhat higher than the amount.
+      undoneTokens: Math.max(most, Math.min(room, before * 1.05)),
+    };
+  }
+
+  /** Tokens of held messages that are not only words, which count by themselves. */
+  #countHeldTokens(): number {
+    const isBusy = ({ seq, message }: Slot) =>
+      this.#outputs.has(seq) || message.parts.some(({ type }) => type !== "text");
+    return sumSlotTokens(this.#window.filter((slot) => this.#isHeld(slot, false) && isBusy(slot)));
+  }
+
+  /** After a refusal, the budget is the target: nothing leaves that would fit, and messages stay rather than an extract. */
+  #rebuild(isForced: boolean, isRefused = false): void {
+    const { system, messages = Number.POSITIVE_INFINITY } = this.#budget;
     const { low, tail, least, extract } = this.#options;
     const asSaid = listOriginals(this.#window, this.#tokensOf);
     const said = this.#texts.listTexts(asSaid, this.#outputs, isForced);
     const here = new Set(asSaid.map(({ seq }) => seq));
     const returning = said.flatMap(({ slot, isWhole }) => (isWhole && !here.has(slot.seq) ? [slot] : []));
     const slots = [...asSaid, ...returning].sort((one, other) => one.seq - other.seq);
-    const room = tokens - system;
-    const space = (isForced ? this.#low : this.#computeReachableLow()) - system;
+    const room = this.#most - system;
+    const target = isForced ? this.#low : this.#computeReachableLow();
+    const space = (isRefused ? this.#most : target) - system;
+    const extractShare = isRefused ? least : extract;
+    const wholeTexts = said.flatMap(({ slot, isWhole }) => (isWhole ? [slot] : []));
+    const freeShare = isRefused ? 1 - least - sumSlotTokens(wholeTexts) / space : 0;
     const {
       shown: whole,
       quoted,
@@ -217,31 +347,39 @@ export class LonghaulRun implements PolicyRun {
     } = keepGroups(slots, said, {
       targetTokens: space,
       targetMessages: Math.floor(messages * low),
-      tailShare: tail,
+      tailShare: Math.max(tail, freeShare),
       textTokens: isForced
-        ? Math.max(space, room * low, room - TEXT_GROWTH_TOKENS)
+        ? Math.max(space, room * TEXT_SHARE, room - TEXT_GROWTH_TOKENS)
         : Number.POSITIVE_INFINITY,
-      extractTokens: space * extract,
+      extractTokens: space * extractShare,
       pins: this.#pins,
+      isHeld: (slot) => this.#isHeld(slot, isForced),
+      isAway: ({ seq }) => !here.has(seq),
+      ...this.#computeHeldRoom(room, isForced),
       tokensOf: this.#tokensOf,
     });
     const shown = this.#shrinker.settle(withShrunk(whole, this.#window));
     if (isForced) this.#texts.forceOutOthers(new Set([...shown, ...quoted].map(({ seq }) => seq)));
-    this.#newTokens = 0;
+    this.#editedSeq = this.#window.at(-1)?.seq ?? 0;
     for (const { seq } of left) this.#outputs.delete(seq);
     const called = new Set(shown.flatMap(({ message }) => listCallIds(message)));
     for (const callId of this.#answeredIds) if (!called.has(callId)) this.#answeredIds.delete(callId);
-    const size = sumSlotTokens(shown) + sumSlotTokens(quoted);
-    const notes = 1 + shown.filter(({ message }) => message.role === "user").length;
+    const steps = this.#steps.listLines(new Set(shown.map(({ seq }) => seq)));
+    const marks = GAP_TOKENS * (countGaps(shown, this.#said) + steps.length);
+    const size = sumSlotTokens(shown) + sumSlotTokens(quoted) + marks;
+    const maxNotes = 1 + shown.filter(({ message }) => message.role === "user").length;
     // Tool output inside a text is clipped where the text stays; its lines may come back like those of other output.
     const clipped = shown.filter((slot) => hasNewText(slot) && !slot.isNote && !isShrunk(slot));
     const lines = this.#extract.replace([...left, ...clipped], [...shown, ...quoted], {
       roomTokens: Math.min(Math.max(space - size, room * least), room - size),
-      maxNotes: notes,
+      maxNotes,
       tokensOf: this.#tokensOf,
     });
-    const window = insertNotes(shown, [...lines, ...quoted.map(toQuotedLine)], this.#tokensOf);
-    let excess = window.length - messages;
+    const notes = [...steps, ...lines, ...quoted.map(toQuotedLine)];
+    const gaps = { said: this.#said, isCut: this.#isPastCut };
+    const window = insertNotes(shown, notes, gaps, this.#tokensOf);
+    const isTight = room < MIN_NOTED_TOKENS && sumSlotTokens(window) > room;
+    let excess = isTight ? Number.POSITIVE_INFINITY : window.length - messages;
     const fewer = window.filter((slot) => !isExtract(slot) || excess-- <= 0);
     this.#settle(fewer, findProtectedSeqs(slots, this.#pins));
   }
@@ -261,15 +399,23 @@ export class LonghaulRun implements PolicyRun {
   #makeSendable(slots: readonly Slot[], kept: ReadonlySet<number>): void {
     const called = withoutLostCalls(slots, this.#tokensOf);
     const paired = withoutLostResults(called, (callId) => this.#answeredIds.has(callId), this.#tokensOf);
-    const room = this.#budget.tokens - this.#budget.system;
-    const spared = clipSlots(paired, room, this.#tokensOf, ({ seq, isNote }) => !isNote && kept.has(seq));
-    const verbatim = findVerbatimSeqs(spared, this.#pins);
-    const isVerbatim = ({ seq, isNote }: Slot, { type }: Part) =>
-      !isNote && verbatim.has(seq) && (type !== "tool-result" || this.#pins.has(seq));
-    const isTooMuch = sumSlotTokens(spared) > room;
-    this.#window = [
-      ...(isTooMuch ? clipSlots(spared, room * CLIPPED_SHARE, this.#tokensOf, isVerbatim) : spared),
-    ];
+    const room = this.#most - this.#budget.system;
+    const verbatim = findVerbatimSeqs(paired, this.#pins);
+    const isOutput = ({ seq }: Slot, { type }: Part) => type === "tool-result" && !this.#pins.has(seq);
+    // A note names the steps of the running turn: without it the agent would take them again.
+    const isBrief = ({ tokens }: Slot) => room >= MIN_NOTED_TOKENS && tokens <= room * NOTE_SHARE;
+    const isKept = (slot: Slot, part: Part) => kept.has(slot.seq) && !isOutput(slot, part);
+    let window = clipSlots(paired, room, this.#tokensOf, (slot) =>
+      slot.isNote ? isBrief(slot) : kept.has(slot.seq),
+    );
+    for (const isFixed of [
+      (slot: Slot, part: Part) => (slot.isNote ? isBrief(slot) : isKept(slot, part)),
+      (slot: Slot, part: Part) => !slot.isNote && isKept(slot, part),
+      (slot: Slot, part: Part) => !slot.isNote && verbatim.has(slot.seq) && !isOutput(slot, part),
+    ])
+      if (sumSlotTokens(window) > room)
+        window = clipSlots(window, room * CLIPPED_SHARE, this.#tokensOf, isFixed);
+    this.#window = [...window];
     this.#tokens = this.#budget.system + sumSlotTokens(this.#window);
     this.#calledIds = new Set(this.#window.flatMap(({ message }) => listCallIds(message)));
   }
@@ -281,15 +427,31 @@ export class LonghaulRun implements PolicyRun {
     this.#lastMessage = message;
   }
 
-  /** Marks text that left the window before this run began as forced out, if it can be shown whole. */
+  /** Marks text that left the window before this run began as forced out, unless a note quotes it. */
   #forceOutPast(past: readonly Slot[]): void {
-    const gone = new Set(past.map(({ seq }) => seq));
+    const notes = this.#window.filter(isExtract).map(({ message }) => textOfMessage(message));
+    const isQuoted = ({ message }: Slot) => {
+      const text = textOfMessage(message);
+      return notes.some((note) => note.includes(text));
+    };
+    const gone = new Set(past.flatMap((slot) => (isQuoted(slot) ? [] : [slot.seq])));
     const isStaying = ({ slot, isWhole }: MessageText) => !isWhole || !gone.has(slot.seq);
     this.#texts.forceOutOthers(new Set(this.#texts.all.filter(isStaying).map(({ slot }) => slot.seq)));
   }
 
+  /** True for a message written by a person, which begins a turn. */
+  #isQuestion({ seq, message, isNote }: Slot): boolean {
+    return !isNote && message.role === "user" && !this.#outputs.has(seq) && hasOwnText(message);
+  }
+
+  #recordStep(slot: Slot): void {
+    if (this.#isQuestion(slot)) this.#steps.begin();
+    else if (!slot.isNote) this.#steps.observe(slot, this.#outputs.has(slot.seq));
+  }
+
   #countSlot(slot: Slot): void {
     this.#totalTokens += slot.tokens;
+    if (!slot.isNote) this.#said.push({ seq: slot.seq, at: slot.at, ...(slot.cite && { cite: slot.cite }) });
     if (slot.message.role === "assistant") this.#replies++;
     if (this.#outputs.has(slot.seq)) this.#texts.trimLastCall();
     else if (!slot.isNote) this.#texts.add(slot);

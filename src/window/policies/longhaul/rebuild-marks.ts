@@ -1,6 +1,6 @@
+import { isPage } from "../../paging/page-note.ts";
 import type { Budget, CachePrices } from "../../policy.ts";
 import type { Slot } from "../../slot.ts";
-import { sumSlotTokens } from "../../sum-slot-tokens.ts";
 
 /** Between rebuilds the window may always grow by this times the root below, however expensive reads are. */
 const MIN_STRETCH = 2;
@@ -62,12 +62,9 @@ export function isColdRebuildDue(
   return toolTokens > Math.min(roomTokens * share, COLD_TOKENS) && newTokens > MIN_NEW_TOKENS;
 }
 
-/**
- * Tokens added since an edit at a place of the line, so that a run that takes over from another process counts as that one
- * would; undefined without an edit.
- */
-export function countNewTokens(window: readonly Slot[], editedSeq: number | undefined): number | undefined {
-  return editedSeq ? sumSlotTokens(window.filter(({ seq }) => seq > editedSeq)) : undefined;
+/** The messages added since an edit at a place of the line. */
+export function listNewSlots(window: readonly Slot[], editedSeq: number): readonly Slot[] {
+  return window.filter((slot) => slot.seq > editedSeq && !isPage(slot));
 }
 
 function computeStretch({ read, write }: CachePrices): number {

@@ -179,7 +179,7 @@ describe("relay", () => {
           void open(second.url).then((body) => {
             const { statusCode: status = 0, statusMessage = "", rawHeaders } = body;
             return relayResponse({
-              answer: { status, statusMessage, rawHeaders, body },
+              answer: { status, statusMessage, rawHeaders, body, detach: () => undefined },
               response,
               idleMs: 5_000,
             });

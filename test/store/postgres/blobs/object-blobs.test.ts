@@ -75,6 +75,24 @@ describe.skipIf("problem" in server)(`blobs in S3 (${describeProblem(server)})`,
     expect((await store.blobs.write([], OPTIONS)).sizeBytes).toBe(0);
   });
 
+  test("a storage that sends too few or too many bytes is told as such, and is not read on", async () => {
+    const { objects, store } = await openObjectStore();
+    const { digest } = await store.blobs.write([Buffer.from("the right bytes")], OPTIONS);
+    const [path = ""] = objects.objects.keys();
+    for (const [wrong, words] of [
+      ["short", "sent 5"],
+      ["<html>Sign in to the portal</html>", "sent more"],
+    ] as const) {
+      objects.objects.set(path, Buffer.from(wrong));
+      await expect(readAll(store, digest)).rejects.toMatchObject({
+        code: "BLOB_CORRUPT",
+        message: expect.stringContaining(words),
+      });
+    }
+    objects.objects.delete(path);
+    await expect(readAll(store, digest)).rejects.toMatchObject({ code: "BLOB_NOT_FOUND" });
+  });
+
   test("an object goes with the last reference, later if the storage fails, and never while somebody writes it", async () => {
     const { objects, store, open } = await openObjectStore();
     const text = [Buffer.from("the same content")];

@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AwsClient } from "aws4fetch";
+import { Lazy } from "../../../../base/lazy.ts";
 import type { Digest } from "../../../../model/blob.ts";
 import { LonghaulError } from "../../../../model/errors.ts";
 import type { ObjectUrl } from "./object-url.ts";
@@ -38,7 +39,7 @@ export class ObjectClient {
   readonly place: string;
   readonly #url: ObjectUrl;
   readonly #env: NodeJS.ProcessEnv;
-  #client: Promise<AwsClient> | undefined;
+  readonly #client = new Lazy<AwsClient>(() => this.#create());
 
   constructor(url: ObjectUrl, env: NodeJS.ProcessEnv = process.env) {
     this.place = url.place;
@@ -77,7 +78,7 @@ export class ObjectClient {
   }
 
   async #send(method: "PUT" | "GET" | "DELETE", digest: Digest, options: SendOptions): Promise<Response> {
-    const client = await this.#load();
+    const client = await this.#client.get();
     const url = `${this.#url.folder}${digest.slice(0, 2)}/${digest}`;
     for (let attempt = 1; ; attempt++) {
       let failure: unknown;
@@ -145,11 +146,6 @@ export class ObjectClient {
       `The blob storage ${this.place} refused ${method} with ${status}${reason === "" ? "" : ` (${reason})`}; ${remedy}.`,
       { details: { store: this.place, status } },
     );
-  }
-
-  #load(): Promise<AwsClient> {
-    this.#client ??= this.#create();
-    return this.#client;
   }
 
   async #create(): Promise<AwsClient> {
