@@ -5,8 +5,8 @@ export const MAX_TRIES = 3;
 
 /** Share of the size known to be too large that the next try may take if the provider names no limit. */
 const FORCED_SHARE = 0.75;
-/** Share of the room within a named limit that the next try takes; the rest is for the next messages. */
-const NAMED_SHARE = 0.9;
+/** Share of the room within a named limit that the next try takes; the rest keeps the next calls from cutting again. */
+const NAMED_SHARE = 0.8;
 /** A larger share of the named limit would leave too little room for messages, so that the usual share applies. */
 const MAX_RESERVE_SHARE = 0.25;
 const USUAL_RESERVE_SHARE = 1 / 8;
@@ -32,8 +32,8 @@ type NextTry =
   | { readonly type: "give-up"; readonly reason: "tries-used" | "floor"; readonly message: string };
 
 /**
- * Decides how to continue after an overflow: with the limit that the provider names, less the reserve for the output and
- * some room for the next messages, or else with 75 % of the request. Each budget is smaller than the request before it, and no smaller than that.
+ * Decides how to continue after an overflow: with 80 % of the limit that the provider names, less the reserve for the
+ * output, or else with 75 % of the request. Each budget is smaller than the request before it, and no smaller than that.
  */
 export function chooseNextTry(last: OverflowedTry): NextTry {
   const { tries, lastTokens, overflow, limit = Number.POSITIVE_INFINITY, floorTokens = 0 } = last;

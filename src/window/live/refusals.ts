@@ -3,6 +3,17 @@ import type { Slot } from "../slot.ts";
 /** The beginning of the reason of every edit that a refusal has caused; such edits are counted in the log. */
 export const REFUSED_REASON = "the provider refused the request";
 
+/** So many edits in a row under a cap show that the provider's limit is not one of size. */
+const MAX_CAPPED_IN_ROW = 3;
+
+/** A size that later windows of one turn stay below. */
+interface TurnCap {
+  readonly question: number;
+  readonly tokens: number;
+  readonly editedSeq: number;
+  readonly editsInRow: number;
+}
+
 /** Tracks a provider's refusals of one request and the measures taken. */
 export class Refusals {
   #overflows = 0;
@@ -13,7 +24,7 @@ export class Refusals {
   #overlays: readonly number[] = [];
   #givenUpTokens: number | undefined;
   #namedLimit: number | undefined;
-  #turnCap: { readonly question: number; readonly tokens: number } | undefined;
+  #turnCap: TurnCap | undefined;
   #provenLimit = Number.POSITIVE_INFINITY;
 
   /** Number of times the window was shrunk, or the output lowered, after an overflow. */
@@ -63,7 +74,22 @@ export class Refusals {
    * that names no limit is likely to refuse that size again.
    */
   recordTurnCap(question: number, tokens: number): void {
-    this.#turnCap = { question, tokens };
+    if (this.#turnCap?.question === question && this.#turnCap.tokens === Number.POSITIVE_INFINITY) return;
+    this.#turnCap = { question, tokens, editedSeq: 0, editsInRow: 0 };
+  }
+
+  /**
+   * Records an edit under the cap. A cap that needs an edit at every call is lifted for the turn: an agent that sees none
+   * of its steps would go on for ever, and the provider's own error has to end it.
+   */
+  recordCappedEdit(slots: readonly Slot[]): void {
+    const cap = this.#turnCap;
+    if (!cap) return;
+    const isNewReply = ({ seq, message, isNote }: Slot) =>
+      !isNote && message.role === "assistant" && seq > cap.editedSeq;
+    const editsInRow = slots.filter(isNewReply).length <= 1 ? cap.editsInRow + 1 : 0;
+    const tokens = editsInRow >= MAX_CAPPED_IN_ROW ? Number.POSITIVE_INFINITY : cap.tokens;
+    this.#turnCap = { ...cap, tokens, editedSeq: slots.at(-1)?.seq ?? 0, editsInRow };
   }
 
   /** The estimated tokens that windows of a turn have to stay below; infinite if none was refused. */

@@ -131,6 +131,7 @@ export class WindowFitter {
         isTouchUp,
       });
     }
+    if (forcedTokens === undefined && !isTouchUp) this.refusals.recordCappedEdit(window.slots);
     // After a refusal, counts are in doubt and tries are limited, so every smaller window is worth a try.
     if (this.refusals.forcedTokens === undefined && !isTouchUp)
       checkProgress(planned.receipt.tokens, this.#settings);

@@ -12,19 +12,19 @@ describe("nextTry", () => {
     });
   });
 
-  test("goes down to the limit that the error names, less the reserve for the output, and no further", () => {
+  test("goes down to 80 % of the limit that the error names, less the reserve for the output, and no further", () => {
     const told = { ...overflow, limitTokens: 100_000 };
     const last = { tries: 0, lastTokens: 150_000, overflow: told };
-    expect(chooseNextTry(last)).toMatchObject({ budgetTokens: 100_000 });
-    expect(chooseNextTry({ ...last, limit: 80_000 })).toMatchObject({ budgetTokens: 80_000 });
-    expect(chooseNextTry({ ...last, reserveTokens: 8_000 })).toMatchObject({ budgetTokens: 92_000 });
+    expect(chooseNextTry(last)).toMatchObject({ budgetTokens: 80_000 });
+    expect(chooseNextTry({ ...last, limit: 70_000 })).toMatchObject({ budgetTokens: 70_000 });
+    expect(chooseNextTry({ ...last, reserveTokens: 8_000 })).toMatchObject({ budgetTokens: 73_600 });
   });
 
   test("a reserve for a larger window becomes an eighth of the limit that the error names", () => {
     const told = { ...overflow, limitTokens: 50_000 };
     expect(
       chooseNextTry({ tries: 0, lastTokens: 70_000, overflow: told, reserveTokens: 25_000 }),
-    ).toMatchObject({ budgetTokens: 43_750 });
+    ).toMatchObject({ budgetTokens: 35_000 });
   });
 
   test("takes 75 % where the request kept to the named limit by our own count", () => {
@@ -37,14 +37,14 @@ describe("nextTry", () => {
   test("leaves room for the output that the request asks for", () => {
     const told = { ...overflow, limitTokens: 200_000, requestedTokens: 280_000, outputTokens: 180_000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 100_000, overflow: told })).toMatchObject({
-      budgetTokens: 20_000,
+      budgetTokens: 16_000,
     });
   });
 
   test("allows for an own count that was too low", () => {
     const told = { ...overflow, limitTokens: 200_000, requestedTokens: 400_000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 200_000, overflow: told })).toMatchObject({
-      budgetTokens: 100_000,
+      budgetTokens: 80_000,
     });
   });
 

@@ -102,6 +102,8 @@ describe("healing", () => {
       ({ tokens } = healed);
     }
     await window.report({ inputTokens: tokens, outputTokens: 5 });
+    // The refused size caps the rest of the turn; the next turn is free of it.
+    await session.append({ role: "user", text: "Go on with the rest." });
     let rebuilt: FittedWindow | undefined;
     for (let number = 200; !rebuilt?.plan && number < 400; number++) {
       await session.appendAll(step(number, 300));
@@ -214,7 +216,7 @@ describe("healing", () => {
     }
   });
 
-  test("an overflow that names a limit cuts to it less the reserve, and later windows keep to it", async () => {
+  test("an overflow that names a limit cuts to 80 % of it less the reserve, and later windows keep to it", async () => {
     for (const steps of [60, 0]) {
       const session = await (await testKernel()).session();
       for (let turn = 0; turn < 60 - steps; turn++) {
@@ -227,7 +229,7 @@ describe("healing", () => {
       const limit = Math.round(tokens * 0.8);
       const healed = (await window.heal(overflow(tokens, limit))) as FittedWindow;
       expect(healed.tokens).toBeLessThanOrEqual(limit - 1_000);
-      expect(healed.tokens).toBeGreaterThan((limit - 1_000) * 0.75);
+      expect(healed.tokens).toBeGreaterThan((limit - 1_000) * 0.7);
       await window.report({ inputTokens: healed.tokens, outputTokens: 5 });
       await work(session, 8, 500);
       expect((await window.fit()).tokens).toBeLessThanOrEqual(limit);

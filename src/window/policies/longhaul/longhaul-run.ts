@@ -22,7 +22,14 @@ import { sumSlotTokens } from "../../sum-slot-tokens.ts";
 import { withoutLostCalls } from "../lost-calls.ts";
 import { withoutLostResults } from "../lost-results.ts";
 import { Extract } from "./extract.ts";
-import { countGaps, insertNotes, isExtract, type SaidMessage, toQuotedLine } from "./extract-notes.ts";
+import {
+  countGaps,
+  type ExtractLine,
+  insertNotes,
+  isExtract,
+  type SaidMessage,
+  toQuotedLine,
+} from "./extract-notes.ts";
 import { keepGroups } from "./keep-groups.ts";
 import type { LonghaulOptions } from "./longhaul-options.ts";
 import { type MessageText, MessageTexts } from "./message-texts.ts";
@@ -339,9 +346,10 @@ export class LonghaulRun implements PolicyRun {
     const space = (isRefused ? this.#most : target) - system;
     const extractShare = isRefused ? least : extract;
     const wholeTexts = said.flatMap(({ slot, isWhole }) => (isWhole ? [slot] : []));
-    const freeShare = isRefused ? 1 - least - sumSlotTokens(wholeTexts) / space : 0;
+    const stepTokens = GAP_TOKENS * this.#steps.listLines(new Set()).length;
+    const freeShare = isRefused ? 1 - least - (sumSlotTokens(wholeTexts) + stepTokens) / space : 0;
     const {
-      shown: whole,
+      shown: staying,
       quoted,
       removed: left,
     } = keepGroups(slots, said, {
@@ -358,7 +366,7 @@ export class LonghaulRun implements PolicyRun {
       ...this.#computeHeldRoom(room, isForced),
       tokensOf: this.#tokensOf,
     });
-    const shown = this.#shrinker.settle(withShrunk(whole, this.#window));
+    const shown = this.#shrinker.settle(withShrunk(staying, this.#window));
     if (isForced) this.#texts.forceOutOthers(new Set([...shown, ...quoted].map(({ seq }) => seq)));
     this.#editedSeq = this.#window.at(-1)?.seq ?? 0;
     for (const { seq } of left) this.#outputs.delete(seq);
@@ -377,9 +385,11 @@ export class LonghaulRun implements PolicyRun {
     });
     const notes = [...steps, ...lines, ...quoted.map(toQuotedLine)];
     const gaps = { said: this.#said, isCut: this.#isPastCut };
-    const window = insertNotes(shown, notes, gaps, this.#tokensOf);
-    const isTight = room < MIN_NOTED_TOKENS && sumSlotTokens(window) > room;
-    let excess = isTight ? Number.POSITIVE_INFINITY : window.length - messages;
+    const insert = (lines: readonly ExtractLine[]) => insertNotes(shown, lines, gaps, this.#tokensOf);
+    const isTight = (noted: readonly Slot[]) => room < MIN_NOTED_TOKENS && sumSlotTokens(noted) > room;
+    const whole = insert(notes);
+    const window = isTight(whole) ? insert(steps) : whole;
+    let excess = isTight(window) ? Number.POSITIVE_INFINITY : window.length - messages;
     const fewer = window.filter((slot) => !isExtract(slot) || excess-- <= 0);
     this.#settle(fewer, findProtectedSeqs(slots, this.#pins));
   }
