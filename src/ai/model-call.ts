@@ -191,7 +191,13 @@ export class ModelCall {
     const { callerMessages: given, options } = this.#deps;
     const newest = given.at(-1);
     if (newest?.message.role !== "user") return;
-    const { threshold: _, maxMessages: __, prepareAt: ___, ...compaction } = options.compaction ?? {};
+    const {
+      threshold: _,
+      maxMessages: __,
+      maxTurns: ___,
+      prepareAt: ____,
+      ...compaction
+    } = options.compaction ?? {};
     const how = { ...compaction, ...(signal && { signal }) };
     await compactOnCommand(options.session, { id: last, message: newest.input }, how);
   }

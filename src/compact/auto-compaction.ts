@@ -1,5 +1,6 @@
 import { isLonghaulError, throwIfAborted } from "../model/errors.ts";
 import type { Message } from "../model/message.ts";
+import { hasOwnText } from "../window/inline-tool-output.ts";
 import type { LoadedWindow } from "../window/live/load-window.ts";
 import type { CompactionState, WindowCompactor } from "../window/live/window-compactor.ts";
 import type { ModelFacts } from "../window/models/model-data.ts";
@@ -56,14 +57,19 @@ export class AutoCompaction implements WindowCompactor {
     if (this.#closing.signal.aborted) return false;
     const source = findCompactionSource(state.loaded.slots, state.loaded, this.#options)?.slots ?? [];
     const removable = estimateAmount(source, state.countedPerEstimated);
-    const options = { ...this.#options, ...definedFields(state.modelSettings) };
-    const need = chooseCompactionAction({ ...state, removable }, options);
+    const options = {
+      ...(state.policyTurns !== undefined && { maxTurns: state.policyTurns }),
+      ...this.#options,
+      ...pickTrigger(state.modelSettings),
+    };
+    const now = { ...state, removable, turns: countTurns(state.loaded) };
+    const need = chooseCompactionAction(now, options);
     if (need === "none") return false;
     // Apply a prepared summary before considering another one.
     if (this.#preparing && need === "prepare") return false;
     if (this.#preparing && (await this.#applyPrepared(signal))) return true;
     const last = await this.#findLastAttempt(state);
-    if (chooseCompactionAction({ ...state, removable, last }, options) === "none") return false;
+    if (chooseCompactionAction({ ...now, last }, options) === "none") return false;
     if (
       !state.isForced &&
       !isWorthSummarizing(state, estimateSummaryPlace(state, source), await this.#getSummarizerFacts())
@@ -131,7 +137,7 @@ export class AutoCompaction implements WindowCompactor {
     if (place === undefined) return undefined;
     const grown = loaded.slots.filter((slot) => slot.seq > place && !slot.isNote);
     const freed = hasFailed || !logged ? { tokens: 0, messages: 0 } : logged.freed;
-    return { freed, grown: estimateAmount(grown, countedPerEstimated) };
+    return { freed, grown: estimateAmount(grown, countedPerEstimated), turns: countTurns(loaded, place) };
   }
 
   async #buildOptions(signal?: AbortSignal): Promise<CompactOptions> {
@@ -171,20 +177,36 @@ function isWork({ role, parts }: Message): boolean {
 }
 
 /** Estimated tokens that left the window since the last summary, and that the next one reads again. */
-function estimateLeftTokens({ slots, past, lineTokens, lastingHidden, summaries }: LoadedWindow): number {
-  if (summaries.size === 0) return Math.max(0, lineTokens - sumSlotTokens(slots));
-  const isSummarized = ({ seq }: Slot) => lastingHidden.some(({ from, to }) => from <= seq && seq <= to);
-  return sumSlotTokens(past.filter((slot) => !isSummarized(slot)));
+function estimateLeftTokens(loaded: LoadedWindow): number {
+  const { slots, lineTokens, summaries } = loaded;
+  return summaries.size === 0
+    ? Math.max(0, lineTokens - sumSlotTokens(slots))
+    : sumSlotTokens(findUnsummarized(loaded));
 }
 
 function estimateAmount(slots: readonly Slot[], countedPerEstimated: number): Amount {
   return { tokens: sumSlotTokens(slots) * countedPerEstimated, messages: slots.length };
 }
 
-function definedFields({ threshold, maxMessages }: CompactionState["modelSettings"]): TriggerOptions {
+/** Turns after a place that no summary replaces, including those that have left the window. */
+function countTurns(loaded: LoadedWindow, after = 0): number {
+  return [...findUnsummarized(loaded), ...loaded.slots].filter(
+    ({ message, seq, isNote }) => message.role === "user" && seq > after && !isNote && hasOwnText(message),
+  ).length;
+}
+
+/** Messages that left the window, as far as they were read, and that no summary replaces. */
+function findUnsummarized({ past, lastingHidden, summaries }: LoadedWindow): readonly Slot[] {
+  const isSummarized = ({ seq }: Slot) => lastingHidden.some(({ from, to }) => from <= seq && seq <= to);
+  return summaries.size === 0 ? past : past.filter((slot) => !isSummarized(slot));
+}
+
+/** The fields that are set, without the other settings of the model. */
+function pickTrigger({ threshold, maxMessages, maxTurns }: CompactionState["modelSettings"]): TriggerOptions {
   return {
     ...(threshold !== undefined && { threshold }),
     ...(maxMessages !== undefined && { maxMessages }),
+    ...(maxTurns !== undefined && { maxTurns }),
   };
 }
 

@@ -118,5 +118,7 @@ export interface Policy {
   readonly extractShare?: number;
   /** Maximum number of messages that the policy sends in a window of `windowTokens`; unlimited if absent. */
   maxMessages?(windowTokens: number): number;
+  /** Turns since the last summary after which the next one is due, where summaries are on; unlimited if absent. */
+  maxTurns?(windowTokens: number): number;
   start(budget: Budget, tokensOf: TokenEstimator, course?: Course): PolicyRun;
 }

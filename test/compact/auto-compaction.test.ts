@@ -159,6 +159,25 @@ describe("triggers", () => {
     expect(await summariesOf(session)).toBe(1);
     expect((await window.look()).messages.length).toBeLessThan(60);
   });
+
+  for (const [window, policy, table, summaries] of [
+    [15_000, "openclaw", {}, 3],
+    [64_000, "openclaw", {}, 1],
+    [200_000, "openclaw", {}, 0],
+    [15_000, "longhaul", {}, 0],
+    [64_000, "longhaul", { maxTurns: 10 }, 3],
+  ] as const)
+    test(`${summaries} summaries are due in 35 turns of ${window} tokens with ${policy} and ${JSON.stringify(table)}`, async () => {
+      const models = { m: { window, prices: PRICES, ...table } };
+      const session = await (await testKernel({ path: ":memory:", models })).session();
+      const fitting = session.window({ model: "m", policy, compaction: { threshold: 100, prepareAt: 100 } });
+      for (let number = 0; number < 35; number++) {
+        await session.append({ role: "user", text: `do ${number} ${WORDS.repeat(window / 1_000)}` });
+        await fitting.fit();
+        await session.append({ role: "assistant", text: `did ${number} ${WORDS.repeat(window / 1_000)}` });
+      }
+      expect(await summariesOf(session)).toBe(summaries);
+    });
 });
 
 describe("whatever the window, the policy and what is protected", () => {

@@ -7,6 +7,8 @@ export interface TriggerOptions {
   readonly threshold?: number;
   /** Number of messages in the window; default 200, Infinity for no limit. The models table overrides it. */
   readonly maxMessages?: number;
+  /** Turns since the last summary; unlimited unless the policy or the models table limits them. */
+  readonly maxTurns?: number;
   /** Percentage of the threshold at which a summary is prepared in the background; default 80. */
   readonly prepareAt?: number;
 }
@@ -24,6 +26,8 @@ export interface Amount {
 interface WindowState extends Amount {
   /** The model's window. */
   readonly window: number;
+  /** Turns in the window. */
+  readonly turns: number;
   /** True if the request is too large to send. */
   readonly isForced: boolean;
   /** The part of the window that a summary would replace. */
@@ -38,6 +42,8 @@ export interface LastAttempt {
   readonly freed: Amount;
   /** Growth of the conversation since the attempt. */
   readonly grown: Amount;
+  /** Turns since the attempt. */
+  readonly turns: number;
 }
 
 const PREPARE_AT = 80;
@@ -54,6 +60,7 @@ const MIN_GROWTH_AFTER_FAILURE = 0.2;
  */
 export function chooseCompactionAction(state: WindowState, options: TriggerOptions): CompactionAction {
   const { threshold = DEFAULT_THRESHOLD, prepareAt = PREPARE_AT, maxMessages = MAX_MESSAGES } = options;
+  const { maxTurns = Number.POSITIVE_INFINITY } = options;
   const share = (state.tokens / state.window) * 100;
   const needs: readonly CompactionAction[] = [
     canSummaryHelp(state, "tokens", state.window)
@@ -61,6 +68,10 @@ export function chooseCompactionAction(state: WindowState, options: TriggerOptio
       : "none",
     canSummaryHelp(state, "messages", maxMessages)
       ? chooseActionAt(state.messages / (maxMessages + 1), prepareAt / 100)
+      : "none",
+    // A few short turns are not worth a summary.
+    state.removable.tokens >= state.window * MIN_PROGRESS
+      ? chooseActionAt((state.last?.turns ?? state.turns) / maxTurns, prepareAt / 100)
       : "none",
   ];
   return needs.find((need) => need === "compact") ?? needs.find((need) => need === "prepare") ?? "none";
@@ -86,12 +97,16 @@ function chooseActionAt(share: number, prepareAt: number): CompactionAction {
 }
 
 /** Throws ARGUMENT_INVALID for values out of range. */
-export function checkTrigger({ threshold, maxMessages, prepareAt }: TriggerOptions): void {
+export function checkTrigger({ threshold, maxMessages, maxTurns, prepareAt }: TriggerOptions): void {
   const isShare = (value: number | undefined, least: number) =>
     value === undefined || (value >= least && value <= 100);
   if (!isShare(threshold, 5)) throw createArgumentError("threshold", threshold, "5 to 100, in percent");
   if (!isShare(prepareAt, 1)) throw createArgumentError("prepareAt", prepareAt, "1 to 100, in percent");
-  const isCount = Number.isInteger(maxMessages) || maxMessages === Number.POSITIVE_INFINITY;
-  if (maxMessages !== undefined && !(isCount && maxMessages >= 2))
+  const isCount = (value: number | undefined, least: number) =>
+    value === undefined ||
+    (value >= least && (Number.isInteger(value) || value === Number.POSITIVE_INFINITY));
+  if (!isCount(maxMessages, 2))
     throw createArgumentError("maxMessages", maxMessages, "a whole number from 2 on, or Infinity");
+  if (!isCount(maxTurns, 1))
+    throw createArgumentError("maxTurns", maxTurns, "a whole number from 1 on, or Infinity");
 }

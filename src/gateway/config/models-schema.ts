@@ -31,6 +31,7 @@ export const modelsSchema = z
           .describe("tokens reserved for the reply")
           .exactOptional(),
         maxMessages: wholeSchema(2, 1_000_000_000).describe("maximum messages in a window").exactOptional(),
+        maxTurns: wholeSchema(1, 1_000_000_000).describe("turns between two summaries").exactOptional(),
         policy: policyNameSchema().describe("instead of `policy`").exactOptional(),
       },
       { error: "an object" },

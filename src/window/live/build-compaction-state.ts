@@ -30,6 +30,7 @@ export function buildCompactionState(
     loaded,
     countedPerEstimated: tokens / Math.max(1, estimated),
     modelSettings,
+    policyTurns: policy.maxTurns?.(limits.window),
     isForced: isRefused || tokens > limits.most,
     isHot: cache !== "cold",
     expectedCalls,

@@ -13,7 +13,9 @@ export interface CompactionState {
   /** Provider-counted tokens per estimated token. */
   readonly countedPerEstimated: number;
   /** Settings of the model from the models table. */
-  readonly modelSettings: Pick<ModelSettings, "threshold" | "maxMessages">;
+  readonly modelSettings: Pick<ModelSettings, "threshold" | "maxMessages" | "maxTurns">;
+  /** Turns after which the policy wants the next summary; the caller's options and the models table override it. */
+  readonly policyTurns?: number | undefined;
   /** True if the window is too large by our count, or the provider said so. */
   readonly isForced: boolean;
   readonly isHot: boolean;

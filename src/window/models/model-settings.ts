@@ -13,6 +13,8 @@ export interface ModelSettings extends FactsOverrides {
   readonly reserveTokens?: number;
   /** Maximum number of messages in a window. */
   readonly maxMessages?: number;
+  /** Turns since the last summary after which the next one is due. */
+  readonly maxTurns?: number;
   /** Name of the policy. */
   readonly policy?: string;
 }
@@ -24,6 +26,7 @@ const NAMES: Readonly<Record<keyof ModelSettings, true>> = {
   threshold: true,
   reserveTokens: true,
   maxMessages: true,
+  maxTurns: true,
   policy: true,
 };
 const PRICES: Readonly<Record<keyof Prices, true>> = {

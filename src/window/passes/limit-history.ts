@@ -3,20 +3,24 @@ import type { Pass } from "../pass.ts";
 import { findProtectedSeqs } from "../protected-seqs.ts";
 import { getWindowIndex } from "../window-index.ts";
 
-/**
- * Maximum number of messages by window size in tokens. The limits are generous, because catalogues use "k" for both
- * 1,000 and 1,024.
- */
-const LIMITS = [
-  { upTo: 15_999, messages: 20 },
-  { upTo: 64 * 1_024, messages: 50 },
-  { upTo: 128 * 1_024, messages: 100 },
-  { upTo: Number.POSITIVE_INFINITY, messages: 200 },
-] as const;
+/** The history that a window may hold. */
+export interface HistoryLimits {
+  readonly messages: number;
+  /** Turns since the last summary after which the next one is due. */
+  readonly turns: number;
+}
 
-/** Maximum number of messages for a window of this many tokens. */
-export function getHistoryLimit(windowTokens: number): number {
-  return LIMITS.find(({ upTo }) => windowTokens <= upTo)?.messages ?? 200;
+const LARGE_WINDOW: HistoryLimits = { messages: 200, turns: Number.POSITIVE_INFINITY };
+/** Limits by window size in tokens. They are generous, because catalogues use "k" for both 1,000 and 1,024. */
+const LIMITS: readonly (HistoryLimits & { readonly upTo: number })[] = [
+  { upTo: 15_999, messages: 20, turns: 10 },
+  { upTo: 64 * 1_024, messages: 50, turns: 30 },
+  { upTo: 128 * 1_024, messages: 100, turns: 50 },
+];
+
+/** The history limits for a window of this many tokens. */
+export function getHistoryLimits(windowTokens: number): HistoryLimits {
+  return LIMITS.find(({ upTo }) => windowTokens <= upTo) ?? LARGE_WINDOW;
 }
 
 /** Hides the oldest exchanges until at most `messages` remain. */

@@ -1,5 +1,5 @@
 import { clearResults } from "../passes/clear-results.ts";
-import { getHistoryLimit, limitHistory } from "../passes/limit-history.ts";
+import { getHistoryLimits, limitHistory } from "../passes/limit-history.ts";
 import { getPlainResultText, trimResults } from "../passes/trim-results.ts";
 import { truncateMessages } from "../passes/truncate-messages.ts";
 import type { PlacedResult } from "../placed-result.ts";
@@ -14,6 +14,8 @@ interface OpenclawOptions {
   readonly threshold?: number;
   /** Maximum number of messages; by default depends on the window size. */
   readonly messages?: number;
+  /** Turns between two summaries; by default depends on the window size. */
+  readonly turns?: number;
 }
 
 /** Only results before this many of the latest replies may be pruned. */
@@ -28,14 +30,15 @@ const MIN_CLEARED_CHARACTERS = 50_000;
 
 /**
  * OpenClaw's policy: limits the number of messages by the window size, prunes old tool results once the provider's
- * cache has expired, and compacts at 80 %; without a model, compaction means that half of the messages leave.
+ * cache has expired, and compacts at 80 %; without a model, compaction means that half of the messages leave. Where summaries
+ * are on, they are also due after a number of turns, fewer in a smaller window.
  */
-export function openclawPolicy({ threshold = 80, messages }: OpenclawOptions = {}): Policy {
+export function openclawPolicy({ threshold = 80, messages, turns }: OpenclawOptions = {}): Policy {
   const share = toShare("threshold", threshold);
   const policy = createEditPolicy("openclaw", {
     head: "message",
     steps: [
-      (_, { limits }) => limitHistory(messages ?? getHistoryLimit(limits.window)),
+      (_, { limits }) => limitHistory(messages ?? getHistoryLimits(limits.window).messages),
       (slots, { isHot, limits, tokensWith }) => {
         const isDue = !isHot && tokensWith(slots) > limits.window * TRIM_SHARE;
         return isDue ? trimResults({ ...TRIM, isSpared: createSparedFilter(slots) }) : undefined;
@@ -55,7 +58,11 @@ export function openclawPolicy({ threshold = 80, messages }: OpenclawOptions = {
       },
     ],
   });
-  return { ...policy, maxMessages: (window) => messages ?? getHistoryLimit(window) };
+  return {
+    ...policy,
+    maxMessages: (window) => messages ?? getHistoryLimits(window).messages,
+    maxTurns: (window) => turns ?? getHistoryLimits(window).turns,
+  };
 }
 
 /** Only text results between the first user message and the latest replies may be pruned. */

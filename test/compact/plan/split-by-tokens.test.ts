@@ -95,6 +95,7 @@ describe("the need of a summary", () => {
     tokens,
     window: 100_000,
     messages,
+    turns: 0,
     isForced: false,
     removable: { tokens, messages },
   });
@@ -121,11 +122,24 @@ describe("the need of a summary", () => {
   test("waits after an attempt until a share of the window was said, and longer if it freed little", () => {
     const attempted = (freed: number, grown: number) => ({
       ...state(95_000),
-      last: { freed: { tokens: freed, messages: 0 }, grown: { tokens: grown, messages: 0 } },
+      last: { freed: { tokens: freed, messages: 0 }, grown: { tokens: grown, messages: 0 }, turns: 0 },
     });
     expect(chooseCompactionAction(attempted(50_000, 4_999), {})).toBe("none");
     expect(chooseCompactionAction(attempted(50_000, 5_000), {})).toBe("compact");
     expect(chooseCompactionAction(attempted(4_000, 19_999), {})).toBe("none");
     expect(chooseCompactionAction(attempted(4_000, 20_000), {})).toBe("compact");
+  });
+
+  test("is due after a number of turns, counted from the last attempt, unless a summary would free next to nothing", () => {
+    const talk = (turns: number, tokens = 6_000) => ({ ...state(tokens), turns });
+    expect(chooseCompactionAction(talk(1_000), {})).toBe("none");
+    expect(chooseCompactionAction(talk(7), { maxTurns: 10 })).toBe("none");
+    expect(chooseCompactionAction(talk(8), { maxTurns: 10 })).toBe("prepare");
+    expect(chooseCompactionAction(talk(10), { maxTurns: 10 })).toBe("compact");
+    expect(chooseCompactionAction(talk(10, 4_000), { maxTurns: 10 })).toBe("none");
+    const nothing = { tokens: 0, messages: 0 };
+    const attempted = (turns: number) => ({ ...talk(30), last: { freed: nothing, grown: nothing, turns } });
+    expect(chooseCompactionAction(attempted(7), { maxTurns: 10 })).toBe("none");
+    expect(chooseCompactionAction(attempted(10), { maxTurns: 10 })).toBe("compact");
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { applyProposals, type Pass } from "../../../src/window/pass.ts";
-import { getHistoryLimit, limitHistory } from "../../../src/window/passes/limit-history.ts";
+import { getHistoryLimits, limitHistory } from "../../../src/window/passes/limit-history.ts";
 import { truncateMessages } from "../../../src/window/passes/truncate-messages.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { context, say, textsOf, tokensOf, windowOf } from "./windows.ts";
@@ -24,7 +24,10 @@ describe("truncate", () => {
 describe("history limits", () => {
   test("follow the size of the window", () => {
     const sizes = [8_000, 16_000, 32_768, 64_000, 65_536, 100_000, 128_000, 131_072, 200_000, 1_000_000];
-    expect(sizes.map(getHistoryLimit)).toEqual([20, 50, 50, 50, 50, 100, 100, 100, 200, 200]);
+    const limits = sizes.map(getHistoryLimits);
+    expect(limits.map(({ messages }) => messages)).toEqual([20, 50, 50, 50, 50, 100, 100, 100, 200, 200]);
+    const never = Number.POSITIVE_INFINITY;
+    expect(limits.map(({ turns }) => turns)).toEqual([10, 30, 30, 30, 30, 50, 50, 50, never, never]);
   });
 
   test("hide the oldest exchanges and keep the first message of the user", () => {
