@@ -5,6 +5,7 @@ export { type ClientEdits, clientEdits } from "./compact/client-edits.ts";
 export { SECTIONS } from "./compact/contract/sections.ts";
 export { buildSummaryPrompt, type SummaryPrompt } from "./compact/contract/summary-prompt.ts";
 export { type ExtractedSummary, extractSummary } from "./compact/extractive/extract-summary.ts";
+export type { TodoItem } from "./compact/extractive/todo-list.ts";
 export { type JudgedSummary, judgeSummary } from "./compact/gate/judge-summary.ts";
 export type { SummaryVerdict } from "./compact/gate/summary-verdict.ts";
 export {

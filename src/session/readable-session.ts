@@ -1,3 +1,4 @@
+import { readTodos, type TodoItem } from "../compact/extractive/todo-list.ts";
 import { type LiveDraft, listLiveDrafts } from "../log/interrupted-drafts.ts";
 import type { LineStep, Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
@@ -147,6 +148,14 @@ export class ReadableSession {
     this.#scope.assertOpen();
     const { entries } = this.#log.store;
     yield* expandEntry(entries, await requirePlace(this.#lines, entries, which));
+  }
+
+  /**
+   * The to-do list of the active line, as the agent last wrote it there: after a rewind, an edit or another line, it is
+   * the list of the line now chosen.
+   */
+  async todos(): Promise<readonly TodoItem[]> {
+    return readTodos(this.entries({ direction: "older", kinds: ["message"] }));
   }
 
   /** The model of the latest call and the sizes of its system prompt and tools, to open the window of the next one. */

@@ -149,6 +149,7 @@ async function checkRoutes(options: { readonly store?: string } = {}): Promise<v
   expect((await api.get(`${at}/entries?limit=1`)).body.entries[0].seq).toBe(20);
   expect((await api.get(`${at}/lines`)).body.lines[0]).toMatchObject({ seq: rewound.line, isActive: true });
   await api.post(`${at}/lines`, { line: rewound.previous });
+  expect((await api.get(`${at}/todos`)).body.todos).toEqual([]);
   expect((await api.get(`${at}/entries?limit=1`)).body.entries[0].seq).toBe(25);
   const removed = (await api.post(`${at}/remove`, { entries: [24, 25], reason: "test" })).body;
   expect((await api.get(`${at}/entries?limit=1`)).body.entries[0].seq).toBe(23);

@@ -135,6 +135,9 @@ browserProof(
     await page.getByRole("button", { name: "Sub-conversations" }).click();
     await page.getByRole("link", { name: "Look up the tide tables" }).waitFor();
     await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "To do" }).click();
+    await page.getByText("The agent has no to-do list here").waitFor();
+    await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Lines" }).click();
     await page.getByText("The first line").waitFor();
     await page.keyboard.press("Escape");

@@ -10,6 +10,12 @@ export function linkToEntry(id: string, seq: number): string {
   return `${linkToSession(id)}?entry=${seq}`;
 }
 
+/** The address of an entry by its id, which ends in "#" and the number. */
+export function linkToEntryId(id: string): string {
+  const mark = id.lastIndexOf("#");
+  return linkToEntry(id.slice(0, mark), Number(id.slice(mark + 1)));
+}
+
 /** The address of the window of a conversation. */
 export function linkToWindow(id: string): string {
   return buildPath("/sessions/:id/window", { id });

@@ -3,7 +3,7 @@ import { isOnLine } from "../../conversation/is-on-line.ts";
 import { readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
 import { LonghaulError, type Session } from "../../index.ts";
 import { ApiError } from "../core/api-error.ts";
-import { about } from "../core/named-schema.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
 import { checkEntryRef, openForChange, openOwn } from "../core/own-sessions.ts";
 import { type ApiRoute, defineRoute } from "../core/route.ts";
 import {
@@ -26,6 +26,14 @@ const pinSchema = z.object({
   isPinned: z.boolean(),
   isChanged: z.boolean(),
 });
+const todoSchema = defineSchema(
+  "Todo",
+  z.object({
+    text: z.string(),
+    state: z.enum(["open", "doing", "done"]),
+    entry: about(z.string(), "The entry that wrote the item as it is now."),
+  }),
+);
 
 const pinEntry = defineRoute(
   {
@@ -158,6 +166,23 @@ const listLines = defineRoute(
   },
 );
 
+const listTodos = defineRoute(
+  {
+    id: "listTodos",
+    method: "GET",
+    path: "/sessions/{session}/todos",
+    tag,
+    summary: "Show the to-do list of the line now chosen, as the agent last wrote it",
+    params: sessionParams,
+    reply: z.object({ session: z.string(), todos: z.array(todoSchema) }),
+    errors: ["SESSION_NOT_FOUND"],
+  },
+  async ({ services: { kernel }, caller, params }) => {
+    await using session = await openOwn(kernel, caller, params.session);
+    return { session: session.id, todos: await session.todos() };
+  },
+);
+
 const chooseLine = defineRoute(
   {
     id: "chooseLine",
@@ -222,6 +247,7 @@ export const LINE_ROUTES = [
   rewindSession,
   removeEntries,
   listLines,
+  listTodos,
   chooseLine,
   forkSession,
 ] as const satisfies readonly ApiRoute[];

@@ -7,7 +7,7 @@ import { formatEntryExcerpt } from "./format-entry-excerpt.ts";
 
 /** Builds the JSON report about a window. */
 export function toContextJson(report: ContextReport) {
-  const { session, now, next, diff, books, pins, memories, overlays, warnings } = report;
+  const { session, now, next, diff, books, pins, todos, memories, overlays, warnings } = report;
   const { model, policy } = report.described;
   return {
     session,
@@ -27,6 +27,7 @@ export function toContextJson(report: ContextReport) {
       seq: entry.seq,
       words: formatEntryExcerpt(entry),
     })),
+    todos,
     memories: memories ?? null,
     overlays: overlays.map(toOverlayJson),
     warnings,

@@ -4,7 +4,7 @@ import { UsageSums } from "../../conversation/spending/usage-sums.ts";
 import type { Entry, FittedWindow, Kernel, RememberedFact, Session } from "../../index.ts";
 import type { OverlayBody } from "../../log-entry.ts";
 import { findProjectFolder } from "../../model/session-origin.ts";
-import { diffWindows } from "../../window-entry.ts";
+import { diffWindows, type TodoItem } from "../../window-entry.ts";
 import { compareWithLog, type LogDiff } from "./log-diff.ts";
 import type { DescribedWindow } from "./window-options.ts";
 
@@ -24,6 +24,7 @@ export interface ContextReport {
   readonly diff?: LogDiff;
   readonly books: UsageSums;
   readonly pins: readonly Entry[];
+  readonly todos: readonly TodoItem[];
   /** Memories that go with the system prompt, oldest first, and their owner; undefined if there are none. */
   readonly memories?: {
     readonly agent: string;
@@ -70,6 +71,7 @@ export async function buildContextReport(
     ...(memories && { memories }),
     books,
     pins: await readPinnedEntries(session),
+    todos: await session.todos(),
     overlays: listed.flatMap(({ entry, isHolding }) =>
       isHolding && entry.edit.type !== "revert" ? [entry] : [],
     ),

@@ -1,5 +1,5 @@
-import type { FittedWindow } from "../../index.ts";
-import type { CacheState } from "../../window-entry.ts";
+import { type FittedWindow, parseEntryId } from "../../index.ts";
+import type { CacheState, TodoItem } from "../../window-entry.ts";
 import { renderWindowDiff } from "../compacting/render-window-diff.ts";
 import { escapeLine } from "../escape.ts";
 import { formatCount, formatQuantity, formatShare } from "../format-count.ts";
@@ -31,6 +31,8 @@ const CACHE_TEXTS: Readonly<Record<CacheState, string>> = {
   unknown: "unknown: no usage reported",
 };
 
+const TODO_BOXES: Readonly<Record<TodoItem["state"], string>> = { done: "[x]", doing: "[~]", open: "[ ]" };
+
 /** Formats the report about a window for people. */
 export function renderContext(report: ContextReport, look: ContextPrintOptions): readonly string[] {
   return [
@@ -39,6 +41,7 @@ export function renderContext(report: ContextReport, look: ContextPrintOptions):
     ...renderUsage(report, look),
     ...renderMemories(report, look),
     ...renderPins(report, look),
+    ...renderTodos(report, look),
     ...renderHeld(report, look),
     "",
     ...renderOverlays(report, look),
@@ -131,6 +134,24 @@ function renderPins(
   if (pins.length === 0) return [];
   const rows = pins.map((entry) => [citeEntry(entry, session), formatEntryExcerpt(entry)] as const);
   return ["", paint("bold", "Pinned"), ...renderRows(rows, columns, paint)];
+}
+
+function renderTodos(
+  { todos, session }: ContextReport,
+  { columns, paint, isFull }: ContextPrintOptions,
+): readonly string[] {
+  if (todos.length === 0) return [];
+  const shown = isFull ? todos : todos.filter(({ state }) => state !== "done");
+  const done = todos.filter(({ state }) => state === "done").length;
+  const title = `To do on this line, ${formatCount(done)} of ${formatCount(todos.length)} done`;
+  const rows = shown.map(({ text, state, entry }) => {
+    return [citeEntry(parseEntryId(entry), session), `${TODO_BOXES[state]} ${text}`] as const;
+  });
+  return [
+    "",
+    ...wrapText(title, columns).map((line) => paint("bold", line)),
+    ...renderRows(rows, columns, paint),
+  ];
 }
 
 /** Content that people have brought back by reverts, and the way to release it. */

@@ -1,7 +1,9 @@
+import type { Entry, EntryId } from "../../model/entry.ts";
 import type { Json } from "../../model/json.ts";
 import { textOfMessage } from "../../model/message.ts";
+import type { Part } from "../../model/part.ts";
 import { parseToolArguments } from "../../touch/call-arguments.ts";
-import { type Action, getResultText } from "./actions.ts";
+import { type Action, collectActions, getResultText } from "./actions.ts";
 import { citeOf, type SourceMessage } from "./source-message.ts";
 
 /** A to-do item, as last written. */
@@ -15,6 +17,58 @@ const TODO_TOOLS =
   /^(?:todo_?write|update_?plan|todo|todos|update_?todo(?:_?list)?|write_?todos|plan|set_?plan|manage_?todo_?list)$/i;
 const BOX = /^\s*(?:[-*+]|\d{1,3}[.)])\s+\[([ xX~/-])\]\s+(.{2,300})$/;
 
+/** An item of a session's to-do list. */
+export interface TodoItem extends Pick<Todo, "text" | "state"> {
+  /** The entry that wrote the item as it is now. */
+  readonly entry: EntryId;
+}
+
+/** Number of newest messages in which a list is looked for. */
+const MAX_MESSAGES = 20_000;
+/** Claude Code tells the number of a new task at the beginning of its result. */
+const TASK_NUMBER = /#(\d+)/;
+const TASK_NUMBER_CHARACTERS = 200;
+
+/** Reads the to-do list of a line from its entries, which come newest first. */
+export async function readTodos(newestFirst: AsyncIterable<Entry>): Promise<readonly TodoItem[]> {
+  const found: SourceMessage[] = [];
+  let left = MAX_MESSAGES;
+  for await (const entry of newestFirst) {
+    if (entry.kind !== "message") continue;
+    const { id, at, message } = entry;
+    const parts = message.parts.flatMap(toTodoPart);
+    if (parts.length > 0) found.push({ seq: left, at, message: { ...message, parts }, cite: id });
+    if (--left === 0) break;
+  }
+  const messages = found.reverse();
+  return collectTodos(messages, collectActions(messages)).map(({ text, state, cite }) => ({
+    text,
+    state,
+    entry: cite,
+  }));
+}
+
+/** The part, as far as it can say something about a to-do list: a long conversation must not be held in memory. */
+function toTodoPart(part: Part): readonly Part[] {
+  if (part.type === "text") return part.text.includes("[") ? [part] : [];
+  if (part.type === "tool-call") return [part].filter(isTodoCall);
+  if (part.type !== "tool-result") return [];
+  const text = getResultText(part).slice(0, TASK_NUMBER_CHARACTERS);
+  return TASK_NUMBER.test(text) ? [{ ...part, output: [{ type: "text", text }] }] : [];
+}
+
+function isTodoCall({ name, input }: Action["call"]): boolean {
+  return (
+    isTodoTool(name) ||
+    /^Task(?:Create|Update)$/.test(name) ||
+    "task_progress" in (parseToolArguments(input) ?? {})
+  );
+}
+
+function isTodoTool(name: string): boolean {
+  return TODO_TOOLS.test(name.replace(/^mcp__.+__/, ""));
+}
+
 /** The latest to-do list, written with a to-do tool or as check boxes in a text; tasks created one by one add up. */
 export function collectTodos(
   messages: readonly SourceMessage[],
@@ -25,7 +79,7 @@ export function collectTodos(
   for (const action of actions) {
     applyTaskCall(tasks, action);
     const todos = parseTodoList(action);
-    if (todos.length > 0) list = { seq: action.source.seq, todos };
+    if (todos) list = { seq: action.source.seq, todos };
   }
   for (const told of messages) {
     if (told.message.role !== "assistant" || told.seq < list.seq) continue;
@@ -35,14 +89,18 @@ export function collectTodos(
   return [...list.todos, ...tasks.values()];
 }
 
-function parseTodoList({ call, source: told }: Action): readonly Todo[] {
+/** The list that a call writes, empty if it clears the list; undefined if the call writes none. */
+function parseTodoList({ call, source: told }: Action): readonly Todo[] | undefined {
   const from = parseToolArguments(call.input);
   const cite = citeOf(told);
-  if (typeof from?.task_progress === "string") return parseCheckBoxes(from.task_progress, cite);
-  if (!TODO_TOOLS.test(call.name.replace(/^mcp__.+__/, ""))) return [];
-  const items = from?.todos ?? from?.plan ?? from?.items ?? from?.todoList ?? from?.steps;
-  if (typeof items === "string") return parseCheckBoxes(items, cite);
-  return Array.isArray(items) ? (items as readonly Json[]).flatMap((item) => parseTodo(item, cite)) : [];
+  const isTodo = isTodoTool(call.name);
+  const items =
+    from?.task_progress ??
+    (isTodo ? (from?.todos ?? from?.plan ?? from?.items ?? from?.todoList ?? from?.steps) : undefined);
+  if (Array.isArray(items) && isTodo)
+    return (items as readonly Json[]).flatMap((item) => parseTodo(item, cite));
+  const todos = typeof items === "string" ? parseCheckBoxes(items, cite) : [];
+  return todos.length > 0 ? todos : undefined;
 }
 
 function parseTodo(item: Json, cite: string): readonly Todo[] {
@@ -72,7 +130,8 @@ function applyTaskCall(tasks: Map<string, Todo>, { call, source: told, result }:
   const from = parseToolArguments(call.input);
   const cite = citeOf(told);
   if (call.name === "TaskCreate" && typeof from?.subject === "string") {
-    const id = result && /#(\d+)/.exec(getResultText(result.part).slice(0, 200))?.[1];
+    const said = result && getResultText(result.part).slice(0, TASK_NUMBER_CHARACTERS);
+    const id = said && TASK_NUMBER.exec(said)?.[1];
     tasks.set(id ?? String(tasks.size + 1), { text: from.subject, state: "open", cite });
   } else if (call.name === "TaskUpdate" && from) {
     const id = String(from.taskId ?? from.id ?? "");

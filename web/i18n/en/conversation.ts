@@ -81,6 +81,13 @@ export const en = {
   openLog: "Show the whole log, with abandoned lines",
   logNote: "The whole log, with entries that a rewind took off the line.",
   toActiveLine: "Show the active line only",
+  todos: "To do",
+  noTodos: "The agent has no to-do list here",
+  noTodosHint:
+    "A list that the agent writes appears here. After a rewind, it is the list of the line now chosen.",
+  todo_open: "open",
+  todo_doing: "in progress",
+  todo_done: "done",
   children: "Sub-conversations",
   noChildren: "There are no sub-conversations",
   noChildrenHint: "Sub-agents and forks of this conversation appear here.",

@@ -8,19 +8,22 @@ import { saveFile } from "../../components/save-file.ts";
 import { formatCount } from "../../format/number.ts";
 import { formatAgo } from "../../format/time.ts";
 import { sessionText } from "../../session/session-text.ts";
-import { linkToSession } from "../../shell/links.ts";
+import { linkToEntryId, linkToSession } from "../../shell/links.ts";
 import { conversationText as text } from "./conversation-text.ts";
 import { showFailure } from "./entry-menu.tsx";
 
-type Panel = "children" | "lines" | "export";
+type Panel = "todos" | "children" | "lines" | "export";
 
-/** Sub-conversations, lines and export of a conversation. */
+/** To-do list, sub-conversations, lines and export of a conversation. */
 export function HeadActions({ session }: { readonly session: string }) {
   const [panel, setPanel] = useState<Panel>();
   const close = () => setPanel(undefined);
   const open = (name: Panel) => () => setPanel(name);
   return (
     <>
+      <button type="button" class="quiet" onClick={open("todos")}>
+        {text("todos")}
+      </button>
       <button type="button" class="quiet" onClick={open("children")}>
         {text("children")}
       </button>
@@ -30,6 +33,7 @@ export function HeadActions({ session }: { readonly session: string }) {
       <button type="button" class="quiet" onClick={open("export")}>
         {text("export")}
       </button>
+      {panel === "todos" && <TodosDialog session={session} onClose={close} />}
       {panel === "children" && <ChildrenDialog session={session} onClose={close} />}
       {panel === "lines" && <LinesDialog session={session} onClose={close} />}
       {panel === "export" && <ExportDialog session={session} onClose={close} />}
@@ -40,6 +44,35 @@ export function HeadActions({ session }: { readonly session: string }) {
 interface PanelProps {
   readonly session: string;
   readonly onClose: () => void;
+}
+
+function TodosDialog({ session, onClose }: PanelProps) {
+  const list = useResource(
+    (signal) => call("GET /sessions/{session}/todos", { params: { session } }, { signal }),
+    [session],
+  );
+  return (
+    <Dialog title={text("todos")} onClose={onClose}>
+      <ResourceView resource={list}>
+        {({ todos }) =>
+          todos.length === 0 ? (
+            <EmptyState title={text("noTodos")} hint={text("noTodosHint")} />
+          ) : (
+            <ul class="panel-list">
+              {todos.map(({ text: words, state, entry }, index) => (
+                <li key={`${index} ${entry}`}>
+                  <a href={linkToEntryId(entry)} onClick={onClose}>
+                    {words}
+                  </a>
+                  <span class={state === "done" ? "good" : "dim"}>{text(`todo_${state}`)}</span>
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </ResourceView>
+    </Dialog>
+  );
 }
 
 function ChildrenDialog({ session, onClose }: PanelProps) {
