@@ -31,6 +31,7 @@ export type {
 } from "./model/entry.ts";
 export type { Line, SeqRange } from "./model/line.ts";
 export type { DataSource } from "./model/part.ts";
+export type { RequestEnd } from "./model/request-end.ts";
 export type { Monitor } from "./monitor/monitor.ts";
 export type { MonitorNote, MonitorPoint, MonitorRecord } from "./monitor/monitor-history.ts";
 export type { MonitorOptions } from "./monitor/monitor-options.ts";

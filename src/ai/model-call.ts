@@ -91,6 +91,8 @@ export class ModelCall {
   #prompt: readonly SdkMessage[] = [];
   #lastEntry: EntryId | undefined;
   #maxOutputTokens: number | undefined;
+  /** The caller's signal. */
+  #signal: AbortSignal | undefined;
 
   constructor(deps: ModelCallDeps) {
     this.#deps = deps;
@@ -110,6 +112,7 @@ export class ModelCall {
 
   /** Stores the caller's messages and fits the window. */
   async fit(signal?: AbortSignal): Promise<void> {
+    this.#signal = signal;
     await this.#deps.conversation.runInTurn(async () => {
       const placed = await this.#takeMessages(signal);
       await this.#runCommand(placed, signal);
@@ -161,6 +164,7 @@ export class ModelCall {
         const used = usage && parseSdkUsage(usage);
         if (used) await this.#window.report({ usage: used, model: this.#deps.frame.model, reply });
       });
+      if (usage) await this.#deps.conversation.noteEnd(undefined);
     } finally {
       this.end();
     }
@@ -176,6 +180,23 @@ export class ModelCall {
     if (!used) return undefined;
     const { model } = this.#deps.frame;
     return { ...this.#window.buildReport({ usage: used, model, reply }), model };
+  }
+
+  /** Stores why the call ended without a whole reply, and ends it. */
+  async fail(error: unknown): Promise<void> {
+    this.end();
+    const { message, status } = toProviderFailure(error);
+    const isAbort = this.#signal?.aborted || (error instanceof Error && error.name === "AbortError");
+    const words = `${message ?? String(error)}${status === undefined ? "" : ` (status ${status})`}`;
+    const { healed } = this.#window;
+    await this.#deps.conversation
+      .noteEnd({
+        by: isAbort ? "client" : isLonghaulError(error) ? "longhaul" : "provider",
+        failure: words,
+        ...(healed > 0 && { retries: healed }),
+      })
+      // The caller gets the error itself, whether the note can be stored or not.
+      .catch(() => undefined);
   }
 
   /** Ends the call, whole or not: the next one may use its window. Ending it again does nothing. */

@@ -61,7 +61,7 @@ export function recordStream(
         await recording.add(value);
         controller.enqueue(value);
       } catch (error) {
-        await recording.end();
+        await recording.end(error);
         throw error;
       }
     },
@@ -69,7 +69,7 @@ export function recordStream(
       try {
         await reader.cancel(reason);
       } finally {
-        await recording.end();
+        await recording.end(new DOMException("The caller canceled the stream.", "AbortError"));
       }
     },
   });
@@ -87,7 +87,8 @@ class Recording {
   #draftedMs = 0;
   /** Id of the text that the draft ends with. */
   #writtenText: string | undefined;
-  #isBroken = false;
+  /** The error that the stream told. */
+  #failure: { readonly error: unknown } | undefined;
   #isEnded = false;
 
   constructor(call: ModelCall, session: Session, model: string) {
@@ -98,25 +99,25 @@ class Recording {
 
   async add(part: LanguageModelV4StreamPart): Promise<void> {
     if (part.type === "response-metadata") this.#model = part.modelId ?? this.#model;
-    if (part.type === "error") this.#isBroken = true;
+    if (part.type === "error") this.#failure = { error: part.error };
     if (part.type !== "finish") return this.#draftWith(part);
-    const { unified } = part.finishReason;
-    if (unified === "error" || unified === "interrupted") this.#isBroken = true;
-    if (!this.#isBroken) await this.#finish(part.usage);
+    const { unified, raw = unified } = part.finishReason;
+    if (unified === "error" || unified === "interrupted")
+      this.#failure ??= { error: `The reply ended early (${raw}).` };
+    if (!this.#failure) await this.#finish(part.usage);
   }
 
   /** Ends the recording; an unfinished reply counts as interrupted, and its content so far is kept. */
-  async end(): Promise<void> {
+  async end(error: unknown = "The stream ended before the reply did."): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
     const draft = this.#draft;
     const message = this.#message();
-    if (!draft || !message) {
-      this.#call.end();
-      return draft?.discard();
-    }
-    draft.update(message);
-    await this.#call.complete(message, undefined, () => draft.close());
+    if (draft && message) {
+      draft.update(message);
+      await this.#call.complete(message, undefined, () => draft.close());
+    } else await draft?.discard();
+    await this.#call.fail(this.#failure ? this.#failure.error : error);
   }
 
   async #finish(usage: LanguageModelV4Usage): Promise<void> {

@@ -38,7 +38,7 @@ export async function sendWithHealing<T>(call: ModelCall, send: () => PromiseLik
     heal: ({ error }) => healOrEnd(call, error),
   });
   if (!refusal) return answer as T;
-  call.end();
+  await call.fail(refusal.error);
   throw refusal.error;
 }
 
@@ -78,7 +78,7 @@ async function healOrEnd(call: ModelCall, error: unknown): Promise<boolean> {
   try {
     return await call.heal(error);
   } catch (failure) {
-    call.end();
+    await call.fail(failure);
     throw failure;
   }
 }

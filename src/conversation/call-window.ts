@@ -86,7 +86,7 @@ export class CallWindow<Given extends CallerMessage> {
 
   /** Stores the usage of the reply, and returns its entry. */
   async report({ usage, ...rest }: CallUsage): Promise<Entry<UsageBody>> {
-    const entry = await this.#lease.window.report(usage, toReportOptions(rest));
+    const entry = await this.#lease.window.report(usage, this.#toReportOptions(rest));
     this.#conversation.recordAppended([entry]);
     return entry;
   }
@@ -98,27 +98,28 @@ export class CallWindow<Given extends CallerMessage> {
 
   /** The same report for a caller that stores it itself. */
   buildReport({ usage, ...rest }: CallUsage): ReturnType<SessionWindow["buildReport"]> {
-    return this.#lease.window.buildReport(usage, toReportOptions(rest));
+    return this.#lease.window.buildReport(usage, this.#toReportOptions(rest));
+  }
+
+  #toReportOptions({
+    model,
+    reply,
+    request,
+    addedTokens,
+    overheadMs,
+  }: Omit<CallUsage, "usage">): ReportOptions {
+    return {
+      model,
+      ranServerTools: hasRunServerTools(reply),
+      retries: this.#healed,
+      ...(request !== undefined && { request }),
+      ...(addedTokens !== undefined && { addedTokens }),
+      ...(overheadMs !== undefined && { overheadMs }),
+    };
   }
 
   /** Returns the window for reuse. Idempotent. */
   end(): void {
     this.#lease.release();
   }
-}
-
-function toReportOptions({
-  model,
-  reply,
-  request,
-  addedTokens,
-  overheadMs,
-}: Omit<CallUsage, "usage">): ReportOptions {
-  return {
-    model,
-    ranServerTools: hasRunServerTools(reply),
-    ...(request !== undefined && { request }),
-    ...(addedTokens !== undefined && { addedTokens }),
-    ...(overheadMs !== undefined && { overheadMs }),
-  };
 }

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { SerialQueue } from "../base/serial-queue.ts";
 import { type Entry, type EntryId, isLonghaulError, parseEntryId, type Session } from "../index.ts";
 import type { LineDeparture } from "../log-entry.ts";
+import { describeRequestEnd, type RequestEnd, toStoredEnd } from "../model/request-end.ts";
 import { AbandonedLines } from "./abandoned-lines.ts";
 import {
   type Aligner,
@@ -42,6 +43,8 @@ export class Conversation<G extends CallerMessage> {
   readonly #dropped = new DroppedMessages();
   readonly #abandoned = new AbandonedLines();
   #isCompacted = false;
+  /** The note about the last request, if its reply was not whole. */
+  #endNote: string | undefined;
   readonly #queue = new SerialQueue();
 
   constructor(session: Session, keyOf: KeyFunction) {
@@ -227,6 +230,20 @@ export class Conversation<G extends CallerMessage> {
   /** Records entries that were just appended to the line, so that they need not be read again. */
   recordAppended(entries: readonly Entry[]): void {
     this.#lineCache.addAppended(entries);
+  }
+
+  /** Appends a note for people, in a turn of its own. */
+  note(text: string, options?: Parameters<Session["note"]>[1]): Promise<void> {
+    return this.runInTurn(async () => this.recordAppended([await this.#session.note(text, options)]));
+  }
+
+  /** Stores why a request ended, once if the same end repeats; undefined for a whole reply. */
+  async noteEnd(end: RequestEnd | undefined): Promise<void> {
+    const requestEnd = end && toStoredEnd(end);
+    const text = requestEnd && describeRequestEnd(requestEnd);
+    if (text === this.#endNote) return;
+    this.#endNote = text;
+    if (requestEnd) await this.note(describeRequestEnd(requestEnd), { requestEnd });
   }
 
   /** Makes the line end with `last`, even if concurrent calls have changed it. */

@@ -66,6 +66,7 @@ export async function beginExchange(
     asksUsage: mustAskUsage(request, target, incoming, services),
     recall: undefined,
     reply: undefined,
+    failure: undefined,
     [Symbol.dispose]() {
       call.end();
       endSpan(span, trace);
@@ -130,6 +131,10 @@ async function beginCall(
     thread.recordEnd(false);
     // A request that is refused here was not sent.
     if (error instanceof FaultError && !early.isStarted) await incoming.spending.release();
+    if (error instanceof FaultError)
+      await thread.conversation
+        .noteEnd({ by: "longhaul", failure: error.message })
+        .catch(services.onStoreFailure);
     throw error;
   }
 }

@@ -7,7 +7,7 @@ import { keepRecallTools, prepareRecall } from "./recall/recall-turn.ts";
 import { announceEdit } from "./reply/announce-edit.ts";
 import { answerWithSummary } from "./reply/answer-with-summary.ts";
 import { EarlySend } from "./reply/early-send.ts";
-import { recordReply } from "./reply/record-reply.ts";
+import { noteEnd, recordReply } from "./reply/record-reply.ts";
 import { relayResult } from "./reply/relay-result.ts";
 import { reportSpending } from "./reply/report-spending.ts";
 import { sendUntilAccepted } from "./reply/send-until-accepted.ts";
@@ -44,7 +44,11 @@ export async function runExchange(incoming: Incoming, services: Services): Promi
     if (keeping) await keeping;
     await relayResult(exchange, result);
     recordReply(exchange);
+  } catch (error) {
+    exchange.failure = error as Error;
+    throw error;
   } finally {
     reportSpending(exchange);
+    await noteEnd(exchange);
   }
 }

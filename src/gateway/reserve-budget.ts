@@ -62,10 +62,7 @@ async function confirm(
   if (!incoming.response.headersSent) incoming.response.setHeader(WARNING_HEADER, toHeaderText(first.text));
   for (const { text } of warnings.filter(({ isNew }) => isNew)) {
     services.onBudgetWarning(text);
-    const { conversation, session } = thread;
-    await conversation
-      .runInTurn(async () => conversation.recordAppended([await session.note(text)]))
-      .catch(services.onStoreFailure);
+    await thread.conversation.note(text).catch(services.onStoreFailure);
   }
 }
 

@@ -5,6 +5,7 @@ import type { SeqRange } from "./line.ts";
 import type { Message } from "./message.ts";
 import type { Edit, EditReason } from "./overlay.ts";
 import type { Place, SessionId } from "./place.ts";
+import type { RequestEnd } from "./request-end.ts";
 import type { TaskId, TaskNote } from "./task.ts";
 import type { Usage } from "./usage.ts";
 
@@ -20,6 +21,8 @@ export type EntryRef = number | EntryId | Date;
 export interface NoticeBody {
   readonly kind: "notice";
   readonly text: string;
+  /** Set if the note tells why a request ended. */
+  readonly requestEnd?: RequestEnd;
 }
 
 /** A message of the conversation. */

@@ -22,6 +22,7 @@ import type {
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { SeqRange } from "../model/line.ts";
 import type { MessageInput } from "../model/message.ts";
+import { checkRequestEnd } from "../model/request-end.ts";
 import { Scope } from "../model/scope.ts";
 import type { FreedCounts } from "../store/freed-counts.ts";
 import type { SessionRecord } from "../store/session-store.ts";
@@ -125,11 +126,16 @@ export class Session extends ReadableSession implements AsyncDisposable {
     return this.#appender.reply(message, usage, options);
   }
 
-  /** Appends a note for people, which is never sent to a model. */
-  async note(text: string): Promise<Entry<NoticeBody>> {
+  /** Appends a note for people, which is never sent to a model; `requestEnd` says why a request ended. */
+  async note(text: string, options: Pick<NoticeBody, "requestEnd"> = {}): Promise<Entry<NoticeBody>> {
     this.#scope.assertOpen();
     if (typeof text !== "string") throw createArgumentError("text", text, "a string");
-    return this.#appender.body({ kind: "notice", text });
+    const { requestEnd } = checkFields("options", options, { requestEnd: "object?" });
+    return this.#appender.body({
+      kind: "notice",
+      text,
+      ...(requestEnd && { requestEnd: checkRequestEnd(requestEnd) }),
+    });
   }
 
   /** Starts a message that will arrive in pieces. */

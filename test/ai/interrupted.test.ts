@@ -1,6 +1,15 @@
 import { generateText, type ModelMessage, streamText } from "ai";
 import { describe, expect, test } from "vitest";
+import type { Session } from "../../src/index.ts";
 import { lineOf, reply, speaking } from "./speaking.ts";
+
+/** Who ended requests of the session, according to its notes. */
+async function endersOf(session: Session) {
+  const { entries } = await session.page({ kinds: ["notice"] });
+  return entries.flatMap((entry) =>
+    entry.kind === "notice" && entry.requestEnd ? [entry.requestEnd.by] : [],
+  );
+}
 
 describe("a reply that does not come to its end", () => {
   test("because the caller aborts is kept as far as it came, marked as interrupted", async () => {
@@ -25,6 +34,7 @@ describe("a reply that does not come to its end", () => {
     const { closed } = await server.received(1);
     expect(await closed).toBe(false);
     await expect.poll(() => lineOf(session)).toEqual(["user: Count", "assistant (interrupted): one two "]);
+    await expect.poll(() => endersOf(session)).toEqual(["client"]);
     const messages: ModelMessage[] = [
       { role: "user", content: "Count" },
       { role: "assistant", content: "one two " },
@@ -48,6 +58,19 @@ describe("a reply that does not come to its end", () => {
     };
     await expect(reading()).rejects.toThrow("Failed to process successful response");
     await expect.poll(() => lineOf(session)).toEqual(["user: Count", "assistant (interrupted): one two "]);
+    await expect.poll(() => endersOf(session)).toEqual(["provider"]);
+  });
+
+  test("because the provider refuses it is explained by one note, however often the caller tries", async () => {
+    const { server, session, model } = await speaking();
+    const error = { type: "error", kind: "overloaded", status: 529 } as const;
+    server.script(error, error);
+    const speaker = model();
+    for (let time = 0; time < 2; time++)
+      await expect(generateText({ model: speaker, prompt: "Count", maxRetries: 0 })).rejects.toThrow();
+    expect(await endersOf(session)).toEqual(["provider"]);
+    const { entries } = await session.page({ kinds: ["notice"] });
+    expect(entries).toMatchObject([{ text: expect.stringMatching(/^request ended by the provider: .*529/) }]);
   });
 
   test("because it was aborted before it began sends nothing", async () => {

@@ -3,7 +3,7 @@ import { buildControlReport } from "../../conversation/control/control-report.ts
 import { readUsageEntries } from "../../conversation/spending/request-usage.ts";
 import type { SessionRecord } from "../../index.ts";
 import { mapPersonNames } from "../../model/session-owner.ts";
-import { addReport, EMPTY_LEDGER } from "../../window-entry.ts";
+import { addReport, EMPTY_LEDGER, readRetries } from "../../window-entry.ts";
 import { about } from "../core/named-schema.ts";
 import { listRecords, openOwn, requireRecord } from "../core/own-sessions.ts";
 import { type ApiRoute, defineRoute } from "../core/route.ts";
@@ -148,6 +148,7 @@ const listRequests = defineRoute(
         promptTokens: totals.inputTokens + totals.cacheReadTokens + totals.cacheWriteTokens,
         cacheShare: computeCacheShare(totals),
         totals,
+        retries: readRetries(entry),
       });
     }
     return { session: session.id, requests, after: null };

@@ -110,7 +110,21 @@ export const entrySchema = defineSchema(
   "Entry",
   z.discriminatedUnion("kind", [
     z.object({ ...base, kind: z.literal("message"), message: messageSchema }),
-    z.object({ ...base, kind: z.literal("notice"), text: z.string() }),
+    z.object({
+      ...base,
+      kind: z.literal("notice"),
+      text: z.string(),
+      requestEnd: about(
+        z
+          .object({
+            by: z.enum(["client", "longhaul", "provider"]),
+            failure: z.string().optional(),
+            retries: z.number().int().optional(),
+          })
+          .optional(),
+        "Why a request ended before its reply was whole.",
+      ),
+    }),
     z.object({
       ...base,
       kind: z.literal("line"),

@@ -115,6 +115,7 @@ export const requestUsageSchema = defineSchema(
     promptTokens: about(z.number(), "Input, cache reads and cache writes together: the size of the window."),
     cacheShare: z.number().nullable(),
     totals: totalsSchema,
+    retries: about(z.number().int(), "Times that longhaul sent the request again before it was answered."),
   }),
   "One report of usage.",
 );

@@ -1,5 +1,5 @@
 import type { Entry, EntryBody, Usage } from "../../index.ts";
-import type { EditReason } from "../../window-entry.ts";
+import { type EditReason, readRetries } from "../../window-entry.ts";
 import { escapeLine } from "../escape.ts";
 import { formatCount, formatQuantity } from "../format-count.ts";
 import { describeEdit } from "./describe-edit.ts";
@@ -23,7 +23,7 @@ function describeAside(entry: Aside): string {
     case "line":
       return `line: ${entry.reason}; ${formatQuantity(entry.ranges.length, "range")}`;
     case "usage":
-      return `usage${entry.model === undefined ? "" : ` of ${entry.model}`}: ${formatUsage(entry.usage)}`;
+      return `usage${entry.model === undefined ? "" : ` of ${entry.model}`}: ${formatUsage(entry.usage)}${formatRetries(readRetries(entry))}`;
     case "pin":
       return `${entry.isPinned ? "pinned" : "unpinned"} ${entry.target.session}#${entry.target.seq}`;
     case "task":
@@ -31,6 +31,10 @@ function describeAside(entry: Aside): string {
     case "overlay":
       return describeOverlay(entry);
   }
+}
+
+function formatRetries(retries: number): string {
+  return retries === 0 ? "" : `, after ${formatCount(retries)} ${retries === 1 ? "retry" : "retries"}`;
 }
 
 function formatUsage(usage: Usage): string {

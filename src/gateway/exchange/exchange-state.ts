@@ -32,6 +32,8 @@ export interface Exchange extends Disposable {
   asksUsage: boolean;
   recall: RequestRecall | undefined;
   reply: ReplyRelay | undefined;
+  /** Why the reply is not whole: an error of ours or of the connection, else words of the provider. */
+  failure: Error | { readonly message?: string | undefined } | undefined;
 }
 
 /** A request that may have been sent before its messages were stored. */

@@ -12,8 +12,5 @@ export async function announceEdit({ call, thread, trace, services }: Exchange):
   const text = formatAnnouncement({ ...edit, overlay: call.request.isDryRun ? undefined : overlay });
   trace.announcement = text;
   if (call.request.isDryRun || !call.isEdited) return;
-  const { conversation } = thread;
-  await conversation
-    .runInTurn(async () => conversation.recordAppended([await thread.session.note(text)]))
-    .catch(services.onStoreFailure);
+  await thread.conversation.note(text).catch(services.onStoreFailure);
 }

@@ -18,6 +18,7 @@ export async function relayResult(exchange: Exchange, result: UpstreamResult): P
   if (refusal?.raw) {
     trace.status = response.status;
     trace.ending = "refused";
+    exchange.failure = refusal.failure;
     sendWholeBody(incoming.response, response, refusal.raw);
     return;
   }

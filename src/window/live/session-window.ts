@@ -31,6 +31,8 @@ export interface ReportOptions {
   readonly addedTokens?: number;
   /** Time that the caller took before it sent the request. */
   readonly overheadMs?: number;
+  /** Number of times that the caller sent the request again with another window before it was answered. */
+  readonly retries?: number;
 }
 
 /** The window of a session's calls to one model. Operations run one at a time, in the order of the calls. */
@@ -94,6 +96,7 @@ export class SessionWindow {
         model: "text?",
         addedTokens: "number?",
         overheadMs: "number?",
+        retries: "number?",
       });
       const body = { kind: "usage", ...this.buildReport(usage, options) } as const;
       return this.#deps.log.appendOne<UsageBody>(this.#deps.session, { body });
@@ -111,6 +114,7 @@ export class SessionWindow {
       ranServerTools = false,
       addedTokens = 0,
       overheadMs = 0,
+      retries = 0,
     } = checkFields("options", options);
     checkUsage(usage);
     const { refusals, sentSizes, settings } = this.#fitter;
@@ -122,6 +126,7 @@ export class SessionWindow {
       estimatedTokens: sentSizes.estimatedTokens + this.#extraTokens,
       uneditedTokens: Math.max(0, sentSizes.uneditedTokens - addedTokens),
       overheadMs,
+      retries,
     };
     const isUnreliable =
       ranServerTools || this.#fitter.isImplausibleCount(countPromptTokens(usage), this.#extraTokens);

@@ -22,6 +22,8 @@ export interface RequestSizes {
   readonly isHot: boolean;
   /** Time before the request was sent; 0 if unknown. */
   readonly overheadMs: number;
+  /** Number of times that it was sent again with another window; 0 if absent. */
+  readonly retries?: number;
 }
 
 /**
@@ -29,7 +31,7 @@ export interface RequestSizes {
  * that keeps them from learning from an unreliable report.
  */
 export function buildUsageMeta(
-  { estimatedTokens, uneditedTokens, priorTokens, isHot, overheadMs }: RequestSizes,
+  { estimatedTokens, uneditedTokens, priorTokens, isHot, overheadMs, retries = 0 }: RequestSizes,
   isUnreliable = false,
   { system, tools, memories }: RequestFrameTokens = { system: 0, tools: 0 },
 ): Pick<UsageBody, "meta"> {
@@ -44,6 +46,7 @@ export function buildUsageMeta(
     uneditedTokens,
     ...(priorTokens !== undefined && { priorTokens, ...(isHot && { isHot }) }),
     ...(overheadMs > 0 && { overheadMs: Math.round(overheadMs * 10) / 10 }),
+    ...(retries > 0 && { retries }),
   };
   return { meta: { longhaul: { ...sizes, ...frame, ...(isUnreliable && { isUnreliable }) } } };
 }
@@ -60,6 +63,12 @@ export function readRequestSizes(report: WithMeta): RequestSizes | undefined {
     isHot: isHot === true,
     overheadMs: isSize(overheadMs) ? overheadMs : 0,
   };
+}
+
+/** Number of times that longhaul sent a reported request again before it was answered. */
+export function readRetries({ meta }: WithMeta): number {
+  const { retries } = getOwnMeta(meta) ?? {};
+  return isSize(retries) ? retries : 0;
 }
 
 /** The estimated tokens of a reported request; undefined if unknown or if the count covers more than the request. */

@@ -31,6 +31,7 @@ export const en = {
   model: "Model",
   sent: "sent",
   received: "received",
+  retries: "retries",
   requests: "tokens in {count} requests",
   noRequests: "no usage has been reported",
   outputTokens: "tokens of replies",

@@ -32,6 +32,7 @@ export const zh: Texts<keyof typeof en> = {
   model: "模型",
   sent: "发送",
   received: "接收",
+  retries: "重试",
   requests: "{count} 次请求的令牌",
   noRequests: "尚无用量报告",
   outputTokens: "回复的令牌",

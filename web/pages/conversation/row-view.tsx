@@ -1,3 +1,4 @@
+import { formatCount } from "../../format/number.ts";
 import { formatClock, formatTime } from "../../format/time.ts";
 import { sessionText } from "../../session/session-text.ts";
 import type { Entry, Message } from "../../session/session-types.ts";
@@ -91,7 +92,7 @@ function OtherRow({ entry, mark, actions }: OtherRowProps) {
 function describeEntry(entry: OtherRowProps["entry"], actions: EditActions) {
   switch (entry.kind) {
     case "notice":
-      return entry.text;
+      return entry.requestEnd ? describeEnd(entry.requestEnd) : entry.text;
     case "redacted":
       return entry.reason ? text("redactedWhy", { reason: entry.reason }) : text("redacted");
     case "damaged":
@@ -122,6 +123,15 @@ function describeEntry(entry: OtherRowProps["entry"], actions: EditActions) {
     default:
       return <a href={linkToSession(entry.session)}>{entry.kind}</a>;
   }
+}
+
+function describeEnd({
+  by,
+  failure,
+  retries = 0,
+}: NonNullable<Extract<Entry, { kind: "notice" }>["requestEnd"]>) {
+  const again = retries > 0 ? text("endedRetries", { count: formatCount(retries) }) : "";
+  return [text(`ended_${by}`), failure, again].filter(Boolean).join(" · ");
 }
 
 const NOTE_TEXTS = {

@@ -60,6 +60,12 @@ export function RequestTable({ session, after }: RequestTableProps) {
                   cell: ({ totals }) => formatCount(totals.outputTokens),
                 },
                 {
+                  name: text("retries"),
+                  isNumber: true,
+                  isMinor: true,
+                  cell: ({ retries }) => formatCount(retries),
+                },
+                {
                   name: text("cost"),
                   isNumber: true,
                   cell: ({ totals }) => formatMoney(totals.unpricedRequests > 0 ? undefined : totals.cost, 4),

@@ -58,6 +58,7 @@ export async function relayReply(
     trace.bytesOut = bytes;
     if (firstByteMs !== undefined) trace.firstByteMs = firstByteMs;
     if (failure) trace.error = failure.reason;
+    if (!reply.recorder.reader.isComplete) exchange.failure = failure;
   } finally {
     await reply.recorder.end();
   }

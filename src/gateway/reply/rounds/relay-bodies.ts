@@ -40,6 +40,7 @@ export async function relayBodies(
     const fault = toRoundFault(error, trace.upstream ?? "upstream");
     if (!last || !rounds.hasText || incoming.signal.aborted) throw new FaultError(fault, error);
     trace.error = fault.kind;
+    exchange.failure = fault;
   }
   const isRefused = last.answer.status >= 400;
   if (isRefused) trace.error ??= `status ${last.answer.status}`;

@@ -38,6 +38,7 @@ export async function relayStreams(
     }
     if (incoming.signal.aborted) return;
     trace.error = next.kind;
+    exchange.failure = next;
     // The reply ends after the text sent so far, or with the fault if there was none.
     const ending = rounds.stream.finish();
     const bytes = ending
@@ -50,12 +51,13 @@ export async function relayStreams(
 }
 
 async function relayRound(
-  { incoming, services, trace, request }: Exchange,
+  exchange: Exchange,
   reply: ReplyRelay,
   answer: UpstreamResponse,
   stream: StreamMerger,
   isLater: boolean,
 ): Promise<RoundOutcome> {
+  const { incoming, services, trace, request } = exchange;
   let own: RecallRound | undefined;
   const relayed = await relayResponse({
     answer,
@@ -76,6 +78,7 @@ async function relayRound(
   trace.bytesOut = (trace.bytesOut ?? 0) + relayed.bytes;
   if (relayed.firstByteMs !== undefined) trace.firstByteMs ??= relayed.firstByteMs;
   if (relayed.failure) trace.error = relayed.failure.reason;
+  if (!reply.recorder.reader.isComplete) exchange.failure = relayed.failure;
   if (relayed.ending !== "complete") return { type: "over" };
   if (own) return { type: "again", own };
   if (!isLater || stream.hasEnded) return { type: "over" };
