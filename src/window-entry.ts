@@ -4,7 +4,11 @@ export { type ClearedContent, countClearedContent } from "./compact/cleared-cont
 export { type ClientEdits, clientEdits } from "./compact/client-edits.ts";
 export { SECTIONS } from "./compact/contract/sections.ts";
 export { buildSummaryPrompt, type SummaryPrompt } from "./compact/contract/summary-prompt.ts";
-export { type ExtractedSummary, extractSummary } from "./compact/extractive/extract-summary.ts";
+export {
+  type ExtractedSummary,
+  extractCarryOver,
+  extractSummary,
+} from "./compact/extractive/extract-summary.ts";
 export type { TodoItem } from "./compact/extractive/todo-list.ts";
 export { type JudgedSummary, judgeSummary } from "./compact/gate/judge-summary.ts";
 export type { SummaryVerdict } from "./compact/gate/summary-verdict.ts";
@@ -22,7 +26,8 @@ export { alternateRoles } from "./window/alternate-roles.ts";
 export { diffWindows, type WindowChange } from "./window/diff-windows.ts";
 export { type FittedMessages, fitConversation } from "./window/fit-conversation.ts";
 export { detectOutputOverflow, detectOverflow, type Overflow } from "./window/limits/overflow.ts";
-export type { PlannedEdit } from "./window/live/fitted-window.ts";
+export type { PlannedEdit, WindowAdvice } from "./window/live/fitted-window.ts";
+export { ADVICE_SHARE } from "./window/live/measure-window.ts";
 export { revertedOverlays } from "./window/live/reverts.ts";
 export type { WindowOptions } from "./window/live/session-window-options.ts";
 export type { WindowBreakdown } from "./window/live/window-breakdown.ts";

@@ -4,7 +4,7 @@ import type { Services } from "./exchange/services.ts";
 import { forwardUnchanged } from "./passthrough/forward-request.ts";
 import { relayUnread } from "./passthrough/pass-through.ts";
 import { keepRecallTools, prepareRecall } from "./recall/recall-turn.ts";
-import { announceEdit } from "./reply/announce-edit.ts";
+import { adviseNewConversation, announceEdit } from "./reply/announce-edit.ts";
 import { answerWithSummary } from "./reply/answer-with-summary.ts";
 import { EarlySend } from "./reply/early-send.ts";
 import { noteEnd, recordReply } from "./reply/record-reply.ts";
@@ -44,6 +44,7 @@ export async function runExchange(incoming: Incoming, services: Services): Promi
     if (keeping) await keeping;
     await relayResult(exchange, result);
     recordReply(exchange);
+    await adviseNewConversation(exchange);
   } catch (error) {
     exchange.failure = error as Error;
     throw error;

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
+import { browserProof, browserTest, keepScreenshot, openPage } from "../support/browser.ts";
 import { startGateway } from "../support/gateway.ts";
 import { findAccessFaults } from "./support/axe.ts";
 import { linkTo, writeLongTalk } from "./support/long-talk.ts";
@@ -121,3 +121,23 @@ browserProof("a conversation without reported usage says n/a and what to do, not
   const cost = page.locator(".figure", { hasText: "Cost" }).locator(".figure-value");
   expect(await cost.textContent()).toBe("n/a");
 });
+
+browserTest(
+  "the advice to begin a new conversation stands with the text that it would begin with",
+  async () => {
+    const gateway = await startGateway({ ...QUIET, config: { models: { m: { window: 8_000 } } } });
+    await using session = await gateway.kernel.session("codex/full");
+    const text = `Plan the harbor of Meridian. ${"alpha beta gamma delta ".repeat(1_500)}`;
+    const { id } = await session.append({ role: "user", text });
+    await session.pin(id);
+    await session.append({ role: "assistant", text: "Done.", model: "m" });
+    await session.append({ role: "user", text: "And now?" });
+    const { page, problems } = await openPage(`${linkTo(gateway.url, session.id)}/window`);
+    const card = page.locator(".advice-card");
+    await card.getByText("7", { exact: false }).first().waitFor();
+    await card.getByText("What would be carried over").click();
+    await card.getByText("Plan the harbor of Meridian.").waitFor();
+    expect(await findAccessFaults(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  },
+);

@@ -8,7 +8,7 @@ import {
   textOfMessage,
 } from "../../index.ts";
 import { findProjectFolder } from "../../model/session-origin.ts";
-import { type ListedOverlay, POLICIES, type Slot } from "../../window-entry.ts";
+import { extractCarryOver, type ListedOverlay, POLICIES, type Slot } from "../../window-entry.ts";
 import { ApiError } from "../core/api-error.ts";
 import { encodeMessages } from "../core/message-formats.ts";
 import { about } from "../core/named-schema.ts";
@@ -89,7 +89,7 @@ const getWindow = defineRoute(
     const facts = { ...query, policy: query.policy ?? settings.policy, threshold: settings.threshold };
     const { options, model, policy, agent } = await toWindowOptions(session, facts);
     const window = session.window(options);
-    const { tokens, messages, parts, held = [], limits, cache, slots } = await window.look();
+    const { tokens, messages, parts, held = [], advice, limits, cache, slots } = await window.look();
     const plan = query.plan ? ((await window.fit({ dryRun: true })).plan ?? null) : undefined;
     const pins = await readPinnedEntries(session);
     const memories =
@@ -107,6 +107,7 @@ const getWindow = defineRoute(
       cache,
       pins: pins.map((entry) => ({ entry: entry.id, seq: entry.seq, text: toExcerpt(entry) })),
       held,
+      advice: advice ? { ...advice, carryOver: extractCarryOver(slots) } : null,
       memories: memories.map(({ id, text }) => ({ id, text })),
       ...(plan !== undefined && { plan }),
       ...(query.slots && { slots: slots.map((slot) => toSlotJson(session.id, slot)) }),

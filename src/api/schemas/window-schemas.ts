@@ -85,6 +85,16 @@ export const windowSchema = defineSchema(
       ),
       "What a person brought back by taking an edit back: it leaves only if the limit forces it, and last.",
     ),
+    advice: about(
+      z
+        .object({
+          settledTokens: about(z.number(), "Tokens that no later edit can remove."),
+          share: about(z.number(), "Their share of the window."),
+          carryOver: about(z.string(), "A summary of the window, to begin the new conversation with."),
+        })
+        .nullable(),
+      "Set if a new conversation is advised, because at least 70 % of the window can never leave it.",
+    ),
     memories: z.array(z.object({ id: z.string(), text: z.string() })),
     plan: about(plannedEditSchema.nullable(), "The edit of the next call; only with `plan=true`.").optional(),
     slots: about(z.array(slotSchema), "The messages; only with `slots=true`.").optional(),

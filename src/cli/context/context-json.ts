@@ -1,6 +1,6 @@
 import { type Entry, type FittedWindow, formatEntryId } from "../../index.ts";
 import type { OverlayBody } from "../../log-entry.ts";
-import type { WindowChange } from "../../window-entry.ts";
+import { extractCarryOver, type WindowChange } from "../../window-entry.ts";
 import { describeMessage } from "../compacting/render-window-diff.ts";
 import type { ContextReport } from "./context-report.ts";
 import { formatEntryExcerpt } from "./format-entry-excerpt.ts";
@@ -59,6 +59,14 @@ function toChangeJson({ type, place, before, after }: WindowChange) {
   };
 }
 
-function toWindowJson({ tokens, parts, held, limits, cache, messages }: FittedWindow) {
-  return { tokens, messages: messages.length, parts, held: held ?? [], limits, cache };
+function toWindowJson({ tokens, parts, held, advice, limits, cache, messages, slots }: FittedWindow) {
+  return {
+    tokens,
+    messages: messages.length,
+    parts,
+    held: held ?? [],
+    advice: advice ? { ...advice, carryOver: extractCarryOver(slots) } : null,
+    limits,
+    cache,
+  };
 }

@@ -1,5 +1,5 @@
 import { type FittedWindow, parseEntryId } from "../../index.ts";
-import type { CacheState, TodoItem } from "../../window-entry.ts";
+import { type CacheState, extractCarryOver, type TodoItem } from "../../window-entry.ts";
 import { renderWindowDiff } from "../compacting/render-window-diff.ts";
 import { escapeLine } from "../escape.ts";
 import { formatCount, formatQuantity, formatShare } from "../format-count.ts";
@@ -71,6 +71,7 @@ function renderWindow(
     ...wrapText(`${formatFullness(now)} for ${escapeLine(model)}`, columns),
     ...renderWindowBar(now.parts, columns, paint),
     ...renderOverflow(now, look),
+    ...renderAdvice(now, look),
     ...renderHint(now, look),
   ];
 }
@@ -88,6 +89,28 @@ function renderOverflow(
   const order = held ? ", and what was brought back leaves last" : "";
   const over = `${formatCount(tokens - limits.most)} tokens over the limit; the next call edits the window first${order}`;
   return wrapText(over, columns).map((line) => paint("yellow", line));
+}
+
+function renderAdvice(
+  { advice, limits, slots }: FittedWindow,
+  { columns, paint, isFull, isQuiet }: ContextPrintOptions,
+): readonly string[] {
+  if (!advice) return [];
+  const share = formatShare(advice.settledTokens, limits.window);
+  const hint = isFull || isQuiet ? "" : "; --full shows what would be carried over";
+  return [
+    ...wrapText(`${share} of the window can never leave it: begin a new conversation${hint}`, columns).map(
+      (line) => paint("yellow", line),
+    ),
+    ...(isFull
+      ? [
+          "",
+          ...extractCarryOver(slots)
+            .split("\n")
+            .flatMap((line) => wrapText(escapeLine(line), columns)),
+        ]
+      : []),
+  ];
 }
 
 function renderHint(

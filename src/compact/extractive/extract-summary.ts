@@ -4,6 +4,7 @@ import { listCallIds } from "../../model/tool-call-ids.ts";
 import { estimateMessage, estimateText } from "../../window/tokens/estimate.ts";
 import { parseSummary } from "../contract/parse-summary.ts";
 import { renderSummary, renderSummaryLines } from "../contract/render-summary.ts";
+import { SECTIONS } from "../contract/sections.ts";
 import { buildSections, type SummaryItem, type SummarySections } from "../contract/summary-sections.ts";
 import { buildActionSections } from "./action-sections.ts";
 import { carryOverSections } from "./carry-over-sections.ts";
@@ -47,6 +48,7 @@ const FENCE_TOKENS = 50;
 /** Share of the room that is reserved for identifiers used in the last turns. */
 const RESERVED_SHARE = 0.2;
 const INSTRUCTION_TOKENS = 60;
+const CARRY_OVER_TOKENS = 4_000;
 
 /**
  * Builds a summary without a model, within the budget, by filling the sections from the conversation itself.
@@ -79,6 +81,19 @@ export function extractSummary(
   const text = renderSummary(kept);
   const sources = findLineSources(renderSummaryLines(kept), messages);
   return { text, sections: kept, sources, tokens: estimateText(text) };
+}
+
+/** The text with which a new conversation can go on: a summary of a whole window, made without a model. */
+export function extractCarryOver(window: readonly SourceMessage[]): string {
+  checkList("window", window, { message: "object" });
+  const isSummary = ({ message }: SourceMessage) =>
+    parseSummary(textOfMessage(message)).present.size > SECTIONS.length / 2;
+  const summary = window.findLast(isSummary);
+  const previous = summary && textOfMessage(summary.message);
+  return extractSummary(
+    window.filter((message) => !isSummary(message)),
+    { budgetTokens: CARRY_OVER_TOKENS, previous },
+  ).text;
 }
 
 function buildCandidates(

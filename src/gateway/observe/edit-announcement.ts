@@ -28,3 +28,9 @@ function describeGain(calls: number | null): string {
     ? "estimated to pay at once"
     : `estimated to pay after ${calls} call${calls === 1 ? "" : "s"}`;
 }
+
+/** One sentence of advice, with the way to the text that would be carried over. */
+export function formatAdvice(session: string, share: number): string {
+  const percent = Math.round(share * 100);
+  return `${percent} % of the window can never leave it: begin a new conversation, carried over: longhaul context ${session} --full`;
+}

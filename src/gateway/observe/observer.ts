@@ -68,13 +68,14 @@ export class Observer {
       "request",
       toLogFields(trace, () => this.#summarize(trace)),
     );
-    const { announcement, defect, session } = trace;
+    const { advice, announcement, defect, session } = trace;
     if (defect !== undefined) {
       const message = `a defect of longhaul: the provider refused an edit, please report it: ${defect}`;
       log.error("defect", { request: trace.id, session, message, summary: message });
     }
     if (announcement !== undefined)
       log.info("edit", { session, message: announcement, summary: announcement });
+    if (advice !== undefined) log.info("advice", { session, message: advice, summary: advice });
   }
 
   /** Records a finished request to the API. */

@@ -40,6 +40,8 @@ export interface Trace {
   isSentTwice?: boolean;
   /** The sentence that tells people of the edit. */
   announcement?: string;
+  /** The sentence that advises people to begin a new conversation. */
+  advice?: string;
   healed?: number;
   /** The words of the provider about an edit of ours that it refused for torn pairs or blocks. */
   defect?: string;

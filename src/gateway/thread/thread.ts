@@ -191,6 +191,9 @@ export class Thread {
   /** True if the edited window violated a rule of the provider. */
   isSuspect = false;
 
+  /** True if its person was advised to begin a new conversation, as far as this process knows. */
+  isAdvised = false;
+
   /** Requests that no other window could repair. */
   readonly hopeless = new HopelessRequests();
 

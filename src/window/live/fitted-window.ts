@@ -25,6 +25,14 @@ export interface HeldContent {
   readonly messagesLeft: number;
 }
 
+/** The state of a window in which a new conversation is the better place to go on. */
+export interface WindowAdvice {
+  /** Tokens that no later edit can remove: system prompt, tools, memories, pins, summaries, and the first request. */
+  readonly settledTokens: number;
+  /** Their share of the model's window. */
+  readonly share: number;
+}
+
 /** The window for the next call. */
 export interface FittedWindow {
   readonly messages: readonly Message[];
@@ -46,6 +54,8 @@ export interface FittedWindow {
   readonly parts: WindowBreakdown;
   /** One for each revert whose content is held; absent if there is none. */
   readonly held?: readonly HeldContent[];
+  /** Set if little but a new conversation would make room: at least 70 % of the window can never leave it. */
+  readonly advice?: WindowAdvice;
   readonly limits: WindowLimits;
   /** Window and prices of the model. */
   readonly facts: ModelFacts;

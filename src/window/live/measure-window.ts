@@ -1,3 +1,5 @@
+import { isSystem } from "../is-system.ts";
+import { findNewestQuestion, findProtectedSeqs } from "../protected-seqs.ts";
 import { isShrunk } from "../shrink/result-shrinker.ts";
 import type { Slot } from "../slot.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
@@ -9,6 +11,9 @@ import type { Meter } from "./meter.ts";
 import { computeBreakdown } from "./window-breakdown.ts";
 import type { WindowSettings } from "./window-settings.ts";
 
+/** Share of the window from which content that can never leave it calls for a new conversation. */
+export const ADVICE_SHARE = 0.7;
+
 /** The size of a window and its breakdown by kind. */
 export function measureWindow(
   window: LoadedWindow,
@@ -16,7 +21,15 @@ export function measureWindow(
   meter: Meter,
 ): Pick<
   FittedWindow,
-  "slots" | "isRewritten" | "tokens" | "uneditedTokens" | "roomTokens" | "parts" | "held" | "limits"
+  | "slots"
+  | "isRewritten"
+  | "tokens"
+  | "uneditedTokens"
+  | "roomTokens"
+  | "parts"
+  | "held"
+  | "advice"
+  | "limits"
 > {
   const counted = (estimated: number) => meter.counted(estimated);
   const { system, tools, memories, limits } = settings;
@@ -24,12 +37,14 @@ export function measureWindow(
   const { reserve: reserved, window: size } = limits;
   const held = measureHeld(window, counted);
   const estimated = estimateRequest(settings, slots);
+  const tokens = countRequest(settings, meter, slots);
+  const advice = tokens < size * ADVICE_SHARE ? undefined : findAdvice(window, settings, counted);
   return {
     slots,
     isRewritten:
       summaries.size > 0 ||
       slots.some((slot) => slot.isNote || (slot.original !== undefined && !isShrunk(slot))),
-    tokens: countRequest(settings, meter, slots),
+    tokens,
     uneditedTokens: counted(system + tools + lineTokens),
     roomTokens: Math.max(0, meter.estimatedWithin(limits.most) - estimated),
     parts: computeBreakdown(slots, {
@@ -43,8 +58,33 @@ export function measureWindow(
       counted,
     }),
     ...(held.length > 0 && { held }),
+    ...(advice && { advice }),
     limits,
   };
+}
+
+/**
+ * The advice to begin a new conversation; undefined while a later edit could make room, or if a new conversation would
+ * begin with half of it again, because system prompt and tools are what fills the window.
+ */
+function findAdvice(
+  { slots, pins, summaries }: LoadedWindow,
+  { policy, isClipping, system, tools, memories, limits }: WindowSettings,
+  counted: (estimated: number) => number,
+): FittedWindow["advice"] {
+  const fixed = new Set([...pins, ...summaries]);
+  const kept = isClipping ? fixed : findProtectedSeqs(slots, fixed);
+  // The running turn is protected too, and can leave when the next one begins.
+  const reply = slots.findLastIndex(({ message }) => message.role === "assistant");
+  const running = Math.min(findNewestQuestion(slots), ...(reply < 0 ? [] : [reply]));
+  const settled = slots.filter((slot, index) => {
+    if (policy.name === "none" || isSystem(slot) || fixed.has(slot.seq)) return true;
+    return kept.has(slot.seq) && index < running;
+  });
+  const frame = system + tools + memories;
+  const settledTokens = counted(frame + sumSlotTokens(settled));
+  const share = settledTokens / limits.window;
+  return share < ADVICE_SHARE || counted(frame) > settledTokens / 2 ? undefined : { settledTokens, share };
 }
 
 function measureHeld(

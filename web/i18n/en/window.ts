@@ -18,6 +18,11 @@ export const en = {
   editsFrom:
     "tool output, files and images leave when that pays, at the latest at {from} tokens; words only above {most}",
   editsFromOther: "edits begin at {tokens} tokens at the latest",
+  advice: "Begin a new conversation",
+  adviceWhy:
+    "{share} of the window can never leave it, so longhaul cannot make more room. Everything said stays in the log and in recall.",
+  carryOver: "What would be carried over",
+  copyCarryOver: "Copy it for the first message",
   held: "Held",
   heldShown:
     "{messages} messages, {tokens} tokens, came back with #{seq}. They stay until the limit forces them out, and leave last.",

@@ -1,4 +1,5 @@
 import type { Resource } from "../../api/use-resource.ts";
+import { CopyButton } from "../../components/copy-button.tsx";
 import { Figure } from "../../components/figure.tsx";
 import { type BarPart, PartsBar } from "../../components/parts-bar.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
@@ -57,6 +58,7 @@ export function PartsPanel({ session, window, totals, onChanged }: PartsPanelPro
               {value.policy !== "none" && <span>{describeMoment(value)}</span>}
             </p>
           </section>
+          <Advice advice={value.advice} />
           <HeldContent session={session} held={value.held} onChanged={onChanged} />
           <Money totals={totals} />
           {value.plan && (
@@ -70,6 +72,22 @@ export function PartsPanel({ session, window, totals, onChanged }: PartsPanelPro
         </>
       )}
     </ResourceView>
+  );
+}
+
+/** The advice to begin a new conversation, with the text to begin it with. */
+function Advice({ advice }: { readonly advice: SessionWindow["advice"] }) {
+  if (!advice) return null;
+  return (
+    <section class="card section advice-card">
+      <h2>{text("advice")}</h2>
+      <p>{text("adviceWhy", { share: formatShare(advice.share) })}</p>
+      <details>
+        <summary>{text("carryOver")}</summary>
+        <pre>{advice.carryOver}</pre>
+      </details>
+      <CopyButton text={advice.carryOver} label={text("copyCarryOver")} />
+    </section>
   );
 }
 
