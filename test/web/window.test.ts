@@ -127,14 +127,14 @@ browserTest(
   async () => {
     const gateway = await startGateway({ ...QUIET, config: { models: { m: { window: 8_000 } } } });
     await using session = await gateway.kernel.session("codex/full");
-    const text = `Plan the harbor of Meridian. ${"alpha beta gamma delta ".repeat(1_500)}`;
+    const text = `Plan the harbor of Meridian. ${"alpha beta gamma delta ".repeat(1_650)}`;
     const { id } = await session.append({ role: "user", text });
     await session.pin(id);
     await session.append({ role: "assistant", text: "Done.", model: "m" });
     await session.append({ role: "user", text: "And now?" });
     const { page, problems } = await openPage(`${linkTo(gateway.url, session.id)}/window`);
     const card = page.locator(".advice-card");
-    await card.getByText("7", { exact: false }).first().waitFor();
+    await card.getByText(/^7\d% of the window can never leave it/).waitFor();
     await card.getByText("What would be carried over").click();
     await card.getByText("Plan the harbor of Meridian.").waitFor();
     expect(await findAccessFaults(page)).toEqual([]);

@@ -4,7 +4,7 @@ import { findProtectedSeqs } from "../protected-seqs.ts";
 import { getWindowIndex } from "../window-index.ts";
 
 /** The history that a window may hold. */
-export interface HistoryLimits {
+interface HistoryLimits {
   readonly messages: number;
   /** Turns since the last summary after which the next one is due. */
   readonly turns: number;
