@@ -118,6 +118,20 @@ test("a failure that repeats is noted once, and again after a whole reply", asyn
   await expect.poll(() => endsOf(gateway)).toHaveLength(2);
 });
 
+test("a client that the loop guard stops finds one note that longhaul ended its requests", async () => {
+  const upstream = await startUpstream((heard, response) =>
+    behave(heard, response, { type: "error", kind: "overflow", status: 400 }),
+  );
+  const gateway = await startGateway({ upstream: upstream.url, config: { breaker: { overflows: 2 } } });
+  const agent = new TestAgent(gateway);
+  agent.elements.push(...agent.words("Look into the harbor."));
+  for (let time = 0; time < 5; time++) expect((await agent.send()).status).toBe(400);
+  expect(upstream.heard.length).toBeLessThan(5);
+  await expect
+    .poll(async () => (await endsOf(gateway)).map(({ requestEnd }) => requestEnd?.by))
+    .toEqual(["provider", "longhaul"]);
+});
+
 test("a whole reply leaves no note", async () => {
   const { gateway, agent } = await startAgent({ type: "reply", reply: REPLY });
   await agent.next();

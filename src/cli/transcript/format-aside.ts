@@ -23,7 +23,7 @@ function describeAside(entry: Aside): string {
     case "line":
       return `line: ${entry.reason}; ${formatQuantity(entry.ranges.length, "range")}`;
     case "usage":
-      return `usage${entry.model === undefined ? "" : ` of ${entry.model}`}: ${formatUsage(entry.usage)}${formatRetries(readRetries(entry))}`;
+      return `usage${entry.model === undefined ? "" : ` of ${entry.model}`}: ${formatUsage(entry.usage, readRetries(entry))}`;
     case "pin":
       return `${entry.isPinned ? "pinned" : "unpinned"} ${entry.target.session}#${entry.target.seq}`;
     case "task":
@@ -33,11 +33,7 @@ function describeAside(entry: Aside): string {
   }
 }
 
-function formatRetries(retries: number): string {
-  return retries === 0 ? "" : `, after ${formatCount(retries)} ${retries === 1 ? "retry" : "retries"}`;
-}
-
-function formatUsage(usage: Usage): string {
+function formatUsage(usage: Usage, retries: number): string {
   const counts: readonly (readonly [number | undefined, string])[] = [
     [usage.inputTokens, "in"],
     [usage.outputTokens, "out"],
@@ -46,7 +42,9 @@ function formatUsage(usage: Usage): string {
     [usage.reasoningTokens, "for reasoning"],
   ];
   const tokens = counts.flatMap(([count, word]) => (count ? [`${formatCount(count)} ${word}`] : []));
-  return [...tokens, ...(usage.cost === undefined ? [] : [`$${usage.cost.toFixed(4)}`])].join(", ");
+  const cost = usage.cost === undefined ? [] : [`$${usage.cost.toFixed(4)}`];
+  const again = retries === 0 ? [] : [`after ${formatCount(retries)} ${retries === 1 ? "retry" : "retries"}`];
+  return [...tokens, ...cost, ...again].join(", ");
 }
 
 /** Describes an overlay. Figures come first, because the line may be cut at its end; author and reason follow. */

@@ -30,8 +30,8 @@ const MIN_CLEARED_CHARACTERS = 50_000;
 
 /**
  * OpenClaw's policy: limits the number of messages by the window size, prunes old tool results once the provider's
- * cache has expired, and compacts at 80 %; without a model, compaction means that half of the messages leave. Where summaries
- * are on, they are also due after a number of turns, fewer in a smaller window.
+ * cache has expired, and compacts at 80 %; without a model, compaction means that half of the messages leave. Where
+ * summaries are on, they are also due after a number of turns, fewer in a smaller window.
  */
 export function openclawPolicy({ threshold = 80, messages, turns }: OpenclawOptions = {}): Policy {
   const share = toShare("threshold", threshold);
