@@ -9,7 +9,7 @@ import { jsonHere, runHere } from "../support/here.ts";
 function computerWith(program: "systemctl" | "launchctl", script = "") {
   const [home, bin] = [testFolder(), testFolder()];
   const calls = join(bin, "calls");
-  writeFileSync(join(bin, program), `#!/bin/sh\necho "$*" >> ${calls}\n${script}\n`, { mode: 0o755 });
+  writeFileSync(join(bin, program), `#!/bin/sh\necho "$*" >> "${calls}"\n${script}\n`, { mode: 0o755 });
   const screen = {
     home,
     env: { PATH: bin },
