@@ -46,7 +46,7 @@ describe("a service of systemd", () => {
       "--user enable longhaul.service",
       "--user start longhaul.service",
     ]);
-    expect(readFileSync(path, "utf8")).toContain(`serve --store ${join(home, ".longhaul")}`);
+    expect(readFileSync(path, "utf8")).toContain(`serve --store "${join(home, ".longhaul")}"`);
     const again = await jsonHere(["service", "install", "--yes"], screen);
     expect(again.value).toMatchObject({ manager: "systemd", path, state: "unchanged" });
     const status = await jsonHere(["service", "status"], screen);
