@@ -12,9 +12,9 @@ export default defineConfig({
     globalSetup: ["test/support/build.ts", "test/support/postgres/shared-server.ts"],
     reporters: ["default", new ClosingLine()],
     testTimeout: 120_000,
-    hookTimeout: 60_000,
+    hookTimeout: 120_000,
     // Busy or slow machines need longer than the default of one second.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     // By default one worker per core of a small machine: more workers make the crash and process tests wait.
     maxWorkers: Number(process.env.LONGHAUL_WORKERS ?? 2),
     sequence: { sequencer: LongFirst },

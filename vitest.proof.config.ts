@@ -25,7 +25,7 @@ export default defineConfig({
     reporters: ["default", new ClosingLine()],
     testTimeout: 600_000,
     hookTimeout: 60_000,
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     maxWorkers: Number(process.env.LONGHAUL_WORKERS ?? 2),
     sequence: { sequencer: LongFirst },
     setupFiles: ["test/support/surroundings.ts", "test/support/seed.ts", "test/support/only-proofs.ts"],

@@ -34,7 +34,8 @@ function isExternal(id, importer = "") {
 
 rmSync(join(root, "dist"), { recursive: true, force: true });
 const compiler = join(root, "node_modules", ".bin", process.platform === "win32" ? "tsc.cmd" : "tsc");
-const declarations = spawnSync(compiler, ["-p", "tsconfig.build.json"], {
+// `npm run check` checks the types; without it declarations take half the time and memory.
+const declarations = spawnSync(compiler, ["-p", "tsconfig.build.json", "--noCheck", "--checkers", "1"], {
   cwd: root,
   stdio: "inherit",
   shell: process.platform === "win32",

@@ -46,6 +46,8 @@ export async function spawnTagged(options: CommandOptions, run: string): Promise
     const [error] = await once(child, "error");
     throw createStartError(options, error);
   }
+  // Node discards the output of a program that exits while nobody listens, as during the look below.
+  for (const stream of [stdout, stderr]) stream.on("readable", () => {});
   options.census?.opened("process");
   // Later errors come from signals to a process that is gone.
   child.on("error", () => {});

@@ -67,7 +67,6 @@ describe("whatever a provider does", () => {
         { numRuns: proofRounds(25) },
       );
     },
-    60_000,
   );
 });
 

@@ -73,7 +73,7 @@ describe("an agent's tools", () => {
     );
     await kernel.memory.indexFiles([path]);
     const found = await call("recall", { question: "countPelicans" });
-    const reference = /\n(\S+harbour\.ts:\d+-\d+), /.exec(found)?.[1] ?? "";
+    const reference = /\n(.+harbour\.ts:\d+-\d+), /.exec(found)?.[1] ?? "";
     const whole = await call("expand", { reference });
     expect(whole).toContain(
       "\n2| export function countPelicans(list: List<User>) {\n3|   return list.length;",

@@ -116,7 +116,7 @@ describe("longhaul import without a path", () => {
     const { code, stdout } = await runProgram(["import"], { env });
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^agent +place +conversations +size +last used\nClaude Code +\S+projects +3 +\d+ KB +just now\n/,
+      /^agent +place +conversations +size +last used\nClaude Code +.+projects +3 +\d+ KB +just now\n/,
     );
     expect(stdout).toContain(`3 conversations to import into the store ${store}`);
     expect(stdout).toContain('Run "longhaul import --yes" to import these');

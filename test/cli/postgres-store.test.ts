@@ -31,7 +31,7 @@ describe("a store by URL", () => {
     const url = "postgres://me:secret@127.0.0.1:1/x";
     const backup = await runHere(["backup", join(testFolder(), "copy"), "--store", url]);
     expect([backup.code, backup.stderr]).toEqual([2, expect.stringContaining("longhaul migrate")]);
-    expect(backup.stderr).toMatch(/pg_dump\s+--format=custom\s+--schema=longhaul\s+--file=/);
+    expect(backup.stderr).toMatch(/pg_dump\s+--format=custom\s+--schema=longhaul\s+'?--file=/);
     const wrong = await runHere(["sessions"], { env: { LONGHAUL_STORE: "somewhere" } });
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("LONGHAUL_HOME")]);
     const same = await runHere(["migrate", "--from", url, "--to", url]);

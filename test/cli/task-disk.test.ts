@@ -3,13 +3,16 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { isTerminal, openKernel } from "../../src/index.ts";
 import { countTagged } from "../process/family.ts";
+import { testFolder } from "../support/folder.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
 import { taskWorld } from "./support/tasks.ts";
 
 const disk = mountSmallDisk(4_000_000);
 if (!disk) console.log("skipped: a test of a task on a full disk needs the right to mount a tmpfs");
 
-const FLOOD = "while :; do echo a line; sleep 0.01; done";
+/** Writes a line, and many once the file exists: a slow machine would find the disk full too early. */
+const flood = (go: string) =>
+  `echo a line; until test -e "${go}"; do sleep 0.1; done; while :; do echo a line; sleep 0.01; done`;
 
 test.skipIf(!disk)(
   "a task on a full disk is ended all the same, and ends in the log when there is room",
@@ -17,10 +20,12 @@ test.skipIf(!disk)(
     onTestFinished(() => disk?.remove());
     const { path } = disk as { readonly path: string };
     const { task, store, untilItSays, details } = taskWorld({}, join(path, "store"));
-    await task("run", "--background", "--id", "flood", "--", "sh", "-c", FLOOD);
+    const go = join(testFolder(), "go");
+    await task("run", "--background", "--id", "flood", "--", "sh", "-c", flood(go));
     await untilItSays("flood", "line");
     const tag = await tagOf(store, "flood");
     expect(await countTagged(tag)).toBeGreaterThan(0);
+    writeFileSync(go, "");
     const filler = join(path, "filler");
     let sizeBytes = 4_000_000;
     for (; sizeBytes > 0; sizeBytes -= 4_096)

@@ -59,7 +59,7 @@ describe("longhaul task run", () => {
     const folder = testFolder();
     const id = freshTag();
     const go = join(folder, "go");
-    const code = `echo one; until test -e ${go}; do sleep 0.1; done; echo two; exit 3`;
+    const code = `echo one; until test -e "${go}"; do sleep 0.1; done; echo two; exit 3`;
     const started = await world.task("run", "--background", "--id", id, "--", "sh", "-c", code);
     expect(started).toMatchObject({ code: 0, stdout: `${id}\n` });
     const attached = world.begin("attach", id);
@@ -102,7 +102,7 @@ describe("longhaul task run", () => {
       const folder = testFolder();
       const id = freshTag();
       const go = join(folder, "go");
-      const code = `echo started; until test -e ${go}; do sleep 0.1; done; echo done`;
+      const code = `echo started; until test -e "${go}"; do sleep 0.1; done; echo done`;
       const running = world.begin("run", "--id", id, "--", "sh", "-c", code);
       await running.says("started");
       expect(await world.task("detach", id)).toMatchObject({
@@ -158,7 +158,7 @@ describe("longhaul task run", () => {
     const world = taskWorld();
     const id = freshTag();
     const file = join(testFolder(), "notice.json");
-    await world.task("run", "--id", id, "--notify-command", `cat > ${file}`, "--", "true");
+    await world.task("run", "--id", id, "--notify-command", `cat > "${file}"`, "--", "true");
     await eventually(() => existsSync(file) && readFileSync(file, "utf8").endsWith("\n"));
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
       id: `${id}/ended`,
@@ -172,7 +172,7 @@ describe("longhaul task run", () => {
     async () => {
       const world = taskWorld();
       const file = join(testFolder(), "told");
-      const ways = ["--notify-command", `echo told >> ${file}`, "--notify-webhook", "http://127.0.0.1:9/"];
+      const ways = ["--notify-command", `echo told >> "${file}"`, "--notify-webhook", "http://127.0.0.1:9/"];
       const { code, stderr } = await world.task("run", "--id", freshTag(), ...ways, "--", "true");
       expect([code, stderr]).toEqual([
         0,

@@ -193,7 +193,7 @@ describe.each([
   },
   { name: "before longhaul", policy: clientEdits(ALL), exempt: { rebuilds: true } as const },
 ])("$name", ({ policy, exempt }) => {
-  sizedTest(`keep every rule in ${HISTORIES} random histories`, { timeout: 120_000 }, () => {
+  sizedTest(`keep every rule in ${HISTORIES} random histories`, () => {
     const found: string[] = [];
     for (let seed = 1; seed <= HISTORIES && found.length < 5; seed++) {
       const random = new Random(seed);

@@ -270,7 +270,7 @@ describe("a provider that fails in every possible way", () => {
         await kernel.close();
       }
     },
-    60_000,
+    120_000,
   );
 });
 

@@ -69,7 +69,7 @@ async function stage(): Promise<Stage> {
       return {
         ended,
         interrupt: (signal) => void child.kill(signal),
-        said: (words) => expect.poll(() => output, { timeout: 30_000 }).toContain(words),
+        said: (words) => expect.poll(() => output).toContain(words),
       };
     },
   };
@@ -198,7 +198,7 @@ describe("the coding agent of the examples", () => {
     const long = (id: string) => calling(id, "run", { command: `echo begun > ${id}; sleep 60` });
     play(server, [long("c1"), long("c2"), reply("I was interrupted twice.")]);
     const first = start("--session", "s", "try");
-    await expect.poll(() => repository.git("status", "--short"), { timeout: 30_000 }).toContain("c1");
+    await expect.poll(() => repository.git("status", "--short")).toContain("c1");
     first.interrupt("SIGINT");
     const { code, output } = await first.ended;
     expect(output).toContain("killed: interrupted by the user");
@@ -206,7 +206,7 @@ describe("the coding agent of the examples", () => {
     expect(code).toBe(130);
 
     const second = start("--session", "s", "again");
-    await expect.poll(() => repository.git("status", "--short"), { timeout: 30_000 }).toContain("c2");
+    await expect.poll(() => repository.git("status", "--short")).toContain("c2");
     second.interrupt("SIGKILL");
     expect((await second.ended).code).toBe("SIGKILL");
 

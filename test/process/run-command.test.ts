@@ -15,6 +15,26 @@ describe("a program that runs for a task", () => {
     expect([end.stdout, end.stderr]).toEqual(["out\n", "err\n"]);
   });
 
+  test("keeps what it wrote where it ends before the system has shown it", async () => {
+    const real = getSystemTable();
+    const look = async (pid: number) => {
+      if (pid === process.pid) return real.look(pid);
+      await expect.poll(() => real.look(pid)).toBeUndefined();
+      await sleep(20);
+      return undefined;
+    };
+    const table = { ...real, look };
+    const heard: string[] = [];
+    const end = await runCommand({
+      ...shell("echo out; echo err >&2; exit 3"),
+      tag: freshTag(),
+      table,
+      onOutput: (chunk, stream) => void heard.push(`${stream} ${Buffer.from(chunk)}`),
+    });
+    expect(end).toMatchObject({ exitCode: 3, stdout: "out\n", stderr: "err\n", isOutputCut: false });
+    expect(heard.sort()).toEqual(["stderr err\n", "stdout out\n"]);
+  });
+
   test("is ended, and no look from a timer fails unheard, where the system shows no processes", async () => {
     let looks = 0;
     const list = () => {

@@ -150,7 +150,7 @@ describe("the tables of processes", () => {
   test("a system that lists no processes starts no program, and a task says so", async () => {
     const table = createPsTable("linux", "no-such-ps");
     const folder = testFolder();
-    const started = startCommand({ ...shell(`touch ${folder}/started`), tag: freshTag(), table });
+    const started = startCommand({ ...shell(`touch "${folder}/started"`), tag: freshTag(), table });
     await expect(started).rejects.toMatchObject({ code: "PROCESSES_HIDDEN" });
     await expect(reapTagged(freshTag(), { table })).rejects.toMatchObject({
       code: "PROCESSES_HIDDEN",

@@ -134,7 +134,7 @@ describe("the container", () => {
       env: { PATH: env.PATH, HOME: "/nonexistent", LONGHAUL_HOME: data, LONGHAUL_TOKEN: token },
     });
     onTestFinished(() => void gateway.kill("SIGKILL"));
-    await expect.poll(isHealthy, { timeout: 60_000 }).toBe(true);
+    await expect.poll(isHealthy).toBe(true);
     const open = await fetch(`http://127.0.0.1:${port}/api/v1/health`);
     const known = await fetch(`http://127.0.0.1:${port}/api/v1/health`, {
       headers: { "x-longhaul-token": token },

@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { startChild } from "../support/child.ts";
 import { diskKernel, textOf } from "../support/kernel.ts";
@@ -47,6 +48,23 @@ async function appendTogether(writers: number, count: number): Promise<void> {
   clearTimeout(patience);
   expect(following).toEqual(expected);
 }
+
+test("entries that another process appends during a read are never taken for damaged", async () => {
+  const { kernel, path } = await diskKernel();
+  const session = await kernel.session("shared");
+  const count = 600;
+  const child = startChild(new URL("./appender.ts", import.meta.url), [path, "0", `${count}`]);
+  expect((await child.lines.next()).value, child.errors()).toBe("ready");
+  child.process.stdin?.write("go\n");
+  const kinds = new Set<string>();
+  for (let head = 0; head < count; await setImmediate()) {
+    const entries = await session.read({ from: Math.max(1, head - 20), limit: 1_000 });
+    for (const { kind } of entries) kinds.add(kind);
+    head = entries.at(-1)?.seq ?? 0;
+  }
+  expect([...kinds]).toEqual(["message"]);
+  expect(await child.ended(), child.errors()).toBe(0);
+});
 
 describe("several processes appending to one session at once", () => {
   proofTest("two lose nothing, double nothing and see no busy error", () => appendTogether(2, 1_000));

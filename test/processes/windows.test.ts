@@ -59,7 +59,7 @@ test("two processes that fit and compact one session at once keep its window wit
   for (const child of children) expect(await child.ended(), child.errors()).toBe(0);
   const session = await (await testKernel({ path })).session("shared");
   await expectSound(session);
-}, 60_000);
+});
 
 proofTest(
   "processes killed in the midst of fitting and compacting leave a window that fits, and no lease that blocks",
@@ -81,5 +81,4 @@ proofTest(
     }
     await expectSound(await (await testKernel({ path })).session("shared"));
   },
-  60_000,
 );

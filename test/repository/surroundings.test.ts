@@ -20,6 +20,10 @@ test("a test sees no variable of the machine that changes a result", () => {
   expect(Intl.DateTimeFormat().resolvedOptions()).toMatchObject({ timeZone: "UTC", locale: "en-US" });
 });
 
+test("a new file has the usual permissions", () => {
+  expect(process.umask()).toBe(0o022);
+});
+
 test("tests and their children have a home of their own, also children with variables of their own", async () => {
   expect(homedir()).toContain("longhaul-tests-");
   const child = spawn(process.execPath, ["-p", "os.homedir()"], { env: {} });

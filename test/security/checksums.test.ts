@@ -92,7 +92,6 @@ describe("a flipped bit in the database file", () => {
       }
       expect(noticed).toBeGreaterThan(flips / 2);
     },
-    120_000,
   );
 });
 

@@ -70,6 +70,8 @@ export async function openPage(url: string, options: BrowserContextOptions = {})
     ...options,
   });
   onTestFinished(() => context.close());
+  // As long as polls of the suite wait.
+  context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   const problems: string[] = [];
   const { host } = new URL(url);

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A folder for one test, removed afterwards. */
+/** A folder for one test, removed afterwards. Its name has a space, as names of people's folders do. */
 export function testFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "longhaul-test-"));
+  const folder = mkdtempSync(join(tmpdir(), "longhaul test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

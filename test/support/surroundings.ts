@@ -6,8 +6,8 @@ import { delimiter, dirname, join } from "node:path";
 
 /**
  * Makes the surroundings of a test its own, so that none depends on the machine: home, configuration, variables, time
- * zone, language, ports and the first `node` on PATH. Vitest's configuration runs this for the whole run, and each test
- * file for itself. Children inherit it.
+ * zone, language, ports, permissions of new files and the first `node` on PATH. Vitest's configuration runs this for the
+ * whole run, and each test file for itself. Children inherit it.
  */
 
 /** Variables that tests and the tools they start may see: where programs and certificates are, and switches of the suite. */
@@ -36,6 +36,7 @@ const run = process.env[RUN] as string;
 mkdirSync(run, { recursive: true });
 const home = mkdtempSync(join(run, "home-"));
 Object.assign(process.env, { HOME: home, USERPROFILE: home, TZ: "UTC", LC_ALL: "C.UTF-8", LANG: "C.UTF-8" });
+process.umask(0o022);
 const node = dirname(process.execPath);
 if (!process.env.PATH?.startsWith(node)) process.env.PATH = [node, process.env.PATH].join(delimiter);
 if (!isReporter) {

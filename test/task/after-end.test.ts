@@ -57,7 +57,7 @@ describe("steps after the end", () => {
       ],
     });
     await (await tasks.start(greet, null, { id: "t" })).wait();
-    await expect.poll(async () => (await tasks.status("t")).notice, { timeout: 5_000 }).toBe("done");
+    await expect.poll(async () => (await tasks.status("t")).notice).toBe("done");
     expect(sent).toEqual(["t/ended", "t/ended"]);
   });
 

@@ -62,7 +62,7 @@ describe("a program as an agent", () => {
 
   test("keeps its two streams apart and in order, and is no flood when they take turns", async () => {
     const folder = testFolder();
-    const heard = (word: string) => `until test -e ${folder}/${word}; do sleep 0.02; done;`;
+    const heard = (word: string) => `until test -e "${folder}/${word}"; do sleep 0.02; done;`;
     const { events } = begin(shell(`echo one; ${heard("one")} echo two >&2; ${heard("two")} echo three`));
     const pieces: AgentEvent[] = [];
     for (let step = await events.next(); !step.done; step = await events.next()) {

@@ -59,7 +59,7 @@ describe("a kernel that runs tasks", () => {
       id: freshTag(),
       isolation: "worktree",
     });
-    await expect.poll(() => isThere(stale), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => isThere(stale)).toBe(false);
     const place = `${repository.path}.worktrees/${running.id}`;
     await expect.poll(() => existsSync(place)).toBe(true);
     await sleep(300);

@@ -17,7 +17,7 @@ browserTest(
     const marked = page.locator('[data-seq="120"]');
     await marked.waitFor();
     expect(await marked.getAttribute("aria-current")).toBe("true");
-    await expect.poll(() => marked.isVisible(), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => marked.isVisible()).toBe(true);
     await page.getByRole("button", { name: /^End/ }).click();
     await page.locator('[data-seq="300"]').waitFor();
     expect(problems).toEqual([]);
@@ -35,9 +35,7 @@ browserProof(
     await page.locator(".diff-added").first().waitFor();
     // Only the small copy of the picture is drawn.
     await expect
-      .poll(() => page.locator("canvas").evaluate((one) => (one as HTMLCanvasElement).width), {
-        timeout: 20_000,
-      })
+      .poll(() => page.locator("canvas").evaluate((one) => (one as HTMLCanvasElement).width))
       .toBe(192);
     const call = page.locator("details.tool", { hasText: "npm test" });
     expect(await call.getByText("12 tests passed").count()).toBe(0);

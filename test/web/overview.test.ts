@@ -54,14 +54,14 @@ browserProof("a conversation that goes on shows up by itself", async () => {
   await using session = await gateway.kernel.session("new-one", { title: "Begun just now" });
   await session.append({ role: "user", text: "Hello" });
   const link = page.getByRole("link", { name: "Begun just now" });
-  await link.waitFor({ timeout: 30_000 });
+  await link.waitFor();
   const draft = session.draft({ role: "assistant", text: "Being wr" });
   await draft.flush();
   await session.append({ role: "user", text: "Go on" });
   await page
     .getByRole("row", { name: /Begun just now/ })
     .getByText("live")
-    .waitFor({ timeout: 30_000 });
+    .waitFor();
   await draft.discard();
   expect(problems).toEqual([]);
 });

@@ -168,7 +168,7 @@ browserProof("none of 500 hostile texts runs in a conversation or its window", a
 browserProof("none of 500 hostile texts survives the Markdown of messages", async () => {
   const gateway = await startGateway(QUIET);
   const { page, problems } = await openPage(`${gateway.url}/`);
-  await page.locator(".excerpt .markdown p").first().waitFor({ timeout: 60_000 });
+  await page.locator(".excerpt .markdown p").first().waitFor();
   // As text: the test's own bundler would rewrite import().
   const count = await page.evaluate(`(async (texts) => {
     const names = performance.getEntriesByType("resource").map(({ name }) => name);

@@ -45,7 +45,7 @@ browserProof("warnings of the monitor and a lost gateway reach every page, and c
   await strip.waitFor({ state: "detached" });
   await page.unrouteAll();
   await gateway.close();
-  await strip.getByText("does not respond").waitFor({ timeout: 60_000 });
+  await strip.getByText("does not respond").waitFor();
 });
 
 browserProof("an address without a page says so and leads back", async () => {

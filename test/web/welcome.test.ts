@@ -14,7 +14,7 @@ browserProof(
     const gateway = await startGateway(QUIET);
     const { page, problems } = await openPage(`${gateway.url}/`);
     const policies = page.getByRole("table", { name: "Policies on the sample" });
-    await policies.waitFor({ timeout: 60_000 });
+    await policies.waitFor();
     const names = await policies.locator("tbody tr td:first-child").allInnerTexts();
     expect(names).toEqual(["longhaul", "cline", "roo", "openclaw", "anthropic-clear"]);
     await page.getByText("sample", { exact: true }).waitFor();
@@ -54,7 +54,7 @@ browserTest(
     });
     await page.getByRole("button", { name: "Import what is found here" }).click();
     const table = page.getByRole("table", { name: "Conversations" });
-    await table.waitFor({ timeout: 60_000 });
+    await table.waitFor();
     expect(await table.locator("tbody tr").count()).toBe(3);
     const told = await page.evaluate(() => (window as unknown as { told: string[] }).told);
     expect(told.join("\n")).toMatch(/searching|of 3 conversations|indexing/);

@@ -78,7 +78,7 @@ browserProof("another policy is tried by a replay, which draws both curves", asy
   const { page, problems } = await openPage(`${linkTo(gateway.url, session.id)}/window`);
   await page.getByLabel("Window in tokens").fill("12000");
   await page.getByRole("button", { name: "Replay" }).click();
-  await page.locator(".scores tbody tr").first().waitFor({ timeout: 60_000 });
+  await page.locator(".scores tbody tr").first().waitFor();
   expect(await page.locator(".chart canvas").count()).toBe(2);
   await page.getByLabel("Second policy").selectOption("roo");
   await page.getByRole("img", { name: "under longhaul and under roo" }).waitFor();

@@ -26,31 +26,34 @@ export function endWithNpm({ env, platform }: Pick<CliContext, "env" | "platform
   return () => clearInterval(timer);
 }
 
+/** The title that npm gives its process, or the path of its script. */
+const NPM = /^np[mx]\b|\/np[mx](?:-cli\.js)?$/;
+
 /** The npm above this process, directly or behind the shell of a script; undefined if there is none. */
 function findNpm(): number | undefined {
   let pid = process.ppid;
   for (let steps = 0; steps < 2 && pid > 1; steps++) {
     const found = readProcess(pid);
     if (!found) return undefined;
-    if (/\bnpm\b|\bnpx\b/.test(found.command.split(" ").slice(0, 3).join(" "))) return pid;
+    if (found.args.slice(0, 3).some((arg) => NPM.test(arg))) return pid;
     pid = found.parent;
   }
   return undefined;
 }
 
-function readProcess(pid: number): { readonly parent: number; readonly command: string } | undefined {
+function readProcess(pid: number): { readonly parent: number; readonly args: readonly string[] } | undefined {
   try {
     if (process.platform === "linux") {
       const { parent } = parseStatLine(readFileSync(`/proc/${pid}/stat`, "utf8"));
-      const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
-      return { parent: Number(parent), command };
+      const args = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      return { parent: Number(parent), args };
     }
     const line = execFileSync("ps", ["-o", "ppid=,args=", "-p", String(pid)], {
       encoding: "utf8",
       timeout: 2_000,
     }).trim();
     const [, parent, command = ""] = /^(\d+)\s+(.*)$/s.exec(line) ?? [];
-    return { parent: Number(parent), command };
+    return { parent: Number(parent), args: command.split(" ") };
   } catch {
     return undefined;
   }

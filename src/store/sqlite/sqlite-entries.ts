@@ -130,6 +130,10 @@ export class SqliteEntries implements EntryStore {
   #read(session: SessionId, number: number, query: EntryQuery): StoredEntry[] {
     const from = Math.max(query.from, 1);
     const to = Math.min(query.to, MAX_SEQ);
+    const { cache } = this.#deps;
+    cache.refresh();
+    // Asked before the rows: entries that another process appends in between are no gap.
+    const known = cache.find(session);
     try {
       const rows = this.#readStatement(query).all(
         toEntryKey(number, from),
@@ -137,12 +141,12 @@ export class SqliteEntries implements EntryStore {
         query.limit,
       );
       const stored = rows.map(toStored);
-      if (query.kinds || stored.length === 0) return stored;
-      const { seq: head } = this.#deps.cache.require(session);
+      if (query.kinds || stored.length === 0 || known?.number !== number) return stored;
+      const head = Math.max(known.seq, stored[0]?.seq ?? 0, stored.at(-1)?.seq ?? 0);
       return fillGaps(stored, { ...query, from, to: Math.min(to, head) });
     } catch (error) {
       if (!isDamagedPage(error)) throw error;
-      const { seq: head } = this.#deps.cache.require(session);
+      const { seq: head } = cache.require(session);
       return this.#damaged.read(number, { ...query, from, to: Math.min(to, head) });
     }
   }

@@ -9,7 +9,7 @@ import { jsonHere, runHere } from "../support/here.ts";
 function computerWith(program: "systemctl" | "launchctl", script = "") {
   const [home, bin] = [testFolder(), testFolder()];
   const calls = join(bin, "calls");
-  writeFileSync(join(bin, program), `#!/bin/sh\necho "$*" >> ${calls}\n${script}\n`, { mode: 0o755 });
+  writeFileSync(join(bin, program), `#!/bin/sh\necho "$*" >> "${calls}"\n${script}\n`, { mode: 0o755 });
   const screen = {
     home,
     env: { PATH: bin },
@@ -46,7 +46,7 @@ describe("a service of systemd", () => {
       "--user enable longhaul.service",
       "--user start longhaul.service",
     ]);
-    expect(readFileSync(path, "utf8")).toContain(`serve --store ${join(home, ".longhaul")}`);
+    expect(readFileSync(path, "utf8")).toContain(`serve --store "${join(home, ".longhaul")}"`);
     const again = await jsonHere(["service", "install", "--yes"], screen);
     expect(again.value).toMatchObject({ manager: "systemd", path, state: "unchanged" });
     const status = await jsonHere(["service", "status"], screen);

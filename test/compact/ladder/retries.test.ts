@@ -69,12 +69,10 @@ describe("a provider that asks to be left alone for a while", () => {
   });
 
   test("is not waited for when it asks for more time than there is", async () => {
-    const { session, askedAt } = await serve([{ status: 429, retryAfter: "30" }]);
-    const started = performance.now();
-    const compacted = await session.compact({ model: "house/big", parts: 1, deadlineMs: 5_000 });
+    const { session, askedAt } = await serve([{ status: 429, retryAfter: "3600" }]);
+    const compacted = await session.compact({ model: "house/big", parts: 1, deadlineMs: 1_800_000 });
     expect(compacted?.rung).toBe("extractive");
     expect(askedAt).toHaveLength(1);
-    expect(performance.now() - started).toBeLessThan(4_000);
   });
 });
 

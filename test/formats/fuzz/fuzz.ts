@@ -20,7 +20,7 @@ export interface FuzzOptions {
   readonly run: (folder: string, formats: readonly Format[], seed: number) => Promise<unknown>;
 }
 
-const MAX_CASE_MS = 20_000;
+const MAX_CASE_MS = 60_000;
 const MAX_FAILURES = 10;
 /** Samples processed concurrently: reading mostly waits for the disk. */
 const LANES = 4;

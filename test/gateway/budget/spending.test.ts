@@ -26,7 +26,7 @@ async function openBooks(answering: Answering, unit: "tokens" | "usd" = "tokens"
   const use = async () => {
     await quiet(gateway);
     // A reply whose client left is settled a moment after its request.
-    await expect.poll(async () => (await team.budgets("alice"))[0]?.reserved, { timeout: 5_000 }).toBe(0);
+    await expect.poll(async () => (await team.budgets("alice"))[0]?.reserved).toBe(0);
     return (await team.budgets("alice"))[0]?.spent ?? 0;
   };
   /** Sends a request and returns its share of the budget. */

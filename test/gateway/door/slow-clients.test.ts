@@ -17,7 +17,7 @@ async function ask(port: number): Promise<number> {
 proofTest(
   "500 connections that never finish their heads keep nobody out, and are cleared away",
   {
-    timeout: 30_000,
+    timeout: 120_000,
   },
   async () => {
     await using server = await startDoorServer(
@@ -31,7 +31,7 @@ proofTest(
     const statuses = await Promise.all(Array.from({ length: 20 }, () => ask(server.port)));
     expect(statuses).toEqual(Array.from({ length: 20 }, () => 200));
     expect(server.guard.connections).toBeLessThanOrEqual(200);
-    await expect.poll(() => server.guard.connections, { timeout: 20_000, interval: 200 }).toBe(0);
+    await expect.poll(() => server.guard.connections, { interval: 200 }).toBe(0);
     clearInterval(drip);
     for (const socket of sockets) socket.destroy();
   },

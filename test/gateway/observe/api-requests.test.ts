@@ -37,6 +37,6 @@ test("reads are logged at the level debug, and a stream is counted when it ends"
   stop.abort();
   await (await fetch(`${gateway.url}/api/v1/sessions`)).text();
   const find = (kind: string) => gateway.logged.find((line) => line.event === "api" && line.kind === kind);
-  await expect.poll(() => find("followEvents"), { timeout: 10_000 }).toMatchObject({ status: 200 });
+  await expect.poll(() => find("followEvents")).toMatchObject({ status: 200 });
   expect(find("listSessions")).toMatchObject({ method: "GET", path: "/sessions", status: 200 });
 });

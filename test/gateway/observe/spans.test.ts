@@ -149,21 +149,17 @@ describe("spans", () => {
     expect(receiver.spans[0]?.resource).toMatchObject({ "service.name": "mine" });
   });
 
-  proofTest(
-    "neither throw nor hold anything up where nobody receives them",
-    async () => {
-      const spans = await openSpans({
-        endpoint: "http://127.0.0.1:9",
-        content: false,
-        version: "1",
-        environment: {},
-      });
-      for (let count = 0; count < 3_000; count++) spans.start(CALL)?.end({});
-      await spans.close();
-      await spans.close();
-    },
-    15_000,
-  );
+  proofTest("neither throw nor hold anything up where nobody receives them", async () => {
+    const spans = await openSpans({
+      endpoint: "http://127.0.0.1:9",
+      content: false,
+      version: "1",
+      environment: {},
+    });
+    for (let count = 0; count < 3_000; count++) spans.start(CALL)?.end({});
+    await spans.close();
+    await spans.close();
+  });
 });
 
 describe("a traceparent", () => {

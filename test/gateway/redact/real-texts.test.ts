@@ -23,9 +23,7 @@ function jsonOf(text: string): unknown {
 }
 
 describe.skipIf(!existsSync(folder))("on real transcripts", () => {
-  test("hardly anything is taken for a secret: hashes, ids, pictures and code stay", {
-    timeout: 60_000,
-  }, () => {
+  test("hardly anything is taken for a secret: hashes, ids, pictures and code stay", () => {
     let characters = 0;
     let found = 0;
     const small = globSync("**/*.gz", { cwd: folder }).filter(

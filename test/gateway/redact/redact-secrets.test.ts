@@ -156,14 +156,14 @@ describe("adversarial texts of 100,000 characters are soon done with", () => {
   ];
   const LENGTH = 100_000;
 
-  test("of one piece, again and again", { timeout: 60_000 }, () => {
+  test("of one piece, again and again", () => {
     for (const piece of new Set(pieces)) {
       const { text } = redactSecrets(piece.repeat(Math.ceil(LENGTH / piece.length)));
       expect(text.length).toBeGreaterThan(0);
     }
   });
 
-  sizedTest("of some pieces, again and again", { timeout: 60_000 }, () => {
+  sizedTest("of some pieces, again and again", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { minLength: 2, maxLength: 5 }), (some) => {
         const piece = some.join("");

@@ -75,7 +75,7 @@ describe("files that are watched", () => {
   proofTest("do not keep a process alive whose kernel is closed", async () => {
     const script = fileURLToPath(new URL("./watcher-child.ts", import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [script, folderWith("one\n")], {
-      timeout: 20_000,
+      timeout: 60_000,
     });
     expect(JSON.parse(stdout)).toEqual({ opened: 1, closed: 1 });
   });

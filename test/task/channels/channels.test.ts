@@ -40,7 +40,7 @@ test("a command that fails, or is not there, is a failure with its words", async
 
 test("a command that hangs ends with its signal, and with all it has started", async () => {
   const folder = testFolder();
-  const code = `sleep 600 & echo $! > ${folder}/child; trap "" TERM; while :; do sleep 1; done`;
+  const code = `sleep 600 & echo $! > "${folder}/child"; trap "" TERM; while :; do sleep 1; done`;
   const stop = new AbortController();
   const sending = commandChannel({ command: ["sh", "-c", code] }).send(notice, stop.signal);
   const child = () => Number(readFileSync(join(folder, "child"), { encoding: "utf8", flag: "a+" }));

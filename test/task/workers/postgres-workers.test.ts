@@ -63,7 +63,7 @@ describe.skipIf("problem" in server)(`workers over PostgreSQL (${describeProblem
     await checkEnded(store, ["w"], 0);
     const found = await checkEnded(store, ids, 2);
     expect([...(await findMaxRunning(store, found.values())).values()]).toEqual([1, 1]);
-    await expect.poll(() => countJobs(url), { timeout: 20_000 }).toEqual({ completed: 5 });
+    await expect.poll(() => countJobs(url)).toEqual({ completed: 5 });
     expect([...starter.warnings, ...worker.warnings]).toEqual([]);
   });
 });

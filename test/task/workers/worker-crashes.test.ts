@@ -52,9 +52,7 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
       await release();
       expect(await tasks.wait("steps")).toMatchObject({ state: "completed" });
       expect(await tasks.wait("brittle")).toMatchObject({ state: "failed", outcome: { reason: "lost" } });
-      await expect
-        .poll(async () => (await store.tasks.get("brittle"))?.notice, { timeout: 30_000 })
-        .toBe("done");
+      await expect.poll(async () => (await store.tasks.get("brittle"))?.notice).toBe("done");
       await second.printed("ended steps");
       await checkEnded(store, ["steps", "brittle"], 5);
     },
@@ -101,9 +99,7 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
       for (const { tasks } of [first, second]) for (const agent of [stepper, brittle]) tasks.register(agent);
       await first.tasks.work({ queues: ["q"] });
       await first.tasks.start("brittle", { steps: 3, pauseMs: 100, hold }, { id: "t", queue: "q" });
-      await expect
-        .poll(async () => (await first.tasks.status("t")).state, { timeout: 30_000 })
-        .toBe("running");
+      await expect.poll(async () => (await first.tasks.status("t")).state).toBe("running");
       const { epoch } = await first.tasks.status("t");
       await second.tasks.work({ queues: ["q"] });
       proxy.begin();
@@ -198,9 +194,7 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
       }
       for (const id of ids) expect((await tasks.wait(id, { timeoutMs: 120_000 })).state).toBe("completed");
       await expect
-        .poll(async () => (await store.tasks.list({ limit: 100 })).every(({ notice }) => notice === "done"), {
-          timeout: 30_000,
-        })
+        .poll(async () => (await store.tasks.list({ limit: 100 })).every(({ notice }) => notice === "done"))
         .toBe(true);
       const found = await checkEnded(store, ids, 5);
       for (const [person, most] of await findMaxRunning(store, found.values()))
@@ -223,9 +217,7 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
       await own.restart();
       for (const id of ids) expect((await tasks.wait(id, { timeoutMs: 120_000 })).state).toBe("completed");
       await expect
-        .poll(async () => (await store.tasks.list({ limit: 100 })).every(({ notice }) => notice === "done"), {
-          timeout: 30_000,
-        })
+        .poll(async () => (await store.tasks.list({ limit: 100 })).every(({ notice }) => notice === "done"))
         .toBe(true);
       await checkEnded(store, ids, 6);
     },
