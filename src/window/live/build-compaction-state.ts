@@ -15,6 +15,9 @@ interface CompactedCall {
   readonly isRefused: boolean;
 }
 
+/** A refused window is cut to 75 % of its size unless the provider names its limit. */
+const REFUSED_EXCESS = 0.25;
+
 /** Describes a window for the decision whether it needs a summary. */
 export function buildCompactionState(
   { settings, meter, cache, expectedCalls, isRefused }: CompactedCall,
@@ -31,6 +34,7 @@ export function buildCompactionState(
     countedPerEstimated: tokens / Math.max(1, estimated),
     modelSettings,
     isForced: isRefused || tokens > limits.most,
+    excessTokens: Math.max(tokens - limits.most, isRefused ? tokens * REFUSED_EXCESS : 0),
     isHot: cache !== "cold",
     expectedCalls,
     facts,
