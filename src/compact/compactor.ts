@@ -174,7 +174,7 @@ async function makeSummary(
       now: () => parts.log.clock.now(),
     },
   );
-  // A person's own summary ends the hold on what that person had brought back.
+  // A summary that a person asks for ends the hold on content that came back by an undo.
   const held = options.spares ? window.held : [];
   const edit = { ...buildSummaryEdit(window, source, climbed), ...(held.length > 0 && { held }) };
   const shown = window.overlays.some(hasTransientEdit)

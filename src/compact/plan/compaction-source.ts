@@ -10,9 +10,9 @@ export interface KeepOptions {
   readonly lastMessages?: number;
 }
 
-/** What a compaction that nobody asked for spares of a window in which a person has brought content back. */
+/** The content that an automatic compaction spares after a person's undo. */
 export interface SparingOptions {
-  /** The content that came back is "held"; the window as the person saw it then is "shown". Default: neither. */
+  /** "held": content that came back; "shown": also everything else that the window showed then. Default: none. */
   readonly spares?: "shown" | "held" | undefined;
 }
 
