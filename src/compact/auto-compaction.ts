@@ -13,9 +13,10 @@ import {
   compactSession,
   type PreparedSummary,
   prepareSummary,
+  SUMMARY_SHARE,
 } from "./compactor.ts";
 import { findLastAttempt } from "./find-last-attempt.ts";
-import { findCompactionSource } from "./plan/compaction-source.ts";
+import { findCompactionSource, type SparingOptions } from "./plan/compaction-source.ts";
 import { isWorthSummarizing, type SummaryPlace } from "./plan/is-worth-summarizing.ts";
 import {
   type Amount,
@@ -55,28 +56,36 @@ export class AutoCompaction implements WindowCompactor {
 
   async compactIfDue(state: CompactionState, signal?: AbortSignal): Promise<boolean> {
     if (this.#closing.signal.aborted) return false;
-    const source = findCompactionSource(state.loaded.slots, state.loaded, this.#options)?.slots ?? [];
-    const removable = estimateAmount(source, state.countedPerEstimated);
     const options = {
       ...(state.policyTurns !== undefined && { maxTurns: state.policyTurns }),
       ...this.#options,
       ...pickTrigger(state.modelSettings),
     };
-    const now = { ...state, removable, turns: countTurns(state.loaded) };
-    const need = chooseCompactionAction(now, options);
-    if (need === "none") return false;
+    const turns = countTurns(state.loaded);
+    const plans = (state.isForced ? (["held", undefined] as const) : (["shown"] as const)).map((spares) => {
+      const keep = { ...this.#options, spares };
+      const source = findCompactionSource(state.loaded.slots, state.loaded, keep)?.slots ?? [];
+      const removable = estimateAmount(source, state.countedPerEstimated);
+      const isEnough = !spares || removable.tokens * (1 - SUMMARY_SHARE) >= state.excessTokens;
+      const need = isEnough ? chooseCompactionAction({ ...state, removable, turns }, options) : "none";
+      return { spares, source, removable, need };
+    });
+    // Content that a person has brought back is summarized only if the limit forces it and the rest is too little.
+    const plan = plans.find(({ need }) => need !== "none");
+    if (!plan) return false;
+    const { spares, source, removable, need } = plan;
     // Apply a prepared summary before considering another one.
     if (this.#preparing && need === "prepare") return false;
     if (this.#preparing && (await this.#applyPrepared(signal))) return true;
     const last = await this.#findLastAttempt(state);
-    if (chooseCompactionAction({ ...now, last }, options) === "none") return false;
+    if (chooseCompactionAction({ ...state, removable, turns, last }, options) === "none") return false;
     if (
       !state.isForced &&
       !isWorthSummarizing(state, estimateSummaryPlace(state, source), await this.#getSummarizerFacts())
     )
       return false;
-    if (need === "compact") return this.#compact(signal);
-    this.#preparing = this.#prepare();
+    if (need === "compact") return this.#compact(spares, signal);
+    this.#preparing = this.#prepare(spares);
     return false;
   }
 
@@ -97,9 +106,9 @@ export class AutoCompaction implements WindowCompactor {
     return prepared !== undefined && (await applySummary(this.#deps, prepared)) !== undefined;
   }
 
-  async #compact(signal: AbortSignal | undefined): Promise<boolean> {
+  async #compact(spares: SparingOptions["spares"], signal: AbortSignal | undefined): Promise<boolean> {
     try {
-      const compacted = await compactSession(this.#deps, await this.#buildOptions(signal));
+      const compacted = await compactSession(this.#deps, { ...(await this.#buildOptions(signal)), spares });
       const isDone = compacted?.overlay !== undefined;
       if (!isDone) await this.#recordFailure();
       return isDone;
@@ -112,9 +121,9 @@ export class AutoCompaction implements WindowCompactor {
   }
 
   /** Ignores background failures: the summary is made again when it is needed. */
-  async #prepare(): Promise<PreparedSummary | undefined> {
+  async #prepare(spares: SparingOptions["spares"]): Promise<PreparedSummary | undefined> {
     try {
-      const prepared = await prepareSummary(this.#deps, await this.#buildOptions());
+      const prepared = await prepareSummary(this.#deps, { ...(await this.#buildOptions()), spares });
       if (!prepared) await this.#recordFailure();
       return prepared;
     } catch {

@@ -27,7 +27,12 @@ import {
   type Rung,
   runLadder,
 } from "./ladder/run-ladder.ts";
-import { type CompactionSource, findCompactionSource, type KeepOptions } from "./plan/compaction-source.ts";
+import {
+  type CompactionSource,
+  findCompactionSource,
+  type KeepOptions,
+  type SparingOptions,
+} from "./plan/compaction-source.ts";
 import { withLease } from "./with-lease.ts";
 
 /** Dependencies of a compaction. */
@@ -71,7 +76,8 @@ export interface CompactionResult {
 const MAX_SOURCE_TOKENS = 1_000_000;
 const MAX_SUMMARY_TOKENS = 4_000;
 const MIN_SUMMARY_TOKENS = 300;
-const SUMMARY_SHARE = 0.2;
+/** Size of a summary compared with its source. */
+export const SUMMARY_SHARE = 0.2;
 const MAX_TRIES = 3;
 const MAX_REASON_CHARACTERS = 200;
 
@@ -88,7 +94,7 @@ export interface PreparedSummary {
  */
 export async function compactSession(
   parts: CompactorDeps,
-  options: CompactOptions = {},
+  options: CompactOptions & SparingOptions = {},
 ): Promise<CompactionResult | undefined> {
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
     const prepared = await prepareSummary(parts, options);
@@ -102,7 +108,7 @@ export async function compactSession(
 /** Makes a summary without applying it. Throws COMPACTION_BUSY if another process is compacting the session. */
 export async function prepareSummary(
   parts: CompactorDeps,
-  options: CompactOptions = {},
+  options: CompactOptions & SparingOptions = {},
 ): Promise<PreparedSummary | undefined> {
   await parts.flush();
   return withLease(parts.log, parts.session, options.signal, async (signal) => {
@@ -154,7 +160,7 @@ function isTransientPlan(entry: Entry): boolean {
 
 async function makeSummary(
   parts: CompactorDeps,
-  options: CompactOptions,
+  options: CompactOptions & SparingOptions,
 ): Promise<PreparedSummary | undefined> {
   const window = await loadSource(parts, true);
   const found = findCompactionSource(window.slots, window, options);
@@ -168,7 +174,9 @@ async function makeSummary(
       now: () => parts.log.clock.now(),
     },
   );
-  const edit = buildSummaryEdit(window, source, climbed);
+  // A summary that a person asks for ends the hold on content that came back by an undo.
+  const held = options.spares ? window.held : [];
+  const edit = { ...buildSummaryEdit(window, source, climbed), ...(held.length > 0 && { held }) };
   const shown = window.overlays.some(hasTransientEdit)
     ? (await loadSource(parts, false)).slots
     : window.slots;

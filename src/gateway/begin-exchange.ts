@@ -20,6 +20,7 @@ import type { EarlySend } from "./reply/early-send.ts";
 import type { ParsedRequest } from "./request/read-request.ts";
 import { mustAskUsage } from "./request/stream-usage.ts";
 import { confirmBudget, reserveBudget } from "./reserve-budget.ts";
+import type { CallRequest } from "./thread/call-request.ts";
 import { findThread } from "./thread/find-thread.ts";
 import { runWithStore } from "./thread/store-failure.ts";
 import type { Thread } from "./thread/thread.ts";
@@ -118,6 +119,7 @@ async function beginCall(
     const callRequest = offerTools(remembering, request, services.config(), thread);
     const searching = searchMemory(incoming, services, callRequest, thread);
     const memorySearch = searching && (await searching);
+    if (principal.token !== undefined) incoming.onStored(await countNewBytes(thread, callRequest));
     const span = startSpan(incoming, services, target);
     const sending = { incoming, services, trace, request, target, span };
     const forward = () => forwardFirst(sending, thread, record, callRequest, early);
@@ -137,6 +139,18 @@ async function beginCall(
         .catch(services.onStoreFailure);
     throw error;
   }
+}
+
+/** Bytes of the messages of a request that are not on the line of its conversation. */
+async function countNewBytes(thread: Thread, { messages, chain }: CallRequest): Promise<number> {
+  const { list, cut } = messages;
+  const known = new Set(chain ? [] : (await thread.conversation.readLineInTurn()).keys);
+  let newBytes = 0;
+  for (const { key, from, to } of list) {
+    if (known.has(key)) continue;
+    for (const range of cut.elements.slice(from, to)) newBytes += range.to - range.from;
+  }
+  return newBytes;
 }
 
 /** Stops a looping client with a fault, before it pays for more requests. */

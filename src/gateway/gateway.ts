@@ -7,6 +7,7 @@ import { readVersion } from "../base/package-files.ts";
 import type { System } from "../formats/index.ts";
 import type { Kernel, MessageInput } from "../index.ts";
 import { isPersonSecret } from "../team-entry.ts";
+import { toApiError } from "./answer-api.ts";
 import { chargeApiRequest } from "./budget/request-spending.ts";
 import { TeamState } from "./budget/team-state.ts";
 import { buildGatewayFacts } from "./build-gateway-facts.ts";
@@ -17,6 +18,7 @@ import { nameBounds } from "./config/name-bounds.ts";
 import type { ReloadResult } from "./config/watch-config.ts";
 import { guardServer } from "./door/guard-server.ts";
 import { matchToken } from "./door/match-token.ts";
+import { PersonLimits } from "./door/person-limits.ts";
 import { buildServerOptions } from "./door/server-options.ts";
 import { findErasedPerson } from "./identity/erased-person.ts";
 import { FormerPeople } from "./identity/former-people.ts";
@@ -145,6 +147,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const onError = (error: unknown) => log.error("unexpected", { message: formatError(error) });
   const imports = new HistoryImport(kernel, options.system);
+  const personLimits = new PersonLimits(() => config().limits);
   const api = new LazyApi({
     kernel,
     server: () => {
@@ -161,8 +164,9 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       get maxPersonStreams() {
         return config().limits.maxPersonStreams;
       },
-      get maxPersonBytes() {
-        return config().limits.maxPersonBytes;
+      countStored: ({ id, name }, sizeBytes) => {
+        const counted = personLimits.countStored({ id, token: name }, sizeBytes);
+        if (typeof counted !== "function") throw toApiError(counted);
       },
       charge: (person) => chargeApiRequest(spending, person),
     },
@@ -194,6 +198,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const storedItems = new StoredItems(kernel);
   const reception = new Reception({
+    personLimits,
     services: {
       kernel,
       spending,

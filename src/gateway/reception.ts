@@ -13,7 +13,7 @@ import { createClientSignal } from "./door/client-signal.ts";
 import type { Incoming } from "./door/incoming.ts";
 import { KnownPeers } from "./door/known-peers.ts";
 import type { PeerUser } from "./door/peer-user.ts";
-import { PersonLimits } from "./door/person-limits.ts";
+import type { PersonLimits } from "./door/person-limits.ts";
 import { lookUpPerson } from "./door/person-lookup.ts";
 import type { Principal } from "./door/principal.ts";
 import { readRequestBody } from "./door/read-body.ts";
@@ -46,6 +46,7 @@ interface ReceptionDeps {
   readonly metrics: Metrics;
   readonly observer: Observer;
   readonly sharedStates: SharedStates;
+  readonly personLimits: PersonLimits;
   readonly mcp?: McpMount | undefined;
   readonly onError: (error: unknown) => void;
 }
@@ -71,12 +72,10 @@ export class Reception {
   readonly #ownUser = process.getuid?.();
   readonly #peers = new KnownPeers();
   readonly #tokenWatch = new TokenWatch();
-  readonly #personLimits: PersonLimits;
 
   constructor(deps: ReceptionDeps) {
     this.#deps = deps;
     this.#budget = new ByteBudget(() => deps.services.config().limits.maxHeldBytes);
-    this.#personLimits = new PersonLimits(() => deps.services.config().limits);
   }
 
   /** Number of unfinished requests. */
@@ -123,7 +122,7 @@ export class Reception {
         this.#deps.metrics.refused.add({ kind: admission.fault.kind });
         refuseClient(request, response, admission.fault, admission.api);
       } else {
-        const begun = this.#personLimits.begin(admission.principal);
+        const begun = this.#deps.personLimits.begin(admission.principal);
         if (typeof begun !== "function") {
           this.#deps.metrics.refused.add({ kind: begun.kind });
           const { route } = admission.target;
@@ -199,6 +198,7 @@ export class Reception {
     const largePermit = this.#largeSemaphore.createPermit();
     const share = this.#budget.openShare();
     const spending = new RequestSpending(this.#deps.services.spending, admission.principal.token);
+    let onStored: Incoming["onStored"] = () => undefined;
     try {
       const { limits } = this.#deps.services.config();
       if (isStoreAway(this.#deps.sharedStates)) {
@@ -227,6 +227,10 @@ export class Reception {
       const completing = completePerson(admission.principal, this.#deps);
       const principal = completing instanceof Promise ? await completing : completing;
       const { body, raw } = read;
+      const isExchange = route.type === "api" && route.action === "create";
+      const counted = isExchange ? this.#deps.personLimits.countStored(principal, body.length) : onStored;
+      if (typeof counted !== "function") throw new FaultError(counted);
+      onStored = counted;
       const onPrepared = () => {
         permit.release();
         largePermit.release();
@@ -244,6 +248,7 @@ export class Reception {
         trace,
         spending,
         onPrepared,
+        onStored,
       });
     } catch (error) {
       this.#failed(error, request, response, trace);
@@ -251,6 +256,8 @@ export class Reception {
       permit.release();
       largePermit.release();
       share.release();
+      // A request that failed before its messages were counted has stored none.
+      onStored(0);
       this.#controllers.delete(controller);
       trace.endedMs = performance.now();
       this.#deps.observer.recordEnd(trace);

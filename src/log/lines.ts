@@ -12,12 +12,15 @@ import {
 import { checkWholeNumber, createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import {
   buildLineAfter,
+  buildRemoval,
+  buildReplacement,
+  changeLine,
   closeLine,
+  findRemoval,
   keepBefore,
   keepThrough,
   type Line,
-  removePlaces,
-  replacePlace,
+  type LineChange,
   type SeqRange,
 } from "../model/line.ts";
 import type { MessageInput } from "../model/message.ts";
@@ -33,8 +36,14 @@ interface ChosenLine {
   readonly line: Line;
 }
 
+/** The fields of a line entry. */
+type StoredLine = { readonly seq: number } & Omit<LineBody, "kind" | "departure">;
+
 /** A line with its predecessor. */
-type LoadedLine = ChosenLine & Pick<LineBody, "previous" | "previousEnd" | "reason">;
+interface LoadedLine extends ChosenLine, Pick<LineBody, "previous" | "previousEnd" | "reason"> {
+  /** Number of entries before it that must be read too, because each stores only its change. */
+  readonly depth: number;
+}
 
 /** One step in the history of a session's lines. */
 export interface LineStep {
@@ -46,23 +55,29 @@ export interface LineStep {
 }
 
 /** The reason for a change of the line, and why entries leave it. */
-interface LineChange {
+interface ChangeOptions {
   readonly reason?: string;
   readonly departure?: LineDeparture;
 }
 
-type RewindChange = LineChange & { readonly keepsEdits?: boolean };
+type RewindChange = ChangeOptions & { readonly keepsEdits?: boolean };
 
 /** Maximum retries of a change while others keep appending. */
 const MAX_TRIES = 200;
 /** Longest walk through the history of lines. */
 const MAX_HISTORY = 10_000;
 
-/** The choice of a session's initial line. */
-const START = { seq: 0, previous: 0, previousEnd: 0, reason: "start" };
-const TAKING_BACK = { departure: "taken-back" } as const satisfies LineChange;
+/** Lines with fewer ranges are stored whole, because a change would hardly be shorter. */
+const MIN_CHANGED_RANGES = 16;
 
-function toLineFields({ reason, departure }: Required<LineChange>): Pick<LineBody, "reason" | "departure"> {
+/** The choice of a session's initial line. */
+const START = { seq: 0, previous: 0, previousEnd: 0, reason: "start", depth: 0 };
+const TAKING_BACK = { departure: "taken-back" } as const satisfies ChangeOptions;
+
+function toLineFields({
+  reason,
+  departure,
+}: Required<ChangeOptions>): Pick<LineBody, "reason" | "departure"> {
   return { reason, ...(departure !== "branched" && { departure }) };
 }
 
@@ -94,13 +109,13 @@ export class Lines {
   }
 
   /** The active line; no promise if it is in memory. */
-  active(): ChosenLine | Promise<ChosenLine> {
+  active(): LoadedLine | Promise<LoadedLine> {
     const seq = this.#log.store.sessions.peek?.(this.#session)?.record?.lineSeq;
     const known = seq === undefined ? undefined : this.#peek(seq);
     return known ?? this.#readActive();
   }
 
-  async #readActive(): Promise<ChosenLine> {
+  async #readActive(): Promise<LoadedLine> {
     const record = await this.#log.store.sessions.get(this.#session);
     if (!record)
       throw new LonghaulError(
@@ -115,11 +130,11 @@ export class Lines {
   async at(seq: number): Promise<ChosenLine> {
     const active = await this.active();
     if (active.seq === seq) return active;
-    let next = await this.#load(active.seq);
+    let next: Pick<StoredLine, "seq" | "previous" | "previousEnd"> = active;
     for (let step = 0; next.seq > 0 && step < MAX_HISTORY; step++) {
       if (next.previous === seq)
         return { seq, line: closeLine((await this.#load(seq)).line, next.previousEnd) };
-      next = await this.#load(next.previous);
+      next = next.previous === 0 ? START : await this.#read(next.previous);
     }
     throw new LonghaulError(
       "ENTRY_NOT_FOUND",
@@ -132,20 +147,22 @@ export class Lines {
 
   /** All lines so far, newest first. */
   async history(limit = 100): Promise<readonly LineStep[]> {
-    const steps: LineStep[] = [];
-    let chosen = await this.#load((await this.active()).seq);
-    let end = (await this.#log.store.entries.head(this.#session)).seq;
-    for (;;) {
-      steps.push({
-        seq: chosen.seq,
-        reason: chosen.reason,
-        ranges: closeLine(chosen.line, end),
-        isActive: steps.length === 0,
-      });
-      if (chosen.seq === 0 || steps.length === limit) return steps;
-      end = chosen.previousEnd;
-      chosen = await this.#load(chosen.previous);
+    let { seq: oldest } = await this.active();
+    const { seq: head } = await this.#log.store.entries.head(this.#session);
+    const newer: StoredLine[] = [];
+    while (oldest > 0 && newer.length < limit - 1) {
+      newer.push(await this.#read(oldest));
+      oldest = (newer.at(-1) as StoredLine).previous;
     }
+    const lines = [await this.#load(oldest)];
+    for (const stored of newer.toReversed()) lines.push(this.#follow(lines.at(-1) as LoadedLine, [stored]));
+    this.#known = lines.at(-1);
+    return lines.toReversed().map(({ seq, reason, line }, index) => ({
+      seq,
+      reason,
+      ranges: closeLine(line, newer[index - 1]?.previousEnd ?? head),
+      isActive: index === 0,
+    }));
   }
 
   /**
@@ -163,14 +180,14 @@ export class Lines {
   }
 
   /** Removes entries from the line in one step. */
-  remove(places: readonly Place[], change: LineChange = {}): Promise<Entry<LineBody>> {
+  remove(places: readonly Place[], change: ChangeOptions = {}): Promise<Entry<LineBody>> {
     return this.#change({ ...TAKING_BACK, reason: "remove", ...change }, (line, head) =>
-      removePlaces(closeLine(line, head), places),
+      buildRemoval(closeLine(line, head), places),
     );
   }
 
   /** Returns to an earlier line, up to its former end. */
-  async choose(seq: number, change: LineChange = {}): Promise<Entry<LineBody>> {
+  async choose(seq: number, change: ChangeOptions = {}): Promise<Entry<LineBody>> {
     const { line } = await this.at(seq);
     return this.#change({ ...TAKING_BACK, reason: "choose", ...change }, (_, head) => closeLine(line, head));
   }
@@ -178,7 +195,7 @@ export class Lines {
   /** Sets arbitrary ranges as the line; for importers that know the branches of a foreign log. */
   async set(
     ranges: readonly SeqRange[],
-    change: LineChange & Pick<LineBody, "reason">,
+    change: ChangeOptions & Pick<LineBody, "reason">,
     at?: number,
   ): Promise<Entry<LineBody>> {
     checkRanges(ranges);
@@ -187,14 +204,11 @@ export class Lines {
   }
 
   /** Replaces an entry and drops everything after it, to continue from there. */
-  async edit(place: Place, message: MessageInput, change: LineChange = {}): Promise<Entry<MessageBody>> {
+  async edit(place: Place, message: MessageInput, change: ChangeOptions = {}): Promise<Entry<MessageBody>> {
     const why = toLineFields({ ...TAKING_BACK, reason: "edit", ...change });
     const ready = await this.#log.prepare(message);
-    const [, edited] = await this.#withMessage(ready, async (head, { seq: previous, line }) => {
-      const ranges = keepBefore(line, place);
-      const choice: ReadyBody<LineBody> = {
-        body: { kind: "line", ranges, ...why, previous, previousEnd: head },
-      };
+    const [, edited] = await this.#withMessage(ready, async (head, active) => {
+      const choice = { body: { ...describeLine(active, head, keepBefore(active.line, place)).body, ...why } };
       return this.#log.append<LineBody | MessageBody>(this.#session, [choice, ready], {
         expectedHead: head,
         retries: true,
@@ -204,15 +218,17 @@ export class Lines {
   }
 
   /** Replaces an entry and keeps everything after it. */
-  async replace(place: Place, message: MessageInput, change: LineChange = {}): Promise<Entry<MessageBody>> {
+  async replace(
+    place: Place,
+    message: MessageInput,
+    change: ChangeOptions = {},
+  ): Promise<Entry<MessageBody>> {
     const why = toLineFields({ ...TAKING_BACK, reason: "replace", ...change });
     const ready = await this.#log.prepare(message);
-    const [replaced] = await this.#withMessage(ready, async (head, { seq: previous, line }) => {
+    const [replaced] = await this.#withMessage(ready, async (head, active) => {
       const inserted = [{ session: this.#session, from: head + 1, to: head + 1 }];
-      const ranges = replacePlace(closeLine(line, head), place, inserted);
-      const choice: ReadyBody<LineBody> = {
-        body: { kind: "line", ranges, ...why, previous, previousEnd: head },
-      };
+      const next = buildReplacement(closeLine(active.line, head), place, inserted);
+      const choice = { body: { ...describeLine(active, head, next).body, ...why } };
       return this.#log.append<LineBody | MessageBody>(this.#session, [ready, choice], {
         expectedHead: head,
         retries: true,
@@ -238,28 +254,29 @@ export class Lines {
   }
 
   async #change(
-    change: Required<LineChange>,
-    next: (line: Line, head: number) => Line | Promise<Line>,
+    change: Required<ChangeOptions>,
+    next: (line: Line, head: number) => Line | LineChange | Promise<Line>,
     at?: number,
   ): Promise<Entry<LineBody>> {
     const why = toLineFields(change);
-    const [entry] = await this.#retryAtHead(async (head, { seq: previous, line }) => {
-      const ranges = await next(line, head);
-      return this.#log.append<LineBody>(
+    return this.#retryAtHead(async (head, active) => {
+      const { ranges, body } = describeLine(active, head, await next(active.line, head));
+      const [stored] = await this.#log.append<LineBody>(
         this.#session,
-        [{ body: { kind: "line", ranges, ...why, previous, previousEnd: head } }],
+        [{ body: { ...body, ...why } }],
         at === undefined ? { expectedHead: head } : { expectedHead: head, at },
       );
+      // The next change would otherwise read and parse this line again, which takes longer the more ranges it has.
+      this.#known = this.#follow(active, [stored as Entry<LineBody>]);
+      const { removed: _, inserted: __, ...entry } = stored as Entry<LineBody>;
+      return { ...entry, ranges };
     });
-    // The next change would otherwise read and parse this line again, which takes longer the more ranges it has.
-    this.#keep(entry as Entry<LineBody>);
-    return entry as Entry<LineBody>;
   }
 
   /** Like `#atHead`, for a change with a message: its blobs are kept across retries and released if all fail. */
   async #withMessage<T>(
     ready: ReadyBody,
-    change: (head: number, active: ChosenLine) => Promise<T>,
+    change: (head: number, active: LoadedLine) => Promise<T>,
   ): Promise<T> {
     try {
       return await this.#retryAtHead(change);
@@ -270,7 +287,7 @@ export class Lines {
   }
 
   /** Executes a change that depends on the current head; retries it while others append. */
-  async #retryAtHead<T>(change: (head: number, active: ChosenLine) => Promise<T>): Promise<T> {
+  async #retryAtHead<T>(change: (head: number, active: LoadedLine) => Promise<T>): Promise<T> {
     for (let tries = 1; ; tries++) {
       const { seq: head } = await this.#log.store.entries.head(this.#session);
       try {
@@ -288,26 +305,76 @@ export class Lines {
     return { ...START, line: buildLineAfter(this.#session, 0, []) };
   }
 
+  /** Reads a line back to the last entry that holds it whole, and applies the changes since. */
   async #load(seq: number): Promise<LoadedLine> {
-    const known = this.#peek(seq);
-    if (known) return known;
-    const stored = await this.#log.store.entries.get(this.#session, seq);
-    const entry = stored && toEntry(this.#session, stored);
-    return entry?.kind === "line" ? this.#keep(entry) : this.#loadBefore(seq);
-  }
-
-  #keep({ seq, ranges, previous, previousEnd, reason }: Entry<LineBody>): LoadedLine {
-    this.#known = { seq, line: buildLineAfter(this.#session, seq, ranges), previous, previousEnd, reason };
+    const newer: StoredLine[] = [];
+    let known = this.#peek(seq);
+    while (!known) {
+      const stored = await this.#read(newer.at(-1)?.previous ?? seq);
+      newer.push(stored);
+      known = this.#peek(stored.removed ? stored.previous : 0);
+    }
+    this.#known = this.#follow(known, newer.toReversed());
     return this.#known;
   }
 
-  /** Substitutes a damaged line entry: the previous line continues unchanged, so nothing is lost. */
-  async #loadBefore(seq: number): Promise<LoadedLine> {
+  /**
+   * Reads a line entry. A damaged one changes nothing: the previous line continues, so that no message is lost.
+   */
+  async #read(seq: number): Promise<StoredLine> {
+    const { entries } = this.#log.store;
+    const stored = await entries.get(this.#session, seq);
+    const entry = stored && toEntry(this.#session, stored);
+    if (entry?.kind === "line") return entry;
     const query = { from: 1, to: seq - 1, limit: 1, order: "descending", kinds: ["line"] } as const;
-    const [earlier] = await this.#log.store.entries.read(this.#session, query);
-    const { seq: previous, line } = await this.#load(earlier?.seq ?? 0);
-    const ranges = closeLine(line, seq - 1);
-    const reason = "damaged";
-    return { seq, line: buildLineAfter(this.#session, seq, ranges), previous, previousEnd: seq - 1, reason };
+    const [earlier] = await entries.read(this.#session, query);
+    return {
+      seq,
+      ranges: [],
+      removed: [],
+      previous: earlier?.seq ?? 0,
+      previousEnd: seq - 1,
+      reason: "damaged",
+    };
   }
+
+  /** The line after a series of entries. Removals are applied together, because each would copy all ranges. */
+  #follow(before: LoadedLine, entries: readonly StoredLine[]): LoadedLine {
+    let loaded = before;
+    let ranges = [...before.line];
+    let removed: SeqRange[] = [];
+    for (const entry of entries) {
+      const { seq, previous, previousEnd, reason, inserted } = entry;
+      const depth = entry.removed ? loaded.depth + 1 : 0;
+      ranges.push({ ...(ranges.pop() as SeqRange), to: previousEnd });
+      if (entry.removed && !inserted) removed.push(...entry.removed);
+      else {
+        const change = entry.removed && { removed: entry.removed, inserted };
+        ranges = [...(change ? changeLine(changeLine(ranges, { removed }), change) : entry.ranges)];
+        removed = [];
+      }
+      ranges.push({ session: this.#session, from: seq + 1, to: Number.POSITIVE_INFINITY });
+      loaded = { seq, line: ranges, previous, previousEnd, reason, depth };
+    }
+    return { ...loaded, line: removed.length > 0 ? changeLine(ranges, { removed }) : ranges };
+  }
+}
+
+/**
+ * The ranges of the next line, and the body that stores them. A line of many ranges stores only its change, because many
+ * removals would else store every range again each time; after as many changes as it has ranges it is stored whole, so
+ * that reading it stays short.
+ */
+function describeLine(
+  { seq: previous, line, depth }: LoadedLine,
+  head: number,
+  next: Line | LineChange,
+): { readonly ranges: Line; readonly body: Omit<LineBody, "reason" | "departure"> } {
+  const closed = closeLine(line, head);
+  const ranges = "removed" in next ? changeLine(closed, next) : next;
+  const whole = { kind: "line", ranges, previous, previousEnd: head } as const;
+  if (ranges.length < MIN_CHANGED_RANGES || depth >= ranges.length) return { ranges, body: whole };
+  const change = "removed" in next ? next : findRemoval(closed, ranges);
+  if (!change || change.removed.length * 2 > ranges.length) return { ranges, body: whole };
+  return { ranges, body: { ...whole, ranges: ranges.slice(-1), ...change } };
 }

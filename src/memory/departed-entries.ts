@@ -2,7 +2,7 @@ import { BoundedMap } from "../base/bounded-map.ts";
 import { toEntry } from "../log/entry-body.ts";
 import type { Log } from "../log/log.ts";
 import type { LineBody, SessionId } from "../model/entry.ts";
-import { buildLineAfter, closeLine, type SeqRange } from "../model/line.ts";
+import { buildLineAfter, changeLine, closeLine, listSeqs, type SeqRange } from "../model/line.ts";
 import { isInRanges, joinRanges, type NumberRange, subtractRanges } from "../model/number-ranges.ts";
 
 /** Sessions whose ranges are cached. */
@@ -115,10 +115,12 @@ interface DepartureView {
 function applyLine(
   state: SessionLine,
   session: SessionId,
-  { seq, ranges, previousEnd, departure }: LineBody & { readonly seq: number },
+  { seq, previousEnd, departure, removed, inserted, ...entry }: LineBody & { readonly seq: number },
 ): SessionLine {
-  const present = pickOwn(ranges, session);
-  const departed = subtractRanges(pickOwn(closeLine(state.line, previousEnd), session), present);
+  const previous = closeLine(state.line, previousEnd);
+  const ranges = removed ? changeLine(previous, { removed, inserted }) : entry.ranges;
+  const present = listSeqs(ranges, session);
+  const departed = subtractRanges(listSeqs(previous, session), present);
   const add = (known: readonly NumberRange[], isAdded: boolean) =>
     subtractRanges(isAdded ? joinRanges([...known, ...departed]) : known, present);
   const takenBack = add(state.takenBack, departure === "taken-back");
@@ -129,12 +131,6 @@ function applyLine(
     takenBack,
     trimmed: subtractRanges(add(state.trimmed, departure === "trimmed"), takenBack),
   };
-}
-
-function pickOwn(ranges: readonly SeqRange[], session: SessionId): readonly NumberRange[] {
-  return joinRanges(
-    ranges.flatMap((range) => (range.session === session ? [[range.from, range.to] as const] : [])),
-  );
 }
 
 function isOnLine({ line }: SessionLine, session: SessionId, seq: number): boolean {

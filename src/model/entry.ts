@@ -39,7 +39,12 @@ export type LineDeparture = "taken-back" | "trimmed" | "branched";
 /** Sets the session's active line to `ranges` followed by everything after this entry. */
 export interface LineBody {
   readonly kind: "line";
+  /** The whole line up to here, or only its last range if `removed` tells how it differs from the previous line. */
   readonly ranges: readonly SeqRange[];
+  /** Entries of the previous line, up to `previousEnd`, that this line lacks. */
+  readonly removed?: readonly SeqRange[];
+  /** Entries at the place of the first removed one. */
+  readonly inserted?: readonly SeqRange[] | undefined;
   readonly reason: string;
   /** Seq of the previously active line entry; 0 for a session's initial line. */
   readonly previous: number;

@@ -1,4 +1,5 @@
 import { LonghaulError } from "./errors.ts";
+import { isInRanges, joinRanges, type NumberRange, subtractRanges } from "./number-ranges.ts";
 import type { Place } from "./place.ts";
 
 /** A range of one session's log, both ends included. */
@@ -27,8 +28,10 @@ export function findRangeIndex(line: Line, session: string, seq: number): number
 
 /** The line ending now: the open range is closed at `head` and empty ranges are dropped. */
 export function closeLine(line: Line, head: number): Line {
+  const last = line.at(-1);
+  // Only the last range can be open.
   return tidyRanges(
-    line.map((range) => (range.to === Number.POSITIVE_INFINITY ? { ...range, to: head } : range)),
+    last?.to === Number.POSITIVE_INFINITY ? [...line.slice(0, -1), { ...last, to: head }] : line,
   );
 }
 
@@ -46,35 +49,91 @@ export function keepBefore(line: Line, place: Place): Line {
   return tidyRanges([...line.slice(0, index), { ...range, to: place.seq - 1 }]);
 }
 
-/** The line with `place` replaced by `inserted`. */
-export function replacePlace(line: Line, place: Place, inserted: Line): Line {
-  const index = requireOnLine(line, place);
-  const range = line[index] as SeqRange;
-  return tidyRanges([
-    ...line.slice(0, index),
-    { ...range, to: place.seq - 1 },
-    ...inserted,
-    { ...range, from: place.seq + 1 },
-    ...line.slice(index + 1),
-  ]);
+/** The change that puts `inserted` in the place of an entry. Throws NOT_ON_LINE if the entry is not on the line. */
+export function buildReplacement(line: Line, place: Place, inserted: Line): LineChange {
+  requireOnLine(line, place);
+  return { removed: [{ session: place.session, from: place.seq, to: place.seq }], inserted };
 }
 
-/** The line without the given entries. Throws NOT_ON_LINE if one of them is not on it. */
-export function removePlaces(line: Line, places: readonly Place[]): Line {
-  const gone = new Map<string, Set<number>>();
-  for (const place of places) {
-    requireOnLine(line, place);
-    gone.set(place.session, (gone.get(place.session) ?? new Set()).add(place.seq));
+/** The change that removes the given entries. Throws NOT_ON_LINE if one of them is not on the line. */
+export function buildRemoval(line: Line, places: readonly Place[]): LineChange {
+  const bySession = Map.groupBy(places, ({ session }) => session);
+  const removed = [...bySession].flatMap(([session, own]) => {
+    const seqs = listSeqs(line, session);
+    const missing = own.find(({ seq }) => !isInRanges(seqs, seq));
+    if (missing) throw createNotOnLineError(missing);
+    return joinRanges(own.map(({ seq }) => [seq, seq])).map(([from, to]) => ({ session, from, to }));
+  });
+  return { removed };
+}
+
+/** The difference between a line and the next one. */
+export interface LineChange {
+  readonly removed: readonly SeqRange[];
+  /** Entries at the place of the first removed one. */
+  readonly inserted?: readonly SeqRange[] | undefined;
+}
+
+/** The line after a change. */
+export function changeLine(line: Line, { removed, inserted = [] }: LineChange): Line {
+  const gaps = Map.groupBy(
+    removed.toSorted((one, other) => one.from - other.from),
+    ({ session }) => session,
+  );
+  const changed: SeqRange[] = [];
+  let waiting = inserted;
+  for (const range of line) {
+    const { session, to } = range;
+    const own = gaps.get(session) ?? [];
+    let { from } = range;
+    for (let index = findFirstGap(own, from); index < own.length; index++) {
+      const gap = own[index] as SeqRange;
+      if (gap.from > to) break;
+      changed.push({ session, from, to: gap.from - 1 }, ...waiting);
+      from = gap.to + 1;
+      waiting = [];
+    }
+    changed.push(from === range.from ? range : { session, from, to });
   }
-  return tidyRanges(line.flatMap((range) => cutRange(range, gone.get(range.session))));
+  return tidyRanges(changed);
 }
 
-/** The parts of a range that remain without some of its entries. */
-function cutRange(range: SeqRange, gone: ReadonlySet<number> | undefined): Line {
-  const inside = [...(gone ?? [])].filter((seq) => range.from <= seq && seq <= range.to);
-  if (inside.length === 0) return [range];
-  const ends = [range.from - 1, ...inside.sort((a, b) => a - b), range.to + 1];
-  return ends.slice(1).map((end, at) => ({ ...range, from: (ends[at] as number) + 1, to: end - 1 }));
+/** Index of the first of sorted ranges that does not end before a seq. */
+function findFirstGap(gaps: readonly SeqRange[], seq: number): number {
+  let [low, high] = [0, gaps.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((gaps[middle] as SeqRange).to < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The change from a line to the next one, if that has nothing but entries of the first, in the same order. */
+export function findRemoval(line: Line, next: Line): LineChange | undefined {
+  const sessions = new Set(line.map(({ session }) => session));
+  const removed = [...sessions].flatMap((session) =>
+    subtractRanges(listSeqs(line, session), listSeqs(next, session)).map(([from, to]) => ({
+      session,
+      from,
+      to,
+    })),
+  );
+  // A long list of removed ranges would be written in full anyway.
+  if (removed.length > next.length) return undefined;
+  const changed = changeLine(line, { removed });
+  const isSame = changed.every(({ session, from, to }, index) => {
+    const other = next[index];
+    return other?.session === session && other.from === from && other.to === to;
+  });
+  return isSame && changed.length === next.length ? { removed } : undefined;
+}
+
+/** The seqs of one session in some ranges. */
+export function listSeqs(ranges: readonly SeqRange[], session: string): readonly NumberRange[] {
+  return joinRanges(
+    ranges.flatMap((range) => (range.session === session ? [[range.from, range.to] as const] : [])),
+  );
 }
 
 function requireOnLine(line: Line, place: Place): number {

@@ -253,3 +253,54 @@ describe("whatever the window, the policy and what is protected", () => {
     },
   );
 });
+
+describe("messages that a person brought back by undoing a summary", () => {
+  /** A session with an automatic summary that a person has undone, and the places that came back. */
+  async function undone(threshold: number) {
+    const session = await (await testKernel(optionsFor(40_000))).session();
+    const window = session.window({
+      model: "m",
+      policy: "none",
+      compaction: { model: summarizer(), threshold },
+    });
+    const places = async () => (await window.look()).slots.map(({ seq }) => seq);
+    let before: readonly number[] = [];
+    let number = 0;
+    const goOn = async () => {
+      await turn(session, number++, 100);
+      before = await places();
+      return window.fit();
+    };
+    while ((await summariesOf(session)) === 0) await goOn();
+    const whole = before;
+    const left = whole.filter(
+      (
+        (now) => (seq: number) =>
+          !now.has(seq)
+      )(new Set(await places())),
+    );
+    const found = await session.overlays.findLastEdit();
+    await session.overlays.revert(found?.entry.seq as number);
+    expect(await places()).toEqual(expect.arrayContaining([...whole]));
+    return { session, window, whole, left, goOn, places };
+  }
+
+  test("stay while the window fits; only later messages are summarized", async () => {
+    const { session, whole, goOn, places } = await undone(30);
+    const first = await summariesOf(session);
+    for (let calls = 0; calls < 40 && (await summariesOf(session)) === first; calls++) await goOn();
+    expect(await summariesOf(session)).toBe(first + 1);
+    for (let calls = 0; calls < 3; calls++) {
+      expect(await places()).toEqual(expect.arrayContaining([...whole]));
+      await goOn();
+    }
+  });
+
+  test("leave when the limit forces it and the other messages are too few", async () => {
+    const { session, window, left, places } = await undone(95);
+    await session.append({ role: "user", text: WORDS.repeat(2_500) });
+    const fitted = await window.fit();
+    expect(fitted.tokens).toBeLessThanOrEqual(fitted.limits.most);
+    expect(await places()).not.toContain(left[0]);
+  });
+});

@@ -1,6 +1,7 @@
 import { appendFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { TestAgent } from "../support/agent.ts";
 import { ask, quiet, startGateway, type TestGateway } from "../support/gateway.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
 import { says, startUpstream } from "../support/upstream.ts";
@@ -451,6 +452,40 @@ test("appends, fits and careful recalls count as requests, and stored bytes have
     stored.push(await post(bob, "/sessions/notes/entries", entry(`${part} ${"word ".repeat(1_500)}`)));
   expect(stored.map(({ status }) => status)).toEqual([201, 201, 429]);
   expect(JSON.parse(stored[2]?.text ?? "").error).toMatchObject({ code: "LIMIT_REACHED" });
+});
+
+test("a person who has stored enough for the day is refused in the form of each API, and nothing of it is stored or sent", async () => {
+  const upstream = await startUpstream(says("Fine."));
+  const limits = { maxPersonBytes: 20_000 };
+  const gateway = await startGateway({ upstream: upstream.url, config: { limits } });
+  const { team } = gateway.kernel;
+  const { secret: bob } = await team.add("bob", { by });
+  const { secret: carol } = await team.add("carol", { by });
+  const agent = new TestAgent(gateway);
+  agent.headers["x-longhaul-token"] = bob;
+  // Each request repeats the conversation, but only its new words count.
+  for (let turn = 1; turn <= 8; turn++) await agent.say(`Turn ${turn}: ${"word ".repeat(200)}`);
+  await quiet(gateway);
+  const sessions = await gateway.kernel.sessions();
+  const heard = upstream.heard.length;
+  const long = "word ".repeat(3_000);
+  const refused = await send(gateway, bob, long);
+  expect(refused.status).toBe(429);
+  expect(JSON.parse(refused.text)).toMatchObject({
+    type: "error",
+    error: { type: "rate_limit_error", message: expect.stringContaining("bob has stored as much today") },
+  });
+  const chat = await ask(gateway, {
+    path: "/v1/chat/completions",
+    headers: { "x-longhaul-token": bob },
+    body: { model: "gpt-5", messages: [{ role: "user", content: long }] },
+  });
+  expect(chat.status).toBe(429);
+  expect(JSON.parse(chat.text).error.message).toContain("limits.maxPersonBytes");
+  expect(upstream.heard).toHaveLength(heard);
+  expect(await gateway.kernel.sessions()).toEqual(sessions);
+  expect((await send(gateway, carol, long)).status).toBe(200);
+  await agent.say("A short question.");
 });
 
 test("metrics do not name a person who was erased", async () => {

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import { openKernel } from "../../src/index.ts";
 import type { AppendRequest } from "../../src/store/entry-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite/index.ts";
-import { say, testKernel, texts } from "../support/kernel.ts";
+import { testFolder } from "../support/folder.ts";
+import { say, testKernel, textOf, texts } from "../support/kernel.ts";
 
 test("an edit that brings an image keeps it while others append in between, and stores it once", async () => {
   const store = await openSqliteStore({ path: ":memory:" });
@@ -68,4 +70,37 @@ test("ranges that overlap, do not exist or are none cannot be put on the line", 
   await say(session, "4");
   expect(texts(await session.page())).toEqual(["1", "2", "3", "4"]);
   expect(await session.lines()).toHaveLength(1);
+});
+
+test("many removals store what each of them removes, and the line is the same after a restart", async () => {
+  const path = testFolder();
+  const kernel = await openKernel({ path });
+  const session = await kernel.session("s");
+  const numbers = Array.from({ length: 2_000 }, (_, index) => String(index + 1));
+  await session.appendAll(numbers.map((text) => ({ role: "user", text })));
+  const left = new Set(numbers);
+  let previous = 0;
+  for (let seq = 2; seq <= 1_600; seq += 4) {
+    previous = (await session.remove(seq)).previous;
+    left.delete(String(seq));
+  }
+  await session.replace(1_601, { role: "user", text: "1601" });
+  await session.rewind(1_900);
+  const expected = [...left].slice(0, [...left].indexOf("1900") + 1);
+  const lines = await session.read({ limit: 1_000, from: 2_001, kinds: ["line"] });
+  expect(lines).toHaveLength(402);
+  expect(JSON.stringify(lines).length / lines.length).toBeLessThan(1_000);
+  const steps = await session.lines();
+  await kernel.close();
+  await using again = await openKernel({ path });
+  const reopened = await again.session("s");
+  const readTexts = async () => {
+    const found: string[] = [];
+    for await (const entry of reopened.entries({ kinds: ["message"] })) found.push(textOf(entry));
+    return found;
+  };
+  expect(await readTexts()).toEqual(expected);
+  expect(await reopened.lines()).toEqual(steps);
+  await reopened.choose(previous);
+  expect(await readTexts()).toHaveLength(2_000 - 399);
 });

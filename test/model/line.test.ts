@@ -2,20 +2,26 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   buildLineAfter,
+  buildRemoval,
+  buildReplacement,
+  changeLine,
   closeLine,
   findRangeIndex,
+  findRemoval,
   keepBefore,
   keepThrough,
   type Line,
   MAX_LINE_RANGES,
-  removePlaces,
-  replacePlace,
 } from "../../src/model/line.ts";
 import { proofRounds, sizedTest } from "../support/proof.ts";
 
 const S = "s";
 const at = (seq: number) => ({ session: S, seq });
 const range = (from: number, to: number, session = S) => ({ session, from, to });
+const replacePlace = (line: Line, place: ReturnType<typeof at>, inserted: Line) =>
+  changeLine(line, buildReplacement(line, place, inserted));
+const removePlaces = (line: Line, places: readonly ReturnType<typeof at>[]) =>
+  changeLine(line, buildRemoval(line, places));
 const seqsOf = (line: Line) =>
   line.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
 
@@ -78,6 +84,7 @@ describe("a line", () => {
           if (model.length === 0) break;
           const index = pick % model.length;
           const seq = model[index] as number;
+          const before = line;
           if (kind === "through") [line, model] = [keepThrough(line, at(seq)), model.slice(0, index + 1)];
           if (kind === "before") [line, model] = [keepBefore(line, at(seq)), model.slice(0, index)];
           if (kind === "remove") [line, model] = [replacePlace(line, at(seq), []), model.toSpliced(index, 1)];
@@ -88,6 +95,8 @@ describe("a line", () => {
               model.toSpliced(index, 1, fresh),
             ];
           }
+          const removal = kind === "replace" ? undefined : findRemoval(before, line);
+          if (removal) expect(changeLine(before, removal)).toEqual(line);
           expect(seqsOf(line)).toEqual(model);
           for (const held of model) expect(findRangeIndex(line, S, held)).toBeGreaterThanOrEqual(0);
         }

@@ -54,6 +54,7 @@ describe("the files of a store", () => {
       "9d181a8990cd2df9",
       "b7fe031912c2acc2",
       "65241d88864ff67a",
+      "1f7105cc95417ad2",
     ]);
   });
 });

@@ -1,4 +1,3 @@
-import { BoundedMap } from "../../base/bounded-map.ts";
 import { SerialQueue } from "../../base/serial-queue.ts";
 import type { ApiCaller } from "./api-caller.ts";
 import { ApiError } from "./api-error.ts";
@@ -12,8 +11,8 @@ export type RouteWeight = "stores" | "computes" | "stream";
 /** Bounds of one person with a token. */
 export interface PersonBounds {
   readonly maxPersonStreams: number;
-  /** Bytes stored in a day. */
-  readonly maxPersonBytes: number;
+  /** Counts bytes that a person stores; throws if there are too many in a day. */
+  countStored(caller: Pick<ApiCaller, "id" | "name">, sizeBytes: number): void;
   /** Counts a request in the budgets of a person; throws if one is used up. */
   charge(person: string): Promise<void>;
 }
@@ -22,8 +21,6 @@ export interface PersonBounds {
 const MAX_WAITING = 16;
 /** Computing takes a core, so few people compute at once. */
 const MAX_COMPUTING = 2;
-const MAX_PEOPLE = 10_000;
-const DAY_MS = 86_400_000;
 
 /** Shares the gateway among people: nobody computes twice at once, holds all streams, or fills the disk. */
 export class PersonLoad {
@@ -31,9 +28,6 @@ export class PersonLoad {
   readonly #streams = new Map<string, number>();
   readonly #computing = new Map<string, SerialQueue>();
   readonly #cores = Array.from({ length: MAX_COMPUTING }, () => new SerialQueue());
-  readonly #stored = new BoundedMap<string, { readonly day: number; readonly bytes: number }>({
-    max: MAX_PEOPLE,
-  });
 
   constructor(bounds: PersonBounds) {
     this.#bounds = bounds;
@@ -47,7 +41,7 @@ export class PersonLoad {
   ): Promise<T> {
     if (weight === undefined) return work();
     if (weight === "stream") return this.#stream(caller, work);
-    if (weight === "stores") this.#countBytes(caller, sizeBytes);
+    if (weight === "stores") this.#bounds.countStored(caller, sizeBytes);
     if (caller.name !== undefined) await this.#bounds.charge(caller.name);
     return weight === "computes" ? this.#compute(caller.id, work) : work();
   }
@@ -64,21 +58,6 @@ export class PersonLoad {
       if (left === 0) this.#streams.delete(id);
       else this.#streams.set(id, left);
     }
-  }
-
-  #countBytes({ id, name }: ApiCaller, sizeBytes: number): void {
-    if (name === undefined) return;
-    const day = Math.floor(Date.now() / DAY_MS);
-    const known = this.#stored.get(id);
-    const bytes = (known?.day === day ? known.bytes : 0) + sizeBytes;
-    if (bytes > this.#bounds.maxPersonBytes) {
-      const secondsLeft = Math.ceil(((day + 1) * DAY_MS - Date.now()) / 1_000);
-      throw createLimitError(
-        `${name} has stored as much through the API today as one person may (limits.maxPersonBytes).`,
-        secondsLeft,
-      );
-    }
-    this.#stored.set(id, { day, bytes });
   }
 
   async #compute<T>(id: string, work: () => Promise<T>): Promise<T> {

@@ -128,7 +128,9 @@ export const entrySchema = defineSchema(
     z.object({
       ...base,
       kind: z.literal("line"),
-      ranges: z.array(rangeSchema),
+      ranges: about(z.array(rangeSchema), "The whole line, or with `removed` only its last range."),
+      removed: about(z.array(rangeSchema).optional(), "Entries of the previous line that this one lacks."),
+      inserted: about(z.array(rangeSchema).optional(), "Entries at the place of the first removed one."),
       reason: z.string(),
       previous: z.number().int(),
       previousEnd: z.number().int(),

@@ -21,7 +21,7 @@ function describeAside(entry: Aside): string {
     case "damaged":
       return `damaged ${entry.was ?? "entry"}: ${entry.problem}`;
     case "line":
-      return `line: ${entry.reason}; ${formatQuantity(entry.ranges.length, "range")}`;
+      return `line: ${entry.reason}; ${formatQuantity((entry.removed ?? entry.ranges).length, "range")}${entry.removed ? " left" : ""}`;
     case "usage":
       return `usage${entry.model === undefined ? "" : ` of ${entry.model}`}: ${formatUsage(entry.usage, readRetries(entry))}`;
     case "pin":

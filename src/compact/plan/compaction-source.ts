@@ -1,6 +1,7 @@
 import { groupSlots } from "../../window/group.ts";
 import { isSystem } from "../../window/is-system.ts";
 import type { Stretch } from "../../window/live/line-places.ts";
+import { createHeldTest, findHeldSeq, type LoadedWindow } from "../../window/live/load-window.ts";
 import type { Slot } from "../../window/slot.ts";
 
 /** Messages that a compaction must not touch. */
@@ -9,8 +10,14 @@ export interface KeepOptions {
   readonly lastMessages?: number;
 }
 
+/** The content that an automatic compaction spares after a person's undo. */
+export interface SparingOptions {
+  /** "held": content that came back; "shown": also everything else that the window showed then. Default: none. */
+  readonly spares?: "shown" | "held" | undefined;
+}
+
 /** Marks on a window that affect a compaction. */
-interface CompactionMarks {
+interface CompactionMarks extends Partial<Pick<LoadedWindow, "held" | "places">> {
   readonly pins: ReadonlySet<number>;
   readonly summaries: ReadonlySet<number>;
   /** Stretch of messages after the opening that were too many to read. */
@@ -40,14 +47,19 @@ const LAST_MESSAGES = 3;
 export function findCompactionSource(
   slots: readonly Slot[],
   marks: CompactionMarks,
-  keep: KeepOptions = {},
+  keep: KeepOptions & SparingOptions = {},
 ): CompactionSource | undefined {
   const end = findEnd(slots, keep.lastMessages ?? LAST_MESSAGES);
   const first = slots.findIndex(({ message, seq }) => message.role === "user" && !marks.summaries.has(seq));
   const previousIndex = slots.findLastIndex(({ seq }, index) => index < end && marks.summaries.has(seq));
   const start = Math.max(first, previousIndex) + 1;
   const system = slots.filter(isSystem).map(({ seq }) => seq);
-  const spared = new Set([...marks.pins, ...system, ...findLatestReply(slots)]);
+  const spared = new Set([
+    ...marks.pins,
+    ...system,
+    ...findLatestReply(slots),
+    ...findHeld(slots, marks, keep.spares),
+  ]);
   const source = slots.slice(start, end).filter(({ seq }) => !spared.has(seq));
   const previous = slots[previousIndex];
   const last = slots[end - 1];
@@ -57,14 +69,33 @@ export function findCompactionSource(
     marks.unread?.from ?? Number.POSITIVE_INFINITY,
   );
   const pins = slots.filter(({ seq }) => spared.has(seq) && from <= seq && seq <= last.seq);
+  const stretches = splitAround(
+    { from, to: last.seq },
+    pins.map(({ seq }) => seq),
+  );
+  const replaced = [...source, ...(previous ? [previous] : [])];
   return {
     slots: source,
     ...(previous && { previous }),
-    stretches: splitAround(
-      { from, to: last.seq },
-      pins.map(({ seq }) => seq),
+    // Between messages that stay there may be entries of other kinds, which no window shows.
+    stretches: stretches.filter(
+      (stretch) =>
+        (marks.unread && marks.unread.from <= stretch.to && stretch.from <= marks.unread.to) ||
+        replaced.some(({ seq }) => stretch.from <= seq && seq <= stretch.to),
     ),
   };
+}
+
+/** Places of messages to spare because a person has brought content back. */
+function findHeld(
+  slots: readonly Slot[],
+  { held = [], places, summaries }: CompactionMarks,
+  spares: SparingOptions["spares"],
+): readonly number[] {
+  if (!spares || held.length === 0 || !places) return [];
+  const isHeld = createHeldTest({ held, places });
+  const shownSeq = spares === "shown" ? findHeldSeq({ held, places }) : 0;
+  return slots.flatMap(({ seq }) => (!summaries.has(seq) && (isHeld(seq) || seq <= shownSeq) ? [seq] : []));
 }
 
 /** Places of the latest assistant message with its results, which stays no matter how many messages follow it. */

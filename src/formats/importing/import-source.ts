@@ -219,7 +219,8 @@ class SourceImport {
     if (lane.sessionImport) return lane.sessionImport;
     const { source } = this.#found;
     const id = buildImportedSessionId(source, lane.child);
-    const { title = lane.child === undefined ? source.title : undefined, createdAt, meta } = lane.facts;
+    const own = lane.child === undefined ? source.title : undefined;
+    const { title = own ?? lane.firstRequest, createdAt, meta } = lane.facts;
     const options = {
       meta: { source: describeSource(source), ...meta },
       ...(title !== undefined && { title }),

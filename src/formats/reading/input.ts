@@ -1,3 +1,4 @@
+import { realpathSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { describeJsonFault, parseJson } from "../../base/parse-json.ts";
@@ -40,6 +41,8 @@ export class Input {
   readonly #paths: readonly string[];
   readonly #databases: DatabaseCopies | undefined;
   readonly #onBytes: (count: number) => void;
+  /** The last bytes that were read of a plain file, so that its position is known without opening it again. */
+  #tail: { readonly path: string; readonly end: number; readonly bytes: Buffer } | undefined;
 
   constructor(options: InputOptions) {
     this.resume = options.resume;
@@ -54,7 +57,7 @@ export class Input {
 
   /** Reads the records of a JSONL file in batches, from a position or from the beginning. */
   async *jsonLines(path: string, from?: Position): AsyncGenerator<readonly JsonLine[]> {
-    const chunks = this.#readBytes(await this.#checkOwn(path), from?.offset);
+    const chunks = this.#readBytes(this.#checkOwn(path), from?.offset);
     let [line, end] = [from?.lines ?? 0, from?.offset ?? 0];
     try {
       for await (const batch of readJsonLines(chunks, this.limits.maxRecordBytes, from)) {
@@ -70,7 +73,7 @@ export class Input {
   /** Reads the elements of a root array, or the fields of a root object with the named arrays element by element. */
   async *jsonElements(path: string, arrays: readonly string[] = []): AsyncGenerator<JsonElement> {
     const { maxRecordBytes } = this.limits;
-    const chunks = this.#readBytes(await this.#checkOwn(path));
+    const chunks = this.#readBytes(this.#checkOwn(path));
     let line = 1;
     try {
       for await (const element of readJsonElements(chunks, { arrays, maxRecordBytes })) {
@@ -102,7 +105,7 @@ export class Input {
     const pieces: Buffer[] = [];
     let size = 0;
     try {
-      for await (const chunk of this.#readBytes(await this.#checkOwn(path))) {
+      for await (const chunk of this.#readBytes(this.#checkOwn(path))) {
         size += chunk.length;
         if (size > this.limits.maxRecordBytes)
           return buildProblem(path, `longer than ${this.limits.maxRecordBytes} bytes; not read`);
@@ -119,20 +122,20 @@ export class Input {
 
   /** Streams the bytes of a file. */
   async *bytes(path: string): AsyncGenerator<Buffer> {
-    yield* this.#readBytes(await this.#checkOwn(path));
+    yield* this.#readBytes(this.#checkOwn(path));
   }
 
   /** Lists a folder of the source; undefined if there is none. */
   async folder(path: string): Promise<Folder | undefined> {
     const real = await realpath(path).catch(() => undefined);
     if (real === undefined) return undefined;
-    if (real !== (await this.#checkOwn(path))) throw createAccessError(path);
+    if (real !== this.#checkOwn(path)) throw createAccessError(path);
     return listFolder(path, { root: this.#root, isClaimed: () => false, report: () => undefined });
   }
 
   /** Opens a SQLite database for reading without modifying the source. The caller must close it. */
   async database(path: string): Promise<SourceDatabase> {
-    if (!(await readFileFacts(await this.#checkOwn(path)))) throw createAccessError(path);
+    if (!(await readFileFacts(this.#checkOwn(path)))) throw createAccessError(path);
     const options = { signal: this.signal, maxQueryMs: this.limits.maxQueryMs };
     return this.#databases ? this.#databases.open(path, options) : openSourceDatabase(path, options);
   }
@@ -141,13 +144,18 @@ export class Input {
   async position(path: string, line: Pick<JsonLine, "end" | "line" | "isOpen">): Promise<Position> {
     // The line break of an open line is still missing; read later as a blank line, it gets this line's number.
     const lines = line.isOpen ? line.line - 1 : line.line;
-    return { offset: line.end, lines, check: await this.#hashBefore(await this.#checkOwn(path), line.end) };
+    const { end } = line;
+    const tail = this.#tail;
+    const isKnown =
+      tail?.path === path && tail.end === end && tail.bytes.length === Math.min(end, CHECK_BYTES);
+    const check = isKnown ? hashPosition(tail.bytes) : await this.#hashBefore(this.#checkOwn(path), end);
+    return { offset: end, lines, check };
   }
 
   /** Returns the position if the file is unchanged up to it; undefined if it must be read from the beginning. */
   async validatePosition(path: string, position: Position | undefined): Promise<Position | undefined> {
     if (!position || !Number.isSafeInteger(position.offset)) return undefined;
-    const own = await this.#checkOwn(path);
+    const own = this.#checkOwn(path);
     const facts = await readFileFacts(own);
     if (!facts || (!isCompressed(own) && facts.sizeBytes < position.offset)) return undefined;
     return (await this.#hashBefore(own, position.offset)) === position.check ? position : undefined;
@@ -155,7 +163,10 @@ export class Input {
 
   async *#readBytes(path: string, from = 0): AsyncGenerator<Buffer> {
     const { limits, signal } = this;
-    const chunks = readBytes(path, { from, limits, ...(signal && { signal }) });
+    const onRead = (bytes: Buffer, end: number) => {
+      this.#tail = { path, end, bytes: Buffer.from(bytes.subarray(-CHECK_BYTES)) };
+    };
+    const chunks = readBytes(path, { from, limits, onRead, ...(signal && { signal }) });
     for await (const chunk of chunks) {
       this.#onBytes(chunk.length);
       yield chunk;
@@ -167,9 +178,9 @@ export class Input {
       const facts = (await readFileFacts(path)) as FileFacts;
       return `${facts.sizeBytes}:${facts.modifiedAt}`;
     }
+    const from = Math.max(0, offset - CHECK_BYTES);
     const { file } = await openFile(path);
     try {
-      const from = Math.max(0, offset - CHECK_BYTES);
       const before = Buffer.alloc(offset - from);
       const { bytesRead } = await file.read(before, 0, before.length, from);
       return hashPosition(before.subarray(0, bytesRead));
@@ -179,11 +190,20 @@ export class Input {
   }
 
   /** Refuses paths outside the source, and links that lead out of the tree. */
-  async #checkOwn(path: string): Promise<string> {
+  #checkOwn(path: string): string {
     const isOwn = resolve(path) === path && this.#paths.some((own) => isWithin(path, own));
-    const folder = await realpath(dirname(path)).catch(() => undefined);
-    if (isOwn && folder === dirname(path) && isWithin(path, this.#root)) return path;
+    const parent = dirname(path);
+    if (isOwn && resolveFolder(parent) === parent && isWithin(path, this.#root)) return path;
     throw createAccessError(path);
+  }
+}
+
+/** The real path of a folder. In a thread of its own, this short call would take most of the time of a small file. */
+function resolveFolder(path: string): string | undefined {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return undefined;
   }
 }
 

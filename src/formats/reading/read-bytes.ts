@@ -12,6 +12,8 @@ export interface BytesOptions {
   readonly signal?: AbortSignal;
   /** Size of one read. */
   readonly chunkBytes?: number;
+  /** Called with the bytes of a plain file as they are, and the offset after them. */
+  readonly onRead?: (bytes: Buffer, end: number) => void;
 }
 
 /**
@@ -30,7 +32,7 @@ export async function* readBytes(path: string, options: BytesOptions): AsyncGene
 async function* readPlainBytes(
   path: string,
   from: number,
-  { signal, chunkBytes = CHUNK_BYTES }: Omit<BytesOptions, "limits">,
+  { signal, onRead, chunkBytes = CHUNK_BYTES }: Omit<BytesOptions, "limits">,
 ): AsyncGenerator<Buffer> {
   const { file, sizeBytes } = await openFile(path);
   const size = Math.min(chunkBytes, sizeBytes + 1);
@@ -46,7 +48,9 @@ async function* readPlainBytes(
       if (bytesRead === size) reading = read(other, position);
       // A failed read is reported when it is awaited.
       reading.catch(() => undefined);
-      if (bytesRead > 0) yield current.subarray(0, bytesRead);
+      const bytes = current.subarray(0, bytesRead);
+      if (bytesRead > 0) onRead?.(bytes, position);
+      if (bytesRead > 0) yield bytes;
       if (bytesRead < size) return;
       [current, other] = [other, current];
     }

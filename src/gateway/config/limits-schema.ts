@@ -41,7 +41,9 @@ export const limitsSchema = z
         .describe("maximum open event streams of one person with a token"),
       maxPersonBytes: bytes(1_024 * 1_024 * MIB)
         .default(1_024 * MIB)
-        .describe("maximum bytes that one person with a token stores through the API in a day"),
+        .describe(
+          "maximum bytes that one person with a token stores in a day, through the API and by new messages of conversations",
+        ),
       maxThreads: wholeSchema(1, 1_000_000)
         .default(1_000)
         .describe("maximum conversations in memory; name tables are sized accordingly"),

@@ -22,4 +22,6 @@ export interface Incoming {
   readonly spending: RequestSpending;
   /** Called when the request is about to be sent, so that the next one can be prepared. */
   readonly onPrepared: () => void;
+  /** Called with the bytes of the messages that the log does not have yet, which count as stored by the person. */
+  readonly onStored: (storedBytes: number) => void;
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
+  type EntryId,
+  isLonghaulError,
   type Kernel,
   LonghaulError,
   type Session,
@@ -108,11 +110,25 @@ export class FamilyRoots {
     }
   }
 
-  /** Creates the only root of an explicit id; undefined if it exists already, or if another gateway has just begun it. */
-  async createOnly(build: (id: SessionId) => SessionOptions): Promise<Session | undefined> {
+  /**
+   * Creates the only root of an explicit id, as a fork where it has an origin; undefined if it exists already, or if
+   * another gateway has just begun it.
+   */
+  async createOnly(
+    build: (id: SessionId) => SessionOptions,
+    origin?: { readonly session: SessionId; readonly last: EntryId },
+  ): Promise<Session | undefined> {
     const id = this.#idOf(1);
     if (this.#roots.size > 0 || (await this.#kernel.find(id))) return undefined;
     const options = build(id);
+    if (origin) {
+      await using trunk = await this.#kernel.session(origin.session);
+      await trunk.fork({ id, at: origin.last, keepsEdits: true, ...options }).catch((error: unknown) => {
+        // Another gateway has taken the id, or the origin has left the entry since: the conversation begins unrelated.
+        const isTaken = isLonghaulError(error, "POSITION_CONFLICT") || isLonghaulError(error, "NOT_ON_LINE");
+        if (!isTaken) throw error;
+      });
+    }
     const root = await this.#kernel.session(id, options);
     this.#add(root);
     const { meta } = await root.record();

@@ -5,7 +5,7 @@ import { findFreeChildId } from "../identity/session-ids.ts";
 import { addArm, chooseOwnArm, findArm } from "./family-arm.ts";
 import type { FamilyRoots } from "./family-roots.ts";
 import { buildThreadMeta } from "./new-thread-meta.ts";
-import { findClosestThread } from "./related-threads.ts";
+import { findClosestThread, findForkOrigin } from "./related-threads.ts";
 import type { Thread } from "./thread.ts";
 import type { ThreadLookup } from "./thread-lookup.ts";
 import { encodeThreadMeta, type ThreadMeta } from "./thread-meta.ts";
@@ -65,18 +65,22 @@ export async function openNewThread(
   return { session: child, meta, main };
 }
 
-/** Creates the root of an explicit id as the main conversation; undefined if the root exists already. */
+/**
+ * Creates the root of an explicit id as the main conversation: a fork if its client has copied another one; undefined if
+ * the root exists already.
+ */
 async function createOnlyRoot(
-  { facts }: ThreadLookup,
+  request: ThreadLookup,
   plain: ThreadMeta,
-  { roots, controlShare, toStoredTitle }: NewThreadDeps,
+  { kernel, roots, controlShare, toStoredTitle }: NewThreadDeps,
 ): Promise<NewThread | undefined> {
-  const title = toStoredTitle(buildTitle(facts.messages));
+  const origin = await findForkOrigin(kernel, request);
+  const title = origin?.title ?? toStoredTitle(buildTitle(request.facts.messages));
   let meta = plain;
   const session = await roots.createOnly((id) => {
-    meta = addArm(plain, chooseOwnArm(id, controlShare));
+    meta = addArm(plain, origin ? origin.meta.arm : chooseOwnArm(id, controlShare));
     return { meta: encodeThreadMeta(meta), ...(title !== undefined && { title }) };
-  });
+  }, origin);
   return session && { session, meta };
 }
 

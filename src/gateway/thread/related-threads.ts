@@ -1,13 +1,23 @@
 import { countCommonPrefix } from "../../conversation/align-messages.ts";
-import { type EntryId, textOfMessage } from "../../index.ts";
+import { Conversation } from "../../conversation/conversation.ts";
+import { type EntryId, type Kernel, type SessionId, textOfMessage } from "../../index.ts";
 import type { KeyedMessages } from "../identity/align-request.ts";
 import { compareToThread } from "../identity/likeness.ts";
+import { getMessageKey } from "../identity/message-key.ts";
+import { listSessionPrefixes } from "../identity/person-ids.ts";
+import { endsWithReply } from "./stored-threads.ts";
 import type { Thread } from "./thread.ts";
+import type { ThreadLookup } from "./thread-lookup.ts";
+import { parseThreadMeta, type ThreadMeta } from "./thread-meta.ts";
 
 /** Number of conversations to compare, most recently used first. */
 const MAX_COMPARED = 32;
 /** The first user message is among this many messages. */
 const FIRST_MESSAGES = 8;
+/** Number of a person's newest sessions among which the origin of a copied conversation is searched. */
+const MAX_ORIGINS = 1_000;
+/** Number of them whose last messages are read, because their client has summarized or trimmed the beginning. */
+const MAX_READ_ENDS = 100;
 /** Shorter texts could belong to any conversation. */
 const MIN_LENGTH = 12;
 
@@ -58,6 +68,48 @@ export async function findClosestThread(
     if (last !== undefined && same > (best?.same ?? 0)) best = { thread, last, same };
   }
   return best;
+}
+
+/** The place in another conversation that a new one continues. */
+interface ForkOrigin {
+  readonly session: SessionId;
+  readonly meta: ThreadMeta;
+  readonly title: string | undefined;
+  /** The last shared entry. */
+  readonly last: EntryId;
+}
+
+/**
+ * The stored conversation of the same person that the first request of a new id has copied, up to a reply which this
+ * gateway has relayed: clients give a fork of a conversation its own id. Replies that the client wrote itself, such as
+ * the examples of a prompt, make no fork.
+ */
+export async function findForkOrigin(
+  kernel: Kernel,
+  { caller, keys, roles, firstKey }: ThreadLookup,
+): Promise<ForkOrigin | undefined> {
+  const lastReply = roles.lastIndexOf("assistant");
+  const reply = keys[lastReply];
+  if (reply === undefined) return undefined;
+  let compared = 0;
+  for (const prefix of listSessionPrefixes(caller.principal)) {
+    const records = await kernel.sessions({ prefix, limit: MAX_ORIGINS });
+    for (const [index, { id, meta: stored, title }] of records.entries()) {
+      const meta = parseThreadMeta(stored);
+      if (meta?.kind !== "main") continue;
+      const isAlike = meta.firstKey === firstKey;
+      if (!isAlike && (index >= MAX_READ_ENDS || !(await endsWithReply(kernel, id, reply)))) continue;
+      if (++compared > MAX_COMPARED) return undefined;
+      await using session = await kernel.session(id);
+      const line = await new Conversation(session, getMessageKey).readLine();
+      const last = line.messages[lastReply]?.id;
+      if (last === undefined || countCommonPrefix(line.keys, keys) <= lastReply) continue;
+      const entry = await session.entry(last);
+      if (entry?.kind === "message" && entry.message.model !== undefined)
+        return { session: id, meta, title, last };
+    }
+  }
+  return undefined;
 }
 
 /** True if a request contains the whole conversation, so that no summary replaces it. */

@@ -53,7 +53,9 @@ export async function openStoredThreads(
     }
     for (const { id, meta: stored } of await root.children({ limit: MAX_CHILDREN })) {
       const meta = parseThreadMeta(stored);
-      if (meta?.firstKey === firstKey && !isKnown(id))
+      // A fork under an id of its own is another family.
+      const isOwn = id.startsWith(`${root.id}/`);
+      if (isOwn && meta?.firstKey === firstKey && !isKnown(id))
         found.push({ session: await kernel.session(id), meta });
     }
   }

@@ -15,6 +15,9 @@ interface CompactedCall {
   readonly isRefused: boolean;
 }
 
+/** A refused window is cut to 75 % of its size unless the provider names its limit. */
+const REFUSED_EXCESS = 0.25;
+
 /** Describes a window for the decision whether it needs a summary. */
 export function buildCompactionState(
   { settings, meter, cache, expectedCalls, isRefused }: CompactedCall,
@@ -32,6 +35,7 @@ export function buildCompactionState(
     modelSettings,
     policyTurns: policy.maxTurns?.(limits.window),
     isForced: isRefused || tokens > limits.most,
+    excessTokens: Math.max(tokens - limits.most, isRefused ? tokens * REFUSED_EXCESS : 0),
     isHot: cache !== "cold",
     expectedCalls,
     facts,

@@ -49,7 +49,10 @@ export async function findHeldEntries(
     );
   for (const { entry } of overlays) {
     const { edit, session, seq, author } = entry;
-    if (edit.type === "plan") for (const one of edit.held ?? []) if (!isReleased(one.revert)) held.push(one);
+    // A summary that stays in force may name the same reverts as a later plan.
+    for (const one of edit.type === "plan" || edit.type === "summarize" ? (edit.held ?? []) : [])
+      if (!isReleased(one.revert) && !held.some(({ revert }) => isSamePlace(revert, one.revert)))
+        held.push(one);
     if (edit.type !== "revert" || author === "longhaul") continue;
     const ranges = edit.since
       ? await listRangesSince(entries, line, entry)
@@ -57,6 +60,10 @@ export async function findHeldEntries(
     if (ranges.length > 0) held.push({ revert: { session, seq }, ranges });
   }
   return held;
+}
+
+function isSamePlace(one: Place, other: Place): boolean {
+  return one.session === other.session && one.seq === other.seq;
 }
 
 async function listRangesOf(

@@ -284,3 +284,17 @@ export function toSlot(
     ...(cite !== `#${place}` && { cite }),
   };
 }
+
+/** A test for the places of a window that a person has brought back. */
+export function createHeldTest({
+  held,
+  places,
+}: Pick<LoadedWindow, "held" | "places">): (seq: number) => boolean {
+  const stretches = held.flatMap(({ ranges }) => places.toStretches(ranges));
+  return (seq) => stretches.some(({ from, to }) => from <= seq && seq <= to);
+}
+
+/** The place where a person last brought content back; 0 if nobody did. */
+export function findHeldSeq({ held, places }: Pick<LoadedWindow, "held" | "places">): number {
+  return Math.max(0, ...held.map(({ revert }) => places.findPlace(revert) ?? 0));
+}

@@ -10,7 +10,7 @@ import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { checkProposedWindow } from "./check-proposed-window.ts";
 import { isWorthEditing } from "./edit-guard.ts";
 import type { WindowUpdate } from "./follower.ts";
-import type { LoadedWindow } from "./load-window.ts";
+import { createHeldTest, findHeldSeq, type LoadedWindow } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
 import { REFUSED_REASON } from "./refusals.ts";
 import { findLastPlan, hasRemovedContent } from "./removed-content.ts";
@@ -234,7 +234,7 @@ export class PolicyPlanner {
       isPatient: true,
       editedSeq: findLastPlan({ overlays }),
       isHeld: createHeldTest(window),
-      heldSeq: Math.max(0, ...window.held.map(({ revert }) => window.places.findPlace(revert) ?? 0)),
+      heldSeq: findHeldSeq(window),
       ...(shrinkFilters && { shrinkFilters }),
       settledSeq: Math.max(
         0,
@@ -304,10 +304,4 @@ export class PolicyPlanner {
 
 function countReplies(slots: readonly Slot[]): number {
   return slots.filter(({ message, isNote }) => message.role === "assistant" && !isNote).length;
-}
-
-/** A test for the places of a window that a person has brought back. */
-function createHeldTest({ held, places }: LoadedWindow): (seq: number) => boolean {
-  const stretches = held.flatMap(({ ranges }) => places.toStretches(ranges));
-  return (seq) => stretches.some(({ from, to }) => from <= seq && seq <= to);
 }

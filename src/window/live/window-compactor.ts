@@ -18,6 +18,8 @@ export interface CompactionState {
   readonly policyTurns?: number | undefined;
   /** True if the window is too large by our count, or the provider said so. */
   readonly isForced: boolean;
+  /** Tokens by which it is too large, as the provider counts them; 0 or less if it is not. */
+  readonly excessTokens: number;
   readonly isHot: boolean;
   readonly expectedCalls: number;
   readonly facts: ModelFacts;

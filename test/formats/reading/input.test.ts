@@ -229,3 +229,19 @@ test("bytes that were read are told", async () => {
   await collect(input.jsonLines(put("a.jsonl", '{"a":1}\n')));
   expect(count).toBe(8);
 });
+
+test.each(["utf8", "utf16le"] as const)(
+  "the position at the end of a file in %s is known without opening the file again",
+  async (encoding) => {
+    const { root, task, put, input } = makeSource();
+    const text = `${JSON.stringify({ number: 1, words: "word ".repeat(400) })}\n`;
+    const path = put("lines.jsonl", Buffer.from(text.repeat(3), encoding));
+    const last = (await collect(input.jsonLines(path))).flat().at(-1) as JsonLine;
+    const fresh = await new Input({ root, paths: [task] }).position(path, last);
+    expect(await input.position(path, last)).toEqual(fresh);
+    expect(await new Input({ root, paths: [task] }).validatePosition(path, fresh)).toEqual(fresh);
+    if (encoding !== "utf8") return;
+    rmSync(path);
+    expect(await input.position(path, last)).toEqual(fresh);
+  },
+);

@@ -26,6 +26,8 @@ const SCHEMA_STEPS: readonly string[] = [
   BUDGET_FUNCTIONS,
   READER_GRANTS,
   OPEN_RESERVATIONS,
+  // Changes no table; keeps versions that know only whole lines from opening the store.
+  "SELECT 'lines may be stored as changes'",
 ];
 
 /** First half of the advisory lock's key; the second is made of the schema's name. */

@@ -8,9 +8,11 @@ import { TASK_QUEUES_MIGRATION as taskQueues } from "./007-task-queues.ts";
 import { TEAM_MIGRATION as team } from "./008-team.ts";
 import { OPEN_RESERVATIONS_MIGRATION as openReservations } from "./009-open-reservations.ts";
 import { AUDIT_INSERTS_MIGRATION as auditInserts } from "./010-audit-inserts.ts";
+import { LINE_CHANGES_MIGRATION as lineChanges } from "./011-line-changes.ts";
 
 /** All migrations in order; migration n upgrades a database from user_version n-1 to n. Never edited once released. */
 export const MIGRATIONS: readonly string[] = [
   ...[log, intakes, marks, leases, tasks],
   ...[checksums, taskQueues, team, openReservations, auditInserts],
+  lineChanges,
 ];
