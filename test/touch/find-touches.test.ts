@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
-import { findTouches } from "../../src/touch/find-touches.ts";
+import { findTouches, listReplacedTexts } from "../../src/touch/find-touches.ts";
 
 const call = (name: string, input: Json) => ({ type: "tool-call", callId: "1", name, input }) as const;
 
@@ -90,5 +90,39 @@ describe("touchesOf tells several files of one call", () => {
       "c",
       "b",
     ]);
+  });
+});
+
+describe("the texts that a call replaces", () => {
+  const patch = [
+    "*** Begin Patch",
+    "*** Update File: a.ts",
+    "@@ class A",
+    " first",
+    "-second",
+    "+other",
+    "@@",
+    "-third",
+    "*** Add File: b.ts",
+    "+new",
+    "*** End Patch",
+  ].join("\n");
+
+  test.each<[string, string, Json, readonly string[]]>([
+    ["Claude Code", "Edit", { file_path: "a", old_string: "one\ntwo", new_string: "three" }, ["one\ntwo"]],
+    [
+      "Claude Code",
+      "MultiEdit",
+      { file_path: "a", edits: [{ old_string: "one", new_string: "1" }, { old_string: "two" }] },
+      ["one", "two"],
+    ],
+    ["Claude Code", "Write", { file_path: "a", content: "whole" }, []],
+    ["opencode", "edit", { filePath: "a", oldString: "one", newString: "two" }, ["one"]],
+    ["an editor", "str_replace_editor", { command: "str_replace", path: "a", old_str: "one" }, ["one"]],
+    ["Codex", "apply_patch", patch, ["first\nsecond", "third"]],
+    ["Codex", "shell", { command: ["apply_patch", patch] }, ["first\nsecond", "third"]],
+    ["Codex", "shell", { command: ["bash", "-lc", "ls"] }, []],
+  ])("of %s, with %s", (_, name, input, texts) => {
+    expect(listReplacedTexts(call(name, input))).toEqual(texts);
   });
 });

@@ -36,6 +36,9 @@ interface Answer {
   readonly fullCost: number;
   /** Estimated extra calls for 100 requests. */
   readonly refetches: number;
+  /** Shares kept: old texts of edits, paths of calls, identifiers and lines of replies. */
+  readonly editTexts: number;
+  readonly paths: number;
   readonly identifiers: number;
   readonly lines: number;
   readonly edits: number;
@@ -92,6 +95,8 @@ function sumScores(policy: string, length: LengthName, all: readonly Comparison[
     cost: sum(({ score }) => score.cost) / free,
     fullCost: sum(({ score }) => score.cost + score.refetch.cost) / free,
     refetches: (100 * sum(({ score }) => score.refetch.calls)) / requests,
+    editTexts: share(({ editTexts }) => editTexts),
+    paths: share(({ paths }) => paths),
     identifiers: share(({ identifiers }) => identifiers),
     lines: share(({ lines }) => lines),
     edits: (100 * sum(({ score }) => score.edits)) / requests,
@@ -132,7 +137,7 @@ export const policies: Measurement = {
 };
 
 function* toRows(window: number, answer: Answer, isQuick: boolean) {
-  const { policy, cost, fullCost, identifiers, lines, edits, dearest } = answer;
+  const { policy, cost, fullCost, editTexts, paths, identifiers, lines, edits, dearest } = answer;
   const goals = policy === "longhaul" && !isQuick ? GOALS[window] : undefined;
   const id = `policies.${window / 1_000}k.${policy}`;
   yield toRow({
@@ -142,6 +147,8 @@ function* toRows(window: number, answer: Answer, isQuick: boolean) {
     goal: goals && most(goals.cost),
   });
   yield toRow({ id: `${id}.full`, value: fullCost, unit: "the same with estimated re-acquisition" });
+  yield toRow({ id: `${id}.texts`, value: editTexts, unit: "% of edits with their old text" });
+  yield toRow({ id: `${id}.paths`, value: paths, unit: "% of paths of calls" });
   yield toRow({ id: `${id}.ids`, value: identifiers, unit: "% kept", goal: goals && least(goals.ids) });
   yield toRow({ id: `${id}.lines`, value: lines, unit: "% kept", goal: goals && least(goals.lines) });
   yield toRow({ id: `${id}.edits`, value: edits, unit: "for 100 requests" });
@@ -157,7 +164,10 @@ function* toRows(window: number, answer: Answer, isQuick: boolean) {
 function renderTable(window: number, answers: readonly Answer[]): string {
   const head = `${window / 1_000}k window; cost relative to a window without bounds; sessions by the tokens of their longest request`;
   const rows = [
-    ["sessions", "n", "policy", "cost", "+refetch", "calls/100", "ids", "lines", "edits/100", "dearest"],
+    [
+      ...["sessions", "n", "policy", "cost", "+refetch", "calls/100"],
+      ...["texts", "paths", "ids", "lines", "edits/100", "dearest"],
+    ],
     ...(["all", ...LENGTHS.map(({ name }) => name)] as const).flatMap((length) =>
       answers
         .filter((answer) => answer.length === length)
@@ -168,6 +178,8 @@ function renderTable(window: number, answers: readonly Answer[]): string {
           answer.cost.toFixed(3),
           answer.fullCost.toFixed(3),
           answer.refetches.toFixed(2),
+          answer.editTexts.toFixed(2),
+          answer.paths.toFixed(2),
           answer.identifiers.toFixed(2),
           answer.lines.toFixed(2),
           answer.edits.toFixed(1),

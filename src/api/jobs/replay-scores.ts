@@ -18,13 +18,15 @@ export interface ReplayTask {
 }
 
 /** One policy's score. */
-interface PolicyScore extends Omit<ReplayScore, "identifiers" | "lines"> {
+interface PolicyScore extends Omit<ReplayScore, "editTexts" | "paths" | "identifiers" | "lines"> {
   readonly policy: string;
   /** Cost relative to that of an unlimited window. */
   readonly costShare: number;
   /** The same with the estimated cost of fetching lost content again. */
   readonly fullCostShare: number;
-  /** Shares of the used identifiers and lines that were still in the window; 1 if none were used. */
+  /** Shares of the used texts, paths, identifiers and lines that were still in the window; 1 if none were used. */
+  readonly editTexts: number;
+  readonly paths: number;
   readonly identifiers: number;
   readonly lines: number;
   /** Sizes of the window over time; empty unless the task asks for them. */
@@ -61,7 +63,7 @@ export function scorePolicies(
   const scores = policies.map((policy): PolicyScore => {
     const curve: CurvePoint[] = [];
     const onRequest = ({ at, tokens, isEdited }: CurvePoint) => void curve.push({ at, tokens, isEdited });
-    const { identifiers, lines, ...rest } = replay(
+    const { editTexts, paths, identifiers, lines, ...rest } = replay(
       conversation,
       policy,
       window,
@@ -72,6 +74,8 @@ export function scorePolicies(
       ...rest,
       costShare: rest.cost / unboundedCost,
       fullCostShare: (rest.cost + rest.refetch.cost) / unboundedCost,
+      editTexts: getShare(editTexts),
+      paths: getShare(paths),
       identifiers: getShare(identifiers),
       lines: getShare(lines),
       curve: thinCurve(curve),

@@ -24,12 +24,19 @@ const replaySchema = defineSchema(
     session: z.string(),
     window: z.number().int(),
     messages: z.number().int(),
-    unbounded: replayScore.extend({ identifiers: retention, lines: retention }).optional(),
+    unbounded: replayScore
+      .extend({ editTexts: retention, paths: retention, identifiers: retention, lines: retention })
+      .optional(),
     policies: z.array(
       replayScore.extend({
         policy: z.string(),
         costShare: about(z.number(), "Cost relative to that of an unlimited window."),
         fullCostShare: about(z.number(), "The same with the estimated cost of fetching lost content again."),
+        editTexts: about(
+          z.number(),
+          "Share of the agent's edits whose old text was still in the window, of those it had been shown.",
+        ),
+        paths: about(z.number(), "The same for the files that its calls name."),
         identifiers: about(z.number(), "Share of the used identifiers that were still in the window."),
         lines: z.number(),
         curve: about(

@@ -6,7 +6,10 @@ import { type Column, renderTable } from "../table.ts";
 import { wrapText } from "../wrap-text.ts";
 import type { TotalsWithEvidence } from "./evidence-totals.ts";
 
-const FIGURE_TITLES = ["window", "cost", "+refetch", "ids", "lines", "sent", "peak", "edits/100", "dearest"];
+const FIGURE_TITLES = [
+  ...["window", "cost", "+refetch", "texts", "paths", "ids", "lines"],
+  ...["sent", "peak", "edits/100", "dearest"],
+];
 const EVIDENCE_TITLES = ["evidence", "unpaged"];
 
 /** Formats replay totals as a table; evidence columns appear only if questions were asked. */
@@ -37,8 +40,7 @@ export function renderReplayTable(
     ...(hasDollars ? [formatDollars(one.dollars)] : []),
     one.costShare.toFixed(3),
     one.fullCostShare.toFixed(3),
-    `${(100 * one.identifiers).toFixed(1)}%`,
-    `${(100 * one.lines).toFixed(1)}%`,
+    ...[one.editTexts, one.paths, one.identifiers, one.lines].map(formatPercent),
     `${formatCount(Math.round(one.sentTokens / 1_000))}k`,
     `${(one.peakTokens / 1_000).toFixed(1)}k`,
     ((100 * one.edits) / Math.max(1, one.requests)).toFixed(1),

@@ -16,7 +16,9 @@ export interface ReplayTotals {
   readonly sentTokens: number;
   readonly peakTokens: number;
   readonly edits: number;
-  /** Shares of references still in the window; 1 if there were none. */
+  /** Shares of the texts of edits, of paths and of references still in the window; 1 if there were none. */
+  readonly editTexts: number;
+  readonly paths: number;
   readonly identifiers: number;
   readonly lines: number;
   /** Highest cost of a single session, relative to the same session with an unbounded window. */
@@ -61,6 +63,8 @@ export function sumReplays(policy: string, window: number, compared: readonly Co
     sentTokens: sum(({ score }) => score.sentTokens),
     peakTokens: compared.reduce((most, { score }) => Math.max(most, score.peakTokens), 0),
     edits: sum(({ score }) => score.edits),
+    editTexts: share((score) => score.editTexts),
+    paths: share((score) => score.paths),
     identifiers: share((score) => score.identifiers),
     lines: share((score) => score.lines),
     dollars: sum(({ score, tokenPrice = 0 }) => score.cost * tokenPrice),

@@ -3,6 +3,9 @@ import { listPartTexts, type TextOrigin } from "../extract/part-text.ts";
 import { scanIdentifiers } from "../extract/scan-identifiers.ts";
 import { isVerbatim, stripLine } from "../extract/verbatim-line.ts";
 
+/** Shorter lines, such as brackets, stand in every text. */
+const MIN_LINE = 4;
+
 /** References in a message: identifiers, and verbatim lines prefixed with a line break. */
 type References = ReadonlySet<string>;
 
@@ -19,6 +22,7 @@ interface PartReferences {
 export class ReferenceReader {
   readonly #references = new WeakMap<Message, References>();
   readonly #parts = new WeakMap<Message, readonly PartReferences[]>();
+  readonly #lines = new WeakMap<Message, ReadonlySet<string>>();
 
   /** The references that a message contains, part by part; parts without text are left out. */
   readParts(message: Message): readonly PartReferences[] {
@@ -47,6 +51,15 @@ export class ReferenceReader {
     return offered;
   }
 
+  /** All lines of a message but the shortest, without indentation and line numbers. */
+  readLines(message: Message): ReadonlySet<string> {
+    const known = this.#lines.get(message);
+    if (known) return known;
+    const lines = new Set(listPartTexts(message, () => undefined).flatMap(({ text }) => listTextLines(text)));
+    this.#lines.set(message, lines);
+    return lines;
+  }
+
   /** The references in the assistant's text and calls; reasoning does not count. */
   readUsed(message: Message): References {
     const used = new Set<string>();
@@ -54,6 +67,14 @@ export class ReferenceReader {
       if (origin !== "reasoning") collectReferences(text, false, used);
     return used;
   }
+}
+
+/** The lines of a text but the shortest, as `readLines` lists them. */
+export function listTextLines(text: string): readonly string[] {
+  return text.split("\n").flatMap((line) => {
+    const bare = stripLine(line);
+    return bare.length >= MIN_LINE ? [bare] : [];
+  });
 }
 
 /** True for a reference to a line, false for one to an identifier. */

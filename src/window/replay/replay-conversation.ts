@@ -1,10 +1,13 @@
 import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { createArgumentError } from "../../model/errors.ts";
+import type { Message } from "../../model/message.ts";
+import { getPathArgument, parseToolArguments } from "../../touch/call-arguments.ts";
+import { listReplacedTexts } from "../../touch/find-touches.ts";
 import type { Policy, PolicyRun } from "../policy.ts";
 import type { Slot } from "../slot.ts";
 import { countProtocolTokens, PROTOCOL, type Protocol } from "./protocol.ts";
 import type { RecordedMessage } from "./recorded-message.ts";
-import { isLineReference, ReferenceReader } from "./reference-reader.ts";
+import { isLineReference, listTextLines, ReferenceReader } from "./reference-reader.ts";
 import { type Refetch, RefetchEstimate } from "./refetch-estimate.ts";
 import { type SeenFact, SeenFacts } from "./seen-facts.ts";
 
@@ -23,6 +26,10 @@ export interface ReplayScore {
   readonly peakTokens: number;
   /** Requests whose beginning differed from that of the previous request. */
   readonly edits: number;
+  /** Texts that the agent's edits replaced, of those shown before: without its text, an edit fails. */
+  readonly editTexts: Retention;
+  /** Paths of files in the agent's calls, of those shown before. */
+  readonly paths: Retention;
   readonly identifiers: Retention;
   readonly lines: Retention;
   /** Estimated cost of fetching again the content that replies needed and the window had lost; not part of `cost`. */
@@ -61,18 +68,26 @@ export function replay(
   return run.getScore();
 }
 
+/** Shorter texts of edits stand everywhere. */
+const MIN_EDIT_CHARACTERS = 20;
+
 class Replay {
   readonly #protocol: Protocol;
   readonly #run: PolicyRun;
   readonly #references = new ReferenceReader();
   /** Number of messages in the window that contain each reference. */
   readonly #liveCounts = new Map<string, number>();
+  /** The same for all lines, and the lines of the whole conversation. */
+  readonly #liveLines = new Map<string, number>();
+  readonly #shownLines = new Set<string>();
   readonly #facts = new SeenFacts(this.#references);
   readonly #refetch: RefetchEstimate;
   #previous: readonly Slot[] = [];
   #previousAt: number | undefined;
   #lastMessage: RecordedMessage | undefined;
   #score = { requests: 0, cost: 0, sentTokens: 0, peakTokens: 0, edits: 0 };
+  readonly #editTexts = { used: 0, kept: 0 };
+  readonly #paths = { used: 0, kept: 0 };
   readonly #identifiers = { used: 0, kept: 0 };
   readonly #lines = { used: 0, kept: 0 };
 
@@ -88,6 +103,7 @@ class Replay {
     const { seq, at, message } = said;
     this.#run.observe({ seq, at, message, tokens: countProtocolTokens(message) });
     this.#facts.observe(said);
+    for (const line of this.#references.readLines(message)) this.#shownLines.add(line);
     this.#lastMessage = said;
   }
 
@@ -109,13 +125,19 @@ class Replay {
       else lost.push([reference, fact]);
     }
     this.#refetch.charge(lost, tokens);
+    this.#countCalls(reply.message);
     this.#previous = window;
     this.#previousAt = at;
     return { at, isHot, tokens, isEdited, window };
   }
 
   getScore(): ReplayScore {
-    const retention = { identifiers: { ...this.#identifiers }, lines: { ...this.#lines } };
+    const retention = {
+      editTexts: { ...this.#editTexts },
+      paths: { ...this.#paths },
+      identifiers: { ...this.#identifiers },
+      lines: { ...this.#lines },
+    };
     return { ...this.#score, ...retention, refetch: this.#refetch.sums };
   }
 
@@ -144,6 +166,25 @@ class Replay {
     return { tokens, isEdited };
   }
 
+  /** Counts the texts and paths that the calls of a reply rely on. */
+  #countCalls({ parts }: Message): void {
+    for (const part of parts) {
+      if (part.type !== "tool-call") continue;
+      for (const text of listReplacedTexts(part)) {
+        const lines = listTextLines(text);
+        const isShown = lines.every((line) => this.#shownLines.has(line));
+        if (text.trim().length < MIN_EDIT_CHARACTERS || !isShown) continue;
+        this.#editTexts.used++;
+        if (lines.every((line) => this.#liveLines.has(line))) this.#editTexts.kept++;
+      }
+      const from = parseToolArguments(part.input);
+      const path = from && getPathArgument(from);
+      if (path === undefined || !this.#facts.find(path)) continue;
+      this.#paths.used++;
+      if (this.#liveCounts.has(path)) this.#paths.kept++;
+    }
+  }
+
   /** Updates the reference counts for messages that entered or left the window. */
   #updateLiveCounts(window: readonly Slot[]): void {
     const before = new Set(this.#previous.map(({ message }) => message));
@@ -152,11 +193,16 @@ class Replay {
     for (const message of before) if (!after.has(message)) this.#count(message, -1);
   }
 
-  #count(message: Slot["message"], step: 1 | -1): void {
-    for (const reference of this.#references.readOffered(message)) {
-      const count = (this.#liveCounts.get(reference) ?? 0) + step;
-      if (count > 0) this.#liveCounts.set(reference, count);
-      else this.#liveCounts.delete(reference);
-    }
+  #count(message: Message, step: 1 | -1): void {
+    addToCounts(this.#liveCounts, this.#references.readOffered(message), step);
+    addToCounts(this.#liveLines, this.#references.readLines(message), step);
+  }
+}
+
+function addToCounts(counts: Map<string, number>, keys: Iterable<string>, step: 1 | -1): void {
+  for (const key of keys) {
+    const count = (counts.get(key) ?? 0) + step;
+    if (count > 0) counts.set(key, count);
+    else counts.delete(key);
   }
 }

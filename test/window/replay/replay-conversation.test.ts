@@ -103,4 +103,49 @@ describe("a replay", () => {
     expect(small.identifiers.kept).toBeLessThanOrEqual(small.identifiers.used);
     expect(replay(conversation, longhaul, 40_000)).toEqual(small);
   });
+
+  test("counts the edits whose old text and path were still in the window", () => {
+    const source = Array.from(
+      { length: 40 },
+      (_, line) => `   ${line}→  const kept_${line} = compute(${line});`,
+    );
+    const edit = (callId: string, old_string: string): Message => ({
+      role: "assistant",
+      parts: [{ type: "tool-call", callId, name: "Edit", input: { file_path: "src/a.ts", old_string } }],
+    });
+    const noise = Array.from(
+      { length: 30 },
+      (_, round) =>
+        [
+          [2 + round, call(`n${round}`)],
+          [2 + round, result(`n${round}`, `${tokens(1_000)} ${round}`)],
+        ] as const,
+    ).flat();
+    const conversation = [
+      ...toConversation(
+        said(
+          [0, text("user", "Change src/a.ts.")],
+          [1, call("a")],
+          [1, result("a", source.join("\n"))],
+          [2, edit("e1", "  const kept_3 = compute(3);\n  const kept_4 = compute(4);")],
+          [2, result("e1", "done")],
+          ...noise,
+          [40, edit("e2", "  const kept_9 = compute(9);")],
+          [40, result("e2", "done")],
+          [41, edit("e3", "  const never_shown = compute(9);")],
+        ),
+      ),
+    ];
+    const free = replay(conversation, none, Number.POSITIVE_INFINITY);
+    expect(free.editTexts).toEqual({ used: 2, kept: 2 });
+    expect(free.paths.kept).toBe(free.paths.used);
+    const cut: Policy = {
+      name: "last",
+      start: () => {
+        const window: Parameters<ReturnType<Policy["start"]>["observe"]>[0][] = [];
+        return { observe: (slot) => void window.push(slot), fit: () => window.slice(-3) };
+      },
+    };
+    expect(replay(conversation, cut, 40_000).editTexts).toEqual({ used: 2, kept: 1 });
+  });
 });
