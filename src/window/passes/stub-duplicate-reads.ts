@@ -7,9 +7,10 @@ import { stubShownContents } from "./stub-shown-contents.ts";
 
 /** Stubs every file read that a later read repeats, either in full or for at least the same lines. */
 export const stubDuplicateReads: Pass = (slots, context) => {
-  const kept = findProtectedSeqs(slots, context.pins);
   const { shownContents: showings } = getWindowIndex(slots);
   const repeated = findRepeated(showings);
+  if (repeated.size === 0) return [];
+  const kept = findProtectedSeqs(slots, context.pins);
   const isNeeded = (showing: ShownContents) =>
     !repeated.has(showing) || kept.has(slots[showing.slot]?.seq ?? -1);
   return stubShownContents(slots, showings, isNeeded, "read again later", context);

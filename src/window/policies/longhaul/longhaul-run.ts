@@ -272,9 +272,11 @@ export class LonghaulRun implements PolicyRun {
     if (newSlots.filter(({ message }) => message.role === "assistant").length < minCalls) return [];
     // A result that points to an earlier copy for its lines does not replace that copy.
     const whole = this.#window.filter((slot) => !isShrunk(slot));
-    const kept = findProtectedSeqs(this.#window, this.#pins);
     const context = { session: "", tokensOf: this.#tokensOf, pins: this.#pins };
-    const stale = stubDuplicateReads(whole, context).filter(({ edit }) => {
+    const copies = stubDuplicateReads(whole, context);
+    if (copies.length === 0) return [];
+    const kept = findProtectedSeqs(this.#window, this.#pins);
+    const stale = copies.filter(({ edit }) => {
       const seq = edit.type === "replace" && "seq" in edit.target ? edit.target.seq : 0;
       return seq > this.#heldSeq && !this.#isHeldSeq(seq) && !kept.has(seq);
     });
