@@ -4,7 +4,7 @@ import { openKernel } from "../../src/index.ts";
 import { textOfMessage } from "../../src/model/message.ts";
 import { testFolder } from "../support/folder.ts";
 import { ask, logOf, quiet, startGateway, threadsOf } from "../support/gateway.ts";
-import { proofRounds, proofTest } from "../support/proof.ts";
+import { proofTest } from "../support/proof.ts";
 import { serveGateway } from "../support/served-gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
 
@@ -72,7 +72,7 @@ proofTest(
       );
       return true;
     };
-    for (let round = 0; round < proofRounds(12); round++) {
+    for (let round = 0; round < 12; round++) {
       const gateway = await serveGateway(upstream.url, [], path);
       const work = talks.map(async (talk) => {
         while (await go(gateway, talk));
