@@ -6,7 +6,7 @@ import { maskSecrets } from "./secrets/mask-secrets.ts";
 export interface RequestEnd {
   /** Who ended it: the client that left, longhaul by a limit or because it closes, or the provider. */
   readonly by: "client" | "longhaul" | "provider";
-  /** The failure in the words of whoever ended the request. */
+  /** The error message of the party that ended the request. */
   readonly failure?: string;
   /** Number of times that longhaul had sent it again with another window. */
   readonly retries?: number;

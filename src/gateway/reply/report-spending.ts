@@ -19,8 +19,8 @@ export async function settleSpending(exchange: Exchange): Promise<void> {
 
 /**
  * Reports the cost of an exchange to its budgets. `rest` has read the events after the client left. Without a final report
- * of the provider, the reply counts with the relayed output, and at least with the estimate: otherwise output would be free
- * for whoever leaves before the last event.
+ * of the provider, the reply counts with the relayed output, and at least with the estimate: otherwise a client could leave
+ * before the last event and pay nothing for the output.
  */
 export function reportSpending(exchange: Exchange, rest?: ReplyReader): void {
   const { incoming, reply, request } = exchange;

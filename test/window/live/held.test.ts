@@ -30,6 +30,16 @@ async function undo(session: Session): Promise<number> {
   return (await session.overlays.revert(found?.entry.seq as number)).seq;
 }
 
+/** Three further calls, each through a new handle, edit nothing and begin with the same messages. */
+async function expectNoEdit(session: Session, whole: FittedWindow): Promise<void> {
+  for (let call = 0; call < 3; call++) {
+    const fitted = await session.window(ROOMY).fit(COLD);
+    expect(fitted.plan).toBeUndefined();
+    expect(fitted.messages.slice(0, whole.messages.length)).toEqual(whole.messages);
+    await session.appendAll(step(call));
+  }
+}
+
 describe("what a person brought back", () => {
   test.each(["a living handle", "a new handle for every call"])(
     "stays in the calls that follow, through %s, while the window fits",
@@ -164,12 +174,7 @@ describe("what a person brought back", () => {
     const early = await window.fit(COLD);
     expect(early.plan?.receipt.isForced).toBe(false);
     await undo(session);
-    for (let call = 0; call < 3; call++) {
-      const fitted = await session.window(ROOMY).fit(COLD);
-      expect(fitted.plan).toBeUndefined();
-      expect(fitted.messages.slice(0, whole.messages.length)).toEqual(whole.messages);
-      await session.appendAll(step(call));
-    }
+    await expectNoEdit(session, whole);
   });
 
   test("is held if it was an older copy of a file that was changed since", async () => {
@@ -198,12 +203,7 @@ describe("what a person brought back", () => {
     const early = await window.fit(COLD);
     expect(early.plan?.reason).toBe("older copies of files that were changed since");
     await undo(session);
-    for (let call = 0; call < 3; call++) {
-      const fitted = await session.window(ROOMY).fit(COLD);
-      expect(fitted.plan).toBeUndefined();
-      expect(fitted.messages.slice(0, whole.messages.length)).toEqual(whole.messages);
-      await session.appendAll(step(call));
-    }
+    await expectNoEdit(session, whole);
   });
 
   proofTest("is nothing if the edit taken back is a page", async () => {
