@@ -6,6 +6,7 @@ const MAX_CACHE_MARKERS = 4;
 export function brokenRules(api: string, body: Buffer): readonly string[] {
   const fields = parsed(body);
   if (api === "anthropic") return anthropicRules(fields);
+  if (api === "google") return contentRules(listOf(fields.contents));
   return api === "openai-chat" ? chatRules(listOf(fields.messages)) : itemRules(listOf(fields.input));
 }
 
@@ -62,6 +63,23 @@ function chatRules(messages: readonly Fields[]): readonly string[] {
     return [
       ...calls.filter((id) => !answered.includes(id)).map((id) => `tool call ${id} has no result`),
       ...(isStray ? [`result ${message.tool_call_id} has no call`] : []),
+    ];
+  });
+}
+
+/** Each content with calls is followed by one with as many responses of the same names. */
+function contentRules(contents: readonly Fields[]): readonly string[] {
+  const namesOf = (content: Fields | undefined, field: string) =>
+    listOf(content?.parts).flatMap((part) => (part[field] ? [String((part[field] as Fields).name)] : []));
+  return contents.flatMap((content, index) => {
+    const calls = namesOf(content, "functionCall");
+    const answered = namesOf(contents[index + 1], "functionResponse");
+    const responses = namesOf(content, "functionResponse");
+    const asked = namesOf(contents[index - 1], "functionCall");
+    return [
+      ...calls.filter((name) => !answered.includes(name)).map((name) => `call of ${name} has no response`),
+      ...responses.filter((name) => !asked.includes(name)).map((name) => `response of ${name} has no call`),
+      ...(listOf(content.parts).length === 0 ? [`content ${index} is empty`] : []),
     ];
   });
 }

@@ -16,7 +16,7 @@ const USAGE = `npm run clients -- [--only NAME,...] [--api NAME] [--scenario NAM
 Runs real agents against a scripted model on loopback, directly and through the gateway, and compares.
 
   --only      these agents: ${AGENTS.map(({ name }) => name).join(", ")}
-  --api       only on this API: anthropic, openai-chat, openai-responses
+  --api       only on this API: anthropic, openai-chat, openai-responses, google
   --scenario  these scenarios:
 ${SCENARIOS.map(({ name, about }) => `                ${name.padEnd(11)} ${about}`).join("\n")}
   --json      one JSON object a line instead of a table

@@ -47,7 +47,8 @@ for (const path of ["routes", "routes.d.ts"]) rmSync(join(root, "dist", "api", p
 const input = Object.fromEntries(
   modules.map((file) => {
     const name = file.slice("./dist/".length, -".js".length);
-    return [name, join(root, "src", `${name}.ts`)];
+    // The package's main entry keeps the path by which other programs load it.
+    return [name, join(root, "src", `${name === "index" ? "entries/longhaul" : name}.ts`)];
   }),
 );
 const bundle = await rolldown({
@@ -93,7 +94,7 @@ const licenses = [...new Set(folders)].sort().map((folder) => {
 writeFileSync(join(root, "dist", "THIRD-PARTY-LICENSES.txt"), licenses.join(`\n${"-".repeat(72)}\n\n`));
 
 // What `longhaul mcp` answers before it has loaded its server: the server's own replies, which never change.
-const { serveMcpStdio } = await import(new URL("../dist/mcp/index.js", import.meta.url));
+const { serveMcpStdio } = await import(new URL("../dist/entries/mcp.js", import.meta.url));
 const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07", "other"];
 const METHODS = ["initialize", "tools/list", "prompts/list", "resources/templates/list"];
 const greetings = {};

@@ -1,24 +1,19 @@
 /// <reference types="node" preserve="true" />
 /// <reference lib="esnext.disposable" preserve="true" />
-// `export type {}` joins an entry to this one: programs that import `longhaul` alone can infer its types.
 export type { CompactionResult } from "./compact/compactor.ts";
 export type { Kernel, SessionOptions } from "./kernel.ts";
-export type { AppendOptions } from "./log/appender.ts";
 export type { Draft } from "./log/draft.ts";
-export type {} from "./log-entry.ts";
-export type { FileHit, Hit, Recall, SessionHit } from "./memory/hit.ts";
+export type { Hit, Recall, SessionHit } from "./memory/hit.ts";
 export type { Memories } from "./memory/memories/memories.ts";
 export type { RememberedFact } from "./memory/memories/remembered-fact.ts";
 export type { Memory } from "./memory/memory.ts";
 export type { MemoryScope } from "./memory/memory-scope.ts";
 export type { RecallOptions } from "./memory/recall-options.ts";
-export type {} from "./memory-entry.ts";
 export {
   type Entry,
   type EntryBody,
   type EntryId,
   type EntryKind,
-  type EntryRef,
   formatEntryId,
   type MessageBody,
   parseEntryId,
@@ -41,7 +36,6 @@ export type {
   PartInput,
   RawPart,
   ReasoningPart,
-  TextPart,
   ToolCallPart,
   ToolResultInput,
   ToolResultPart,
@@ -57,21 +51,9 @@ export {
   type RepairReport,
   repairStore,
 } from "./open-kernel.ts";
-export type {
-  FinishReason,
-  GenerateRequest,
-  Generation,
-  PromptMessage,
-  Provider,
-} from "./provider/provider.ts";
-export {
-  type ErrorReply,
-  type FailedCall,
-  ProviderError,
-  type ProviderErrorCode,
-} from "./provider/provider-error.ts";
-export type { Timeouts } from "./provider/timeouts.ts";
-export { type Retry, withRetries } from "./provider/with-retries.ts";
+export type { GenerateRequest, Generation, Provider } from "./provider/provider.ts";
+export { ProviderError } from "./provider/provider-error.ts";
+export { withRetries } from "./provider/with-retries.ts";
 export type { Session } from "./session/session.ts";
 export type { SessionCompactOptions, SessionWindowOptions } from "./session/session-windows.ts";
 export type { SessionRecord } from "./store/session-store.ts";
@@ -80,14 +62,8 @@ export type { Agent, AgentContext, AgentEvent } from "./task/agent.ts";
 export type { StartOptions, TaskHandle, TaskStatus } from "./task/start-options.ts";
 export type { TaskResult } from "./task/task-failure.ts";
 export type { Tasks } from "./task/tasks.ts";
-export type {} from "./task-entry.ts";
-export type {} from "./team-entry.ts";
-export type { Cursor } from "./view/cursor.ts";
-export type { EntriesOptions } from "./view/line-entries.ts";
 export type { Page, PageOptions } from "./view/page.ts";
-export type { TailOptions } from "./view/tail.ts";
 export type { FittedWindow } from "./window/live/fitted-window.ts";
 export type { ReportOptions, SessionWindow } from "./window/live/session-window.ts";
 export type { FitOptions } from "./window/live/session-window-options.ts";
 export type { Overlays } from "./window/overlays.ts";
-export type {} from "./window-entry.ts";

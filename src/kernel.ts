@@ -3,14 +3,13 @@ import { claimOwner, releaseOwner } from "./base/owner.ts";
 import { WorkMeter } from "./base/work-meter.ts";
 import { Blobs } from "./log/blobs.ts";
 import { type CheckOptions, checkStore, type StoreCheck } from "./log/check-store.ts";
-import { type CollectedGarbage, collectGarbage } from "./log/collect-garbage.ts";
 import { CommitQueue } from "./log/commit-queue.ts";
 import { type ClaimedFact, findClaim } from "./log/facts.ts";
 import { Intake } from "./log/intake.ts";
 import { adoptInterrupted } from "./log/interrupted-drafts.ts";
 import type { Limits } from "./log/limits.ts";
 import { Log, type LogDeps } from "./log/log.ts";
-import { Maintenance } from "./log/maintenance.ts";
+import { type CollectedGarbage, collectGarbage, Maintenance } from "./log/maintenance.ts";
 import { Memories, type MemoriesOptions } from "./memory/memories/memories.ts";
 import type { Memory } from "./memory/memory.ts";
 import { type MemoryOptions, openMemory } from "./memory/open-memory.ts";
@@ -30,11 +29,14 @@ import type { Head } from "./store/entry-store.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "./store/freed-counts.ts";
 import type { SessionRecord } from "./store/session-store.ts";
 import type { Store, StoreSize } from "./store/store.ts";
-import { withTaskDefaults } from "./task/defaults.ts";
+import type { AfterStep, Isolation } from "./task/after-end.ts";
+import { checkCheckouts, findCheckout } from "./task/checkouts.ts";
 import { type Fence, FencedLog } from "./task/fenced-log.ts";
+import { reapStep } from "./task/reap-step.ts";
 import { safeListener } from "./task/safe-listener.ts";
 import type { TaskOptions } from "./task/task-options.ts";
 import { Tasks } from "./task/tasks.ts";
+import { worktreeIsolation } from "./task/worktree-isolation.ts";
 import { Team } from "./team/team.ts";
 import type { ModelFacts } from "./window/models/model-data.ts";
 
@@ -298,4 +300,33 @@ export class Kernel implements AsyncDisposable {
   #listChildren(id: SessionId): Promise<readonly SessionRecord[]> {
     return this.#store.sessions.list({ parent: id, limit: 100 });
   }
+}
+
+/** Adds the defaults of every kernel: the worktree isolation, and reaping of processes that a crash left running. */
+function withTaskDefaults(
+  options: TaskOptions,
+  census: Census,
+): TaskOptions & {
+  readonly repository: string;
+  readonly isolations: Readonly<Record<string, Isolation>>;
+  readonly afterEnd: readonly AfterStep[];
+} {
+  const { repository = process.cwd(), isolations, afterEnd = [], checkouts = {} } = options;
+  checkCheckouts(checkouts);
+  // Plans written by older versions may name no repository.
+  const worktree = worktreeIsolation({
+    repository: (plan) => {
+      const named = plan.repository ?? repository;
+      // A worker may be on another machine than the program that started the task.
+      return plan.queue === undefined ? named : findCheckout(named, checkouts);
+    },
+    collects: [repository],
+    census,
+  });
+  return {
+    ...options,
+    repository,
+    isolations: { worktree, ...isolations },
+    afterEnd: [reapStep({ after: "orphans" }), ...afterEnd],
+  };
 }

@@ -4,19 +4,24 @@ import { join, resolve } from "node:path";
 import { addFenceSecret } from "./base/fence.ts";
 import { isPostgresUrl } from "./base/postgres-url.ts";
 import { Kernel } from "./kernel.ts";
+import { findBodyBlobs } from "./log/blobs.ts";
+import { encodePayload } from "./log/codec.ts";
+import { decodeStoredBody, writeBody } from "./log/entry-body.ts";
 import { type Limits, resolveLimits } from "./log/limits.ts";
 import { readStoreKey } from "./log/maintenance.ts";
-import { mendEntry } from "./log/mend-entry.ts";
 import { type MoveOptions, type MoveReport, moveStore } from "./log/moving/move-store.ts";
 import type { Embedder } from "./memory/embed/embedder.ts";
 import type { MemoryOptions } from "./memory/open-memory.ts";
 import { checkFields, checkKind } from "./model/argument-checks.ts";
+import type { Digest } from "./model/blob.ts";
 import { checkNames } from "./model/check-names.ts";
 import { type Clock, type Ids, randomIds, systemClock } from "./model/clock.ts";
+import type { EntryBody, EntryKind } from "./model/entry.ts";
 import { createArgumentError, LonghaulError } from "./model/errors.ts";
 import { type MonitorOptions, resolveMonitorOptions } from "./monitor/monitor-options.ts";
 import type { Configuration } from "./provider/ai-sdk/provider-settings.ts";
 import type { SessionModels } from "./session/session-windows.ts";
+import type { StoredEntry } from "./store/entry-store.ts";
 import type { BackupManifest } from "./store/sqlite/backup/backup-manifest.ts";
 import { type BackupOptions, backupSqliteStore } from "./store/sqlite/backup/backup-store.ts";
 import {
@@ -274,5 +279,19 @@ function buildModels({ catalogue, models, onWarning, providers }: KernelOptions)
       const { aiSdkProvider } = await import("./provider/ai-sdk/index.ts");
       return aiSdkProvider(id, { ...(providers && { providers }) });
     },
+  };
+}
+
+/** Rewrites a stored entry with a checksum; an unreadable one becomes kind "damaged". */
+function mendEntry(stored: StoredEntry): {
+  readonly kind: EntryKind;
+  readonly payload: Uint8Array;
+  readonly blobs: readonly Digest[];
+} {
+  const body: EntryBody = decodeStoredBody(stored);
+  return {
+    kind: body.kind,
+    payload: encodePayload(writeBody(body), body.kind),
+    blobs: findBodyBlobs(body),
   };
 }

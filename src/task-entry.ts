@@ -1,26 +1,24 @@
 /// <reference types="node" preserve="true" />
 /// <reference lib="esnext.disposable" preserve="true" />
-export type { TaskOutcome, TaskPlan } from "./model/task.ts";
+export type { TaskPlan } from "./model/task.ts";
 export { processCleanups } from "./process/cleanups.ts";
 export { runCommand, startCommand } from "./process/run-command.ts";
 export { findTagged, listTagged, reapTagged } from "./process/tagged.ts";
 export type { TaskQuery, TaskRecord } from "./store/task-store.ts";
-export type { AfterStep, EndedTask, Isolation, NoticeChannel } from "./task/after-end.ts";
-export { commandChannel } from "./task/channels/command-channel.ts";
-export { webhookChannel } from "./task/channels/webhook-channel.ts";
-export type { Checkouts } from "./task/checkouts.ts";
+export type { NoticeChannel } from "./task/after-end.ts";
+export { commandChannel, webhookChannel } from "./task/channels/command-channel.ts";
 export { cleanUpOnExit } from "./task/clean-up-on-exit.ts";
 export { type CommandInputJson, commandAgent } from "./task/command-agent.ts";
 export type { TaskDetails, TaskSketch } from "./task/describe-task.ts";
 export { reapStep } from "./task/reap-step.ts";
-export type { Startable, TaskOptions } from "./task/task-options.ts";
+export type { TaskOptions } from "./task/task-options.ts";
 export type { OutputOptions, TaskEntry } from "./task/task-output.ts";
-export type { TaskWorker, WorkerCloseOptions } from "./task/task-worker.ts";
+export type { TaskWorker } from "./task/task-worker.ts";
 export type { WorkEvent, WorkOptions } from "./task/work-options.ts";
 export { worktreeIsolation } from "./task/worktree-isolation.ts";
-export { type CollectStaleOptions, type CollectStaleResult, collectStale } from "./worktree/collect-stale.ts";
+export { type CollectStaleResult, collectStale } from "./worktree/collect-stale.ts";
 export { createWorktree } from "./worktree/create-worktree.ts";
 export { holdWorktree } from "./worktree/hold-worktree.ts";
-export { judgeWorktree, type Verdict } from "./worktree/judge-worktree.ts";
+export { judgeWorktree } from "./worktree/judge-worktree.ts";
 export { type Removal, removeIfUnchanged } from "./worktree/remove-worktree.ts";
 export type { Worktree } from "./worktree/worktree.ts";

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import * as ai from "../src/ai/index.ts";
-import * as formats from "../src/formats/index.ts";
+import * as formats from "../src/entries/formats.ts";
 import * as api from "../src/index.ts";
 import { isLonghaulError, type Kernel, openKernel, type Session } from "../src/index.ts";
 import * as mcp from "../src/mcp/index.ts";

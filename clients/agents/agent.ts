@@ -1,5 +1,5 @@
 /** The model APIs, by the names of the scripted upstream. */
-export type ApiName = "anthropic" | "openai-chat" | "openai-responses";
+export type ApiName = "anthropic" | "openai-chat" | "openai-responses" | "google";
 
 /** Folders of an agent; everything it may find or leave behind is below them. */
 export interface Place {

@@ -4,7 +4,7 @@ import { type Agent, jsonLines, KEY } from "./agent.ts";
 export const claudeCode: Agent = {
   name: "claude-code",
   packageName: "@anthropic-ai/claude-code",
-  version: "2.1.325",
+  version: "2.1.326",
   apis: ["anthropic"],
   files: () => ({}),
   command({ url, installed }, prompt, isFirst) {

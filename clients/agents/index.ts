@@ -4,6 +4,7 @@ import { cline } from "./cline.ts";
 import { codex, codexOpenai } from "./codex.ts";
 import { continueDev } from "./continue.ts";
 import { copilot } from "./copilot.ts";
+import { geminiCli } from "./gemini-cli.ts";
 import { openclaw } from "./openclaw.ts";
 import { opencode } from "./opencode.ts";
 import { pi } from "./pi.ts";
@@ -22,5 +23,6 @@ export const AGENTS: readonly Agent[] = [
   qwenCode,
   copilot,
   openclaw,
+  geminiCli,
   ...SDKS,
 ];

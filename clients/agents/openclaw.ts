@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Agent, type ApiName, KEY, lastLine, MODEL, WINDOW } from "./agent.ts";
 
-const APIS: Readonly<Record<ApiName, string>> = {
+const APIS: Readonly<Partial<Record<ApiName, string>>> = {
   anthropic: "anthropic-messages",
   "openai-chat": "openai-completions",
   "openai-responses": "openai-responses",

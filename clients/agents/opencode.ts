@@ -21,7 +21,7 @@ export const opencode: Agent = {
       small_model: `scripted/${MODEL}`,
       provider: {
         scripted: {
-          npm: PACKAGES[api],
+          npm: PACKAGES[api as keyof typeof PACKAGES],
           name: "scripted",
           options: { baseURL: `${url}/v1`, apiKey: KEY },
           models: { [MODEL]: { name: MODEL, limit: { context: WINDOW, output: 8_192 } } },

@@ -5,13 +5,14 @@ const AUTHS: Readonly<Record<ApiName, string>> = {
   anthropic: "anthropic",
   "openai-chat": "openai",
   "openai-responses": "openai-responses",
+  google: "gemini",
 };
 
 export const qwenCode: Agent = {
   name: "qwen-code",
   packageName: "@qwen-code/qwen-code",
   version: "0.24.4",
-  apis: ["openai-chat", "anthropic", "openai-responses"],
+  apis: ["openai-chat", "anthropic", "openai-responses", "google"],
   files: () => ({
     ".qwen/settings.json": JSON.stringify({
       general: { disableAutoUpdate: true, disableUpdateNag: true },
@@ -26,9 +27,11 @@ export const qwenCode: Agent = {
       program: process.execPath,
       args: [program, ...options, ...(isFirst ? [] : ["--continue"]), prompt],
       env:
-        api === "anthropic"
-          ? { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY, ANTHROPIC_MODEL: MODEL }
-          : { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: KEY, OPENAI_MODEL: MODEL },
+        api === "google"
+          ? { GOOGLE_GEMINI_BASE_URL: url, GEMINI_API_KEY: KEY, GEMINI_MODEL: MODEL }
+          : api === "anthropic"
+            ? { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY, ANTHROPIC_MODEL: MODEL }
+            : { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: KEY, OPENAI_MODEL: MODEL },
     };
   },
   answer: (stdout) => String(jsonLines(stdout).findLast(({ type }) => type === "result")?.result ?? ""),

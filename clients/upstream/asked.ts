@@ -26,7 +26,7 @@ export interface Asked {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Parses a request of any of the three APIs. */
+/** Parses a request of any of the APIs. */
 export function readAsked(api: WireApi["name"], body: Fields): Asked {
   const tools = fieldsIn(body.tools).map(offered);
   if (api === "anthropic")
@@ -34,6 +34,14 @@ export function readAsked(api: WireApi["name"], body: Fields): Asked {
   if (api === "openai-chat") {
     const messages = fieldsIn(body.messages).map(inChat);
     return { lead: leadOf(messages), messages, tools };
+  }
+  if (api === "google") {
+    const declared = fieldsIn(body.tools).flatMap((tool) => fieldsIn(tool.functionDeclarations));
+    return {
+      lead: textOf((body.systemInstruction as Fields | undefined)?.parts),
+      messages: fieldsIn(body.contents).map(inParts),
+      tools: declared.map(offered),
+    };
   }
   const items =
     typeof body.input === "string"
@@ -44,7 +52,9 @@ export function readAsked(api: WireApi["name"], body: Fields): Asked {
 
 function offered(tool: Fields): OfferedTool {
   const named = (tool.function ?? tool) as Fields;
-  const schema = (named.parameters ?? named.input_schema ?? {}) as { readonly properties?: Fields };
+  const schema = (named.parameters ?? named.parametersJsonSchema ?? named.input_schema ?? {}) as {
+    readonly properties?: Fields;
+  };
   return { name: String(named.name ?? named.type ?? ""), parameters: schema.properties ?? {} };
 }
 
@@ -56,6 +66,23 @@ function inBlocks(message: Fields): AskedMessage {
     text: textOf(content),
     results: results.map((one) => textOf(one.content)),
     whole: JSON.stringify(message),
+  };
+}
+
+function inParts(content: Fields): AskedMessage {
+  const { role, parts } = content;
+  const responses = fieldsIn(parts).flatMap((part): readonly Fields[] =>
+    part.functionResponse ? [part.functionResponse as Fields] : [],
+  );
+  return {
+    role: role === "model" ? "assistant" : "user",
+    text: textOf(parts),
+    results: responses.map(({ response }) =>
+      Object.values((response ?? {}) as Fields)
+        .map(String)
+        .join("\n"),
+    ),
+    whole: JSON.stringify(content),
   };
 }
 

@@ -11,6 +11,14 @@ export function overflowBody(api: WireApi["name"], tokens: number, limit: number
       },
       request_id: "req_011CSHoEeqs5C35K2UUqR7Fy",
     });
+  if (api === "google")
+    return JSON.stringify({
+      error: {
+        code: 400,
+        message: `The input token count (${tokens}) exceeds the maximum number of tokens allowed (${limit}).`,
+        status: "INVALID_ARGUMENT",
+      },
+    });
   const message =
     api === "openai-responses"
       ? "Your input exceeds the context window of this model. Please adjust your input and try again."

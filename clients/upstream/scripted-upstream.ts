@@ -4,6 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { anthropic } from "../../test/support/wire-server/anthropic.ts";
 import type { WireApi } from "../../test/support/wire-server/api.ts";
 import type { Behaviour, Reply } from "../../test/support/wire-server/behaviour.ts";
+import { google } from "../../test/support/wire-server/google.ts";
 import { openaiChat } from "../../test/support/wire-server/openai-chat.ts";
 import { openaiResponses } from "../../test/support/wire-server/openai-responses.ts";
 import { perform } from "../../test/support/wire-server/perform.ts";
@@ -17,7 +18,7 @@ import { overflowBody } from "./refusal.ts";
 /** Longer than any pause of a test: a server that closes an idle connection races with the next request on it. */
 const KEEP_ALIVE_MS = 10 * 60_000;
 
-const APIS: readonly WireApi[] = [anthropic, openaiChat, openaiResponses];
+const APIS: readonly WireApi[] = [anthropic, openaiChat, openaiResponses, google];
 
 /** A fault of one request of the conversation. */
 export type Fault = "overflow" | "rate-limit" | "cut" | "stall";
@@ -182,6 +183,7 @@ function answerAside(
   };
   if (isUpgrade) send(426, { error: { type: "invalid_request_error", message: "only HTTP is spoken here" } });
   else if (path.endsWith("/count_tokens")) send(200, { input_tokens: tokensOf(length) });
+  else if (path.endsWith(":countTokens")) send(200, { totalTokens: tokensOf(length) });
   else if (path.endsWith("/models")) send(200, { object: "list", data: [] });
   else send(404, { error: { type: "not_found_error", message: `${method} ${path} is not here` } });
 }

@@ -2,19 +2,26 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from "@ai-sdk/p
 import { CallWindow } from "../conversation/call-window.ts";
 import { compactOnCommand } from "../conversation/compact-on-command.ts";
 import type { Conversation, PlacedMessages } from "../conversation/conversation.ts";
-import type { EntryId, FittedWindow, Json, MessageInput } from "../index.ts";
-import { isLonghaulError, textOfMessage } from "../index.ts";
+import { WindowPool } from "../conversation/window-pool.ts";
+import {
+  type EntryId,
+  type FittedWindow,
+  isLonghaulError,
+  type Json,
+  type MessageInput,
+  type Session,
+  type SessionWindowOptions,
+  textOfMessage,
+} from "../index.ts";
 import type { UsageBody } from "../log-entry.ts";
 import { parseSdkUsage } from "../provider/ai-sdk/parse-sdk-usage.ts";
+import type { ProviderFailure } from "../window-entry.ts";
 import { buildPrompt } from "./build-prompt.ts";
 import { checkModelOptions, type LonghaulModelOptions, toWindowOptions } from "./longhaul-model-options.ts";
 import { retrieveMessages } from "./retrieval.ts";
 import { getConversation, type SdkCallerMessage, toCallerMessages } from "./sdk-conversation.ts";
 import { listSdkParts, type SdkMessage } from "./sdk-message.ts";
-import { type CallFrame, createSdkWindows, type SdkWindows } from "./sdk-windows.ts";
 import type { Media } from "./to-plain-message.ts";
-import { toProviderFailure } from "./to-provider-failure.ts";
-import { withMaxOutput } from "./with-max-output.ts";
 
 /** Maximum number of resends per call; the window itself gives up sooner. */
 const MAX_HEALS = 4;
@@ -253,4 +260,66 @@ export class ModelCall {
     this.#prompt = [...instructions, ...remembered, ...(await buildPrompt(fitted, source))];
     this.#lastEntry = placed.last;
   }
+}
+
+/** Extracts status, body and message from an error that the AI SDK threw or streamed. */
+function toProviderFailure(error: unknown): ProviderFailure {
+  if (typeof error === "string") return { message: error };
+  if (typeof error !== "object" || error === null) return {};
+  const { statusCode, responseBody, data, message } = error as { readonly [field: string]: unknown };
+  const body = responseBody ?? data ?? (error instanceof Error ? undefined : error);
+  return {
+    ...(typeof statusCode === "number" && { status: statusCode }),
+    ...(body !== undefined && { body }),
+    ...(typeof message === "string" && { message }),
+  };
+}
+
+/**
+ * Limits the output of a call, including reasoning, to `most` tokens; returns the parameters unchanged if `most` is
+ * undefined.
+ */
+function withMaxOutput(
+  params: LanguageModelV4CallOptions,
+  most: number | undefined,
+): LanguageModelV4CallOptions {
+  if (most === undefined) return params;
+  // AI SDK providers add the reasoning budget to the requested output.
+  const left = Math.max(1, most - findReasoningBudget(params.providerOptions));
+  return { ...params, maxOutputTokens: Math.min(params.maxOutputTokens ?? left, left) };
+}
+
+function findReasoningBudget(options: LanguageModelV4CallOptions["providerOptions"]): number {
+  const budgets = Object.values(options ?? {}).map(({ thinking }) => {
+    const isObject = typeof thinking === "object" && thinking !== null && "budgetTokens" in thinking;
+    return isObject && typeof thinking.budgetTokens === "number" ? thinking.budgetTokens : 0;
+  });
+  return Math.max(0, ...budgets);
+}
+
+/** The parts of a request other than its messages. */
+interface CallFrame {
+  readonly model: string;
+  readonly system: string;
+  readonly tools: Json;
+  readonly maxOutputTokens?: number | undefined;
+}
+
+/** The windows of a session for AI SDK calls; calls with the same frame reuse a window. */
+type SdkWindows = WindowPool<CallFrame, string>;
+
+const MAX_IDLE = 4;
+
+/** Creates the windows of a session. */
+function createSdkWindows(session: Session, options: Omit<SessionWindowOptions, "model">): SdkWindows {
+  return new WindowPool({
+    maxIdle: MAX_IDLE,
+    toKey: (frame: CallFrame) => JSON.stringify(frame),
+    isSimilar: (one, other) => one === other,
+    open({ model, system, tools, maxOutputTokens }) {
+      // Most providers count the requested output against the window.
+      const output = maxOutputTokens === undefined ? {} : { maxOutputTokens };
+      return session.window({ ...options, model, system, tools, ...output });
+    },
+  });
 }

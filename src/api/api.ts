@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { z } from "zod";
 import type { ErasedPerson } from "../conversation/erasing/erase-person.ts";
 import type { Kernel } from "../index.ts";
 import type { ApiServices, ServerFacts } from "./api-services.ts";
 import type { AgentConnections } from "./core/agent-connections.ts";
 import type { ApiCaller } from "./core/api-caller.ts";
-import { checkRequest } from "./core/check-request.ts";
+import { ApiError } from "./core/api-error.ts";
 import { toErrorReply } from "./core/error-reply.ts";
 import type { GatewayFacts } from "./core/gateway-facts.ts";
-import { matchRoute } from "./core/match-route.ts";
 import { type PersonBounds, PersonLoad } from "./core/person-load.ts";
-import type { ApiRoute, RouteCall } from "./core/route.ts";
+import type { ApiRoute, RouteCall, RouteHead } from "./core/route.ts";
 import { sendBytes, sendEvents, sendJson } from "./core/send-reply.ts";
 import { ChangeFeed, type FeedSource } from "./events/change-feed.ts";
 import type { HistoryImport } from "./jobs/history-import.ts";
@@ -176,4 +176,120 @@ function createFeedSource({
       };
     },
   };
+}
+
+/** A route and the decoded parameters of the path. */
+interface MatchedRoute {
+  readonly route: ApiRoute;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Finds the route of a path after /api/v1; throws ROUTE_NOT_FOUND or METHOD_NOT_ALLOWED. HEAD counts as GET. */
+function matchRoute(routes: readonly ApiRoute[], method: string, path: string): MatchedRoute {
+  const segments = path.split("/").map(decodeSegment);
+  const found = routes.flatMap((route) => {
+    const params = matchPath(route.path, segments);
+    return params ? [{ route, params }] : [];
+  });
+  const wanted = method === "HEAD" ? "GET" : method;
+  const matched = found.find(({ route }) => route.method === wanted);
+  if (matched) return matched;
+  const shown = JSON.stringify(`/api/v1${path}`.slice(0, 200));
+  if (found.length === 0) throw new ApiError("ROUTE_NOT_FOUND", `There is nothing at ${shown}.`);
+  const methods = [...new Set(found.map(({ route }) => route.method))];
+  const allow = (methods.includes("GET") ? ["HEAD", ...methods] : methods).join(", ");
+  throw new ApiError("METHOD_NOT_ALLOWED", `${shown} supports ${allow}, not ${method}.`, {
+    headers: { allow },
+  });
+}
+
+function matchPath(
+  pattern: string,
+  segments: readonly string[],
+): Readonly<Record<string, string>> | undefined {
+  const expected = pattern.split("/");
+  if (expected.length !== segments.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, part] of expected.entries()) {
+    const segment = segments[index] as string;
+    const name = /^\{(\w+)\}$/.exec(part)?.[1];
+    if (name === undefined ? part !== segment : segment === "") return undefined;
+    if (name !== undefined) params[name] = segment;
+  }
+  return params;
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new ApiError(
+      "REQUEST_INVALID",
+      `${JSON.stringify(segment.slice(0, 80))} is not a valid URL encoding.`,
+    );
+  }
+}
+
+/** The parts of a request before they are checked. */
+interface RawRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly body: Uint8Array;
+}
+
+/** The parts of a request after they were checked. */
+interface CheckedRequest {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+const MAX_ISSUES = 5;
+
+/** Checks a request against the schemas of its route; throws REQUEST_INVALID with every problem. */
+function checkRequest(route: RouteHead, { params, query, body }: RawRequest): CheckedRequest {
+  return {
+    params: route.params ? check(route.params, params, "path") : {},
+    query: check(route.query, toFields(query), "query"),
+    body: route.body ? check(route.body, parseBody(body), "body") : undefined,
+  };
+}
+
+function toFields(query: URLSearchParams): Record<string, string | string[]> {
+  const fields: Record<string, string | string[]> = {};
+  for (const name of new Set(query.keys())) {
+    const values = query.getAll(name);
+    fields[name] = values.length === 1 ? (values[0] as string) : values;
+  }
+  return fields;
+}
+
+/** An absent body counts as an empty object. */
+function parseBody(body: Uint8Array): unknown {
+  if (body.length === 0) return {};
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ApiError("REQUEST_INVALID", `The body is not JSON in UTF-8: ${reason.slice(0, 200)}.`);
+  }
+}
+
+function check(schema: z.ZodType | undefined, value: unknown, place: string): unknown {
+  if (!schema) {
+    const [unknown] = Object.keys(value as object);
+    if (unknown === undefined) return {};
+    throw new ApiError(
+      "REQUEST_INVALID",
+      `${place}: unknown argument ${JSON.stringify(unknown.slice(0, 80))}.`,
+    );
+  }
+  const checked = schema.safeParse(value);
+  if (checked.success) return checked.data;
+  const problems = checked.error.issues.slice(0, MAX_ISSUES).map(({ path, message }) => {
+    const name = path.map(String).join(".");
+    return name === "" ? message : `${name}: ${message}`;
+  });
+  const more = checked.error.issues.length > MAX_ISSUES ? "; …" : "";
+  throw new ApiError("REQUEST_INVALID", `${place}: ${problems.join("; ")}${more}.`, { details: { place } });
 }

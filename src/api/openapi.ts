@@ -44,7 +44,7 @@ function describeRoute(route: ApiRoute, components: Components): JsonObject {
     operationId: id,
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
+    description,
     ...((route.params || route.query || route.kind === "stream") && {
       parameters: [
         ...describeParameters(route.params, "path", components),
@@ -115,7 +115,7 @@ function describeParameters(
       name,
       in: place,
       required: place === "path" || !type.safeParse(undefined).success,
-      ...(description !== undefined && { description }),
+      description,
       ...(own.type === "array" && { style: "form", explode: false }),
       schema: own,
     };

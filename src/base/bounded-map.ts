@@ -62,7 +62,7 @@ export class BoundedMap<Key, Value> implements Iterable<readonly [Key, Value]> {
     return value;
   }
 
-  /** Makes an entry the youngest; an entry that alone exceeds the limit is not kept. */
+  /** Makes an entry the youngest; an entry that exceeds the limit by itself is not kept. */
   set(key: Key, value: Value): void {
     if (this.#values.has(key)) this.delete(key);
     const max = this.#max;

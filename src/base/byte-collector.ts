@@ -65,7 +65,7 @@ export class ByteCollector {
   }
 }
 
-/** True for a buffer that holds little memory beside its bytes. */
+/** True for a buffer that holds little memory apart from its bytes. */
 function isCompact(chunk: Uint8Array): chunk is Buffer {
   const unused = chunk.buffer.byteLength - chunk.length;
   return Buffer.isBuffer(chunk) && unused <= chunk.length * MAX_UNUSED_SHARE;

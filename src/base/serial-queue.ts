@@ -17,25 +17,19 @@ export class SerialQueue {
     return this.#starts.length + (this.#isRunning ? 1 : 0);
   }
 
-  /** Returns no promise if the work starts at once and returns none. */
-  run<T>(work: () => Promise<T>): Promise<T>;
-  run<T>(work: () => T | Promise<T>): T | Promise<T>;
-  run<T>(work: () => T | Promise<T>): T | Promise<T> {
-    if (this.#isRunning)
-      return new Promise<void>((resolve) => this.#starts.push(resolve)).then(() => this.#run(work));
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const isFirst = !this.#isRunning;
     this.#isRunning = true;
-    return this.#run(work);
-  }
-
-  #run<T>(work: () => T | Promise<T>): T | Promise<T> {
-    let result: T | Promise<T>;
-    try {
-      result = work();
-    } catch (error) {
-      result = Promise.reject(error);
-    }
-    if (result instanceof Promise) result.then(this.#startNext, this.#startNext);
-    else this.#startNext();
+    const result = isFirst
+      ? start(work)
+      : new Promise<void>((resolve) => this.#starts.push(resolve)).then(work);
+    // The caller of this piece goes on before the next one begins.
+    result.then(this.#startNext, this.#startNext);
     return result;
   }
+}
+
+/** Starts work at once; an error that it throws before its first wait rejects the promise too. */
+async function start<T>(work: () => Promise<T>): Promise<T> {
+  return work();
 }

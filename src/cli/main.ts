@@ -17,9 +17,9 @@ if (major < 22 || (major === 22 && minor < 13)) {
   run();
 }
 
-/** The built program keeps compiled code beside itself; where that folder cannot be written, it compiles each time. */
+/** The built program keeps compiled code next to itself; where that folder cannot be written, it compiles each time. */
 async function run(): Promise<void> {
-  if (!import.meta.url.endsWith(".js")) return (await import("./start.ts")).start();
+  if (!import.meta.url.endsWith(".js")) return (await import("./process-context.ts")).start();
   const { enableCompileCache } = await import("node:module");
   enableCompileCache(`${import.meta.dirname}/../.compile-cache`);
   const [name, ...args] = process.argv.slice(2);
@@ -31,7 +31,7 @@ async function run(): Promise<void> {
         )
       : undefined;
   await greeted?.isDone;
-  await (await import("./start.ts")).start(greeted);
+  await (await import("./process-context.ts")).start(greeted);
   greeted?.close();
 }
 

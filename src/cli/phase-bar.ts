@@ -1,7 +1,8 @@
+import type { Writable } from "node:stream";
 import type { CommonValues } from "./cli-command.ts";
 import type { CliContext } from "./cli-context.ts";
+import { escapeLine } from "./escape.ts";
 import { formatDuration } from "./format-time.ts";
-import { RedrawnLine } from "./redrawn-line.ts";
 import { fitText } from "./width.ts";
 
 /** A part of some work; weights are relative durations. */
@@ -61,4 +62,53 @@ export function formatBar(name: string, share: number, elapsedMs: number, words:
     ...(words === "" ? [] : [words]),
     ...(left === undefined ? [] : [`${formatDuration(left)} left`]),
   ].join("  ");
+}
+
+const REDRAW_MS = 100;
+const CLEAR_LINE = "\r\u001b[K";
+
+/** The last line of a terminal, redrawn in place ten times a second at most. */
+class RedrawnLine {
+  readonly #stream: Writable;
+  readonly #columns: number;
+  #drawnAt = Number.NEGATIVE_INFINITY;
+
+  constructor(stream: Writable, columns: number) {
+    this.#stream = stream;
+    this.#columns = columns;
+  }
+
+  /** Draws the line, unless it was drawn a moment ago. */
+  update(words: (columns: number) => string): void {
+    const now = performance.now();
+    if (now - this.#drawnAt < REDRAW_MS) return;
+    this.#drawnAt = now;
+    const columns = this.#columns - 1;
+    this.#stream.write(CLEAR_LINE + fitText(words(columns), columns));
+  }
+
+  /** Removes the line from the screen. */
+  clear(): void {
+    if (this.#drawnAt > 0) this.#stream.write(CLEAR_LINE);
+    this.#drawnAt = Number.NEGATIVE_INFINITY;
+  }
+}
+
+/** Progress line on a terminal; silent without one. */
+export class StatusLine {
+  readonly #line: RedrawnLine | undefined;
+
+  constructor({ stderr, columns, isTerminal }: CliContext, { quiet }: CommonValues) {
+    const isShown = isTerminal.stderr && !quiet;
+    this.#line = isShown ? new RedrawnLine(stderr, columns.stderr) : undefined;
+  }
+
+  update(words: () => string): void {
+    this.#line?.update(() => escapeLine(words()));
+  }
+
+  /** Removes the line from the screen. */
+  clear(): void {
+    this.#line?.clear();
+  }
 }

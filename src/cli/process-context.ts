@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import type { CliContext } from "./cli-context.ts";
+import { runProgram } from "./program.ts";
 
 /** The signal's exit code once a signal has stopped the process. */
 interface ProcessStop {
@@ -54,4 +55,12 @@ export function createProcessContext(): { readonly context: CliContext; readonly
     },
   };
   return { context, stop };
+}
+
+/** Runs the program in this process, perhaps behind other streams than its own, and sets its exit code. */
+export async function start(streams?: Pick<CliContext, "stdin" | "stdout">): Promise<void> {
+  const { context, stop } = createProcessContext();
+  const { stdin, stdout } = streams ?? context;
+  const exitCode = await runProgram(process.argv.slice(2), { ...context, stdin, stdout });
+  process.exitCode = stop.exitCode ?? exitCode;
 }

@@ -1,11 +1,15 @@
+import { toEntry } from "../log/entry-body.ts";
+import type { Entry, OverlayBody, SessionId, UsageBody } from "../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../model/errors.ts";
 import type { Message } from "../model/message.ts";
+import type { EntryStore } from "../store/entry-store.ts";
 import { hasOwnText } from "../window/inline-tool-output.ts";
 import type { LoadedWindow } from "../window/live/load-window.ts";
 import type { CompactionState, WindowCompactor } from "../window/live/window-compactor.ts";
 import type { ModelFacts } from "../window/models/model-data.ts";
 import type { Slot } from "../window/slot.ts";
 import { sumSlotTokens } from "../window/sum-slot-tokens.ts";
+import { isRefusedSummary, isSummaryUsage } from "../window/usage/usage-meta.ts";
 import {
   applySummary,
   type CompactOptions,
@@ -15,9 +19,7 @@ import {
   prepareSummary,
   SUMMARY_SHARE,
 } from "./compactor.ts";
-import { findLastAttempt } from "./find-last-attempt.ts";
 import { findCompactionSource, type SparingOptions } from "./plan/compaction-source.ts";
-import { isWorthSummarizing, type SummaryPlace } from "./plan/is-worth-summarizing.ts";
 import {
   type Amount,
   checkTrigger,
@@ -234,4 +236,90 @@ async function waitUnlessAborted<T>(work: Promise<T> | undefined, signal: AbortS
   } finally {
     over.abort();
   }
+}
+
+/** An attempt to summarize, as recorded in the log. */
+interface LoggedAttempt {
+  /** Seq of the entry that records it. */
+  readonly seq: number;
+  readonly freed: Amount;
+}
+
+/** Maximum number of entries searched, and of overlay and usage entries read among them. */
+const MAX_ENTRIES = 5_000;
+const MAX_TRACES = 500;
+const NOTHING: Amount = { tokens: 0, messages: 0 };
+/** The effect of a summary that was never applied is unknown, and may have been large. */
+const UNKNOWN: Amount = { tokens: Number.POSITIVE_INFINITY, messages: Number.POSITIVE_INFINITY };
+
+/**
+ * Finds the latest attempt to summarize a session: the overlay of its summary, or only the usage of its models if the
+ * summary was rejected. Reading it from the log makes it known to every process that opens the session.
+ */
+async function findLastAttempt(entries: EntryStore, session: SessionId): Promise<LoggedAttempt | undefined> {
+  const { seq: head } = await entries.head(session);
+  const found = await entries.read(session, {
+    from: Math.max(1, head - MAX_ENTRIES),
+    to: head,
+    limit: MAX_TRACES,
+    order: "descending",
+    kinds: ["overlay", "usage"],
+  });
+  let used: LoggedAttempt | undefined;
+  for (const stored of found) {
+    const entry = toEntry(session, stored);
+    if (isSummary(entry)) {
+      const { tokensBefore = 0, tokensAfter = 0, summary, seq } = entry;
+      const freed = { tokens: tokensBefore - tokensAfter, messages: summary?.left.entries ?? 0 };
+      return { seq: Math.max(seq, used?.seq ?? 0), freed };
+    }
+    // Older versions wrote usage after the overlay of the same summary.
+    const report = entry as Entry<UsageBody>;
+    if (isRefusedSummary(report)) return used ?? { seq: entry.seq, freed: NOTHING };
+    if (isSummaryUsage(report)) used ??= { seq: entry.seq, freed: UNKNOWN };
+    else if (used) return used;
+  }
+  return used;
+}
+
+function isSummary(entry: Entry): entry is Entry<OverlayBody> {
+  return entry.kind === "overlay" && entry.summary !== undefined;
+}
+
+/** Expected maximum of a summary, in tokens. */
+const SUMMARY_TOKENS = 2_500;
+/** Tokens of the instructions to a model that writes a summary. */
+const PROMPT_TOKENS = 1_200;
+
+/** The tokens that a summary is about. */
+export interface SummaryPlace {
+  /** Tokens of the window that it replaces, and the part of them that is tool calls and their output. */
+  readonly removableTokens: number;
+  readonly outputTokens: number;
+  /** Tokens that a model reads to write it: a summary is made from the log, not from an edited window. */
+  readonly sourceTokens: number;
+  /** Tokens after it, which have to be written to the cache again. */
+  readonly laterTokens: number;
+}
+
+/**
+ * True if a summary that is not needed yet pays for itself within the expected calls: the cost of making it (a model
+ * reads the source and writes the summary) and of writing the window to the provider's cache again, compared with the
+ * savings of smaller prompts. Tool output that the policy's extract would replace without a model is not a saving of the
+ * summary. A summary without a model costs nothing to make.
+ */
+export function isWorthSummarizing(
+  { expectedCalls, facts, isHot, extractShare }: CompactionState,
+  { removableTokens, outputTokens, sourceTokens, laterTokens }: SummaryPlace,
+  summarizer: ModelFacts | undefined,
+): boolean {
+  const summary = Math.min(SUMMARY_TOKENS, removableTokens * SUMMARY_SHARE);
+  const extracted = summarizer && extractShare !== undefined ? outputTokens * (1 - extractShare) : 0;
+  const saved = removableTokens - extracted - summary;
+  const making = summarizer
+    ? (sourceTokens + PROMPT_TOKENS) * summarizer.prices.input + summary * summarizer.prices.output
+    : 0;
+  const rewritten = laterTokens + summary;
+  const writing = isHot ? rewritten * (facts.prices.cacheWrite - facts.prices.cacheRead) : 0;
+  return making + writing <= saved * facts.prices.cacheRead * expectedCalls;
 }

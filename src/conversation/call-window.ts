@@ -11,7 +11,6 @@ import type {
 import type { UsageBody } from "../log-entry.ts";
 import type { ProviderFailure } from "../window-entry.ts";
 import type { CallerMessage, Conversation } from "./conversation.ts";
-import { hasRunServerTools } from "./server-tools.ts";
 import type { WindowLease } from "./window-pool.ts";
 
 /** The usage of a call, and the reply that it belongs to. */
@@ -69,11 +68,6 @@ export class CallWindow<Given extends CallerMessage> {
     return this.#lease.window.fit(options);
   }
 
-  /** The window of a request that has been sent already. */
-  fitSent(): Promise<FittedWindow> {
-    return this.#lease.window.fitSent();
-  }
-
   /** A window for another try; undefined if no other window would help. */
   async heal(
     failure: ProviderFailure,
@@ -122,4 +116,27 @@ export class CallWindow<Given extends CallerMessage> {
   end(): void {
     this.#lease.release();
   }
+}
+
+/** Types of blocks and items with which providers report that they ran a tool themselves. */
+const SERVER_CALL = /^(?:server_tool_use|mcp_tool_use|\w+_call)$/;
+/** Types of calls that the client runs. */
+const CLIENT_CALL = /^(?:function|custom_tool|local_shell|shell|apply_patch|computer)_call$/;
+
+/**
+ * True if the provider ran its own tools while generating a reply. Providers then report the input of all rounds
+ * together, which says nothing about the size of the request.
+ */
+export function hasRunServerTools(reply: MessageInput | undefined): boolean {
+  // Results of client-side tools arrive in a separate message.
+  return (reply?.parts ?? []).some(
+    (part) => part.type === "tool-result" || (part.type === "raw" && isServerCall(part.value)),
+  );
+}
+
+/** True for a call that the provider ran. A call with a `call_id` waits for a result from the client. */
+function isServerCall(value: unknown): boolean {
+  const { type, call_id: callId } = Object(value) as { readonly type?: unknown; readonly call_id?: unknown };
+  if (typeof type !== "string" || typeof callId === "string") return false;
+  return SERVER_CALL.test(type) && !CLIENT_CALL.test(type);
 }

@@ -1,9 +1,18 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { SerialQueue } from "../base/serial-queue.ts";
-import { type Entry, type EntryId, isLonghaulError, parseEntryId, type Session } from "../index.ts";
-import type { LineDeparture } from "../log-entry.ts";
+import {
+  type Entry,
+  type EntryId,
+  isLonghaulError,
+  LonghaulError,
+  type MessageBody,
+  type MessageInput,
+  parseEntryId,
+  type Session,
+  textOfMessage,
+} from "../index.ts";
+import type { LineDeparture, LineStep, Place, SeqRange } from "../log-entry.ts";
 import { describeRequestEnd, type RequestEnd, toStoredEnd } from "../model/request-end.ts";
-import { AbandonedLines } from "./abandoned-lines.ts";
 import {
   type Aligner,
   alignKeys,
@@ -11,10 +20,7 @@ import {
   countOverlap,
   findOmittedPlaces,
 } from "./align-messages.ts";
-import { appendMessages } from "./append-messages.ts";
 import { DroppedMessages, type LineContent } from "./dropped-messages.ts";
-import { findDeparture } from "./find-departure.ts";
-import { findRangesThrough } from "./find-ranges-through.ts";
 import { type CachedLine, type KeyFunction, LineCache, type LineMessage } from "./line-cache.ts";
 import {
   type CallerMessage,
@@ -23,7 +29,6 @@ import {
   pairMessages,
   pairMessagesAfter,
 } from "./placed-messages.ts";
-import { retryOnConflict } from "./retry-on-conflict.ts";
 
 export type { CallerMessage, PlacedMessage, PlacedMessages } from "./placed-messages.ts";
 
@@ -72,21 +77,19 @@ export class Conversation<G extends CallerMessage> {
     return this.#lineCache.known;
   }
 
-  /** The active line; no promise if nobody else has written. */
-  readLine(): CachedLine | Promise<CachedLine> {
+  /** The active line. */
+  readLine(): Promise<CachedLine> {
     return this.#lineCache.refresh();
   }
 
-  /** The active line after the writes of running turns; no promise if it is in memory and no turn is running. */
-  readLineInTurn(): CachedLine | Promise<CachedLine> {
+  /** The active line after the writes of running turns. */
+  readLineInTurn(): Promise<CachedLine> {
     return this.#queue.run(() => this.#lineCache.refresh());
   }
 
   /** `readLineInTurn`, including previously dropped messages that a caller with these keys sends again. */
-  readRestoredLineInTurn(caller: readonly string[]): LineContent | Promise<LineContent> {
-    const line = this.readLineInTurn();
-    const toContent = (read: CachedLine) => this.#dropped.addRestored(read, caller);
-    return line instanceof Promise ? line.then(toContent) : toContent(line);
+  async readRestoredLineInTurn(caller: readonly string[]): Promise<LineContent> {
+    return this.#dropped.addRestored(await this.readLineInTurn(), caller);
   }
 
   /** Makes the line match the messages of a caller that keeps the whole conversation. */
@@ -96,8 +99,7 @@ export class Conversation<G extends CallerMessage> {
   }
 
   async #tryTakeAllMessages(given: readonly G[], align: Aligner<G>): Promise<PlacedMessages<G>> {
-    const closest = this.#findClosestLine(given);
-    let line = closest instanceof Promise ? await closest : closest;
+    let line = await this.#findClosestLine(given);
     const alignment = align(line, given);
     if (alignment.type === "drop") {
       this.#abandoned.add(line);
@@ -269,14 +271,9 @@ export class Conversation<G extends CallerMessage> {
   }
 
   /** The active line, or an abandoned one that shares more with the caller's messages. */
-  #findClosestLine(given: readonly G[]): CachedLine | Promise<CachedLine> {
-    const line = this.#lineCache.peek();
-    return line && continuesLine(line, given) ? line : this.#chooseClosestLine(given);
-  }
-
-  async #chooseClosestLine(given: readonly G[]): Promise<CachedLine> {
+  async #findClosestLine(given: readonly G[]): Promise<CachedLine> {
     const line = await this.#lineCache.refresh();
-    if (given.length === 0) return line;
+    if (given.length === 0 || continuesLine(line, given)) return line;
     const keys = given.map(({ key }) => key);
     const own = countCommonPrefix(line.keys, keys);
     if (own === line.messages.length || findOmittedPlaces(line.keys, keys)) return line;
@@ -318,4 +315,135 @@ export class Conversation<G extends CallerMessage> {
       await this.#session.setLine([], "the caller begins again", { departure: "trimmed" });
     }
   }
+}
+
+/** The result of an append. */
+interface AppendedMessages {
+  /** True if the known line has grown by exactly these messages. */
+  readonly isWhole: boolean;
+  readonly written: readonly Entry<MessageBody>[];
+}
+
+/** Messages per append. */
+const BATCH = 1_000;
+
+/** Appends a caller's messages. Throws POSITION_CONFLICT unless the log ends at `expectedHead`. */
+async function appendMessages(
+  session: Session,
+  lineCache: LineCache,
+  given: readonly CallerMessage[],
+  expectedHead?: number,
+): Promise<AppendedMessages> {
+  const written: Entry<MessageBody>[] = [];
+  let isWhole = true;
+  let head = expectedHead;
+  for (let from = 0; from < given.length; from += BATCH) {
+    const inputs: MessageInput[] = [];
+    for (const one of given.slice(from, from + BATCH)) {
+      if (one.before) for (const input of await one.before()) inputs.push(input);
+      inputs.push(one.input());
+    }
+    const options = head === undefined ? {} : { expectedHead: head };
+    const entries = await session.appendAll(inputs, options);
+    if (head !== undefined) head += entries.length;
+    isWhole = lineCache.addAppended(entries) && isWhole;
+    for (const entry of entries) written.push(entry);
+  }
+  return { isWhole, written };
+}
+
+/** Number of abandoned lines to remember, for callers that return to an earlier draft or make several calls at once. */
+const MAX_LINES = 8;
+
+/** The lines that a conversation has left last, newest first. */
+class AbandonedLines {
+  #lines: readonly CachedLine[] = [];
+
+  add(line: CachedLine): void {
+    if (line.messages.length === 0) return;
+    const others = this.#lines.filter(({ lineSeq }) => lineSeq !== line.lineSeq);
+    this.#lines = [line, ...others].slice(0, MAX_LINES);
+  }
+
+  /** A line that begins with more than `known` of the keys. */
+  findCloser(keys: readonly string[], known: number): CachedLine | undefined {
+    return this.#lines.find((line) => countCommonPrefix(line.keys, keys) > known);
+  }
+}
+
+/** The ranges of the newest line that contains an entry, up to that entry; undefined if no line contains it. */
+function findRangesThrough(
+  lines: readonly Pick<LineStep, "ranges">[],
+  { session, seq }: Place,
+): readonly SeqRange[] | undefined {
+  for (const { ranges } of lines) {
+    const index = ranges.findIndex(
+      (range) => range.session === session && range.from <= seq && seq <= range.to,
+    );
+    const last = ranges[index];
+    if (last) return [...ranges.slice(0, index), { ...last, to: seq }];
+  }
+  return undefined;
+}
+
+/** Concurrent writers to the same line normally finish long before this. */
+const MAX_TRIES = 50;
+
+/**
+ * Retries `work` while concurrent writers change the line: until it returns a value and throws neither NOT_ON_LINE nor
+ * POSITION_CONFLICT.
+ * Throws POSITION_CONFLICT after 50 tries.
+ */
+async function retryOnConflict<T>(work: () => Promise<T | undefined>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const result = await work();
+      if (result !== undefined) return result;
+    } catch (error) {
+      if (!isLonghaulError(error, "NOT_ON_LINE") && !isLonghaulError(error, "POSITION_CONFLICT")) throw error;
+    }
+    if (tries >= MAX_TRIES)
+      throw new LonghaulError(
+        "POSITION_CONFLICT",
+        `Others have changed the line of this session ${tries} times in a row; try again when they are done.`,
+      );
+  }
+}
+
+/** Shorter replies are not summaries of a conversation. */
+const MIN_SUMMARY = 100;
+/** Longer words may be a summary that was made elsewhere. */
+const MAX_OWN_WORDS = 2_000;
+
+/**
+ * Why messages after the first `keep` leave the line. A person who goes back goes on with a few new words; a caller that
+ * rewrites its history also repeats replies or later messages, and one that compacted it goes on with a summary.
+ */
+async function findDeparture(
+  session: Session,
+  line: CachedLine,
+  given: readonly CallerMessage[],
+  keep: number,
+): Promise<LineDeparture> {
+  const later = new Set(line.keys.slice(keep));
+  const fresh = given.slice(keep);
+  if (fresh.some(({ key }) => later.has(key))) return "branched";
+  const inputs = fresh.map((message) => message.input());
+  if (inputs.some(({ role }) => role === "assistant" || role === "tool")) return "branched";
+  const words = collapseSpaces(inputs.map(readText).join("\n"));
+  const reply = line.messages.slice(keep).findLast(({ role }) => role === "assistant");
+  if (reply && words.length >= MIN_SUMMARY) {
+    const entry = await session.entry(reply.id);
+    const text = entry?.kind === "message" ? collapseSpaces(textOfMessage(entry.message)) : "";
+    if (text.length >= MIN_SUMMARY && words.includes(text)) return "trimmed";
+  }
+  return words.length > MAX_OWN_WORDS ? "branched" : "taken-back";
+}
+
+function readText({ text, parts = [] }: MessageInput): string {
+  return [text ?? "", ...parts.map((part) => (part.type === "text" ? part.text : ""))].join("\n");
+}
+
+function collapseSpaces(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
 }

@@ -69,12 +69,10 @@ export class LineCache {
     return this.#line && this.#session.peekHead()?.seq === this.#head ? this.#line : undefined;
   }
 
-  /** Returns the line, updated with new entries; no promise if there are none. */
-  refresh(): CachedLine | Promise<CachedLine> {
-    return this.peek() ?? this.#readNew();
-  }
-
-  async #readNew(): Promise<CachedLine> {
+  /** Returns the line, updated with new entries. */
+  async refresh(): Promise<CachedLine> {
+    const known = this.peek();
+    if (known) return known;
     if (this.#line && (await this.#follow(this.#line))) return this.#line;
     this.#line = await this.#load();
     return this.#line;

@@ -1,5 +1,5 @@
 /** Formats in which neighboring messages of one role can be merged. */
-type MergeableFormat = "anthropic" | "openai-chat" | "openai-responses" | "ai-sdk";
+type MergeableFormat = "anthropic" | "openai-chat" | "openai-responses" | "google" | "ai-sdk";
 
 type Fields = { readonly [field: string]: unknown };
 

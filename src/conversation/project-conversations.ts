@@ -87,7 +87,7 @@ export function selectProject(
   return { sessions: inside.map(({ id }) => id), others: conversations.length - inside.length };
 }
 
-/** Folders whose indexed files belong to the projects; files belong to the local user alone. */
+/** Folders whose indexed files belong to the projects; files belong to the local user only. */
 export function listProjectFolders(projects: readonly string[]): readonly string[] {
   return projects.length > 0 ? projects : [parse(process.cwd()).root];
 }
@@ -98,4 +98,17 @@ function isConversation({ id, meta }: SessionRecord): boolean {
 
 function isSameProject(one: string, other: string): boolean {
   return isWithinProject(one, other) || isWithinProject(other, one);
+}
+
+type SessionMeta = NonNullable<SessionRecord["meta"]>;
+
+/** Facts about a thread that people may read; the others identify the conversation. */
+const PUBLIC_FIELDS: readonly string[] = ["kind", "client", "agent", "project"];
+
+/** The metadata of a session for people: without the gateway's own marks. */
+export function pickPublicMeta(meta: SessionMeta | undefined): SessionMeta | undefined {
+  const own = toObject(meta?.gateway);
+  if (!meta || !own) return meta;
+  const fields = Object.entries(own).filter(([name]) => PUBLIC_FIELDS.includes(name));
+  return { ...meta, gateway: Object.fromEntries(fields) } as SessionMeta;
 }

@@ -1,6 +1,5 @@
 import { type Entry, type EntryId, formatEntryId, type Session } from "../index.ts";
-import type { PinBody } from "../log-entry.ts";
-import { isOnLine } from "./is-on-line.ts";
+import type { PinBody, Place } from "../log-entry.ts";
 
 /** Returns the pinned entries of the active line, oldest pin first. */
 export async function readPinnedEntries(session: Session): Promise<readonly Entry[]> {
@@ -16,4 +15,12 @@ export async function readPinnedEntries(session: Session): Promise<readonly Entr
     if (entry && (await isOnLine(session, entry))) pinned.push(entry);
   }
   return pinned;
+}
+
+/** Checks whether a place is on the active line of a session. */
+export async function isOnLine(session: Session, { session: owner, seq }: Place): Promise<boolean> {
+  const [active] = await session.lines(1);
+  return (active?.ranges ?? []).some(
+    (range) => range.session === owner && seq >= range.from && seq <= range.to,
+  );
 }

@@ -12,7 +12,7 @@ import { decodeAnthropicUsage } from "./wire/wire-usage.ts";
 const KNOWN_FIELDS = ["type", "role", "content", "id", "model", "usage", "timestamp"];
 
 const dialect: WireDialect = {
-  name: anthropicWire.name,
+  name: "anthropic",
   title: anthropicWire.title,
   messageFields: [anthropicWire.messagesField],
   leadFields: anthropicWire.leadFields,

@@ -54,6 +54,7 @@ export async function importSources(
       options.onProgress?.({ index, count: survey.sources.length, path, bytesRead, totalBytes, messages });
     const sourceOptions = {
       databases,
+      ...(options.withOriginals && { withOriginals: true }),
       ...(options.limits && { limits: options.limits }),
       ...(options.signal && { signal: options.signal }),
       onBytes: (count: number) => {

@@ -1,3 +1,17 @@
+export {
+  CONTINUED_AGENTS,
+  type Continuation,
+  type ContinuationFile,
+  type ContinuationOptions,
+  planContinuation,
+} from "./continuing/continuation.ts";
+export { type EncryptedHistory, findEncryptedHistories } from "./encrypted-histories.ts";
+export {
+  type AgentHistory,
+  examineHistories,
+  findLocalSources,
+  type HistoryOptions,
+} from "./examine-histories.ts";
 export { createExportedSession, exportSession, type OnDamage } from "./export-session.ts";
 export { type FoundSource, findSources } from "./find-sources.ts";
 export { FORMATS } from "./formats.ts";
@@ -8,6 +22,7 @@ export type { Counts, ImportReport, ImportTotals, SourceReport } from "./importi
 export { findSourcePlaces, type SourcePlace } from "./importing/source-places.ts";
 export type { Format, FormatName, ImportSource, System } from "./port/format.ts";
 export type * from "./port/item.ts";
+export type { KeepingRule } from "./port/keeping-rule.ts";
 export type { ExportedSession, OutputPiece, Writer, WriterName } from "./port/writer.ts";
 export { READ_LIMITS, type ReadLimits } from "./reading/read-limits.ts";
 export { type WatchEvent, type WatchOptions, watchSources } from "./watch-sources.ts";

@@ -10,7 +10,7 @@ import { createWireFormat } from "./wire/wire-format.ts";
 import { decodeOpenaiUsage } from "./wire/wire-usage.ts";
 
 const dialect: WireDialect = {
-  name: openaiChatWire.name,
+  name: "openai-chat",
   title: openaiChatWire.title,
   messageFields: [openaiChatWire.messagesField],
   leadFields: openaiChatWire.leadFields,

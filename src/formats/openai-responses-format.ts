@@ -16,7 +16,7 @@ import { createWireFormat } from "./wire/wire-format.ts";
 import { decodeOpenaiUsage } from "./wire/wire-usage.ts";
 
 const dialect: WireDialect = {
-  name: openaiResponsesWire.name,
+  name: "openai-responses",
   title: openaiResponsesWire.title,
   messageFields: [openaiResponsesWire.messagesField, "output"],
   leadFields: openaiResponsesWire.leadFields,

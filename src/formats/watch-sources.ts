@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Kernel } from "../index.ts";
 import { checkImportOptions, checkKernel } from "./check-arguments.ts";
 import type { FoundSource } from "./find-sources.ts";
+import { FolderWatch } from "./folder-watch.ts";
 import { surveySources } from "./import-sources.ts";
 import { type AgentProcess, listRunningAgents } from "./importing/agent-processes.ts";
 import type { ImportOptions } from "./importing/import-options.ts";
@@ -11,7 +12,7 @@ import type { ImportSource } from "./port/format.ts";
 import type { ProblemItem } from "./port/item.ts";
 
 export interface WatchOptions extends ImportOptions {
-  /** Time between two surveys; default 1 s. */
+  /** Time between two surveys; by default, the next one follows a change that the file system reports. */
   readonly intervalMs?: number;
   /** Report a source as stalled if it has not grown for this long while its agent runs; default 10 min. */
   readonly stalledAfterMs?: number;
@@ -37,40 +38,56 @@ interface FollowedSource {
   readonly sizeBytes: number;
   readonly modifiedAt: number;
   readonly isStalled: boolean;
+  /** True if its files are still to be kept, once they stop changing. */
+  readonly isUnkept: boolean;
 }
+
+/** A file that has not changed for this long is kept; a copy for each of its changes would fill the store. */
+const QUIET_MS = 60_000;
+/** Surveys may take at most this share of the time. */
+const SURVEY_SHARE = 0.05;
 
 /** Running agents are checked once per this many surveys. */
 const SURVEYS_PER_AGENT_CHECK = 10;
 
-/** Imports existing and new conversations until the signal aborts. */
+/** Imports existing and new conversations until the signal aborts. A function as `paths` is asked before each survey. */
 export async function* watchSources(
   kernel: Kernel,
-  paths: readonly string[],
+  paths: readonly string[] | (() => Promise<readonly string[]>),
   options: WatchOptions = {},
 ): AsyncGenerator<WatchEvent> {
   checkKernel(kernel);
   checkImportOptions(options);
-  const { signal, intervalMs = 1_000, stalledAfterMs = 10 * 60_000 } = options;
+  const { signal, intervalMs, stalledAfterMs = 10 * 60_000 } = options;
+  using changes = new FolderWatch();
   const followed = new Map<string, FollowedSource>();
   const told = new Set<string>();
   for (let look = 0; !signal?.aborted; look++) {
-    const { sources, problems } = await surveySources(paths, options);
+    const begunAt = performance.now();
+    const places = typeof paths === "function" ? await paths() : paths;
+    if (intervalMs === undefined) changes.follow(places);
+    const { sources, problems } = await surveySources(places, options);
     for (const problem of problems) {
       const key = `${problem.path}\n${problem.reason}`;
       if (told.has(key)) continue;
       told.add(key);
       yield { type: "problem", problem };
     }
+    const surveyMs = performance.now() - begunAt;
     let hasChanged = false;
     for (const found of sources) {
       if (signal?.aborted) return;
       const key = buildKey(found);
       const before = followed.get(key);
-      if (isSame(before, found.source)) continue;
-      hasChanged = true;
+      const isQuiet = Date.now() - found.source.modifiedAt >= QUIET_MS;
+      const isDue = isQuiet && before?.isUnkept === true;
+      if (isSame(before, found.source) && !isDue) continue;
+      hasChanged ||= !isDue;
       if (before?.isStalled) yield { type: "resumed", source: found.source };
-      const events = await importFollowed(kernel, found, options);
-      followed.set(key, { ...found.source, isStalled: false });
+      const withOriginals = options.withOriginals === true && isQuiet;
+      const events = await importFollowed(kernel, found, { ...options, withOriginals });
+      const isUnkept = options.withOriginals === true && !isQuiet;
+      followed.set(key, { ...found.source, isStalled: false, isUnkept });
       yield* events;
     }
     if (hasChanged) yield { type: "idle" };
@@ -85,8 +102,17 @@ export async function* watchSources(
         yield { type: "stalled", source: found.source, idleMs, process };
       }
     }
-    await sleep(intervalMs, undefined, signal ? { signal } : {}).catch(() => undefined);
+    if (intervalMs !== undefined) await pause(intervalMs, signal);
+    else {
+      await pause(surveyMs / SURVEY_SHARE, signal);
+      const isWaiting = [...followed.values()].some(({ isUnkept }) => isUnkept);
+      await changes.wait(signal, isWaiting ? QUIET_MS : undefined);
+    }
   }
+}
+
+function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return sleep(durationMs, undefined, signal ? { signal } : {}).catch(() => undefined);
 }
 
 async function importFollowed(
@@ -97,6 +123,7 @@ async function importFollowed(
   const problems: WatchEvent[] = [];
   const report = await importSource(kernel, found, {
     isLive: true,
+    ...(options.withOriginals && { withOriginals: true }),
     ...(options.limits && { limits: options.limits }),
     ...(options.signal && { signal: options.signal }),
     onProblem: (problem) => problems.push({ type: "problem", problem }),

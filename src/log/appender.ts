@@ -79,12 +79,8 @@ export class Appender {
     return (await entries) as readonly Entry[] as ReplyEntries;
   }
 
-  /** Resolves when all appends so far are committed or refused; no promise if there are none. */
-  flush(): Promise<void> | undefined {
-    return this.#preparing ? this.#flushPrepared() : this.#log.flushSession(this.#session);
-  }
-
-  async #flushPrepared(): Promise<void> {
+  /** Resolves when all appends so far are committed or refused. */
+  async flush(): Promise<void> {
     while (this.#preparing) await this.#preparing;
     await this.#log.flushSession(this.#session);
   }

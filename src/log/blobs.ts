@@ -4,15 +4,14 @@ import type { WorkMeter } from "../base/work-meter.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { type Digest, isDigest } from "../model/blob.ts";
 import type { Clock } from "../model/clock.ts";
+import type { EntryBody } from "../model/entry.ts";
 import { createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Message } from "../model/message.ts";
 import { decideMime, SNIFF_BYTES } from "../model/mime.ts";
 import type { BlobPart, DataSource, Part } from "../model/part.ts";
 import type { BlobStore, WrittenBlob } from "../store/blob-store.ts";
-import { decodeBase64, splitDataUrl } from "./base64.ts";
 import type { Limits } from "./limits.ts";
 import { type RestorePart, restoreParts } from "./restore-parts.ts";
-import { buildStandIn } from "./stand-in.ts";
 
 /** A stored blob with its detected MIME type. */
 interface StoredBlob extends WrittenBlob {
@@ -234,4 +233,77 @@ async function* checkHead(
 function checkDigest(digest: Digest): Digest {
   if (typeof digest === "string" && isDigest(digest)) return digest;
   throw createArgumentError("digest", digest, "64 lower-case hexadecimal characters");
+}
+
+/**
+ * Substitute for a part whose blob is missing or damaged; a tool call stays a tool call, so that
+ * its result keeps its call.
+ */
+function buildStandIn(part: BlobPart): Part {
+  const preview = part.preview ?? "";
+  if (part.of === "tool-call" && part.callId !== undefined)
+    return { type: "tool-call", callId: part.callId, name: part.toolName ?? "", input: { preview } };
+  if (part.of === "reasoning") return { type: "reasoning", text: preview };
+  return { type: "text", text: `[stored content is missing or damaged; what is left of it:]\n${preview}` };
+}
+
+/** Characters decoded at a time; a multiple of four. */
+const SLICE = 256 * 1024;
+
+/** Splits a data URL into MIME type and base64 text; returns undefined if the text is not a data URL. */
+export function splitDataUrl(text: string): { mime: string; base64: string } | undefined {
+  if (!text.startsWith("data:")) return undefined;
+  const comma = text.indexOf(",");
+  const label = text.slice(5, comma === -1 ? 5 : comma);
+  if (comma === -1 || !label.endsWith(";base64")) {
+    throw new LonghaulError(
+      "BASE64_INVALID",
+      "The data URL is not base64 (expected data:<type>;base64,<data>); nothing was stored.",
+    );
+  }
+  return { mime: label.slice(0, -";base64".length), base64: text.slice(comma + 1) };
+}
+
+/**
+ * Decodes base64 in slices, so that memory never holds a complete second copy; throws
+ * BASE64_INVALID if it is empty or incomplete.
+ */
+export function* decodeBase64(text: string): Generator<Uint8Array> {
+  try {
+    const clean = /\s/.test(text) ? text.replace(/\s+/g, "") : text;
+    if (clean === "") throw createBase64Error("it is empty");
+    if (clean.length % 4 !== 0)
+      throw createBase64Error(`its length ${clean.length} is not a multiple of 4, so it was cut off`);
+    for (let at = 0; at < clean.length; at += SLICE) {
+      const slice = clean.slice(at, at + SLICE);
+      const isLast = at + SLICE >= clean.length;
+      const isValid = isLast ? /^[A-Za-z0-9+/_-]*={0,2}$/.test(slice) : /^[A-Za-z0-9+/_-]*$/.test(slice);
+      if (!isValid) throw createBase64Error("it holds other characters");
+      yield Buffer.from(slice, "base64");
+    }
+  } finally {
+    // The regex engine keeps a reference to the last matched text; replace megabytes by a short one.
+    /^/.test("");
+  }
+}
+
+function createBase64Error(why: string): LonghaulError {
+  return new LonghaulError(
+    "BASE64_INVALID",
+    `The data is not valid base64: ${why}. Send it again whole; nothing was stored.`,
+  );
+}
+
+/** Digests of the blobs that a body refers to, without duplicates. */
+export function findBodyBlobs(body: EntryBody): readonly Digest[] {
+  const found = new Set<Digest>();
+  const waiting: unknown[] = [body];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (value === null || typeof value !== "object") continue;
+    const { digest, sizeBytes } = value as { digest?: unknown; sizeBytes?: unknown };
+    if (typeof digest === "string" && typeof sizeBytes === "number" && isDigest(digest)) found.add(digest);
+    for (const inner of Object.values(value)) waiting.push(inner);
+  }
+  return [...found];
 }

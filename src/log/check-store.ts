@@ -3,7 +3,7 @@ import type { Digest } from "../model/blob.ts";
 import type { EntryId, SessionId } from "../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../model/errors.ts";
 import type { SessionHead, StoredEntry } from "../store/entry-store.ts";
-import { findBodyBlobs } from "./body-blobs.ts";
+import { findBodyBlobs } from "./blobs.ts";
 import { hasChecksum } from "./codec.ts";
 import { toEntry } from "./entry-body.ts";
 import type { Log } from "./log.ts";
@@ -34,7 +34,7 @@ export interface StoreCheck {
 /** Options of a store check. */
 export interface CheckOptions {
   readonly signal?: AbortSignal;
-  /** Checks the database alone and reads no entry and no blob. */
+  /** Checks only the database; reads no entry and no blob. */
   readonly isStructureOnly?: boolean;
   /** Called with the number of entries read so far. */
   readonly onProgress?: (entries: number) => void;

@@ -1,8 +1,8 @@
 import * as zlib from "node:zlib";
+import { crc32 } from "node:zlib";
 import type { EntryKind } from "../model/entry.ts";
 import { LonghaulError } from "../model/errors.ts";
 import { Lz4 } from "./lz4.ts";
-import { computePayloadChecksum } from "./payload-checksum.ts";
 import { PRIMER } from "./primer.ts";
 
 /** Compression of a payload's text. Part of the file format; numbers are never reused. */
@@ -13,7 +13,7 @@ const DEFLATE = 3;
 const PACKINGS = 4;
 
 /**
- * Added to the packing in the first byte of a payload with a checksum; older payloads have the packing alone. Differs
+ * Added to the packing in the first byte of a payload with a checksum; older payloads have only the packing. Differs
  * in three bits, so that no single flipped bit turns a checked payload into an unchecked one.
  */
 const CHECKED = 0b0111_0000;
@@ -117,4 +117,21 @@ function createZstdError(): LonghaulError {
     "CODEC_UNAVAILABLE",
     `This entry is packed with zstd, which Node ${process.version} does not have; run Node 22.15 or later.`,
   );
+}
+
+/** CRC-32 of a packed body, seeded with packing and entry kind, so that a change of either changes the checksum. */
+function computePayloadChecksum(body: Uint8Array, packing: number, kind: EntryKind): number {
+  return crc32(body, computeSeed(packing, kind));
+}
+
+const seeds = new Map<EntryKind, number[]>();
+
+function computeSeed(packing: number, kind: EntryKind): number {
+  let own = seeds.get(kind);
+  if (!own) {
+    own = [];
+    seeds.set(kind, own);
+  }
+  own[packing] ??= crc32(`${packing} ${kind}`);
+  return own[packing];
 }

@@ -50,7 +50,7 @@ export class CommitQueue implements Closable {
   }
 
   /**
-   * Adds the request that `make` returns: at once if there is room, else as soon as there is. `toResult` converts its
+   * Adds the request that `make` returns: at once if the queue has room, else as soon as it has. `toResult` converts its
    * outcome and must not throw.
    */
   add(make: () => SizedRequest): Promise<AppendResult>;

@@ -96,26 +96,20 @@ export class Lines {
   /**
    * Resolves an entry by seq of this session or by id; ids may belong to other sessions whose entries are on the line.
    */
-  resolvePlace(which: number | EntryId): Place | Promise<Place> {
+  async resolvePlace(which: number | EntryId): Promise<Place> {
     if (typeof which === "number") return { session: this.#session, seq: checkWholeNumber("seq", which, 1) };
     const place = parseEntryId(which);
-    return place.session === this.#session ? place : this.#resolveSharedPlace(place, which);
-  }
-
-  async #resolveSharedPlace(place: Place, which: EntryId): Promise<Place> {
+    if (place.session === this.#session) return place;
     const { line } = await this.active();
     if (line.some(({ session }) => session === place.session)) return place;
     throw createArgumentError("entry id", which, `an id of session ${JSON.stringify(this.#session)}`);
   }
 
-  /** The active line; no promise if it is in memory. */
-  active(): LoadedLine | Promise<LoadedLine> {
+  /** The active line. */
+  async active(): Promise<LoadedLine> {
     const seq = this.#log.store.sessions.peek?.(this.#session)?.record?.lineSeq;
     const known = seq === undefined ? undefined : this.#peek(seq);
-    return known ?? this.#readActive();
-  }
-
-  async #readActive(): Promise<LoadedLine> {
+    if (known) return known;
     const record = await this.#log.store.sessions.get(this.#session);
     if (!record)
       throw new LonghaulError(
@@ -175,13 +169,13 @@ export class Lines {
     );
   }
 
-  #keepThrough(line: Line, head: number, place: Place, keepsEdits = false): Line | Promise<Line> {
+  async #keepThrough(line: Line, head: number, place: Place, keepsEdits = false): Promise<Line> {
     return keepsEdits ? keepEdits(this.#log.store.entries, line, head, place) : keepThrough(line, place);
   }
 
   /** Removes entries from the line in one step. */
   remove(places: readonly Place[], change: ChangeOptions = {}): Promise<Entry<LineBody>> {
-    return this.#change({ ...TAKING_BACK, reason: "remove", ...change }, (line, head) =>
+    return this.#change({ ...TAKING_BACK, reason: "remove", ...change }, async (line, head) =>
       buildRemoval(closeLine(line, head), places),
     );
   }
@@ -189,7 +183,9 @@ export class Lines {
   /** Returns to an earlier line, up to its former end. */
   async choose(seq: number, change: ChangeOptions = {}): Promise<Entry<LineBody>> {
     const { line } = await this.at(seq);
-    return this.#change({ ...TAKING_BACK, reason: "choose", ...change }, (_, head) => closeLine(line, head));
+    return this.#change({ ...TAKING_BACK, reason: "choose", ...change }, async (_, head) =>
+      closeLine(line, head),
+    );
   }
 
   /** Sets arbitrary ranges as the line; for importers that know the branches of a foreign log. */
@@ -199,7 +195,7 @@ export class Lines {
     at?: number,
   ): Promise<Entry<LineBody>> {
     checkRanges(ranges);
-    const next = (_: Line, head: number) => checkWithin(ranges, { session: this.#session, seq: head });
+    const next = async (_: Line, head: number) => checkWithin(ranges, { session: this.#session, seq: head });
     return this.#change({ departure: "branched", ...change }, next, at);
   }
 
@@ -255,7 +251,7 @@ export class Lines {
 
   async #change(
     change: Required<ChangeOptions>,
-    next: (line: Line, head: number) => Line | LineChange | Promise<Line>,
+    next: (line: Line, head: number) => Promise<Line | LineChange>,
     at?: number,
   ): Promise<Entry<LineBody>> {
     const why = toLineFields(change);

@@ -122,9 +122,9 @@ export class Log {
     return this.#queue.flush();
   }
 
-  /** Resolves when all appends to a session so far are committed or refused; no promise if there are none. */
-  flushSession(session: SessionId): Promise<void> | undefined {
-    return this.#queue.hasPending(session) ? this.#queue.flush() : undefined;
+  /** Resolves when all appends to a session so far are committed or refused. */
+  async flushSession(session: SessionId): Promise<void> {
+    if (this.#queue.hasPending(session)) await this.#queue.flush();
   }
 
   #add<T>(

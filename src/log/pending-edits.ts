@@ -8,7 +8,7 @@ import type { Closable } from "../model/scope.ts";
 import type { Log } from "./log.ts";
 
 /** An edit of a past message that waits for confirmation. */
-export interface PendingEdit {
+interface PendingEdit {
   readonly id: string;
   readonly seq: number;
   readonly message: MessageInput;

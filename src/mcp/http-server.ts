@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { type AuthInfo, createMcpHandler } from "@modelcontextprotocol/server";
 import { createMcpServer } from "./create-mcp-server.ts";
-import type { McpCaller } from "./mcp-caller.ts";
-import type { McpService } from "./mcp-service.ts";
+import type { McpCaller, McpService } from "./mcp-service.ts";
 
 /** A request whose sender is known and whose body is read. */
 export interface McpRequest {

@@ -7,8 +7,7 @@ import { type McpOptions, McpService, type ToolSet } from "./mcp-service.ts";
 import type { McpStdioOptions } from "./serve-stdio.ts";
 
 export type { McpRequest } from "./http-server.ts";
-export type { McpCaller } from "./mcp-caller.ts";
-export type { McpOptions, ToolSet } from "./mcp-service.ts";
+export type { McpCaller, McpOptions, ToolSet } from "./mcp-service.ts";
 export type { McpStdioOptions } from "./serve-stdio.ts";
 export { SKILL_FILE, SKILL_TEXT } from "./skill.ts";
 

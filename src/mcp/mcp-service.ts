@@ -1,10 +1,13 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { BoundedMap } from "../base/bounded-map.ts";
 import { openAgentMemory } from "../conversation/open-agent-memory.ts";
-import type { Kernel } from "../index.ts";
+import {
+  type ProjectConversation,
+  readConversations,
+  selectProject,
+} from "../conversation/project-conversations.ts";
+import type { Kernel, SessionId } from "../index.ts";
 import type { AgentMemory } from "../memory-entry.ts";
-import { Confirmations } from "./confirmations.ts";
-import { ConversationIndex } from "./conversation-index.ts";
-import type { McpCaller } from "./mcp-caller.ts";
 
 /** Tools to offer: five by default. */
 export type ToolSet = "default" | "all";
@@ -56,4 +59,96 @@ export class McpService {
     this.#callers.set(key, state);
     return state;
   }
+}
+
+/** A confirmation is valid for one to two of these. */
+const PERIOD_MS = 10 * 60_000;
+const DIGITS = 10;
+
+/** Short codes that confirm one action on one thing, without state: a second call with the code carries it out. */
+class Confirmations {
+  readonly #readKey: () => Promise<string>;
+  #key: Promise<string> | undefined;
+
+  /** The key is read on first use. */
+  constructor(readKey: () => Promise<string>) {
+    this.#readKey = readKey;
+  }
+
+  /** The code for an action; the same for some minutes. */
+  createCode(action: string, now = Date.now()): Promise<string> {
+    return this.#compute(action, Math.floor(now / PERIOD_MS));
+  }
+
+  async isCode(action: string, code: string, now = Date.now()): Promise<boolean> {
+    const period = Math.floor(now / PERIOD_MS);
+    const isEqual = (one: string) =>
+      one.length === code.length && timingSafeEqual(Buffer.from(one), Buffer.from(code));
+    return isEqual(await this.#compute(action, period)) || isEqual(await this.#compute(action, period - 1));
+  }
+
+  async #compute(action: string, period: number): Promise<string> {
+    this.#key ??= this.#readKey().catch((error: unknown) => {
+      this.#key = undefined;
+      throw error;
+    });
+    return createHmac("sha256", await this.#key)
+      .update(`${period}\0${action}`)
+      .digest("hex")
+      .slice(0, DIGITS);
+  }
+}
+
+/** Time after which all sessions are read again, because sessions may have been deleted or changed. */
+const MAX_AGE_MS = 60_000;
+const MAX_CONVERSATIONS = 10_000;
+
+/** The conversations of one caller. Between full readings, only sessions newer than the known ones are read. */
+class ConversationIndex {
+  readonly #kernel: Pick<Kernel, "sessions">;
+  readonly #prefixes: readonly string[] | undefined;
+  #known: readonly ProjectConversation[] = [];
+  #newest: SessionId | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(kernel: Pick<Kernel, "sessions">, prefixes: readonly string[] | undefined) {
+    this.#kernel = kernel;
+    this.#prefixes = prefixes;
+  }
+
+  /** The conversations, newest first. */
+  async list(): Promise<readonly ProjectConversation[]> {
+    const now = performance.now();
+    const until = now - this.#readAt > MAX_AGE_MS ? undefined : this.#newest;
+    const { conversations, newest, isCutShort } = await readConversations(this.#kernel, {
+      prefixes: this.#prefixes,
+      until,
+    });
+    if (!isCutShort) {
+      this.#known = conversations;
+      this.#readAt = now;
+    } else if (conversations.length > 0)
+      this.#known = [...conversations, ...this.#known].slice(0, MAX_CONVERSATIONS);
+    this.#newest = newest;
+    return this.#known;
+  }
+
+  /** The sessions of some projects, and the number of conversations elsewhere. */
+  async within(
+    projects: readonly string[],
+  ): Promise<{ readonly sessions: readonly SessionId[]; readonly others: number }> {
+    return selectProject(await this.list(), projects);
+  }
+}
+
+/** The person and the place that requests come from. */
+export interface McpCaller {
+  /** Ids of the caller's sessions begin with one of these; default: the local user, who owns the whole store. */
+  readonly prefixes?: readonly string[];
+  /** Owner of the memories; default: the agent of the local user. */
+  readonly agent?: string;
+  /** Folders that the caller works in; default: unknown, and all projects are searched. */
+  readonly projects?: readonly string[];
+  /** The conversation that asks: its id, or the id that its client gave it; default: unknown. */
+  readonly session?: SessionId;
 }

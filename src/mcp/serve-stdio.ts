@@ -1,8 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { createMcpServer } from "./create-mcp-server.ts";
-import type { McpCaller } from "./mcp-caller.ts";
-import { type McpOptions, McpService } from "./mcp-service.ts";
+import { type McpCaller, type McpOptions, McpService } from "./mcp-service.ts";
 
 /** Settings of a server on standard streams. */
 export interface McpStdioOptions extends McpOptions {

@@ -6,8 +6,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { z } from "zod";
 import type { Json } from "../index.ts";
-import type { McpCaller } from "./mcp-caller.ts";
-import type { McpService } from "./mcp-service.ts";
+import type { McpCaller, McpService } from "./mcp-service.ts";
 
 /** One request and its surroundings. */
 export interface McpCall {

@@ -63,7 +63,7 @@ export function checkDeparture(departure: LineDeparture): LineDeparture {
 }
 
 /** The remainder of an entry whose content was removed on request. */
-export interface RedactedBody {
+interface RedactedBody {
   readonly kind: "redacted";
   readonly was: EntryKind;
   readonly reason?: string;

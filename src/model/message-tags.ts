@@ -2,15 +2,15 @@
 type TagUse =
   /** Identity of a conversation: clients leave these elements out when they resume it. */
   | "identity"
-  /** Recall by the gateway: the elements are no part of the question. */
+  /** Recall by the gateway: the elements are not part of the question. */
   | "question"
-  /** Paging of the window: the elements are no part of the words to search for. */
+  /** Paging of the window: the elements are not part of the words to search for. */
   | "words"
-  /** Window: a message of such an element alone is state that a client sends. */
+  /** Window: a message of only such an element is state that a client sends. */
   | "state"
   /** Summary without a model: these names count although they are single words; all compound names do. */
   | "summary"
-  /** Rollback in Codex: a message that begins with the tag is no turn of the person. */
+  /** Rollback in Codex: a message that begins with the tag is not a turn of the person. */
   | "turn"
   /** The same, and the tag may have attributes. */
   | "turn with attributes";

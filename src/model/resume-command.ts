@@ -15,6 +15,17 @@ const COMMANDS: Readonly<Record<string, (id: string) => readonly string[]>> = {
   "gemini-cli": (id) => ["gemini", "--resume", id],
   opencode: (id) => ["opencode", "--session", id],
   pi: (id) => ["pi", "--session", id],
+  cline: (id) => ["cline", "--taskId", id],
+  crush: (id) => ["crush", "--session", id],
+  "cursor-cli": (id) => ["cursor-agent", "--resume", id],
+  goose: (id) => ["goose", "session", "--resume", "--session-id", id],
+  kilo: (id) => ["kilo", "--session", id],
+  kimi: (id) => ["kimi", "--session", id],
+  "kimi-code": (id) => ["kimi", "--session", id],
+  kiro: (id) => ["kiro-cli", "chat", "--resume-id", id],
+  openhands: (id) => ["openhands", "--resume", id],
+  "qwen-code": (id) => ["qwen", "--resume", id],
+  vibe: (id) => ["vibe", "--resume", id],
 };
 
 /** Ids that agents give to conversations; anything else is not put into a command. */
@@ -31,11 +42,22 @@ export function findResumeCommand({ id, parent, meta = {} }: ResumableSession): 
     typeof source.format === "string"
       ? { agent: source.format, own: source.id }
       : splitGatewayId(id, toFields(meta.gateway).client);
-  const command = Object.hasOwn(COMMANDS, agent) ? COMMANDS[agent] : undefined;
-  if (!command || typeof own !== "string" || !PLAIN_ID.test(own)) return undefined;
+  if (typeof own !== "string") return undefined;
   const folder = [source, meta, toFields(meta.gateway)].map(({ cwd }) => cwd).find(isFolder);
-  const words = command(own).join(" ");
-  return folder === undefined ? words : `cd ${quoteWord(folder)} && ${words}`;
+  return formatResumeCommand(agent, own, folder);
+}
+
+/** The command with which an agent continues a conversation of its own, after the commands `before`. */
+export function formatResumeCommand(
+  agent: string,
+  id: string,
+  folder: string | undefined,
+  before: readonly (readonly string[])[] = [],
+): string | undefined {
+  const command = Object.hasOwn(COMMANDS, agent) ? COMMANDS[agent] : undefined;
+  if (!command || !PLAIN_ID.test(id)) return undefined;
+  const commands = [...before, command(id)].map((words) => words.map(quoteWord).join(" "));
+  return [...(isFolder(folder) ? [`cd ${quoteWord(folder)}`] : []), ...commands].join(" && ");
 }
 
 /** Conversations through the gateway are named after the client and its own id: `local/codex:01a1…`. */

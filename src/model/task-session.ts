@@ -1,7 +1,7 @@
 import type { Json } from "./json.ts";
 import type { TaskId } from "./task.ts";
 
-/** Marks a session that was made for a task alone. */
+/** Marks a session that was made only for a task. */
 export function buildTaskMeta(task: TaskId): { readonly [key: string]: Json } {
   return { task };
 }

@@ -1,7 +1,7 @@
 import type { MonitorEvent, MonitorSample, PressureLevel, ReliefReport } from "./monitor-sample.ts";
 
 /** The numbers of a sample that charts show. */
-export interface MonitorPoint {
+interface MonitorPoint {
   readonly at: number;
   readonly level: PressureLevel;
   readonly usedBytes: number;
@@ -21,7 +21,7 @@ export interface MonitorPoint {
 }
 
 /** An event other than a sample, as it was told to listeners. */
-export interface MonitorNote {
+interface MonitorNote {
   readonly at: number;
   readonly type: Exclude<MonitorEvent["type"], "sample" | "images">;
   readonly text: string;

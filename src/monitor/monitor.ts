@@ -1,17 +1,16 @@
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { monitorEventLoopDelay, performance } from "node:perf_hooks";
+import { getHeapStatistics, writeHeapSnapshot } from "node:v8";
 import { runWithTimeLimit } from "../base/time-limit.ts";
 import type { Log } from "../log/log.ts";
 import { checkKind } from "../model/argument-checks.ts";
 import { checkWholeNumber, isLonghaulError } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
 import type { Store } from "../store/store.ts";
-import { describeGrowth, describeImages, describePressure, describeRelief } from "./describe-event.ts";
-import { type GrowthPoint, measureGrowth } from "./growth.ts";
-import { keepHeapSnapshot } from "./heap-snapshots.ts";
 import { MonitorHistory, type MonitorRecord } from "./monitor-history.ts";
 import type { MonitorSettings } from "./monitor-options.ts";
 import type { MonitorEvent, MonitorSample, PressureLevel, ReliefReport } from "./monitor-sample.ts";
-import { judgePressure } from "./pressure.ts";
-import { ProcessProbe } from "./process-probe.ts";
 
 type Listener = (event: MonitorEvent) => void;
 
@@ -239,4 +238,187 @@ export class Monitor implements Closable {
 
 function toAverage({ count, totalMs }: { readonly count: number; readonly totalMs: number }) {
   return { count, averageMs: count === 0 ? 0 : totalMs / count };
+}
+
+const ENDING = ".heapsnapshot";
+
+/** Writes a heap snapshot into a folder and keeps at most `count` of them; undefined if it could not be written. */
+function keepHeapSnapshot(folder: string, count: number, at: number): string | undefined {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, `heap-${new Date(at).toISOString().replaceAll(":", "-")}${ENDING}`);
+    writeHeapSnapshot(path);
+    const names = readdirSync(folder)
+      .filter((name) => name.endsWith(ENDING))
+      .sort();
+    for (const name of names.slice(0, -count)) rmSync(join(folder, name), { force: true });
+    return path;
+  } catch {
+    // A full disk must not turn pressure into a failure.
+    return undefined;
+  }
+}
+
+/** A sentence about a change of the pressure. */
+function describePressure(
+  { level, usedBytes, heapUsedBytes, heapLimitBytes, cacheBytes, rssBytes }: MonitorSample,
+  limits: { readonly warningBytes: number; readonly criticalBytes: number },
+): string {
+  const used = `${toMegabytes(usedBytes)} in use (heap ${toMegabytes(heapUsedBytes)} of ${toMegabytes(heapLimitBytes)}, resident ${toMegabytes(rssBytes)}, caches ${toMegabytes(cacheBytes)})`;
+  if (level === "normal") return `Memory is back to normal: ${used}.`;
+  if (level === "warning")
+    return `Memory is above the warning limit of ${toMegabytes(limits.warningBytes)}: ${used}.`;
+  return `Memory is critical, limit ${toMegabytes(limits.criticalBytes)}: ${used}. Caches are dropped now.`;
+}
+
+/** A sentence about a relief. */
+function describeRelief(report: ReliefReport): string {
+  const { cacheBytesBefore, cacheBytesAfter, journalBytes, heapBytesBefore, heapBytesAfter, cacheShare } =
+    report;
+  const heap = `heap ${toMegabytes(heapBytesBefore)} → ${toMegabytes(heapBytesAfter)}`;
+  return `Freed ${toMegabytes(cacheBytesBefore - cacheBytesAfter)} of ${toMegabytes(cacheBytesBefore)} of caches and ${toMegabytes(journalBytes)} of the write-ahead log; ${heap}; caches may use ${Math.round(cacheShare * 100)}% of their limits for now.`;
+}
+
+/** A sentence about images that left the cache. */
+function describeImages(count: number, freedBytes: number): string {
+  return `${count} ${count === 1 ? "image" : "images"} and other files left the cache: ${toMegabytes(freedBytes)} freed.`;
+}
+
+/** A sentence about steady growth. */
+function describeGrowth(perHour: number, { usedBytes }: MonitorSample): string {
+  return `Memory grows steadily by ${toMegabytes(perHour)} an hour, now ${toMegabytes(usedBytes)}; something may hold on to it.`;
+}
+
+function toMegabytes(bytes: number): string {
+  return `${(bytes / 1e6).toFixed(bytes >= 1e8 ? 0 : 1)} MB`;
+}
+
+type ProcessFacts = Pick<
+  MonitorSample,
+  | "usedBytes"
+  | "heapUsedBytes"
+  | "heapTotalBytes"
+  | "heapLimitBytes"
+  | "rssBytes"
+  | "externalBytes"
+  | "arrayBufferBytes"
+  | "eventLoop"
+  | "files"
+  | "listeners"
+  | "childProcesses"
+>;
+
+/** Time between two looks at the event loop; a shorter one would wake an idle process often. */
+const RESOLUTION_MS = 250;
+const NANOSECONDS = 1e6;
+const OPEN_FILES = "/proc/self/fd";
+
+/** Measures the process. Its timer does not keep the process alive. */
+class ProcessProbe {
+  readonly #delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  #utilization = performance.eventLoopUtilization();
+
+  constructor() {
+    this.#delay.enable();
+  }
+
+  read(): ProcessFacts {
+    const { heapUsed, heapTotal, rss, external, arrayBuffers } = process.memoryUsage();
+    const busy = performance.eventLoopUtilization(this.#utilization).utilization;
+    this.#utilization = performance.eventLoopUtilization();
+    const { mean, max } = this.#delay;
+    this.#delay.reset();
+    return {
+      usedBytes: heapUsed + external,
+      heapUsedBytes: heapUsed,
+      heapTotalBytes: heapTotal,
+      heapLimitBytes: getHeapStatistics().heap_size_limit,
+      rssBytes: rss,
+      externalBytes: external,
+      arrayBufferBytes: arrayBuffers,
+      eventLoop: { meanMs: toDelayMs(mean), maxMs: toDelayMs(max), busy: Number.isFinite(busy) ? busy : 0 },
+      files: countFiles(),
+      listeners: process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
+      childProcesses: process.getActiveResourcesInfo().filter((name) => name === "ProcessWrap").length,
+    };
+  }
+
+  close(): void {
+    this.#delay.disable();
+  }
+}
+
+/** The histogram counts the whole interval; without a value it is not a number. */
+function toDelayMs(nanoseconds: number): number {
+  if (!Number.isFinite(nanoseconds)) return 0;
+  return Math.max(0, nanoseconds / NANOSECONDS - RESOLUTION_MS);
+}
+
+function countFiles(): number {
+  try {
+    return readdirSync(OPEN_FILES).length;
+  } catch {
+    return 0;
+  }
+}
+
+/** A measured quantity at a time. */
+interface GrowthPoint {
+  readonly at: number;
+  readonly value: number;
+}
+
+/** The growth of a quantity. */
+interface Growth {
+  /** Per hour, by least squares; 0 for too few points. */
+  readonly perHour: number;
+  /** True if the points rise steadily and by a share that cannot be noise. */
+  readonly isSteady: boolean;
+}
+
+const HOUR_MS = 3_600_000;
+/** Fewer points say nothing: caches fill at first, and collections make the heap jump. */
+const MIN_POINTS = 20;
+/** Share of the variance that a straight line must explain. */
+const MIN_FIT = 0.8;
+/** Rise over all points, relative to their mean. */
+const MIN_RISE = 0.2;
+
+/** Fits a line to the points. */
+export function measureGrowth(points: readonly GrowthPoint[]): Growth {
+  const { length } = points;
+  const first = points[0];
+  const last = points.at(-1);
+  if (!first || !last || length < MIN_POINTS || last.at <= first.at) return { perHour: 0, isSteady: false };
+  const mean = (of: (point: GrowthPoint) => number) =>
+    points.reduce((sum, point) => sum + of(point), 0) / length;
+  const [x, y] = [mean(({ at }) => at), mean(({ value }) => value)];
+  const spreadX = points.reduce((sum, { at }) => sum + (at - x) ** 2, 0);
+  const spreadY = points.reduce((sum, { value }) => sum + (value - y) ** 2, 0);
+  const common = points.reduce((sum, { at, value }) => sum + (at - x) * (value - y), 0);
+  const slope = common / spreadX;
+  const fit = spreadY === 0 ? 0 : common ** 2 / (spreadX * spreadY);
+  const rise = slope * (last.at - first.at);
+  return { perHour: slope * HOUR_MS, isSteady: fit >= MIN_FIT && rise >= MIN_RISE * y };
+}
+
+/** Limits of memory. */
+interface PressureLimits {
+  readonly warningBytes: number;
+  readonly criticalBytes: number;
+}
+
+/** Shares of V8's own limit that count as pressure whatever the configured limits are. */
+const HEAP_WARNING = 0.7;
+const HEAP_CRITICAL = 0.85;
+
+/** The level of a measurement: by the limits, and by how close the heap is to the size at which V8 ends the process. */
+export function judgePressure(
+  usage: { readonly usedBytes: number; readonly heapUsedBytes: number; readonly heapLimitBytes: number },
+  { warningBytes, criticalBytes }: PressureLimits,
+): PressureLevel {
+  const { usedBytes, heapUsedBytes, heapLimitBytes } = usage;
+  const share = heapLimitBytes > 0 ? heapUsedBytes / heapLimitBytes : 0;
+  if (usedBytes >= criticalBytes || share >= HEAP_CRITICAL) return "critical";
+  return usedBytes >= warningBytes || share >= HEAP_WARNING ? "warning" : "normal";
 }

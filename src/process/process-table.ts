@@ -1,6 +1,6 @@
 import type { ProcessTags } from "./process-tags.ts";
 
-/** Identifies one process; a pid alone may be reused. */
+/** Identifies one process; a pid may be reused. */
 export interface ProcessIdentity {
   readonly pid: number;
   /** Birth time in the format of the system; only equality is meaningful. */

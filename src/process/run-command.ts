@@ -1,21 +1,26 @@
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { waitAtMost } from "../base/time-limit.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
-import { throwIfAborted } from "../model/errors.ts";
-import { checkTable } from "./check-table.ts";
-import { processCleanups } from "./cleanups.ts";
+import { LonghaulError, throwIfAborted } from "../model/errors.ts";
+import { type Cleanups, processCleanups } from "./cleanups.ts";
 import type { Command, CommandEnd, CommandEndReason, CommandInput, CommandOptions } from "./command.ts";
-import { registerLiveCommand } from "./live-commands.ts";
 import { readProcessOutput } from "./process-output.ts";
-import { sendSignal } from "./process-table.ts";
-import { checkTag } from "./process-tags.ts";
+import {
+  type ProcessIdentity,
+  type ProcessSnapshot,
+  type ProcessTable,
+  sendSignal,
+} from "./process-table.ts";
+import { buildTagVariables, checkTag, RUNS_VARIABLE } from "./process-tags.ts";
+import { findMembers } from "./process-tree.ts";
 import { reapTree } from "./reap-tree.ts";
-import { RunTree } from "./run-tree.ts";
-import { spawnTagged } from "./spawn-tagged.ts";
-import { getSystemTable } from "./system-table.ts";
+import { checkTable, getSystemTable } from "./system-table.ts";
 
 const COMMAND_FIELDS = {
   command: "name",
@@ -130,4 +135,220 @@ function feedInput(child: ChildProcess, input: CommandInput | undefined): void {
   if (input === undefined || !child.stdin) return;
   const source = typeof input === "string" || input instanceof Uint8Array ? [input] : input;
   pipeline(Readable.from(source, { objectMode: true }), child.stdin).catch(() => child.stdin?.destroy());
+}
+
+/** A started program with its output streams. */
+interface TaggedProcess {
+  readonly child: ChildProcess;
+  readonly streams: { readonly stdout: Readable; readonly stderr: Readable };
+  readonly identity: ProcessIdentity;
+  readonly exited: Promise<ProcessExit>;
+}
+
+/** Exit of a process, by code or by signal. */
+interface ProcessExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Starts a tagged program as the leader of its own session and group; never through a shell. */
+async function spawnTagged(options: CommandOptions, run: string): Promise<TaggedProcess> {
+  const env = {
+    ...process.env,
+    ...options.env,
+    ...buildTagVariables(options.tag, run, process.env[RUNS_VARIABLE]),
+  };
+  let child: ChildProcess;
+  try {
+    child = spawn(options.command, [...(options.args ?? [])], {
+      cwd: options.cwd,
+      env,
+      detached: process.platform !== "win32",
+      windowsHide: true,
+      stdio: [chooseStdin(options), "pipe", "pipe"],
+    });
+  } catch (error) {
+    throw createStartError(options, error);
+  }
+  const { pid, stdout, stderr } = child;
+  if (pid === undefined || !stdout || !stderr) {
+    const [error] = await once(child, "error");
+    throw createStartError(options, error);
+  }
+  // Node discards the output of a program that exits while nobody listens, as during the look below.
+  for (const stream of [stdout, stderr]) stream.on("readable", () => {});
+  options.census?.opened("process");
+  // Later errors come from signals to a process that is gone.
+  child.on("error", () => {});
+  const exited = new Promise<ProcessExit>((resolve) => {
+    child.once("exit", (code, signal) => {
+      options.census?.closed("process");
+      resolve({ code, signal });
+    });
+  });
+  const identity = await (options.table ?? getSystemTable()).look(pid);
+  return { child, streams: { stdout, stderr }, identity: identity ?? { pid, born: "" }, exited };
+}
+
+function chooseStdin({ input, inheritsInput }: CommandOptions): "ignore" | "inherit" | "pipe" {
+  if (input !== undefined) return "pipe";
+  return inheritsInput ? "inherit" : "ignore";
+}
+
+function createStartError(options: CommandOptions, cause: unknown): LonghaulError {
+  const reason = cause instanceof Error && "code" in cause ? String(cause.code) : "unknown";
+  const hasFolder = options.cwd === undefined || existsSync(options.cwd);
+  const why = !hasFolder
+    ? `its folder ${JSON.stringify(options.cwd)} does not exist`
+    : reason === "ENOENT"
+      ? "there is no such program on the PATH; install it or give its whole path"
+      : `the system says ${reason}`;
+  return new LonghaulError(
+    "PROGRAM_NOT_STARTED",
+    `${JSON.stringify(options.command)} could not be started: ${why}.`,
+    { cause, details: { command: options.command, reason } },
+  );
+}
+
+/** A run that has not ended. */
+interface LiveCommand {
+  readonly tree: RunTree;
+  readonly ended: Promise<unknown>;
+  stop(): void;
+}
+
+const WATCH_MS = 2_000;
+/** Maximum share of the time spent on watching. */
+const WATCH_SHARE = 0.02;
+const EXIT_ROUNDS = 3;
+
+interface Watch {
+  readonly live: Set<LiveCommand>;
+  close(): void;
+}
+
+const watches = new WeakMap<Cleanups, Watch>();
+
+/**
+ * Ends a run together with this process, and polls all runs so that processes which leave the tree stay known. All runs
+ * share one cleanup and one timer. Returns a function that unregisters the run.
+ */
+function registerLiveCommand(command: LiveCommand, cleanups: Cleanups, table: ProcessTable): () => void {
+  let watch = watches.get(cleanups);
+  if (!watch) {
+    watch = startWatch(cleanups, table);
+    watches.set(cleanups, watch);
+  }
+  const { live, close } = watch;
+  live.add(command);
+  return () => {
+    live.delete(command);
+    if (live.size > 0) return;
+    close();
+    watches.delete(cleanups);
+  };
+}
+
+function startWatch(cleanups: Cleanups, table: ProcessTable): Watch {
+  const live = new Set<LiveCommand>();
+  const remove = cleanups.add(
+    async () => {
+      for (const command of live) command.stop();
+      await Promise.allSettled([...live].map((command) => command.ended));
+    },
+    { onExit: () => killNow([...live], table), isLast: true },
+  );
+  let timer: NodeJS.Timeout;
+  const watchAgain = (delayMs: number) => {
+    timer = setTimeout(async () => {
+      const before = performance.now();
+      try {
+        const list = await table.list();
+        for (const { tree } of live) tree.members(list);
+      } catch {
+        // A failed poll is harmless; the next one may succeed.
+      }
+      if (live.size > 0) watchAgain(Math.max(WATCH_MS, (performance.now() - before) / WATCH_SHARE));
+    }, delayMs).unref();
+  };
+  watchAgain(WATCH_MS / 4);
+  return {
+    live,
+    close() {
+      clearTimeout(timer);
+      remove();
+    },
+  };
+}
+
+/** Kills everything synchronously while the process exits. */
+function killNow(live: readonly LiveCommand[], table: ProcessTable): void {
+  for (const { tree } of live) if (!tree.hasLeaderExited) sendSignal(-tree.leader.pid, "SIGKILL");
+  for (let round = 0; round < EXIT_ROUNDS; round++) {
+    const list = listNow(table);
+    if (!list) return;
+    const members = live.flatMap(({ tree }): ProcessSnapshot[] => tree.members(list));
+    for (const signal of ["SIGSTOP", "SIGKILL"] as const)
+      for (const member of members) void table.signal(member, signal);
+    if (members.length === 0) return;
+  }
+}
+
+/** The process list if it is available synchronously; an exiting process cannot wait. */
+function listNow(table: ProcessTable): readonly ProcessSnapshot[] | undefined {
+  try {
+    const list = table.list();
+    return list instanceof Promise ? undefined : list;
+  } catch {
+    return undefined;
+  }
+}
+
+const MAX_KNOWN = 10_000;
+
+/**
+ * The processes of one run: the leader, its group while it lives, processes with the run's tag, all their
+ * descendants, and former descendants.
+ */
+class RunTree {
+  readonly run: string;
+  readonly leader: ProcessIdentity;
+  hasLeaderExited = false;
+  #known = new Map<number, string>();
+
+  constructor(run: string, leader: ProcessIdentity) {
+    this.run = run;
+    this.leader = leader;
+    this.#known.set(leader.pid, leader.born);
+  }
+
+  /** Selects the members of the run and remembers them, because a process may later drop its environment and parent. */
+  members(list: readonly ProcessSnapshot[]): ProcessSnapshot[] {
+    const members = findMembers(
+      list,
+      (seen) =>
+        this.#known.get(seen.pid) === seen.born ||
+        seen.runs.includes(this.run) ||
+        // A group id is the leader's pid, which may be reused once the leader is gone.
+        (!this.hasLeaderExited && seen.group === this.leader.pid),
+    );
+    this.#known = new Map(members.slice(0, MAX_KNOWN).map(({ pid, born }) => [pid, born]));
+    return members;
+  }
+
+  /** Waits until the run has no processes, `lingerMs` have passed or `until` resolves; returns whether it has none. */
+  async waitUntilEmpty(table: ProcessTable, lingerMs: number, until: Promise<unknown>): Promise<boolean> {
+    const end = performance.now() + lingerMs;
+    let isOver = false;
+    void until.then(() => {
+      isOver = true;
+    });
+    for (let pauseMs = 5; ; pauseMs = Math.min(100, pauseMs * 2)) {
+      const find = (list: readonly ProcessSnapshot[]) => this.members(list);
+      // A process in the middle of exec shows no environment, so it may belong to the run.
+      const isEmpty = find(await table.list()).length === 0 && !table.chase?.(find) && !table.hasUnread?.();
+      if (isEmpty || isOver || performance.now() >= end) return isEmpty;
+      await Promise.race([sleep(pauseMs), until]);
+    }
+  }
 }

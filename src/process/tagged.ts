@@ -5,7 +5,7 @@ import { findMembers } from "./process-tree.ts";
 import { type ReapOptions, type ReapResult, reapTree } from "./reap-tree.ts";
 import { getSystemTable } from "./system-table.ts";
 
-/** Selects processes by a task's tag, by its id alone in any store, or by a tag prefix. */
+/** Selects processes by a task's tag, by only its id, in any store, or by a tag prefix. */
 type TagQuery = string | { readonly prefix: string };
 
 /**

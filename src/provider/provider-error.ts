@@ -10,10 +10,10 @@ export interface ErrorReply {
 }
 
 /** The error codes of a failed provider call. */
-export type ProviderErrorCode = "PROVIDER_FAILED" | "PROVIDER_TIMEOUT" | "PROVIDER_REFUSED";
+type ProviderErrorCode = "PROVIDER_FAILED" | "PROVIDER_TIMEOUT" | "PROVIDER_REFUSED";
 
 /** Facts about a failed call. */
-export interface FailedCall {
+interface FailedCall {
   /** Id of the provider. */
   readonly provider: string;
   readonly message: string;
@@ -49,4 +49,23 @@ export class ProviderError extends LonghaulError {
     this.failure = call.failure ?? { message: call.message };
     if (call.usage !== undefined) this.usage = call.usage;
   }
+}
+
+/** Formats of well-known providers' keys, and of credentials in headers and URLs. */
+const keyForms: readonly RegExp[] = [
+  /\b(?:sk|pk|rk|gsk|xai|key)-[A-Za-z0-9_-]{16,}/g,
+  /\bAIza[A-Za-z0-9_-]{20,}/g,
+  /(?<=\bbearer\s+)[A-Za-z0-9._~+/=-]{8,}/gi,
+  /(?<=[?&](?:key|api_key|apikey|api-key|access_token|token)=)[^&\s"']+/gi,
+  /(?<=:\/\/)[^/@\s"']+(?=@)/g,
+];
+
+/** Shorter secrets would match ordinary words. */
+const minCharacters = 6;
+
+/** Removes the given secrets, and anything that looks like a key, from a text. */
+export function redactKeys(text: string, secrets: readonly string[] = []): string {
+  const known = secrets.filter((secret) => secret.length >= minCharacters);
+  const withoutKnown = known.reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
+  return keyForms.reduce((rest, form) => rest.replace(form, "[redacted]"), withoutKnown);
 }

@@ -2,7 +2,7 @@ import type { Usage } from "../model/usage.ts";
 import type { Timeouts } from "./timeouts.ts";
 
 /** A text message in a prompt. */
-export interface PromptMessage {
+interface PromptMessage {
   readonly role: "user" | "assistant";
   readonly text: string;
 }

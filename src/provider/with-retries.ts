@@ -3,7 +3,7 @@ import { checkFields } from "../model/argument-checks.ts";
 import { checkWholeNumber, throwIfAborted } from "../model/errors.ts";
 import type { GenerateRequest, Generation, Provider } from "./provider.ts";
 import { ProviderError } from "./provider-error.ts";
-import { computeRetryDelay, type RetryLimits, retryLimits } from "./retry-delay.ts";
+import { computeRetryDelay, type RetryLimits, retryLimits } from "./retry-after.ts";
 
 /** A failed try that will be retried. */
 export interface Retry {

@@ -1,23 +1,31 @@
 import { readTodos, type TodoItem } from "../compact/extractive/todo-list.ts";
+import { toEntry } from "../log/entry-body.ts";
 import { type LiveDraft, listLiveDrafts } from "../log/interrupted-drafts.ts";
 import type { LineStep, Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { checkFields } from "../model/argument-checks.ts";
 import { checkNames } from "../model/check-names.ts";
-import type { Entry, EntryRef, SessionId } from "../model/entry.ts";
+import type { Entry, EntryRef, Place, SessionId } from "../model/entry.ts";
 import { checkWholeNumber, LonghaulError } from "../model/errors.ts";
+import type { SeqRange } from "../model/line.ts";
+import type { Edit } from "../model/overlay.ts";
 import type { Scope } from "../model/scope.ts";
-import type { Head } from "../store/entry-store.ts";
+import type { EntryStore, Head } from "../store/entry-store.ts";
 import type { SessionRecord } from "../store/session-store.ts";
-import { expandEntry } from "../view/expand-entry.ts";
 import { type EntriesOptions, walkLine } from "../view/line-entries.ts";
-import { findEntry, findEntryAt } from "../view/lookup.ts";
-import { type Page, type PageOptions, readPage } from "../view/page.ts";
-import { findPlaceAtTime } from "../view/place-at-time.ts";
-import { type RangeOptions, readRange } from "../view/range.ts";
+import {
+  findEntry,
+  findEntryAt,
+  type Page,
+  type PageOptions,
+  type RangeOptions,
+  readPage,
+  readRange,
+  requireEntry,
+} from "../view/page.ts";
+import { findPlaceAtTime, requirePlaceAtTime } from "../view/place-at-time.ts";
 import { type TailOptions, tailEntries } from "../view/tail.ts";
 import { findLastCall, type LastCall } from "./find-last-call.ts";
-import { requirePlace } from "./require-place.ts";
 
 /** Selects the children to list. */
 interface ChildrenQuery {
@@ -70,11 +78,6 @@ export class ReadableSession {
     return this.#scope.isClosed ? undefined : this.#log.store.entries.peekHead?.(this.id);
   }
 
-  /** The session's metadata if they are in memory, without a promise; undefined if they must be read. */
-  peekRecord(): SessionRecord | undefined {
-    return this.#scope.isClosed ? undefined : this.#log.store.sessions.peek?.(this.id)?.record;
-  }
-
   /** Messages being written now, in this process or another. */
   async drafts(): Promise<readonly LiveDraft[]> {
     this.#scope.assertOpen();
@@ -111,21 +114,14 @@ export class ReadableSession {
   }
 
   /** The entry of a seq or id on any line, or the message of an exact time; undefined if there is none. */
-  entry(which: EntryRef): Promise<Entry | undefined> {
-    try {
-      this.#scope.assertOpen();
-      const { entries } = this.#log.store;
-      if (which instanceof Date)
-        return findPlaceAtTime(this.#lines, entries, which).then(
-          (found) => found && findEntry(entries, found),
-        );
-      const place = this.#lines.resolvePlace(which);
-      return place instanceof Promise
-        ? place.then((shared) => findEntry(entries, shared))
-        : findEntry(entries, place);
-    } catch (error) {
-      return Promise.reject(error);
-    }
+  async entry(which: EntryRef): Promise<Entry | undefined> {
+    this.#scope.assertOpen();
+    const { entries } = this.#log.store;
+    const place =
+      which instanceof Date
+        ? await findPlaceAtTime(this.#lines, entries, which)
+        : await this.#lines.resolvePlace(which);
+    return place && findEntry(entries, place);
   }
 
   /** The last entry at or before a time; undefined if all are later. */
@@ -182,4 +178,56 @@ function throwSessionGone(id: SessionId): never {
   throw new LonghaulError("SESSION_NOT_FOUND", `Session ${JSON.stringify(id)} has been deleted.`, {
     details: { session: id },
   });
+}
+
+const BATCH = 100;
+
+/**
+ * Expands an entry: a summary or plan yields the messages that left the window with it, including earlier summaries, in
+ * log order; any other entry yields itself. Streams the messages.
+ */
+async function* expandEntry(entries: EntryStore, place: Place): AsyncGenerator<Entry> {
+  const entry = await requireEntry(entries, place);
+  const ranges = entry.kind === "overlay" ? listRanges(entry.edit, entry.session) : [];
+  if (ranges.length === 0) {
+    yield entry;
+    return;
+  }
+  for (const range of ranges) yield* readMessages(entries, range);
+}
+
+/** The ranges of entries that an edit affects. */
+function listRanges(edit: Edit, session: string): readonly SeqRange[] {
+  switch (edit.type) {
+    case "plan":
+      return edit.edits.flatMap((single) => listRanges(single, session)).sort((a, b) => a.from - b.from);
+    case "replace": {
+      if ("callId" in edit.target) return [];
+      const { seq, session: own = session } = edit.target;
+      return [{ session: own, from: seq, to: seq }];
+    }
+    case "hide":
+    case "summarize":
+      return edit.ranges;
+    case "revert":
+      return [];
+  }
+}
+
+async function* readMessages(entries: EntryStore, { session, from, to }: SeqRange): AsyncGenerator<Entry> {
+  for (let next = from; next <= to; ) {
+    const query = { from: next, to, limit: BATCH, order: "ascending", kinds: ["message"] } as const;
+    const found = await entries.read(session, query);
+    for (const stored of found) yield toEntry(session, stored);
+    const last = found.at(-1);
+    if (!last || found.length < BATCH) return;
+    next = last.seq + 1;
+  }
+}
+
+/** The place of an entry by seq, id or time; throws ENTRY_NOT_FOUND if there is none. */
+export async function requirePlace(lines: Lines, entries: EntryStore, which: EntryRef): Promise<Place> {
+  if (which instanceof Date) return requirePlaceAtTime(lines, entries, which);
+  const { session, seq } = await requireEntry(entries, await lines.resolvePlace(which));
+  return { session, seq };
 }

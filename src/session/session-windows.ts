@@ -60,7 +60,7 @@ interface SessionWindowsDeps {
   readonly log: Log;
   readonly lines: Lines;
   readonly models: SessionModels;
-  readonly flush: () => Promise<void> | undefined;
+  readonly flush: () => Promise<void>;
   readonly findLastCall: () => Promise<LastCall>;
   /** Finds content that has left a window. */
   readonly paging: PageSource;

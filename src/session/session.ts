@@ -1,4 +1,3 @@
-import { LazyAbortController } from "../base/lazy-abort-controller.ts";
 import type { CompactionResult } from "../compact/compactor.ts";
 import { Appender, type AppendOptions, NO_OPTIONS, type ReplyEntries } from "../log/appender.ts";
 import { Draft } from "../log/draft.ts";
@@ -7,17 +6,21 @@ import { Intake } from "../log/intake.ts";
 import { Lines } from "../log/lines.ts";
 import type { Log } from "../log/log.ts";
 import { PendingEdits } from "../log/pending-edits.ts";
+import { redactEntries } from "../log/redaction.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
-import type {
-  Entry,
-  EntryRef,
-  LineBody,
-  MessageBody,
-  NoticeBody,
-  PinBody,
-  Place,
-  SessionId,
-  UsageBody,
+import { checkNames } from "../model/check-names.ts";
+import {
+  checkDeparture,
+  type Entry,
+  type EntryRef,
+  type LineBody,
+  type LineDeparture,
+  type MessageBody,
+  type NoticeBody,
+  type PinBody,
+  type Place,
+  type SessionId,
+  type UsageBody,
 } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { SeqRange } from "../model/line.ts";
@@ -26,21 +29,19 @@ import { checkRequestEnd } from "../model/request-end.ts";
 import { Scope } from "../model/scope.ts";
 import type { FreedCounts } from "../store/freed-counts.ts";
 import type { SessionRecord } from "../store/session-store.ts";
+import { requirePlaceAtTime } from "../view/place-at-time.ts";
 import type { SessionWindow } from "../window/live/session-window.ts";
 import { Overlays } from "../window/overlays.ts";
 import type { PageSource } from "../window/paging/page-source.ts";
-import { checkCompactOptions } from "./check-compact-options.ts";
 import { type DescendantOptions, Family, type OpenSession } from "./family.ts";
-import { checkLineOptions, type LineOptions } from "./line-options.ts";
-import { ReadableSession } from "./readable-session.ts";
-import { redactWithTraces } from "./redact-with-traces.ts";
-import { requirePlace } from "./require-place.ts";
+import { ReadableSession, requirePlace } from "./readable-session.ts";
 import {
   type SessionCompactOptions,
   type SessionModels,
   type SessionWindowOptions,
   SessionWindows,
 } from "./session-windows.ts";
+import { findQuotingTitles, findTraces } from "./traces.ts";
 
 /** Dependencies of a session, from its kernel. */
 interface SessionDeps {
@@ -90,7 +91,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.overlays = new Overlays(log, lines, id);
     this.facts = new Facts(log, id);
     this.#family = new Family(log, lines, id, open);
-    const [flush, findLastCall] = [() => this.#flush(), () => this.lastCall()];
+    const [flush, findLastCall] = [() => this.flush(), () => this.lastCall()];
     const windows = new SessionWindows({ session: id, log, lines, models, flush, findLastCall, paging });
     this.#windows = scope.own(windows);
     parentScope.own(this);
@@ -284,15 +285,10 @@ export class Session extends ReadableSession implements AsyncDisposable {
 
   /** Resolves when all appends and drafts so far are stored; call it before each model request. */
   async flush(): Promise<void> {
-    await this.#flush();
-  }
-
-  /** No promise if nothing is waiting to be stored. */
-  #flush(): Promise<void> | undefined {
     this.#scope.assertOpen();
     const drafts = this.#scope.owned().filter((owned) => owned instanceof Draft);
-    if (drafts.length === 0) return this.#appender.flush();
-    return Promise.all(drafts.map((draft) => draft.flush())).then(() => this.#appender.flush());
+    await Promise.all(drafts.map((draft) => draft.flush()));
+    await this.#appender.flush();
   }
 
   /** Ends tails, drafts, pending edits and child handles, and waits for running appends. Idempotent. */
@@ -313,5 +309,87 @@ export class Session extends ReadableSession implements AsyncDisposable {
   async #requirePlace(which: EntryRef): Promise<Place> {
     this.#scope.assertOpen();
     return requirePlace(this.#lines, this.#log.store.entries, which);
+  }
+}
+
+/** Options of a change of the line. */
+interface LineOptions {
+  /**
+   * Why entries leave the line. "taken-back" (default, except for `setLine`): recall no longer finds them. "trimmed": they
+   * only left to save room, and recall finds them. "branched": they are on another branch, and recall finds them too, but
+   * not automatic context.
+   */
+  readonly departure?: LineDeparture;
+}
+
+/** Returns the departure of the options, if they name one. */
+function checkLineOptions(options: LineOptions): LineOptions {
+  const { departure } = checkFields("options", options);
+  return departure === undefined ? {} : { departure: checkDeparture(departure) };
+}
+
+const NAMES: Readonly<Record<keyof SessionCompactOptions, true>> = {
+  model: true,
+  fallback: true,
+  parts: true,
+  instructions: true,
+  template: true,
+  signal: true,
+  dryRun: true,
+  budgetTokens: true,
+  lastMessages: true,
+  tries: true,
+  deadlineMs: true,
+  retries: true,
+  mostShare: true,
+};
+const FIELDS = { instructions: "text?", signal: "signal?", dryRun: "boolean?" } as const;
+
+/** Refuses unknown options of a compaction and values of a wrong kind. */
+function checkCompactOptions(options: SessionCompactOptions): void {
+  checkNames("options", checkFields("options", options, FIELDS), Object.keys(NAMES));
+}
+
+/** Replaces a title that quoted removed content. */
+const REMOVED_TITLE = "(title removed)";
+
+/** Erases the content of entries from disk, and the overlays and titles that may quote it. */
+async function redactWithTraces(
+  log: Log,
+  session: SessionId,
+  lines: Lines,
+  which: readonly EntryRef[],
+  reason: string | undefined,
+): Promise<FreedCounts> {
+  const places: Place[] = [];
+  for (const one of which)
+    places.push(
+      one instanceof Date
+        ? await requirePlaceAtTime(lines, log.store.entries, one)
+        : await lines.resolvePlace(one),
+    );
+  const traces = await findTraces(log.store.entries, session, places);
+  const titled = await findQuotingTitles(log.store, places);
+  const freed = await redactEntries(log, session, [...places, ...traces], reason);
+  for (const id of titled) await log.store.sessions.update(id, { title: REMOVED_TITLE });
+  return freed;
+}
+
+/** An abort controller for a signal that is rarely used: nothing is created, and nothing aborted, until it is. */
+class LazyAbortController {
+  #controller: AbortController | undefined;
+  #isAborted = false;
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#isAborted) this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+    this.#controller?.abort();
   }
 }

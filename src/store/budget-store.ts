@@ -60,3 +60,6 @@ export interface BudgetStore {
   /** Prolongs all reservations of an owner. */
   renew(owner: string, expiresAt: number): Promise<void>;
 }
+
+/** A request may settle this long after its reservation lapsed. */
+export const LAPSED_KEPT_MS = 86_400_000;

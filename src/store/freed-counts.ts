@@ -12,7 +12,7 @@ export interface FreedCounts {
   readonly scrubbed: boolean;
 }
 
-/** The zero of `addFreed`. */
+/** The counts with which `addFreed` starts: nothing was freed. */
 export const NOTHING_FREED: FreedCounts = {
   sessions: 0,
   entries: 0,

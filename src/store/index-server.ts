@@ -55,8 +55,8 @@ export interface IndexServer {
     vector: Int8Array,
     chunks: readonly number[],
   ): Promise<ReadonlyMap<number, number>>;
-  /** `standing` of the selected sources. */
+  /** The same as `standing` of the store, restricted to the selected sources. */
   standing(limit: number, filter: SourceSelection): Promise<readonly number[]>;
-  /** `inPeriod` of the selected sources. */
+  /** The same as `inPeriod` of the store, restricted to the selected sources. */
   inPeriod(fromMs: number, toMs: number, limit: number, filter: SourceSelection): Promise<readonly number[]>;
 }

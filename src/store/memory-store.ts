@@ -212,7 +212,7 @@ export interface MemoryStore {
   expectErasure(session: SessionId, seqs?: readonly number[]): Promise<void>;
   /** Recorded erasures whose chunks are not yet forgotten. */
   expectedErasures(limit: number): Promise<readonly { readonly session: SessionId; readonly seq?: number }[]>;
-  /** Removes the record of an erasure that is done or did not happen. */
+  /** Removes the record of an erasure that was completed or never happened. */
   settleErasure(session: SessionId, seqs?: readonly number[]): Promise<void>;
   state(): Promise<IndexState>;
   totals(): Promise<IndexTotals>;

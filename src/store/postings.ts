@@ -26,8 +26,8 @@ function decodeLength(weight: number): number {
 }
 
 /** Okapi's constants. Chunks are of similar length, so a fixed length replaces the average. */
-export const SATURATION = 1.5;
-export const LENGTH_SHARE = 0.6;
+const SATURATION = 1.5;
+const LENGTH_SHARE = 0.6;
 const USUAL_LENGTH = 30;
 
 /** Value of a term's occurrences in a chunk, from a weight byte; times the term's rarity it is the score. */

@@ -2,8 +2,7 @@ import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { type Census, type Closable, Scope } from "../model/scope.ts";
 import type { AgentEvent } from "./agent.ts";
-import { runWithDeadline } from "./deadline.ts";
-import type { Timer } from "./timer.ts";
+import { runWithDeadline, type Timer } from "./timer.ts";
 
 /** Result of driving an agent. */
 export type DriveResult =

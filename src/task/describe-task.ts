@@ -2,7 +2,7 @@ import type { Log } from "../log/log.ts";
 import type { Json } from "../model/json.ts";
 import type { TaskId, TaskNotice, TaskPlan, TaskUsage } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
-import { findEntry } from "../view/lookup.ts";
+import { findEntry } from "../view/page.ts";
 import { isTaskOwnerAlive } from "./owner-lease.ts";
 import type { TaskStatus } from "./start-options.ts";
 import { readOutcome, readPlan, readTaskProgress, type TaskMove } from "./task-progress.ts";

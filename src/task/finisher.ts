@@ -3,11 +3,9 @@ import type { Json } from "../model/json.ts";
 import type { TaskNotice, TaskPlan } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
 import type { AfterStep, EndedTask, Isolation, NoticeChannel } from "./after-end.ts";
-import { runWithDeadline } from "./deadline.ts";
-import { toErrorMessage } from "./error-message.ts";
 import type { Journal } from "./journal.ts";
-import { retryStore } from "./retry-store.ts";
-import type { Timer } from "./timer.ts";
+import { retryStore, toErrorMessage } from "./retry-store.ts";
+import { runWithDeadline, type Timer } from "./timer.ts";
 
 /** Dependencies of a `Finisher`. */
 interface FinisherDeps {

@@ -2,11 +2,11 @@ import type { Json } from "../model/json.ts";
 import type { TaskId, TaskPlan } from "../model/task.ts";
 import type { Isolation } from "./after-end.ts";
 import type { AgentDriver } from "./agent-driver.ts";
-import { runWithDeadline } from "./deadline.ts";
 import type { Journal } from "./journal.ts";
 import { type RetryStoreDeps, retryStore } from "./retry-store.ts";
-import type { TaskLimits } from "./task-limits.ts";
+import type { TaskLimits } from "./task-options.ts";
 import type { TaskRun } from "./task-run.ts";
+import { runWithDeadline } from "./timer.ts";
 
 /** Dependencies of `isolate`. */
 export interface IsolateTaskDeps extends RetryStoreDeps {

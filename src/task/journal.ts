@@ -60,7 +60,7 @@ export class Journal {
     this.#log = log;
   }
 
-  /** Creates a task, and its session if it does not exist. Throws TASK_CONFLICT if the id is taken. */
+  /** Creates a task, and its session if it does not exist. Throws TASK_CONFLICT if another task has the id. */
   async create(making: TaskSpec): Promise<TaskRecord> {
     const { id, plan, owner, canResume, isRunning, session, parentEpoch } = making;
     const createdAt = this.#log.clock.now();

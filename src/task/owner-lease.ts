@@ -62,7 +62,7 @@ export class OwnerLease implements Closable {
       do {
         now = clock.now();
         await store.leases.claim({ name: toLeaseName(owner), owner, expiresAt: now + leaseMs }, now);
-        // A store that was away for a while has taken a claim that is old by now.
+        // A store that could not be reached for a while may have accepted a claim that is old by now.
       } while (clock.now() - now > leaseMs / 3);
     } finally {
       this.#isClaiming = false;

@@ -11,7 +11,7 @@ const TAKING_LEASE = "taking tasks";
 const TAKING_MS = 10_000;
 const PAGE_SIZE = 500;
 
-/** Delivers tasks by looking at the store, for stores that one machine uses; the leases of owners are the watch. */
+/** Delivers tasks by looking at the store, for stores that one machine uses; the leases of owners show which tasks lost their worker. */
 export class PolledDelivery implements TaskDelivery {
   readonly #store: Store;
   readonly #clock: Clock;

@@ -1,5 +1,4 @@
 import { type ErrorCode, isLonghaulError, LonghaulError } from "../model/errors.ts";
-import { toErrorMessage } from "./error-message.ts";
 import type { Timer } from "./timer.ts";
 
 /** Transient store errors. */
@@ -40,5 +39,14 @@ export async function retryStore<T>(
       const cancel = timer.after(delayMs, end, { keepsAlive: true });
       stop.addEventListener("abort", end);
     });
+  }
+}
+
+/** The message of an error, even if it cannot be converted to a string. */
+export function toErrorMessage(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.message) : String(error);
+  } catch {
+    return "an error that cannot be put into words";
   }
 }

@@ -1,18 +1,20 @@
+import type { Log } from "../log/log.ts";
+import type { SessionId } from "../model/entry.ts";
 import type { Json } from "../model/json.ts";
-import type { Census, Closable } from "../model/scope.ts";
+import type { Census, Closable, Scope } from "../model/scope.ts";
 import type { TaskEvent, TaskId, TaskOutcome } from "../model/task.ts";
-import { type AgentContextDeps, buildAgentContext } from "./agent-context.ts";
+import type { AgentContext } from "./agent.ts";
 import { AgentDriver, type DriveResult } from "./agent-driver.ts";
-import { runWithDeadline } from "./deadline.ts";
-import { toErrorMessage } from "./error-message.ts";
+import type { Fence } from "./fenced-log.ts";
 import type { Finisher } from "./finisher.ts";
 import { type IsolateTaskDeps, isolateTask } from "./isolate-task.ts";
 import type { MoveExtras } from "./journal.ts";
 import { Overrun, OwnershipLostError, recordEvent } from "./record-event.ts";
-import { retryStore } from "./retry-store.ts";
+import { retryStore, toErrorMessage } from "./retry-store.ts";
 import type { PriceLookup } from "./task-budget.ts";
 import type { RunEvent, TaskRun } from "./task-run.ts";
 import { startSummary, type TaskSummarizer } from "./task-summarizer.ts";
+import { runWithDeadline } from "./timer.ts";
 
 /** Dependencies of a `Runner`. */
 interface RunnerDeps<OpenedSession> extends AgentContextDeps<OpenedSession>, Omit<IsolateTaskDeps, "track"> {
@@ -299,4 +301,48 @@ export class Runner<OpenedSession> {
 function toResult(result: Json | undefined): Pick<TaskOutcome, "result" | "isResultOmitted"> {
   if (typeof result === "function" || typeof result === "symbol") return { isResultOmitted: true };
   return result === undefined ? {} : { result };
+}
+
+/** Dependencies of `buildAgentContext`. */
+interface AgentContextDeps<OpenedSession> {
+  readonly log: Log;
+  readonly openSession: (id: SessionId, scope: Scope, fence: Fence) => Promise<OpenedSession>;
+  readonly startChild: (
+    run: TaskRun<OpenedSession>,
+    shell: AgentDriver,
+  ) => AgentContext<OpenedSession>["start"];
+}
+
+/** Builds the context of one agent call. */
+function buildAgentContext<OpenedSession>(
+  { log, openSession, startChild }: AgentContextDeps<OpenedSession>,
+  run: TaskRun<OpenedSession>,
+  shell: AgentDriver,
+  tag: string,
+): AgentContext<OpenedSession> {
+  const { task, progress: memory, cause } = run;
+  let session: Promise<OpenedSession> | undefined;
+  return {
+    task: task.id,
+    tag,
+    input: memory.plan?.input ?? null,
+    cause,
+    mode: task.mode,
+    ...(memory.checkpoint !== undefined && { checkpoint: memory.checkpoint }),
+    ...(memory.place !== undefined && { place: memory.place }),
+    signal: shell.signal,
+    scope: shell.scope,
+    session: () => {
+      const fence = { task: task.id, epoch: () => shell.epoch };
+      session ??= openSession(task.session, shell.scope, fence).catch((error) => {
+        // Try again next time: the store may only have been busy.
+        session = undefined;
+        throw error;
+      });
+      return session;
+    },
+    spent: () => run.progress.spent,
+    start: startChild(run, shell),
+    children: () => log.store.tasks.list({ parent: task.id, limit: 1_000 }),
+  };
 }

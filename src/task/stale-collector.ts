@@ -4,7 +4,7 @@ import { isTerminal, type TaskId } from "../model/task.ts";
 import type { TaskStore } from "../store/task-store.ts";
 import type { Isolation } from "./after-end.ts";
 import { repeatAtInterval } from "./repeat-at-interval.ts";
-import type { TaskLimits } from "./task-limits.ts";
+import type { TaskLimits } from "./task-options.ts";
 import type { Timer } from "./timer.ts";
 
 /** Dependencies of a `StaleCollector`. */

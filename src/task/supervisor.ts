@@ -1,18 +1,18 @@
+import { randomBytes } from "node:crypto";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
+import type { Clock } from "../model/clock.ts";
 import { checkSessionId } from "../model/entry.ts";
 import { createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { isTerminal, type TaskId, type TaskNotice } from "../model/task.ts";
 import { processCleanups } from "../process/cleanups.ts";
 import { buildTaskTag } from "../process/process-tags.ts";
-import type { TaskRecord } from "../store/task-store.ts";
-import { abortWithCaller } from "./abort-with-caller.ts";
+import type { Store } from "../store/store.ts";
+import type { TaskRecord, TaskStore } from "../store/task-store.ts";
 import type { Agent } from "./agent.ts";
 import type { AgentDriver } from "./agent-driver.ts";
 import { startChildTask, stopChildren } from "./children.ts";
-import { runWithDeadline } from "./deadline.ts";
 import { Finisher } from "./finisher.ts";
-import { handleRequests } from "./handle-requests.ts";
 import { Journal } from "./journal.ts";
 import { OwnerLease } from "./owner-lease.ts";
 import { repeatAtInterval } from "./repeat-at-interval.ts";
@@ -21,15 +21,20 @@ import { Runner } from "./runner.ts";
 import { safeListener } from "./safe-listener.ts";
 import { StaleCollector } from "./stale-collector.ts";
 import type { StartOptions, TaskHandle } from "./start-options.ts";
-import { resolveStoreId } from "./store-id.ts";
 import { type RecoveryCounts, Sweeper } from "./sweeper.ts";
 import { checkBudgetPrice } from "./task-budget.ts";
-import { createTaskLimitError, resolveTaskLimits, type TaskLimits } from "./task-limits.ts";
-import { resolveAgent, type Startable, type TaskDeps } from "./task-options.ts";
+import {
+  createTaskLimitError,
+  resolveAgent,
+  resolveTaskLimits,
+  type Startable,
+  type TaskDeps,
+  type TaskLimits,
+} from "./task-options.ts";
 import { buildTaskPlan } from "./task-plan.ts";
 import { EMPTY_PROGRESS } from "./task-progress.ts";
 import { TaskRun } from "./task-run.ts";
-import { systemTimer, type Timer } from "./timer.ts";
+import { runWithDeadline, systemTimer, type Timer } from "./timer.ts";
 
 /**
  * Owns the tasks of one process: starts and ends them, handles requests of other processes, renews the lease, and takes
@@ -317,4 +322,68 @@ export class Supervisor<OpenedSession> {
       this.start(which, input, options, { task: run.task, epoch }),
     );
   }
+}
+
+/** Kills a foreground task when its caller's signal fires while the caller waits. */
+function abortWithCaller<OpenedSession>(
+  runner: Runner<OpenedSession>,
+  run: TaskRun<OpenedSession>,
+  signal: AbortSignal | undefined,
+): void {
+  if (!signal || run.task.mode !== "foreground") return;
+  const abort = () => void runner.settle(run, "kill", { state: "killed", reason: "aborted" });
+  signal.addEventListener("abort", abort);
+  run.releaseCaller = () => signal.removeEventListener("abort", abort);
+  if (signal.aborted) abort();
+}
+
+/** Dependencies of `handleRequests`. */
+interface HandleRequestsDeps<OpenedSession> {
+  readonly runner: Runner<OpenedSession>;
+  readonly tasks: TaskStore;
+  readonly owner: string;
+  readonly onWarning?: (warning: string) => void;
+}
+
+/** Carries out the requests of other processes for tasks that run here: kill, or move to the background. */
+async function handleRequests<OpenedSession>(parts: HandleRequestsDeps<OpenedSession>): Promise<void> {
+  const { runner, tasks, owner, onWarning = () => undefined } = parts;
+  if (runner.runs.size === 0) return;
+  for (const { id, wish, wishReason, epoch } of await tasks.listRequested(owner)) {
+    const run = runner.runs.get(id);
+    if (!run) continue;
+    if (wish === "kill") void runner.settle(run, "kill", { state: "killed", reason: wishReason ?? "asked" });
+    else if (run.task.mode === "foreground")
+      runner.detach(run).catch((error) => onWarning(`Task ${id} was not moved to the background: ${error}`));
+    else await tasks.change({ id, expect: { epoch }, set: { wish: undefined } }).catch(() => undefined);
+  }
+}
+
+/** A lease that is claimed once and never released; its owner is the id of the store. */
+const STORE_ID_LEASE = "identity of the store";
+
+const idsByStore = new WeakMap<Store, Promise<string>>();
+
+/** The id of a store, the same in every process that opens it; created on first use. */
+function resolveStoreId(store: Store, clock: Clock): Promise<string> {
+  let identity = idsByStore.get(store);
+  if (!identity) {
+    identity = claimStoreId(store, clock).catch((error) => {
+      idsByStore.delete(store);
+      throw error;
+    });
+    idsByStore.set(store, identity);
+  }
+  return identity;
+}
+
+async function claimStoreId({ leases }: Store, clock: Clock): Promise<string> {
+  const former = await leases.get(STORE_ID_LEASE);
+  if (former) return former.owner;
+  const owner = randomBytes(6).toString("hex");
+  const first = await leases.claim(
+    { name: STORE_ID_LEASE, owner, expiresAt: Number.MAX_SAFE_INTEGER },
+    clock.now(),
+  );
+  return first?.owner ?? owner;
 }

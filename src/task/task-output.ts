@@ -1,13 +1,12 @@
 import type { Log } from "../log/log.ts";
 import type { Entry } from "../model/entry.ts";
-import { checkWholeNumber } from "../model/errors.ts";
+import { checkWholeNumber, LonghaulError } from "../model/errors.ts";
 import type { Scope } from "../model/scope.ts";
-import { isTerminal } from "../model/task.ts";
+import { isTerminal, type TaskId } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
-import { readRange } from "../view/range.ts";
+import { readRange } from "../view/page.ts";
 import { tailEntries } from "../view/tail.ts";
 import { repeatAtInterval } from "./repeat-at-interval.ts";
-import { createTaskNotFoundError } from "./task-not-found.ts";
 import type { Timer } from "./timer.ts";
 
 /** One entry of a task's session. */
@@ -90,5 +89,14 @@ async function* readPages(
 function isEndOfTask(entry: Entry, id: string): boolean {
   return (
     entry.kind === "task" && entry.task === id && entry.note.type === "moved" && isTerminal(entry.note.to)
+  );
+}
+
+/** The error for an unknown task. */
+export function createTaskNotFoundError(id: TaskId): LonghaulError {
+  return new LonghaulError(
+    "TASK_NOT_FOUND",
+    `There is no task ${JSON.stringify(id)}; it was never made, or its session has been deleted.`,
+    { details: { task: id } },
   );
 }

@@ -4,7 +4,7 @@ import { isLonghaulError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import type { TaskEvent, TaskMode, TaskOutcome, TaskPlan, TaskState, TaskUsage } from "../model/task.ts";
 import type { TaskRecord } from "../store/task-store.ts";
-import { readRange } from "../view/range.ts";
+import { readRange } from "../view/page.ts";
 import { NO_TASK_USAGE, spendStep, spendUsage } from "./task-budget.ts";
 
 /** A change of a task's state. */

@@ -1,9 +1,8 @@
 import type { Store } from "../store/store.ts";
 import type { Delivery, DeliveryRequest, TaskDelivery } from "../store/task-delivery.ts";
-import { runWithDeadline } from "./deadline.ts";
 import { repeatAtInterval } from "./repeat-at-interval.ts";
 import type { Supervisor } from "./supervisor.ts";
-import type { Timer } from "./timer.ts";
+import { runWithDeadline, type Timer } from "./timer.ts";
 import { listWaitingTasks } from "./waiting-tasks.ts";
 import type { resolveWorkOptions, WorkEvent } from "./work-options.ts";
 
@@ -26,7 +25,7 @@ const MAX_DELAY_MS = 5 * 60_000;
 const MEND_PAGE = 500;
 
 /** How a worker is closed. */
-export interface WorkerCloseOptions {
+interface WorkerCloseOptions {
   /** Time for running tasks that cannot be handed back to end by themselves; 0 by default. They are killed then. */
   readonly graceMs?: number;
 }

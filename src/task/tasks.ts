@@ -14,9 +14,13 @@ import type { StartOptions, TaskHandle, TaskStatus, WaitOptions } from "./start-
 import { Supervisor } from "./supervisor.ts";
 import type { RecoveryCounts } from "./sweeper.ts";
 import { type TaskResult, withFailure } from "./task-failure.ts";
-import { createTaskNotFoundError } from "./task-not-found.ts";
 import { checkAgentName, type Startable, type TaskDeps } from "./task-options.ts";
-import { type OutputOptions, readTaskOutput, type TaskEntry } from "./task-output.ts";
+import {
+  createTaskNotFoundError,
+  type OutputOptions,
+  readTaskOutput,
+  type TaskEntry,
+} from "./task-output.ts";
 import { readOutcome } from "./task-progress.ts";
 import { TaskWorker } from "./task-worker.ts";
 import { type WaitDeps, waitForRun, waitForTask } from "./wait-for-task.ts";

@@ -1,20 +1,27 @@
 import { existsSync } from "node:fs";
 import { BoundedMap } from "../base/bounded-map.ts";
 import { checkFields } from "../model/argument-checks.ts";
+import { systemClock } from "../model/clock.ts";
 import { createArgumentError, isLonghaulError, throwIfAborted } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import type { Closable } from "../model/scope.ts";
 import type { TaskId, TaskPlan } from "../model/task.ts";
 import { reapTagged } from "../process/tagged.ts";
+import { collectIntents } from "../worktree/branch-intent.ts";
 import { collectStale } from "../worktree/collect-stale.ts";
 import { type CreateWorktreeOptions, createWorktree, resolveFolder } from "../worktree/create-worktree.ts";
 import type { GitOptions } from "../worktree/git.ts";
 import { holdWorktree } from "../worktree/hold-worktree.ts";
-import { isCreatedFor, removeAbandoned } from "../worktree/remove-abandoned.ts";
-import { type Removal, removeBranchOnly, removeIfUnchanged } from "../worktree/remove-worktree.ts";
+import {
+  type Removal,
+  removeBranchOnly,
+  removeIfUnchanged,
+  removeLeftover,
+  withWorktreeLock,
+} from "../worktree/remove-worktree.ts";
 import { inspectRepository } from "../worktree/repository.ts";
 import { listAdminFolders, readWorktree, readWorktreePath, type Worktree } from "../worktree/worktree.ts";
-import { readMark } from "../worktree/worktree-mark.ts";
+import { isHeld, readMark, type WorktreeMark } from "../worktree/worktree-mark.ts";
 import type { Isolation, StalePlaces } from "./after-end.ts";
 
 /** Options of `worktreeIsolation`. */
@@ -145,4 +152,39 @@ function parsePlace(place: Json): Worktree {
 function toFacts({ verdict, isRemoved, isBranchRemoved, path, branch }: Removal): Json {
   if (isRemoved) return { ...verdict, isRemoved, ...(isBranchRemoved ? {} : { branch }) };
   return { ...verdict, isRemoved, path, branch };
+}
+
+/** How long a heartbeat of another machine counts as alive. */
+const REMOTE_HEARTBEAT_MS = 60 * 60 * 1_000;
+
+/** Whether a worktree was created for a task; the tag tells equal ids of different stores apart. */
+function isCreatedFor(
+  mark: WorktreeMark | undefined,
+  task: TaskId,
+  tag: string | undefined,
+): mark is WorktreeMark {
+  return mark?.task === task && (mark.tag === undefined || mark.tag === tag);
+}
+
+/**
+ * Removes worktrees that dead processes created for a task without recording them, unless they contain work.
+ * Undefined if there are none.
+ */
+async function removeAbandoned(
+  repository: string,
+  task: TaskId,
+  options: GitOptions,
+): Promise<Removal | undefined> {
+  let last: Removal | undefined;
+  const now = systemClock.now();
+  for (const admin of await listAdminFolders(repository)) {
+    const mark = await readMark(admin);
+    if (!isCreatedFor(mark, task, options.tag) || (await isHeld(mark, now, REMOTE_HEARTBEAT_MS))) continue;
+    const worktree = await readWorktree(admin, (await readWorktreePath(admin)) ?? "");
+    if (!worktree) continue;
+    const removed = await withWorktreeLock(worktree, () => removeLeftover(worktree, mark, options), options);
+    last = removed?.value ?? last;
+  }
+  await collectIntents(repository, { ...options, now, olderThanMs: REMOTE_HEARTBEAT_MS });
+  return last;
 }

@@ -1,10 +1,9 @@
 import { randomUUID } from "node:crypto";
-import type { TeamBudget } from "../model/budget.ts";
+import type { BudgetScope, TeamBudget } from "../model/budget.ts";
 import type { Clock } from "../model/clock.ts";
-import type { BudgetStore } from "../store/budget-store.ts";
-import { getKeptFrom, getPeriodStart } from "./budget-period.ts";
-import { type BudgetStatus, toBudgetStatus } from "./budget-status.ts";
-import { type BudgetedRequest, matchesBudget } from "./match-budget.ts";
+import { parseModelId } from "../model/model-id.ts";
+import type { BudgetStore, BudgetUse } from "../store/budget-store.ts";
+import { findPeriodEnd, getKeptFrom, getPeriodStart } from "./budget-period.ts";
 
 /** Tokens and dollars of a request; dollars are undefined if the model has no known price. */
 export interface BudgetAmounts {
@@ -13,7 +12,7 @@ export interface BudgetAmounts {
 }
 
 /** The decision about a request. */
-export type BudgetDecision =
+type BudgetDecision =
   | { readonly type: "held"; readonly hold: BudgetHold }
   /** `budget` is the refusing one that begins again last. */
   | { readonly type: "refused"; readonly budget: BudgetStatus }
@@ -136,4 +135,50 @@ function getAmount({ unit }: TeamBudget, { tokens, usd = 0 }: BudgetAmounts): nu
 
 function endOf({ resetsAt }: BudgetStatus): number {
   return resetsAt ?? Number.POSITIVE_INFINITY;
+}
+
+/** A budget with its use in the current period. */
+export interface BudgetStatus extends TeamBudget {
+  readonly spent: number;
+  /** Estimates of requests in flight. */
+  readonly reserved: number;
+  /** Undefined for "total". */
+  readonly resetsAt?: number;
+}
+
+/** A budget with its use, which is undefined if it was not used in the current period. */
+export function toBudgetStatus(budget: TeamBudget, use: BudgetUse | undefined, now: number): BudgetStatus {
+  const resetsAt = findPeriodEnd(budget.period, now);
+  const { spent = 0, reserved = 0 } = use ?? {};
+  return { ...budget, spent, reserved, ...(resetsAt !== undefined && { resetsAt }) };
+}
+
+/** The facts about a request that decide which budgets count it. */
+export interface BudgetedRequest {
+  /** Undefined for the person of a gateway without tokens. */
+  readonly person: string | undefined;
+  readonly project: string | undefined;
+  /** The model that is asked for, then every other one that may answer instead. */
+  readonly models: readonly string[];
+}
+
+/** True if a budget counts a request. */
+function matchesBudget(budget: BudgetScope, request: BudgetedRequest): boolean {
+  return (
+    (budget.person === undefined || budget.person === request.person) &&
+    (budget.project === undefined || budget.project === request.project) &&
+    (budget.model === undefined || request.models.some((model) => matchesModel(budget.model ?? "", model)))
+  );
+}
+
+/** True if a budget is for a model, however providers and routers spell it: a budget must not miss one of its requests. */
+function matchesModel(pattern: string, model: string): boolean {
+  const plain = pattern.trim().toLowerCase();
+  const names = [model, model.trim().toLowerCase(), parseModelId(model).name];
+  return names.some((name) => matchesName(pattern, name) || matchesName(plain, name));
+}
+
+/** True if a name is equal to a pattern, or begins with a pattern that ends in "*". */
+export function matchesName(pattern: string, name: string): boolean {
+  return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
 }

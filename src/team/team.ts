@@ -1,20 +1,18 @@
+import { randomBytes } from "node:crypto";
 import { computeDigest } from "../base/digest.ts";
 import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
 import type { AuditAct, AuditEntry } from "../model/audit.ts";
-import type { BudgetRule, TeamBudget } from "../model/budget.ts";
-import { BUDGET_PERIODS, BUDGET_UNITS } from "../model/budget.ts";
+import { BUDGET_PERIODS, BUDGET_UNITS, type BudgetRule, type TeamBudget } from "../model/budget.ts";
 import type { Clock } from "../model/clock.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
 import { PERSON_ROLES, type Person, type PersonRole, type PersonToken } from "../model/person.ts";
 import { buildPersonId, LOCAL_PERSON } from "../model/session-owner.ts";
+import { computeAuditDigest } from "../store/audit-store.ts";
 import type { RemovedPerson } from "../store/people-store.ts";
 import type { Store } from "../store/store.ts";
-import { BudgetGate } from "./budget-gate.ts";
+import { BudgetGate, type BudgetStatus, toBudgetStatus } from "./budget-gate.ts";
 import { getPeriodStart } from "./budget-period.ts";
-import { type BudgetStatus, toBudgetStatus } from "./budget-status.ts";
 import { formatBudget } from "./budget-text.ts";
-import { createPersonSecret, digestSecret } from "./token-secret.ts";
-import { findAuditProblem } from "./verify-audit.ts";
 
 /** The settings of a person that can change. */
 export interface PersonSettings {
@@ -314,4 +312,38 @@ function checkRule(rule: BudgetRule): BudgetRule {
   if (!BUDGET_PERIODS.includes(rule.period))
     throw createArgumentError("budget.period", rule.period, BUDGET_PERIODS.join(", "));
   return rule;
+}
+
+/** Checks that each entry follows the one before; returns the first problem. `last` is the entry before the first. */
+function findAuditProblem(
+  entries: readonly AuditEntry[],
+  last?: Pick<AuditEntry, "seq" | "digest">,
+): string | undefined {
+  let previous = last;
+  for (const entry of entries) {
+    const seq = (previous?.seq ?? 0) + 1;
+    if (entry.seq !== seq) return `entry ${seq} is missing`;
+    if (entry.previous !== (previous?.digest ?? "")) return `entry ${seq} does not follow the one before`;
+    if (entry.digest !== computeAuditDigest(entry)) return `entry ${seq} was changed`;
+    previous = entry;
+  }
+  return undefined;
+}
+
+/** Begins every secret of a person, so that it is recognized and never sent to a provider. */
+const SECRET_PREFIX = "lh_";
+
+/** A random secret of 256 bits. */
+function createPersonSecret(): string {
+  return SECRET_PREFIX + randomBytes(32).toString("base64url");
+}
+
+/** True for a text with the form of a person's secret. */
+export function isPersonSecret(text: string): boolean {
+  return text.startsWith(SECRET_PREFIX);
+}
+
+/** The digest under which a secret is stored. 256 random bits need no slow hash. */
+function digestSecret(secret: string): string {
+  return computeDigest(secret);
 }

@@ -97,41 +97,6 @@ function parseShellCommand(command: string, folder: string | undefined): readonl
   return isPatch ? parsePatchTouches(command, folder) : parseCommandTouches(command, folder);
 }
 
-/** Names of the argument with the text that an edit replaces, in the agents we know. */
-const REPLACED = ["old_string", "oldString", "old_str", "oldText", "search"];
-
-/** The texts of files that a call replaces: without them in sight, an agent cannot write the call. */
-export function listReplacedTexts({ input }: ToolCallPart): readonly string[] {
-  const patch = findPatchText(input);
-  if (patch !== undefined) return listReplacedByPatch(patch);
-  const from = parseToolArguments(input);
-  const edits = from && Array.isArray(from.edits) ? (from.edits as readonly Json[]) : [input];
-  return edits.flatMap((edit) => {
-    const fields = parseToolArguments(edit) ?? {};
-    return REPLACED.flatMap((name) => (typeof fields[name] === "string" ? [fields[name]] : []));
-  });
-}
-
-/** A patch in the `*** Begin Patch` format anywhere in a call's input. */
-function findPatchText(input: Json): string | undefined {
-  if (typeof input === "string") return input.includes("*** Begin Patch") ? input : undefined;
-  if (input === null || typeof input !== "object") return undefined;
-  return Object.values(input)
-    .map((value) => findPatchText(value as Json))
-    .find((patch) => patch !== undefined);
-}
-
-/** The removed lines of each hunk of a patch, with the unchanged ones around them. */
-function listReplacedByPatch(patch: string): readonly string[] {
-  const hunks = patch.split(/^(?:@@|\*\*\*).*$/m);
-  return hunks.flatMap((hunk) => {
-    const lines = hunk.split("\n").slice(1);
-    if (!lines.some((line) => line.startsWith("-"))) return [];
-    const old = lines.filter((line) => line.startsWith("-") || line.startsWith(" "));
-    return [old.map((line) => line.slice(1)).join("\n")];
-  });
-}
-
 /** SWE-agent passes the command line as an argument; its first word is the tool. */
 function parseActionTouches(name: string, command: string): readonly Touch[] {
   const [word, path, line] = command.trim().split(/\s+/);

@@ -1,9 +1,18 @@
+import { toEntry } from "../log/entry-body.ts";
 import type { Lines } from "../log/lines.ts";
-import { checkKinds, type Entry, type EntryId, type EntryKind } from "../model/entry.ts";
-import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
+import {
+  checkKinds,
+  type Entry,
+  type EntryId,
+  type EntryKind,
+  formatEntryId,
+  type Place,
+  parseEntryId,
+  type SessionId,
+} from "../model/entry.ts";
+import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
 import { createNotOnLineError } from "../model/line.ts";
 import type { EntryStore } from "../store/entry-store.ts";
-import { type Cursor, formatCursor, parseCursor } from "./cursor.ts";
 import { collectEntries, listRangesFrom } from "./walk.ts";
 
 /** Kinds shown by default. */
@@ -119,4 +128,79 @@ function buildPage(lineSeq: number, entries: readonly Entry[], hasOlder: boolean
 
 function createCursorError(option: string, cursor: Cursor) {
   return createArgumentError(option, cursor, "a cursor from a page of this session");
+}
+
+/** A position on a line to continue paging from; opaque to callers and valid as long as the session exists. */
+type Cursor = string;
+
+/** A line, and the last entry seen on it; undefined at the start of a line. */
+interface CursorPlace {
+  readonly lineSeq: number;
+  readonly at: Place | undefined;
+}
+
+/** Formats a cursor as `<line seq>@<entry id>`. */
+function formatCursor({ lineSeq, at }: CursorPlace): Cursor {
+  return `${lineSeq}@${at ? formatEntryId(at.session, at.seq) : ""}`;
+}
+
+/** Parses a cursor; throws ARGUMENT_INVALID if it is malformed. */
+function parseCursor(cursor: Cursor, option: string): CursorPlace {
+  const match = typeof cursor === "string" ? /^(\d{1,10})@(.*)$/s.exec(cursor) : null;
+  if (!match) throw createArgumentError(option, cursor, "a cursor from an earlier page");
+  return { lineSeq: Number(match[1]), at: match[2] ? parseEntryId(match[2]) : undefined };
+}
+
+/** Selects a range of the log. */
+export interface RangeOptions {
+  readonly from: number;
+  readonly to?: number;
+  /** Maximum number of entries; 100 by default. */
+  readonly limit?: number;
+  readonly kinds?: readonly EntryKind[];
+}
+
+/** Entries of the log in order of seq, on any line. */
+export async function readRange(
+  entries: EntryStore,
+  session: SessionId,
+  options: RangeOptions,
+): Promise<readonly Entry[]> {
+  const { kinds } = options;
+  const stored = await entries.read(session, {
+    from: checkWholeNumber("from", options.from, 1),
+    to: options.to === undefined ? Number.POSITIVE_INFINITY : checkWholeNumber("to", options.to, 0),
+    limit: checkWholeNumber("limit", options.limit ?? 100, 1, 1_000),
+    order: "ascending",
+    ...(kinds && { kinds: checkKinds(kinds) }),
+  });
+  return stored.map((entry) => toEntry(session, entry));
+}
+
+/** The entry at a place; undefined if there is none. */
+export async function findEntry(entries: EntryStore, { session, seq }: Place): Promise<Entry | undefined> {
+  const stored = await entries.get(session, seq);
+  return stored && toEntry(session, stored);
+}
+
+/** The entry at a place; throws ENTRY_NOT_FOUND if there is none. */
+export async function requireEntry(entries: EntryStore, place: Place): Promise<Entry> {
+  const entry = await findEntry(entries, place);
+  if (entry) return entry;
+  const id = formatEntryId(place.session, place.seq);
+  throw new LonghaulError("ENTRY_NOT_FOUND", `There is no entry ${id}; session.head() tells the last seq.`, {
+    details: { id },
+  });
+}
+
+/** The last entry at or before a time; undefined if all are later. */
+export async function findEntryAt(
+  entries: EntryStore,
+  session: SessionId,
+  at: number | Date,
+): Promise<Entry | undefined> {
+  const ms = at instanceof Date ? at.getTime() : at;
+  if (!Number.isFinite(ms)) throw createArgumentError("at", at, "a Date or milliseconds since 1970");
+  const seq = await entries.seqAt(session, ms);
+  return seq === 0 ? undefined : findEntry(entries, { session, seq });
 }

@@ -6,7 +6,7 @@ import type { PartSource } from "./part-source.ts";
 import type { ProviderFailure } from "./provider-failure.ts";
 
 /** A supported API. */
-export type WireName = "anthropic" | "openai-chat" | "openai-responses";
+export type WireName = "anthropic" | "openai-chat" | "openai-responses" | "google";
 
 /** A JSON object with unknown fields. */
 export type WireObject = { readonly [field: string]: unknown };

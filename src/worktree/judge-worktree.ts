@@ -7,7 +7,6 @@ import { hasOwnCommits, hasOwnStash } from "./own-commits.ts";
 import { hasSubmoduleCommits } from "./submodules.ts";
 import { checkWorktree, readAdminFolder, type Worktree } from "./worktree.ts";
 import { readMark } from "./worktree-mark.ts";
-import { readStatusChanges, type StatusChange } from "./worktree-status.ts";
 
 /** A kind of content that would be lost or forgotten with the worktree. */
 type WorktreeChange = StatusChange | "commits" | "stash" | "branch" | "unfinished";
@@ -18,7 +17,7 @@ export type Verdict =
   | { readonly state: "changed"; readonly changes: readonly WorktreeChange[] }
   | { readonly state: "undecidable"; readonly reason: string };
 
-/** Files of the admin folder that exist during an unfinished operation or belong to this worktree alone. */
+/** Files of the admin folder that exist during an unfinished operation or belong only to this worktree. */
 const UNFINISHED_FILES = [
   "MERGE_HEAD",
   "CHERRY_PICK_HEAD",
@@ -99,4 +98,33 @@ async function hasHiddenChanges(worktree: Worktree, options: GitOptions): Promis
     if (flag !== flag.toUpperCase()) return true;
     return flag === "S" && existsSync(join(worktree.path, record.slice(2)));
   });
+}
+
+/** A kind of difference from the last commit. */
+type StatusChange = "uncommitted" | "deleted" | "untracked" | "submodule";
+
+/** The kinds of changes in the files of a worktree; ignored files do not count. */
+async function readStatusChanges(worktree: Worktree, options: GitOptions): Promise<StatusChange[]> {
+  const args = ["--git-dir", worktree.admin, "--work-tree", worktree.path, "status", "--porcelain=v2", "-z"];
+  // Explicit, because the user's configuration may differ.
+  args.push("--untracked-files=normal", "--ignore-submodules=none", "--no-renames");
+  return parseStatus(await runGit(worktree.path, args, options));
+}
+
+/** Parses `git status --porcelain=v2 -z`. */
+export function parseStatus(text: string): StatusChange[] {
+  const changes = new Set<StatusChange>();
+  for (const record of text.split("\0")) {
+    if (record === "" || record.startsWith("#") || record.startsWith("!")) continue;
+    if (record.startsWith("?")) changes.add("untracked");
+    else changes.add(parseChange(record));
+  }
+  return [...changes];
+}
+
+function parseChange(record: string): StatusChange {
+  const [, states, submodule] = record.split(" ");
+  if (submodule?.startsWith("S")) return "submodule";
+  // The file is missing only from the folder; its content is in a commit.
+  return states === ".D" ? "deleted" : "uncommitted";
 }

@@ -24,7 +24,7 @@ export interface Worktree {
   readonly base: string;
   /** The git folder that all worktrees of the repository share. */
   readonly repository: string;
-  /** The git folder of this worktree alone. */
+  /** The git folder of only this worktree. */
   readonly admin: string;
 }
 

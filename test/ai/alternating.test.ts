@@ -19,7 +19,7 @@ const repeatsIn = (roles: readonly string[]) => roles.filter((role, at) => at > 
 
 describe("a long talk in a small window", () => {
   sizedTest.each(proofCases(["caller", "session"] as const))(
-    "is sent with alternating roles, history of the %s",
+    "a long talk in a small window is sent with alternating roles, history of the %s",
     async (history) => {
       const { session, plain, kernel } = await speaking();
       const sent: { readonly role: string; readonly content: unknown }[][] = [];

@@ -4,7 +4,7 @@ import { withLonghaul } from "../../src/ai/index.ts";
 import { lineOf, logOf, reply, speaking } from "./speaking.ts";
 
 describe("two calls at once", () => {
-  test("of one session answer each what it was asked, and both are in the log", async () => {
+  test("two calls at once of one session answer each what it was asked, and both are in the log", async () => {
     const { server, session, plain } = await speaking();
     const model = withLonghaul(
       plain("anthropic", (body) => reply(body.includes("Rome") ? "Arrivederci" : "Farvel")),
@@ -35,7 +35,7 @@ describe("two calls at once", () => {
     expect((await logOf(session)).filter(({ kind }) => kind === "message")).toHaveLength(8);
   });
 
-  test("with the same words get two answers, and the log keeps both", async () => {
+  test("two calls at once with the same words get two answers, and the log keeps both", async () => {
     const { server, session, model } = await speaking();
     server.script(reply("heads"), reply("tails"));
     const speaker = model();

@@ -5,7 +5,7 @@ import { getConversation } from "../../src/ai/sdk-conversation.ts";
 import { APIS, lineOf, logOf, reply, speaking } from "./speaking.ts";
 
 describe("a chat", () => {
-  test.each(APIS)("of several turns is in the log once, word by word: %s", async (api) => {
+  test.each(APIS)("a chat of several turns is in the log once, word by word: %s", async (api) => {
     const { server, session, plain } = await speaking();
     const model = withLonghaul(plain(api), { session });
     const messages: ModelMessage[] = [];
@@ -43,7 +43,7 @@ describe("a chat", () => {
     expect(sent).toContain("Be brief.");
   });
 
-  test.each(APIS)("that is streamed is the same: %s", async (api) => {
+  test.each(APIS)("a chat that is streamed is the same: %s", async (api) => {
     const { server, session, plain } = await speaking();
     const model = withLonghaul(plain(api), { session });
     const messages: ModelMessage[] = [];
@@ -103,7 +103,7 @@ describe("a chat", () => {
     expect((await logOf(session)).filter(({ kind }) => kind === "message")).toHaveLength(4);
   });
 
-  test("may leave its history to the session", async () => {
+  test("a chat may leave its history to the session", async () => {
     const { server, session, model, kernel } = await speaking();
     server.script(reply("Rome"), reply("Paris"));
     const speaker = model({ history: "session", blobs: kernel.blobs });
@@ -143,7 +143,7 @@ describe("a chat", () => {
 });
 
 describe("a model that speaks in a session", () => {
-  test("is refused without one, and with options that say nothing", async () => {
+  test("a model that speaks in a session is refused without one, and with options that say nothing", async () => {
     const { session, plain } = await speaking();
     expect(() => withLonghaul(plain(), {} as never)).toThrow("session is undefined");
     expect(() => withLonghaul(plain(), { session, history: "none" as never })).toThrow(

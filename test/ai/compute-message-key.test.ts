@@ -54,24 +54,27 @@ const parts: fc.Arbitrary<SdkMessagePart> = fc.oneof(
 );
 
 describe("the key of what was said", () => {
-  sizedTest("is the same for a message and for its entry in the log, whatever it holds", async () => {
-    const kernel = await testKernel();
-    const session = await kernel.session();
-    await fc.assert(
-      fc.asyncProperty(fc.array(parts, { minLength: 1, maxLength: 5 }), async (content) => {
-        const input = decodeSdkMessage({ role: "assistant", content });
-        const given = toPlainMessage(input, new Map());
-        const { message } = await session.append(input);
-        const stored = await session.entry((await session.head()).seq);
-        expect(computeMessageKey(message)).toBe(computeMessageKey(given));
-        expect(stored?.kind === "message" && computeMessageKey(stored.message)).toBe(
-          computeMessageKey(given),
-        );
-        expect(message.parts).toHaveLength(given.parts.length);
-      }),
-      { numRuns: proofRounds(60) },
-    );
-  });
+  sizedTest(
+    "the key of what was said is the same for a message and for its entry in the log, whatever it holds",
+    async () => {
+      const kernel = await testKernel();
+      const session = await kernel.session();
+      await fc.assert(
+        fc.asyncProperty(fc.array(parts, { minLength: 1, maxLength: 5 }), async (content) => {
+          const input = decodeSdkMessage({ role: "assistant", content });
+          const given = toPlainMessage(input, new Map());
+          const { message } = await session.append(input);
+          const stored = await session.entry((await session.head()).seq);
+          expect(computeMessageKey(message)).toBe(computeMessageKey(given));
+          expect(stored?.kind === "message" && computeMessageKey(stored.message)).toBe(
+            computeMessageKey(given),
+          );
+          expect(message.parts).toHaveLength(given.parts.length);
+        }),
+        { numRuns: proofRounds(60) },
+      );
+    },
+  );
 
   test("leaves out what callers lose on the way, and nothing else", () => {
     const key = (message: SdkMessage) =>

@@ -108,14 +108,14 @@ function idsOf(messages: readonly Foreign[]) {
 }
 
 describe.each(Object.entries(DIALECTS))("fitting messages of %s", (_, talk) => {
-  test("that fit returns the very same objects", async () => {
+  test("fitting messages of %s that fit returns the very same objects", async () => {
     const messages = talk(5);
     const fitted = await fitMessages(messages, options);
     expect(fitted).toHaveLength(messages.length);
     for (const [index, message] of fitted.entries()) expect(message).toBe(messages[index]);
   });
 
-  test("that do not fit returns fewer of the same kind, each call with its result", async () => {
+  test("fitting messages of %s that do not fit returns fewer of the same kind, each call with its result", async () => {
     const messages = talk(120);
     const fitted = await fitMessages(messages, options);
     // The estimate of plain JSON exceeds that of the messages.
@@ -147,7 +147,7 @@ describe("fitting messages", () => {
     expect(fitted[0]).toEqual({ role: "system", content: "You read files." });
   });
 
-  test("never clips the newest message: what is larger than the window comes back as it was, or with an error", async () => {
+  test("fitting messages never clips the newest message: what is larger than the window comes back as it was, or with an error", async () => {
     const messages = [{ role: "user", content: "word ".repeat(30_000) }];
     expect(await fitMessages(messages, options)).toEqual(messages);
     const talk = [
@@ -163,7 +163,7 @@ describe("fitting messages", () => {
     });
   });
 
-  test("of ours stays within the window by our own estimate", async () => {
+  test("fitting messages of ours stays within the window by our own estimate", async () => {
     const fitted = (await fitMessages(
       DIALECTS.longhaul?.(200) ?? [],
       options,

@@ -54,7 +54,7 @@ const sizeOf = ({ server }: Speaking, request: number) =>
 
 describe("a window that the provider finds too large", () => {
   sizedTest.each(proofCases(["generate", "stream"]))(
-    "is made smaller and sent again, unseen by the caller: %s",
+    "a window that the provider finds too large is made smaller and sent again, unseen by the caller: %s",
     async (way) => {
       const all = await speaking();
       const { server, session, model } = all;
@@ -82,7 +82,7 @@ describe("a window that the provider finds too large", () => {
   });
 
   test.each([63_900, 100_000])(
-    "is not cut where only the output of %i tokens is too much",
+    "a window that the provider finds too large is not cut where only the output of %i tokens is too much",
     async (maxOutputTokens) => {
       const { server, session, plain } = await speaking();
       const limit = 64_000;
@@ -118,7 +118,7 @@ describe("a window that the provider finds too large", () => {
   });
 
   proofTest(
-    "of a long tool loop never surfaces, though the server takes 16,000 tokens and we were told otherwise",
+    "a window that the provider finds too large of a long tool loop never surfaces, though the server takes 16,000 tokens and we were told otherwise",
     async () => {
       const { server, session, plain } = await speaking();
       const steps = 60;
@@ -166,7 +166,7 @@ describe("a window that the provider finds too large", () => {
   );
 
   sizedTest.each(proofCases(["caller", "session"] as const))(
-    "is not sent too large at all where the model's window is known, with the history of the %s",
+    "a window that the provider finds too large is not sent too large at all where the model's window is known, with the history of the %s",
     async (history) => {
       const { session, plain } = await speaking();
       const steps = 60;
@@ -202,7 +202,7 @@ describe("a window that the provider finds too large", () => {
 });
 
 describe("a block that the provider rejects", () => {
-  test("is left out and the call sent again; the log keeps it", async () => {
+  test("a block that the provider rejects is left out and the call sent again; the log keeps it", async () => {
     const { server, session, model } = await speaking();
     const body = JSON.stringify({
       type: "error",
@@ -242,7 +242,7 @@ describe("a block that the provider rejects", () => {
 });
 
 describe("a picture beside one that the provider rejects", () => {
-  proofTest("is sent again with all its bytes", async () => {
+  proofTest("a picture beside one that the provider rejects is sent again with all its bytes", async () => {
     const { server, model } = await speaking();
     const body = JSON.stringify({
       type: "error",

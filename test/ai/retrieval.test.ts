@@ -14,7 +14,7 @@ async function remembering() {
 }
 
 describe("retrieval by itself", () => {
-  test("is off by default", async () => {
+  test("retrieval by itself is off by default", async () => {
     const { server, session, model } = await remembering();
     server.script(reply("I do not know."));
     await generateText({ model: model(), prompt: asked });
@@ -56,7 +56,7 @@ describe("retrieval by itself", () => {
     },
   );
 
-  test("does not look again in the steps of a tool loop, nor when a call is repeated", async () => {
+  test("retrieval by itself does not look again in the steps of a tool loop, nor when a call is repeated", async () => {
     const { server, session, model, retrieval } = await remembering();
     const tools = { look: tool({ inputSchema: z.object({}), execute: async () => "seen" }) };
     const calls = [{ id: "c1", name: "look", input: {} }];

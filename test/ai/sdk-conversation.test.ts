@@ -23,38 +23,41 @@ const said = (word: number, at: number): SdkMessage => ({
 });
 
 describe("a caller's history in the log", () => {
-  sizedTest("is the line after every call, and nothing that was ever said is lost", async () => {
-    const kernel = await testKernel();
-    await fc.assert(
-      fc.asyncProperty(steps, fc.boolean(), async (all, isReopened) => {
-        let session = await kernel.session();
-        let history: SdkMessage[] = [];
-        let messages = 0;
-        for (const step of all) {
-          if (step.does === "say") history = [...history, said(step.word, history.length)];
-          if (step.does === "cut") history = history.slice(0, step.at);
-          if (step.does === "change" && history.length > 0)
-            history = history.with(step.at % history.length, said(step.word, step.at % history.length));
-          if (step.does === "insert") history = history.toSpliced(step.at, 0, said(step.word, step.at));
-          if (isReopened) session = await kernel.session(session.id);
-          const conversation = getConversation(session);
-          const given = toCallerMessages(history, new Map());
-          const placed = await conversation.runInTurn(() => conversation.takeAllMessages(given));
-          expect(await lineOf(session)).toEqual(history.map(({ role, content }) => `${role}: ${content}`));
-          const { entries } = await session.page({ kinds: ["message"], limit: 1_000 });
-          expect(entries.map(({ id }) => placed.byId.get(id)?.callerMessage.key)).toEqual(
-            given.map(({ key }) => key),
-          );
-          const count = (await logOf(session)).filter(({ kind }) => kind === "message").length;
-          expect(count).toBeGreaterThanOrEqual(messages);
-          messages = count;
-        }
-      }),
-      { numRuns: proofRounds(40) },
-    );
-  });
+  sizedTest(
+    "a caller's history in the log is the line after every call, and nothing that was ever said is lost",
+    async () => {
+      const kernel = await testKernel();
+      await fc.assert(
+        fc.asyncProperty(steps, fc.boolean(), async (all, isReopened) => {
+          let session = await kernel.session();
+          let history: SdkMessage[] = [];
+          let messages = 0;
+          for (const step of all) {
+            if (step.does === "say") history = [...history, said(step.word, history.length)];
+            if (step.does === "cut") history = history.slice(0, step.at);
+            if (step.does === "change" && history.length > 0)
+              history = history.with(step.at % history.length, said(step.word, step.at % history.length));
+            if (step.does === "insert") history = history.toSpliced(step.at, 0, said(step.word, step.at));
+            if (isReopened) session = await kernel.session(session.id);
+            const conversation = getConversation(session);
+            const given = toCallerMessages(history, new Map());
+            const placed = await conversation.runInTurn(() => conversation.takeAllMessages(given));
+            expect(await lineOf(session)).toEqual(history.map(({ role, content }) => `${role}: ${content}`));
+            const { entries } = await session.page({ kinds: ["message"], limit: 1_000 });
+            expect(entries.map(({ id }) => placed.byId.get(id)?.callerMessage.key)).toEqual(
+              given.map(({ key }) => key),
+            );
+            const count = (await logOf(session)).filter(({ kind }) => kind === "message").length;
+            expect(count).toBeGreaterThanOrEqual(messages);
+            messages = count;
+          }
+        }),
+        { numRuns: proofRounds(40) },
+      );
+    },
+  );
 
-  test("that only grows is stored once, however often it is handed over", async () => {
+  test("a caller's history in the log that only grows is stored once, however often it is handed over", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const conversation = getConversation(session);

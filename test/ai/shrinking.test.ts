@@ -20,31 +20,34 @@ const steps = [reading("call_1"), reading("call_2"), reading("call_3"), reply("D
 const countWhole = (body: string) => body.split("setting_39").length - 1;
 
 describe("a tool result that repeats an earlier one", () => {
-  test.each(APIS)("is sent as a pointer by withLonghaul, the same in each later call: %s", async (api) => {
-    const { server, session, plain } = await speaking();
-    const bodies: string[] = [];
-    const model = plain(api, (body) => {
-      bodies.push(body);
-      return steps[bodies.length - 1];
-    });
-    const { text, responseMessages } = await generateText({
-      model: withLonghaul(model, { session }),
-      tools,
-      stopWhen: isStepCount(5),
-      prompt: "Please go on with the work.",
-    });
-    expect(text).toBe("Done.");
-    expect(bodies.map(countWhole)).toEqual([0, 1, 1, 1]);
-    expect(bodies.map((body) => POINTER.test(body))).toEqual([false, false, true, true]);
-    // The caller and the log keep the results as they are.
-    expect(countWhole(JSON.stringify(responseMessages))).toBe(3);
-    const log = await logOf(session);
-    expect(countWhole(JSON.stringify(log.filter(({ kind }) => kind === "message")))).toBe(3);
-    expect(log.filter(({ kind }) => kind === "overlay")).toHaveLength(2);
-    expect(server.requests).toHaveLength(4);
-  });
+  test.each(APIS)(
+    "a tool result that repeats an earlier one is sent as a pointer by withLonghaul, the same in each later call: %s",
+    async (api) => {
+      const { server, session, plain } = await speaking();
+      const bodies: string[] = [];
+      const model = plain(api, (body) => {
+        bodies.push(body);
+        return steps[bodies.length - 1];
+      });
+      const { text, responseMessages } = await generateText({
+        model: withLonghaul(model, { session }),
+        tools,
+        stopWhen: isStepCount(5),
+        prompt: "Please go on with the work.",
+      });
+      expect(text).toBe("Done.");
+      expect(bodies.map(countWhole)).toEqual([0, 1, 1, 1]);
+      expect(bodies.map((body) => POINTER.test(body))).toEqual([false, false, true, true]);
+      // The caller and the log keep the results as they are.
+      expect(countWhole(JSON.stringify(responseMessages))).toBe(3);
+      const log = await logOf(session);
+      expect(countWhole(JSON.stringify(log.filter(({ kind }) => kind === "message")))).toBe(3);
+      expect(log.filter(({ kind }) => kind === "overlay")).toHaveLength(2);
+      expect(server.requests).toHaveLength(4);
+    },
+  );
 
-  test("is sent as a pointer by prepareStep, also after the caller has sent its own copy again", async () => {
+  test("a tool result that repeats an earlier one is sent as a pointer by prepareStep, also after the caller has sent its own copy again", async () => {
     const { session, plain } = await speaking();
     const bodies: string[] = [];
     const model = plain("anthropic", (body) => {
@@ -63,7 +66,7 @@ describe("a tool result that repeats an earlier one", () => {
     expect(new Set(pointers).size).toBe(1);
   });
 
-  test("is sent whole where shrinking is off", async () => {
+  test("a tool result that repeats an earlier one is sent whole where shrinking is off", async () => {
     const { server, session, plain } = await speaking();
     const bodies: string[] = [];
     const model = plain("anthropic", (body) => {

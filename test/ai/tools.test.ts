@@ -109,7 +109,7 @@ describe("an agent's tools", () => {
     );
   });
 
-  test("cannot save again what was forgotten, nor show what the user rejected or ended", async () => {
+  test("an agent's tools cannot save again what was forgotten, nor show what the user rejected or ended", async () => {
     const { kernel, call } = await agentTools();
     const memories = kernel.memories();
     await call("save_memory", { text: "The staging database is db-3." });
@@ -168,7 +168,7 @@ describe("an agent's tools", () => {
     expect(await call("expand", { reference: "memory:a#1" })).toContain("changes in May");
   });
 
-  test("without a scope, show everything but memories of other agents", async () => {
+  test("an agent's tools without a scope, show everything but memories of other agents", async () => {
     const { kernel, call } = await agentTools({ agent: "a" });
     await say(await kernel.session("chat"), "The cormorant password is one.");
     await kernel.memories("b").remember("The cormorant password of b is three.", { by: "agent" });

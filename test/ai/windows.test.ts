@@ -19,18 +19,21 @@ const ENDINGS: Readonly<Record<string, Behaviour>> = {
 };
 
 describe("a call uses the window of the one before it", () => {
-  test.each(Object.entries(ENDINGS))("whose reply %s", async (_, ending) => {
-    const { server, session, model } = await speaking();
-    server.script(ending, reply("Done."));
-    const opened = vi.spyOn(session, "window");
-    const speaker = model();
-    const first = streamText({ model: speaker, prompt: "Count", maxRetries: 0, onError: () => undefined });
-    await first.consumeStream();
-    await generateText({ model: speaker, prompt: "Again" });
-    expect(opened).toHaveBeenCalledTimes(1);
-  });
+  test.each(Object.entries(ENDINGS))(
+    "a call uses the window of the one before it whose reply %s",
+    async (_, ending) => {
+      const { server, session, model } = await speaking();
+      server.script(ending, reply("Done."));
+      const opened = vi.spyOn(session, "window");
+      const speaker = model();
+      const first = streamText({ model: speaker, prompt: "Count", maxRetries: 0, onError: () => undefined });
+      await first.consumeStream();
+      await generateText({ model: speaker, prompt: "Again" });
+      expect(opened).toHaveBeenCalledTimes(1);
+    },
+  );
 
-  test("whose reply the caller aborts", async () => {
+  test("a call uses the window of the one before it whose reply the caller aborts", async () => {
     const { server, session, model } = await speaking();
     server.script({ type: "stall" }, reply("Done."));
     const opened = vi.spyOn(session, "window");
@@ -44,7 +47,7 @@ describe("a call uses the window of the one before it", () => {
     expect(opened).toHaveBeenCalledTimes(1);
   });
 
-  test("whose reply comes without usage", async () => {
+  test("a call uses the window of the one before it whose reply comes without usage", async () => {
     const { server, session } = await speaking();
     server.script(reply("one"), reply("Done."));
     const opened = vi.spyOn(session, "window");

@@ -260,6 +260,7 @@ async function checkRoutes(options: { readonly store?: string } = {}): Promise<v
     replay: { messages: 25 },
   });
   expect((await api.get("/imports/places")).status).toBe(200);
+  expect((await api.get("/imports/histories")).status).toBe(200);
   expect((await api.get("/health")).body).toMatchObject({ status: "ok", person: "local" });
   expect((await api.get("/gateway")).body).toMatchObject({ isOpen: true, threads: [] });
   await api.post("/sessions", { id: "late" });

@@ -30,7 +30,7 @@ test("the state of the gateway has its upstreams, settings, conversations and li
   expect(body).toMatchObject({
     url: gateway.url,
     isOpen: true,
-    settings: { policy: "longhaul", threshold: 75 },
+    settings: { policy: "longhaul", threshold: 80 },
     totals: { failures: 0, spending: { savings: { basis: "estimated" } } },
   });
   expect(body.upstreams[0]).toMatchObject({ name: "anthropic", hasKey: true, requests: 1, lastStatus: 200 });

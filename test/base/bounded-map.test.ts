@@ -102,7 +102,7 @@ describe("a bounded map", () => {
     );
   });
 
-  test("never holds more than its limit, and always the newest entry if it fits", () => {
+  test("a bounded map never holds more than its limit, and always the newest entry if it fits", () => {
     const set = fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 40 }));
     fc.assert(
       fc.property(fc.array(set, { maxLength: 200 }), (sets) => {
@@ -134,7 +134,7 @@ describe("a bounded map", () => {
     expect([map.has("a"), map.has("b")]).toEqual([true, false]);
   });
 
-  test("does not return entries that are too old", () => {
+  test("a bounded map does not return entries that are too old", () => {
     let now = 0;
     const map = new BoundedMap<string, number>({ max: 9, maxAgeMs: 100, now: () => now });
     map.set("a", 1);

@@ -30,7 +30,7 @@ describe("work within a time limit", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  test("is aborted and rejects when its time is over", async () => {
+  test("work within a time limit is aborted and rejects when its time is over", async () => {
     let seen: AbortSignal | undefined;
     const working = runWithTimeLimit({ limitMs: 1, lateError }, (signal) => {
       seen = signal;

@@ -99,7 +99,7 @@ describe("longhaul config --project", () => {
     expect((await runHere(["config", "set", "port", "1", "--project"], place)).code).toBe(2);
   });
 
-  test("does not trust a file that came with the folder", async () => {
+  test("longhaul config --project does not trust a file that came with the folder", async () => {
     const place = { ...home(), cwd: testFolder() };
     writeFileSync(join(place.cwd, "longhaul.json"), '{ "dryRun": true }');
     const { value } = await jsonHere(["config", "set", "policy", "none", "--project"], place);
@@ -165,7 +165,7 @@ describe("one configuration", () => {
     expect(value.total.cost).toBe(1_000);
   });
 
-  test("that is invalid is reported by commands that only read, and has no effect", async () => {
+  test("one configuration that is invalid is reported by commands that only read, and has no effect", async () => {
     const place = home();
     await runHere(["remember", "The harbor has cranes."], place);
     write(place.file, '{ "port": "x" }');

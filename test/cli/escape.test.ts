@@ -23,7 +23,7 @@ describe("an escaped text", () => {
 });
 
 describe("safe JSON", () => {
-  test("is the same value and holds nothing to obey", () => {
+  test("safe JSON is the same value and holds nothing to obey", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "binary" }), (value) => {
         const text = toSafeJson(value);

@@ -1,10 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { mapIntoFolder } from "../../src/cli/exporting/export-target.ts";
+import { mapIntoFolder } from "../../src/cli/commands/export-command.ts";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
+import { runHere } from "./support/here.ts";
 import { runJson, runProgram } from "./support/program.ts";
 import { PNG, storeWithTicket } from "./support/store.ts";
 
@@ -25,7 +26,7 @@ describe("longhaul export", () => {
     expect(stderr).toBe("");
     const roles = JSON.parse(stdout).messages.map(({ role }: { role: string }) => role);
     expect(roles).toEqual(["user", "assistant", "user", "assistant"]);
-    const byDash = await runProgram(["export", "4711", "--to", "anthropic", "--out", "-", "--store", store]);
+    const byDash = await runHere(["export", "4711", "--to", "anthropic", "--out", "-", "--store", store]);
     expect(byDash.stdout).toBe(stdout);
   });
 
@@ -61,11 +62,11 @@ describe("longhaul export", () => {
     const store = await storeWithTicket();
     const folder = testFolder();
     expect(
-      (await runProgram(["export", "4711", "--to", "markdown", "--out", folder, "--store", store])).code,
+      (await runHere(["export", "4711", "--to", "markdown", "--out", folder, "--store", store])).code,
     ).toBe(0);
     expect(readdirSync(folder)).toEqual(["conversation.md"]);
     const missing = join(folder, "missing", "x.md");
-    const { code, stderr } = await runProgram([
+    const { code, stderr } = await runHere([
       "export",
       "4711",
       "--to",
@@ -85,21 +86,21 @@ describe("longhaul export", () => {
       const store = await storeWithTicket();
       const out = join(testFolder(), "tasks");
       const args = ["export", "4711", "--to", "cline", "--store", store];
-      const unnamed = await runProgram(args);
+      const unnamed = await runHere(args);
       expect(unnamed.code).toBe(2);
       expect(unnamed.stderr).toContain("cline writes a folder of files; name the folder with --out");
 
       mkdirSync(out);
       writeFileSync(join(out, "mine.txt"), "mine");
-      expect((await runProgram([...args, "--out", out])).code).toBe(0);
+      expect((await runHere([...args, "--out", out])).code).toBe(0);
       const files = filesBelow(out);
       expect(files.some((name) => name.endsWith("api_conversation_history.json"))).toBe(true);
       expect(files).toContain("mine.txt");
-      const again = await runProgram([...args, "--out", out]);
+      const again = await runHere([...args, "--out", out]);
       expect(again.code).toBe(1);
       expect(again.stderr).toContain("already exists; --force overwrites it.");
       expect(filesBelow(out)).toEqual(files);
-      expect((await runProgram([...args, "--out", out, "--force"])).code).toBe(0);
+      expect((await runHere([...args, "--out", out, "--force"])).code).toBe(0);
       expect(filesBelow(out)).toEqual(files);
     },
   );
@@ -108,10 +109,10 @@ describe("longhaul export", () => {
     const store = await storeWithTicket();
     const out = join(testFolder(), "all");
     const args = ["export", "4711", "--to", "markdown", "--children", "--store", store];
-    expect((await runProgram(args)).stderr).toContain(
+    expect((await runHere(args)).stderr).toContain(
       "--children writes several files; name a folder with --out",
     );
-    expect((await runProgram([...args, "--out", out])).code).toBe(0);
+    expect((await runHere([...args, "--out", out])).code).toBe(0);
     expect(filesBelow(out)).toEqual(["ticket-4711.md", "ticket-4711_explorer.md"]);
     expect(readFileSync(join(out, "ticket-4711_explorer.md"), "utf8")).toContain("Where is the server?");
   });
@@ -137,14 +138,7 @@ describe("longhaul export", () => {
     const store = await storeWithTicket();
     for (const name of readdirSync(join(store, "blobs")))
       rmSync(join(store, "blobs", name), { recursive: true });
-    const { code, stdout, stderr } = await runProgram([
-      "export",
-      "4711",
-      "--to",
-      "anthropic",
-      "--store",
-      store,
-    ]);
+    const { code, stdout, stderr } = await runHere(["export", "4711", "--to", "anthropic", "--store", store]);
     expect(code).toBe(3);
     expect(stderr).toContain("is not in this store");
     expect(stdout).toContain("[image/png screen.png is missing or damaged]");
@@ -153,11 +147,11 @@ describe("longhaul export", () => {
 
   test("knows its writers and sessions", async () => {
     const store = await storeWithTicket();
-    const wrong = await runProgram(["export", "4711", "--to", "anthropik", "--store", store]);
+    const wrong = await runHere(["export", "4711", "--to", "anthropik", "--store", store]);
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('--to is "anthropik"; did you mean anthropic?');
-    expect((await runProgram(["export", "4711", "--store", store])).stderr).toContain("--to is missing");
-    expect((await runProgram(["export", "nobody", "--to", "anthropic", "--store", store])).code).toBe(1);
+    expect((await runHere(["export", "4711", "--store", store])).stderr).toContain("--to is missing");
+    expect((await runHere(["export", "nobody", "--to", "anthropic", "--store", store])).code).toBe(1);
   });
 
   test("writes nothing outside the folder, whatever a file is called", () => {

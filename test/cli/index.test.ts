@@ -48,7 +48,7 @@ describe("longhaul index", () => {
     expect(JSON.stringify(gone.value.hits)).not.toContain("auth.ts");
   });
 
-  test("without a path indexes the conversations of the store", async () => {
+  test("longhaul index without a path indexes the conversations of the store", async () => {
     const store = await storeWithTicket();
     const { value } = await jsonHere(["index", "--store", store]);
     expect(value.entries).toBe(7);

@@ -115,7 +115,7 @@ describe("longhaul recall", () => {
 });
 
 describe("longhaul forget", () => {
-  test("of all memories leaves none in lists, recall, context or export, and refuses them from agents", async () => {
+  test("longhaul forget of all memories leaves none in lists, recall, context or export, and refuses them from agents", async () => {
     const store = await storeWithNotes();
     expect((await runHere(["forget", "memory:default", "--yes", "--store", store])).code).toBe(0);
     for (const args of [

@@ -48,7 +48,7 @@ async function workThroughGateway(memory?: string) {
 }
 
 describe("one window", () => {
-  test("has one size for context, compact and the page, and the last request one size for usage and the page", async () => {
+  test("one window has one size for context, compact and the page, and the last request one size for usage and the page", async () => {
     const { gateway, thread, upstream, window } = await workThroughGateway();
     const store = ["--store", gateway.path];
     const context = (await jsonHere(["context", thread.session, ...store])).value;

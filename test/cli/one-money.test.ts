@@ -71,7 +71,7 @@ const sum = (figures: readonly unknown[]) =>
   figures.reduce<number>((total, one) => total + Number(one ?? 0), 0);
 
 describe("one session", () => {
-  test("has one sum of tokens, of money spent and of money saved, whoever is asked", async () => {
+  test("one session has one sum of tokens, of money spent and of money saved, whoever is asked", async () => {
     const { upstream, page, window, session, api, usage, context, metrics, requests, replay, text } =
       await work({
         turns: 30,

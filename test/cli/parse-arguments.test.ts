@@ -23,7 +23,7 @@ const messageOf = (args: readonly string[]) => {
 };
 
 describe("arguments", () => {
-  test("are options of the command, options of every command, and operands", () => {
+  test("arguments are options of the command, options of every command, and operands", () => {
     const args = ["x", "--limit=3", "-a", "--format", "one", "--format", "two", "--store", "here", "-q"];
     expect(parseArguments(COMMAND, args)).toEqual({
       operands: ["x"],
@@ -31,11 +31,11 @@ describe("arguments", () => {
     });
   });
 
-  test("may begin with a dash behind two dashes", () => {
+  test("arguments may begin with a dash behind two dashes", () => {
     expect(parseArguments(COMMAND, ["--", "--limit"]).operands).toEqual(["--limit"]);
   });
 
-  test("are refused with the name of what is wrong", () => {
+  test("arguments are refused with the name of what is wrong", () => {
     expect(messageOf(["--limt", "3"])).toBe("fetch has no option --limt; did you mean --limit?");
     expect(messageOf(["-x"])).toBe("fetch has no option -x");
     expect(messageOf(["--limit"])).toBe("--limit needs a value: --limit N");
@@ -59,7 +59,7 @@ describe("arguments", () => {
 });
 
 describe("a count", () => {
-  test("is whole, at least 1 and within bounds", () => {
+  test("a count is whole, at least 1 and within bounds", () => {
     const bounds = { otherwise: 50, max: 1_000 };
     expect(parseCountOption("limit", undefined, bounds)).toBe(50);
     expect(parseCountOption("limit", "1000", bounds)).toBe(1_000);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { testFolder } from "../support/folder.ts";
+import { runHere } from "./support/here.ts";
 import { MAIN, runProgram, startProgram } from "./support/program.ts";
 import { storeWithTicket } from "./support/store.ts";
 
@@ -25,19 +26,19 @@ describe("the program", () => {
   });
 
   test("shows the options of a command by help and by --help", async () => {
-    const byHelp = await runProgram(["help", "show"]);
-    const byOption = await runProgram(["show", "--help"]);
+    const byHelp = await runHere(["help", "show"]);
+    const byOption = await runHere(["show", "--help"]);
     expect(byHelp.stdout).toContain("--around ENTRY");
     expect(byOption).toEqual(byHelp);
   });
 
   test("tells its version", async () => {
     const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-    expect((await runProgram(["--version"])).stdout).toBe(`${manifest.version}\n`);
+    expect((await runHere(["--version"])).stdout).toBe(`${manifest.version}\n`);
   });
 
   test("suggests the nearest command and ends with 2", async () => {
-    const { code, stderr, stdout } = await runProgram(["sesions"]);
+    const { code, stderr, stdout } = await runHere(["sesions"]);
     expect(code).toBe(2);
     expect(stderr).toBe(
       'longhaul: there is no command "sesions"; did you mean sessions? See "longhaul help".\n',
@@ -46,7 +47,7 @@ describe("the program", () => {
   });
 
   test("names the wrong option, suggests the nearest and ends with 2", async () => {
-    const { code, stderr } = await runProgram(["sessions", "--limt", "3"]);
+    const { code, stderr } = await runHere(["sessions", "--limt", "3"]);
     expect(stderr).toBe(
       'longhaul: sessions has no option --limt; did you mean --limit? See "longhaul help sessions".\n',
     );
@@ -55,7 +56,7 @@ describe("the program", () => {
 
   test("tells failures to programs, too", async () => {
     const folder = testFolder();
-    const { code, stdout, stderr } = await runProgram(["sessions", "--store", folder, "--json"]);
+    const { code, stdout, stderr } = await runHere(["sessions", "--store", folder, "--json"]);
     const { error } = JSON.parse(stdout);
     expect(code).toBe(1);
     expect(error).toMatchObject({ code: "STORE_IO", details: { path: folder } });
@@ -64,7 +65,7 @@ describe("the program", () => {
 
   test("takes options of every command before the command", async () => {
     const store = await storeWithTicket();
-    const { code, stdout } = await runProgram(["--store", store, "--json", "sessions"]);
+    const { code, stdout } = await runHere(["--store", store, "--json", "sessions"]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout).sessions).toHaveLength(2);
   });
@@ -79,7 +80,7 @@ describe("the program", () => {
     expect(stdout).toBe("");
   });
 
-  test("can be run by its name", () => {
+  test("the program can be run by its name", () => {
     expect(readFileSync(MAIN, "utf8").split("\n")[0]).toMatch(/^#!\/usr\/bin\/env -S node( |$)/);
   });
 

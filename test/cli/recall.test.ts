@@ -190,7 +190,7 @@ describe("longhaul recall", () => {
     expect((await jsonHere(args)).value).toMatchObject({ hits: [], isEmpty: true });
   });
 
-  test("does not call a store empty that has conversations without a word to search for", async () => {
+  test("longhaul recall does not call a store empty that has conversations without a word to search for", async () => {
     const store = testFolder();
     const kernel = await openKernel({ path: store, embedder: null });
     const session = await kernel.session("silent");

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseShrinkOption } from "../../src/cli/replaying/parse-shrink-option.ts";
-import { sampleOf } from "../../src/cli/replaying/sample.ts";
+import { parseShrinkOption, sampleOf } from "../../src/cli/commands/replay-command.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
@@ -60,7 +59,7 @@ describe("longhaul replay", () => {
 
   proofTest("writes windows and pictures for others to look at", async () => {
     const [dump, picture] = [join(testFolder(), "dump"), join(testFolder(), "pictures")];
-    const { stdout } = await runProgram([
+    const { stdout } = await runHere([
       "replay",
       conversationFile(),
       "--window",
@@ -88,13 +87,13 @@ describe("longhaul replay", () => {
   });
 
   test("says what is wrong with a window or a policy", async () => {
-    const wrong = await runProgram(["replay", "x", "--window", "big"]);
+    const wrong = await runHere(["replay", "x", "--window", "big"]);
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('--window is "big"; expected a number of tokens');
-    const unknown = await runProgram(["replay", "x", "--policy", "longhual"]);
+    const unknown = await runHere(["replay", "x", "--policy", "longhual"]);
     expect(unknown.code).toBe(2);
     expect(unknown.stderr).toContain("longhaul");
-    const prices = await runProgram(["replay", "x", "--prices", "standart"]);
+    const prices = await runHere(["replay", "x", "--prices", "standart"]);
     expect([prices.code, prices.stderr]).toEqual([2, expect.stringContaining("standard")]);
   });
 
@@ -109,7 +108,7 @@ describe("longhaul replay", () => {
 
   proofTest.each(["--min", "--sample"])("says that %s counts, and not in tokens", async (option) => {
     for (const words of ["1k", "2.5", "many", "0"]) {
-      const { code, stderr } = await runProgram(["replay", "x", option, words]);
+      const { code, stderr } = await runHere(["replay", "x", option, words]);
       expect(code).toBe(2);
       expect(stderr).toContain(`${option} is "${words}"; expected a whole number`);
     }

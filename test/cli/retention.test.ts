@@ -87,7 +87,7 @@ describe("a plan of retention", () => {
     expect(deleted.map(({ family: { root }, reason }) => [root, reason])).toEqual([["b", "size"]]);
   });
 
-  test("does not count a kept family as deleted", () => {
+  test("a plan of retention does not count a kept family as deleted", () => {
     const families = [family("a", 3, 90, { keptBecause: "pinned" }), family("b", 2, 5), family("c", 1, 5)];
     const plan = planRetention(families, [{ maxBytes: 50 }], 0);
     expect(plan.kept.map(({ family: { root } }) => root)).toEqual(["a"]);

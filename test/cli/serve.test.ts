@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
+import { writeConversation } from "./support/conversation.ts";
 import { MAIN, type Running, runJson, runProgram, start, startProgram } from "./support/program.ts";
 
 interface Serving {
@@ -95,7 +96,7 @@ describe("longhaul serve", () => {
     running.process.kill("SIGINT");
     const { code, stdout, stderr } = await running.ended;
     const [, url = ""] = /listens on (http:\/\/127\.0\.0\.1:\d+)/.exec(stdout) ?? [];
-    expect(stdout).toContain(`ANTHROPIC_BASE_URL=${url} claude`);
+    expect(stdout).toContain(`ANTHROPIC_BASE_URL=${url} _CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL=1 claude`);
     expect(stdout).toContain(`base_url = "${url}/v1"\n    wire_api = "responses"`);
     for (const agent of ["pi", "opencode", "Cline", "Continue", "OpenClaw", "any SDK"])
       expect(stdout).toContain(`  ${agent} `);
@@ -105,6 +106,36 @@ describe("longhaul serve", () => {
     expect(stderr).toBe("");
     expect(code).toBe(130);
   });
+
+  test.runIf(process.platform === "linux")(
+    "keeps new conversations of local agents, and its import ends with it, even if it is killed",
+    async () => {
+      const home = testFolder();
+      writeConversation(home, 1, 2);
+      const serving = await serve(["--keep-histories"], { env: { HOME: home } });
+      const stored = async () =>
+        (await runJson(["sessions", "--store", serving.store])).value.sessions.length;
+      while ((await stored()) === 0) await setTimeout(50);
+      const isThere = (pid: number) => {
+        try {
+          return process.kill(pid, 0);
+        } catch {
+          return false;
+        }
+      };
+      const { pid = 0 } = serving.running.process;
+      const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+        .trim()
+        .split(" ")
+        .map(Number);
+      const kept = children.find((child) =>
+        readFileSync(`/proc/${child}/cmdline`, "utf8").includes("--watch"),
+      );
+      await end(serving, "SIGKILL");
+      while (kept !== undefined && isThere(kept)) await setTimeout(50);
+      expect(kept).toBeGreaterThan(0);
+    },
+  );
 
   test("serves its pages without any key", async () => {
     const serving = await serve();
@@ -310,7 +341,7 @@ describe("longhaul serve", () => {
     ]);
   });
 
-  test("is what npm start runs, after everything was set up", () => {
+  test("longhaul serve is what npm start runs, after everything was set up", () => {
     const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
     expect(scripts.prestart).toBe("node scripts/setup.mjs");
     expect(scripts.start).toMatch(/dist\/cli\/main\.js serve$/);

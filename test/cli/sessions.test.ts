@@ -122,17 +122,17 @@ describe("longhaul sessions", () => {
       await using kernel = await openKernel({ path });
       for (let number = 0; number < 5; number++) await kernel.session(`session-${number}`);
     }
-    const first = await runJson(["sessions", "--limit", "3", "--store", path]);
+    const first = await jsonHere(["sessions", "--limit", "3", "--store", path]);
     expect(first.value.sessions.map(({ id }: { id: string }) => id)).toEqual([
       "session-4",
       "session-3",
       "session-2",
     ]);
-    const second = await runJson(["sessions", "--before", first.value.before, "--store", path]);
+    const second = await jsonHere(["sessions", "--before", first.value.before, "--store", path]);
     expect(second.value.sessions.map(({ id }: { id: string }) => id)).toEqual(["session-1", "session-0"]);
     expect(second.value.before).toBeUndefined();
     expect(second.value.sessions.map(({ number }: { number: number }) => number)).toEqual([4, 5]);
-    const { stdout } = await runProgram(["sessions", "--limit", "3", "--store", path]);
+    const { stdout } = await runHere(["sessions", "--limit", "3", "--store", path]);
     expect(stdout).toContain("older: longhaul sessions --before session-2");
   });
 
@@ -143,7 +143,7 @@ describe("longhaul sessions", () => {
 
   proofTest("leaves no store behind where there was none", async () => {
     const store = join(testFolder(), "typo");
-    const { code, stderr } = await runProgram(["sessions", "--store", store]);
+    const { code, stderr } = await runHere(["sessions", "--store", store]);
     expect(code).toBe(1);
     expect(stderr).toContain(`There is no store at ${store}`);
     expect(existsSync(store)).toBe(false);

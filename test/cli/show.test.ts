@@ -4,9 +4,9 @@ import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
-import { runHere } from "./support/here.ts";
+import { jsonHere, runHere } from "./support/here.ts";
 import { storeWith, storeWithCut } from "./support/long-session.ts";
-import { runJson, runProgram, startProgram } from "./support/program.ts";
+import { runProgram, startProgram } from "./support/program.ts";
 import { PNG, storeWithTicket } from "./support/store.ts";
 
 describe("longhaul show", () => {
@@ -62,7 +62,7 @@ It waits for a server.
 
   test("shows results in full on request", async () => {
     const store = await storeWithTicket();
-    const { stdout } = await runProgram(["show", "ticket-4711", "--full", "--store", store]);
+    const { stdout } = await runHere(["show", "ticket-4711", "--full", "--store", store]);
     expect(stdout).toContain("line 30");
     expect(stdout).not.toContain("more lines");
   });
@@ -89,7 +89,7 @@ It waits for a server.
       await session.redact(1, evil);
     }
     for (const options of [[], ["--full"], ["--raw"], ["--json"]]) {
-      const { code, stdout } = await runProgram(["show", "s", "--store", path, ...options]);
+      const { code, stdout } = await runHere(["show", "s", "--store", path, ...options]);
       expect(code).toBe(0);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
       expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
@@ -104,7 +104,7 @@ It waits for a server.
       ["4711", "ticket-4711"],
       ["explor", "ticket-4711/explorer"],
     ]) {
-      const { value } = await runJson(["show", piece as string, "--store", store]);
+      const { value } = await jsonHere(["show", piece as string, "--store", store]);
       expect(value.session.id).toBe(id);
     }
   });
@@ -115,12 +115,12 @@ It waits for a server.
       await using kernel = await openKernel({ path });
       for (const id of ["alpha-1", "alpha-2", "beta-1"]) await kernel.session(id);
     }
-    const ambiguous = await runProgram(["show", "alpha", "--store", path]);
+    const ambiguous = await runHere(["show", "alpha", "--store", path]);
     expect(ambiguous.code).toBe(2);
     expect(ambiguous.stderr).toBe(
       'longhaul: "alpha" matches several sessions: alpha-2, alpha-1. Give more of the id.\n',
     );
-    const unknown = await runJson(["show", "bata-1", "--store", path]);
+    const unknown = await jsonHere(["show", "bata-1", "--store", path]);
     expect(unknown.code).toBe(1);
     expect(unknown.value.error).toMatchObject({
       code: "SESSION_NOT_FOUND",
@@ -144,16 +144,16 @@ It waits for a server.
     let before: string | undefined;
     do {
       const cursor: readonly string[] = before === undefined ? [] : ["--before", before];
-      const { value } = await runJson(["show", "long", "--limit", "200", "--store", path, ...cursor]);
+      const { value } = await jsonHere(["show", "long", "--limit", "200", "--store", path, ...cursor]);
       found.unshift(...textsOf(value));
       before = value.before;
     } while (before !== undefined);
     expect(found).toEqual(words);
-    const all = await runJson(["show", "long", "--all", "--store", path]);
+    const all = await jsonHere(["show", "long", "--all", "--store", path]);
     expect(textsOf(all.value)).toEqual(words);
-    const around = await runJson(["show", "long", "--around", "100", "--limit", "4", "--store", path]);
+    const around = await jsonHere(["show", "long", "--around", "100", "--limit", "4", "--store", path]);
     expect(textsOf(around.value)).toEqual(["word 97", "word 98", "word 99", "word 100"]);
-    const wrong = await runProgram(["show", "long", "--before", "nonsense", "--store", path]);
+    const wrong = await runHere(["show", "long", "--before", "nonsense", "--store", path]);
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('before is "nonsense"; expected a cursor from an earlier page');
   });
@@ -168,9 +168,9 @@ It waits for a server.
       await fork.append({ role: "user", text: "other" });
       await kernel.session("empty");
     }
-    const fork = await runProgram(["show", "fork", "--all", "-q", "--store", path]);
+    const fork = await runHere(["show", "fork", "--all", "-q", "--store", path]);
     expect(fork.stdout.split("\n").filter((line) => /^[a-z]+$/.test(line))).toEqual(["one", "two", "other"]);
-    expect((await runJson(["show", "empty", "--all", "--store", path])).value.entries).toEqual([]);
+    expect((await jsonHere(["show", "empty", "--all", "--store", path])).value.entries).toEqual([]);
   });
 
   proofTest("says in the conversation where something was cut, how much and why", async () => {
@@ -225,14 +225,14 @@ It waits for a server.
       await using session = await kernel.session("large");
       await session.append({ role: "user", text: `${"x".repeat(200_000)}the end` });
     }
-    const brief = await runProgram(["show", "large", "--store", path]);
+    const brief = await runHere(["show", "large", "--store", path]);
     expect(brief.stdout).toContain("[200 KB in total; --full shows it]");
-    const full = await runProgram(["show", "large", "--full", "--store", path]);
+    const full = await runHere(["show", "large", "--full", "--store", path]);
     expect(full.code).toBe(0);
     expect(full.stdout).toContain("xthe end");
     for (const name of readdirSync(join(path, "blobs")))
       rmSync(join(path, "blobs", name), { recursive: true });
-    const damaged = await runProgram(["show", "large", "--full", "--store", path]);
+    const damaged = await runHere(["show", "large", "--full", "--store", path]);
     expect(damaged.code).toBe(3);
     expect(damaged.stderr).toContain("longhaul: ");
     expect(damaged.stdout).toContain("[200 KB in total");

@@ -1,3 +1,4 @@
+import { utimesSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { testFolder } from "../support/folder.ts";
 import { startGateway } from "../support/gateway.ts";
@@ -51,4 +52,26 @@ test("import builds the index, unless it is told not to", async () => {
   const { value } = await runJson(["import", file, "--store", built]);
   expect(value.indexed.entries).toBeGreaterThan(5);
   expect((await status(built)).store.index).toMatchObject({ unindexed: 0, unembedded: 0 });
+});
+
+test("status and doctor warn of conversations that an agent deletes before they are stored", async () => {
+  const home = testFolder();
+  const path = writeConversation(home, 1, 1);
+  const old = new Date(Date.now() - 27 * 86_400_000);
+  utimesSync(path, old, old);
+  const store = `${testFolder()}/store`;
+  const screen = { env: { HOME: home }, home };
+  const status = () => runHere(["status", "--url", NOWHERE, "--store", store], screen);
+  const doctor = () => jsonHere(["doctor", "--store", store], screen);
+  expect((await status()).stdout.replace(/\s+/g, " ")).toContain(
+    'Claude Code deletes 1 conversation within 30 days, 1 of them within 7 days, and the store does not have them; "longhaul import --yes" keeps them',
+  );
+  expect((await doctor()).value.findings).toContainEqual(
+    expect.objectContaining({ area: "histories", level: "warning" }),
+  );
+  await jsonHere(["import", "--yes", "--store", store], screen);
+  expect((await status()).stdout).not.toContain("deletes 1 conversation");
+  expect((await doctor()).value.findings).toContainEqual(
+    expect.objectContaining({ area: "histories", level: "ok" }),
+  );
 });

@@ -54,7 +54,7 @@ describe("longhaul task run", () => {
     expect(signalled.code).toBe(139);
   });
 
-  test("in the background it returns at once, and any process can follow it to its end", async () => {
+  test("longhaul task run in the background it returns at once, and any process can follow it to its end", async () => {
     const world = taskWorld();
     const folder = testFolder();
     const id = freshTag();

@@ -122,7 +122,7 @@ describe("longhaul task", () => {
   });
 
   proofTest(
-    "after a supervisor was killed, gc leaves nothing running, one notice, and no empty worktree",
+    "longhaul task after a supervisor was killed, gc leaves nothing running, one notice, and no empty worktree",
     async () => {
       const repository = makeRepository();
       const env = { GIT_CONFIG_GLOBAL: process.env.GIT_CONFIG_GLOBAL ?? "", GIT_CONFIG_NOSYSTEM: "1" };

@@ -19,11 +19,11 @@ describe("the width of a text", () => {
     ["1️⃣", 2],
     ["→ … └", 5],
     ["", 0],
-  ])("of %s is %i columns", (text, width) => {
+  ])("the width of a text of %s is %i columns", (text, width) => {
     expect(measureWidth(text)).toBe(width);
   });
 
-  test("never exceeds the columns it is cut to, and is exact when filled", () => {
+  test("the width of a text never exceeds the columns it is cut to, and is exact when filled", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 30 }), (text, columns) => {
         const cut = fitText(text, columns);

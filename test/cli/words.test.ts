@@ -45,14 +45,14 @@ describe("words for people", () => {
     expect(formatShare(0, 0)).toBe("");
   });
 
-  test("are one word of a shell where they have to be", () => {
+  test("words for people are one word of a shell where they have to be", () => {
     expect(quoteShellWord("3@codex/1#40")).toBe("3@codex/1#40");
     expect(quoteShellWord("it's $HOME")).toBe("'it'\\''s $HOME'");
   });
 });
 
 describe("--since", () => {
-  test("is a length of time, a day or a time", () => {
+  test("--since is a length of time, a day or a time", () => {
     const now = Date.parse("2026-06-01T00:00:00Z");
     expect(parseSince("12h", now)).toBe(now - 12 * HOUR);
     expect(parseSince("30d", now)).toBe(now - 30 * DAY);
@@ -66,7 +66,7 @@ describe("--since", () => {
 });
 
 describe("colours", () => {
-  test("are for terminals, unless someone says otherwise", () => {
+  test("colours are for terminals, unless someone says otherwise", () => {
     expect(isColorWanted({}, true, false)).toBe(true);
     expect(isColorWanted({}, false, false)).toBe(false);
     expect(isColorWanted({ TERM: "dumb" }, true, false)).toBe(false);
@@ -86,7 +86,7 @@ describe("progress", () => {
     { name: "indexing", weight: 3 },
   ];
 
-  test("is one percentage over all phases, with the time left", () => {
+  test("progress is one percentage over all phases, with the time left", () => {
     expect(computeWholeShare(phases, "importing", 0.5)).toBe(0.125);
     expect(computeWholeShare(phases, "indexing", 1)).toBe(1);
     expect(formatBar("importing", 0.25, 5_000, "3 of 10 conversations")).toBe(

@@ -74,7 +74,7 @@ describe("a session whose protected messages exceed the threshold", () => {
       expect(await summariesOf(session)).toBeLessThanOrEqual(2);
     });
 
-  test("is not summarized on every turn because of a pin", async () => {
+  test("a session whose protected messages exceed the threshold is not summarized on every turn because of a pin", async () => {
     const session = await (await testKernel(optionsFor(32_000))).session();
     const model = summarizer();
     await session.append({ role: "user", text: "FIRST" });
@@ -94,7 +94,7 @@ describe("a session whose protected messages exceed the threshold", () => {
 });
 
 describe("an attempt that comes to nothing", () => {
-  test("is in the log with its cost, and is not repeated by the next process", async () => {
+  test("an attempt that comes to nothing is in the log with its cost, and is not repeated by the next process", async () => {
     const path = testFolder();
     const options = { ...optionsFor(16_000), path };
     const calls: number[] = [];

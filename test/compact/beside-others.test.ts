@@ -48,7 +48,7 @@ describe("a summary beside what others do to the window", () => {
     expect(await look(session)).toBe(shown(before));
   });
 
-  test("is not put in place where it would make the window larger", async () => {
+  test("a summary beside what others do to the window is not put in place where it would make the window larger", async () => {
     const session = await (await testKernel()).session();
     await work(session, 80);
     await session.append({ role: "assistant", text: "Done." });
@@ -72,7 +72,7 @@ describe("a summary beside what others do to the window", () => {
     expect(await look(session)).toContain(quoted(first?.summary ?? "?"));
   });
 
-  test("does not grow with the number of summaries before it", async () => {
+  test("a summary beside what others do to the window does not grow with the number of summaries before it", async () => {
     const session = await (await testKernel()).session();
     for (let round = 0; round < 6; round++) {
       await work(session, 12, round * 100);

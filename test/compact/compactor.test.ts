@@ -139,7 +139,7 @@ describe("compaction", () => {
     expect(await two.compact()).toBeDefined();
   });
 
-  test("can be cancelled, and leaves no trace then", async () => {
+  test("compaction can be cancelled, and leaves no trace then", async () => {
     const session = await (await testKernel()).session();
     await work(session, 20);
     const { seq } = await session.head();
@@ -246,7 +246,7 @@ describe("a provider that fails in every possible way", () => {
   );
 
   sizedTest(
-    "never stops the session, which goes on within its window and loses nothing",
+    "a provider that fails in every possible way never stops the session, which goes on within its window and loses nothing",
     async () => {
       const kernel = await openKernel({ path: ":memory:" });
       try {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { renderTranscript } from "../../src/compact/contract/render-transcript.ts";
-import { divideSlot, MAX_PIECES } from "../../src/compact/plan/divide-slot.ts";
+import { renderTranscript } from "../../src/compact/contract/summary-prompt.ts";
+import { divideSlot, MAX_PIECES } from "../../src/compact/plan/split-by-tokens.ts";
 import type { Message, Session } from "../../src/index.ts";
 import type { Provider } from "../../src/provider/provider.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
@@ -55,7 +55,7 @@ describe("what a summarizer is shown", () => {
       for (const prompt of model.prompts) expect(prompt.length / 4).toBeLessThan(window);
     });
 
-  test("is every word of a tool result that lies in a blob", async () => {
+  test("what a summarizer is shown is every word of a tool result that lies in a blob", async () => {
     const session = await (await testKernel()).session();
     const half = lines(100_000);
     await session.append({ role: "user", text: "FIRST" });
@@ -86,7 +86,7 @@ describe("what a summarizer is shown", () => {
     );
   });
 
-  test("is whole by default in a transcript, and a part that is not here says so", () => {
+  test("what a summarizer is shown is whole by default in a transcript, and a part that is not here says so", () => {
     const text = lines(20_000);
     const message: Message = {
       role: "user",

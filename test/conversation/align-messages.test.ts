@@ -18,7 +18,7 @@ describe("bringing a line to what a caller says", () => {
     );
   });
 
-  test("never touches what is the same", () => {
+  test("bringing a line to what a caller says never touches what is the same", () => {
     fc.assert(
       fc.property(keys, keys, (line, added) => {
         expect(alignMessages(line, [...line, ...added])).toEqual({ type: "follow", known: line.length });
@@ -28,7 +28,7 @@ describe("bringing a line to what a caller says", () => {
 });
 
 describe("a caller who says only what is new", () => {
-  test("is understood to repeat as much as can be", () => {
+  test("a caller who says only what is new is understood to repeat as much as can be", () => {
     fc.assert(
       fc.property(keys, keys, (line, caller) => {
         const known = countOverlap(line, caller);

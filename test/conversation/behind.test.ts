@@ -49,7 +49,7 @@ describe("what is said behind an entry", () => {
     }
   });
 
-  test("is appended once more, to where it belongs, if somebody else has written since the line was read", async () => {
+  test("what is said behind an entry is appended once more, to where it belongs, if somebody else has written since the line was read", async () => {
     const { session, talk, line } = await world();
     const one = talk();
     const { last } = await one.takeNewMessages([said("a")]);

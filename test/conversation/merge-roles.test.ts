@@ -65,7 +65,7 @@ describe("merging two messages of one role", () => {
     ],
     ["results", "openai-chat", { role: "tool", content: "a" }, { role: "tool", content: "b" }],
     ["items", "openai-responses", { type: "reasoning", role: "user" }, user("a")],
-  ] as const)("does not merge %s", (_, format, first, second) => {
+  ] as const)("merging two messages of one role does not merge %s", (_, format, first, second) => {
     expect(mergeRoles(format, first, second)).toBeUndefined();
   });
 });

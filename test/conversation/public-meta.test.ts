@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pickPublicMeta } from "../../src/conversation/public-meta.ts";
+import { pickPublicMeta } from "../../src/conversation/project-conversations.ts";
 
 test("marks by which the gateway knows a conversation are not shown; all other metadata is", () => {
   const gateway = {

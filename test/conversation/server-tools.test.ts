@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { hasRunServerTools } from "../../src/conversation/server-tools.ts";
+import { hasRunServerTools } from "../../src/conversation/call-window.ts";
 import { decodeResponsesItem } from "../../src/wire/openai-responses/openai-responses-items.ts";
 
 const replyWith = (item: { readonly [field: string]: unknown }) => ({
@@ -14,7 +14,7 @@ describe("a reply whose tools the provider ran", () => {
     { type: "code_interpreter_call", id: "ci_1", code: "1" },
     { type: "mcp_call", id: "mcp_1", name: "look", server_label: "docs", arguments: "{}" },
     { type: "tool_search_call", id: "ts_1", call_id: null, execution: "server" },
-  ])("is recognized by an item of type $type", (item) => {
+  ])("a reply whose tools the provider ran is recognized by an item of type $type", (item) => {
     expect(hasRunServerTools(replyWith(item))).toBe(true);
   });
 
@@ -25,7 +25,7 @@ describe("a reply whose tools the provider ran", () => {
     { type: "local_shell_call", id: "ls_1", action: { type: "exec", command: ["ls"] } },
     { type: "computer_call", id: "cu_1", call_id: "call_1", action: { type: "click" } },
     { type: "tool_search_call", id: "ts_1", call_id: "call_1", execution: "client" },
-  ])("is not one with a call that the client runs: $type", (item) => {
+  ])("a reply whose tools the provider ran is not one with a call that the client runs: $type", (item) => {
     const reply = replyWith(item);
     expect(reply.parts[0]?.type).toBe("raw");
     expect(hasRunServerTools(reply)).toBe(false);

@@ -1,4 +1,4 @@
-import { appendFileSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isAgentCommand, listRunningAgents } from "../../src/formats/importing/agent-processes.ts";
@@ -122,4 +122,26 @@ describe("running agents", () => {
     expect(isAgentCommand("vim claude", ["claude"])).toBe(false);
     expect(await listRunningAgents([])).toEqual([]);
   });
+});
+
+test("without an interval, a change that the file system reports is imported", async () => {
+  const kernel = await testKernel();
+  const folder = testFolder();
+  const stop = new AbortController();
+  const imported: string[] = [];
+  writeFileSync(join(folder, "talk.toy"), line("a", "one"));
+  const options = { formats: [toyFormat], signal: stop.signal, agents: async () => [] };
+  // A folder that appears later is followed from then on.
+  const later = join(testFolder(), "later");
+  const findPaths = async () => [folder, ...(existsSync(later) ? [later] : [])];
+  for await (const event of watchSources(kernel, findPaths, options)) {
+    if (event.type === "imported") imported.push(event.report.session);
+    if (event.type !== "idle") continue;
+    if (imported.length === 1) {
+      mkdirSync(later);
+      writeFileSync(join(later, "new.toy"), line("a", "two"));
+      appendFileSync(join(folder, "talk.toy"), line("b", "three"));
+    } else stop.abort();
+  }
+  expect(imported.sort()).toEqual(["pi/new", "pi/talk", "pi/talk"]);
 });

@@ -13,7 +13,7 @@ const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
 
 /** A gateway in front of a model with a small window. */
 async function smallModel(
-  api: WireName,
+  api: Exclude<WireName, "google">,
   reply: Parameters<typeof startLimitedUpstream>[0]["reply"],
   policy: string,
 ) {

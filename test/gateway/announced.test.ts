@@ -1,7 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatAnnouncement } from "../../src/gateway/observe/edit-announcement.ts";
-import { formatTokens } from "../../src/gateway/observe/format-tokens.ts";
-import { formatPrettyLine } from "../../src/gateway/observe/log-line.ts";
+import { formatAnnouncement, formatPrettyLine, formatTokens } from "../../src/gateway/observe/gateway-log.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
 import { proofTest } from "../support/proof.ts";
 import { startLimitedUpstream } from "./limited.ts";

@@ -85,7 +85,6 @@ describe("a count of tokens includes what the gateway adds to the call", () => {
         const isSilent = "memories" in config || "policy" in config || "dryRun" in config;
         expect(JSON.stringify(counted.system).includes(MEMORY)).toBe(!isSilent);
         expect(JSON.stringify(counted.tools).includes(RECALL_TOOL)).toBe("recall" in config);
-        agent.elements.pop();
         agent.elements.push({ role: "assistant", content: "Fine." });
       }
     },
@@ -137,7 +136,7 @@ describe("a count of tokens", () => {
   proofTest("counts what would be sent of a conversation whose window was edited", async () => {
     const { gateway, upstream, last, body } = await workedOn();
     const counted = await ask(gateway, { path: COUNT, body });
-    expect(JSON.stringify(body).length).toBeGreaterThan(2 * last);
+    expect(JSON.stringify(body).length).toBeGreaterThan(1.8 * last);
     const { input_tokens } = JSON.parse(counted.text);
     expect(input_tokens).toBeGreaterThan(last / 4 - 500);
     expect(input_tokens).toBeLessThan(last / 4 + 500);

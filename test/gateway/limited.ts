@@ -6,6 +6,9 @@ import { behave, type Heard, startUpstream, type Upstream } from "../support/ups
 import { anthropic } from "../support/wire-server/anthropic.ts";
 import type { Reply } from "../support/wire-server/behaviour.ts";
 
+/** The APIs with tools of the gateway. */
+type OlderWireName = Exclude<WireName, "google">;
+
 /** A provider that enforces a window. */
 export interface LimitedUpstream extends Upstream {
   /** Tokens of each accepted request, and how many of them were cached from the previous one. */
@@ -17,7 +20,7 @@ export interface LimitedUpstream extends Upstream {
 
 /** Options of a limited provider. */
 export interface LimitedOptions {
-  readonly api: WireName;
+  readonly api: OlderWireName;
   /** Maximum tokens of a request. */
   readonly window: number;
   /** Tokens of a body; `index` is that of the reply. */
@@ -68,7 +71,7 @@ function sameBytes(one: Buffer, other: Buffer): number {
   return from;
 }
 
-const OVERFLOWS: Readonly<Record<WireName, (tokens: number, window: number) => object>> = {
+const OVERFLOWS: Readonly<Record<OlderWireName, (tokens: number, window: number) => object>> = {
   anthropic: (tokens, window) => ({
     type: "error",
     error: {
@@ -95,7 +98,7 @@ const OVERFLOWS: Readonly<Record<WireName, (tokens: number, window: number) => o
 };
 
 /** Checks the rules of every provider, and that the model's last message is unchanged. */
-function checkRules(api: WireName, heard: Heard, last: Reply): void {
+function checkRules(api: OlderWireName, heard: Heard, last: Reply): void {
   const elements = heard.json[getWire(api).messagesField] as readonly WireObject[];
   expect(findViolations(api, elements)).toEqual([]);
   expect(heard.body.toString().match(/"cache_control":/g)?.length ?? 0).toBeLessThanOrEqual(4);

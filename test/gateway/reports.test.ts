@@ -6,6 +6,9 @@ import { proofTest } from "../support/proof.ts";
 import { behave, type Heard, says, startUpstream } from "../support/upstream.ts";
 import { output } from "./limited.ts";
 
+/** The APIs with tools of the gateway. */
+type OlderWireName = Exclude<WireName, "google">;
+
 const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
 const OUTPUT_FIELD = {
   anthropic: "max_tokens",
@@ -92,7 +95,7 @@ describe("a usage report", () => {
 });
 
 /** A provider that counts the requested output towards the limit, and refuses in the format of its API. */
-function strict(api: WireName, reply = "Fine.") {
+function strict(api: OlderWireName, reply = "Fine.") {
   return startUpstream((heard, response, index) => {
     const input = tokensOf(heard);
     const asked = heard.json[OUTPUT_FIELD[api]] ?? 0;

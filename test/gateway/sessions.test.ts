@@ -312,6 +312,38 @@ describe("a client with a summary of its own", () => {
   });
 });
 
+describe("clients without ids whose summaries are the same", () => {
+  test("never go on in each other's conversation", async () => {
+    const summary =
+      "The user wants the parser fixed; the bug is in the third branch of the lexer, and a test is missing.";
+    const { gateway } = await world(
+      says((heard, index) => ({ text: heard.body.includes("Summarize") ? summary : `Reply ${index}.` })),
+    );
+    const names = ["crimson", "emerald"];
+    const agents = names.map(() => new TestAgent(gateway));
+    for (const [index, agent] of agents.entries()) {
+      await agent.say(`Find the bug in the ${names[index]} parser of this project.`);
+      const compacting = new TestAgent(gateway);
+      compacting.fields.tools = undefined;
+      compacting.fields.system =
+        "You are a context summarization assistant. You read a conversation and write a structured summary of it.";
+      await compacting.say(
+        `<conversation>[User]: Find the bug in the ${names[index]} parser of this project. [Assistant]: Done.</conversation>\n\nSummarize the conversation above so that another model can continue the work. Create a structured context checkpoint summary with goal, progress, decisions and next steps.`,
+      );
+    }
+    for (const [index, agent] of agents.entries()) {
+      agent.elements = [
+        { role: "user", content: `This session continues from a summary:\n<summary>${summary}</summary>` },
+      ];
+      await agent.say(`Go on with the ${names[index]} test.`);
+    }
+    for (const { id } of await threadsOf(gateway)) {
+      const log = JSON.stringify(await logOf(await gateway.kernel.session(id)));
+      expect(names.filter((name) => log.includes(name)).length, id).toBe(1);
+    }
+  });
+});
+
 describe("after the gateway was started again, a request", () => {
   test("goes on with a summary that its client made before", async () => {
     const summary =

@@ -5,13 +5,16 @@ import { startGateway, threadsOf } from "../support/gateway.ts";
 import { behave, type Heard, startUpstream } from "../support/upstream.ts";
 import { expectWholeLog } from "./long-session.ts";
 
+/** The APIs with tools of the gateway. */
+type OlderWireName = Exclude<WireName, "google">;
+
 const CODE = Array.from(
   { length: 60 },
   (_, at) => `export const setting_${at} = load("setting ${at}");`,
 ).join("\n");
 const TESTS = Array.from({ length: 30 }, (_, at) => ` ✓ handles case ${at} of the parser`).join("\n");
-const APIS: readonly WireName[] = ["anthropic", "openai-chat", "openai-responses"];
-const LIST: Readonly<Record<WireName, string>> = {
+const APIS: readonly OlderWireName[] = ["anthropic", "openai-chat", "openai-responses"];
+const LIST: Readonly<Record<OlderWireName, string>> = {
   anthropic: "messages",
   "openai-chat": "messages",
   "openai-responses": "input",
@@ -30,7 +33,7 @@ async function startReader() {
 }
 
 const upstreams = (baseUrl: string) => [{ name: "only", baseUrl, apis: APIS }];
-const elementsOf = ({ json }: Heard, api: WireName): readonly WireObject[] => json[LIST[api]];
+const elementsOf = ({ json }: Heard, api: OlderWireName): readonly WireObject[] => json[LIST[api]];
 const textOf = (elements: readonly WireObject[]) =>
   JSON.stringify(elements).replaceAll(/,?"cache_control":\{[^}]*\}/g, "");
 

@@ -6,11 +6,14 @@ import { startGateway, threadsOf } from "../support/gateway.ts";
 import { proofCases, sizedTest } from "../support/proof.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 
+/** The APIs with tools of the gateway. */
+type OlderWireName = Exclude<WireName, "google">;
+
 const WINDOW = 16_000;
 const MARK = "ENVIRONMENT";
 
 /** Instructions as clients of each API place them among the messages. */
-const INSTRUCTIONS: Readonly<Record<WireName, (text: string) => WireObject>> = {
+const INSTRUCTIONS: Readonly<Record<OlderWireName, (text: string) => WireObject>> = {
   anthropic: (text) => ({ role: "system", content: text }),
   "openai-chat": (text) => ({ role: "developer", content: text }),
   "openai-responses": (text) => ({

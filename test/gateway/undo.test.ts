@@ -46,7 +46,7 @@ test("a revert through the API says that what came back is held, and reverting i
   const { held, limits } = await call(gateway, "GET", "/sessions/held/window");
   expect(held).toMatchObject([{ revert: { session: "held", seq: by }, messagesLeft: 0 }]);
   expect(held[0].messages).toBeGreaterThan(0);
-  expect(limits.from).toBe(0.75 * limits.window);
+  expect(limits.from).toBe(0.8 * limits.window);
   const released = await call(gateway, "POST", "/sessions/held/revert", { overlay: by });
   expect(released.isHeld).toBe(false);
   expect((await call(gateway, "GET", "/sessions/held/window")).held).toEqual([]);

@@ -85,18 +85,21 @@ describe("data in a message", () => {
     ["of no known kind", () => ({ buffer: true }) as never, "ARGUMENT_INVALID"],
   ];
 
-  test.each(refused)("that is %s is refused, and nothing is stored", async (_, data, code) => {
-    const { kernel, path } = await diskKernel({ limits: { maxBlobBytes: 200_000 } });
-    const session = await kernel.session();
-    await expect(
-      session.append({ role: "user", parts: [{ type: "data", data: data() }] }),
-    ).rejects.toMatchObject({ code });
-    expect((await session.head()).seq).toBe(0);
-    expect(filesIn(path)).toEqual([]);
-    await session.append({ role: "user", text: "and the session goes on" });
-  });
+  test.each(refused)(
+    "data in a message that is %s is refused, and nothing is stored",
+    async (_, data, code) => {
+      const { kernel, path } = await diskKernel({ limits: { maxBlobBytes: 200_000 } });
+      const session = await kernel.session();
+      await expect(
+        session.append({ role: "user", parts: [{ type: "data", data: data() }] }),
+      ).rejects.toMatchObject({ code });
+      expect((await session.head()).seq).toBe(0);
+      expect(filesIn(path)).toEqual([]);
+      await session.append({ role: "user", text: "and the session goes on" });
+    },
+  );
 
-  test("is not kept when another part of the message, or the append itself, is refused", async () => {
+  test("data in a message is not kept when another part of the message, or the append itself, is refused", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session();
     const good = { type: "data", data: image(5_000) } as const;
@@ -111,7 +114,7 @@ describe("data in a message", () => {
     expect((await kernel.size()).blobBytes).toBe(0);
   });
 
-  test("can be given up by a signal", async () => {
+  test("data in a message can be given up by a signal", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session();
     const controller = new AbortController();
@@ -143,18 +146,21 @@ describe("large parts", () => {
     ["raw", { type: "raw", format: "codex", value: { blob: long(200_000) } }],
   ];
 
-  test.each(cases)("of type %s move into a blob with a preview, and can be restored", async (of, part) => {
-    const kernel = await testKernel();
-    const session = await kernel.session();
-    const blob = blobOf(await session.append({ role: "assistant", parts: [part] }));
-    expect(blob).toMatchObject({ type: "blob", of });
-    expect(blob.preview).toMatch(/characters …\]/);
-    expect(blob.preview?.length).toBeLessThan(2_200);
-    expect(await kernel.blobs.restore(blob)).toEqual(part);
-    if (of === "tool-call") expect(blob).toMatchObject({ callId: "c", toolName: "write_file" });
-  });
+  test.each(cases)(
+    "large parts of type %s move into a blob with a preview, and can be restored",
+    async (of, part) => {
+      const kernel = await testKernel();
+      const session = await kernel.session();
+      const blob = blobOf(await session.append({ role: "assistant", parts: [part] }));
+      expect(blob).toMatchObject({ type: "blob", of });
+      expect(blob.preview).toMatch(/characters …\]/);
+      expect(blob.preview?.length).toBeLessThan(2_200);
+      expect(await kernel.blobs.restore(blob)).toEqual(part);
+      if (of === "tool-call") expect(blob).toMatchObject({ callId: "c", toolName: "write_file" });
+    },
+  );
 
-  test("in a tool result do so too; small ones stay", async () => {
+  test("large parts in a tool result do so too; small ones stay", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const output = long(100_000);
@@ -179,7 +185,7 @@ describe("large parts", () => {
 });
 
 describe("a blob", () => {
-  test("with one flipped byte is detected and named, streamed or whole", async () => {
+  test("a blob with one flipped byte is detected and named, streamed or whole", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session();
     const { digest } = blobOf(
@@ -199,7 +205,7 @@ describe("a blob", () => {
     await expect(kernel.blobs.bytes("../../etc/passwd")).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
   });
 
-  test("whose file was lost comes back when the same data is appended again", async () => {
+  test("a blob whose file was lost comes back when the same data is appended again", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session();
     const data = image(1_000);
@@ -239,7 +245,7 @@ describe("a blob", () => {
     expect(await kernel.blobs.bytes(digests[3] as string)).toBe(first);
   });
 
-  test("can be referred to again by its digest, and a missing one is refused", async () => {
+  test("a blob can be referred to again by its digest, and a missing one is refused", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const part = blobOf(await session.append({ role: "user", parts: [{ type: "data", data: image(900) }] }));

@@ -38,7 +38,7 @@ describe("payloads", () => {
     expect(decodePayload(Buffer.concat([Buffer.from([3]), deflateRawSync(json)]), "message")).toBe(json);
   });
 
-  test("that are damaged are named so, whatever the damage", () => {
+  test("payloads that are damaged are named so, whatever the damage", () => {
     const whole = encodePayload(JSON.stringify({ text: "some words ".repeat(100) }), "message");
     for (const damaged of [
       new Uint8Array(0),

@@ -34,7 +34,7 @@ describe("a draft", () => {
     await expect(draft.discard()).rejects.toMatchObject({ code: "DRAFT_FINISHED" });
   });
 
-  test("is written at most once an interval, however often it is updated", async () => {
+  test("a draft is written at most once an interval, however often it is updated", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     let writes = 0;
     const write = store.drafts.write.bind(store.drafts);
@@ -57,7 +57,7 @@ describe("a draft", () => {
     expect(await session.drafts()).toEqual([]);
   });
 
-  test("can be seen by another process while it grows, and is gone when finished", async () => {
+  test("a draft can be seen by another process while it grows, and is gone when finished", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     const other = await testKernel({ path });
@@ -72,7 +72,7 @@ describe("a draft", () => {
     expect(texts(await watching.page())).toEqual(["all of it"]);
   });
 
-  test("that is discarded leaves nothing", async () => {
+  test("a draft that is discarded leaves nothing", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const draft = session.draft({ role: "assistant", text: "x" });
@@ -82,7 +82,7 @@ describe("a draft", () => {
     expect((await session.head()).seq).toBe(0);
   });
 
-  test("that nobody finished is kept as interrupted when its session closes", async () => {
+  test("a draft that nobody finished is kept as interrupted when its session closes", async () => {
     const path = testFolder();
     const kernel = await openKernel({ path });
     const session = await kernel.session("s");
@@ -95,7 +95,7 @@ describe("a draft", () => {
     expect(page.entries).toMatchObject([{ message: { interrupted: true, parts: [{ text: "half a sen" }] } }]);
   });
 
-  test("can hold data, and its blobs stay until it ends", async () => {
+  test("a draft can hold data, and its blobs stay until it ends", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const data = Buffer.from("%PDF-1.7 some document");
@@ -109,7 +109,7 @@ describe("a draft", () => {
     expect((await kernel.collectGarbage()).blobs).toBe(0);
   });
 
-  test("whose writer was wrongly taken for dead is not lost: the part that was kept and the whole are both there", async () => {
+  test("a draft whose writer was wrongly taken for dead is not lost: the part that was kept and the whole are both there", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     const draft = session.draft({ role: "assistant", text: "half" });
@@ -133,7 +133,7 @@ describe("a draft", () => {
     ]);
   });
 
-  test("whose write in between failed can be finished all the same", async () => {
+  test("a draft whose write in between failed can be finished all the same", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     const write = store.drafts.write.bind(store.drafts);
     store.drafts.write = () => Promise.reject(new Error("no room for now"));
@@ -162,7 +162,7 @@ describe("a draft", () => {
     await draft.discard();
   });
 
-  test("whose last write fails stays open and can be finished again", async () => {
+  test("a draft whose last write fails stays open and can be finished again", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const draft = session.draft({ role: "assistant", text: "fine" });

@@ -3,7 +3,7 @@ import { openKernel } from "../../src/index.ts";
 import { diskKernel, testKernel } from "../support/kernel.ts";
 
 describe("facts of a session", () => {
-  test("are kept by name, each session its own, and survive a restart", async () => {
+  test("facts of a session are kept by name, each session its own, and survive a restart", async () => {
     const { kernel, path } = await diskKernel();
     const [one, other] = [await kernel.session("a b"), await kernel.session("a")];
     await one.facts.set("c", { color: "green" });
@@ -15,7 +15,7 @@ describe("facts of a session", () => {
     expect(await (await again.session("a")).facts.get("c")).toBeUndefined();
   });
 
-  test("can be changed by several writers at once; the last one wins", async () => {
+  test("facts of a session can be changed by several writers at once; the last one wins", async () => {
     const kernel = await testKernel();
     const [one, other] = [await kernel.session("s"), await kernel.session("s")];
     await Promise.all(Array.from({ length: 20 }, (_, at) => (at % 2 ? one : other).facts.set("n", at)));
@@ -32,7 +32,7 @@ describe("facts of a session", () => {
     expect((await session.head()).seq).toBe(0);
   });
 
-  test("that a session claims are found without the session, and no other session can claim them", async () => {
+  test("facts of a session that a session claims are found without the session, and no other session can claim them", async () => {
     const kernel = await testKernel();
     const [one, other] = [await kernel.session("one"), await kernel.session("other")];
     expect(await kernel.findFact("reply 7")).toBeUndefined();
@@ -43,7 +43,7 @@ describe("facts of a session", () => {
     expect(await one.facts.get("reply 7")).toBeUndefined();
   });
 
-  test("are deleted with their session", async () => {
+  test("facts of a session are deleted with their session", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     await session.facts.set("n", 1);
@@ -54,7 +54,7 @@ describe("facts of a session", () => {
     expect(await (await kernel.session("s")).facts.get("n")).toBeUndefined();
   });
 
-  test("are refused if they have no name, are not JSON or are large", async () => {
+  test("facts of a session are refused if they have no name, are not JSON or are large", async () => {
     const kernel = await testKernel({
       path: ":memory:",
       limits: { maxEntryBytes: 70_000, spillBytes: 4_096 },

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { frameMessage, unframeMessage } from "../../src/log/frame.ts";
+import { frameMessage, unframeMessage } from "../../src/log/entry-body.ts";
 import type { Message } from "../../src/model/message.ts";
 import type { BlobPart, Part, RawPart, TextPart } from "../../src/model/part.ts";
 import { proofRounds, sizedTest } from "../support/proof.ts";
@@ -69,13 +69,13 @@ describe("a message written down", () => {
     );
   });
 
-  test("does not change the message it is given", () => {
+  test("a message written down does not change the message it is given", () => {
     const said: Message = { role: "user", parts: [{ type: "text", text: "x".repeat(100) }] };
     frameMessage(said);
     expect(said).toEqual({ role: "user", parts: [{ type: "text", text: "x".repeat(100) }] });
   });
 
-  test("that is cut off is not taken for whole", () => {
+  test("a message written down that is cut off is not taken for whole", () => {
     const framed = frameMessage({ role: "user", parts: [{ type: "text", text: "word ".repeat(50) }] });
     expect(() => unframeMessage(framed.slice(0, -1))).toThrow(
       expect.objectContaining({ code: "STORE_CORRUPT" }),

@@ -93,18 +93,21 @@ describe("LZ4 blocks", () => {
     expect(pack(primed, message).length).toBeLessThan(message.length * 0.65);
   });
 
-  sizedTest("that are damaged are refused or give other bytes, and never reach outside their bounds", () => {
-    const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 });
-    fc.assert(
-      fc.property(repetitive, damage, fc.nat(), (input, flips, cut) => {
-        const packed = pack(primed, input);
-        for (const [at, value] of flips) packed[at % packed.length] = value;
-        const unpacked = primed.unpack(packed.subarray(0, packed.length - (cut % 3)), 0, input.length);
-        expect(unpacked === undefined || unpacked.length === input.length).toBe(true);
-        expect(Buffer.from(primed.input.buffer, 0, PRIMER.length).equals(PRIMER)).toBe(true);
-      }),
-      { numRuns: proofRounds(2_000) },
-    );
-    expect(primed.unpack(Uint8Array.of(0), 0, MAX_BYTES + 1)).toBeUndefined();
-  });
+  sizedTest(
+    "LZ4 blocks that are damaged are refused or give other bytes, and never reach outside their bounds",
+    () => {
+      const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 });
+      fc.assert(
+        fc.property(repetitive, damage, fc.nat(), (input, flips, cut) => {
+          const packed = pack(primed, input);
+          for (const [at, value] of flips) packed[at % packed.length] = value;
+          const unpacked = primed.unpack(packed.subarray(0, packed.length - (cut % 3)), 0, input.length);
+          expect(unpacked === undefined || unpacked.length === input.length).toBe(true);
+          expect(Buffer.from(primed.input.buffer, 0, PRIMER.length).equals(PRIMER)).toBe(true);
+        }),
+        { numRuns: proofRounds(2_000) },
+      );
+      expect(primed.unpack(Uint8Array.of(0), 0, MAX_BYTES + 1)).toBeUndefined();
+    },
+  );
 });

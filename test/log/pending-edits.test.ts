@@ -26,7 +26,7 @@ describe("a pending edit", () => {
     expect(texts(await session.page())).toEqual(["1"]);
   });
 
-  test("is refused when too many or too large ones wait", async () => {
+  test("a pending edit is refused when too many or too large ones wait", async () => {
     const kernel = await testKernel({
       path: ":memory:",
       limits: { maxPendingEdits: 2, maxPendingEditBytes: 1_000 },
@@ -46,7 +46,7 @@ describe("a pending edit", () => {
     await session.edits.propose(1, { role: "user", text: "c" });
   });
 
-  test("is refused with data from a stream, whose size nobody knows", async () => {
+  test("a pending edit is refused with data from a stream, whose size nobody knows", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1");
@@ -58,7 +58,7 @@ describe("a pending edit", () => {
     expect(session.edits.list()).toEqual([]);
   });
 
-  test("of an entry beyond the head is refused at once, and what is said afterwards stands once", async () => {
+  test("a pending edit of an entry beyond the head is refused at once, and what is said afterwards stands once", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2");
@@ -70,7 +70,7 @@ describe("a pending edit", () => {
     expect(await session.lines()).toHaveLength(1);
   });
 
-  test("of no entry at all is refused at once", async () => {
+  test("a pending edit of no entry at all is refused at once", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     for (const seq of [0, -1, 1.5, Number.NaN, undefined, "1"])
@@ -80,7 +80,7 @@ describe("a pending edit", () => {
     expect(session.edits.list()).toEqual([]);
   });
 
-  test("that fails keeps waiting, and is carried out once when confirmed twice at once", async () => {
+  test("a pending edit that fails keeps waiting, and is carried out once when confirmed twice at once", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2");

@@ -163,7 +163,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     expect(await show("context", { session: "nowhere" })).toContain("There is no conversation");
   });
 
-  test("is told by an error that an argument is wrong", async () => {
+  test("a client of %s is told by an error that an argument is wrong", async () => {
     const { call } = await open(era);
     expect(await call("recall", { query: "" })).toMatchObject({ isError: true });
     expect(await call("recall", { query: QUERY, cursor: "9-00000000" })).toMatchObject({ isError: true });

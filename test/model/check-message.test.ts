@@ -36,7 +36,7 @@ describe("a message on its way in", () => {
     );
   });
 
-  test("may be plain text or parts of every kind", () => {
+  test("a message on its way in may be plain text or parts of every kind", () => {
     expect(checkMessageParts({ role: "user", text: "hi" })).toEqual([{ type: "text", text: "hi" }]);
     const parts = [
       { type: "text", text: "" },

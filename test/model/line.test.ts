@@ -32,14 +32,14 @@ describe("a line", () => {
     expect(closeLine(buildLineAfter(S, 0, []), 0)).toEqual([]);
   });
 
-  test("can be cut before or after an entry", () => {
+  test("a line can be cut before or after an entry", () => {
     const line = [range(1, 40), range(97, 120)];
     expect(keepThrough(line, at(100))).toEqual([range(1, 40), range(97, 100)]);
     expect(keepBefore(line, at(97))).toEqual([range(1, 40)]);
     expect(keepBefore(line, at(1))).toEqual([]);
   });
 
-  test("can have an entry taken out or replaced", () => {
+  test("a line can have an entry taken out or replaced", () => {
     expect(replacePlace([range(1, 5)], at(3), [])).toEqual([range(1, 2), range(4, 5)]);
     expect(replacePlace([range(1, 5)], at(5), [range(9, 9)])).toEqual([range(1, 4), range(9, 9)]);
     expect(replacePlace([range(1, 5)], at(5), [range(5, 5)])).toEqual([range(1, 5)]);
@@ -70,7 +70,7 @@ describe("a line", () => {
     );
   });
 
-  sizedTest("does what an array of seqs would do, through any series of changes", () => {
+  sizedTest("a line does what an array of seqs would do, through any series of changes", () => {
     const change = fc.record({
       kind: fc.constantFrom("through", "before", "remove", "replace"),
       pick: fc.nat(),

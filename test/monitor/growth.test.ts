@@ -1,19 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { measureGrowth } from "../../src/monitor/growth.ts";
-import { judgePressure } from "../../src/monitor/pressure.ts";
+import { judgePressure, measureGrowth } from "../../src/monitor/monitor.ts";
 
 const HOUR = 3_600_000;
 const points = (count: number, getValue: (n: number) => number) =>
   Array.from({ length: count }, (_, n) => ({ at: n * 30_000, value: getValue(n) }));
 
 describe("growth", () => {
-  test("is the slope per hour, and steady if the points rise on a line", () => {
+  test("growth is the slope per hour, and steady if the points rise on a line", () => {
     const { perHour, isSteady } = measureGrowth(points(60, (n) => 1e8 + n * 1e6 + (n % 3) * 1e5));
     expect(perHour / 1e6).toBeCloseTo(HOUR / 30_000, 0);
     expect(isSteady).toBe(true);
   });
 
-  test("is not steady for a sawtooth, a flat line, a small rise, or few points", () => {
+  test("growth is not steady for a sawtooth, a flat line, a small rise, or few points", () => {
     expect(measureGrowth(points(60, (n) => 1e8 + (n % 20) * 5e6)).isSteady).toBe(false);
     expect(measureGrowth(points(60, () => 1e8)).isSteady).toBe(false);
     expect(measureGrowth(points(60, (n) => 1e8 + n * 1e5)).isSteady).toBe(false);
@@ -29,7 +28,7 @@ describe("pressure", () => {
     [1_000e6, 4e9, "critical"],
     [110e6, 150e6, "warning"],
     [130e6, 150e6, "critical"],
-  ] as const)("of %d bytes with a heap of %d is %s", (used, heapLimitBytes, level) => {
+  ] as const)("pressure of %d bytes with a heap of %d is %s", (used, heapLimitBytes, level) => {
     expect(judgePressure({ usedBytes: used, heapUsedBytes: used, heapLimitBytes }, limits)).toBe(level);
   });
 });

@@ -1,7 +1,6 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
-import { createCleanups } from "../../src/process/cleanups.ts";
-import type { EndingHost } from "../../src/process/endings.ts";
+import { createCleanups, type EndingHost } from "../../src/process/cleanups.ts";
 import { runCommand } from "../../src/process/run-command.ts";
 import { freshTag } from "./family.ts";
 
@@ -48,7 +47,7 @@ describe("clean-ups", () => {
     expect(signal).toBe("SIGTERM");
   });
 
-  test("that hang are left after their time, and what cannot wait is done", async () => {
+  test("clean-ups that hang are left after their time, and what cannot wait is done", async () => {
     const { stdout, signal } = await end(`
       const cleanups = createCleanups({ eachMs: 30, graceMs: 100 });
       cleanups.add(() => say("reached"));
@@ -115,7 +114,7 @@ describe("clean-ups", () => {
     expect(killed).toEqual(["SIGINT"]);
   });
 
-  test("do not keep a second signal waiting", async () => {
+  test("clean-ups do not keep a second signal waiting", async () => {
     const { host, killed } = makeHost();
     const cleanups = createCleanups({ host, eachMs: 50 });
     let isForced = false;
@@ -130,7 +129,7 @@ describe("clean-ups", () => {
     expect([isForced, killed.length]).toEqual([true, 1]);
   });
 
-  test("do not take the listeners of signal-exit for the program's own", async () => {
+  test("clean-ups do not take the listeners of signal-exit for the program's own", async () => {
     const { host, killed } = makeHost();
     Object.assign(host, { [Symbol.for("signal-exit emitter")]: { count: 1 } });
     host.on("SIGINT", () => {});

@@ -35,7 +35,7 @@ describe("a program that runs for a task", () => {
     expect(heard.sort()).toEqual(["stderr err\n", "stdout out\n"]);
   });
 
-  test("is ended, and no look from a timer fails unheard, where the system shows no processes", async () => {
+  test("a program that runs for a task is ended, and no look from a timer fails unheard, where the system shows no processes", async () => {
     let looks = 0;
     const list = () => {
       looks++;
@@ -87,7 +87,7 @@ describe("a program that runs for a task", () => {
     expect(stdout).toBe(`${tag} yes undefined\n`);
   });
 
-  test("that does not exist, or whose folder does not, is a typed error", async () => {
+  test("a program that runs for a task that does not exist, or whose folder does not, is a typed error", async () => {
     await expect(runCommand({ command: "no-such-program", tag: freshTag() })).rejects.toMatchObject({
       code: "PROGRAM_NOT_STARTED",
       details: { command: "no-such-program", reason: "ENOENT" },
@@ -139,7 +139,7 @@ describe("output", () => {
     expect(end.outputBytes).toBe(500_000);
   });
 
-  test("of which only the end is kept is cut between characters", async () => {
+  test("output of which only the end is kept is cut between characters", async () => {
     const end = await runCommand({
       ...script(`process.stdout.write("ü".repeat(100_000))`),
       keepBytes: 1_001,
@@ -148,14 +148,14 @@ describe("output", () => {
     expect(end.stdout).toBe("ü".repeat(500));
   });
 
-  test("that never ends is ended by a limit", async () => {
+  test("output that never ends is ended by a limit", async () => {
     const end = await runCommand({ command: "yes", maxOutputBytes: 300_000, tag: freshTag() });
     expect(end.reason).toBe("output");
     expect(end.outputBytes).toBeGreaterThan(300_000);
     expect(end.stdout.length).toBeLessThanOrEqual(64 * 1024);
   });
 
-  test("that never ends is ended by a deadline while its listener hangs", async () => {
+  test("output that never ends is ended by a deadline while its listener hangs", async () => {
     const tag = freshTag();
     const end = await runCommand({
       command: "yes",
@@ -168,7 +168,7 @@ describe("output", () => {
     expect(await countTagged(tag)).toBe(0);
   });
 
-  test("whose listener fails ends the program and says so", async () => {
+  test("output whose listener fails ends the program and says so", async () => {
     const tag = freshTag();
     const onLine = () => {
       throw new Error("no room");
@@ -179,7 +179,7 @@ describe("output", () => {
 });
 
 describe("the end of a run", () => {
-  test("by abort takes a process that ignores SIGTERM", async () => {
+  test("the end of a run by abort takes a process that ignores SIGTERM", async () => {
     const tag = freshTag();
     const controller = new AbortController();
     const command = await startCommand({
@@ -195,7 +195,7 @@ describe("the end of a run", () => {
     expect(await countTagged(tag)).toBe(0);
   });
 
-  test("by stop lets a process that hears SIGTERM end by itself", async () => {
+  test("the end of a run by stop lets a process that hears SIGTERM end by itself", async () => {
     const command = await startCommand({
       ...shell('trap "echo bye; exit 7" TERM; echo ready; while :; do sleep 0.05; done'),
       onLine: (line) => {
@@ -290,7 +290,7 @@ describe("the end of a run", () => {
     },
   );
 
-  test("of one run leaves other runs of the same task alone", async () => {
+  test("the end of a run of one run leaves other runs of the same task alone", async () => {
     const tag = freshTag();
     const other = await startCommand({ command: "sleep", args: ["600"], tag });
     await runCommand({ ...shell("setsid sleep 600 & true"), lingerMs: 0, tag });

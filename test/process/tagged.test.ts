@@ -2,11 +2,16 @@ import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/index.ts";
-import { createProcTable } from "../../src/process/proc-table.ts";
 import type { ProcessTable } from "../../src/process/process-table.ts";
-import { createPsTable, parsePsLine } from "../../src/process/ps-table.ts";
 import { startCommand } from "../../src/process/run-command.ts";
-import { getSystemTable, identifyProcess, isProcessAlive } from "../../src/process/system-table.ts";
+import {
+  createProcTable,
+  createPsTable,
+  getSystemTable,
+  identifyProcess,
+  isProcessAlive,
+  parsePsLine,
+} from "../../src/process/system-table.ts";
 import { findTagged, reapTagged } from "../../src/process/tagged.ts";
 import { commandAgent } from "../../src/task/command-agent.ts";
 import { startChild } from "../support/child.ts";
@@ -17,7 +22,7 @@ import { countTagged, eventually, freshTag, shell } from "./family.ts";
 const supervisor = new URL("supervisor.ts", import.meta.url);
 
 describe("the trees of a supervisor", () => {
-  test("that was killed are found and ended by another process", async () => {
+  test("the trees of a supervisor that was killed are found and ended by another process", async () => {
     const tag = freshTag();
     const child = startChild(supervisor, [tag]);
     expect((await child.lines.next()).value).toBe("running");
@@ -55,7 +60,7 @@ describe("the trees of a supervisor", () => {
 });
 
 describe("tagged processes", () => {
-  test("are found by the beginning of a tag, and only those", async () => {
+  test("tagged processes are found by the beginning of a tag, and only those", async () => {
     const tag = freshTag();
     const start = (name: string) => startCommand({ command: "sleep", args: ["600"], tag: name });
     const commands = await Promise.all([start(`${tag}.a`), start(`${tag}.b`), start(tag)]);
@@ -70,11 +75,11 @@ describe("tagged processes", () => {
     await Promise.all(commands.map((command) => command.ended));
   });
 
-  test("are never asked for by an empty beginning", async () => {
+  test("tagged processes are never asked for by an empty beginning", async () => {
     await expect(findTagged({ prefix: "" })).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
   });
 
-  test("do not include zombies", async () => {
+  test("tagged processes do not include zombies", async () => {
     const tag = freshTag();
     // The shell becomes a sleep, which never waits for its inherited child.
     const command = await startCommand({ ...shell("sh -c 'exit 0' & exec sleep 600"), tag });
@@ -84,7 +89,7 @@ describe("tagged processes", () => {
     await command.ended;
   });
 
-  test("do not include this process or its threads, though it may carry the tag", async () => {
+  test("tagged processes do not include this process or its threads, though it may carry the tag", async () => {
     const code = `
       import { findTagged, reapTagged } from ${JSON.stringify(new URL("../../src/process/tagged.ts", import.meta.url).href)};
       import { spawn } from "node:child_process";
@@ -109,7 +114,7 @@ describe("tagged processes", () => {
     expect(written).toBe("1 true");
   });
 
-  test("are left alone if the pid has gone to another process meanwhile", async () => {
+  test("tagged processes are left alone if the pid has gone to another process meanwhile", async () => {
     const bystander = spawn("sleep", ["600"], { stdio: "ignore" });
     const pid = bystander.pid ?? 0;
     const system = getSystemTable();

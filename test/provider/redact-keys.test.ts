@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { redactKeys } from "../../src/provider/redact-keys.ts";
+import { redactKeys } from "../../src/provider/provider-error.ts";
 
 describe("text that may hold secrets", () => {
   test("loses those that are known", () => {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { computeRetryDelay, retryLimits } from "../../src/provider/retry-delay.ts";
-import { isRetryable } from "../../src/provider/retryable.ts";
+import { computeRetryDelay, isRetryable, retryLimits } from "../../src/provider/retry-after.ts";
 
 const first = { attempt: 1, isRetryable: true, waitedMs: 0, random: 0.5 };
 
@@ -12,24 +11,24 @@ describe("the wait before the next try", () => {
     expect(delays).toEqual([1_000, 2_000, 4_000, 8_000]);
   });
 
-  test("is spread by chance over half of it", () => {
+  test("the wait before the next try is spread by chance over half of it", () => {
     expect(computeRetryDelay({ ...first, random: 0 })).toBe(500);
     expect(computeRetryDelay({ ...first, random: 0.999 })).toBe(1_000);
   });
 
-  test("is what the provider asks for, and a little more", () => {
+  test("the wait before the next try is what the provider asks for, and a little more", () => {
     expect(computeRetryDelay({ ...first, retryAfterMs: 7_000, random: 0 })).toBe(7_000);
     expect(computeRetryDelay({ ...first, retryAfterMs: 7_000, random: 1 })).toBe(7_250);
   });
 
-  test("is not begun when the provider asks for more than may be waited", () => {
+  test("the wait before the next try is not begun when the provider asks for more than may be waited", () => {
     expect(computeRetryDelay({ ...first, retryAfterMs: 60_001 })).toBeUndefined();
     expect(
       computeRetryDelay({ ...first, attempt: 2, waitedMs: 50_000, retryAfterMs: 11_000 }),
     ).toBeUndefined();
   });
 
-  test("is none when nothing can change, the tries are used, or the waiting is", () => {
+  test("the wait before the next try is none when nothing can change, the tries are used, or the waiting is", () => {
     expect(computeRetryDelay({ ...first, isRetryable: false })).toBeUndefined();
     expect(computeRetryDelay({ ...first, attempt: 3 })).toBeUndefined();
     expect(computeRetryDelay({ ...first, waitedMs: 60_000 })).toBeUndefined();
@@ -71,19 +70,22 @@ describe("the wait before the next try", () => {
 });
 
 describe("a failed request", () => {
-  test.each([408, 409, 429, 500, 502, 503, 504, 529])("with %i is worth another try", (status) => {
-    expect(isRetryable({ status })).toBe(true);
-  });
+  test.each([408, 409, 429, 500, 502, 503, 504, 529])(
+    "a failed request with %i is worth another try",
+    (status) => {
+      expect(isRetryable({ status })).toBe(true);
+    },
+  );
 
-  test.each([200, 400, 401, 402, 403, 404, 413, 422])("with %i is not", (status) => {
+  test.each([200, 400, 401, 402, 403, 404, 413, 422])("a failed request with %i is not", (status) => {
     expect(isRetryable({ status })).toBe(false);
   });
 
-  test("of an empty account is not, though it looks like a rate limit", () => {
+  test("a failed request of an empty account is not, though it looks like a rate limit", () => {
     expect(isRetryable({ status: 429, body: `{"error":{"code":"insufficient_quota"}}` })).toBe(false);
   });
 
-  test("is judged by the server where it says so", () => {
+  test("a failed request is judged by the server where it says so", () => {
     expect(isRetryable({ status: 400, headers: { "x-should-retry": "true" } })).toBe(true);
     expect(isRetryable({ status: 500, headers: { "x-should-retry": "false" } })).toBe(false);
   });

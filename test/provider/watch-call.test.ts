@@ -15,7 +15,7 @@ describe("a watched call", () => {
     expect(getEventListeners(controller.signal, "abort")).toEqual([]);
   });
 
-  test("is not begun when the signal has fired", async () => {
+  test("a watched call is not begun when the signal has fired", async () => {
     let hasBegun = false;
     const call = watchCall({ provider, timeouts: defaultTimeouts, signal: AbortSignal.abort() }, async () => {
       hasBegun = true;
@@ -66,7 +66,7 @@ describe("timeouts", () => {
     });
   });
 
-  test.each([0, -1, 1.5, Number.NaN, 2 ** 31])("of %d are refused by name", (totalMs) => {
+  test.each([0, -1, 1.5, Number.NaN, 2 ** 31])("timeouts of %d are refused by name", (totalMs) => {
     expect(() => resolveTimeouts({ totalMs })).toThrow(/timeouts\.totalMs/);
   });
 });

@@ -10,7 +10,7 @@ import { createToken } from "../../src/gateway/config/access-token.ts";
 import { type GatewayConfig, getConfigSchemaJson } from "../../src/gateway/config/config.ts";
 import { findUserFolder } from "../../src/gateway/config/config-files.ts";
 import { type ConfigRequest, loadConfig } from "../../src/gateway/config/load-config.ts";
-import { trustContent } from "../../src/gateway/config/trusted-files.ts";
+import { trustContent } from "../../src/gateway/config/project-file.ts";
 import { watchConfig } from "../../src/gateway/config/watch-config.ts";
 import { isLonghaulError } from "../../src/index.ts";
 import { runJson, runProgram, startProgram } from "../cli/support/program.ts";
@@ -86,7 +86,7 @@ describe("a configuration planted in the working folder", () => {
       plant(user.cwd, plantedFor(attacker.url));
       const { running, listening, url, printed } = await serveIn(user);
       expect(listening.config).toBe(join(user.store, "longhaul.json"));
-      expect(listening.settings.threshold).toBe(75);
+      expect(listening.settings.threshold).toBe(80);
       const notices = listening.warnings.filter((one: string) => one.includes(user.cwd));
       expect(notices).toHaveLength(1);
       expect(notices[0]).toMatch(/upstreams.*longhaul trust/);
@@ -145,7 +145,7 @@ describe("a configuration planted in the working folder", () => {
       const user = places();
       make(join(user.cwd, "longhaul.json"));
       const { config, project } = loadConfig({ ...user, env: {}, flags: {} });
-      expect(config.threshold).toBe(75);
+      expect(config.threshold).toBe(80);
       expect(project.notices).toHaveLength(1);
       expect(project.notices[0]).toContain("was ignored");
     }
@@ -185,7 +185,7 @@ describe("longhaul trust", () => {
       expect(load().config.allowedOrigins).toEqual([]);
       expect(load().project.notices[0]).toContain("upstreams, allowedOrigins, allowedHosts, redact ignored");
       plant(user.cwd, { threshold: 51 });
-      expect(load().config.threshold).toBe(75);
+      expect(load().config.threshold).toBe(80);
       expect((await runJson(["trust", "--list"], setting)).value.trusted).toEqual([
         expect.objectContaining({ path: join(user.cwd, "longhaul.json"), state: "changed" }),
       ]);
@@ -193,7 +193,7 @@ describe("longhaul trust", () => {
       expect(load().config.threshold).toBe(51);
       expect((await runProgram(["trust", "--list"], setting)).stdout).toContain("in effect");
       expect((await runJson(["trust", "--remove"], setting)).value.removed.path).toContain(user.cwd);
-      expect(load().config.threshold).toBe(75);
+      expect(load().config.threshold).toBe(80);
       expect((await runProgram(["trust", "--remove"], setting)).code).toBe(2);
       expect((await runProgram(["trust", "--list"], setting)).stdout).toBe("No project file is trusted.\n");
     },
@@ -222,7 +222,7 @@ describe("longhaul trust", () => {
     onTestFinished(() => live.close());
     plant(user.cwd, { threshold: 50 });
     trustContent(user.store, join(user.cwd, "longhaul.json"), Buffer.from('{"threshold":50}'), 0);
-    expect(live.current().threshold).toBe(75);
+    expect(live.current().threshold).toBe(80);
     expect(live.reload().outcome).toBe("changed");
     expect(live.current().threshold).toBe(50);
   });

@@ -17,7 +17,7 @@ const filesBelow = (path: string) =>
   }));
 
 describe("the files of a store", () => {
-  test("can be read by nobody else", async () => {
+  test("the files of a store can be read by nobody else", async () => {
     const path = join(testFolder(), "deep", "store");
     const kernel = await testKernel({ path });
     const session = await kernel.session();
@@ -174,7 +174,7 @@ describe("what is deleted", () => {
   // Short random words stay literal when compressed, so that they can be searched for on disk.
   const secret = "qZ7-vK2xW9pLmT4";
 
-  test("by redaction is gone from the disk, drafts of it included", async () => {
+  test("what is deleted by redaction is gone from the disk, drafts of it included", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     const draft = session.draft({ role: "assistant", text: secret });
@@ -195,7 +195,7 @@ describe("what is deleted", () => {
     await expect(session.redact(99)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
   });
 
-  test("with its session is gone from the disk, and space can be given back", async () => {
+  test("what is deleted with its session is gone from the disk, and space can be given back", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     for (let n = 0; n < 3_000; n++) await say(session, `${n} ${secret}`);

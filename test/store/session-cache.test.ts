@@ -104,7 +104,7 @@ describe("the sessions in memory", () => {
     }
   });
 
-  test("are read without a statement after an append of the same tick", async () => {
+  test("the sessions in memory are read without a statement after an append of the same tick", async () => {
     const store = await openSqliteStore({ path: testFolder() });
     await store.sessions.open({ id: "a", createdAt: 1 });
     await append(store, "a", "first", 0);
@@ -131,7 +131,7 @@ describe("the sessions in memory", () => {
     await expect(store.sessions.get("a")).rejects.toMatchObject({ code: "CLOSED" });
   });
 
-  test("never take more than their limit, and leave on request", async () => {
+  test("the sessions in memory never take more than their limit, and leave on request", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     const before = store.cacheBytes?.() ?? 0;
     await store.sessions.open({ id: "a", createdAt: 1 });
@@ -147,7 +147,7 @@ describe("the sessions in memory", () => {
     await store.close();
   });
 
-  test("of one reader cannot be changed by another", async () => {
+  test("the sessions in memory of one reader cannot be changed by another", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     await store.sessions.open({ id: "a", createdAt: 1, meta: { list: [1] } });
     const { meta } = (await store.sessions.get("a")) as unknown as { meta: { list: number[] } };
@@ -156,7 +156,7 @@ describe("the sessions in memory", () => {
     await store.close();
   });
 
-  test("are those of the file when a transaction was undone", async () => {
+  test("the sessions in memory are those of the file when a transaction was undone", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     await store.sessions.open({ id: "a", createdAt: 1 });
     await append(store, "a", "kept");
@@ -173,44 +173,49 @@ describe("the sessions in memory", () => {
 });
 
 describe("another process", () => {
-  sizedTest("is seen as soon as it has written, and no append is decided on an old head", async () => {
-    const path = testFolder();
-    const store = await openSqliteStore({ path });
-    await store.sessions.open({ id: "a", createdAt: 1 });
-    const other = startChild(new URL("other-writer.ts", import.meta.url), [path]);
-    const ask = async (request: object) => {
-      other.process.stdin?.write(`${JSON.stringify(request)}\n`);
-      const { value } = await other.lines.next();
-      if (!value) throw new Error(other.errors());
-      return JSON.parse(value);
-    };
-    for (let head = 0; head < 30; head += 3) {
-      expect(await append(store, "a", "ours", head)).toMatchObject({ firstSeq: head + 1 });
-      expect((await store.sessions.get("a"))?.lineSeq).toBe(head);
-      expect(await ask({ session: "a", kind: "message", expectedHead: head + 1 })).toEqual({ seq: head + 2 });
-      expect((await store.entries.head("a")).seq).toBe(head + 2);
-      expect(await store.entries.get("a", head + 2)).toMatchObject({ kind: "message" });
-      expect(await ask({ session: "a", kind: "line", expectedHead: head + 2 })).toEqual({ seq: head + 3 });
-      // The head in memory is old, and an append that expects it is refused.
-      expect(await append(store, "a", "late", head + 2)).toMatchObject({ code: "POSITION_CONFLICT" });
-      expect((await store.sessions.get("a"))?.lineSeq).toBe(head + 3);
-      expect(await ask({ session: "a", expectedHead: head })).toEqual({ code: "POSITION_CONFLICT" });
-    }
-    // Both processes count up in one session: each number is stored once.
-    await store.sessions.open({ id: "b", createdAt: 1 });
-    const rounds = proofRounds(1_000, 60);
-    const counting = ask({ session: "b", rounds });
-    for (let done = 0; done < rounds; ) {
-      const { seq } = await store.entries.head("b");
-      const outcome = await append(store, "b", `${seq + 1}`, seq);
-      if (!(outcome instanceof Error)) done++;
-      if (done % 5 === 0) await new Promise(setImmediate);
-    }
-    expect(await counting).toMatchObject({ done: rounds });
-    const entries = await store.entries.read("b", { ...ALL, limit: 10_000 });
-    expect(entries.map(({ payload }) => Number(Buffer.from(payload).toString()))).toEqual(
-      Array.from({ length: rounds * 2 }, (_, index) => index + 1),
-    );
-    await store.close();
-  });
+  sizedTest(
+    "another process is seen as soon as it has written, and no append is decided on an old head",
+    async () => {
+      const path = testFolder();
+      const store = await openSqliteStore({ path });
+      await store.sessions.open({ id: "a", createdAt: 1 });
+      const other = startChild(new URL("other-writer.ts", import.meta.url), [path]);
+      const ask = async (request: object) => {
+        other.process.stdin?.write(`${JSON.stringify(request)}\n`);
+        const { value } = await other.lines.next();
+        if (!value) throw new Error(other.errors());
+        return JSON.parse(value);
+      };
+      for (let head = 0; head < 30; head += 3) {
+        expect(await append(store, "a", "ours", head)).toMatchObject({ firstSeq: head + 1 });
+        expect((await store.sessions.get("a"))?.lineSeq).toBe(head);
+        expect(await ask({ session: "a", kind: "message", expectedHead: head + 1 })).toEqual({
+          seq: head + 2,
+        });
+        expect((await store.entries.head("a")).seq).toBe(head + 2);
+        expect(await store.entries.get("a", head + 2)).toMatchObject({ kind: "message" });
+        expect(await ask({ session: "a", kind: "line", expectedHead: head + 2 })).toEqual({ seq: head + 3 });
+        // The head in memory is old, and an append that expects it is refused.
+        expect(await append(store, "a", "late", head + 2)).toMatchObject({ code: "POSITION_CONFLICT" });
+        expect((await store.sessions.get("a"))?.lineSeq).toBe(head + 3);
+        expect(await ask({ session: "a", expectedHead: head })).toEqual({ code: "POSITION_CONFLICT" });
+      }
+      // Both processes count up in one session: each number is stored once.
+      await store.sessions.open({ id: "b", createdAt: 1 });
+      const rounds = proofRounds(1_000, 60);
+      const counting = ask({ session: "b", rounds });
+      for (let done = 0; done < rounds; ) {
+        const { seq } = await store.entries.head("b");
+        const outcome = await append(store, "b", `${seq + 1}`, seq);
+        if (!(outcome instanceof Error)) done++;
+        if (done % 5 === 0) await new Promise(setImmediate);
+      }
+      expect(await counting).toMatchObject({ done: rounds });
+      const entries = await store.entries.read("b", { ...ALL, limit: 10_000 });
+      expect(entries.map(({ payload }) => Number(Buffer.from(payload).toString()))).toEqual(
+        Array.from({ length: rounds * 2 }, (_, index) => index + 1),
+      );
+      await store.close();
+    },
+  );
 });

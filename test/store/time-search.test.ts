@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { searchByTime } from "../../src/store/sqlite/time-search.ts";
+import { searchByTime } from "../../src/store/sqlite/sqlite-entries.ts";
 import { proofRounds, sizedTest } from "../support/proof.ts";
 
 describe("the search by time", () => {

@@ -194,7 +194,45 @@ const responses: Dialect = {
   },
 };
 
+const google: Dialect = {
+  path: "/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse",
+  list: "contents",
+  fields: {
+    systemInstruction: { parts: [{ text: "You are a coding agent that works on a project for its user." }] },
+    tools: [{ functionDeclarations: TOOLS.map((name) => ({ name, parameters: { type: "OBJECT" } })) }],
+  },
+  user: (text) => ({ role: "user", parts: [{ text }] }),
+  results: (calls, outputs) => [
+    {
+      role: "user",
+      parts: calls.map(({ id, name }, at) => ({
+        functionResponse: { id, name, response: { output: outputs[at] } },
+      })),
+    },
+  ],
+  read(events) {
+    const parts: Wire[] = [];
+    for (const { candidates } of events as readonly Wire[])
+      for (const part of candidates?.[0]?.content?.parts ?? []) {
+        const last = parts.at(-1);
+        if (last?.text !== undefined && part.text !== undefined) last.text += part.text;
+        else parts.push({ ...part });
+      }
+    const calls = parts.flatMap(({ functionCall }) => functionCall ?? []);
+    const text = parts.map((part) => part.text ?? "").join("");
+    const { usageMetadata, responseId } = (events as readonly Wire[]).at(-1);
+    return {
+      elements: [{ role: "model", parts }],
+      text,
+      calls,
+      inputTokens: usageMetadata.promptTokenCount,
+      responseId,
+    };
+  },
+};
+
 const DIALECTS: Readonly<Record<WireName, Dialect>> = {
+  google,
   anthropic,
   "openai-chat": chat,
   "openai-responses": responses,

@@ -1,7 +1,11 @@
 /** Tests that run real agents, which `npm run test:clients` runs where `npm run clients` has installed them. */
-export const REAL_CLIENTS = ["mcp-clients", "one-memory", "real-clients"].map(
-  (name) => `test/cli/connecting/${name}.test.ts`,
-);
+export const REAL_CLIENTS = [
+  "claude-code-features",
+  "continued-clients",
+  "mcp-clients",
+  "one-memory",
+  "real-clients",
+].map((name) => `test/cli/connecting/${name}.test.ts`);
 
 /**
  * Tests that start processes, take much memory or measure their own process get a process of their own. All other files

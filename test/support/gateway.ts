@@ -57,7 +57,13 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
   const { upstream, path = testFolder(), env = {}, busyTimeoutMs = 30_000 } = options;
   const upstreams =
     typeof upstream === "string"
-      ? [{ name: "upstream", baseUrl: upstream, apis: ["anthropic", "openai-chat", "openai-responses"] }]
+      ? [
+          {
+            name: "upstream",
+            baseUrl: upstream,
+            apis: ["anthropic", "openai-chat", "openai-responses", "google"],
+          },
+        ]
       : upstream;
   const file = join(testFolder(), "longhaul.json");
   const limits = { drainMs: 2_000, ...options.config?.limits };

@@ -6,6 +6,7 @@ import { onTestFinished } from "vitest";
 import { anthropic } from "./wire-server/anthropic.ts";
 import type { WireApi, WireEvent } from "./wire-server/api.ts";
 import type { Behaviour, Reply } from "./wire-server/behaviour.ts";
+import { google } from "./wire-server/google.ts";
 import { openaiChat } from "./wire-server/openai-chat.ts";
 import { openaiResponses } from "./wire-server/openai-responses.ts";
 import { perform } from "./wire-server/perform.ts";
@@ -121,7 +122,7 @@ function unpacked(body: Buffer, encoding: string | undefined): Buffer {
 /** The API of a path. */
 export function wireApi(url: string): WireApi {
   const path = url.split("?")[0] as string;
-  return [anthropic, openaiChat, openaiResponses].find(({ matches }) => matches(path)) ?? anthropic;
+  return [anthropic, openaiChat, openaiResponses, google].find(({ matches }) => matches(path)) ?? anthropic;
 }
 
 /** Performs a scripted behavior of the wire server. */

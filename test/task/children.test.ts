@@ -3,7 +3,7 @@ import { type Context, greet, patient, untilRunning } from "./agents.ts";
 import { noticesIn, testHost } from "./world.ts";
 
 describe("children", () => {
-  test("are stopped with their parent, leaves first", async () => {
+  test("children are stopped with their parent, leaves first", async () => {
     const { tasks, store } = await testHost();
     const ends: string[] = [];
     tasks.onNotice(({ task }) => ends.push(task));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { TaskRecord } from "../../src/store/task-store.ts";
-import { decideRecovery } from "../../src/task/recovery.ts";
+import { decideRecovery } from "../../src/task/sweeper.ts";
 
 const facts = { now: 1_000, isRegistered: true, hasRoom: true, maxResumes: 3, abandonMs: 5_000 };
 const task: TaskRecord = {
@@ -25,7 +25,7 @@ describe("a task whose owner is dead", () => {
     expect(decideRecovery(task, facts)).toBe("resume");
   });
 
-  test("is lost if its agent cannot go on, or it has brought down too many owners", () => {
+  test("a task whose owner is dead is lost if its agent cannot go on, or it has brought down too many owners", () => {
     expect(decideRecovery({ ...task, canResume: false }, facts)).toBe("lose");
     expect(decideRecovery({ ...task, resumes: 3 }, facts)).toBe("lose");
   });
@@ -38,16 +38,16 @@ describe("a task whose owner is dead", () => {
     expect(decideRecovery(ownerless, { ...facts, isRegistered: false, now: 5_001 })).toBe("lose");
   });
 
-  test("that never began can begin, whatever its agent can", () => {
+  test("a task whose owner is dead that never began can begin, whatever its agent can", () => {
     expect(decideRecovery({ ...task, state: "queued", canResume: false }, facts)).toBe("resume");
   });
 
-  test("is ended if that was asked for, or its time is over", () => {
+  test("a task whose owner is dead is ended if that was asked for, or its time is over", () => {
     expect(decideRecovery({ ...task, wish: "kill" }, facts)).toBe("kill");
     expect(decideRecovery({ ...task, deadlineAt: 1_000 }, facts)).toBe("expire");
   });
 
-  test("that has ended gets its notice", () => {
+  test("a task whose owner is dead that has ended gets its notice", () => {
     expect(decideRecovery({ ...task, state: "failed", notice: "due" }, facts)).toBe("finish");
     expect(decideRecovery({ ...task, state: "failed", notice: "told" }, facts)).toBe("deliver");
   });

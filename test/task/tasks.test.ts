@@ -6,7 +6,7 @@ import type { TestSession } from "./host.ts";
 import { gate, notesOf, noticesIn, testHost } from "./world.ts";
 
 describe("a task", () => {
-  test("in the background runs to its end, with every step in the log and one notice", async () => {
+  test("a task in the background runs to its end, with every step in the log and one notice", async () => {
     const { tasks, store } = await testHost();
     const notices: string[] = [];
     tasks.onNotice(({ task, state }) => notices.push(`${task} ${state}`));
@@ -27,7 +27,7 @@ describe("a task", () => {
     expect((await tasks.status("t")).notice).toBe("done");
   });
 
-  test("in the foreground is waited for, and its notice goes to the parent's session", async () => {
+  test("a task in the foreground is waited for, and its notice goes to the parent's session", async () => {
     const { tasks, store } = await testHost();
     await store.sessions.open({ id: "parent", createdAt: 1 });
     const status = await tasks.run(greet, "tea", { id: "t", parentSession: "parent" });
@@ -38,7 +38,7 @@ describe("a task", () => {
     expect((await store.sessions.get("t"))?.parent).toBe("parent");
   });
 
-  test("in the foreground that fails gives an error, with the agent's own error as its cause", async () => {
+  test("a task in the foreground that fails gives an error, with the agent's own error as its cause", async () => {
     const { tasks } = await testHost();
     const mishap = new TypeError("out of luck");
     async function* broken() {
@@ -56,7 +56,7 @@ describe("a task", () => {
     expect((await tasks.run(greet, "tea")).error).toBeUndefined();
   });
 
-  test("that throws has failed, with the error's words and what it had found", async () => {
+  test("a task that throws has failed, with the error's words and what it had found", async () => {
     const { tasks } = await testHost();
     async function* broken() {
       yield { type: "result" as const, value: 7 };
@@ -66,7 +66,7 @@ describe("a task", () => {
     expect(outcome).toEqual({ state: "failed", reason: "error", error: "out of luck", result: 7 });
   });
 
-  test("whose agent breaks the rules has ended all the same, with one notice and words that help", async () => {
+  test("a task whose agent breaks the rules has ended all the same, with one notice and words that help", async () => {
     const { tasks, store } = await testHost();
     const unspeakable = {
       toString() {
@@ -103,7 +103,7 @@ describe("a task", () => {
     }
   });
 
-  test("that is killed has ended at once, keeps what it had found, and can be killed again", async () => {
+  test("a task that is killed has ended at once, keeps what it had found, and can be killed again", async () => {
     const { tasks, census } = await testHost();
     const task = await tasks.start(patient, null);
     for await (const entry of task.output({ block: true }))
@@ -114,7 +114,7 @@ describe("a task", () => {
     await expect.poll(() => census.counts().shell).toEqual({ opened: 1, closed: 1 });
   });
 
-  test("is killed together with others of its parent, queue or session, and each has one notice", async () => {
+  test("a task is killed together with others of its parent, queue or session, and each has one notice", async () => {
     const { tasks, store } = await testHost({ limits: { maxRunning: 2 } });
     const ids = ["one", "two", "waiting", "also-waiting"];
     let begun = 0;
@@ -157,7 +157,7 @@ describe("a task", () => {
     await expect.poll(async () => (await task.status()).notice).toBe("done");
   });
 
-  test("may say nothing after its end", async () => {
+  test("a task may say nothing after its end", async () => {
     const { tasks, store } = await testHost();
     const killed = gate();
     async function* late() {

@@ -4,7 +4,7 @@ import type { TaskNotice } from "../../src/model/task.ts";
 import { openSqliteStore } from "../../src/store/sqlite/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { TaskOptions } from "../../src/task/task-options.ts";
-import { readRange } from "../../src/view/range.ts";
+import { readRange } from "../../src/view/page.ts";
 import { type Host, makeHost } from "./host.ts";
 
 /** A supervisor with an in-memory store, closed with the test. */

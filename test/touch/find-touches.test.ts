@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
-import { findTouches, listReplacedTexts } from "../../src/touch/find-touches.ts";
+import { findTouches } from "../../src/touch/find-touches.ts";
+import { listChanges, listReplacedTexts } from "../../src/touch/list-changes.ts";
 
 const call = (name: string, input: Json) => ({ type: "tool-call", callId: "1", name, input }) as const;
 
@@ -124,5 +125,15 @@ describe("the texts that a call replaces", () => {
     ["Codex", "shell", { command: ["bash", "-lc", "ls"] }, []],
   ])("of %s, with %s", (_, name, input, texts) => {
     expect(listReplacedTexts(call(name, input))).toEqual(texts);
+  });
+
+  test("stand next to the new ones and their file", () => {
+    expect(listChanges(call("apply_patch", patch))).toEqual([
+      { path: "a.ts", before: "first\nsecond", after: "first\nother", isWhole: false },
+      { path: "a.ts", before: "third", after: "", isWhole: false },
+      { path: "b.ts", before: "", after: "new", isWhole: true },
+    ]);
+    const written = call("Write", { file_path: "a", content: "whole" });
+    expect(listChanges(written)).toEqual([{ path: "a", before: "", after: "whole", isWhole: true }]);
   });
 });

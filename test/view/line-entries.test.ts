@@ -33,7 +33,7 @@ describe("the entries of a line", () => {
     expect(await read(session, { from: 8, to: 5 })).toEqual([]);
   });
 
-  test("are those of the line: a rewind skips entries, a fork begins in its parent", async () => {
+  test("the entries of a line are those of the line: a rewind skips entries, a fork begins in its parent", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     await say(session, ...words(1, 6));
@@ -48,7 +48,7 @@ describe("the entries of a line", () => {
     await expect(read(session, { to: 99 })).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
   });
 
-  test("are those that existed when the walk began, even after a rewind", async () => {
+  test("the entries of a line are those that existed when the walk began, even after a rewind", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, ...words(1, 120));
@@ -79,7 +79,7 @@ describe("the entries of a line", () => {
     expect(found.length).toBe(4);
   });
 
-  test("are refused by wrong options, which are named", async () => {
+  test("the entries of a line are refused by wrong options, which are named", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     expect(() => session.entries({ form: 3 } as never)).toThrow("did you mean from?");

@@ -5,7 +5,7 @@ const words = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `${from + index}`);
 
 describe("a page", () => {
-  test("is the newest 50 entries first, older and newer ones on demand", async () => {
+  test("a page is the newest 50 entries first, older and newer ones on demand", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, ...words(1, 120));
@@ -48,7 +48,7 @@ describe("a page", () => {
     expect(texts(await session.page({ limit: 3 }))).toEqual(["1", "2", "3'"]);
   });
 
-  test("of an empty session is empty, and its end shows the first entry later", async () => {
+  test("a page of an empty session is empty, and its end shows the first entry later", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const empty = await session.page();
@@ -69,7 +69,7 @@ describe("a page", () => {
     expect(texts(await session.page({ kinds: ["notice"] }))).toEqual(["something happened"]);
   });
 
-  test("can be opened around an entry, and goes on both ways from there", async () => {
+  test("a page can be opened around an entry, and goes on both ways from there", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     await say(session, ...words(1, 20));

@@ -84,7 +84,7 @@ describe("a tail", () => {
     expect(() => session.tail()).toThrow(expect.objectContaining({ code: "CLOSED" }));
   });
 
-  test("that nobody asks any more ends with its session all the same", async () => {
+  test("a tail that nobody asks any more ends with its session all the same", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2");

@@ -154,10 +154,33 @@ const responses = fc.oneof(
   fc.constant({ type: "computer_call_output", call_id: "call_1", output: { type: "computer_screenshot" } }),
 );
 
+const google = fc.oneof(
+  fc
+    .tuple(fc.constantFrom("user", "model"), list(text.map((words) => ({ text: words }))))
+    .map(([role, parts]) => ({ role, parts })),
+  fc.constant({ role: "user", parts: [{ inlineData: { mimeType: "image/png", data: PNG } }] }),
+  fc.tuple(id, input, fc.boolean()).map(([call, of, isNamed]) => ({
+    role: "model",
+    parts: [
+      { text: "Hm.", thought: true, thoughtSignature: "c2ln" },
+      {
+        functionCall: { ...(isNamed && { id: call }), name: "read", args: of },
+        thoughtSignature: "c2lnMg==",
+      },
+    ],
+  })),
+  fc.tuple(id, text, fc.boolean()).map(([call, output, isNamed]) => ({
+    role: "user",
+    parts: [{ functionResponse: { ...(isNamed && { id: call }), name: "read", response: { output } } }],
+  })),
+  fc.constant({ role: "model", parts: [{ executableCode: { language: "PYTHON", code: "1" } }] }),
+);
+
 const ARBITRARIES: Readonly<Record<WireName, fc.Arbitrary<WireObject>>> = {
   anthropic,
   "openai-chat": chat,
   "openai-responses": responses,
+  google,
 };
 
 /** Messages that clients may send, sensible or not. */

@@ -36,12 +36,9 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("a reader of %s", (n
       expect(reader.hasBegun).toBe(true);
       expect(reader.failure).toBeUndefined();
       expect(reader.model).toBe("some-model");
-      expect(reader.usage).toMatchObject({
-        inputTokens: 900,
-        outputTokens: 40,
-        cacheReadTokens: 300,
-        cacheWriteTokens: 100,
-      });
+      // Google does not tell written tokens from others.
+      const counts = name === "google" ? { inputTokens: 1_000 } : { inputTokens: 900, cacheWriteTokens: 100 };
+      expect(reader.usage).toMatchObject({ ...counts, outputTokens: 40, cacheReadTokens: 300 });
       expect(textOf(reader)).toBe("Reading both files.");
       expect(callsOf(reader)).toEqual(
         REPLY.toolCalls?.map(({ id, name: tool, input }) => ({

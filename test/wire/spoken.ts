@@ -3,6 +3,7 @@ import { getWire } from "../../src/wire/wires.ts";
 import { anthropic } from "../support/wire-server/anthropic.ts";
 import type { WireApi } from "../support/wire-server/api.ts";
 import type { Reply } from "../support/wire-server/behaviour.ts";
+import { google } from "../support/wire-server/google.ts";
 import { openaiChat } from "../support/wire-server/openai-chat.ts";
 import { openaiResponses } from "../support/wire-server/openai-responses.ts";
 
@@ -11,6 +12,7 @@ export const SPEAKERS: Readonly<Record<WireName, WireApi>> = {
   anthropic,
   "openai-chat": openaiChat,
   "openai-responses": openaiResponses,
+  google,
 };
 
 const request = {

@@ -93,4 +93,32 @@ export const WIRE_SAMPLES: Readonly<Record<WireName, WireSample>> = {
     },
     usage: { inputTokens: 100, outputTokens: 60, cacheReadTokens: 900, reasoningTokens: 32 },
   },
+  google: {
+    ...sampleReply("google"),
+    elements: [
+      { role: "user", parts: [{ text: "Read a.ts", ...BLOCK }], ...UNKNOWN },
+      {
+        role: "model",
+        parts: [
+          { text: "Where is it?", thought: true, thoughtSignature: "c2lnbmVk" },
+          {
+            functionCall: { id: "call_1", name: "read", args: { path: "a.ts" } },
+            thoughtSignature: "c2lnbg==",
+          },
+        ],
+      },
+      {
+        role: "user",
+        parts: [{ functionResponse: { id: "call_1", name: "read", response: { output: "let a;" } } }],
+      },
+    ],
+    report: {
+      promptTokenCount: 9_500,
+      cachedContentTokenCount: 9_000,
+      candidatesTokenCount: 300,
+      thoughtsTokenCount: 40,
+      totalTokenCount: 9_840,
+    },
+    usage: { inputTokens: 500, outputTokens: 340, cacheReadTokens: 9_000, reasoningTokens: 40 },
+  },
 };

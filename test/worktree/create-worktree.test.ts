@@ -1,11 +1,10 @@
 import { chmodSync, existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createWorktree } from "../../src/worktree/create-worktree.ts";
-import { buildGitEnvironment } from "../../src/worktree/git-environment.ts";
+import { createWorktree, toTaskName } from "../../src/worktree/create-worktree.ts";
+import { buildGitEnvironment } from "../../src/worktree/git.ts";
 import { judgeWorktree } from "../../src/worktree/judge-worktree.ts";
 import { removeIfUnchanged } from "../../src/worktree/remove-worktree.ts";
-import { toTaskName } from "../../src/worktree/task-names.ts";
 import { openWorktree } from "../../src/worktree/worktree.ts";
 import { countTagged, freshTag } from "../process/family.ts";
 import { testFolder } from "../support/folder.ts";
@@ -18,7 +17,7 @@ const hook = (repository: { path: string; write(path: string, text: string): voi
 };
 
 describe("a worktree for a task", () => {
-  test("has a folder and a branch of its own, beside the repository", async () => {
+  test("a worktree for a task has a folder and a branch of its own, beside the repository", async () => {
     const repository = makeRepository();
     const { worktree, folder, isParentDirty } = await createWorktree({
       repository: repository.path,
@@ -69,7 +68,7 @@ describe("a worktree for a task", () => {
     expect(repository.git("branch", "--list", "longhaul*")).toBe("");
   });
 
-  test("can be made twice, and beside a branch that is called longhaul", async () => {
+  test("a worktree for a task can be made twice, and beside a branch that is called longhaul", async () => {
     const repository = makeRepository();
     const [first, second] = [await repository.worktree("t"), await repository.worktree("t")];
     expect([first.branch, second.branch]).toEqual(["longhaul/t", "longhaul/t-2"]);
@@ -78,7 +77,7 @@ describe("a worktree for a task", () => {
     expect((await other.worktree("t")).branch).toBe("longhaul-t");
   });
 
-  proofTest("can be made many at a time", async () => {
+  proofTest("a worktree for a task can be made many at a time", async () => {
     const repository = makeRepository();
     const worktrees = await Promise.all(Array.from({ length: 8 }, () => repository.worktree("same")));
     expect(new Set(worktrees.map(({ path }) => path)).size).toBe(8);
@@ -89,7 +88,7 @@ describe("a worktree for a task", () => {
   });
 
   proofTest(
-    "can be made of a bare repository, of a worktree, and with configuration of its own",
+    "a worktree for a task can be made of a bare repository, of a worktree, and with configuration of its own",
     async () => {
       const repository = makeRepository();
       const bare = join(testFolder(), "app.git");
@@ -143,7 +142,7 @@ describe("hooks", () => {
     expect(warnings).toEqual([expect.stringContaining("oh no")]);
   });
 
-  proofTest("that hang are ended in time with all they started, and nothing is left", async () => {
+  proofTest("hooks that hang are ended in time with all they started, and nothing is left", async () => {
     const repository = makeRepository();
     hook(repository, "setsid sleep 600 & sleep 600");
     const tag = freshTag();
@@ -156,7 +155,7 @@ describe("hooks", () => {
     expect(existsSync(join(repository.root, "t"))).toBe(false);
   });
 
-  test("that leave something running do not delay, and it is found by the task's tag", async () => {
+  test("hooks that leave something running do not delay, and it is found by the task's tag", async () => {
     const repository = makeRepository();
     hook(repository, "sleep 600 >/dev/null 2>&1 &");
     const tag = freshTag();

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createWorktree } from "../../src/worktree/create-worktree.ts";
-import { judgeWorktree } from "../../src/worktree/judge-worktree.ts";
-import { parseStatus } from "../../src/worktree/worktree-status.ts";
+import { judgeWorktree, parseStatus } from "../../src/worktree/judge-worktree.ts";
 import { proofRounds, proofTest, sizedTest } from "../support/proof.ts";
 import { gitAt, makeRepository, type TestRepository, writeAt } from "./repository.ts";
 
@@ -62,25 +61,28 @@ describe("the verdict on a worktree", () => {
     },
   );
 
-  proofTest("does not believe a configuration or a flag that hides changes", async () => {
-    const repository = makeRepository();
-    repository.git("config", "status.showUntrackedFiles", "no");
-    repository.git("config", "diff.ignoreSubmodules", "all");
-    const worktree = await repository.worktree();
-    writeAt(worktree.path, "new", "new");
-    expect(await judgeWorktree(worktree)).toEqual(changed("untracked"));
-    unlinkSync(join(worktree.path, "new"));
-    for (const flag of ["assume-unchanged", "skip-worktree"]) {
-      gitAt(worktree.path, "update-index", `--${flag}`, "a.txt");
-      writeAt(worktree.path, "a.txt", "hidden");
-      expect(await judgeWorktree(worktree)).toMatchObject({ state: "undecidable" });
-      gitAt(worktree.path, "update-index", `--no-${flag}`, "a.txt");
-      expect(await judgeWorktree(worktree)).toEqual(changed("uncommitted"));
-      gitAt(worktree.path, "checkout", "-q", "a.txt");
-    }
-  });
+  proofTest(
+    "the verdict on a worktree does not believe a configuration or a flag that hides changes",
+    async () => {
+      const repository = makeRepository();
+      repository.git("config", "status.showUntrackedFiles", "no");
+      repository.git("config", "diff.ignoreSubmodules", "all");
+      const worktree = await repository.worktree();
+      writeAt(worktree.path, "new", "new");
+      expect(await judgeWorktree(worktree)).toEqual(changed("untracked"));
+      unlinkSync(join(worktree.path, "new"));
+      for (const flag of ["assume-unchanged", "skip-worktree"]) {
+        gitAt(worktree.path, "update-index", `--${flag}`, "a.txt");
+        writeAt(worktree.path, "a.txt", "hidden");
+        expect(await judgeWorktree(worktree)).toMatchObject({ state: "undecidable" });
+        gitAt(worktree.path, "update-index", `--no-${flag}`, "a.txt");
+        expect(await judgeWorktree(worktree)).toEqual(changed("uncommitted"));
+        gitAt(worktree.path, "checkout", "-q", "a.txt");
+      }
+    },
+  );
 
-  test("is not disturbed by what a killed git leaves behind, and sees what waits to be continued", async () => {
+  test("the verdict on a worktree is not disturbed by what a killed git leaves behind, and sees what waits to be continued", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     for (const name of ["index.lock", "HEAD.lock"]) writeFileSync(join(worktree.admin, name), "");
@@ -113,26 +115,31 @@ describe("the verdict on a worktree", () => {
     expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
   });
 
-  proofTest("is undecidable when git fails or hangs, or the folder is not what it was", async () => {
-    const repository = makeRepository();
-    const worktree = await repository.worktree();
-    const program = join(repository.path, "hanging-git");
-    writeFileSync(program, "#!/bin/sh\nsleep 600 & sleep 600\n");
-    chmodSync(program, 0o755);
-    expect(await judgeWorktree(worktree, { program, deadlineMs: 150 })).toMatchObject({
-      state: "undecidable",
-      reason: expect.stringContaining("did not end within 150 ms"),
-    });
-    expect(await judgeWorktree(worktree, { program: "no-such-git" })).toMatchObject({ state: "undecidable" });
-    const signal = AbortSignal.timeout(50);
-    await expect(judgeWorktree(worktree, { program, signal })).rejects.toMatchObject({ code: "ABORTED" });
-    writeFileSync(join(worktree.admin, "index"), "damaged");
-    expect(await judgeWorktree(worktree)).toMatchObject({ state: "undecidable" });
-    unlinkSync(join(worktree.path, ".git"));
-    expect(await judgeWorktree(worktree)).toMatchObject({ state: "undecidable" });
-    rmSync(repository.root, { recursive: true });
-    expect(await judgeWorktree(worktree)).toMatchObject({ state: "undecidable" });
-  });
+  proofTest(
+    "the verdict on a worktree is undecidable when git fails or hangs, or the folder is not what it was",
+    async () => {
+      const repository = makeRepository();
+      const worktree = await repository.worktree();
+      const program = join(repository.path, "hanging-git");
+      writeFileSync(program, "#!/bin/sh\nsleep 600 & sleep 600\n");
+      chmodSync(program, 0o755);
+      expect(await judgeWorktree(worktree, { program, deadlineMs: 150 })).toMatchObject({
+        state: "undecidable",
+        reason: expect.stringContaining("did not end within 150 ms"),
+      });
+      expect(await judgeWorktree(worktree, { program: "no-such-git" })).toMatchObject({
+        state: "undecidable",
+      });
+      const signal = AbortSignal.timeout(50);
+      await expect(judgeWorktree(worktree, { program, signal })).rejects.toMatchObject({ code: "ABORTED" });
+      writeFileSync(join(worktree.admin, "index"), "damaged");
+      expect(await judgeWorktree(worktree)).toMatchObject({ state: "undecidable" });
+      unlinkSync(join(worktree.path, ".git"));
+      expect(await judgeWorktree(worktree)).toMatchObject({ state: "undecidable" });
+      rmSync(repository.root, { recursive: true });
+      expect(await judgeWorktree(worktree)).toMatchObject({ state: "undecidable" });
+    },
+  );
 
   test("reads every kind of record that git writes", () => {
     const id = "0".repeat(40);
@@ -244,7 +251,7 @@ describe("any sequence of work", () => {
     }
   }
 
-  sizedTest("is judged as a naive model judges it", async () => {
+  sizedTest("any sequence of work is judged as a naive model judges it", async () => {
     const repository: TestRepository = makeRepository();
     repository.git("rm", "-q", "b.txt");
     repository.git("commit", "-qm", "second");

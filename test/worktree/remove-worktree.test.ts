@@ -9,7 +9,7 @@ import { proofTest } from "../support/proof.ts";
 import { gitAt, makeRepository, writeAt } from "./repository.ts";
 
 describe("the end of a worktree", () => {
-  test("without changes is that of its folder, its branch and all that git knew of it", async () => {
+  test("the end of a worktree without changes is that of its folder, its branch and all that git knew of it", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     writeAt(worktree.path, "build/x.log", "ignored");
@@ -29,7 +29,7 @@ describe("the end of a worktree", () => {
     });
   });
 
-  test("with changes is that it is kept, named, and free for its user to remove", async () => {
+  test("the end of a worktree with changes is that it is kept, named, and free for its user to remove", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     writeAt(worktree.path, "a.txt", "work");
@@ -46,7 +46,7 @@ describe("the end of a worktree", () => {
     expect(repository.git("log", "-1", "--format=%s", "longhaul/t")).toBe("work");
   });
 
-  proofTest("that cannot be decided on is that it is kept", async () => {
+  proofTest("the end of a worktree that cannot be decided on is that it is kept", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     const removal = await removeIfUnchanged(worktree, { program: "no-such-git" });
@@ -66,7 +66,7 @@ describe("the end of a worktree", () => {
   });
 
   proofTest(
-    "whose folder somebody has deleted is that the rest goes too, unless it has commits",
+    "the end of a worktree whose folder somebody has deleted is that the rest goes too, unless it has commits",
     async () => {
       const repository = makeRepository();
       const [first, second] = [await repository.worktree("first"), await repository.worktree("second")];
@@ -111,33 +111,39 @@ describe("the end of a worktree", () => {
     expect(removals.filter(({ isRemoved }) => isRemoved).length).toBe(1);
   });
 
-  proofTest("is put off when something is written at the last moment, and all is as it was", async () => {
-    const repository = makeRepository();
-    const worktree = await repository.worktree();
-    const program = join(repository.path, "late-git");
-    const write = `echo late > '${join(worktree.path, "late.txt")}'`;
-    writeFileSync(program, `#!/bin/sh\ncase "$*" in *"worktree remove"*) ${write};; esac\nexec git "$@"\n`);
-    chmodSync(program, 0o755);
-    const removal = await removeIfUnchanged(worktree, { program });
-    expect(removal).toMatchObject({ isRemoved: false, verdict: { state: "undecidable" } });
-    expect(gitAt(worktree.path, "branch", "--show-current")).toBe("longhaul/t");
-    expect(gitAt(worktree.path, "status", "--porcelain")).toBe("?? late.txt");
-    expect(await removeIfUnchanged(worktree)).toMatchObject({ verdict: { changes: ["untracked"] } });
-  });
+  proofTest(
+    "the end of a worktree is put off when something is written at the last moment, and all is as it was",
+    async () => {
+      const repository = makeRepository();
+      const worktree = await repository.worktree();
+      const program = join(repository.path, "late-git");
+      const write = `echo late > '${join(worktree.path, "late.txt")}'`;
+      writeFileSync(program, `#!/bin/sh\ncase "$*" in *"worktree remove"*) ${write};; esac\nexec git "$@"\n`);
+      chmodSync(program, 0o755);
+      const removal = await removeIfUnchanged(worktree, { program });
+      expect(removal).toMatchObject({ isRemoved: false, verdict: { state: "undecidable" } });
+      expect(gitAt(worktree.path, "branch", "--show-current")).toBe("longhaul/t");
+      expect(gitAt(worktree.path, "status", "--porcelain")).toBe("?? late.txt");
+      expect(await removeIfUnchanged(worktree)).toMatchObject({ verdict: { changes: ["untracked"] } });
+    },
+  );
 
-  proofTest("that was broken off goes on later, but not over what was written since", async () => {
-    const repository = makeRepository();
-    const breakOff = async (worktree: Worktree) => {
-      const mark = await readMark(worktree.admin);
-      if (mark) await writeMark(worktree.admin, { ...mark, isRemoving: true });
-      for (const name of [".git", "a.txt"]) rmSync(join(worktree.path, name));
-    };
-    const [first, second] = [await repository.worktree("first"), await repository.worktree("second")];
-    await breakOff(first);
-    await breakOff(second);
-    writeAt(second.path, "new.txt", "new");
-    expect(await removeIfUnchanged(first)).toMatchObject({ isRemoved: true, isBranchRemoved: true });
-    expect(existsSync(first.path)).toBe(false);
-    expect(await removeIfUnchanged(second)).toMatchObject({ isRemoved: false });
-  });
+  proofTest(
+    "the end of a worktree that was broken off goes on later, but not over what was written since",
+    async () => {
+      const repository = makeRepository();
+      const breakOff = async (worktree: Worktree) => {
+        const mark = await readMark(worktree.admin);
+        if (mark) await writeMark(worktree.admin, { ...mark, isRemoving: true });
+        for (const name of [".git", "a.txt"]) rmSync(join(worktree.path, name));
+      };
+      const [first, second] = [await repository.worktree("first"), await repository.worktree("second")];
+      await breakOff(first);
+      await breakOff(second);
+      writeAt(second.path, "new.txt", "new");
+      expect(await removeIfUnchanged(first)).toMatchObject({ isRemoved: true, isBranchRemoved: true });
+      expect(existsSync(first.path)).toBe(false);
+      expect(await removeIfUnchanged(second)).toMatchObject({ isRemoved: false });
+    },
+  );
 });

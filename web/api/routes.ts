@@ -13,11 +13,11 @@ type StreamRoute = Extract<Route, AnyStreamRoute>;
 type ByteRoute = Extract<Route, AnyByteRoute>;
 
 type NameOf<One extends Route> = One extends Route ? `${One["method"]} ${One["path"]}` : never;
-type Find<All extends Route, Name extends string> = All extends Route
-  ? Name extends NameOf<All>
-    ? All
-    : never
-  : never;
+/** Each kind of route by its name; a search through the union for each call would be too deep for the compiler. */
+type ByName<All extends Route> = { [One in All as NameOf<One>]: One };
+type JsonRoutes = ByName<JsonRoute>;
+type StreamRoutes = ByName<StreamRoute>;
+type ByteRoutes = ByName<ByteRoute>;
 
 /** Routes by method and path, such as "GET /sessions/{session}". */
 export type JsonName = NameOf<JsonRoute>;
@@ -36,16 +36,20 @@ type BodyOf<One> = Field<One, "body"> extends z.ZodType ? { body: z.input<Field<
 type InputOf<One> = ParamsOf<One> & QueryOf<One> & BodyOf<One>;
 
 /** The input of a route: its parameters, query and body. */
-export type JsonInput<Name extends JsonName> = InputOf<Find<JsonRoute, Name>>;
-export type StreamInput<Name extends StreamName> = InputOf<Find<StreamRoute, Name>>;
-export type ByteInput<Name extends ByteName> = InputOf<Find<ByteRoute, Name>>;
+export type JsonInput<Name extends JsonName> = InputOf<JsonRoutes[Name]>;
+export type StreamInput<Name extends StreamName> = InputOf<StreamRoutes[Name]>;
+export type ByteInput<Name extends ByteName> = InputOf<ByteRoutes[Name]>;
 
 /** The reply of a route. */
-export type Reply<Name extends JsonName> =
-  Find<JsonRoute, Name> extends { readonly reply: infer Schema extends z.ZodType } ? z.output<Schema> : never;
+export type Reply<Name extends JsonName> = JsonRoutes[Name] extends {
+  readonly reply: infer Schema extends z.ZodType;
+}
+  ? z.output<Schema>
+  : never;
 
-type EventsOf<Name extends StreamName> =
-  Find<StreamRoute, Name> extends { readonly events: infer Events } ? Events : never;
+type EventsOf<Name extends StreamName> = StreamRoutes[Name] extends { readonly events: infer Events }
+  ? Events
+  : never;
 
 /** An event of a stream, by its name. */
 export type StreamEvent<Name extends StreamName> = {

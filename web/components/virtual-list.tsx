@@ -1,4 +1,11 @@
-import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from "@tanstack/virtual-core";
+import {
+  defaultRangeExtractor,
+  elementScroll,
+  observeElementOffset,
+  observeElementRect,
+  type Range,
+  Virtualizer,
+} from "@tanstack/virtual-core";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from "preact/hooks";
 
@@ -16,7 +23,10 @@ interface VirtualListProps {
   readonly listRef?: (list: Virtualizer<HTMLDivElement, HTMLElement>) => void;
 }
 
-/** A list that keeps only the visible rows in the page; rows may have any height. */
+/** Rows drawn before the first and after the last visible one. */
+const OVERSCAN = 6;
+
+/** A list that keeps only the visible rows, and the row with the focus, in the page; rows may have any height. */
 export function VirtualList({
   label,
   count,
@@ -28,13 +38,23 @@ export function VirtualList({
   listRef,
 }: VirtualListProps) {
   const scroller = useRef<HTMLDivElement>(null);
+  const focused = useRef<string>();
   const [, update] = useReducer<number, void>((round) => round + 1, 0);
   const options = {
     count,
     getScrollElement: () => scroller.current,
     estimateSize: () => estimateHeight,
     getItemKey: keyOf,
-    overscan: 6,
+    overscan: OVERSCAN,
+    // Rows that arrive in front move the others out of view for one frame: a row removed then would lose the focus.
+    rangeExtractor: (range: Range) => {
+      const indexes = defaultRangeExtractor(range);
+      if (focused.current === undefined) return indexes;
+      const kept = Array.from({ length: count }).findIndex(
+        (_, index) => String(keyOf(index)) === focused.current,
+      );
+      return kept < 0 || indexes.includes(kept) ? indexes : [...indexes, kept].sort((a, b) => a - b);
+    },
     initialOffset: startIndex * estimateHeight,
     observeElementRect,
     observeElementOffset,
@@ -54,20 +74,32 @@ export function VirtualList({
   };
   const measure = useMemo(() => (element: HTMLLIElement | null) => list.measureElement(element), []);
   const items = list.getVirtualItems();
-  const first = items[0]?.index;
-  const last = items.at(-1)?.index;
+  const first = list.range && Math.max(0, list.range.startIndex - OVERSCAN);
+  const last = list.range && Math.min(count - 1, list.range.endIndex + OVERSCAN);
   useEffect(() => {
-    if (first !== undefined && last !== undefined) onRange?.(first, last);
+    if (typeof first === "number" && typeof last === "number") onRange?.(first, last);
   }, [first, last, count]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
-    <section ref={scroller} class="virtual" aria-label={label} tabIndex={0}>
+    <section
+      ref={scroller}
+      class="virtual"
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+      tabIndex={0}
+      onFocusIn={({ target }) => {
+        focused.current = (target as HTMLElement).closest("li")?.dataset.key;
+      }}
+      onFocusOut={() => {
+        focused.current = undefined;
+      }}
+    >
       <ol class="virtual-space" style={{ height: `${list.getTotalSize()}px` }}>
         {items.map(({ key, index, start }) => (
           <li
             key={key as string}
             ref={measure}
             data-index={index}
+            data-key={key}
             class="virtual-row"
             style={{ transform: `translateY(${start}px)` }}
           >

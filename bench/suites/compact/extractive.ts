@@ -1,4 +1,4 @@
-import { renderTranscript } from "../../../src/compact/contract/render-transcript.ts";
+import { renderTranscript } from "../../../src/compact/contract/summary-prompt.ts";
 import { extractSummary } from "../../../src/compact/extractive/extract-summary.ts";
 import type { Message } from "../../../src/index.ts";
 import { isLineReference, ReferenceReader } from "../../../src/window/replay/reference-reader.ts";

@@ -1,9 +1,9 @@
 import { escapeLine, escapeText } from "../../../src/cli/escape.ts";
-import { renderExcerpt } from "../../../src/cli/transcript/render-excerpt.ts";
+import { renderExcerpt } from "../../../src/cli/transcript/transcript-formatter.ts";
 import { fitText } from "../../../src/cli/width.ts";
 import { splitOuterSentences, splitSentences } from "../../../src/compact/extractive/split-sentences.ts";
+import { buildTitle } from "../../../src/gateway/lookup/new-thread.ts";
 import { Redactor } from "../../../src/gateway/redact/redactor.ts";
-import { buildTitle } from "../../../src/gateway/thread/thread-title.ts";
 import { buildTurnChunks } from "../../../src/memory/index/turn-chunks.ts";
 import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
 import { listDefinitions } from "../../../src/memory/text/definitions.ts";

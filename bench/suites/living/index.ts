@@ -2,7 +2,10 @@ import type { Suite } from "../../suite.ts";
 import { coding, fits } from "./cost.ts";
 import { loops, silent } from "./edits.ts";
 import { evidence } from "./evidence.ts";
+import { sessions } from "./sessions.ts";
 import { endless, turns } from "./turns.ts";
 
 /** A conversation that goes on, as people and agents live in it: mostly through the gateway, turn after turn. */
-export const living: Suite = { measurements: [...evidence, silent, loops, turns, endless, coding, fits] };
+export const living: Suite = {
+  measurements: [...evidence, ...sessions, silent, loops, turns, endless, coding, fits],
+};

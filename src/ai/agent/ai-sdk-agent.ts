@@ -1,9 +1,22 @@
-import type { StepResult, ToolSet } from "ai";
-import { type Agent, LonghaulError, type MessageInput, type Session, textOfMessage } from "../../index.ts";
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { type LanguageModel, type StepResult, type ToolSet, wrapLanguageModel } from "ai";
+import {
+  type Agent,
+  type Entry,
+  type Json,
+  LonghaulError,
+  type Message,
+  type MessageInput,
+  type Session,
+  type TaskNotice,
+  textOfMessage,
+} from "../../index.ts";
 import { checkFields } from "../../model/argument-checks.ts";
 import { reapTagged, type TaskRecord } from "../../task-entry.ts";
+import type { LonghaulModelOptions } from "../longhaul-model-options.ts";
+import { ModelCalls, type ModelUsage } from "../model-call.ts";
 import { retrieveMessages } from "../retrieval.ts";
-import { resolveLanguageModel } from "../send-with-healing.ts";
+import { beginCall, resolveLanguageModel, streamWithHealing } from "../send-with-healing.ts";
 import { toPlainMessage } from "../to-plain-message.ts";
 import {
   type AiSdkAgentOptions,
@@ -11,12 +24,10 @@ import {
   resolveOption,
   type SessionContext,
 } from "./ai-sdk-agent-options.ts";
-import { hasInput, markTaskInput, readConversationState, toInputMessage } from "./conversation-state.ts";
-import { buildNoticeMessage } from "./notice-message.ts";
-import { Notices } from "./notices.ts";
-import { buildErrorResults, findCallsToRun } from "./pending-calls.ts";
+import { holdToolCalls, type ReplySink } from "./hold-tool-calls.ts";
+import { buildNoticeMessage, parseNoticeIds } from "./notice-message.ts";
+import { buildErrorResults, findCallsToRun, findPendingCalls, type PendingCall } from "./pending-calls.ts";
 import { type EventSink, relayEvents } from "./relay-events.ts";
-import { createStepModel } from "./step-model.ts";
 import { type StepDeps, type StepReply, takeStep } from "./take-step.ts";
 import { TextOutput } from "./text-output.ts";
 
@@ -195,4 +206,148 @@ function checkOptions({ kernel, name, maxSteps = MAX_STEPS }: AiSdkAgentOptions)
   if (typeof kernel?.modelFacts !== "function") throw wrong("kernel", typeof kernel, "an open kernel");
   if (typeof name !== "string" || name === "") throw wrong("name", name, "a name");
   if (!Number.isSafeInteger(maxSteps) || maxSteps < 1) throw wrong("maxSteps", maxSteps, "at least 1");
+}
+
+/** The state of a conversation when an agent starts or resumes. */
+interface ConversationState {
+  /** Calls that the previous process did not answer. */
+  readonly pendingCalls: readonly PendingCall[];
+  /** The text of the last message if it is a complete reply without calls; the task may be done. */
+  readonly finalReply: string | undefined;
+}
+
+/** The newest messages are enough: a reply and its results are adjacent. */
+const NEWEST_MESSAGES = 50;
+
+/** Reads the state of a conversation. */
+async function readConversationState(session: Session): Promise<ConversationState> {
+  const { entries } = await session.page({ kinds: ["message"], limit: NEWEST_MESSAGES });
+  const messages = entries.flatMap((entry): Message[] => (entry.kind === "message" ? [entry.message] : []));
+  const last = messages.at(-1);
+  const isReply = last?.role === "assistant" && !last.interrupted && findCallsToRun(last).length === 0;
+  return { pendingCalls: findPendingCalls(messages), finalReply: isReply ? textOfMessage(last) : undefined };
+}
+
+/** Marks the message with a task's input, so that it is added only once, even after crashes. */
+function markTaskInput(message: MessageInput, task: string): MessageInput {
+  return { ...message, meta: { ...message.meta, inputOf: task } };
+}
+
+/** The message for a task's input: a text unchanged, the `prompt` of an object, else the JSON. */
+function toInputMessage(input: Json): MessageInput {
+  if (typeof input === "string") return { role: "user", text: input };
+  const prompt = typeof input === "object" && input !== null && "prompt" in input ? input.prompt : undefined;
+  return { role: "user", text: typeof prompt === "string" ? prompt : JSON.stringify(input, undefined, 1) };
+}
+
+/** True if a task's input is in the log; searches back to the creation of the task. */
+async function hasInput(session: Session, task: string): Promise<boolean> {
+  for await (const entry of session.entries({ direction: "older", kinds: ["message", "task"] })) {
+    if (entry.kind === "message" && entry.message.meta?.inputOf === task) return true;
+    if (entry.kind === "task" && entry.task === task && entry.note.type === "created") return false;
+  }
+  return false;
+}
+
+/** Receives the replies of a model. */
+interface StepReplySink extends Pick<ReplySink, "see"> {
+  /** Stores a whole reply and its usage. */
+  readonly store: (message: MessageInput | undefined, usage: ModelUsage | undefined) => Promise<void>;
+}
+
+/**
+ * A model for the steps of a task. It is sent the window of the log, whatever messages the caller passes; refused
+ * windows are healed; and the task stores its reply before the reply's calls run.
+ */
+function createStepModel(
+  model: LanguageModel,
+  options: Omit<LonghaulModelOptions, "history">,
+  replies: StepReplySink,
+): LanguageModelV4 {
+  const calls = new ModelCalls({ ...options, history: "session" });
+  return wrapLanguageModel({
+    model: resolveLanguageModel(model),
+    middleware: {
+      specificationVersion: "v4",
+      async wrapStream({ model: inner, params }) {
+        const instructions = params.prompt.filter(({ role }) => role === "system");
+        const call = await beginCall(calls, inner, { ...params, prompt: instructions });
+        const send = () => inner.doStream(call.buildParams(params));
+        const { result, opened } = await streamWithHealing(call, send);
+        const stream = holdToolCalls(opened, inner.modelId, {
+          see: replies.see,
+          store: ({ message, usage }) => replies.store(message, call.buildReport(usage, message)),
+          end: () => call.end(),
+        });
+        return { ...result, stream };
+      },
+    },
+  });
+}
+
+const PAGE = 500;
+
+/** The notices in a session's log that its model has not been told about; each is returned once, even after crashes. */
+class Notices {
+  readonly #session: Session;
+  #position: number;
+
+  constructor(session: Session, at: number) {
+    this.#session = session;
+    this.#position = at;
+  }
+
+  /** Starts at the last agent's checkpoint in the session. */
+  static async open(session: Session): Promise<Notices> {
+    for await (const entry of session.entries({ direction: "older", kinds: ["task"] })) {
+      const at = parseCheckpoint(entry);
+      if (at !== undefined) return new Notices(session, at);
+    }
+    return new Notices(session, 0);
+  }
+
+  /** The current position, as a checkpoint. */
+  get checkpoint(): { readonly noticesTo: number } {
+    return { noticesTo: this.#position };
+  }
+
+  /** The notices that have arrived since and were not reported yet. */
+  async readUnreported(): Promise<readonly TaskNotice[]> {
+    const found: TaskNotice[] = [];
+    const told = new Set<string>();
+    for (;;) {
+      const entries = await this.#session.read({
+        from: this.#position + 1,
+        limit: PAGE,
+        kinds: ["message", "task"],
+      });
+      for (const entry of entries) {
+        if (entry.kind === "message") for (const id of parseNoticeIds(entry.message.meta)) told.add(id);
+        const notice = this.#findNotice(entry);
+        if (notice) found.push(notice);
+        this.#position = entry.seq;
+      }
+      if (entries.length < PAGE) return found.filter(({ id }) => !told.has(id));
+    }
+  }
+
+  /** Resolves when another notice arrives or the signal fires. */
+  async wait(signal: AbortSignal): Promise<void> {
+    const entries = this.#session.tail({ after: this.#position, kinds: ["task"], signal });
+    for await (const entry of entries) if (this.#findNotice(entry)) return;
+  }
+
+  /** Ignores a task that worked in this same session, because its messages are already here. */
+  #findNotice(entry: Entry): TaskNotice | undefined {
+    if (entry.kind !== "task" || entry.note.type !== "notice") return undefined;
+    return entry.note.notice.session === this.#session.id ? undefined : entry.note.notice;
+  }
+}
+
+function parseCheckpoint(entry: Entry): number | undefined {
+  if (entry.kind !== "task" || entry.note.type !== "checkpoint") return undefined;
+  const { value } = entry.note;
+  const at =
+    typeof value === "object" && value !== null && "noticesTo" in value ? value.noticesTo : undefined;
+  return typeof at === "number" ? at : undefined;
 }

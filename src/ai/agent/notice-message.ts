@@ -1,5 +1,5 @@
 import { fenceWithMark } from "../../base/fence.ts";
-import type { Json, MessageInput, TaskNotice } from "../../index.ts";
+import type { AgentContext, Json, MessageInput, Session, TaskNotice } from "../../index.ts";
 import { quoteLines, sanitizeName } from "../../memory/text/sanitize-text.ts";
 
 /** Maximum characters of a result; longer ones are cut, and `task_output` shows the rest. */
@@ -56,4 +56,29 @@ function renderValue(value: Json): string {
   return Object.entries(value)
     .map(([name, field]) => `${name}: ${typeof field === "string" ? field : JSON.stringify(field)}`)
     .join("\n");
+}
+
+const reportedNotices = new WeakMap<object, Map<string, TaskNotice>>();
+
+/** Records that the result of a call reports a notice, so that it is not reported again. */
+export function recordReportedNotice(
+  context: AgentContext<Session>,
+  callId: string,
+  notice: TaskNotice,
+): void {
+  const calls = reportedNotices.get(context) ?? new Map<string, TaskNotice>();
+  reportedNotices.set(context, calls.set(callId, notice));
+}
+
+/** Returns and removes the notices that the results of these calls report. */
+export function takeReportedNotices(
+  context: AgentContext<Session>,
+  callIds: readonly string[],
+): readonly TaskNotice[] {
+  const calls = reportedNotices.get(context);
+  return callIds.flatMap((callId) => {
+    const notice = calls?.get(callId);
+    calls?.delete(callId);
+    return notice ? [notice] : [];
+  });
 }

@@ -4,10 +4,9 @@ import { isLonghaulError } from "../../index.ts";
 import { decodeSdkMessage } from "../decode-sdk-message.ts";
 import type { SdkMessage } from "../sdk-message.ts";
 import type { SessionContext } from "./ai-sdk-agent-options.ts";
-import { buildNoticeMeta } from "./notice-message.ts";
+import { buildNoticeMeta, takeReportedNotices } from "./notice-message.ts";
 import { buildErrorResults, type PendingCall } from "./pending-calls.ts";
 import type { EventSink } from "./relay-events.ts";
-import { takeReportedNotices } from "./reported-notices.ts";
 import { TextOutput } from "./text-output.ts";
 
 /** The reply of a step. */

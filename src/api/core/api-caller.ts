@@ -1,4 +1,5 @@
 import type { PersonRole } from "../../team-entry.ts";
+import { ApiError } from "./api-error.ts";
 
 /** The person whose request is answered. */
 export interface ApiCaller {
@@ -25,4 +26,9 @@ export function isAdminCaller({ role }: ApiCaller): boolean {
 /** True if a person may see a session. */
 export function isVisibleTo({ prefixes }: ApiCaller, session: string): boolean {
   return prefixes === undefined || prefixes.some((prefix) => session.startsWith(prefix));
+}
+
+/** Throws FORBIDDEN unless the caller is an admin. */
+export function requireAdmin(caller: ApiCaller): void {
+  if (!isAdminCaller(caller)) throw new ApiError("FORBIDDEN", "Only an admin may do this.");
 }

@@ -57,7 +57,7 @@ export async function encodeMessages(
       return { messages: (await encodeOpenaiChatMessages(messages, source)).messages };
     case "openai-responses": {
       const { input, instructions } = await encodeOpenaiResponsesMessages(messages, source);
-      return { messages: input, ...(instructions !== undefined && { system: instructions }) };
+      return { messages: input, system: instructions };
     }
   }
 }

@@ -1,4 +1,6 @@
 import {
+  type AgentHistory,
+  examineHistories,
   FORMATS,
   findSourcePlaces,
   type ImportProgress,
@@ -66,6 +68,11 @@ export class HistoryImport {
     return places.map(({ format, path }) => ({ agent: format.name, path }));
   }
 
+  /** The conversations that each agent on this computer keeps and deletes, compared with the store. */
+  examine(): Promise<readonly AgentHistory[]> {
+    return examineHistories(this.#kernel, this.#system ? { system: this.#system } : {});
+  }
+
   /** Calls `listener` after each change of the state; returns a function that removes it. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
@@ -103,6 +110,7 @@ export class HistoryImport {
     const wanted = places.filter(({ format }) => !formats || formats.includes(format));
     const report = await importSources(this.#kernel, [...new Set(wanted.map(({ path }) => path))], {
       ...(formats && { formats }),
+      withOriginals: true,
       signal,
       onProgress: (progress) => this.#setState({ state: "running", startedAt, progress }),
     });

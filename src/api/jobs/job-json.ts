@@ -10,7 +10,7 @@ export function toReplayJob({ id, state, startedAt, endedAt, result, error }: Re
     type: "replay" as const,
     state,
     startedAt,
-    ...(endedAt !== undefined && { endedAt }),
+    endedAt,
     ...(result && { replay: result }),
     ...(error && { error }),
   };
@@ -25,7 +25,7 @@ export function toImportJob({ state: run, runs }: HistoryImport) {
     type: "import" as const,
     state: state === "indexing" ? ("running" as const) : state,
     startedAt,
-    ...(endedAt !== undefined && { endedAt }),
+    endedAt,
     import: { stage: state, ...rest },
     ...(error !== undefined && {
       error: {
@@ -46,7 +46,7 @@ export function toIndexJob({ state: run, runs }: IndexRun) {
     type: "index" as const,
     state,
     startedAt,
-    ...(endedAt !== undefined && { endedAt }),
+    endedAt,
     index: { indexed, embedded },
     ...(error !== undefined && {
       error: { code: "INDEX_FAILED", message: error, remedy: "Repair the cause and start again." },

@@ -163,7 +163,7 @@ const getBlob = defineDownload(
   async ({ services: { kernel }, caller, params }) => {
     await using session = await openOwn(kernel, caller, params.session);
     const entry = await requireEntry(session, checkEntryRef(caller, session, params.entry));
-    // A digest alone opens nothing: the entry must be the caller's, and must have the blob.
+    // Knowing a digest is not enough: the entry must be the caller's, and must have the blob.
     const part =
       entry.kind === "message"
         ? flattenParts(entry.message).find((one) => one.type === "blob" && one.digest === params.digest)

@@ -6,7 +6,7 @@ import { requireRecord } from "../core/own-sessions.ts";
 import { type ApiRoute, defineRoute, type RouteCall } from "../core/route.ts";
 import { requireJob, toImportJob, toIndexJob, toReplayJob } from "../jobs/job-json.ts";
 import { sessionIdSchema } from "../schemas/common-schemas.ts";
-import { jobSchema } from "../schemas/job-schemas.ts";
+import { historySchema, jobSchema } from "../schemas/job-schemas.ts";
 
 const tag = "Jobs";
 /** A conversation is held in memory while it is replayed. */
@@ -91,6 +91,24 @@ const listImportPlaces = defineRoute(
   },
 );
 
+const listHistories = defineRoute(
+  {
+    id: "listHistories",
+    method: "GET",
+    path: "/imports/histories",
+    tag,
+    summary: "List what agents on the gateway's machine keep and delete, compared with the store",
+    description:
+      "Only for the person who runs the gateway. A conversation that its agent deletes soon and that is not stored is kept by POST /imports.",
+    reply: z.object({ histories: z.array(historySchema) }),
+    errors: ["FORBIDDEN"],
+  },
+  async ({ services: { imports }, caller }) => {
+    checkMayImport(caller);
+    return { histories: await imports.examine() };
+  },
+);
+
 function checkMayImport(caller: ApiCaller): void {
   if (isAdminCaller(caller)) return;
   throw new ApiError("FORBIDDEN", "Only the person who runs the gateway may import files of its machine.");
@@ -161,6 +179,7 @@ export const JOB_ROUTES = [
   startReplay,
   startImport,
   listImportPlaces,
+  listHistories,
   listJobs,
   getJob,
   stopJob,

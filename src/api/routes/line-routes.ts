@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { isOnLine } from "../../conversation/is-on-line.ts";
-import { readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
+import { isOnLine, readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
 import { LonghaulError, type Session } from "../../index.ts";
 import { ApiError } from "../core/api-error.ts";
 import { about, defineSchema } from "../core/named-schema.ts";

@@ -1,24 +1,26 @@
 import { z } from "zod";
+import { buildCertificateName, formatCertificate } from "../../conversation/erasing/erasure-certificate.ts";
 import type { Kernel } from "../../index.ts";
-import type { BudgetRule } from "../../team-entry.ts";
-import { isAdminCaller } from "../core/api-caller.ts";
+import type { BudgetRule, BudgetStatus, Person } from "../../team-entry.ts";
+import { isAdminCaller, requireAdmin } from "../core/api-caller.ts";
+import { isConfirmed } from "../core/confirmation.ts";
 import { about } from "../core/named-schema.ts";
-import { requireAdmin } from "../core/require-admin.ts";
 import { type ApiRoute, defineRoute } from "../core/route.ts";
-import { limitQuery } from "../schemas/common-schemas.ts";
+import { confirmSchema, limitQuery } from "../schemas/common-schemas.ts";
 import {
   allowedModelsSchema,
   allowedUpstreamsSchema,
   auditEntrySchema,
   budgetRuleSchema,
   budgetSchema,
+  certificateSchema,
+  erasedCountsSchema,
   newTokenSchema,
   personNameSchema,
   personSchema,
   roleSchema,
 } from "../schemas/people-schemas.ts";
 import { queryNumber } from "../schemas/query-values.ts";
-import { describeBudgetStatus, describePerson } from "./person-json.ts";
 
 const tag = "People";
 const personParams = z.strictObject({ person: personNameSchema });
@@ -249,3 +251,77 @@ export const PEOPLE_ROUTES = [
   removeBudget,
   listAudit,
 ] as const satisfies readonly ApiRoute[];
+
+const ID_DIGITS = 12;
+
+/** A person with tokens and own budgets, in the form of the API. */
+async function describePerson({ team }: Kernel, person: Person) {
+  const now = Date.now();
+  const tokens = await team.tokens(person.name);
+  const budgets = (await team.budgets(person.name)).filter((budget) => budget.person === person.name);
+  return {
+    ...person,
+    models: person.models ?? null,
+    upstreams: person.upstreams ?? null,
+    tokens: tokens.map(({ digest, createdAt, expiresAt, revokedAt }) => ({
+      id: digest.slice(0, ID_DIGITS),
+      createdAt,
+      expiresAt: expiresAt ?? null,
+      revokedAt: revokedAt ?? null,
+      isValid: revokedAt === undefined && (expiresAt === undefined || expiresAt > now),
+    })),
+    budgets: budgets.map(describeBudgetStatus),
+  };
+}
+
+/** A budget in the form of the API. */
+function describeBudgetStatus(budget: BudgetStatus) {
+  const { person = null, project = null, model = null, resetsAt = null } = budget;
+  return { ...budget, person, project, model, resetsAt };
+}
+
+const erasePerson = defineRoute(
+  {
+    id: "erasePerson",
+    method: "POST",
+    path: "/people/{person}/erase",
+    tag: "People",
+    summary: "Erase a person with everything that is stored of them, after a preview; for admins",
+    description:
+      "The first call is a preview and returns `confirm`; the second call, with it, ends the tokens, erases conversations, memories, tasks and blobs from disk, removes tokens and budgets, and returns the certificate. It goes on if the caller leaves; the same call again returns the same certificate. There is no undo.",
+    params: z.strictObject({ person: personNameSchema }),
+    body: z.strictObject({ confirm: confirmSchema.optional() }),
+    reply: z.object({
+      person: z.string(),
+      isErased: z.boolean(),
+      counts: erasedCountsSchema,
+      confirm: z.string(),
+      certificate: about(certificateSchema.nullable(), "Null in a preview."),
+      text: about(z.string().nullable(), "The certificate for people to read."),
+      fileName: about(z.string().nullable(), "A name for the certificate's file."),
+    }),
+    errors: ["FORBIDDEN", "PERSON_NOT_FOUND", "PREVIEW_CHANGED", "TASK_CONFLICT"],
+  },
+  async ({ services: { erasures }, caller, params: { person }, body }) => {
+    requireAdmin(caller);
+    const begun = body.confirm === undefined ? undefined : erasures.findCertificate(person, body.confirm);
+    if (!begun) {
+      const { confirm, counts } = await erasures.preview(person);
+      if (!isConfirmed(confirm, body.confirm))
+        return { person, isErased: false, counts, confirm, certificate: null, text: null, fileName: null };
+    }
+    const confirm = body.confirm ?? "";
+    const certificate = await (begun ?? erasures.erase(person, confirm, { by: caller.id }));
+    return {
+      person,
+      isErased: true,
+      counts: certificate.removed,
+      confirm,
+      certificate,
+      text: formatCertificate(certificate),
+      fileName: buildCertificateName(certificate),
+    };
+  },
+);
+
+export const ERASURE_ROUTES = [erasePerson] as const satisfies readonly ApiRoute[];

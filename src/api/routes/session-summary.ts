@@ -1,4 +1,4 @@
-import { pickPublicMeta } from "../../conversation/public-meta.ts";
+import { pickPublicMeta } from "../../conversation/project-conversations.ts";
 import type { Kernel, Session, SessionRecord } from "../../index.ts";
 import { findResumeCommand } from "../../model/resume-command.ts";
 import { findOrigin } from "../../model/session-origin.ts";

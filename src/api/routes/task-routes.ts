@@ -42,21 +42,21 @@ function toTaskJson({ status, plan, isOwned }: TaskSketch) {
   return {
     id,
     session,
-    ...(parent !== undefined && { parent }),
-    ...(parentSession !== undefined && { parentSession }),
+    parent,
+    parentSession,
     agent,
     ...(plan?.title !== undefined && { title: plan.title }),
     state,
     mode,
-    ...(queue !== undefined && { queue }),
-    ...(person !== undefined && { person }),
+    queue,
+    person,
     ...(owner !== undefined && { worker: parseOwner(owner) }),
     isOwned,
     canResume,
     resumes,
     createdAt,
-    ...(settledAt !== undefined && { settledAt }),
-    ...(deadlineAt !== undefined && { deadlineAt }),
+    settledAt,
+    deadlineAt,
     ...(outcome && { outcome }),
   };
 }
@@ -132,8 +132,8 @@ const getTask = defineRoute(
     const { input, isolation } = sketch.plan ?? {};
     return {
       ...toTaskJson(sketch),
-      ...(input !== undefined && { input }),
-      ...(isolation !== undefined && { isolation }),
+      input,
+      isolation,
       ...(place !== undefined && { place, ...findWorktree(place) }),
       moves,
       spent,

@@ -4,17 +4,25 @@ import { readUsageEntries } from "../../conversation/spending/request-usage.ts";
 import type { SessionRecord } from "../../index.ts";
 import { mapPersonNames } from "../../model/session-owner.ts";
 import { addReport, EMPTY_LEDGER, readRetries } from "../../window-entry.ts";
-import { about } from "../core/named-schema.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
 import { listRecords, openOwn, requireRecord } from "../core/own-sessions.ts";
 import { type ApiRoute, defineRoute } from "../core/route.ts";
-import { limitQuery, sessionIdSchema, sessionParams } from "../schemas/common-schemas.ts";
+import {
+  limitQuery,
+  seqSchema,
+  sessionIdSchema,
+  sessionParams,
+  timeSchema,
+} from "../schemas/common-schemas.ts";
 import { queryNumber } from "../schemas/query-values.ts";
+import { comparisonSchema } from "../schemas/receipt-schemas.ts";
 import {
   controlReportSchema,
   GROUPING_NAMES,
   requestUsageSchema,
   usageReportSchema,
 } from "../schemas/usage-schemas.ts";
+import { placeEdits, readRequestPoints, thinPoints } from "../spending/session-curve.ts";
 import { computeCacheShare } from "../spending/session-usage.ts";
 
 const tag = "Usage";
@@ -61,7 +69,7 @@ const getUsage = defineRoute(
       by,
       rows: rows.map(({ name, title, totals: own, saved }) => ({
         name,
-        ...(title !== undefined && { title }),
+        title,
         totals: own,
         cacheShare: computeCacheShare(own),
         saved: saved && { savedCost: saved.savedCost, withoutCost: saved.withoutCost },
@@ -143,8 +151,8 @@ const listRequests = defineRoute(
       requests.push({
         seq,
         at,
-        ...(model !== undefined && { model }),
-        ...(request !== undefined && { request }),
+        model,
+        request,
         promptTokens: totals.inputTokens + totals.cacheReadTokens + totals.cacheWriteTokens,
         cacheShare: computeCacheShare(totals),
         totals,
@@ -156,3 +164,92 @@ const listRequests = defineRoute(
 );
 
 export const USAGE_ROUTES = [getUsage, getControl, listRequests] as const satisfies readonly ApiRoute[];
+
+const curveEditSchema = defineSchema(
+  "CurveEdit",
+  z.object({
+    overlay: z.string(),
+    seq: seqSchema,
+    at: timeSchema,
+    point: about(
+      z.number().int(),
+      "Index of the first point after the edit; the number of points if there is none yet.",
+    ),
+    type: z.enum(["replace", "hide", "summarize", "plan", "revert"]),
+    author: z.string(),
+    reason: z.string(),
+    isHolding: about(z.boolean(), "True while the overlay is in effect."),
+    tokens: about(comparisonSchema.nullable(), "Null if nobody measured them."),
+    thisCall: about(
+      comparisonSchema.nullable(),
+      "US dollars for the prompt of the call; null without prices.",
+    ),
+    nextCalls: about(comparisonSchema.nullable(), "US dollars for the prompt of each following call."),
+    breakEvenCalls: about(
+      z.number().nullable(),
+      "Calls until it has paid for itself; null if never or unknown.",
+    ),
+    leftEntries: about(z.number().int().nullable(), "Messages that left the window; null if unknown."),
+  }),
+  "An edit of the window on its curve.",
+);
+
+const curveSchema = defineSchema(
+  "Curve",
+  z.object({
+    session: z.string(),
+    requests: about(z.number().int(), "Number of requests with reported usage."),
+    stretch: about(z.number().int(), "Requests that one point stands for; it shows the largest of them."),
+    seqs: about(z.array(z.number().int()), "Seqs of the reports, ascending; the lists are parallel."),
+    times: z.array(timeSchema),
+    tokens: about(z.array(z.number()), "Sizes of the prompts."),
+    cacheShares: z.array(z.number().nullable()),
+    costs: about(z.array(z.number().nullable()), "US dollars of the requests; null if the price is unknown."),
+    edits: about(z.array(curveEditSchema), "Oldest first."),
+  }),
+  "The size of the window and its cached share over a conversation, with the edits.",
+);
+
+const MAX_POINTS = 100_000;
+const USUAL_POINTS = 20_000;
+const MAX_EDITS = 10_000;
+
+const getCurve = defineRoute(
+  {
+    id: "getCurve",
+    method: "GET",
+    path: "/sessions/{session}/curve",
+    tag: "Window",
+    summary: "Show the size of the window and its cached share over a conversation, with every edit",
+    description:
+      "For a chart: parallel lists with one point per request, and the edits with the main figures of their receipts. GET /sessions/{session}/receipts/{overlay} returns a whole receipt. The newest 10,000 edits are returned.",
+    params: sessionParams,
+    query: z.strictObject({
+      points: about(
+        queryNumber(100, MAX_POINTS).default(USUAL_POINTS),
+        "Maximum number of points; of a longer conversation the largest window of each stretch is returned.",
+      ),
+    }),
+    reply: curveSchema,
+    errors: ["SESSION_NOT_FOUND"],
+  },
+  async ({ services: { kernel }, caller, params, query, signal }) => {
+    await using session = await openOwn(kernel, caller, params.session);
+    const all = await readRequestPoints(session, (id) => kernel.modelFacts(id), signal);
+    const { points, stretch } = thinPoints(all, query.points);
+    const overlays = await session.overlays.list(MAX_EDITS);
+    return {
+      session: session.id,
+      requests: all.length,
+      stretch,
+      seqs: points.map(({ seq }) => seq),
+      times: points.map(({ at }) => at),
+      tokens: points.map(({ tokens }) => tokens),
+      cacheShares: points.map(({ cacheShare }) => cacheShare),
+      costs: points.map(({ cost }) => cost),
+      edits: placeEdits(overlays.toReversed(), points),
+    };
+  },
+);
+
+export const CURVE_ROUTES = [getCurve] as const satisfies readonly ApiRoute[];

@@ -74,6 +74,27 @@ const importSchema = defineSchema(
   }),
 );
 
+export const historySchema = defineSchema(
+  "History",
+  z.object({
+    agent: z.string(),
+    title: z.string(),
+    conversations: z.number().int(),
+    notStored: about(z.number().int(), "Conversations of which the store lacks some or all."),
+    deletedWithin7Days: about(z.number().int(), "Of these, how many the agent deletes within 7 days."),
+    deletedWithin30Days: z.number().int(),
+    retention: z.object({
+      days: about(
+        z.number().optional(),
+        "Days without a change after which the agent deletes a conversation.",
+      ),
+      mostPerProject: z.number().int().optional(),
+      rule: z.string(),
+    }),
+  }),
+  "The conversations of one agent on the gateway's machine.",
+);
+
 export const jobSchema = defineSchema(
   "Job",
   z.object({

@@ -1,11 +1,9 @@
 import type { AuditEntry } from "../../team-entry.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
-import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printLines } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
+import { printJson, printLines } from "../print-lines.ts";
 import { type Column, renderTable } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -41,7 +39,7 @@ export const auditCommand = defineCommand({
       if (page.length < PAGE) break;
       after = page.at(-1)?.seq ?? after;
     }
-    if (options.json) await printTo(context.stdout, `${toSafeJson({ entries, problem: problem ?? null })}\n`);
+    if (options.json) await printJson(context, { entries, problem: problem ?? null });
     else {
       const view = { width: context.columns.stdout, paint: choosePaint(context, options) };
       const rows = entries.map(({ seq, at, actor, act, target, details }) => [

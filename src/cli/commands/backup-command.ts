@@ -1,15 +1,14 @@
 import { resolve } from "node:path";
 import { hidePassword } from "../../base/postgres-url.ts";
-import { type BackupManifest, backupStore, verifyBackup } from "../../log-entry.ts";
+import { type BackupManifest, backupStore, restoreStore, verifyBackup } from "../../log-entry.ts";
 import { defineCommand } from "../cli-command.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatBytes } from "../format-bytes.ts";
 import { formatQuantity } from "../format-count.ts";
 import { formatTime } from "../format-time.ts";
-import { getStoreUrl, requireStore } from "../open-store.ts";
-import { printLines } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
+import { getStorePath, getStoreUrl, requireStore } from "../open-store.ts";
+import { printDone, printJson, printLines } from "../print-lines.ts";
 import { quoteShellWord } from "../quote-shell-word.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -41,9 +40,12 @@ export const backupCommand = defineCommand({
     const manifest = options.verify
       ? await verifyBackup(path, { signal })
       : await backupStore(requireStore(context, options), path, { signal });
-    if (options.json) await printTo(context.stdout, `${toSafeJson({ path, ...manifest })}\n`);
-    else if (!options.quiet)
-      await printLines(context, renderBackup(manifest, path, options.verify === true).map(escapeLine));
+    await printDone(
+      context,
+      options,
+      () => ({ path, ...manifest }),
+      () => renderBackup(manifest, path, options.verify === true).map(escapeLine),
+    );
     return manifest.damagedBlobs.length === 0 ? EXIT.fine : EXIT.incomplete;
   },
 });
@@ -72,3 +74,41 @@ function buildDumpCommand(url: string, file: string): string {
   ];
   return `pg_dump ${words.map(quoteShellWord).join(" ")}`;
 }
+
+/** Copies a verified backup into a store. */
+export const restoreCommand = defineCommand({
+  name: "restore",
+  summary: "check a backup and copy it into a new store",
+  usage: ["restore <backup> [--store PATH] [--replace]"],
+  about:
+    "Every digest of the backup is checked; a damaged backup is refused and nothing changes. The store must not exist yet. With --replace an existing store is moved aside, never deleted, and its trusted files and connected agents stay in effect; first stop all programs that use it.",
+  options: {
+    replace: { type: "boolean", help: "move an existing store aside" },
+  },
+  maxOperands: 1,
+  examples: [
+    "longhaul restore ~/backups/longhaul-monday",
+    "longhaul restore ~/backups/longhaul-monday --store ~/restored",
+  ],
+  async run(context, { operands, options }) {
+    const [backup] = operands;
+    if (backup === undefined) throw new UsageError("name the folder of a backup");
+    const store = getStorePath(context, options);
+    const { signal } = context;
+    const replace = options.replace === true;
+    const { manifest, movedTo } = await restoreStore(resolve(context.cwd, backup), store, {
+      replace,
+      signal,
+    });
+    if (options.json) await printJson(context, { store, movedTo: movedTo ?? null, ...manifest });
+    else if (!options.quiet) {
+      const { sessions, entries } = manifest;
+      const lines = [
+        `Restored ${formatQuantity(sessions, "session")} with ${formatQuantity(entries, "entry", "entries")} to ${store}.`,
+        ...(movedTo === undefined ? [] : [`The former store is now ${movedTo}.`]),
+      ];
+      await printLines(context, lines.map(escapeLine));
+    }
+    return EXIT.fine;
+  },
+});

@@ -1,11 +1,14 @@
-import { openKernel } from "../../index.ts";
+import { resolve } from "node:path";
+import { openKernel, type RepairReport, repairStore } from "../../index.ts";
 import type { StoreCheck, StoreDamage } from "../../log-entry.ts";
 import { defineCommand } from "../cli-command.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatCount, formatQuantity } from "../format-count.ts";
-import { requireStoreOptions } from "../open-store.ts";
+import { requireStore, requireStoreOptions } from "../open-store.ts";
+import { printDone, printJson } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
+import { UsageError } from "../usage-error.ts";
 
 /** Reads a whole store and reports damage. */
 export const checkCommand = defineCommand({
@@ -34,7 +37,7 @@ export const checkCommand = defineCommand({
     }
     await using kernel = await openKernel({ ...requireStoreOptions(context, options), readOnly: true });
     const found = await kernel.check({ signal: context.signal });
-    if (options.json) await printTo(context.stdout, `${toSafeJson(found)}\n`);
+    if (options.json) await printJson(context, found);
     else await printTo(context.stdout, renderReport(found, options.quiet === true).join("\n"));
     return found.damages === 0 ? EXIT.fine : EXIT.incomplete;
   },
@@ -63,4 +66,44 @@ function formatDamage({ kind, entry, digest, problem }: StoreDamage): string {
   if (kind === "structure") return `database: ${problem}`;
   if (kind === "blob") return `${entry} refers to blob ${digest?.slice(0, 12)}: ${problem}`;
   return `${entry}: ${problem}`;
+}
+
+/** Copies everything readable of a damaged store into a new one. */
+export const repairCommand = defineCommand({
+  name: "repair",
+  summary: "copy all readable data of a damaged store into a new store",
+  usage: ["repair --out <folder> [options]"],
+  about:
+    "The damaged store is only read. Sessions keep their ids and entries their numbers; an unreadable entry keeps its place, marked as damaged. First stop all programs that write to the store.",
+  options: {
+    out: { type: "string", short: "o", value: "PATH", help: "folder of the new store; must be empty" },
+  },
+  maxOperands: 0,
+  examples: ["longhaul repair --out ~/.longhaul-repaired"],
+  async run(context, { options }) {
+    if (options.out === undefined) throw new UsageError("--out is missing; name a folder for the new store");
+    const to = resolve(context.cwd, options.out);
+    const repaired = await repairStore(requireStore(context, options), to);
+    const isWhole = isComplete(repaired);
+    await printDone(
+      context,
+      options,
+      () => ({ out: to, ...repaired }),
+      () => [renderRepair(to, repaired).join("\n")],
+    );
+    return isWhole ? EXIT.fine : EXIT.incomplete;
+  },
+});
+
+function isComplete({ damagedEntries, damagedBlobs, incompleteTables }: RepairReport): boolean {
+  return damagedEntries.length + damagedBlobs.length + incompleteTables.length === 0;
+}
+
+function renderRepair(to: string, repaired: RepairReport): readonly string[] {
+  const { sessions, entries, blobs, damagedEntries, damagedBlobs, incompleteTables } = repaired;
+  const lines = damagedEntries.map((entry) => `${escapeLine(entry)} could not be read.`);
+  for (const digest of damagedBlobs) lines.push(`Blob ${digest.slice(0, 12)} could not be read.`);
+  for (const table of incompleteTables) lines.push(`Some rows of the table ${table} could not be read.`);
+  const saved = `${formatQuantity(sessions, "session")}, ${formatQuantity(entries, "entry", "entries")}, ${formatQuantity(blobs, "blob")}`;
+  return [...lines, `Wrote ${saved} to ${escapeLine(to)}.`];
 }

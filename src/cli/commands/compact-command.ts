@@ -4,14 +4,13 @@ import { choosePaint } from "../choose-paint.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { renderWindowDiff } from "../compacting/render-window-diff.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
 import { formatQuantity } from "../format-count.ts";
 import { formatDollars } from "../format-dollars.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printLines } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
+import { printResult } from "../print-lines.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
 import { formatTokenChange, parseTokensOption } from "../tokens.ts";
 import { UsageError } from "../usage-error.ts";
@@ -69,9 +68,12 @@ export const compactCommand = defineCommand({
       ...(options["dry-run"] && { dryRun: true }),
       signal: context.signal,
     });
-    if (options.json)
-      await printTo(context.stdout, `${toSafeJson(toCompactedJson(session.id, compacted))}\n`);
-    else await printLines(context, renderCompaction(context, options, compacted));
+    await printResult(
+      context,
+      options,
+      () => toCompactedJson(session.id, compacted),
+      () => renderCompaction(context, options, compacted),
+    );
     return EXIT.fine;
   },
 });

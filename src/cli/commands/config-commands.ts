@@ -1,13 +1,18 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { isLonghaulError, LonghaulError } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";
-import { type CommandGroup, defineCommand } from "../cli-command.ts";
+import { type CommandGroup, type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { changeSetting, type WrittenSetting } from "../configuring/change-setting.ts";
-import { listSettingsFiles, readSettings } from "../configuring/describe-settings.ts";
+import { readAgentFile, replaceAgentFile } from "../connecting/agent-file.ts";
+import { ConfigSyntaxError } from "../connecting/syntax/config-syntax.ts";
+import { jsonSyntax } from "../connecting/syntax/json-syntax.ts";
 import { renderRows } from "../context/labeled-row.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { nearestWords } from "../nearest-words.ts";
-import { printLines } from "../print-lines.ts";
+import { getStorePath } from "../open-store.ts";
+import { printJson, printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -40,7 +45,7 @@ const getCommand = defineCommand({
     const settings = await readSettings(context, options, key);
     if (!settings) throw await createUnknownKeyError(context, options, key ?? "");
     if (options.json) {
-      await printTo(context.stdout, `${toSafeJson(key === undefined ? { settings } : settings[0])}\n`);
+      await printJson(context, key === undefined ? { settings } : settings[0]);
       return EXIT.fine;
     }
     if (key !== undefined) {
@@ -104,7 +109,7 @@ const pathCommand = defineCommand({
     const files = await listSettingsFiles(context, options);
     const { SETTING_VARIABLES } = await import("../../gateway/config/index.ts");
     const variables = SETTING_VARIABLES.filter((name) => context.env[name]);
-    if (options.json) await printTo(context.stdout, `${toSafeJson({ variables, files })}\n`);
+    if (options.json) await printJson(context, { variables, files });
     else {
       const lines = files.map(({ level, path, exists, isInEffect }) => {
         const state = !exists
@@ -158,7 +163,7 @@ async function report(
   written: WrittenSetting,
 ): Promise<number> {
   const { key, value, path, isChanged, isTrusted } = written;
-  if (options.json) await printTo(context.stdout, `${toSafeJson(written)}\n`);
+  if (options.json) await printJson(context, written);
   else if (!options.quiet) {
     const words = value === null ? `${key} is not set` : `${key} is ${JSON.stringify(value)}`;
     const hint = isTrusted === false ? ['It has no effect before "longhaul trust".'] : [];
@@ -186,4 +191,157 @@ async function createUnknownKeyError(
   const [nearest] = nearestWords(key, names);
   const hint = nearest === undefined ? '; "longhaul config get" lists all' : `; did you mean ${nearest}?`;
   return new UsageError(`there is no setting ${JSON.stringify(key)}, or it has no value${hint}`);
+}
+
+/** A file that may hold settings. */
+interface SettingsFile {
+  readonly level: "project" | "user";
+  readonly path: string;
+  readonly exists: boolean;
+  /** True if its settings take effect. */
+  readonly isInEffect: boolean;
+}
+
+/** One setting in force. */
+interface EffectiveSetting {
+  readonly key: string;
+  readonly value: unknown;
+  readonly source: string;
+}
+
+/** Lists the files with settings, in order of precedence. */
+async function listSettingsFiles(
+  context: CliContext,
+  options: CommonValues & { readonly config?: string },
+): Promise<readonly SettingsFile[]> {
+  const { chooseUserFile, findUserFolder, isTrusted, listProjectFiles } = await import(
+    "../../gateway/config/index.ts"
+  );
+  const places = getPlaces(context, options);
+  const folder = findUserFolder(places);
+  const projects = listProjectFiles(places).map((path, index): SettingsFile => {
+    const isKnown = folder !== undefined && isTrusted(folder, path, readFileSync(path));
+    return { level: "project", path, exists: true, isInEffect: index === 0 && isKnown };
+  });
+  const user = chooseUserFile(places);
+  if (user === undefined) return projects;
+  const exists = existsSync(user);
+  return [...projects, { level: "user", path: user, exists, isInEffect: exists }];
+}
+
+/** Reads the settings in force, at a key or all of them, with the source of each. */
+async function readSettings(
+  context: CliContext,
+  options: CommonValues & { readonly config?: string },
+  key: string | undefined,
+): Promise<readonly EffectiveSetting[] | undefined> {
+  const { getConfigValue, loadConfig, parseConfigKey } = await import("../../gateway/config/index.ts");
+  const { config, sources } = loadConfig({ ...getPlaces(context, options), flags: {} });
+  if (key === undefined)
+    return Object.entries(config).map(([name, value]) => ({
+      key: name,
+      value,
+      source: sources[name as keyof typeof sources],
+    }));
+  const names = parseConfigKey(key);
+  const value = getConfigValue(config, names);
+  if (value === undefined) return undefined;
+  return [{ key, value, source: sources[names[0] as keyof typeof sources] }];
+}
+
+function getPlaces(context: CliContext, options: CommonValues & { readonly config?: string }) {
+  const { cwd, home, env } = context;
+  const store = getStorePath(context, options);
+  return { cwd, home, env, store, ...(options.config !== undefined && { path: options.config }) };
+}
+
+/** A change of the configuration. */
+interface SettingRequest {
+  readonly key: string;
+  /** As typed: JSON, or a plain text; undefined removes the setting. */
+  readonly value: string | undefined;
+  /** Changes the project's file instead of the user's. */
+  readonly isProject: boolean;
+}
+
+/** A written change. */
+interface WrittenSetting {
+  readonly key: string;
+  readonly value: unknown;
+  readonly path: string;
+  readonly isChanged: boolean;
+  /** For a project's file: false if it has no effect before "longhaul trust". */
+  readonly isTrusted?: boolean;
+}
+
+/** Changes one setting of a file; comments, order and indentation stay, and an invalid result is never written. */
+async function changeSetting(
+  context: CliContext,
+  options: CommonValues & { readonly config?: string },
+  { key, value, isProject }: SettingRequest,
+): Promise<WrittenSetting> {
+  const config = await import("../../gateway/config/index.ts");
+  const names = config.parseConfigKey(key);
+  const store = getStorePath(context, options);
+  const { cwd, home, env } = context;
+  const places = { cwd, home, env, store, ...(options.config !== undefined && { path: options.config }) };
+  const path = isProject ? findProjectFile(context) : config.chooseUserFile(places);
+  if (path === undefined)
+    throw new UsageError("there is no folder for a configuration; name a file with --config");
+  if (isProject && !config.isProjectKey(names[0]))
+    throw new UsageError(`a project may not set ${names[0]}; leave out --project to change your own file`);
+  const file = readAgentFile(path);
+  const trustFolder = config.findUserFolder(places) ?? store;
+  const wasTrusted =
+    file.bytes === undefined || (existsSync(path) && config.isTrusted(trustFolder, path, file.bytes));
+  const candidates = value === undefined ? [undefined] : listReadings(value);
+  let failure: unknown;
+  for (const candidate of candidates) {
+    const text = editText(path, () =>
+      candidate === undefined
+        ? jsonSyntax.remove(file.text || "{}\n", names)
+        : jsonSyntax.setRaw(file.text, names, candidate),
+    );
+    try {
+      config.checkFileContent(config.parseConfig(Buffer.from(text)), places, path);
+    } catch (error) {
+      if (!isLonghaulError(error, "CONFIG_INVALID")) throw error;
+      failure ??= error;
+      continue;
+    }
+    const isChanged = text !== file.text && !(candidate === undefined && file.bytes === undefined);
+    if (isChanged) replaceAgentFile(file, text);
+    const written = { key, value: candidate === undefined ? null : JSON.parse(candidate), path, isChanged };
+    if (!isProject) return written;
+    if (isChanged && wasTrusted) config.trustContent(trustFolder, path, readFileSync(path), Date.now());
+    return { ...written, isTrusted: wasTrusted };
+  }
+  throw failure;
+}
+
+/** The values that a typed text may mean: its JSON value, then the text itself. */
+function listReadings(value: string): readonly string[] {
+  const asText = JSON.stringify(value);
+  try {
+    return [JSON.stringify(JSON.parse(value)), asText];
+  } catch {
+    return [asText];
+  }
+}
+
+function findProjectFile({ cwd }: CliContext): string {
+  const names = ["longhaul.json", "longhaul.gateway.json"].map((name) => join(cwd, name));
+  return names.find((name) => existsSync(name)) ?? (names[0] as string);
+}
+
+function editText(path: string, edit: () => string): string {
+  try {
+    return edit();
+  } catch (error) {
+    if (!(error instanceof ConfigSyntaxError)) throw error;
+    throw new LonghaulError("CONFIG_INVALID", `${path} was not changed: ${error.message}.`, {
+      cause: error,
+      details: { path, problems: 1, keys: "the file" },
+    });
+  }
 }

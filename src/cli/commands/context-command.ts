@@ -4,12 +4,11 @@ import { toContextJson } from "../context/context-json.ts";
 import { buildContextReport } from "../context/context-report.ts";
 import { renderContext } from "../context/render-context.ts";
 import { openDescribedWindow, WINDOW_OPTIONS } from "../context/window-options.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printLines } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
+import { printJson, printLines } from "../print-lines.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -52,7 +51,7 @@ export const contextCommand = defineCommand({
       kernel,
     });
     if (options.json) {
-      await printTo(context.stdout, `${toSafeJson(toContextJson(report))}\n`);
+      await printJson(context, toContextJson(report));
       return EXIT.fine;
     }
     if (!options.quiet) {

@@ -105,13 +105,17 @@ async function examineStorage(
   path: string,
   treat: (found: readonly Finding[]) => Promise<void>,
 ): Promise<void> {
-  if (!isStoreThere(context, options))
+  const { examineLocalHistories, judgeHistories } = await import("../histories/examine-local-histories.ts");
+  if (!isStoreThere(context, options)) {
+    await treat(judgeHistories(await examineLocalHistories(context, undefined)));
     return treat([{ area: "database", level: "ok", text: `there is no store at ${path} yet` }]);
+  }
   const { examineStore } = await import("../doctor/examine-store.ts");
   try {
     await using kernel = await openExistingStore(context, options);
     const { signal } = context;
     await treat(await examineStore(kernel, { path, isDeep: options.deep === true, signal }));
+    await treat(judgeHistories(await examineLocalHistories(context, kernel)));
   } catch (error) {
     if (!isLonghaulError(error) || error.code === "ABORTED") throw error;
     await treat([{ area: "database", level: "problem", text: error.message, remedy: "see the message" }]);

@@ -1,18 +1,19 @@
-import { resolve } from "node:path";
-import { exportSession, type OutputPiece, WRITERS, type Writer } from "../../formats/index.ts";
+import { extname, join, normalize, resolve, sep } from "node:path";
+import { exportSession, type OnDamage, type OutputPiece, WRITERS, type Writer } from "../../formats/index.ts";
+import type { Kernel, SessionId } from "../../index.ts";
 import { findSessionOwner } from "../../model/session-owner.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, escapeText, toSafeJson } from "../escape.ts";
+import { escapeLine, escapeText } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { type WrittenFiles, writeFiles } from "../exporting/write-files.ts";
+import { findPathKind, StagingFolder, TargetExistsError } from "../exporting/staging-folder.ts";
 import { findNamed } from "../find-named.ts";
 import { findSession } from "../find-session.ts";
 import { formatBytes } from "../format-bytes.ts";
 import { formatQuantity } from "../format-count.ts";
 import { openExistingStore } from "../open-store.ts";
 import { createPagedPrinter } from "../paged-printer.ts";
-import { printTo } from "../printer.ts";
+import { printJson } from "../print-lines.ts";
 import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
 import { getActor } from "../team/person-options.ts";
 import { UsageError } from "../usage-error.ts";
@@ -77,8 +78,7 @@ export const exportCommand = defineCommand({
       isForced: options.force === true,
     };
     const written = await writeFiles(kernel, session, target, { signal: context.signal, onDamage });
-    if (options.json)
-      await printTo(context.stdout, `${toSafeJson({ session, writer: writer.name, ...written })}\n`);
+    if (options.json) await printJson(context, { session, writer: writer.name, ...written });
     else if (!options.quiet) context.stderr.write(formatWritten(target.out, written));
     return exitCode;
   },
@@ -109,4 +109,89 @@ function formatWritten(out: string, { files: [first, ...others], sizeBytes }: Wr
   const what =
     others.length > 0 ? `${formatQuantity(others.length + 1, "file")} in ${out}` : (first ?? "nothing");
   return `wrote ${escapeLine(what)}, ${formatBytes(sizeBytes)}\n`;
+}
+
+/** Files that an export wrote. */
+interface WrittenFiles {
+  readonly files: readonly string[];
+  readonly sizeBytes: number;
+}
+
+/** Exports a session, and its sub-agents if requested, into files: all of them or none. */
+async function writeFiles(
+  kernel: Kernel,
+  id: SessionId,
+  wanted: ExportTarget,
+  { signal, onDamage }: { readonly signal: AbortSignal; readonly onDamage: OnDamage },
+): Promise<WrittenFiles> {
+  const placing = await createPathMapper(wanted);
+  await using staging = await StagingFolder.createNextTo(wanted.out, wanted.isForced);
+  const stage = async (session: SessionId) => {
+    const place = placing(session);
+    for await (const { file, text } of exportSession(kernel, session, wanted.writer, onDamage)) {
+      signal.throwIfAborted();
+      await staging.write(place(file), text);
+    }
+  };
+  await stage(id);
+  if (wanted.withChildren) for await (const child of listDescendants(kernel, id)) await stage(child);
+  await staging.commit();
+  return { files: staging.files, sizeBytes: staging.sizeBytes };
+}
+
+const PAGE_SESSIONS = 100;
+
+/** Yields all sub-agents below a session, each after its parent. Forks are separate conversations and left out. */
+async function* listDescendants(kernel: Kernel, id: SessionId): AsyncGenerator<SessionId> {
+  await using session = await kernel.session(id);
+  for (let before: SessionId | undefined; ; ) {
+    const page = await session.children({ limit: PAGE_SESSIONS, ...(before !== undefined && { before }) });
+    for (const child of page) {
+      if (child.relation !== "child") continue;
+      yield child.id;
+      yield* listDescendants(kernel, child.id);
+    }
+    if (page.length < PAGE_SESSIONS) return;
+    before = page.at(-1)?.id;
+  }
+}
+
+/** Maps a file name from a writer to its path on disk. */
+type PathMapper = (file: string) => string;
+
+/** Export request. */
+interface ExportTarget {
+  readonly out: string;
+  readonly writer: Writer;
+  /** Also export sub-agents, each into its own file; folder writers include them anyway. */
+  readonly withChildren: boolean;
+  readonly isForced: boolean;
+}
+
+/** Returns the placing of each session's files. Refuses impossible targets before anything is read. */
+async function createPathMapper(wanted: ExportTarget): Promise<(session: SessionId) => PathMapper> {
+  const { out, writer, withChildren, isForced } = wanted;
+  const there = await findPathKind(out);
+  if (there === "file" && (writer.isFolder || withChildren)) {
+    throw new UsageError(`--out is the file ${out}; expected a folder`);
+  }
+  if (writer.isFolder) return () => mapIntoFolder(out);
+  if (withChildren) return (session) => (file) => join(out, `${toFileName(session)}${extname(file)}`);
+  if (there === "folder") return () => mapIntoFolder(out);
+  if (there === "file" && !isForced) throw new TargetExistsError(out);
+  return () => () => out;
+}
+
+function toFileName(session: SessionId): string {
+  return session.replace(/[^\w.-]+/g, "_").replace(/^\.+/, "_");
+}
+
+/** Places files below a folder; throws if a foreign id in a file name would lead outside. */
+export function mapIntoFolder(folder: string): PathMapper {
+  return (file) => {
+    const relative = normalize(file);
+    const isOutside = relative.split(sep).includes("..") || relative.startsWith(sep) || /^\w:/.test(relative);
+    if (!isOutside && relative !== ".") return join(folder, relative);
+    throw new Error(`A writer named the file ${JSON.stringify(file)}, which is not below its folder.`);
+  };
 }

@@ -3,11 +3,12 @@ import type { FreedCounts } from "../../log-entry.ts";
 import { askYesNo } from "../ask-yes-no.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
 import { formatQuantity } from "../format-count.ts";
 import { openExistingStore } from "../open-store.ts";
+import { printJson } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
 import { getSessionScope, type SessionScope } from "../sessions/session-scope.ts";
 import { UsageError } from "../usage-error.ts";
@@ -75,8 +76,7 @@ export const forgetCommand = defineCommand({
     const files = path === undefined ? undefined : await kernel.memory.forgetFiles([path]);
     const forgotten: { name: string; kind: string; freed: FreedCounts }[] = [];
     for (const { name, kind, forget } of targets) forgotten.push({ name, kind, freed: await forget() });
-    if (options.json)
-      await printTo(context.stdout, `${toSafeJson({ forgotten, ...(files !== undefined && { files }) })}\n`);
+    if (options.json) await printJson(context, { forgotten, files });
     else if (!options.quiet) {
       const lines = forgotten.map(({ name }) => `Forgot ${escapeLine(name)}.\n`);
       if (files !== undefined) lines.push(`Removed ${formatQuantity(files, "file")} from the index.\n`);

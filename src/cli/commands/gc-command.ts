@@ -2,13 +2,11 @@ import type { CollectedGarbage } from "../../log-entry.ts";
 import { askYesNo } from "../ask-yes-no.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatBytes } from "../format-bytes.ts";
 import { formatQuantity } from "../format-count.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printLines } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
+import { printJson, printLines } from "../print-lines.ts";
 
 /** Content younger than this stays: its writer may be about to refer to it. */
 const MIN_AGE_MS = 60 * 60 * 1_000;
@@ -44,7 +42,7 @@ export const gcCommand = defineCommand({
     if (options.json) {
       const counts = { blobs, blobBytes, temporaryFiles, temporaryBytes, drafts };
       const vacuum = { reclaimableBytes, vacuumedBytes: freedBytes };
-      await printTo(context.stdout, `${toSafeJson({ isDryRun: !isWanted, ...counts, ...vacuum })}\n`);
+      await printJson(context, { isDryRun: !isWanted, ...counts, ...vacuum });
     } else if (!options.quiet) {
       const lines = [renderGarbage(collected, isWanted)];
       if (freedBytes > 0) lines.push(`Returned ${formatBytes(freedBytes)} to the file system.`);

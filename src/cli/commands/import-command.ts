@@ -1,8 +1,10 @@
 import { resolve } from "node:path";
-import { FORMATS } from "../../formats/index.ts";
+import { FORMATS, findEncryptedHistories, findSourcePlaces } from "../../formats/index.ts";
 import { defineCommand } from "../cli-command.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findNamed } from "../find-named.ts";
+import { formatQuantity } from "../format-count.ts";
 import { choosePlaces } from "../importing/choose-places.ts";
 import { importOnce } from "../importing/import-once.ts";
 import { parseSince } from "../importing/parse-since.ts";
@@ -49,8 +51,22 @@ export const importCommand = defineCommand({
       ...(formats && { formats }),
       ...(options.since !== undefined && { since: parseSince(options.since, Date.now()) }),
     };
+    const { home, platform, env } = context;
+    for (const { title, path, files, reason } of await findEncryptedHistories({ home, platform, env }))
+      if (!options.quiet && !options.json)
+        context.stderr.write(
+          `longhaul: ${title} has ${formatQuantity(files, "file")} in ${escapeLine(path)}, which cannot be imported: ${reason}.\n`,
+        );
     const named = operands.map((path) => resolve(context.cwd, path));
     const isAgreed = options.yes === true || isDryRun;
+    if (options.watch && named.length === 0 && isAgreed) {
+      // Agents that are installed later are watched too.
+      const findPaths = async () =>
+        (await findSourcePlaces({ home, platform, env }))
+          .filter(({ format }) => !formats || formats.includes(format))
+          .map(({ path }) => path);
+      return watchImports(context, options, async () => [...new Set(await findPaths())], choice);
+    }
     const paths = named.length > 0 ? named : await choosePlaces(context, options, choice, isAgreed);
     if (paths.length === 0) return EXIT.fine;
     if (options.watch) return watchImports(context, options, paths, choice);

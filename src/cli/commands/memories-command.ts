@@ -1,16 +1,19 @@
-import type { Kernel, RememberedFact } from "../../index.ts";
-import { parseEntryId } from "../../index.ts";
+import { text as readAll } from "node:stream/consumers";
+import { type Kernel, parseEntryId, type RememberedFact } from "../../index.ts";
+import type { MemoryEvent, Validity } from "../../memory-entry.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
+import { formatAgo, formatTime } from "../format-time.ts";
 import { buildMemoryFilter, parseValidity } from "../memory/parse-memory-options.ts";
-import { renderHistory, renderMemories } from "../memory/render-memories.ts";
-import { openExistingStore } from "../open-store.ts";
+import { openExistingStore, openStore } from "../open-store.ts";
+import type { Paint } from "../paint.ts";
 import { parseCountOption } from "../parse-arguments.ts";
-import { printLines } from "../print-lines.ts";
+import { printDone, printJson, printResult } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
+import { type Column, renderTable } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
 import { fitText } from "../width.ts";
 
@@ -152,7 +155,7 @@ async function changeMemories(
       throw new UsageError(`${id} is no memory; "longhaul memories" lists them`);
     changed.push(await apply(kernel.memories(session.slice(MEMORY_PREFIX.length)), id));
   }
-  if (options.json) await printTo(context.stdout, `${toSafeJson({ changed })}\n`);
+  if (options.json) await printJson(context, { changed });
   else if (!options.quiet) {
     const lines = changed.map(
       ({ id, text }) => `${words} ${escapeLine(id)}: ${fitText(escapeLine(text), 60)}\n`,
@@ -168,6 +171,126 @@ async function print(
   value: Readonly<Record<string, unknown>>,
   render: () => readonly string[],
 ): Promise<void> {
-  if (options.json) await printTo(context.stdout, `${toSafeJson(value)}\n`);
-  else await printLines(context, render());
+  await printResult(
+    context,
+    options,
+    () => value,
+    () => render(),
+  );
 }
+
+/** A memory in a list. */
+type ListedMemory = RememberedFact & { readonly isPinned: boolean };
+
+interface TableOptions {
+  readonly now: number;
+  readonly width: number;
+  readonly paint: Paint;
+}
+
+const VALID: Column = { title: "valid" };
+
+/** Builds the table of memories; the dates have a column only if there are any. */
+function renderMemories(memories: readonly ListedMemory[], options: TableOptions): readonly string[] {
+  const hasDates = memories.some(({ from, until }) => from !== undefined || until !== undefined);
+  const columns: readonly Column[] = [
+    { title: "memory", look: "cyan" },
+    { title: "by" },
+    { title: "when" },
+    { title: "pin" },
+    ...(hasDates ? [VALID] : []),
+    { title: "text", shrinks: "first" },
+  ];
+  const rows = memories.map((memory) => [
+    memory.id,
+    describeOrigin(memory),
+    formatAgo(memory.at, options.now),
+    memory.isPinned ? "pin" : "",
+    ...(hasDates ? [describeValidity(memory)] : []),
+    memory.text,
+  ]);
+  return renderTable(columns, rows, options);
+}
+
+/** Builds the table of changes. */
+function renderHistory(history: readonly MemoryEvent[], options: TableOptions): readonly string[] {
+  const columns: readonly Column[] = [
+    { title: "when" },
+    { title: "change" },
+    { title: "by" },
+    { title: "memory", look: "cyan" },
+    { title: "text", shrinks: "first" },
+  ];
+  const rows = history.map((event) => [
+    formatTime(event.at),
+    [event.change, describeValidity(event)].filter((word) => word !== "").join(" "),
+    event.by ?? "",
+    event.memory ?? "",
+    event.text ??
+      (event.change === "restored" ? "a forgotten or rejected value may be saved again" : "(erased)"),
+  ]);
+  return renderTable(columns, rows, options);
+}
+
+function describeOrigin({ by, trust }: RememberedFact): string {
+  if (trust === "rejected") return `${by}, rejected`;
+  return trust === by ? by : `${by}, accepted`;
+}
+
+function describeValidity({ from, until }: Validity): string {
+  const words = [
+    ...(from === undefined ? [] : [`from ${formatDate(from)}`]),
+    ...(until === undefined ? [] : [`until ${formatDate(until)}`]),
+  ];
+  return words.join(" ");
+}
+
+/** A local day, with the time if it is not midnight. */
+function formatDate(at: number): string {
+  const text = formatTime(at);
+  return text.endsWith(" 00:00:00") ? text.slice(0, 10) : text.slice(0, 16);
+}
+
+/** Stores a memory for an agent. */
+export const rememberCommand = defineCommand({
+  name: "remember",
+  summary: "store a memory for an agent",
+  usage: ["remember <text> [options]"],
+  about:
+    'Every call shows an agent its ten most recent memories; recall finds all of them. "-" reads the text from standard input. Mark text that an agent writes by itself with --by agent, and words of others with --by quoted: they count as notes, not as your instructions. A value that you forgot or rejected is refused from agents; remembering it yourself makes it welcome again.',
+  options: {
+    agent: { type: "string", value: "NAME", help: 'agent that owns the memory (default: "default")' },
+    by: { type: "string", value: "WHO", help: "origin of the memory: user, agent or quoted (default: user)" },
+    from: { type: "string", value: "DATE", help: "the memory holds from this date on" },
+    until: { type: "string", value: "DATE", help: "the memory holds until this date" },
+  },
+  maxOperands: Number.POSITIVE_INFINITY,
+  examples: [
+    'longhaul remember "Answer in German."',
+    'longhaul remember --agent support "Refunds above 500 euros need a second signature."',
+    'longhaul remember --until 2026-12-31 "Deploys are frozen."',
+    "pbpaste | longhaul remember -",
+  ],
+  async run(context, { operands, options }) {
+    const by = options.by ?? "user";
+    if (by !== "user" && by !== "agent" && by !== "quoted")
+      throw new UsageError(`--by is ${JSON.stringify(by)}; expected user, agent or quoted`);
+    const dates = parseValidity({
+      ...(options.from !== undefined && { from: options.from }),
+      ...(options.until !== undefined && { until: options.until }),
+    });
+    const isInput = operands.length === 1 && operands[0] === "-";
+    const text = isInput ? await readAll(context.stdin) : operands.join(" ");
+    if (text.trim() === "") throw new UsageError("the text to remember is empty");
+    await using kernel = await openStore(context, options);
+    const memory = await kernel.memories(options.agent).remember(text, { by, ...dates });
+    if (!memory) throw new UsageError("the text to remember is empty");
+    await printDone(
+      context,
+      options,
+      () => ({ memory }),
+      () => [`Remembered ${escapeLine(memory.id)}: ${fitText(escapeLine(memory.text), 60)}`],
+    );
+    return EXIT.fine;
+  },
+});

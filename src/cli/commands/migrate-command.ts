@@ -3,13 +3,12 @@ import { hidePassword, isPostgresUrl } from "../../base/postgres-url.ts";
 import { type MoveReport, migrateStore } from "../../log-entry.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatCount, formatQuantity } from "../format-count.ts";
 import { getStorePath, getStoreUrl } from "../open-store.ts";
-import { printLines } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
-import { StatusLine } from "../status-line.ts";
+import { StatusLine } from "../phase-bar.ts";
+import { printDone } from "../print-lines.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Copies a store into another engine or place. */
@@ -51,8 +50,12 @@ export const migrateCommand = defineCommand({
       status.clear();
     }
     const places = { from: hidePassword(from), to: hidePassword(to) };
-    if (options.json) await printTo(context.stdout, `${toSafeJson({ ...places, ...report })}\n`);
-    else if (!options.quiet) await printLines(context, renderMove(places.to, report).map(escapeLine));
+    await printDone(
+      context,
+      options,
+      () => ({ ...places, ...report }),
+      () => renderMove(places.to, report).map(escapeLine),
+    );
     const isWhole = !report.isBehind && report.damagedBlobs.length + report.onlyInTarget.length === 0;
     return isWhole ? EXIT.fine : EXIT.incomplete;
   },

@@ -1,10 +1,8 @@
-import { isOnLine } from "../../conversation/is-on-line.ts";
-import { readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
+import { isOnLine, readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
 import { type Entry, type Kernel, LonghaulError, type Session } from "../../index.ts";
 import { type CliCommand, defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { citeEntry } from "../context/cite-entry.ts";
-import { formatEntryExcerpt } from "../context/format-entry-excerpt.ts";
+import { citeEntry, formatEntryExcerpt } from "../context/format-entry-excerpt.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";

@@ -1,28 +1,35 @@
-import type { Entry, Kernel } from "../../index.ts";
-import { describeLikelihood } from "../../memory-entry.ts";
+import { resolve } from "node:path";
+import { getMemoryAgent } from "../../gateway/identity/index.ts";
+import type { Entry, Kernel, SessionHit, SessionId, SessionRecord } from "../../index.ts";
+import { describeLikelihood, findMatchedSentence, rankSessions } from "../../memory-entry.ts";
+import { findOrigin, type SessionOrigin } from "../../model/session-origin.ts";
 import { choosePaint } from "../choose-paint.ts";
-import { defineCommand, type ParsedArguments } from "../cli-command.ts";
+import { type CommonValues, defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { formatEntryExcerpt } from "../context/format-entry-excerpt.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
+import { findSession } from "../find-session.ts";
 import { formatQuantity } from "../format-count.ts";
-import { catchUpIndexFor } from "../memory/catch-up-index.ts";
-import { findSessions } from "../memory/found-sessions.ts";
-import { groupHits } from "../memory/group-hits.ts";
+import { formatTime } from "../format-time.ts";
 import { buildMemoryFilter } from "../memory/parse-memory-options.ts";
-import type { RecalledHit, RecallResult } from "../memory/recall-result.ts";
-import { buildRecallScope } from "../memory/recall-scope.ts";
-import { describeNothing, readFoundSessions, renderFoundSessions } from "../memory/render-found-sessions.ts";
-import { renderFurtherHits, renderHit, renderHitHeading, renderWork } from "../memory/render-hit.ts";
+import {
+  type RecalledHit,
+  type RecallResult,
+  renderFurtherHits,
+  renderHit,
+  renderHitHeading,
+  renderWork,
+} from "../memory/render-hit.ts";
 import { getStorePath, openExistingStore } from "../open-store.ts";
 import type { Paint } from "../paint.ts";
 import { parseCountOption } from "../parse-arguments.ts";
-import { printLines } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
+import { printJson, printLines } from "../print-lines.ts";
 import { writeListing } from "../sessions/session-listing.ts";
-import { PERSON_OPTION } from "../sessions/session-scope.ts";
+import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
+import { type Column, renderTable } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
+import { catchUpIndexFor } from "./index-command.ts";
 
 const LIMIT = { otherwise: 10, max: 1_000 };
 const WAIT = { otherwise: 10, max: 86_400 };
@@ -138,7 +145,7 @@ export const recallCommand = defineCommand({
         ...hit,
         ...(options.expand && { around: around.get(hit) }),
       }));
-      await printTo(context.stdout, `${toSafeJson({ question, ...recalled, hits })}\n`);
+      await printJson(context, { question, ...recalled, hits });
     } else await printLines(context, renderHits(context, options, { recalled, around, warnings }));
     return EXIT.fine;
   },
@@ -173,7 +180,7 @@ async function printSessions(
       ...row,
       hits: hits.slice(0, HITS_OF_SESSION),
     }));
-    await printTo(context.stdout, `${toSafeJson({ question, sessions, ...facts })}\n`);
+    await printJson(context, { question, sessions, ...facts });
     return;
   }
   const paint = choosePaint(context, options);
@@ -213,7 +220,7 @@ function renderHits(
   return [...lines, ...renderNotes({ recalled, warnings }, options, paint)];
 }
 
-/** Formats the limits of a recall: entries that were not searched, doubt, and search by words alone. */
+/** Formats the limits of a recall: entries that were not searched, doubt, and search by words only. */
 function renderNotes(
   { recalled, warnings }: Outcome,
   options: RecallValues,
@@ -237,4 +244,159 @@ function renderNotes(
   if (withoutReading !== undefined && !isTold)
     lines.push(`Not read carefully: ${escapeLine(withoutReading)}.`);
   return lines;
+}
+
+/** Joins hits of the same stretch of work, in the order of the best one of each. */
+function groupHits(hits: readonly RecalledHit[]): readonly (readonly RecalledHit[])[] {
+  const groups = new Map<string, RecalledHit[]>();
+  for (const [index, hit] of hits.entries()) {
+    const key = getWorkKey(hit) ?? String(index);
+    const group = groups.get(key);
+    if (group) group.push(hit);
+    else groups.set(key, [hit]);
+  }
+  return [...groups.values()];
+}
+
+function getWorkKey(hit: RecalledHit): string | undefined {
+  const { work } = hit.details ?? {};
+  return hit.kind === "session" && work ? `${hit.session}#${work.from}-${work.to}` : undefined;
+}
+
+/** Options that narrow the scope of a recall. */
+interface ScopeValues {
+  readonly session?: readonly string[];
+  readonly prefix?: string;
+  readonly agent?: string;
+  readonly path?: readonly string[];
+  readonly as?: string;
+}
+
+type Scope = NonNullable<NonNullable<Parameters<Kernel["memory"]["recall"]>[1]>["scope"]>;
+
+/** Builds the scope of a recall; undefined for everything. */
+async function buildRecallScope(
+  kernel: Kernel,
+  context: CliContext,
+  options: ScopeValues & CommonValues,
+): Promise<Scope | undefined> {
+  const { session, prefix = "", agent, path } = options;
+  if (options.as !== undefined && agent !== undefined)
+    throw new UsageError("--as and --agent cannot be combined");
+  // Indexed files belong to no person of the gateway.
+  if (options.as !== undefined && path !== undefined)
+    throw new UsageError("--as and --path cannot be combined");
+  const within = await findSessionScope(kernel, context, options);
+  const sessions: string[] = [];
+  for (const wanted of session ?? []) sessions.push(await findSession(kernel, wanted, within));
+  if (agent !== undefined) sessions.push(kernel.memories(agent).session);
+  // A narrower question about some sessions is none about memories.
+  const hasMemories = within.person !== undefined && session === undefined && prefix === "";
+  const scope: Scope = {
+    ...(sessions.length > 0 && { sessions }),
+    ...(within.prefixes
+      ? { prefixes: within.prefixes.map((own) => own + prefix) }
+      : prefix !== "" && { prefix }),
+    ...(hasMemories && { agents: [getMemoryAgent({ id: within.person as string })] }),
+    ...(path && { files: path.map((one) => resolve(context.cwd, one)) }),
+  };
+  return Object.keys(scope).length === 0 ? undefined : scope;
+}
+
+/** A found session with its record's facts. */
+interface FoundSessionRow extends FoundSession, SessionOrigin {
+  readonly title?: string;
+  /** Time of its best hit. */
+  readonly at: number;
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: "#", align: "right", look: "dim" },
+  { title: "title", shrinks: "last" },
+  { title: "agent" },
+  { title: "project", shrinks: "last" },
+  { title: "date" },
+  { title: "match", look: "green" },
+  { title: "best sentence", shrinks: "first" },
+];
+
+/** Reads title and origin of each session. */
+async function readFoundSessions(
+  kernel: Kernel,
+  found: readonly FoundSession[],
+): Promise<readonly FoundSessionRow[]> {
+  const rows: FoundSessionRow[] = [];
+  for (const one of found) {
+    const record: SessionRecord | undefined = await kernel.find(one.session);
+    const title = record?.title;
+    rows.push({
+      ...one,
+      ...(title !== undefined && { title }),
+      ...(record && findOrigin(record)),
+      at: findTime(one),
+    });
+  }
+  return rows;
+}
+
+function findTime({ session, hits }: FoundSession): number {
+  const [best] = hits;
+  if (!best || best.session === session) return best?.at ?? 0;
+  return best.copies?.find((copy) => copy.session === session)?.at ?? best.at;
+}
+
+/** Formats found sessions as a table, whose numbers other commands accept. */
+function renderFoundSessions(
+  question: string,
+  rows: readonly FoundSessionRow[],
+  recalled: RecallResult,
+  options: Parameters<typeof renderTable>[2],
+): readonly string[] {
+  if (rows.length === 0) return [describeNothing(recalled)];
+  const cells = rows.map(({ session, title, agent, project, at, hits }, index) => [
+    String(index + 1),
+    title ?? session,
+    agent ?? "",
+    project ?? "",
+    formatTime(at).slice(0, 10),
+    hits[0] ? describeLikelihood(hits[0], recalled) : "",
+    hits[0] ? findSentence(question, hits[0]) : "",
+  ]);
+  return renderTable(COLUMNS, cells, options);
+}
+
+/** Says that a recall found nothing, and the remedy if nothing is stored. */
+function describeNothing({ isEmpty }: Pick<RecallResult, "isEmpty">): string {
+  return isEmpty
+    ? 'Nothing found: the store is empty. "longhaul import" reads the conversations of your agents, "longhaul index PATH" reads files.'
+    : "Nothing found.";
+}
+
+function findSentence(question: string, { text }: RecalledHit): string {
+  const sentence = findMatchedSentence(question, text);
+  return sentence ? text.slice(sentence.from, sentence.to) : (text.trim().split("\n", 1)[0] ?? "");
+}
+
+/** A session that a recall found. */
+interface FoundSession {
+  readonly session: SessionId;
+  readonly score: number;
+  /** Its hits and the hits with a copy in it, best first. */
+  readonly hits: readonly SessionHit[];
+}
+
+/** Orders the sessions of a recall, best first. */
+function findSessions({ hits }: RecallResult, limit: number): readonly FoundSession[] {
+  const ofSessions = hits.filter((hit) => hit.kind === "session");
+  return rankSessions(ofSessions)
+    .slice(0, limit)
+    .map(({ session, score }) => ({
+      session,
+      score,
+      hits: ofSessions.filter((hit) => isIn(hit, session)),
+    }));
+}
+
+function isIn(hit: SessionHit, session: SessionId): boolean {
+  return hit.session === session || (hit.copies?.some((copy) => copy.session === session) ?? false);
 }

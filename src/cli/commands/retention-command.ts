@@ -1,21 +1,31 @@
-import type { Kernel } from "../../index.ts";
+import { readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
+import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
+import { findOrigin } from "../../model/session-origin.ts";
+import { findSessionOwner, mapPersonNames } from "../../model/session-owner.ts";
 import { askYesNo } from "../ask-yes-no.ts";
 import { choosePaint } from "../choose-paint.ts";
-import { defineCommand } from "../cli-command.ts";
+import { type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
+import { listSessions } from "../find-session.ts";
 import { formatBytes } from "../format-bytes.ts";
 import { formatQuantity } from "../format-count.ts";
 import { formatAgo } from "../format-time.ts";
-import { openExistingStore } from "../open-store.ts";
-import { printLines } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
-import { hasBeenUsed, readFamilies } from "../retention/read-families.ts";
-import { planRetention, type RetentionDecision, type RetentionPlan } from "../retention/retention-plan.ts";
-import { chooseRules } from "../retention/retention-rules.ts";
+import { getStorePath, openExistingStore } from "../open-store.ts";
+import { printJson, printLines } from "../print-lines.ts";
+import {
+  planRetention,
+  type RetentionDecision,
+  type RetentionFamily,
+  type RetentionPlan,
+  type RetentionRule,
+} from "../retention/retention-plan.ts";
 import { type Column, renderTable } from "../table.ts";
+import { listActiveTasks } from "../tasks/collect-tasks.ts";
+import { parseSize } from "../tasks/units.ts";
 import { getActor } from "../team/person-options.ts";
+import { DAY, HOUR, parseLength, type TimeUnits } from "../times.ts";
+import { UsageError } from "../usage-error.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "conversation", shrinks: "first" },
@@ -91,7 +101,7 @@ export const retentionCommand = defineCommand({
         kept: [...plan.kept, ...(done?.spared ?? [])].map(toJson),
         freedBytes: done?.freedBytes ?? plan.deleted.reduce((sum, { family }) => sum + family.sizeBytes, 0),
       };
-      await printTo(context.stdout, `${toSafeJson(report)}\n`);
+      await printJson(context, report);
     } else if (!options.quiet) await printLines(context, renderResult(context, plan, done, options, now));
     return EXIT.fine;
   },
@@ -173,4 +183,144 @@ function renderResult(
 function toJson({ family, reason }: RetentionDecision) {
   const { root, title, agent, sessions, usedAt, sizeBytes, keptBecause } = family;
   return { id: root, title, agent, sessions: sessions.length, usedAt, sizeBytes, reason, keptBecause };
+}
+
+/** A conversation that was used within this time counts as in use. */
+const IN_USE_MS = 60 * 60 * 1_000;
+/** Sessions of memories hold what people asked to remember; "longhaul forget" removes those. */
+const MEMORY_PREFIX = "memory:";
+
+/** Reads all conversations with their sizes; `mayGo` tells for which of them pins and drafts matter. */
+async function readFamilies(
+  kernel: Kernel,
+  now: number,
+  mayGo: (family: RetentionFamily) => boolean,
+): Promise<readonly RetentionFamily[]> {
+  const records = new Map<SessionId, SessionRecord>();
+  for await (const record of listSessions(kernel)) records.set(record.id, record);
+  const members = new Map<SessionId, { ids: SessionId[]; usedAt: number; sizeBytes: number }>();
+  for await (const { session, usedAt, payloadBytes, blobBytes } of kernel.maintenance.sessionSizes()) {
+    if (session.startsWith(MEMORY_PREFIX)) continue;
+    const root = findRoot(session, records);
+    const family = members.get(root) ?? { ids: [], usedAt: 0, sizeBytes: 0 };
+    family.ids.push(session);
+    family.usedAt = Math.max(family.usedAt, usedAt);
+    family.sizeBytes += payloadBytes + blobBytes;
+    members.set(root, family);
+  }
+  const busy = new Set((await listActiveTasks(kernel)).map(({ session }) => session));
+  const names = mapPersonNames(await kernel.team.people());
+  const families: RetentionFamily[] = [];
+  for (const [root, { ids, usedAt, sizeBytes }] of members) {
+    const record = records.get(root);
+    const { agent } = record ? findOrigin(record) : {};
+    const family: RetentionFamily = {
+      root,
+      ...(record?.title !== undefined && { title: record.title }),
+      ...(agent !== undefined && { agent }),
+      person: findSessionOwner(root, names),
+      sessions: ids,
+      usedAt,
+      sizeBytes,
+    };
+    const isRecent = now - usedAt < IN_USE_MS || ids.some((id) => busy.has(id));
+    const keptBecause = isRecent ? "in use" : mayGo(family) ? await findReason(kernel, ids) : undefined;
+    families.push({ ...family, ...(keptBecause && { keptBecause }) });
+  }
+  return families;
+}
+
+async function findReason(
+  kernel: Kernel,
+  ids: readonly SessionId[],
+): Promise<"pinned" | "in use" | undefined> {
+  for (const id of ids) {
+    await using session = await kernel.session(id);
+    if ((await session.drafts()).length > 0) return "in use";
+    if ((await readPinnedEntries(session)).length > 0) return "pinned";
+  }
+  return undefined;
+}
+
+/** True if a conversation was used after its family was read. */
+async function hasBeenUsed(kernel: Kernel, { sessions, usedAt }: RetentionFamily): Promise<boolean> {
+  for (const id of sessions) {
+    if (!(await kernel.find(id))) continue;
+    await using session = await kernel.session(id);
+    const { seq, at } = await session.head();
+    if (seq > 0 && at > usedAt) return true;
+  }
+  return false;
+}
+
+function findRoot(id: SessionId, records: ReadonlyMap<SessionId, SessionRecord>): SessionId {
+  let root = id;
+  for (let parent = records.get(id)?.parent; parent !== undefined; parent = records.get(parent)?.parent)
+    root = parent;
+  return root;
+}
+
+/** "m" is a month, as for --since. */
+const UNITS: TimeUnits = { h: HOUR, d: DAY, w: 7 * DAY, m: 30 * DAY, y: 365 * DAY };
+
+interface RetentionOptions extends CommonValues {
+  readonly "older-than"?: string;
+  readonly "max-size"?: string;
+  readonly agent?: string;
+  readonly person?: string;
+}
+
+/** The rule that the options give, otherwise the rules of the configuration; those of single agents come first. */
+async function chooseRules(
+  context: CliContext,
+  options: RetentionOptions,
+): Promise<readonly RetentionRule[]> {
+  const { agent, person } = options;
+  const forOne = { ...(agent !== undefined && { agent }), ...(person !== undefined && { person }) };
+  if (options["older-than"] !== undefined || options["max-size"] !== undefined) {
+    return [
+      {
+        ...forOne,
+        ...(options["older-than"] !== undefined && { olderThanMs: parseAge(options["older-than"]) }),
+        ...(options["max-size"] !== undefined && { maxBytes: parseSize("max-size", options["max-size"]) }),
+      },
+    ];
+  }
+  const { loadConfig } = await import("../../gateway/config/index.ts");
+  const { cwd, home, env } = context;
+  const { config } = loadConfig({ cwd, home, env, store: getStorePath(context, options), flags: {} });
+  const { agents, people, ...general } = config.retention;
+  const rules = [
+    ...Object.entries(people).map(([name, rule]) => toRule(rule, { person: name })),
+    ...Object.entries(agents).map(([name, rule]) => toRule(rule, { agent: name })),
+    toRule(general, {}),
+  ].filter(({ olderThanMs, maxBytes }) => olderThanMs !== undefined || maxBytes !== undefined);
+  const wanted = rules.filter(
+    (rule) =>
+      (agent === undefined || rule.agent?.startsWith(agent)) &&
+      (person === undefined || rule.person === person),
+  );
+  if (wanted.length > 0) return wanted;
+  throw new UsageError(
+    'there is no rule; give --older-than or --max-size, or set "retention" in the configuration: longhaul config set retention.maxAgeDays 180',
+  );
+}
+
+function toRule(
+  { maxAgeDays, maxBytes }: { readonly maxAgeDays?: number; readonly maxBytes?: number },
+  scope: Pick<RetentionRule, "agent" | "person">,
+): RetentionRule {
+  return {
+    ...scope,
+    ...(maxAgeDays !== undefined && { olderThanMs: maxAgeDays * DAY }),
+    ...(maxBytes !== undefined && { maxBytes }),
+  };
+}
+
+function parseAge(text: string): number {
+  const age = parseLength(text, UNITS);
+  if (age !== undefined && age >= DAY) return age;
+  throw new UsageError(
+    `--older-than is ${JSON.stringify(text)}; expected a duration of at least a day, such as 30d, 8w, 6m or 1y`,
+  );
 }

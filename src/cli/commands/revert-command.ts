@@ -1,21 +1,35 @@
-import type { SessionId } from "../../index.ts";
+import {
+  type Entry,
+  type FittedWindow,
+  LonghaulError,
+  parseEntryId,
+  type Session,
+  type SessionId,
+} from "../../index.ts";
+import type { OverlayBody } from "../../log-entry.ts";
 import type { ListedOverlay } from "../../window-entry.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { toOverlayJson } from "../context/context-json.ts";
-import { checkInForce, findNewestOverlay, findOverlay } from "../context/find-overlay.ts";
-import { parseMoment } from "../context/parse-moment.ts";
-import { renderEdits, renderOverlayTable } from "../context/render-overlay-table.ts";
-import { measureRevert, renderRevertEffect, toRevertJson } from "../context/revert-effect.ts";
-import { toSafeJson } from "../escape.ts";
+import { citeEntry } from "../context/format-entry-excerpt.ts";
+import { openDescribedWindow } from "../context/window-options.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
+import { formatCount, formatQuantity } from "../format-count.ts";
+import { formatTime } from "../format-time.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printLines } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
+import type { Paint } from "../paint.ts";
+import { printJson, printLines } from "../print-lines.ts";
+import { quoteShellWord } from "../quote-shell-word.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
+import { type Column, renderTable } from "../table.ts";
+import { DAY, HOUR, MINUTE, parseLength, parseTime, SECOND, type TimeUnits } from "../times.ts";
+import { formatTokenChange } from "../tokens.ts";
+import { describeEdit } from "../transcript/describe-edit.ts";
 import { UsageError } from "../usage-error.ts";
+import { fitText } from "../width.ts";
 import { wrapText } from "../wrap-text.ts";
 
 const MAX_LISTED = 1_000;
@@ -73,7 +87,7 @@ export const revertCommand = defineCommand({
       if (to !== undefined) return overlays.revertTo(to);
       return target && overlays.revert(target.entry.seq, { session: target.entry.session, ...edit });
     });
-    if (options.json) await printTo(context.stdout, `${toSafeJson(toRevertJson(reverted))}\n`);
+    if (options.json) await printJson(context, toRevertJson(reverted));
     else {
       const lines = renderRevertEffect(reverted, options.quiet === true);
       await printLines(
@@ -101,7 +115,7 @@ async function printList(
   const shown = named ? [named] : listed;
   if (options.json) {
     const overlays = shown.map(({ entry, isHolding }) => ({ ...toOverlayJson(entry), isHolding }));
-    await printTo(context.stdout, `${toSafeJson({ overlays })}\n`);
+    await printJson(context, { overlays });
     return;
   }
   const width = context.columns.stdout;
@@ -123,4 +137,172 @@ function checkOptionConflicts({ to, edit, list }: RevertOptions, which: string |
   if (to !== undefined && edit !== undefined) throw new UsageError("--to and --edit cannot be combined");
   if (list && to !== undefined) throw new UsageError("--list and --to cannot be combined");
   if (list && edit !== undefined) throw new UsageError("--list and --edit cannot be combined");
+}
+
+/** Finds a listed overlay by number or id; throws ENTRY_NOT_FOUND with a hint to the list. */
+function findOverlay(session: Session, listed: readonly ListedOverlay[], which: string): ListedOverlay {
+  const number = /^#?(\d+)$/.exec(which)?.[1];
+  const place = number === undefined ? parseEntryId(which) : { session: session.id, seq: Number(number) };
+  const found = listed.find(({ entry }) => entry.seq === place.seq && entry.session === place.session);
+  if (found) return found;
+  throw createNotFoundError(
+    session,
+    `There is no overlay ${which} on the line of ${session.id}; ${formatListHint(session)}`,
+  );
+}
+
+/**
+ * Returns the newest edit in force that a person would mean by "the last edit": one that removed something, or else the
+ * newest of any kind, but no revert. Throws ENTRY_NOT_FOUND if there is none.
+ */
+async function findNewestOverlay(session: Session): Promise<ListedOverlay> {
+  const found = await session.overlays.findLastEdit();
+  if (found) return found;
+  throw createNotFoundError(session, `There is nothing to revert: ${session.id} has no overlay in force.`);
+}
+
+/** Throws ENTRY_NOT_FOUND unless the overlay is in force. */
+function checkInForce(session: Session, { entry, isHolding }: ListedOverlay): void {
+  if (isHolding) return;
+  throw createNotFoundError(
+    session,
+    `Overlay #${entry.seq} is no longer in force; ${formatListHint(session)}`,
+  );
+}
+
+function formatListHint({ id }: Session): string {
+  return `"longhaul revert ${quoteShellWord(id)} --list" lists them.`;
+}
+
+function createNotFoundError({ id }: Session, message: string): LonghaulError {
+  return new LonghaulError("ENTRY_NOT_FOUND", message, { details: { session: id } });
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: "overlay", look: "cyan", shrinks: "last" },
+  { title: "created", shrinks: "last" },
+  { title: "edit", shrinks: "first" },
+  { title: "window", shrinks: "last" },
+  { title: "" },
+];
+
+/** Formats overlays as a table, newest first, with their standing. */
+function renderOverlayTable(
+  listed: readonly ListedOverlay[],
+  session: SessionId,
+  look: { readonly width: number; readonly paint: Paint },
+): readonly string[] {
+  if (listed.length === 0) return ["No overlays: the window matches the log."];
+  const rows = listed.map(({ entry }, index) => [
+    citeEntry(entry, session),
+    formatTime(entry.madeAt ?? entry.at),
+    `${entry.author} ${describeEdit(entry.edit)} (${entry.reason})`,
+    entry.tokensBefore === undefined || entry.tokensAfter === undefined
+      ? ""
+      : formatTokenChange(entry.tokensBefore, entry.tokensAfter),
+    describeStanding(index, listed),
+  ]);
+  return renderTable(COLUMNS, rows, look);
+}
+
+/** Lists the edits of one overlay with the numbers that --edit takes. */
+function renderEdits({ entry: { edit } }: ListedOverlay, columns: number): readonly string[] {
+  const edits = edit.type === "plan" ? edit.edits : [];
+  if (edits.length === 0) return ["This overlay is a single edit."];
+  return edits.map((one, index) => fitText(escapeLine(`--edit ${index}  ${describeEdit(one)}`), columns));
+}
+
+/** Tells whether the overlay at `index` is in force, and if not, why; `listed` is ordered newest first. */
+function describeStanding(index: number, listed: readonly ListedOverlay[]): string {
+  const { entry, isHolding } = listed[index] as ListedOverlay;
+  if (isHolding) return "in force";
+  if (entry.edit.type === "revert") return "reverted";
+  const rebuilt = listed.slice(0, index).find(isRebuilding);
+  return rebuilt ? `replaced by #${rebuilt.entry.seq}` : "reverted";
+}
+
+function isRebuilding({ entry: { edit }, isHolding }: ListedOverlay): boolean {
+  return isHolding && (edit.type === "plan" || edit.type === "summarize") && edit.isWhole === true;
+}
+
+/** Effect of a revert on the window. */
+interface RevertEffect {
+  readonly session: string;
+  /** The new revert overlay; undefined if there was nothing to revert. */
+  readonly by: Entry<OverlayBody> | undefined;
+  readonly before: FittedWindow;
+  readonly after: FittedWindow;
+}
+
+/** Runs `revert` and reads the window before and after it. */
+async function measureRevert(
+  session: Session,
+  revert: () => Promise<Entry<OverlayBody> | undefined>,
+): Promise<RevertEffect> {
+  const { window } = await openDescribedWindow(session, {});
+  const before = await window.look();
+  const by = await revert();
+  return { session: session.id, by, before, after: await window.look() };
+}
+
+/** Formats the effect of a revert for people. */
+function renderRevertEffect(reverted: RevertEffect, isQuiet: boolean): readonly string[] {
+  const { session, by, before, after } = reverted;
+  if (!by) return ["No edits since then."];
+  const messages = `${formatCount(before.messages.length)} → ${formatQuantity(after.messages.length, "message")}`;
+  const size = `window: ${formatTokenChange(before.tokens, after.tokens)}, ${messages}`;
+  const isOver = after.tokens > after.limits.most;
+  const isHeld = findHeld(after, by) !== undefined;
+  const limit = `over the limit of ${formatCount(after.limits.most)} tokens: the next call`;
+  const over = isHeld
+    ? `${limit} leaves content out, and what came back last`
+    : `${limit} edits the window again`;
+  const command = `longhaul revert ${quoteShellWord(session)} ${by.seq}`;
+  return [
+    `#${by.seq} ${describeEdit(by.edit)}`,
+    isSame(reverted) ? "window: unchanged" : size,
+    ...(isHeld ? ["held: what came back stays until the limit forces it out"] : []),
+    ...(isReleased(reverted) ? ["released: what had come back may leave early again"] : []),
+    ...(isOver ? [over] : []),
+    ...(isQuiet ? [] : [`${isHeld ? "undo and release" : "undo"}: ${command}`]),
+  ].map(escapeLine);
+}
+
+function findHeld({ held = [] }: FittedWindow, { session, seq }: Pick<Entry, "session" | "seq">) {
+  return held.find(({ revert }) => revert.session === session && revert.seq === seq);
+}
+
+function isReleased({ by, before, after }: RevertEffect): boolean {
+  if (by?.edit.type !== "revert") return false;
+  const target = { session: by.edit.session ?? by.session, seq: by.edit.overlay };
+  return findHeld(before, target) !== undefined && findHeld(after, target) === undefined;
+}
+
+/** Formats the effect of a revert as JSON. */
+function toRevertJson(reverted: RevertEffect) {
+  const { session, by, before, after } = reverted;
+  return {
+    session,
+    by: by?.id ?? null,
+    isChanged: !isSame(reverted),
+    isHeld: by !== undefined && findHeld(after, by) !== undefined,
+    tokens: { before: before.tokens, after: after.tokens },
+    messages: { before: before.messages.length, after: after.messages.length },
+  };
+}
+
+function isSame({ before, after }: RevertEffect): boolean {
+  return JSON.stringify(before.messages) === JSON.stringify(after.messages);
+}
+
+const UNITS: TimeUnits = { s: SECOND, m: MINUTE, h: HOUR, d: DAY };
+
+/** Parses a moment: an age such as "30m" or "2h", or an ISO time; a time without a zone is local. */
+export function parseMoment(option: string, text: string, now: number): number {
+  const age = parseLength(text.replace(/\s+ago\s*$/i, ""), UNITS);
+  const time = age === undefined ? parseTime(text) : now - age;
+  if (time !== undefined) return time;
+  throw new UsageError(
+    `--${option} is ${JSON.stringify(text)}; expected a duration such as 30m or 2h, or a time such as 2026-01-01T12:00`,
+  );
 }

@@ -1,7 +1,34 @@
-import { type CommandGroup, defineCommand } from "../cli-command.ts";
-import { installService } from "../service/install-service.ts";
-import { showService } from "../service/show-service.ts";
-import { uninstallService } from "../service/uninstall-service.ts";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { resolveModuleFile } from "../../base/package-files.ts";
+import { LonghaulError } from "../../index.ts";
+import { askYesNo } from "../ask-yes-no.ts";
+import { type CommandGroup, type CommonValues, defineCommand } from "../cli-command.ts";
+import type { CliContext } from "../cli-context.ts";
+import { writeAtomically } from "../connecting/agent-file.ts";
+import { listConnections } from "../connecting/connection-record.ts";
+import { findGatewayAddress, isGatewayUp } from "../connecting/gateway-address.ts";
+import { escapeLine, escapeText } from "../escape.ts";
+import { EXIT } from "../exit-code.ts";
+import { findStoreUrl, getStorePath } from "../open-store.ts";
+import { printDone, printJson } from "../print-lines.ts";
+import { printTo } from "../printer.ts";
+import { SERVICE_MARK, type ServiceCommand } from "../service/service-definition.ts";
+import {
+  chooseServiceManager,
+  createCallRunner,
+  formatManagerCall,
+  runCalls,
+  type ServiceManager,
+} from "../service/service-manager.ts";
+import {
+  describeStoreVariables,
+  getEnvironmentPath,
+  listStoreVariables,
+  writeStoreVariables,
+} from "../store-environment.ts";
+import { UsageError } from "../usage-error.ts";
 
 const installCommand = defineCommand({
   name: "service install",
@@ -55,3 +82,206 @@ export const serviceCommands: CommandGroup = {
   },
   examples: ["longhaul service install", "longhaul service status", "longhaul service uninstall"],
 };
+
+/** Stops the service and removes its file; the store stays. */
+async function uninstallService(context: CliContext, options: CommonValues): Promise<number> {
+  const manager = chooseServiceManager(context, getStorePath(context, options));
+  const isInstalled = readOwnService(manager) !== undefined;
+  const run = createCallRunner(context);
+  if (isInstalled) {
+    // A manager that is not running cannot stop anything, and the file must still go.
+    for (const call of manager.stopCalls) await run(call).catch(() => undefined);
+    rmSync(manager.path, { force: true });
+    for (const call of manager.afterCalls) await run(call).catch(() => undefined);
+  }
+  const records = listConnections(getStorePath(context, options)).filter(({ url }) => /^https?:/.test(url));
+  const connected = [...new Set(records.map(({ agent }) => agent))];
+  const state = isInstalled ? "uninstalled" : "not installed";
+  if (options.json) await printJson(context, { manager: manager.name, path: manager.path, state, connected });
+  else if (!options.quiet) {
+    const words = isInstalled
+      ? `Stopped, and removed ${escapeLine(manager.path)}. The store stays.`
+      : "No service is installed.";
+    const hint =
+      connected.length > 0
+        ? `\nStill connected: ${connected.join(", ")}. "longhaul disconnect" restores their files.`
+        : "";
+    await printTo(context.stdout, `${words}${hint}\n`);
+  }
+  return EXIT.fine;
+}
+
+/** Shows the state of the service, and whether a gateway answers; exit code 1 if none does. */
+async function showService(context: CliContext, options: CommonValues): Promise<number> {
+  const manager = chooseServiceManager(context, getStorePath(context, options));
+  const isInstalled = readOwnService(manager) !== undefined;
+  const state = isInstalled ? await manager.readState(createCallRunner(context)) : undefined;
+  const url = await findGatewayAddress(context, options).then(
+    (address) => address.url,
+    () => undefined,
+  );
+  const isAnswering = url !== undefined && (await isGatewayUp(url));
+  if (options.json) {
+    const { isRunning = false, word = "not installed", pid } = state ?? {};
+    const json = {
+      manager: manager.name,
+      path: manager.path,
+      isInstalled,
+      isRunning,
+      state: word,
+      pid,
+      url,
+      isAnswering,
+    };
+    await printJson(context, json);
+  } else if (!options.quiet) {
+    const service = !state
+      ? 'not installed; "longhaul service install" installs it'
+      : `${escapeLine(state.word)}${state.pid === undefined ? "" : ` (pid ${state.pid})`}, ${escapeLine(manager.path)}`;
+    const gateway =
+      url === undefined
+        ? "its configuration is damaged"
+        : `${isAnswering ? "answers" : "does not answer"} at ${url}`;
+    const log = state ? [`log      ${manager.logCommand}`] : [];
+    await printTo(context.stdout, `${[`service  ${service}`, `gateway  ${gateway}`, ...log].join("\n")}\n`);
+  }
+  return isAnswering ? EXIT.fine : EXIT.failed;
+}
+
+/** Options of `service install`. */
+interface InstallValues extends CommonValues {
+  readonly config?: string;
+  readonly yes?: boolean;
+  readonly "dry-run"?: boolean;
+}
+
+/** Shows the service, asks, writes its file and starts it. A failure restores the previous state. */
+async function installService(context: CliContext, options: InstallValues): Promise<number> {
+  const manager = chooseServiceManager(context, getStorePath(context, options));
+  const command = buildServiceCommand(context, options);
+  const text = manager.build(command);
+  const variables = listStoreVariables(context, options);
+  const previous = readOwnService(manager);
+  const isSame = previous === text;
+  const calls = manager.listInstallCalls(previous !== undefined);
+  const say = (words: string) => (options.json ? Promise.resolve() : printTo(context.stdout, words));
+  if (!options.quiet || !options.yes)
+    await say(`${describeInstall(manager, command, text, variables, calls.map(formatManagerCall))}\n`);
+  if (options["dry-run"]) return finish(context, options, manager, { text, state: "planned" });
+  if (!options.yes) {
+    if (!context.isTerminal.stdin || !context.isTerminal.stdout || options.json)
+      throw new UsageError(
+        "nothing was installed, because there is no terminal to ask on; --yes installs it, --dry-run shows it",
+      );
+    if (!(await askYesNo(context, "Install this service?"))) {
+      await say("Nothing was installed.\n");
+      return EXIT.fine;
+    }
+  }
+  const run = createCallRunner(context);
+  mkdirSync(dirname(manager.path), { recursive: true });
+  // The gateway's own checks refuse a store folder that others can write to.
+  mkdirSync(command.store, { recursive: true, mode: 0o700 });
+  if (!isSame) writeAtomically(manager.path, text, 0o644);
+  const restoreVariables = writeStoreVariables(variables, getEnvironmentPath(command.store));
+  try {
+    await runCalls(run, calls);
+  } catch (error) {
+    if (previous === undefined) {
+      for (const call of manager.stopCalls) await run(call).catch(() => undefined);
+      rmSync(manager.path, { force: true });
+    } else writeAtomically(manager.path, previous, 0o644);
+    restoreVariables();
+    for (const call of manager.afterCalls) await run(call).catch(() => undefined);
+    throw error;
+  }
+  return finish(context, options, manager, { text, state: isSame ? "unchanged" : "installed" });
+}
+
+/** The text of the installed file; undefined if there is none. Throws SERVICE_FAILED if longhaul did not write it. */
+function readOwnService({ path }: ServiceManager): string | undefined {
+  if (!existsSync(path)) return undefined;
+  const text = readFileSync(path, "utf8");
+  if (text.includes(SERVICE_MARK)) return text;
+  throw new LonghaulError(
+    "SERVICE_FAILED",
+    `${path} was not written by longhaul and stays as it is. Rename it, then run the command again.`,
+    { details: { command: path } },
+  );
+}
+
+/** The command line of the service: absolute paths only, because a service has no shell and no variables of yours. */
+function buildServiceCommand(context: CliContext, { config, ...options }: InstallValues): ServiceCommand {
+  const main = fileURLToPath(resolveModuleFile("cli/main"));
+  if (/[\\/]_npx[\\/]/.test(main))
+    throw new LonghaulError(
+      "SERVICE_FAILED",
+      'This copy of longhaul is in the cache of npx, which npm may empty. Run "npm install --global longhaul" first.',
+      { details: { command: main } },
+    );
+  const store = getStorePath(context, options);
+  const isDatabase =
+    findStoreUrl(context, { ...options, ...(config !== undefined && { config }) }) !== undefined;
+  const named = config ?? (context.env.LONGHAUL_CONFIG || undefined);
+  return {
+    program: process.execPath,
+    args: [
+      "--max-semi-space-size=8",
+      `--env-file-if-exists=${getEnvironmentPath(store)}`,
+      main,
+      "serve",
+      "--keep-histories",
+      // The folder of a database's settings is named by a variable, because --store names the store itself.
+      ...(isDatabase ? [] : ["--store", store]),
+      ...(named === undefined ? [] : ["--config", resolve(context.cwd, named)]),
+    ],
+    home: context.home,
+    store,
+  };
+}
+
+function describeInstall(
+  manager: ServiceManager,
+  { store }: ServiceCommand,
+  text: string,
+  variables: ReturnType<typeof listStoreVariables>,
+  calls: readonly string[],
+): string {
+  return [
+    `The gateway runs as a service of ${manager.name}, for your user only, and keeps the conversations of your agents before they delete them. This file is written:`,
+    "",
+    `${escapeText(manager.path)}`,
+    ...text
+      .trimEnd()
+      .split("\n")
+      .map((line) => `    ${escapeText(line)}`),
+    "",
+    "Then these commands run:",
+    ...calls.map((line) => `    ${escapeText(line)}`),
+    ...describeStoreVariables(variables, getEnvironmentPath(store)).map(escapeText),
+    "",
+    `Keys and tokens are not in the file. Put them into ${escapeText(getEnvironmentPath(store))} (NAME=value, one per line; chmod 600) if the gateway needs its own.`,
+    ...manager.notes,
+    "",
+  ].join("\n");
+}
+
+async function finish(
+  context: CliContext,
+  options: InstallValues,
+  { name, path, logCommand }: ServiceManager,
+  { text, state }: { readonly text: string; readonly state: "planned" | "installed" | "unchanged" },
+): Promise<number> {
+  const words = {
+    planned: "Dry run: nothing was installed.",
+    installed: `Installed and started. "longhaul service status" shows its state, "${logCommand}" its log, "longhaul service uninstall" removes it.`,
+    unchanged: "The service was installed already; it was started again.",
+  };
+  await printDone(
+    context,
+    options,
+    () => ({ manager: name, path, state, text }),
+    () => [words[state]],
+  );
+  return EXIT.fine;
+}

@@ -1,22 +1,27 @@
-import { pickPublicMeta } from "../../conversation/public-meta.ts";
+import { pickPublicMeta } from "../../conversation/project-conversations.ts";
+import { readRequestUsage } from "../../conversation/spending/request-usage.ts";
+import { UsageSums } from "../../conversation/spending/usage-sums.ts";
 import { listOwnSessions } from "../../gateway/identity/index.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
+import { findOrigin, type SessionOrigin } from "../../model/session-origin.ts";
+import type { ModelFactsLookup, Totals } from "../../window-entry.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
+import { formatCount } from "../format-count.ts";
+import { formatAge } from "../format-time.ts";
 import { parseSince } from "../importing/parse-since.ts";
 import { openExistingStore } from "../open-store.ts";
 import { createPagedPrinter } from "../paged-printer.ts";
 import { parseCountOption } from "../parse-arguments.ts";
-import { printTo } from "../printer.ts";
+import { printJson } from "../print-lines.ts";
 import { quoteShellWord } from "../quote-shell-word.ts";
-import { orderRows, renderSessions } from "../sessions/render-sessions.ts";
-import { matchesFilter, type SessionFilter } from "../sessions/session-filter.ts";
 import { readListing, writeListing } from "../sessions/session-listing.ts";
-import { readSessionRow, type SessionRow } from "../sessions/session-row.ts";
 import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
+import { formatCost } from "../spending/render-spending.ts";
+import { type Column, renderTable } from "../table.ts";
 
 const LIMIT = { otherwise: 50, max: 1_000 };
 const PAGE = 1_000;
@@ -76,7 +81,7 @@ export const sessionsCommand = defineCommand({
     const last = records.at(-1);
     if (options.json) {
       const sessions = ordered.map((row, index) => toSessionJson(row, earlier.length + index + 1));
-      await printTo(context.stdout, `${toSafeJson({ sessions, ...(hasMore && { before: last?.id }) })}\n`);
+      await printJson(context, { sessions, ...(hasMore && { before: last?.id }) });
       return EXIT.fine;
     }
     const lines = renderSessions(ordered, earlier.length + 1, {
@@ -158,5 +163,139 @@ function toSessionJson(
     entries,
     lastEntryAt: entries > 0 ? usedAt : undefined,
     meta: pickPublicMeta(meta),
+  };
+}
+
+/** Conditions for sessions; all must hold. */
+interface SessionFilter {
+  /** Beginning of the agent's name; upper and lower case are equal. */
+  readonly agent?: string;
+  /** A piece of the project's name. */
+  readonly project?: string;
+  /** Only sessions with an entry since this time. */
+  readonly since?: number;
+}
+
+/** Decides whether a session passes; reads its last entry only if the time matters. */
+async function matchesFilter(
+  kernel: Kernel,
+  record: SessionRecord,
+  { agent, project, since }: SessionFilter,
+): Promise<boolean> {
+  const origin = findOrigin(record);
+  if (agent !== undefined && !origin.agent?.toLowerCase().startsWith(agent.toLowerCase())) return false;
+  if (project !== undefined && !origin.project?.toLowerCase().includes(project.toLowerCase())) return false;
+  if (since === undefined) return true;
+  await using session = await kernel.session(record.id);
+  const { seq, at } = await session.head();
+  return (seq > 0 ? at : record.createdAt) >= since;
+}
+
+/** From this width on, the table has room for ids and counts. */
+const WIDE_COLUMNS = 120;
+
+const COLUMNS: readonly Column[] = [
+  { title: "#", align: "right", look: "dim" },
+  { title: "title", shrinks: "first" },
+  { title: "agent" },
+  { title: "project", shrinks: "last" },
+  { title: "model", shrinks: "last" },
+  { title: "cost", align: "right" },
+  { title: "used", align: "right" },
+];
+const WIDE: readonly Column[] = [
+  ...COLUMNS,
+  { title: "entries", align: "right" },
+  { title: "session", look: "cyan" },
+];
+
+/** Orders rows for the listing: each child right below its parent. */
+function orderRows(rows: readonly SessionRow[]): readonly (SessionRow & { readonly depth: number })[] {
+  const byId = new Map(rows.map((row) => [row.record.id, row]));
+  return groupFamilies(rows.map(({ record }) => record)).flatMap(({ session, depth }) => {
+    const row = byId.get(session.id);
+    return row ? [{ ...row, depth }] : [];
+  });
+}
+
+/** Formats the listing as a table; `first` is the number of its first session. */
+function renderSessions(
+  rows: readonly (SessionRow & { readonly depth: number })[],
+  first: number,
+  options: Parameters<typeof renderTable>[2],
+): readonly string[] {
+  if (rows.length === 0) return ["No sessions."];
+  const now = Date.now();
+  const isWide = options.width >= WIDE_COLUMNS;
+  const cells = rows.map(({ record, depth, agent, project, model, totals, usedAt, entries }, index) => {
+    const mark = record.relation === "fork" ? "⑂ " : record.relation === "child" ? "└ " : "";
+    return [
+      String(first + index),
+      `${"  ".repeat(depth)}${mark}${record.title ?? record.id}`,
+      agent ?? "",
+      project ?? "",
+      model === undefined ? "" : isWide ? model : shortenModel(model),
+      totals.requests > 0 ? formatCost(totals) : "",
+      formatAge(usedAt, now),
+      ...(isWide ? [formatCount(entries), record.id] : []),
+    ];
+  });
+  return renderTable(isWide ? WIDE : COLUMNS, cells, options);
+}
+
+/** Drops the vendor, the family name "claude" and the date of a model id. */
+function shortenModel(model: string): string {
+  return model
+    .replace(/^.*\//, "")
+    .replace(/^claude-/, "")
+    .replace(/-(?:20)\d{6}$/, "");
+}
+
+/** A session in a list that nests children under parents. */
+interface FamilyMember {
+  readonly session: SessionRecord;
+  /** Number of its ancestors in the list. */
+  readonly depth: number;
+}
+
+/** Orders sessions as given, with each child right below its parent if both are in the list. */
+function groupFamilies(sessions: readonly SessionRecord[]): readonly FamilyMember[] {
+  const ids = new Set(sessions.map(({ id }) => id));
+  const children = Map.groupBy(sessions, ({ parent }) =>
+    parent !== undefined && ids.has(parent) ? parent : undefined,
+  );
+  const below = (parent: string | undefined, depth: number): readonly FamilyMember[] =>
+    (children.get(parent) ?? []).flatMap((session) => [{ session, depth }, ...below(session.id, depth + 1)]);
+  return below(undefined, 0);
+}
+
+/** A session as the listing shows it. */
+interface SessionRow extends SessionOrigin {
+  readonly record: SessionRecord;
+  readonly entries: number;
+  /** Time of the last entry, else of the creation. */
+  readonly usedAt: number;
+  readonly model?: string;
+  readonly totals: Totals;
+}
+
+/** Reads the last model and the cost of a session. */
+async function readSessionRow(
+  kernel: Kernel,
+  record: SessionRecord,
+  factsOf: ModelFactsLookup,
+): Promise<SessionRow> {
+  await using session = await kernel.session(record.id);
+  const { seq, at } = await session.head();
+  const { model } = await session.lastCall();
+  const sums = new UsageSums();
+  for await (const spent of readRequestUsage(session, factsOf)) sums.add(spent);
+  return {
+    record,
+    ...findOrigin(record),
+    entries: seq,
+    usedAt: seq > 0 ? at : record.createdAt,
+    ...(model !== undefined && { model }),
+    totals: sums.total,
   };
 }

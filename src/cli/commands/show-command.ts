@@ -2,17 +2,19 @@ import type { Entry, EntryKind, Kernel, Session } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine } from "../escape.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
+import { formatQuantity } from "../format-count.ts";
+import { formatTime } from "../format-time.ts";
 import { openExistingStore } from "../open-store.ts";
 import { createPagedPrinter } from "../paged-printer.ts";
+import type { Paint } from "../paint.ts";
 import { parseCountOption } from "../parse-arguments.ts";
 import { createPlainPrinter, type Printer } from "../printer.ts";
+import { quoteShellWord } from "../quote-shell-word.ts";
 import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
-import { createDocumentWriter, linesWriter, type PageWriter } from "../transcript/page-writer.ts";
 import { TranscriptFormatter } from "../transcript/transcript-formatter.ts";
-import { renderTranscriptHeading } from "../transcript/transcript-heading.ts";
 import { UsageError } from "../usage-error.ts";
 
 const LIMIT = { otherwise: 50, max: 1_000 };
@@ -194,3 +196,61 @@ function checkOptionConflicts(options: ShowOptions): void {
   );
   if (found) throw new UsageError(`--${found[0]} and --${found[1]} cannot be combined`);
 }
+
+const SHOWN_CHILDREN = 20;
+
+/** Builds the heading of a transcript: title, facts, children and the command for older entries. */
+async function renderTranscriptHeading(
+  session: Session,
+  before: string | undefined,
+  paint: Paint,
+): Promise<string> {
+  const { id, title, createdAt, parent, relation } = await session.record();
+  const { seq } = await session.head();
+  const facts = [
+    ...(title === undefined ? [] : [id]),
+    `started ${formatTime(createdAt)}`,
+    formatQuantity(seq, "entry", "entries"),
+  ];
+  if (parent !== undefined) facts.push(`${relation} of ${parent}`);
+  const dim = [facts.map(escapeLine).join("  ")];
+  for (const child of await session.children({ limit: SHOWN_CHILDREN })) {
+    dim.push(escapeLine(`${child.relation} ${child.id} ${child.title ?? ""}`));
+  }
+  if (before !== undefined)
+    dim.push(escapeLine(`older: longhaul show ${quoteShellWord(id)} --before ${quoteShellWord(before)}`));
+  const lines = [paint("bold", escapeLine(title ?? id)), ...dim.map((line) => paint("dim", line))];
+  return lines.map((line) => `${line}\n`).join("");
+}
+
+/** Writes a page of a conversation: head, entries, foot. */
+interface PageWriter {
+  /** `before` is the cursor of the next older page. */
+  head(before: string | undefined): Promise<string>;
+  entry(entry: Entry): Promise<string>;
+  readonly foot: string;
+}
+
+/** Writes one JSON document incrementally. */
+function createDocumentWriter(session: Session): PageWriter {
+  let separator = "";
+  return {
+    head: async (before) => {
+      const facts = toSafeJson({ session: await session.record(), before });
+      return `${facts.slice(0, -1)},"entries":[`;
+    },
+    entry: async (entry) => {
+      const text = `${separator}\n${toSafeJson(entry)}`;
+      separator = ",";
+      return text;
+    },
+    foot: "\n]}\n",
+  };
+}
+
+/** Writes JSON lines, one per entry. */
+const linesWriter: PageWriter = {
+  head: async () => "",
+  entry: async (entry) => `${toSafeJson(entry)}\n`,
+  foot: "",
+};

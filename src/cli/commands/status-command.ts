@@ -1,20 +1,24 @@
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { AgentHistory } from "../../formats/index.ts";
+import type { Kernel } from "../../index.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
 import { renderRows } from "../context/labeled-row.ts";
-import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
+import { listSessionIds } from "../find-session.ts";
 import { formatBytes } from "../format-bytes.ts";
 import { formatQuantity } from "../format-count.ts";
+import { examineLocalHistories } from "../histories/examine-local-histories.ts";
+import { describeThreatened, KEEP_COMMANDS, renderHistories } from "../histories/render-histories.ts";
 import { getStoreUrl, isStoreThere, nameStore, openExistingStore } from "../open-store.ts";
-import { printLines } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
-import { findGateway } from "../status/find-gateway.ts";
-import { measureStore, type StoreStatus } from "../status/store-status.ts";
+import { printJson, printLines } from "../print-lines.ts";
+import { wrapText } from "../wrap-text.ts";
 
 /** Shows the state of store, index and gateway. */
 export const statusCommand = defineCommand({
   name: "status",
-  summary: "show the store, its index, and whether the gateway runs",
+  summary: "show the store, the histories of agents, and whether the gateway runs",
   usage: ["status [--url URL]"],
   options: {
     url: { type: "string", value: "URL", help: "address of the gateway (default: http://127.0.0.1:4747)" },
@@ -25,12 +29,14 @@ export const statusCommand = defineCommand({
     const path = nameStore(context, options);
     const gateway = await findGateway(options.url, context.env, context.signal);
     let store: StoreStatus | undefined;
+    let histories: readonly AgentHistory[];
     if (isStoreThere(context, options)) {
       await using kernel = await openExistingStore(context, options);
       store = await measureStore(kernel, getStoreUrl(context, options) === undefined ? path : undefined);
-    }
+      histories = await examineLocalHistories(context, kernel);
+    } else histories = await examineLocalHistories(context, undefined);
     if (options.json) {
-      await printTo(context.stdout, `${toSafeJson({ path, store: store ?? null, gateway })}\n`);
+      await printJson(context, { path, store: store ?? null, gateway, histories });
       return EXIT.fine;
     }
     const rows: readonly (readonly [string, string])[] = [
@@ -41,7 +47,17 @@ export const statusCommand = defineCommand({
         gateway.isRunning ? `running at ${gateway.url}` : 'not running; "longhaul serve" starts it',
       ],
     ];
-    await printLines(context, renderRows(rows, context.columns.stdout, choosePaint(context, options)));
+    const width = context.columns.stdout;
+    const paint = choosePaint(context, options);
+    const table = renderHistories(histories, { width, paint });
+    const threatened = describeThreatened(histories);
+    await printLines(context, [
+      ...renderRows(rows, width, paint),
+      ...(table.length > 0 ? ["", ...table] : []),
+      ...(threatened === undefined
+        ? []
+        : ["", ...wrapText(`${threatened}; ${KEEP_COMMANDS}.`, width).map((line) => paint("yellow", line))]),
+    ]);
     return EXIT.fine;
   },
 });
@@ -67,4 +83,60 @@ function describeStore({ sizeBytes, sessions, index }: StoreStatus): readonly (r
     ["sessions", formatQuantity(sessions, "conversation")],
     ["index", `${formatQuantity(chunks, "chunk")}, ${state}`],
   ];
+}
+
+/** Whether a gateway answers at an address. */
+interface GatewayPresence {
+  readonly url: string;
+  readonly isRunning: boolean;
+}
+
+const DEFAULT_PORT = 4747;
+const TIMEOUT_MS = 1_000;
+
+/** Asks for the gateway at the address, else at the port that the environment or the default names. */
+async function findGateway(
+  given: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+  signal: AbortSignal,
+): Promise<GatewayPresence> {
+  const url = (given ?? `http://127.0.0.1:${env.LONGHAUL_PORT || DEFAULT_PORT}`).replace(/\/+$/, "");
+  try {
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const response = await fetch(`${url}/healthz`, { signal: limit });
+    await response.body?.cancel();
+    return { url, isRunning: response.ok };
+  } catch {
+    return { url, isRunning: false };
+  }
+}
+
+/** The content of a store. */
+interface StoreStatus {
+  readonly sizeBytes: number;
+  readonly sessions: number;
+  readonly index: Awaited<ReturnType<Kernel["memory"]["state"]>>;
+}
+
+/** Measures a store and its index; without a folder, as its database counts. */
+async function measureStore(kernel: Kernel, path: string | undefined): Promise<StoreStatus> {
+  let sessions = 0;
+  for await (const _ of listSessionIds(kernel)) sessions++;
+  const sizeBytes = path === undefined ? await measureDatabase(kernel) : await measureFolder(path);
+  return { sizeBytes, sessions, index: await kernel.memory.state() };
+}
+
+async function measureDatabase(kernel: Kernel): Promise<number> {
+  const { logBytes, memoryBytes } = await kernel.size();
+  return logBytes + memoryBytes;
+}
+
+async function measureFolder(path: string): Promise<number> {
+  let sizeBytes = 0;
+  for (const entry of await readdir(path, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const facts = await stat(join(entry.parentPath, entry.name)).catch(() => undefined);
+    sizeBytes += facts?.size ?? 0;
+  }
+  return sizeBytes;
 }

@@ -8,10 +8,10 @@ export const taskCommands: CommandGroup = {
   commands: {
     run: async () => (await import("./task/run-task-command.ts")).runTaskCommand,
     list: async () => (await import("./task/list-tasks-command.ts")).listTasksCommand,
-    show: async () => (await import("./task/show-task-command.ts")).showTaskCommand,
+    show: async () => (await import("./task/list-tasks-command.ts")).showTaskCommand,
     output: async () => (await import("./task/output-task-command.ts")).outputTaskCommand,
-    attach: async () => (await import("./task/attach-task-command.ts")).attachTaskCommand,
-    detach: async () => (await import("./task/detach-task-command.ts")).detachTaskCommand,
+    attach: async () => (await import("./task/output-task-command.ts")).attachTaskCommand,
+    detach: async () => (await import("./task/kill-task-command.ts")).detachTaskCommand,
     kill: async () => (await import("./task/kill-task-command.ts")).killTaskCommand,
     gc: async () => (await import("./task/collect-tasks-command.ts")).collectTasksCommand,
     supervise: async () => (await import("./task/supervise-command.ts")).superviseCommand,

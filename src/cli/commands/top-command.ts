@@ -1,18 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ReadStream } from "node:tty";
 import { choosePaint } from "../choose-paint.ts";
 import { type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { findGatewayAddress } from "../connecting/gateway-address.ts";
-import { toSafeJson } from "../escape.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
+import { formatBytes } from "../format-bytes.ts";
+import { formatCount } from "../format-count.ts";
+import { formatDollars } from "../format-dollars.ts";
+import { formatAge, formatDuration, formatTime } from "../format-time.ts";
 import { openExistingStore } from "../open-store.ts";
+import type { Paint } from "../paint.ts";
 import { parseCountOption } from "../parse-arguments.ts";
-import { printLines } from "../print-lines.ts";
+import { printJson, printLines } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
+import { type Column, renderTable } from "../table.ts";
 import { readGateway } from "../top/gateway-view.ts";
-import { LiveScreen } from "../top/live-screen.ts";
-import { renderTop } from "../top/render-top.ts";
-import { TopReader } from "../top/top-state.ts";
+import { type TopConversation, TopReader, type TopState } from "../top/top-state.ts";
+import { fitText } from "../width.ts";
 
 const LIMIT = { otherwise: 30, max: 200 };
 const EVERY_SECONDS = { otherwise: 2, max: 3_600 };
@@ -56,7 +62,7 @@ export const topCommand = defineCommand({
     const paint = choosePaint(context, options);
     if (isOnce) {
       const state = await look();
-      if (options.json) await printTo(context.stdout, `${toSafeJson(state)}\n`);
+      if (options.json) await printJson(context, state);
       else {
         const width = context.columns.stdout;
         await printLines(context, renderTop(state, { width, rows: Number.POSITIVE_INFINITY, paint }));
@@ -99,4 +105,146 @@ async function repeat(everyMs: number, signal: AbortSignal, work: () => Promise<
     await work();
     await sleep(everyMs, undefined, { signal }).catch(() => undefined);
   }
+}
+
+const ENTER = "\u001b[?1049h\u001b[?25l";
+const LEAVE = "\u001b[?25h\u001b[?1049l";
+const HOME = "\u001b[H";
+const CLEAR_LINE = "\u001b[K";
+const CLEAR_BELOW = "\u001b[J";
+/** q, Q, Escape, Ctrl-C and Ctrl-D. */
+const QUIT: readonly string[] = ["q", "Q", "\u001b", "\u0003", "\u0004"];
+
+/** A screen of its own on the terminal, which gives the former content back; q or Ctrl-C ends it. */
+class LiveScreen {
+  readonly #context: CliContext;
+  readonly #controller = new AbortController();
+  readonly #onKey = (key: Buffer) => {
+    if (QUIT.includes(key.toString("latin1"))) this.#controller.abort();
+  };
+
+  constructor(context: CliContext) {
+    this.#context = context;
+    context.stdout.write(ENTER);
+    if (!context.isTerminal.stdin) return;
+    const stdin = context.stdin as Partial<ReadStream>;
+    stdin.setRawMode?.(true);
+    context.stdin.on("data", this.#onKey);
+  }
+
+  /** Aborts when the user wants to leave. */
+  get signal(): AbortSignal {
+    return AbortSignal.any([this.#controller.signal, this.#context.signal]);
+  }
+
+  /** The present size; a terminal may be resized. */
+  get size(): { readonly width: number; readonly rows: number } {
+    const { columns, rows } = this.#context.stdout as Partial<{ columns: number; rows: number }>;
+    return { width: columns ?? this.#context.columns.stdout, rows: (rows ?? this.#context.rows) - 1 };
+  }
+
+  draw(lines: readonly string[]): void {
+    const text = lines.map((line) => `${line}${CLEAR_LINE}\r\n`).join("");
+    this.#context.stdout.write(HOME + text + CLEAR_BELOW);
+  }
+
+  close(): void {
+    this.#context.stdout.write(LEAVE);
+    if (!this.#context.isTerminal.stdin) return;
+    this.#context.stdin.off("data", this.#onKey);
+    (this.#context.stdin as Partial<ReadStream>).setRawMode?.(false);
+    this.#context.stdin.pause();
+  }
+}
+
+const CONVERSATIONS: readonly Column[] = [
+  { title: "conversation", shrinks: "first" },
+  { title: "agent", look: "cyan" },
+  { title: "model", shrinks: "last" },
+  { title: "window" },
+  { title: "cache", align: "right" },
+  { title: "cost", align: "right" },
+  { title: "used", align: "right" },
+];
+const TASKS: readonly Column[] = [
+  { title: "task" },
+  { title: "state" },
+  { title: "for", align: "right" },
+  { title: "title", shrinks: "first" },
+];
+const BAR_COLUMNS = 10;
+
+/** Draws the state in at most `rows` lines of the given width. */
+function renderTop(
+  state: TopState,
+  view: { readonly width: number; readonly rows: number; readonly paint: Paint },
+): readonly string[] {
+  const { width, rows, paint } = view;
+  const head = [
+    paint("bold", fitText(`longhaul top  ${formatTime(state.at)}  ${describeSource(state)}`, width)),
+    fitText(describeTotals(state), width),
+    paintMemory(state, width, paint),
+    ...state.notices.slice(0, 2).map((text) => paint("yellow", fitText(escapeLine(text), width))),
+    "",
+  ];
+  const tasks = state.tasks.map(({ id, title, state: now, createdAt }) => [
+    id,
+    now,
+    formatDuration(state.at - createdAt),
+    title,
+  ]);
+  const below = tasks.length === 0 ? ["No running task."] : renderTable(TASKS, tasks, { width, paint });
+  const room = Math.max(3, rows - head.length - Math.min(below.length, 6) - 2);
+  const cells = state.conversations.slice(0, room - 1).map((one) => toRow(one, state.at));
+  const table =
+    cells.length === 0 ? ["No conversation yet."] : renderTable(CONVERSATIONS, cells, { width, paint });
+  return [...head, ...table, "", ...below].slice(0, rows);
+}
+
+function describeSource({ source, url }: TopState): string {
+  return source === "gateway" ? `gateway ${url}` : "store (no gateway answers)";
+}
+
+function describeTotals({ conversations, totals, store }: TopState): string {
+  const disk = `log ${formatBytes(store.logBytes)}, blobs ${formatBytes(store.blobBytes)}, index ${formatBytes(store.indexBytes)}`;
+  return `${formatCount(conversations.length)} shown  ${formatCount(totals.requests)} requests  ${formatDollars(totals.cost)}  cache ${formatCacheShare(totals.cacheShare)}  ${disk}`;
+}
+
+function paintMemory({ memory }: TopState, width: number, paint: Paint): string {
+  if (!memory?.usedBytes) return paint("dim", fitText("memory: known while the gateway runs", width));
+  const { level, usedBytes, heapUsedBytes = 0, rssBytes = 0, cacheBytes = 0, growthPerHour = 0 } = memory;
+  const growth =
+    Math.abs(growthPerHour) < 1e6
+      ? ""
+      : `, ${growthPerHour > 0 ? "+" : "−"}${formatBytes(Math.abs(growthPerHour))} an hour`;
+  const text = `memory: ${level}, ${formatBytes(usedBytes)} in use (heap ${formatBytes(heapUsedBytes)}, caches ${formatBytes(cacheBytes)}, resident ${formatBytes(rssBytes)}${growth})`;
+  const look = level === "critical" ? "red" : level === "warning" ? "yellow" : "green";
+  return paint(look, fitText(text, width));
+}
+
+function toRow(one: TopConversation, now: number): readonly string[] {
+  return [
+    `${one.isActive ? "▶ " : ""}${one.title ?? one.session}`,
+    one.agent ?? "",
+    one.model ?? "",
+    drawWindow(one),
+    formatCacheShare(one.cacheShare),
+    formatDollars(one.cost),
+    formatAge(one.usedAt, now),
+  ];
+}
+
+function drawWindow({ tokens, window }: TopConversation): string {
+  if (tokens === 0 || window === 0) return "";
+  const share = Math.min(1, tokens / window);
+  const full = Math.round(share * BAR_COLUMNS);
+  return `${"█".repeat(full)}${"·".repeat(BAR_COLUMNS - full)} ${shorten(tokens)}/${shorten(window)}`;
+}
+
+function shorten(tokens: number): string {
+  return tokens >= 1e6 ? `${(tokens / 1e6).toFixed(1)}M` : `${Math.round(tokens / 1e3)}k`;
+}
+
+function formatCacheShare(share: number | null): string {
+  return share === null ? "–" : `${Math.round(100 * share)}%`;
 }

@@ -3,12 +3,11 @@ import { join, resolve } from "node:path";
 import { choosePaint } from "../choose-paint.ts";
 import { type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatAgo } from "../format-time.ts";
 import { getStorePath } from "../open-store.ts";
-import { printLines } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
+import { printDone, printJson, printLines } from "../print-lines.ts";
 import { type Column, renderTable } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -51,9 +50,11 @@ async function trustFile(context: CliContext, options: CommonValues, named: stri
   const { readTrustableFile, trustContent } = await import("../../gateway/config/index.ts");
   const { content, settings, ignored } = readTrustableFile(path);
   const trusted = trustContent(await findUserFolder(context, options), path, content, Date.now());
-  if (options.json) await printTo(context.stdout, `${toSafeJson({ trusted, settings, ignored })}\n`);
-  else if (!options.quiet)
-    await printLines(context, [
+  await printDone(
+    context,
+    options,
+    () => ({ trusted, settings, ignored }),
+    () => [
       `Trusted ${escapeLine(trusted.path)} until its content changes:`,
       ...Object.entries(settings).map(
         ([key, value]) => `  ${escapeLine(`${key}: ${JSON.stringify(value)}`)}`,
@@ -62,7 +63,8 @@ async function trustFile(context: CliContext, options: CommonValues, named: stri
         ? [`Ignored, because a project may not set it: ${escapeLine(ignored.join(", "))}`]
         : []),
       "Restart a running gateway to apply these settings.",
-    ]);
+    ],
+  );
   return EXIT.fine;
 }
 
@@ -79,8 +81,12 @@ async function removeFile(context: CliContext, options: CommonValues, named: str
   for (const path of candidates) if (path !== undefined) removed ??= removeTrust(folder, path);
   if (!removed)
     throw new UsageError(`no file at ${named} is trusted; "longhaul trust --list" lists the trusted files`);
-  if (options.json) await printTo(context.stdout, `${toSafeJson({ removed })}\n`);
-  else if (!options.quiet) await printTo(context.stdout, `No longer trusted: ${escapeLine(removed.path)}\n`);
+  await printDone(
+    context,
+    options,
+    () => ({ removed }),
+    () => [`No longer trusted: ${escapeLine(removed.path)}`],
+  );
   return EXIT.fine;
 }
 
@@ -91,7 +97,7 @@ async function listFiles(context: CliContext, options: CommonValues): Promise<nu
     state: getTrustState(one),
   }));
   if (options.json) {
-    await printTo(context.stdout, `${toSafeJson({ trusted })}\n`);
+    await printJson(context, { trusted });
     return EXIT.fine;
   }
   const now = Date.now();

@@ -1,30 +1,40 @@
-import { buildControlReport } from "../../conversation/control/control-report.ts";
+import {
+  buildControlReport,
+  type ControlFigure,
+  type ControlGroup,
+  type ControlReport,
+} from "../../conversation/control/control-report.ts";
 import { type RequestUsage, readRequestUsage } from "../../conversation/spending/request-usage.ts";
 import { type NamedTotals, UsageSums } from "../../conversation/spending/usage-sums.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
-import { mapPersonNames } from "../../model/session-owner.ts";
+import { findOrigin } from "../../model/session-origin.ts";
+import { findSessionOwner, mapPersonNames } from "../../model/session-owner.ts";
 import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { toSafeJson } from "../escape.ts";
+import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findNamed } from "../find-named.ts";
 import { findSession, listSessions } from "../find-session.ts";
-import { formatQuantity } from "../format-count.ts";
+import { formatCount, formatQuantity } from "../format-count.ts";
+import { formatDollars } from "../format-dollars.ts";
+import { formatTime } from "../format-time.ts";
 import { parseSince } from "../importing/parse-since.ts";
 import { openExistingStore } from "../open-store.ts";
 import { createPagedPrinter } from "../paged-printer.ts";
 import type { Paint } from "../paint.ts";
-import { printLines } from "../print-lines.ts";
-import { createPlainPrinter, type Printer, printTo } from "../printer.ts";
+import { printResult } from "../print-lines.ts";
+import { createPlainPrinter, type Printer } from "../printer.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
-import { formatRequestUsage } from "../spending/format-request-usage.ts";
-import { renderControl } from "../spending/render-control.ts";
-import { renderSavings } from "../spending/render-savings-note.ts";
-import { formatCost, renderSpending, renderUnpricedNote } from "../spending/render-spending.ts";
-import { findGroup, GROUPINGS, type Grouping, selectRows } from "../spending/usage-groups.ts";
+import {
+  formatCost,
+  renderSavings,
+  renderSpending,
+  renderUnpricedNote,
+} from "../spending/render-spending.ts";
+import { type Column, renderTable } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
-import { fitText } from "../width.ts";
+import { fitText, padText } from "../width.ts";
 import { wrapText } from "../wrap-text.ts";
 
 /** Reports the tokens and cost of requests. */
@@ -69,8 +79,12 @@ export const usageCommand = defineCommand({
       const records = listSessions(kernel);
       const report = await buildControlReport(kernel, { records, since, signal: context.signal });
       const look = { width: context.columns.stdout, paint: choosePaint(context, options) };
-      if (options.json) await printTo(context.stdout, `${toSafeJson(report)}\n`);
-      else await printLines(context, renderControl(report, look));
+      await printResult(
+        context,
+        options,
+        () => report,
+        () => renderControl(report, look),
+      );
       return EXIT.fine;
     }
     const session =
@@ -83,7 +97,7 @@ export const usageCommand = defineCommand({
     const paint = choosePaint(context, options);
     const report: UsagePrintout = { context, printer, spent, session, by, titles, paint };
     try {
-      await (options.json ? printJson(report) : printText(report));
+      await (options.json ? streamJson(report) : printText(report));
     } finally {
       await printer.close();
     }
@@ -183,7 +197,7 @@ function renderRows(
 }
 
 /** Streams one JSON document while the log is being read. */
-async function printJson({ printer, spent, session, by, titles }: UsagePrintout): Promise<void> {
+async function streamJson({ printer, spent, session, by, titles }: UsagePrintout): Promise<void> {
   await printer.print(
     `{${session === undefined ? "" : `"session":${toSafeJson(session)},`}"by":"${by}","rows":[`,
   );
@@ -201,4 +215,115 @@ async function printJson({ printer, spent, session, by, titles }: UsagePrintout)
     .join(",");
   const { total, savings } = sums;
   await printer.print(`${written}\n],"total":${toSafeJson(total)},"savings":${toSafeJson(savings)}}\n`);
+}
+
+const MODEL_WIDTH = 26;
+
+/**
+ * Formats one request on one line. Column widths are fixed, because lines are printed before all requests are known.
+ */
+function formatRequestUsage({ at, model = "", totals, session }: RequestUsage, isOfMany: boolean): string {
+  const cells = [
+    formatTime(at),
+    padText(fitText(escapeLine(model), MODEL_WIDTH), MODEL_WIDTH),
+    `↑ ${padText(formatCount(totals.inputTokens), 9, "right")}`,
+    `↓ ${padText(formatCount(totals.outputTokens), 8, "right")}`,
+    `read ${padText(formatCount(totals.cacheReadTokens), 9, "right")}`,
+    `write ${padText(formatCount(totals.cacheWriteTokens), 9, "right")}`,
+    padText(formatCost(totals), 9, "right"),
+    ...(isOfMany ? [escapeLine(session)] : []),
+  ];
+  return cells.join("  ");
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: "per conversation" },
+  { title: "control", align: "right" },
+  { title: "edited", align: "right" },
+  { title: "difference", align: "right" },
+  { title: "95% interval", align: "right" },
+];
+const NAMES: Readonly<Record<ControlFigure["name"], string>> = {
+  tokens: "tokens",
+  cost: "cost",
+  steps: "steps",
+  rereads: "re-reads",
+  overflows: "overflow errors",
+  corrections: "user corrections",
+};
+const NONE = `No conversation has an arm yet. "control": 0.1 in longhaul.json leaves a tenth of new conversations unedited.`;
+
+/** Formats a comparison of the arms of a control group. */
+function renderControl(
+  { groups, minConversations }: ControlReport,
+  { width, paint }: { readonly width: number; readonly paint: Paint },
+): readonly string[] {
+  if (groups.length === 0) return wrapText(NONE, width);
+  return groups.flatMap((group, index) => {
+    const { control, edited } = group.conversations;
+    const counts = `measured: ${formatQuantity(control, "conversation")} in the control arm, ${formatCount(edited)} edited`;
+    const few = group.isEnough
+      ? []
+      : [`Too few to compare: each arm needs ${formatCount(minConversations)} conversations.`];
+    return [
+      ...(index > 0 ? [""] : []),
+      ...wrapText(`${describeGroup(group)}, ${counts}`, width).map((line) => paint("bold", line)),
+      ...few.flatMap((line) => wrapText(line, width)).map((line) => paint("yellow", line)),
+      ...renderTable(COLUMNS, group.figures.map(toRow), { width, paint }),
+    ];
+  });
+}
+
+function describeGroup({ agent, model }: ControlGroup): string {
+  if (agent === undefined) return "All agents and models";
+  return escapeLine(`${agent}, ${model ?? ""}`);
+}
+
+function toRow({ name, control, edited, difference, low, high }: ControlFigure): readonly string[] {
+  const format = (value: number) => formatFigure(name, value);
+  const signed = (value: number) => (Number.isNaN(value) ? "–" : `${value > 0 ? "+" : ""}${format(value)}`);
+  const share = control > 0 && Number.isFinite(difference) ? ` (${formatPercent(difference / control)})` : "";
+  const interval = Number.isNaN(low) ? "–" : `${signed(low)} to ${signed(high)}`;
+  return [NAMES[name], format(control), format(edited), `${signed(difference)}${share}`, interval];
+}
+
+function formatFigure(name: ControlFigure["name"], value: number): string {
+  if (Number.isNaN(value)) return "–";
+  if (name === "cost") return value < 0 ? `-${formatDollars(-value)}` : formatDollars(value);
+  return name === "tokens" ? formatCount(Math.round(value)) : value.toFixed(2);
+}
+
+function formatPercent(share: number): string {
+  return `${share > 0 ? "+" : ""}${Math.round(100 * share)}%`;
+}
+
+/** Ways to group usage. */
+const GROUPINGS = [
+  { name: "day" },
+  { name: "model" },
+  { name: "session" },
+  { name: "project" },
+  { name: "agent" },
+  { name: "person" },
+  { name: "request" },
+] as const;
+
+type Grouping = (typeof GROUPINGS)[number]["name"];
+
+/** The group of a session's requests; undefined if days, models or requests are the groups. `names` are those of people by id. */
+function findGroup(
+  record: SessionRecord,
+  by: Grouping,
+  names: ReadonlyMap<string, string>,
+): string | undefined {
+  if (by === "session") return record.id;
+  if (by === "project") return findOrigin(record).project ?? "(unknown)";
+  if (by === "agent") return findOrigin(record).agent ?? "(unknown)";
+  return by === "person" ? findSessionOwner(record.id, names) : undefined;
+}
+
+/** The rows of a report. */
+function selectRows(sums: UsageSums, by: Grouping): readonly NamedTotals[] {
+  if (by === "request") return [];
+  return by === "day" ? sums.days : by === "model" ? sums.models : sums.groups;
 }

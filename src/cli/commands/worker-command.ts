@@ -1,15 +1,101 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Agent, Kernel, Session } from "../../index.ts";
 import { commandAgent, type WorkEvent } from "../../task-entry.ts";
-import { defineCommand } from "../cli-command.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
+import { defineCommand, type OptionValues } from "../cli-command.ts";
+import type { CliContext } from "../cli-context.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatQuantity } from "../format-count.ts";
 import { nameStore } from "../open-store.ts";
+import { printJson } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
 import { formatTaskState } from "../tasks/format-task.ts";
-import { loadAgents } from "../tasks/load-agents.ts";
 import { openTasks } from "../tasks/open-tasks.ts";
-import { parseWorkerOptions, WORKER_OPTIONS } from "../tasks/worker-options.ts";
+import { parseDuration } from "../tasks/units.ts";
 import { UsageError } from "../usage-error.ts";
+
+const WORKER_OPTIONS = {
+  queues: {
+    type: "string",
+    value: "NAMES",
+    help: "queues to take tasks from, separated by commas (default: default)",
+  },
+  concurrency: { type: "string", value: "COUNT", help: "tasks that run here at once (default: 4)" },
+  agents: {
+    type: "string",
+    multiple: true,
+    value: "FILE",
+    help: "JavaScript module that exports agents to run; may be given several times",
+  },
+  "no-programs": { type: "boolean", help: 'do not run the programs of "longhaul task run --queue"' },
+  "per-queue": {
+    type: "string",
+    value: "COUNT",
+    help: "tasks of one queue that run at once, over all workers; give it to all workers",
+  },
+  "per-person": {
+    type: "string",
+    value: "COUNT",
+    help: "tasks of one person that run at once, over all workers; give it to all workers",
+  },
+  checkout: {
+    type: "string",
+    multiple: true,
+    value: "THERE=HERE",
+    help: "folder on this machine that stands for a folder of the tasks; may be given several times",
+  },
+  grace: {
+    type: "string",
+    value: "TIME",
+    help: "time for tasks that cannot be handed back to end after a signal to stop (default: 30s)",
+  },
+} as const;
+
+/** Parsed options of `worker`. */
+interface WorkerSettings {
+  readonly queues: readonly string[];
+  readonly concurrency: number;
+  readonly maxPerQueue?: number;
+  readonly maxPerPerson?: number;
+  readonly checkouts: Readonly<Record<string, string>>;
+  readonly graceMs: number;
+}
+
+/** Parses the options of `worker`; throws UsageError. */
+function parseWorkerOptions(options: OptionValues<typeof WORKER_OPTIONS>): WorkerSettings {
+  const maxPerQueue = parseCount("per-queue", options["per-queue"]);
+  const maxPerPerson = parseCount("per-person", options["per-person"]);
+  const queues = (options.queues ?? "default").split(",").map((name) => name.trim());
+  for (const name of queues)
+    if (!/^[\w.-]{1,60}$/.test(name))
+      throw new UsageError(
+        `--queues names ${JSON.stringify(name)}; a queue has 1 to 60 letters, digits, points, hyphens and underscores`,
+      );
+  return {
+    queues,
+    concurrency: parseCount("concurrency", options.concurrency) ?? 4,
+    ...(maxPerQueue !== undefined && { maxPerQueue }),
+    ...(maxPerPerson !== undefined && { maxPerPerson }),
+    checkouts: Object.fromEntries((options.checkout ?? []).map(parseCheckout)),
+    graceMs: parseDuration("grace", options.grace ?? "30s"),
+  };
+}
+
+function parseCount(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= 1_000) return count;
+  throw new UsageError(`--${option} is ${JSON.stringify(text)}; expected a whole number from 1 to 1000`);
+}
+
+function parseCheckout(text: string): readonly [string, string] {
+  const [there, here, ...more] = text.split("=");
+  if (there && here && more.length === 0) return [there, here];
+  throw new UsageError(
+    `--checkout is ${JSON.stringify(text)}; expected two folders, as in --checkout /ada/app=/srv/app`,
+  );
+}
 
 /** Runs tasks of queues until it is stopped. */
 export const workerCommand = defineCommand({
@@ -38,7 +124,7 @@ export const workerCommand = defineCommand({
     for (const agent of agents) tasks.register(agent);
     const names = [...(options["no-programs"] ? [] : ["command"]), ...agents.map(({ name }) => name)];
     const say = (json: object, text: string, isSuccess = true) => {
-      if (options.json) return printTo(context.stdout, `${toSafeJson(json)}\n`);
+      if (options.json) return printJson(context, json);
       return options.quiet && isSuccess ? undefined : printTo(context.stdout, `${escapeLine(text)}\n`);
     };
     const onTask = async (event: WorkEvent) => {
@@ -84,4 +170,44 @@ export const workerCommand = defineCommand({
 function waitForAbort(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+/**
+ * Loads the agents that modules export: each export may be an agent, a list of agents, or a function of the kernel that
+ * returns either. Throws UsageError.
+ */
+async function loadAgents(
+  context: CliContext,
+  kernel: Kernel,
+  files: readonly string[],
+): Promise<readonly Agent<Session>[]> {
+  const agents: Agent<Session>[] = [];
+  for (const file of files) {
+    const exported = await importModule(resolve(context.cwd, file), file);
+    const before = agents.length;
+    for (const value of new Set(Object.values(exported))) agents.push(...(await readAgents(value, kernel)));
+    if (agents.length === before)
+      throw new UsageError(`${file} exports no agent; export an object with a name and a function run`);
+  }
+  return agents;
+}
+
+async function importModule(path: string, file: string): Promise<Record<string, unknown>> {
+  try {
+    return (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+  } catch (error) {
+    throw new UsageError(
+      `--agents ${file} could not be loaded: ${error instanceof Error ? error.message : error}`,
+    );
+  }
+}
+
+async function readAgents(value: unknown, kernel: Kernel): Promise<readonly Agent<Session>[]> {
+  const made: unknown = typeof value === "function" ? await value(kernel) : value;
+  return (Array.isArray(made) ? made : [made]).filter(isAgent);
+}
+
+function isAgent(value: unknown): value is Agent<Session> {
+  const { name, run } = (value ?? {}) as Partial<Agent<Session>>;
+  return typeof name === "string" && typeof run === "function";
 }

@@ -12,17 +12,38 @@ export async function findGatewayAddress(
   context: CliContext,
   options: CommonValues & { readonly url?: string },
 ): Promise<GatewayAddress> {
-  const { loadConfig } = await import("../../gateway/config/index.ts");
+  const { isAnthropicReached, loadConfig } = await import("../../gateway/config/index.ts");
   const { cwd, home, env } = context;
   const store = getStorePath(context, options);
   const { config } = loadConfig({ cwd, home, env, store, flags: {} });
   const needsToken = config.tokens.length > 0 || config.team;
-  if (options.url !== undefined) return { url: parseGatewayUrl(options.url), needsToken };
+  if (options.url !== undefined) {
+    const url = parseGatewayUrl(options.url);
+    return { url, needsToken, isAnthropic: (await asksAnthropic(url)) ?? false };
+  }
   if (config.port === 0)
     throw new UsageError(
       "the configuration picks a free port (port 0); name the gateway's address with --url",
     );
-  return { url: `http://${toLoopback(config.host)}:${config.port}`, needsToken };
+  const url = `http://${toLoopback(config.host)}:${config.port}`;
+  return { url, needsToken, isAnthropic: (await asksAnthropic(url)) ?? isAnthropicReached(config.upstreams) };
+}
+
+/** Whether a running gateway sends Messages requests to Anthropic; undefined if none answers, or only to a token. */
+async function asksAnthropic(url: string): Promise<boolean | undefined> {
+  const { isAnthropicReached } = await import("../../gateway/config/index.ts");
+  try {
+    const reply = await fetch(`${url}/api/v1/gateway`, {
+      signal: AbortSignal.timeout(HEALTH_MS),
+      redirect: "error",
+    });
+    const { upstreams } = (await reply.json()) as {
+      readonly upstreams: Parameters<typeof isAnthropicReached>[0];
+    };
+    return isAnthropicReached(upstreams);
+  } catch {
+    return undefined;
+  }
 }
 
 /** All addresses that may stand in an agent's file; works without a store and with a damaged configuration. */

@@ -131,7 +131,11 @@ function removeSettings(
   let result = text;
   for (const url of urls)
     for (const needsToken of [true, false]) {
-      const plan = spec.plan(createConfigReader(syntax, result), { url, needsToken }, place);
+      const plan = spec.plan(
+        createConfigReader(syntax, result),
+        { url, needsToken, isAnthropic: true },
+        place,
+      );
       if ("instructions" in plan || !plan.settings.some(isAddress(syntax, result, url))) continue;
       const changes = plan.settings.map(({ path, value }) => ({
         path: [...path],

@@ -1,4 +1,5 @@
-import { type Entry, textOfMessage } from "../../index.ts";
+import { type Entry, type SessionId, textOfMessage } from "../../index.ts";
+import type { Place } from "../../log-entry.ts";
 import { escapeLine } from "../escape.ts";
 import { fitText } from "../width.ts";
 
@@ -9,4 +10,9 @@ export function formatEntryExcerpt(entry: Entry, columns = 60): string {
   if (entry.kind !== "message") return entry.kind;
   const text = escapeLine(textOfMessage(entry.message).slice(0, MAX_CHARACTERS));
   return fitText(text === "" ? entry.message.role : `${entry.message.role}: ${text}`, columns);
+}
+
+/** Names an entry for a reader of `reader`: with its session if the entry is from another log, as in a fork. */
+export function citeEntry({ session, seq }: Place, reader: SessionId): string {
+  return session === reader ? `#${seq}` : `${session}#${seq}`;
 }

@@ -1,22 +1,27 @@
-import { type FittedWindow, parseEntryId } from "../../index.ts";
-import { type CacheState, extractCarryOver, type TodoItem } from "../../window-entry.ts";
+import { type Entry, type FittedWindow, parseEntryId, type Receipt, type SessionId } from "../../index.ts";
+import type { OverlayBody } from "../../log-entry.ts";
+import {
+  type CacheState,
+  type Comparison,
+  extractCarryOver,
+  type TodoItem,
+  type WindowBreakdown,
+} from "../../window-entry.ts";
 import { renderWindowDiff } from "../compacting/render-window-diff.ts";
 import { escapeLine } from "../escape.ts";
 import { formatCount, formatQuantity, formatShare } from "../format-count.ts";
-import { formatAgo } from "../format-time.ts";
+import { formatDollars } from "../format-dollars.ts";
+import { formatAgo, formatTime } from "../format-time.ts";
+import { type Look, type Paint, plainPaint } from "../paint.ts";
 import { quoteShellWord } from "../quote-shell-word.ts";
-import { renderSavings } from "../spending/render-savings-note.ts";
-import { renderSpending, renderUnpricedNote } from "../spending/render-spending.ts";
-import { explainEdit } from "../transcript/explain-edit.ts";
-import { fitText } from "../width.ts";
+import { renderSavings, renderSpending, renderUnpricedNote } from "../spending/render-spending.ts";
+import { formatTokenChange } from "../tokens.ts";
+import { describeEdit, explainEdit } from "../transcript/describe-edit.ts";
+import { fitText, padText } from "../width.ts";
 import { wrapText } from "../wrap-text.ts";
-import { citeEntry } from "./cite-entry.ts";
 import type { ContextReport } from "./context-report.ts";
-import { formatEntryExcerpt } from "./format-entry-excerpt.ts";
-import { renderRows } from "./labeled-row.ts";
-import { buildReceiptRows } from "./receipt-rows.ts";
-import { type OverlayPrintOptions, renderOverlay } from "./render-overlay.ts";
-import { renderWindowBar } from "./render-window-bar.ts";
+import { citeEntry, formatEntryExcerpt } from "./format-entry-excerpt.ts";
+import { type LabeledRow, renderRows } from "./labeled-row.ts";
 
 /** Options for printing a window report. */
 interface ContextPrintOptions extends OverlayPrintOptions {
@@ -228,4 +233,144 @@ function renderNext({ next }: ContextReport, look: ContextPrintOptions): readonl
     ...renderWindowBar(next.parts, columns, paint),
     ...renderRows([["why", explainEdit(plan)], ...buildReceiptRows(plan.receipt, isFull)], columns, paint),
   ];
+}
+
+/** Options for printing overlays. */
+interface OverlayPrintOptions {
+  readonly columns: number;
+  readonly paint: Paint;
+  readonly isFull: boolean;
+  readonly now: number;
+}
+
+/** Formats an overlay with its receipt. */
+function renderOverlay(
+  entry: Entry<OverlayBody>,
+  session: SessionId,
+  look: OverlayPrintOptions,
+): readonly string[] {
+  const { columns, paint, isFull, now } = look;
+  const at = entry.madeAt ?? entry.at;
+  const when = `${formatTime(at)} (${formatAgo(at, now)})`;
+  const head = `${citeEntry(entry, session)} ${escapeLine(`${entry.author} ${describeEdit(entry.edit)}`)}`;
+  return [
+    ...wrapText(head, columns).map((line) => paint("bold", line)),
+    ...renderRows(
+      [["when", when], ["why", explainEdit(entry)], ...buildFigureRows(entry, isFull)],
+      columns,
+      paint,
+    ),
+  ];
+}
+
+/** Edits imported from other tools have no receipt, but often report their token counts. */
+function buildFigureRows(
+  { receipt, tokensBefore, tokensAfter }: OverlayBody,
+  isFull: boolean,
+): readonly LabeledRow[] {
+  if (receipt) return buildReceiptRows(receipt, isFull);
+  if (tokensBefore === undefined || tokensAfter === undefined) return [];
+  return [["size", formatTokenChange(tokensBefore, tokensAfter)]];
+}
+
+type PartName = keyof WindowBreakdown;
+
+interface PartStyle {
+  readonly letter: string;
+  readonly block: string;
+  readonly look: Look;
+}
+
+/** Window parts in the order of a request. */
+const PART_STYLES: Readonly<Record<PartName, PartStyle>> = {
+  system: { letter: "S", block: "█", look: "magenta" },
+  tools: { letter: "T", block: "█", look: "blue" },
+  memories: { letter: "E", block: "█", look: "bold" },
+  pins: { letter: "P", block: "█", look: "yellow" },
+  summaries: { letter: "M", block: "█", look: "cyan" },
+  recalled: { letter: "C", block: "█", look: "red" },
+  history: { letter: "H", block: "█", look: "green" },
+  reserved: { letter: "R", block: "▒", look: "dim" },
+  free: { letter: ".", block: "·", look: "dim" },
+};
+const PART_NAMES = Object.keys(PART_STYLES) as readonly PartName[];
+const MAX_BAR_COLUMNS = 72;
+
+/** Draws a window as a bar of colored blocks, or of letters without color, with a legend of token counts. */
+function renderWindowBar(parts: WindowBreakdown, columns: number, paint: Paint): readonly string[] {
+  const widths = apportionColumns(
+    PART_NAMES.map((name) => parts[name]),
+    Math.min(columns, MAX_BAR_COLUMNS),
+  );
+  const bar = PART_NAMES.map((name, index) => drawBlocks(name, widths[index] ?? 0, paint)).join("");
+  return [bar, ...renderLegend(parts, columns, paint)];
+}
+
+function renderLegend(parts: WindowBreakdown, columns: number, paint: Paint): readonly string[] {
+  const whole = PART_NAMES.reduce((sum, name) => sum + parts[name], 0);
+  const rows = PART_NAMES.filter((name) => parts[name] > 0 || name === "history" || name === "free");
+  const nameWidth = Math.max(...rows.map((name) => name.length));
+  const countWidth = Math.max(...rows.map((name) => formatCount(parts[name]).length));
+  return rows.map((name) => {
+    const count = padText(formatCount(parts[name]), countWidth, "right");
+    const share = padText(formatShare(parts[name], whole), 4, "right");
+    const words = fitText(` ${padText(name, nameWidth)}  ${count} ${share}`, columns - 1);
+    return drawBlocks(name, 1, paint) + words;
+  });
+}
+
+function drawBlocks(name: PartName, width: number, paint: Paint): string {
+  const { letter, block, look } = PART_STYLES[name];
+  if (width === 0) return "";
+  return paint === plainPaint ? letter.repeat(width) : paint(look, block.repeat(width));
+}
+
+/** Distributes columns in proportion to counts; every count above 0 gets at least one column if there are enough. */
+export function apportionColumns(counts: readonly number[], columns: number): readonly number[] {
+  const whole = counts.reduce((sum, count) => sum + count, 0);
+  if (whole === 0) return counts.map(() => 0);
+  const widths = counts.map((count) => (count > 0 ? Math.max(1, Math.round((count / whole) * columns)) : 0));
+  for (let over = sum(widths) - columns; over !== 0; over = sum(widths) - columns) {
+    const widest = widths.indexOf(Math.max(...widths));
+    widths[widest] = (widths[widest] ?? 0) - Math.sign(over);
+  }
+  return widths;
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}
+
+const MAX_NAMED = 6;
+
+/** Formats a receipt for people; figures are without the edit → with it. */
+function buildReceiptRows(receipt: Receipt, isFull: boolean): readonly LabeledRow[] {
+  const { tokens, cachedShare, thisCall, nextCalls, cache } = receipt;
+  const assumed = receipt.arePricesAssumed ? " (assumed prices)" : "";
+  return [
+    ["size", formatTokenChange(tokens.without, tokens.with)],
+    ["cached", `${formatCompared(cachedShare, (share) => `${Math.round(100 * share)}%`)} (cache ${cache})`],
+    ["this call", `${formatCompared(thisCall, formatDollars)}, estimated${assumed}`],
+    ["next calls", `${formatCompared(nextCalls, formatDollars)} each, estimated, while the cache is hot`],
+    ["break-even", formatBreakEven(receipt)],
+    ["removed", formatCut(receipt, isFull)],
+  ];
+}
+
+function formatCompared(figures: Comparison, words: (figure: number) => string): string {
+  return `${words(figures.without)} → ${words(figures.with)}`;
+}
+
+function formatBreakEven({ breakEvenCalls, expectedCalls }: Receipt): string {
+  const expected = `; ${formatCount(Math.round(expectedCalls))} more expected`;
+  if (breakEvenCalls === null) return `never${expected}`;
+  return `${breakEvenCalls === 0 ? "immediately" : `after ${formatQuantity(breakEvenCalls, "more call")}`}${expected}`;
+}
+
+function formatCut({ left }: Receipt, isFull: boolean): string {
+  const { entries, identifiers, named } = left;
+  const counts = `${formatQuantity(entries, "message")}, ${formatQuantity(identifiers, "name")}`;
+  if (named.length === 0) return counts;
+  const shown = isFull ? named : named.slice(0, MAX_NAMED);
+  return `${counts}: ${shown.join(", ")}${identifiers > shown.length ? ", …" : ""}`;
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { isLonghaulError } from "../../index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
+import { CONNECTORS } from "../connecting/agents/connectors.ts";
 import { listConnections } from "../connecting/connection-record.ts";
 import { findGatewayAddress, isGatewayUp } from "../connecting/gateway-address.ts";
 import { nearestWords } from "../nearest-words.ts";
@@ -81,6 +82,16 @@ function examineVariables(env: CliContext["env"]): readonly Finding[] {
   });
 }
 
+/** Features that a connected agent changes by itself, each with the way to get it back. */
+function listChangedFeatures(agent: string, fileText: string): readonly Finding[] {
+  const connector = CONNECTORS.find(({ name }) => name === agent);
+  return (connector?.listFeatureChanges?.(fileText) ?? []).map(({ feature, remedy }) => ({
+    area: "agents",
+    level: "ok",
+    text: `${agent}: ${feature}; ${remedy}`,
+  }));
+}
+
 /** Checks whether the gateway answers, and whether connected agents still point at it. */
 export async function examineAgents(context: CliContext, options: CommonValues): Promise<readonly Finding[]> {
   const store = getStorePath(context, options);
@@ -119,6 +130,7 @@ export async function examineAgents(context: CliContext, options: CommonValues):
         remedy: `"longhaul serve" or "longhaul service install" starts it, "longhaul disconnect ${agent}" restores the agent's file`,
       });
     else findings.push({ area: "agents", level: "ok", text: `${agent} uses the gateway` });
+    findings.push(...listChangedFeatures(agent, text));
   }
   if (records.length === 0) findings.push({ area: "agents", level: "ok", text: "none connected" });
   return findings;

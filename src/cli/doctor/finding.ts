@@ -11,6 +11,7 @@ export const AREAS = [
   "configuration",
   "gateway",
   "agents",
+  "histories",
 ] as const;
 
 export type Area = (typeof AREAS)[number];

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 export class TargetExistsError extends Error {
   readonly code = "EEXIST";
 
-  constructor(path: string) {
-    super(`${path} already exists; --force overwrites it.`);
+  constructor(path: string, remedy = "--force overwrites it") {
+    super(`${path} already exists; ${remedy}.`);
     this.name = "AlreadyThere";
   }
 }
@@ -52,8 +52,8 @@ export class StagingFolder implements AsyncDisposable {
     return this.#sizeBytes;
   }
 
-  /** Appends text to the file for `target`. */
-  async write(target: string, text: string): Promise<void> {
+  /** Appends text or bytes to the file for `target`. */
+  async write(target: string, text: string | Uint8Array): Promise<void> {
     if (this.#current?.target !== target) await this.#begin(target);
     await this.#current?.file.appendFile(text);
     this.#sizeBytes += Buffer.byteLength(text);

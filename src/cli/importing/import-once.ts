@@ -39,6 +39,7 @@ export async function importOnce(
     try {
       report = await importSources(kernel, paths, {
         ...choice,
+        withOriginals: !isDryRun,
         onProgress: (progress) => {
           const { index, count } = progress;
           const words = `${formatCount(Math.min(index + 1, count))} of ${formatCount(count)} conversations`;

@@ -16,16 +16,18 @@ import { formatProblem } from "./render-import-report.ts";
 export async function watchImports(
   context: CliContext,
   options: CommonValues,
-  paths: readonly string[],
+  paths: readonly string[] | (() => Promise<readonly string[]>),
   choice: Pick<ImportOptions, "formats" | "since" | "signal">,
 ): Promise<number> {
+  // Started by the gateway, it ends with the gateway, even with one that was killed.
+  if (process.channel) process.once("disconnect", () => process.exit());
   const paint = choosePaint(context, options);
   const print = (text: string) => printTo(context.stdout, `${text}\n`, context.signal);
   const sessions = new Set<string>();
   let messages = 0;
   let exitCode: number = EXIT.fine;
   await using kernel = await openStore(context, options);
-  for await (const event of watchSources(kernel, paths, choice)) {
+  for await (const event of watchSources(kernel, paths, { ...choice, withOriginals: true })) {
     if (event.type === "imported") {
       sessions.add(event.report.session);
       messages += event.report.added.messages;

@@ -1,10 +1,9 @@
+import type { Kernel } from "../../index.ts";
 import { shortenPath } from "../../model/shorten-path.ts";
-import { escapeLine } from "../escape.ts";
+import { escapeLine, escapeText } from "../escape.ts";
 import { formatAgo, formatTime } from "../format-time.ts";
 import type { Paint } from "../paint.ts";
-import { fitText } from "../width.ts";
-import type { RecalledHit } from "./recall-result.ts";
-import { renderMatchedText } from "./render-matched-text.ts";
+import { fitText, measureWidth } from "../width.ts";
 
 interface HitLayout {
   readonly number: number;
@@ -91,3 +90,108 @@ function describeAuthor({ memory, speaker, author }: Extract<RecalledHit, { kind
   if (trust === by) return `memory, ${by}`;
   return `memory, ${by}, ${trust === "rejected" ? "rejected" : "accepted"}`;
 }
+
+interface MatchedTextLimits {
+  /** Maximum lines; all, at any width, if absent. */
+  readonly lines?: number;
+  readonly columns: number;
+}
+
+/** A piece of a line in one look. */
+interface Piece {
+  readonly text: string;
+  readonly look: "bold" | "dim" | undefined;
+}
+
+const MAX_COLUMNS = 400;
+/** Columns of a long line to show before the first word of the question. */
+const LEAD = 30;
+
+/**
+ * The lines of a hit around its best sentence: the question's words in it bold, the text around it dim. All of the text
+ * if there is no limit of lines.
+ */
+function renderMatchedText(
+  { text, details }: RecalledHit,
+  paint: Paint,
+  { lines: most, columns }: MatchedTextLimits,
+): readonly string[] {
+  const sentence = details?.sentence ?? { from: 0, to: text.length, words: [] };
+  const end = text.trimEnd().length;
+  const start = most === undefined ? 0 : findStart(text, sentence.from);
+  const lines = listLines(text, start, end).slice(0, most);
+  const width = most === undefined ? Number.POSITIVE_INFINITY : Math.min(columns, MAX_COLUMNS);
+  return lines.map(({ from, to }) => {
+    const first = sentence.words.find((word) => word.from >= from && word.to <= to)?.from ?? from;
+    const isFar = measureWidth(text.slice(from, first)) > width - LEAD;
+    const shownFrom = isFar && Number.isFinite(width) ? findWordStart(text, first - LEAD) : from;
+    const pieces = splitPieces(text, { from: shownFrom, to }, sentence);
+    return fitPieces(shownFrom > from ? [{ text: "… ", look: "dim" }, ...pieces] : pieces, paint, width);
+  });
+}
+
+type Sentence = NonNullable<NonNullable<RecalledHit["details"]>["sentence"]>;
+
+/** The beginning of the line before a position's line, or of its own line if that is the first with text. */
+function findStart(text: string, at: number): number {
+  const own = text.lastIndexOf("\n", at - 1) + 1;
+  const before = own === 0 ? 0 : text.lastIndexOf("\n", own - 2) + 1;
+  return text.slice(before, own).trim() === "" ? own : before;
+}
+
+function findWordStart(text: string, at: number): number {
+  const space = text.indexOf(" ", Math.max(0, at));
+  return space < 0 ? Math.max(0, at) : space + 1;
+}
+
+/** The lines with text in a range, each as a range. */
+function listLines(text: string, from: number, to: number): { from: number; to: number }[] {
+  const lines: { from: number; to: number }[] = [];
+  for (let at = from; at <= to; ) {
+    const next = text.indexOf("\n", at);
+    const end = next < 0 || next > to ? to : next;
+    if (text.slice(at, end).trim() !== "") lines.push({ from: at, to: end });
+    at = end + 1;
+  }
+  return lines;
+}
+
+/** Cuts a line at the edges of the sentence and of its words. */
+function splitPieces(
+  text: string,
+  { from, to }: { readonly from: number; readonly to: number },
+  sentence: Sentence,
+): readonly Piece[] {
+  const edges = [sentence.from, sentence.to, ...sentence.words.flatMap((word) => [word.from, word.to])]
+    .filter((edge) => edge > from && edge < to)
+    .sort((left, right) => left - right);
+  const pieces: Piece[] = [];
+  let at = from;
+  for (const edge of [...edges, to]) {
+    if (edge === at) continue;
+    const isWord = sentence.words.some((word) => word.from <= at && edge <= word.to);
+    const isInside = sentence.from <= at && edge <= sentence.to;
+    pieces.push({ text: text.slice(at, edge), look: isWord ? "bold" : isInside ? undefined : "dim" });
+    at = edge;
+  }
+  return pieces;
+}
+
+/** Paints as much of the pieces as fits into the width. */
+function fitPieces(pieces: readonly Piece[], paint: Paint, width: number): string {
+  let room = width;
+  let line = "";
+  for (const { text, look } of pieces) {
+    const safe = escapeText(text);
+    const shown = Number.isFinite(room) ? fitText(safe, room) : safe;
+    line += look && shown !== "" ? paint(look, shown) : shown;
+    if (shown !== safe) break;
+    room -= Number.isFinite(room) ? measureWidth(safe) : 0;
+  }
+  return line.trimEnd();
+}
+
+/** Result of a recall. */
+export type RecallResult = Awaited<ReturnType<Kernel["memory"]["recall"]>>;
+
+export type RecalledHit = RecallResult["hits"][number];

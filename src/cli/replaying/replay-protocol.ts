@@ -1,4 +1,11 @@
-import { type ModelFacts, PROTOCOL, type Protocol, type Totals } from "../../window-entry.ts";
+import type { Kernel } from "../../index.ts";
+import {
+  type ModelFacts,
+  PROTOCOL,
+  type Protocol,
+  type RecordedMessage,
+  type Totals,
+} from "../../window-entry.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -23,4 +30,23 @@ export function chooseReplayProtocol(totals: Totals, facts: ModelFacts | undefin
     writePrice: cacheWriteTokens > 0 ? write / prices.input : 1,
     outputPrice,
   };
+}
+
+/** The facts of the conversation's last model; undefined if no message names one. */
+export function findLastModelFacts(
+  kernel: Kernel,
+  conversation: readonly RecordedMessage[],
+): ModelFacts | undefined {
+  const model = conversation.findLast(({ message }) => message.model !== undefined)?.message.model;
+  return model === undefined ? undefined : kernel.modelFacts(model);
+}
+
+/** US dollars of an uncached input token; undefined if unknown. */
+export function getTokenPrice(facts: ModelFacts | undefined): number | undefined {
+  return facts && !facts.arePricesAssumed ? facts.prices.input / 1_000_000 : undefined;
+}
+
+/** Requests in a conversation: replies that follow something. */
+export function countRequests(conversation: readonly RecordedMessage[]): number {
+  return conversation.filter(({ message }, index) => message.role === "assistant" && index > 0).length;
 }

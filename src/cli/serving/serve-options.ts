@@ -16,7 +16,7 @@ export const SERVE_OPTIONS = {
   threshold: {
     type: "string",
     value: "PERCENT",
-    help: "fill level from which tool output leaves at the latest; words stay until the window is full (default: 75)",
+    help: "fill level from which tool output leaves at the latest; words stay until the window is full (default: 80)",
   },
   when: {
     type: "string",
@@ -44,6 +44,10 @@ export const SERVE_OPTIONS = {
     type: "string",
     value: "LEVEL",
     help: "log level: silent, error, info or debug (default: info); json writes JSON lines to a terminal too",
+  },
+  "keep-histories": {
+    type: "boolean",
+    help: "also import new conversations of the agents on this computer, before they delete them",
   },
   schema: { type: "boolean", help: "print the JSON schema of the configuration and exit" },
   "new-token": { type: "boolean", help: "print a new token and exit" },

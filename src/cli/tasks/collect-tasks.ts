@@ -1,4 +1,12 @@
-import { isLonghaulError, isTerminal, type Kernel, type TaskId, type TaskStatus } from "../../index.ts";
+import {
+  isLonghaulError,
+  isTerminal,
+  type Kernel,
+  TASK_STATES,
+  type TaskId,
+  type TaskState,
+  type TaskStatus,
+} from "../../index.ts";
 import {
   type CollectStaleResult,
   collectStale,
@@ -6,7 +14,8 @@ import {
   reapTagged,
   type TaskRecord,
 } from "../../task-entry.ts";
-import { ACTIVE_STATES } from "./task-states.ts";
+import { nearestWords } from "../nearest-words.ts";
+import { UsageError } from "../usage-error.ts";
 
 const PAGE_TASKS = 1_000;
 
@@ -104,4 +113,20 @@ async function findStatus(kernel: Kernel, id: string): Promise<TaskStatus | unde
     if (isLonghaulError(error, "TASK_NOT_FOUND")) return undefined;
     throw error;
   }
+}
+
+/** States of tasks that have not ended. */
+export const ACTIVE_STATES: readonly TaskState[] = TASK_STATES.filter((state) => !isTerminal(state));
+/** States of tasks that have ended. */
+export const ENDED_STATES: readonly TaskState[] = TASK_STATES.filter(isTerminal);
+
+/** Parses a comma-separated list of states; throws UsageError with the nearest state. */
+export function parseStatesOption(text: string): readonly TaskState[] {
+  return text.split(",").map((word) => {
+    const state = TASK_STATES.find((one) => one === word.trim());
+    if (state) return state;
+    const [nearest] = nearestWords(word, TASK_STATES);
+    const hint = nearest === undefined ? `expected ${TASK_STATES.join(", ")}` : `did you mean ${nearest}?`;
+    throw new UsageError(`--state is ${JSON.stringify(word)}; ${hint}`);
+  });
 }

@@ -1,11 +1,19 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { resolveModuleFile } from "../../base/package-files.ts";
-import { ERROR_CODES, type ErrorCode, LonghaulError } from "../../index.ts";
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorDetails,
+  LonghaulError,
+  type StartOptions,
+  type TaskId,
+} from "../../index.ts";
+import type { CommandInputJson } from "../../task-entry.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { getStorePath, getStoreUrl } from "../open-store.ts";
-import type { RunRequest, SupervisorAnswer } from "./supervisor-messages.ts";
+import type { NotifyTargets } from "./notify-channels.ts";
 
 /** Path of the program itself, compiled or not. */
 const MAIN_PATH = fileURLToPath(resolveModuleFile("cli/main"));
@@ -96,3 +104,23 @@ function toRefusalError({
   if (isKnown) return new LonghaulError(code as ErrorCode, message, { details });
   return Object.assign(new Error(message), { code });
 }
+
+/** Request from `task run` to a supervisor process. */
+export interface RunRequest {
+  readonly input: CommandInputJson & { readonly notify?: NotifyTargets };
+  readonly options: Omit<StartOptions, "signal" | "id"> & { readonly id: TaskId };
+  readonly maxOutputBytes?: number;
+  /** The program inherits the stdin of `task run`. */
+  readonly inheritsInput?: boolean;
+}
+
+/** Messages from a supervisor: the task has started or was refused, and warnings at any time. */
+export type SupervisorAnswer =
+  | { readonly type: "warning"; readonly text: string }
+  | { readonly type: "started"; readonly task: TaskId; readonly session: string }
+  | {
+      readonly type: "refused";
+      readonly code: string;
+      readonly message: string;
+      readonly details: ErrorDetails;
+    };

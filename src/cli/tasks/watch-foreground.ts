@@ -1,14 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { isTerminal, type Kernel, type TaskId } from "../../index.ts";
+import type { TaskDetails } from "../../task-entry.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { printTo } from "../printer.ts";
+import { printJson } from "../print-lines.ts";
 import { describeTaskEnd, toTaskEndJson } from "./describe-task-end.ts";
 import type { SupervisorProcess } from "./launch-supervisor.ts";
 import { type FollowEnd, printTaskOutput } from "./print-task-output.ts";
 import { getTaskExitCode } from "./task-exit-code.ts";
-import { waitForDelivery, waitForNotice } from "./wait-for-notice.ts";
 
 /** Maximum wait for the clean-up after a task; it continues in the background. */
 const CLEAN_UP_TIMEOUT_MS = 15_000;
@@ -16,7 +17,7 @@ const CLEAN_UP_TIMEOUT_MS = 15_000;
 const DELIVERY_TIMEOUT_MS = 5_000;
 
 /** A task whose output is printed here. */
-export interface ForegroundTask {
+interface ForegroundTask {
   readonly kernel: Kernel;
   readonly context: CliContext;
   readonly options: CommonValues & { readonly raw?: boolean };
@@ -85,10 +86,10 @@ export async function watchForeground(
 }
 
 /** Waits for the clean-up, prints how the task ended and returns its exit code. */
-export async function printTaskEnd({ kernel, context, options, task }: ForegroundTask): Promise<number> {
+async function printTaskEnd({ kernel, context, options, task }: ForegroundTask): Promise<number> {
   const details = await waitForNotice(kernel, task, CLEAN_UP_TIMEOUT_MS);
   const exitCode = getTaskExitCode(details.status);
-  if (options.json) await printTo(context.stdout, `${toSafeJson(toTaskEndJson(details, exitCode))}\n`);
+  if (options.json) await printJson(context, toTaskEndJson(details, exitCode));
   else if (!options.quiet)
     for (const line of describeTaskEnd(details)) context.stderr.write(`longhaul: ${escapeLine(line)}\n`);
   return exitCode;
@@ -96,10 +97,64 @@ export async function printTaskEnd({ kernel, context, options, task }: Foregroun
 
 async function printDetached({ context, options, task }: ForegroundTask): Promise<number> {
   const name = escapeLine(task);
-  if (options.json) await printTo(context.stdout, `${toSafeJson({ type: "detached", task })}\n`);
+  if (options.json) await printJson(context, { type: "detached", task });
   else if (!options.quiet)
     context.stderr.write(
       `longhaul: task ${name} continues in the background: longhaul task attach ${name}, longhaul task kill ${name}\n`,
     );
   return EXIT.fine;
+}
+
+/** Prints the output of a task of any process until it ends; an interrupt only stops following. Returns the exit code. */
+export async function followTask(followed: ForegroundTask & { readonly since: number }): Promise<number> {
+  const { kernel, context, options, task, since } = followed;
+  // Recovery here records the end of the task if the process that runs it dies.
+  await kernel.tasks.recover();
+  const end = await printTaskOutput({
+    kernel,
+    context,
+    task,
+    isJson: options.json === true,
+    isRaw: options.raw === true,
+    outputOptions: { block: true, since, signal: context.signal },
+  });
+  if (end === "ended") return printTaskEnd(followed);
+  if (!options.quiet) {
+    const name = escapeLine(task);
+    context.stderr.write(
+      `longhaul: stopped following; task ${name} continues: longhaul task attach ${name}, longhaul task kill ${name}\n`,
+    );
+  }
+  return EXIT.fine;
+}
+
+const PAUSE_MS = 50;
+
+/**
+ * Waits until a task's notice is written, which means all its processes have ended; returns the details then or after
+ * the timeout.
+ */
+export async function waitForNotice(kernel: Kernel, id: TaskId, timeoutMs: number): Promise<TaskDetails> {
+  const until = Date.now() + timeoutMs;
+  while (Date.now() < until && (await kernel.tasks.status(id)).noticeSeq === 0) await sleep(PAUSE_MS);
+  return kernel.tasks.describe(id);
+}
+
+/**
+ * Waits for the delivery of a task's notice. Returns true after the first attempt, even a failed one, which is reported
+ * elsewhere; false after the timeout.
+ */
+async function waitForDelivery(
+  kernel: Kernel,
+  id: TaskId,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const until = Date.now() + timeoutMs;
+  for (;;) {
+    const { notice, attempts } = await kernel.tasks.status(id);
+    if (notice === "done" || attempts > 0) return true;
+    if (Date.now() >= until || signal.aborted) return false;
+    await sleep(PAUSE_MS);
+  }
 }

@@ -13,12 +13,11 @@ import { findErasedPerson } from "../../gateway/identity/index.ts";
 import { askYesNo } from "../ask-yes-no.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
+import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { formatQuantity } from "../format-count.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printLines } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
+import { printDone, printJson, printLines } from "../print-lines.ts";
 import { UsageError } from "../usage-error.ts";
 import { getActor } from "./person-options.ts";
 
@@ -37,19 +36,20 @@ export async function forgetPerson(
   const person = await findErasedPerson(kernel, name);
   const counts = await requireErasable(kernel, person);
   if (!options.yes && !(await isConfirmed(context, options, name, counts))) {
-    if (options.json)
-      await printTo(context.stdout, `${toSafeJson({ person: name, isDryRun: true, counts })}\n`);
+    if (options.json) await printJson(context, { person: name, isDryRun: true, counts });
     return EXIT.fine;
   }
   const certificate = await erasePerson(kernel, person, { by: getActor() });
   const files = writeCertificate(context, options.certificate, certificate);
-  if (options.json)
-    await printTo(context.stdout, `${toSafeJson({ person: name, isDryRun: false, files, certificate })}\n`);
-  else if (!options.quiet)
-    await printLines(context, [
+  await printDone(
+    context,
+    options,
+    () => ({ person: name, isDryRun: false, files, certificate }),
+    () => [
       ...formatCertificate(certificate).split("\n").map(escapeLine),
       `Written to ${files.map(escapeLine).join(" and ")}.`,
-    ]);
+    ],
+  );
   return EXIT.fine;
 }
 
@@ -64,11 +64,7 @@ export async function verifyForgotten(
   const person = await findErasedPerson(kernel, certificate.person);
   const { problems, notes } = await verifyErasure(kernel, person, certificate);
   const isValid = problems.length === 0;
-  if (options.json)
-    await printTo(
-      context.stdout,
-      `${toSafeJson({ person: certificate.person, isValid, problems, notes })}\n`,
-    );
+  if (options.json) await printJson(context, { person: certificate.person, isValid, problems, notes });
   else {
     const verdict = isValid
       ? `The certificate holds: nothing of ${escapeLine(certificate.person)} from before ${new Date(certificate.finishedAt).toISOString()} is in the store.`

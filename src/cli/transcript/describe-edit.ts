@@ -1,4 +1,6 @@
-import type { Edit } from "../../window-entry.ts";
+import type { Receipt } from "../../index.ts";
+import type { Edit, EditReason } from "../../window-entry.ts";
+import { formatQuantity } from "../format-count.ts";
 
 /** Describes an edit of the window. */
 export function describeEdit(edit: Edit): string {
@@ -29,4 +31,17 @@ function formatRanges(ranges: readonly { readonly from: number; readonly to: num
   if (!first) return "nothing";
   const more = told.length > 1 ? ` and ${told.length - 1} more` : "";
   return `#${first.from} to #${first.to}${more}`;
+}
+
+/** Explains why an edit was made; if the reason only names the policy, the receipt explains it. */
+export function explainEdit({ reason, receipt }: Pick<EditReason, "reason" | "receipt">): string {
+  return receipt && reason === receipt.policy ? explainReceipt(receipt) : reason;
+}
+
+function explainReceipt({ isForced, cache, breakEvenCalls, policy }: Receipt): string {
+  if (isForced) return "the window was over its limit";
+  if (cache === "cold") return `the cache was cold, so ${policy} could edit for free`;
+  if (breakEvenCalls === 0) return `${policy} estimated immediate savings`;
+  if (breakEvenCalls === null) return `${policy} freed space`;
+  return `${policy} estimated savings after ${formatQuantity(breakEvenCalls, "more call")}`;
 }

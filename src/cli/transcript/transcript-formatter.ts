@@ -2,23 +2,26 @@ import { BoundedMap } from "../../base/bounded-map.ts";
 import type {
   BlobPart,
   Entry,
+  EntryBody,
+  Json,
   Message,
   Part,
   RawPart,
   ReasoningPart,
   Role,
   ToolResultPart,
+  Usage,
 } from "../../index.ts";
 import type { Blobs } from "../../log-entry.ts";
+import { type EditReason, readRetries } from "../../window-entry.ts";
 import { escapeLine, escapeText, toSafeJson } from "../escape.ts";
 import { formatBytes } from "../format-bytes.ts";
+import { formatCount, formatQuantity } from "../format-count.ts";
 import { formatTime } from "../format-time.ts";
 import type { Look, Paint } from "../paint.ts";
 import { fitText } from "../width.ts";
 import { wrapText } from "../wrap-text.ts";
-import { formatAside } from "./format-aside.ts";
-import { formatCall } from "./format-call.ts";
-import { renderExcerpt } from "./render-excerpt.ts";
+import { describeEdit, explainEdit } from "./describe-edit.ts";
 
 /** Options for printing a transcript. */
 interface TranscriptPrintOptions {
@@ -179,4 +182,120 @@ function toLines(text: string, columns: number): readonly string[] {
   return escapeText(text.replace(/\n+$/, ""))
     .split("\n")
     .flatMap((line) => wrapText(line, columns));
+}
+
+/** Arguments that describe a call best, shown first. */
+const DESCRIPTIVE_ARGUMENTS = [
+  "command",
+  "cmd",
+  "file_path",
+  "filePath",
+  "path",
+  "pattern",
+  "query",
+  "url",
+  "description",
+];
+const MAX_VALUE_COLUMNS = 60;
+
+/** Formats a call on one line: its name and shortened arguments, the most descriptive first. */
+function formatCall(name: string, input: Json, columns: number): string {
+  const words = isObject(input) ? formatArguments(input) : [formatShortValue(input)];
+  return fitText([escapeLine(name), ...words].join(" "), columns);
+}
+
+function formatArguments(input: { readonly [key: string]: Json }): readonly string[] {
+  const rank = (key: string) =>
+    DESCRIPTIVE_ARGUMENTS.includes(key) ? DESCRIPTIVE_ARGUMENTS.indexOf(key) : DESCRIPTIVE_ARGUMENTS.length;
+  return Object.entries(input)
+    .sort(([a], [b]) => rank(a) - rank(b))
+    .map(([key, value]) => `${escapeLine(key)}=${formatShortValue(value)}`);
+}
+
+function formatShortValue(value: Json): string {
+  const text = typeof value === "string" && /^[\w./@:~-]+$/.test(value) ? value : JSON.stringify(value);
+  return fitText(escapeLine(text), MAX_VALUE_COLUMNS);
+}
+
+function isObject(value: Json): value is { readonly [key: string]: Json } {
+  return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+type Aside = Exclude<EntryBody, { readonly kind: "message" | "raw" }>;
+
+/** Formats an entry that is not a message on one line. */
+function formatAside(entry: Entry & Aside): string {
+  return escapeLine(describeAside(entry));
+}
+
+function describeAside(entry: Aside): string {
+  switch (entry.kind) {
+    case "notice":
+      return `note: ${entry.text}`;
+    case "redacted":
+      return `redacted ${entry.was}${entry.reason === undefined ? "" : `: ${entry.reason}`}`;
+    case "damaged":
+      return `damaged ${entry.was ?? "entry"}: ${entry.problem}`;
+    case "line":
+      return `line: ${entry.reason}; ${formatQuantity((entry.removed ?? entry.ranges).length, "range")}${entry.removed ? " left" : ""}`;
+    case "usage":
+      return `usage${entry.model === undefined ? "" : ` of ${entry.model}`}: ${formatUsage(entry.usage, readRetries(entry))}`;
+    case "pin":
+      return `${entry.isPinned ? "pinned" : "unpinned"} ${entry.target.session}#${entry.target.seq}`;
+    case "task":
+      return `task ${entry.task}: ${entry.note.type === "moved" ? entry.note.to : entry.note.type}`;
+    case "overlay":
+      return describeOverlay(entry);
+  }
+}
+
+function formatUsage(usage: Usage, retries: number): string {
+  const counts: readonly (readonly [number | undefined, string])[] = [
+    [usage.inputTokens, "in"],
+    [usage.outputTokens, "out"],
+    [usage.cacheReadTokens, "read from cache"],
+    [usage.cacheWriteTokens, "written to cache"],
+    [usage.reasoningTokens, "for reasoning"],
+  ];
+  const tokens = counts.flatMap(([count, word]) => (count ? [`${formatCount(count)} ${word}`] : []));
+  const cost = usage.cost === undefined ? [] : [`$${usage.cost.toFixed(4)}`];
+  const again = retries === 0 ? [] : [`after ${formatCount(retries)} ${retries === 1 ? "retry" : "retries"}`];
+  return [...tokens, ...cost, ...again].join(", ");
+}
+
+/** Describes an overlay. Figures come first, because the line may be cut at its end; author and reason follow. */
+function describeOverlay(entry: Extract<Aside, { kind: "overlay" }>): string {
+  const { author, edit, receipt } = entry;
+  const left = receipt ? [`${formatQuantity(receipt.left.entries, "message")} removed`] : [];
+  const figures = [...formatTokens(entry), ...left].map((figure) => `${figure}, `).join("");
+  return `window: ${figures}${author} ${describeEdit(edit)} (${explainEdit(entry)})`;
+}
+
+function formatTokens({ tokensBefore, tokensAfter }: EditReason): readonly string[] {
+  if (tokensBefore === undefined) return [];
+  const after = tokensAfter === undefined ? "?" : formatCount(tokensAfter);
+  return [`${formatCount(tokensBefore)} → ${after} tokens`];
+}
+
+/** Size limits of an excerpt. */
+interface ExcerptLimits {
+  /** Maximum lines; all if absent. */
+  readonly lines?: number;
+  /** Maximum columns of a line. */
+  readonly columns: number;
+}
+
+/** Maximum line length of an excerpt if the terminal sets no limit. */
+const MAX_COLUMNS = 400;
+
+/** Returns the first lines of a text, escaped, with a count of the omitted lines. */
+export function renderExcerpt(text: string, { lines: most, columns }: ExcerptLimits): readonly string[] {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === "\n") end--;
+  const lines = escapeText(text.slice(0, end)).split("\n");
+  if (most === undefined) return lines;
+  const width = Math.min(columns, MAX_COLUMNS);
+  const shown = lines.slice(0, most).map((line) => fitText(line, width));
+  const missing = lines.length - most;
+  return missing > 0 ? [...shown, `… ${formatQuantity(missing, "more line")}`] : shown;
 }

@@ -1,10 +1,20 @@
 import { findTouches } from "../../touch/find-touches.ts";
-import { type ActionRun, collectRuns } from "./action-run.ts";
-import { type Action, collectActions } from "./actions.ts";
-import { clipLine, toInlineCode } from "./clip-line.ts";
-import { collectFileStates, describeFile, type FileState } from "./file-state.ts";
-import { citeOf, type SourceMessage } from "./source-message.ts";
-import type { SummaryCandidate } from "./summary-candidate.ts";
+import {
+  type Action,
+  type ActionRun,
+  collectActions,
+  collectFileStates,
+  collectRuns,
+  describeFile,
+  type FileState,
+} from "./actions.ts";
+import {
+  citeOf,
+  clipLine,
+  type SourceMessage,
+  type SummaryCandidate,
+  toInlineCode,
+} from "./summary-candidate.ts";
 import { collectTodos, type Todo } from "./todo-list.ts";
 
 /** Sections about actions: files, commands, to-dos. */

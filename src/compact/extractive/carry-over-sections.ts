@@ -1,12 +1,8 @@
 import type { SummaryItem, SummarySections } from "../contract/summary-sections.ts";
-import { normalizeCommand } from "./action-run.ts";
-import type { ActionSections } from "./action-sections.ts";
-import { COMMAND_TOKENS, toFileCandidate } from "./action-sections.ts";
-import { clipLine } from "./clip-line.ts";
-import type { FileState } from "./file-state.ts";
-import { isQuestion } from "./sentence-cues.ts";
-import { splitOuterSentences } from "./split-sentences.ts";
-import { dropRepeats, type SectionCandidates, type SummaryCandidate } from "./summary-candidate.ts";
+import { type ActionSections, COMMAND_TOKENS, toFileCandidate } from "./action-sections.ts";
+import { type FileState, normalizeCommand } from "./actions.ts";
+import { isQuestion, splitOuterSentences } from "./split-sentences.ts";
+import { clipLine, dropRepeats, type SectionCandidates, type SummaryCandidate } from "./summary-candidate.ts";
 
 /** Activity since an earlier summary, which determines the items that remain valid. */
 interface LaterActivity {

@@ -7,8 +7,7 @@ import { estimateText } from "../../window/tokens/estimate.ts";
 import { isDirective } from "../contract/directives.ts";
 import { withoutControlTokens } from "../contract/sanitize-summary.ts";
 import type { SummaryItem } from "../contract/summary-sections.ts";
-import { clipLine } from "./clip-line.ts";
-import type { SourceMessage } from "./source-message.ts";
+import { clipLine, type SourceMessage } from "./summary-candidate.ts";
 
 /** Criteria for choosing verbatim lines. */
 interface VerbatimCriteria {

@@ -3,20 +3,16 @@ import { textOfMessage } from "../../model/message.ts";
 import { listCallIds } from "../../model/tool-call-ids.ts";
 import { estimateMessage, estimateText } from "../../window/tokens/estimate.ts";
 import { parseSummary } from "../contract/parse-summary.ts";
-import { renderSummary, renderSummaryLines } from "../contract/render-summary.ts";
+import { renderSummary, renderSummaryLines, type SummaryLine } from "../contract/render-summary.ts";
 import { SECTIONS } from "../contract/sections.ts";
 import { buildSections, type SummaryItem, type SummarySections } from "../contract/summary-sections.ts";
 import { buildActionSections } from "./action-sections.ts";
 import { carryOverSections } from "./carry-over-sections.ts";
 import { chooseVerbatimLines } from "./choose-verbatim-lines.ts";
-import { quoteLine } from "./clip-line.ts";
-import { fillSections } from "./fill-sections.ts";
+import { fillSections, trimSummary } from "./fill-sections.ts";
 import { buildIdentifierRows, estimateKeyTokens } from "./identifier-rows.ts";
-import { findLineSources, type LineSource } from "./line-source.ts";
 import { buildMessageSections, type QuoteLimits } from "./message-sections.ts";
-import type { SourceMessage } from "./source-message.ts";
-import type { SectionCandidates } from "./summary-candidate.ts";
-import { trimSummary } from "./trim-summary.ts";
+import { citeOf, quoteLine, type SectionCandidates, type SourceMessage } from "./summary-candidate.ts";
 import { collectRequests } from "./user-request.ts";
 
 /** Options of an extractive summary. */
@@ -163,4 +159,27 @@ function noteOmittedRequests(sections: SummarySections, { previous }: SectionCan
   const text = `${missing.length} more ${missing.length === 1 ? "request" : "requests"}, ${first.item.cite ?? "before"} to ${to ?? "later"}`;
   const [head, ...others] = sections.previous;
   return { ...sections, previous: [...(head ? [head] : []), { text }, ...others] };
+}
+
+/** The source entries of a summary line. */
+interface LineSource {
+  /** Index of the line in the text. */
+  readonly line: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The seqs cited by the lines of a summary, including those that an earlier summary cited. */
+function findLineSources(
+  lines: readonly SummaryLine[],
+  messages: readonly SourceMessage[],
+): readonly LineSource[] {
+  const seqs = new Map(messages.map((told) => [citeOf(told), told.seq]));
+  return lines.flatMap(({ item }, line): readonly LineSource[] => {
+    if (item?.cite === undefined) return [];
+    const known = seqs.get(item.cite);
+    if (known !== undefined) return [{ line, from: known, to: known }];
+    const [, from, to] = /^#(\d+)(?:-(\d+))?$/.exec(item.cite) ?? [];
+    return from === undefined ? [] : [{ line, from: Number(from), to: Number(to ?? from) }];
+  });
 }

@@ -2,11 +2,15 @@ import { textOfMessage } from "../../model/message.ts";
 import type { ToolCallPart } from "../../model/part.ts";
 import { listCallIds } from "../../model/tool-call-ids.ts";
 import { findTouches } from "../../touch/find-touches.ts";
-import { clipLine, quoteLine, toInlineCode } from "./clip-line.ts";
-import { detectCues, isQuestion, isRule, type SentenceCue } from "./sentence-cues.ts";
-import { citeOf, type SourceMessage } from "./source-message.ts";
-import { splitOuterSentences } from "./split-sentences.ts";
-import type { SummaryCandidate } from "./summary-candidate.ts";
+import { detectCues, isQuestion, isRule, type SentenceCue, splitOuterSentences } from "./split-sentences.ts";
+import {
+  citeOf,
+  clipLine,
+  quoteLine,
+  type SourceMessage,
+  type SummaryCandidate,
+  toInlineCode,
+} from "./summary-candidate.ts";
 import { collectRequests, filterPending, getUserText, type UserRequest } from "./user-request.ts";
 
 /** Sections about messages: requests, decisions, constraints, questions. */

@@ -1,3 +1,6 @@
+import type { RecordedMessage } from "../../window/replay/recorded-message.ts";
+import { estimateText } from "../../window/tokens/estimate.ts";
+import { withoutControlTokens } from "../contract/sanitize-summary.ts";
 import type { SectionKey } from "../contract/sections.ts";
 import type { SummaryItem } from "../contract/summary-sections.ts";
 
@@ -23,4 +26,42 @@ export function dropRepeats(candidates: readonly SummaryCandidate[]): readonly S
       return true;
     })
     .toReversed();
+}
+
+/** A message to summarize; slots of a window qualify. */
+export interface SourceMessage extends RecordedMessage {
+  /** Citation, if it is not `#<seq>`. */
+  readonly cite?: string | undefined;
+  /**
+   * True for an extract or an earlier summary, which nobody wrote. Its lines may be quoted but are not used otherwise.
+   */
+  readonly isNote?: boolean | undefined;
+}
+
+export function citeOf({ cite, seq }: SourceMessage): string {
+  return cite ?? `#${seq}`;
+}
+
+const MAX_CHARACTERS = 20_000;
+
+/** Reduces a text to one line of at most `tokens`, dropping the middle if it is too long. */
+export function clipLine(text: string, tokens: number): string {
+  const line = withoutControlTokens(text.slice(0, MAX_CHARACTERS).replace(/\s+/g, " ").trim());
+  const taken = estimateText(line);
+  if (taken <= tokens) return line;
+  const characters = Math.max(8, Math.floor((line.length * tokens) / taken) - 3);
+  const head = Math.ceil(characters * 0.75);
+  const tail = characters - head;
+  const end = tail > 0 ? line.slice(-tail).toWellFormed() : "";
+  return `${line.slice(0, head).toWellFormed().trimEnd()} … ${end.trimStart()}`;
+}
+
+/** Like `clipLine`, in quotation marks. */
+export function quoteLine(text: string, tokens: number): string {
+  return `"${clipLine(text, tokens)}"`;
+}
+
+/** Like `clipLine`, as inline code. */
+export function toInlineCode(text: string, tokens: number): string {
+  return `\`${clipLine(text, tokens).replaceAll("`", "'")}\``;
 }

@@ -4,7 +4,7 @@ import { textOfMessage } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
 import { parseToolArguments } from "../../touch/call-arguments.ts";
 import { type Action, collectActions, getResultText } from "./actions.ts";
-import { citeOf, type SourceMessage } from "./source-message.ts";
+import { citeOf, type SourceMessage } from "./summary-candidate.ts";
 
 /** A to-do item, as last written. */
 export interface Todo {

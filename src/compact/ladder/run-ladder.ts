@@ -3,15 +3,14 @@ import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import type { Usage } from "../../model/usage.ts";
 import type { Provider } from "../../provider/provider.ts";
 import { ProviderError } from "../../provider/provider-error.ts";
-import { retryLimits } from "../../provider/retry-delay.ts";
+import { retryLimits } from "../../provider/retry-after.ts";
 import { type RetryOptions, withRetries } from "../../provider/with-retries.ts";
 import { detectOverflow } from "../../window/limits/overflow.ts";
 import type { Slot } from "../../window/slot.ts";
 import { sumSlotTokens } from "../../window/sum-slot-tokens.ts";
 import { estimateText } from "../../window/tokens/estimate.ts";
 import { type ExtractedSummary, extractSummary } from "../extractive/extract-summary.ts";
-import { judgeSummary } from "../gate/judge-summary.ts";
-import { repairSummary } from "../gate/repair-summary.ts";
+import { judgeSummary, repairSummary } from "../gate/judge-summary.ts";
 import { describeVerdict, type SummaryVerdict } from "../gate/summary-verdict.ts";
 import { type ModelSummaryOptions, type PartSummary, summarizeByModel } from "./summarize-by-model.ts";
 

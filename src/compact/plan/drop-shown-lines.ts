@@ -11,7 +11,7 @@ const ELISION = " … ";
 const MIN_PIECE = 8;
 
 /**
- * Removes the lines of a summary that a window shows anyway: words that stand in it, and rows whose identifiers all do.
+ * Removes the lines of a summary that a window shows anyway: words that the window contains, and rows whose identifiers it contains.
  * A summary has to pay for its own tokens on every call, so it must not repeat what the window keeps. Beside an extract,
  * which has weighed every line and identifier by its price, it quotes none of them either. Empty if nothing is left.
  */

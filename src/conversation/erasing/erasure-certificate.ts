@@ -5,7 +5,7 @@ import { LonghaulError } from "../../index.ts";
 const FORMAT = "longhaul erasure certificate";
 const VERSION = 1;
 
-/** A session that was erased; its id and content are told by digests only. */
+/** A session that was erased; the certificate names its id and content only by their digests. */
 export interface ErasedSession {
   /** SHA-256 of the id. */
   readonly id: string;

@@ -9,7 +9,7 @@ const PAGE = 1_000;
 interface ErasureCheck {
   /** Contradictions; empty if the certificate holds. */
   readonly problems: readonly string[];
-  /** Changes since then that contradict nothing. */
+  /** Changes since the erasure that do not contradict the certificate. */
   readonly notes: readonly string[];
 }
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { toObject } from "../../wire/fields.ts";
+import { toNumber, toObject } from "../../wire/fields.ts";
+import { readAgentSettings } from "../content/agent-settings.ts";
 import type { Format, ImportSource } from "../port/format.ts";
 import type { Item } from "../port/item.ts";
 import { decodeLines } from "../reading/decode-lines.ts";
@@ -10,6 +11,9 @@ import type { Fields } from "./line-records.ts";
 import { OWN_FIELD } from "./own-fields.ts";
 import { ToolResultFiles } from "./tool-result-files.ts";
 
+/** Days after which Claude Code deletes a session unless its settings name others. */
+const DEFAULT_DAYS = 30;
+
 /** Sessions of Claude Code: one JSONL file each, with separate files for sub-agents. */
 export const claudeCodeFormat: Format = {
   name: "claude-code",
@@ -19,6 +23,15 @@ export const claudeCodeFormat: Format = {
     env.CLAUDE_CONFIG_DIR
       ? [join(env.CLAUDE_CONFIG_DIR, "projects")]
       : [join(home, ".claude", "projects"), join(home, ".config", "claude", "projects")],
+  async retention({ home, env }) {
+    const folder = env.CLAUDE_CONFIG_DIR || join(home, ".claude");
+    const settings = await readAgentSettings([
+      join(folder, "settings.json"),
+      join(folder, "settings.local.json"),
+    ]);
+    const days = Math.max(0, toNumber(settings.cleanupPeriodDays) ?? DEFAULT_DAYS);
+    return { days, rule: `deleted after ${days} days without a change (cleanupPeriodDays in settings.json)` };
+  },
   detect: detectClaudeCodeSources,
   read: readSource,
 };

@@ -1,5 +1,6 @@
 import { basename, dirname, join } from "node:path";
-import { dropUndefined, toObject, toText } from "../../wire/fields.ts";
+import { dropUndefined, toNumber, toObject, toText } from "../../wire/fields.ts";
+import { parseDays, readAgentSettings } from "../content/agent-settings.ts";
 import type { Format, ImportSource } from "../port/format.ts";
 import { decodeLines } from "../reading/decode-lines.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
@@ -16,6 +17,18 @@ export const geminiCliFormat: Format = {
   homes({ home, env }) {
     return [join(toText(env.GEMINI_CLI_HOME) ?? home, ".gemini", "tmp")];
   },
+  async retention({ home, env }) {
+    const file = join(toText(env.GEMINI_CLI_HOME) ?? home, ".gemini", "settings.json");
+    const general = toObject((await readAgentSettings([file])).general);
+    const { enabled = true, maxAge = "30d", maxCount } = toObject(general?.sessionRetention) ?? {};
+    const days = parseDays(String(maxAge));
+    if (enabled === false)
+      return { rule: "kept until you delete them (general.sessionRetention.enabled is false)" };
+    return {
+      ...dropUndefined({ days, mostPerProject: toNumber(maxCount) }),
+      rule: `deleted ${maxAge} after the last change (general.sessionRetention in settings.json)`,
+    };
+  },
   async detect(folder) {
     const sources: ImportSource[] = [];
     const chats = folder.files.filter(({ name }) => /\.jsonl?$/.test(name));
@@ -26,7 +39,7 @@ export const geminiCliFormat: Format = {
       const older = chats.filter((other) => name.endsWith(".jsonl") && `${other.name}l` === name);
       const first = parseFirstRecord(await folder.head(file), name);
       if (first && toText(first.sessionId) !== undefined && toText(first.projectHash) !== undefined)
-        sources.push(buildSource(file, older, first, folder));
+        sources.push(buildSource(file, older, first, folder, await readProjectRoot(folder)));
     }
     return sources;
   },
@@ -42,18 +55,26 @@ function parseFirstRecord(head: string, name: string): JsonObject | undefined {
   return toObject(parseCutJson(name.endsWith(".jsonl") ? (text.split("\n", 1)[0] ?? "") : text));
 }
 
+/** Reads the folder of the project, which newer versions write next to its chats. */
+async function readProjectRoot(folder: Folder): Promise<string | undefined> {
+  const project = folder.name === "chats" ? await folder.folder("..") : undefined;
+  const file = project?.files.find(({ name }) => name === ".project_root");
+  return file && project ? toText((await project.head(file)).trim()) : undefined;
+}
+
 function buildSource(
   file: FileFacts,
   older: readonly FileFacts[],
   first: JsonObject,
   folder: Folder,
+  root: string | undefined,
 ): ImportSource {
   const { path, sizeBytes, modifiedAt } = file;
   const id = toText(first.sessionId) ?? "";
   // Sub-agents are in a folder named after their parent chat.
   const isBelow = basename(dirname(folder.path)) === "chats" && folder.name !== id;
   const parent = isBelow ? folder.name : undefined;
-  const cwd = toText(Array.isArray(first.directories) ? first.directories[0] : undefined);
+  const cwd = toText(Array.isArray(first.directories) ? first.directories[0] : undefined) ?? root;
   const title = toText(first.summary);
   return {
     format: "gemini-cli",

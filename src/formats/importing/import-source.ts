@@ -8,12 +8,15 @@ import type { ReadLimits } from "../reading/read-limits.ts";
 import type { DatabaseCopies } from "../reading/source-database.ts";
 import { findFirstRequest } from "./first-request.ts";
 import { addCounts, NO_COUNTS, type SourceReport } from "./import-report.ts";
+import { keepOriginals } from "./originals.ts";
 import { SessionImport } from "./session-import.ts";
 import type { SessionImportItem } from "./session-import-item.ts";
 import { OpenCalls } from "./tally.ts";
 
 export interface SourceOptions {
   readonly isLive?: boolean;
+  /** Also keep the bytes of the conversation's files. */
+  readonly withOriginals?: boolean;
   readonly limits?: Partial<ReadLimits>;
   readonly signal?: AbortSignal;
   readonly databases?: DatabaseCopies;
@@ -121,6 +124,8 @@ class SourceImport {
       if (!signal?.aborted) await this.#flush();
     }
     for (const lane of this.#lanes.values()) await this.#finish(lane);
+    const main = this.#lanes.get(undefined)?.sessionImport;
+    if (this.#options.withOriginals && main) await keepOriginals(main.session, this.#found, input);
   }
 
   report(outcome: "done" | "stopped" | "failed", error?: unknown): SourceReport {
@@ -208,7 +213,9 @@ class SourceImport {
     const { session } = lane.sessionImport;
     const record = await session.record();
     const { title = record.title === undefined ? lane.firstRequest : undefined, meta } = lane.facts;
-    const nextMeta = { ...record.meta, ...meta };
+    // The time of the last change tells later whether the store has all of the conversation.
+    const source = lane.child === undefined ? { source: describeSource(this.#found.source) } : {};
+    const nextMeta = { ...record.meta, ...meta, ...source };
     const isSame =
       (title === undefined || title === record.title) &&
       JSON.stringify(nextMeta) === JSON.stringify(record.meta ?? {});
@@ -222,7 +229,7 @@ class SourceImport {
     const own = lane.child === undefined ? source.title : undefined;
     const { title = own ?? lane.firstRequest, createdAt, meta } = lane.facts;
     const options = {
-      meta: { source: describeSource(source), ...meta },
+      meta: { source: omitTime(describeSource(source)), ...meta },
       ...(title !== undefined && { title }),
       createdAt: createdAt ?? source.modifiedAt,
     };
@@ -289,7 +296,12 @@ function describeError(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }
 
+/** Leaves the time out while the conversation is not imported completely. */
+function omitTime({ modifiedAt: _, ...facts }: ReturnType<typeof describeSource>) {
+  return facts;
+}
+
 /** The part of a source that its session keeps. */
-function describeSource({ format, id, path, cwd }: ImportSource) {
-  return { format, id, path, ...(cwd !== undefined && { cwd }) };
+function describeSource({ format, id, path, cwd, modifiedAt }: ImportSource) {
+  return { format, id, path, ...(cwd !== undefined && { cwd }), modifiedAt };
 }

@@ -10,7 +10,8 @@ export interface SourcePlace {
   readonly path: string;
 }
 
-function getSystem(): System {
+/** The environment of this process. */
+export function getSystem(): System {
   return { home: homedir(), platform: process.platform, env: process.env };
 }
 

@@ -6,6 +6,7 @@ import type { Input } from "../reading/input.ts";
 import { readJsonElements } from "../reading/json-elements.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { READ_LIMITS } from "../reading/read-limits.ts";
+import { copyOpencodeSession } from "./opencode-copy.ts";
 import { readOpencodeDatabase } from "./opencode-database.ts";
 import { findOpencodeDatabaseSources } from "./opencode-database-sources.ts";
 import { OpencodeDecoder } from "./opencode-decoder.ts";
@@ -35,12 +36,16 @@ export const opencodeFormat: Format = {
     return sources;
   },
 
+  copy: (source, input) => (isDatabaseName(source.path) ? copyOpencodeSession(source, input) : noCopy()),
+
   async *read(source, input) {
     const decoder = new OpencodeDecoder();
     for await (const stored of chooseReader(source)(source, input)) yield* decoder.decode(stored);
     yield* decoder.end();
   },
 };
+
+async function* noCopy(): AsyncGenerator<string> {}
 
 function chooseReader({
   paths,

@@ -1,6 +1,7 @@
 import type { Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import type { Item } from "./item.ts";
+import type { KeepingRule } from "./keeping-rule.ts";
 
 /** Formats that can be imported. */
 export type FormatName =
@@ -15,6 +16,31 @@ export type FormatName =
   | "gemini-cli"
   | "copilot-cli"
   | "swe-agent"
+  | "aider"
+  | "amp"
+  | "antigravity"
+  | "chatgpt"
+  | "claude-ai"
+  | "continue"
+  | "crush"
+  | "cursor"
+  | "cursor-cli"
+  | "droid"
+  | "goose"
+  | "grok"
+  | "hermes"
+  | "kilo"
+  | "kilo-code"
+  | "kimi"
+  | "kimi-code"
+  | "kiro"
+  | "omp"
+  | "openhands"
+  | "qwen-code"
+  | "trae-cli"
+  | "vibe"
+  | "vscode-chat"
+  | "zed"
   | "anthropic"
   | "openai-chat"
   | "openai-responses"
@@ -54,8 +80,12 @@ export interface Format {
   readonly processes: readonly string[];
   /** Folders where the tool keeps its conversations; they may not exist. */
   homes(system: System): readonly string[];
+  /** How long the tool keeps a conversation; absent if it deletes none by itself. */
+  retention?(system: System): Promise<KeepingRule>;
   /** Finds conversations among the unclaimed files of one folder. */
   detect(folder: Folder): Promise<readonly ImportSource[]>;
+  /** Yields a conversation that shares its file with others, in the form in which the tool imports it again. */
+  copy?(source: ImportSource, input: Input): AsyncGenerator<string>;
   /** Yields the conversation in source order. Broken input is yielded as a problem, never thrown. */
   read(source: ImportSource, input: Input): AsyncGenerator<Item>;
 }

@@ -12,7 +12,10 @@ export type WriterName =
   | "cline"
   | "roo"
   | "pi"
-  | "claude-code";
+  | "claude-code"
+  | "codex"
+  | "opencode"
+  | "gemini-cli";
 
 /** A piece of output. Pieces of one file are consecutive; a new name begins the next file. */
 export interface OutputPiece {

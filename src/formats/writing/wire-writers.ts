@@ -9,9 +9,9 @@ import { writeJsonArray } from "./write-json-array.ts";
 const FILE = "conversation.json";
 
 /** Creates the writer that exports the active line as the body of a request. */
-function createWireWriter(wire: Wire): Writer {
+function createWireWriter(name: Writer["name"], wire: Wire): Writer {
   return {
-    name: wire.name,
+    name,
     title: wire.title,
     isFolder: false,
     async *write(session) {
@@ -22,6 +22,6 @@ function createWireWriter(wire: Wire): Writer {
   };
 }
 
-export const anthropicWriter: Writer = createWireWriter(anthropicWire);
-export const openaiChatWriter: Writer = createWireWriter(openaiChatWire);
-export const openaiResponsesWriter: Writer = createWireWriter(openaiResponsesWire);
+export const anthropicWriter: Writer = createWireWriter("anthropic", anthropicWire);
+export const openaiChatWriter: Writer = createWireWriter("openai-chat", openaiChatWire);
+export const openaiResponsesWriter: Writer = createWireWriter("openai-responses", openaiResponsesWire);

@@ -8,8 +8,6 @@ export class TeamState {
   readonly #team: Pick<Team, "isInUse">;
   #isInUse = false;
   #checked: Promise<boolean> | undefined;
-  /** True when the last check has ended. */
-  #isChecked = false;
   #checkedMs = Number.NEGATIVE_INFINITY;
 
   constructor(team: Pick<Team, "isInUse">) {
@@ -17,15 +15,15 @@ export class TeamState {
   }
 
   /** The last known state if the store fails. */
-  isInUse(): Promise<boolean> | boolean {
+  async isInUse(): Promise<boolean> {
     if (this.#isInUse) return true;
     const now = performance.now();
     if (!this.#checked || now - this.#checkedMs > CHECK_MS) {
       this.#checkedMs = now;
-      this.#isChecked = false;
-      this.#checked = this.#check(now);
+      this.#checked = this.#check();
     }
-    return this.#isChecked ? false : this.#checked;
+    // Somebody may have been recognized since the last check.
+    return (await this.#checked) || this.#isInUse;
   }
 
   /** Called when a person was recognized, which is certain before the next check. */
@@ -33,13 +31,12 @@ export class TeamState {
     this.#isInUse = true;
   }
 
-  async #check(startedMs: number): Promise<boolean> {
+  async #check(): Promise<boolean> {
     try {
       this.#isInUse ||= await this.#team.isInUse();
     } catch {
       // Requests of people are refused until the store answers; without people it is not needed.
     }
-    this.#isChecked ||= this.#checkedMs === startedMs;
     return this.#isInUse;
   }
 }

@@ -1,21 +1,26 @@
-import { POLICIES } from "../../window-entry.ts";
-import type { Wire } from "../../wire/wire.ts";
+import { type ClientEdits, clientEdits, POLICIES, type Policy, type Slot } from "../../window-entry.ts";
+import { FaultError } from "../../wire/fault-error.ts";
+import type { Wire, WireName } from "../../wire/wire.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
-import { FaultError } from "../fault-error.ts";
-import { leadRanges, readLead } from "../request/body-facts.ts";
-import type { ByteRange } from "../request/byte-range.ts";
 import { isChained } from "../request/chain.ts";
-import { buildEditsKey, readContextManagement } from "../request/context-management.ts";
-import { getContextManager } from "../request/context-manager.ts";
-import { estimateBytes } from "../request/estimate-bytes.ts";
+import {
+  buildEditsKey,
+  type ClearThinkingEdit,
+  type ClearToolUsesEdit,
+  type CompactEdit,
+  type ContextEdit,
+  getContextManager,
+  readContextManagement,
+} from "../request/context-management.ts";
+import type { ByteRange } from "../request/cut-body.ts";
 import { findCompactions } from "../request/find-compactions.ts";
 import { LIFT_FROM_BYTES } from "../request/lift.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
+import { estimateBytes, leadRanges, readLead } from "../request/request-fields.ts";
 import type { CallRequest, FrameText, TokenLimits } from "../thread/call-request.ts";
+import type { Thread } from "../thread/thread.ts";
 import type { Target } from "../upstream/target.ts";
-import { buildEditsPolicy } from "./edits-policy.ts";
-import { createLatePolicy } from "./late-policy.ts";
 import type { ModelLimits } from "./model-limits.ts";
 
 /** Services for calls. */
@@ -109,4 +114,93 @@ function choosePolicy(
   // The client's edits come first; the policy after them only enforces the limit.
   const whole = { ...limits, threshold: limits.window };
   return { policy, policyKey: `${name} ${buildEditsKey(edits)}`, edits, limits: whole };
+}
+
+/** Facts about the request that asks for edits. */
+interface EditsPolicyOptions {
+  readonly api: WireName;
+  /** The model's window in the provider's count. */
+  readonly windowTokens?: number;
+}
+
+/**
+ * A policy that carries out the edits and falls back to the base when they do not meet the budget. Returns the base
+ * itself if the edits change nothing, as with `keep: "all"`.
+ */
+export function buildEditsPolicy(
+  edits: readonly ContextEdit[],
+  base: Policy,
+  options: EditsPolicyOptions,
+): Policy {
+  const wanted = toClientEdits(edits, options.api);
+  if (Object.keys(wanted).length === 0) return base;
+  const { windowTokens } = options;
+  return clientEdits(wanted, { base, ...(windowTokens !== undefined && { windowTokens }) });
+}
+
+function toClientEdits(edits: readonly ContextEdit[], api: WireName): ClientEdits {
+  const find = <T extends ContextEdit["type"]>(type: T) =>
+    edits.find((edit): edit is Extract<ContextEdit, { type: T }> => edit.type === type);
+  const results: ClearToolUsesEdit | undefined = find("clear_tool_uses_20250919");
+  const thinking: ClearThinkingEdit | undefined = find("clear_thinking_20251015");
+  const summary: CompactEdit | undefined = find("compact_20260112");
+  // The Responses API refuses a call without its reasoning.
+  const isClearing = thinking !== undefined && thinking.keep !== "all" && api !== "openai-responses";
+  return {
+    ...(isClearing && { reasoning: { keepTurns: thinking.keep as number } }),
+    ...(results && { results: toResultOptions(results) }),
+    ...(summary && { compact: { tokens: summary.triggerTokens, instructions: summary.instructions } }),
+  };
+}
+
+function toResultOptions({ type: _, ...options }: ClearToolUsesEdit): NonNullable<ClientEdits["results"]> {
+  return options;
+}
+
+/** A policy that leaves the window alone until it exceeds the budget, even where an earlier edit would save money. */
+function createLatePolicy(base: Policy): Policy {
+  return {
+    ...base,
+    start(budget, tokensOf, course) {
+      const run = base.start(budget, tokensOf, course);
+      let window: Slot[] = [...(course?.window ?? [])];
+      let reason: string | undefined;
+      return {
+        observe(slot) {
+          window.push(slot);
+          run.observe(slot);
+        },
+        fit(moment) {
+          const messageTokens = window.reduce((sum, { tokens }) => sum + tokens, 0);
+          const tokens = budget.system + messageTokens;
+          const isWithin = tokens <= budget.tokens && window.length <= (budget.messages ?? window.length);
+          if (!isWithin) window = [...run.fit(moment)];
+          reason = isWithin ? undefined : run.reason;
+          return [...window];
+        },
+        digest: () => run.digest?.(),
+        get reason() {
+          return reason;
+        },
+      };
+    },
+  };
+}
+
+/**
+ * The request of a conversation in the control arm: it is logged, and sent unchanged. While control is off, such a
+ * conversation is released: it is edited like any other from then on, and counts in neither arm.
+ */
+export async function applyControl(
+  callRequest: CallRequest,
+  thread: Thread,
+  { control }: { readonly control: number },
+): Promise<CallRequest> {
+  if (thread.meta.arm !== "control") return callRequest;
+  if (control === 0) {
+    await thread.marks.set({ arm: "released" });
+    return callRequest;
+  }
+  const { edits: _edits, compactions: _compactions, memories: _memories, ...rest } = callRequest;
+  return { ...rest, policy: "none", policyKey: "none", isControl: true };
 }

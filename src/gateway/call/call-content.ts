@@ -1,14 +1,18 @@
 import type { PlacedMessages } from "../../conversation/conversation.ts";
 import { type EntryId, type FittedWindow, type MessageInput, parseEntryId } from "../../index.ts";
+import { getMessageKey } from "../identity/canonical-key.ts";
+import { alternatePieces } from "../outgoing/alternate-pieces.ts";
+import { findViolations } from "../outgoing/check-rules.ts";
+import { findBrokenRules } from "../outgoing/find-broken-rules.ts";
+import { moveLostMarkers } from "../outgoing/move-markers.ts";
+import { buildOutgoingPieces, listPieceElements } from "../outgoing/outgoing-pieces.ts";
+import { buildPiecesFromLog, hasClientPieces } from "../outgoing/pieces-from-log.ts";
+import { isUnchangedWindow, planOutgoing } from "../outgoing/plan-outgoing.ts";
 import type { Violation } from "../outgoing/violation.ts";
-import type { OutgoingPiece } from "../request/outgoing-piece.ts";
+import type { OutgoingPiece } from "../request/cut-body.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
-import type { CallRequest } from "../thread/call-request.ts";
-import type { LastSentRequest } from "../thread/last-sent-request.ts";
+import type { CallRequest, LastSentRequest } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
-import type { CallSource } from "./call-state.ts";
-import { buildFittedPieces, type FittedPieces, isWholeBody } from "./fitted-pieces.ts";
-import { encodeLoggedWindow } from "./logged-pieces.ts";
 
 /** The placement of a window without messages of the client. */
 const NO_PLACEMENT: PlacedMessages<RequestMessage> = { byId: new Map(), last: undefined };
@@ -101,19 +105,15 @@ export class CallContent {
     return { fitted: this.#fitted, seenSeq, pieces: this.#pieces, violations: this.#violations };
   }
 
-  /** Sends another window; no promise if it is the client's own messages. */
-  setWindow(fitted: FittedWindow): Promise<void> | undefined {
+  /** Sends another window. */
+  async setWindow(fitted: FittedWindow): Promise<void> {
     this.#fitted = fitted;
-    this.#thread.recordWindowSize(fitted.tokens, fitted.isRewritten);
+    this.#thread.sent.recordWindowSize(fitted.tokens, fitted.isRewritten);
     const placed = this.#placed ?? NO_PLACEMENT;
-    if (this.#source === "log") return this.#setLoggedWindow(placed, fitted);
-    const built = buildFittedPieces(this.#thread, this.#request, placed, fitted);
-    if (built instanceof Promise) return built.then((pieces) => this.#setPieces(pieces));
-    this.#setPieces(built);
-    return undefined;
-  }
-
-  async #setLoggedWindow(placed: PlacedMessages<RequestMessage>, fitted: FittedWindow): Promise<void> {
+    if (this.#source !== "log") {
+      this.#setPieces(await buildFittedPieces(this.#thread, this.#request, placed, fitted));
+      return;
+    }
     const logged = await encodeLoggedWindow(this.#thread, this.#request, placed, fitted, this.#lead);
     this.#setPieces(logged);
     // A request that would be refused again for another reason is not sent: the provider's first error is the better
@@ -125,4 +125,117 @@ export class CallContent {
     this.#pieces = pieces;
     this.#violations = violations;
   }
+}
+
+/** The life of a call: its thread is busy until it is answered, and its window is in use until it ends. */
+export type CallState = "open" | "answered" | "ended";
+
+/** A reply has arrived, whole or not; or nothing more is done for the call. */
+export type CallEvent = "answer" | "end";
+
+/** Things to give up on a transition. */
+export interface CallTransition {
+  readonly next: CallState;
+  /** True if the thread becomes free for the next request. */
+  readonly freesThread: boolean;
+  readonly freesWindow: boolean;
+}
+
+/** Every event in every state; repeated events do nothing. */
+export const CALL_TRANSITIONS: Readonly<Record<CallState, Readonly<Record<CallEvent, CallTransition>>>> = {
+  open: {
+    answer: { next: "answered", freesThread: true, freesWindow: false },
+    end: { next: "ended", freesThread: true, freesWindow: true },
+  },
+  answered: {
+    answer: { next: "answered", freesThread: false, freesWindow: false },
+    end: { next: "ended", freesThread: false, freesWindow: true },
+  },
+  ended: {
+    answer: { next: "ended", freesThread: false, freesWindow: false },
+    end: { next: "ended", freesThread: false, freesWindow: false },
+  },
+};
+
+/**
+ * The messages that a call sends: the client's, those of an identical earlier request, or the whole conversation from
+ * the log, though the client sent only new messages.
+ */
+type CallSource = "client" | "repeated" | "log";
+
+/** The outgoing form of a window. */
+interface FittedPieces {
+  /** Undefined if the body is sent unchanged. */
+  readonly pieces: readonly OutgoingPiece[] | undefined;
+  /** Rules of the provider that the edit would have violated; it is then not sent. */
+  readonly violations: readonly Violation[];
+}
+
+const UNCHANGED: FittedPieces = { pieces: undefined, violations: [] };
+
+/** Converts a fitted window to the elements of a request. */
+async function buildFittedPieces(
+  thread: Thread,
+  callRequest: CallRequest,
+  placed: PlacedMessages<RequestMessage>,
+  fitted: FittedWindow,
+): Promise<FittedPieces> {
+  const { api, messages } = callRequest;
+  const session = thread.session.id;
+  const given = thread.messages.getLineMessages(messages);
+  if (!messages.dropped && isUnchangedWindow(fitted, { given, last: placed.last }, session)) return UNCHANGED;
+  const notes = messages.list.slice(given.length).map(({ index }) => ({ type: "same", index }) as const);
+  const outgoing = [...planOutgoing({ ...fitted, session, placed, keyOf: getMessageKey }), ...notes];
+  const written = await buildOutgoingPieces(
+    api,
+    messages,
+    outgoing,
+    thread.sent.encodedMessages,
+    thread.messages.content.loadBase64,
+  );
+  const marked = api.name === "anthropic" ? moveLostMarkers(messages.cut, written) : written;
+  const pieces = alternatePieces(api.name, messages, marked);
+  // A shortened result keeps its place, its call and its blocks, so it breaks no rule.
+  // A plan is checked when it is made, until it is valid; later requests only repeat and extend it.
+  const isLooked = fitted.plan || fitted.page || messages.list[0]?.isLogged || thread.sent.isSuspect;
+  if (!isLooked || isWholeBody(callRequest, pieces)) return { pieces, violations: [] };
+  const violations = findBrokenRules(api.name, messages.cut, pieces);
+  thread.sent.isSuspect = violations.length > 0;
+  // An edit that the provider would refuse is worse than none.
+  return { pieces: violations.length > 0 ? undefined : pieces, violations };
+}
+
+/** True if the pieces are the whole body, unchanged. */
+function isWholeBody(
+  { messages, buildPlainPieces: plain }: CallRequest,
+  pieces: readonly OutgoingPiece[] | undefined,
+): boolean {
+  const [only, ...others] = pieces ?? [];
+  if (!only) return true;
+  if (others.length > 0 || !("from" in only) || (plain && only.from > 0)) return false;
+  return only.to === messages.cut.elements.length;
+}
+
+/** The outgoing form of a window that contains the whole conversation. */
+interface LoggedPieces extends FittedPieces {
+  /** False if the provider would refuse it for another reason. */
+  readonly isAccepted: boolean;
+}
+
+/** Converts a fitted window to the elements of a request, taking all but the client's own messages from the log. */
+async function encodeLoggedWindow(
+  thread: Thread,
+  { api, messages }: CallRequest,
+  placed: PlacedMessages<RequestMessage>,
+  fitted: FittedWindow,
+  lead: readonly MessageInput[],
+): Promise<LoggedPieces> {
+  const source = { ...fitted, session: thread.session.id, placed, keyOf: getMessageKey };
+  const pieces = await buildPiecesFromLog(
+    api,
+    { ...source, client: messages, lead },
+    thread.messages.content,
+  );
+  const violations = findViolations(api.name, listPieceElements(messages.cut, pieces));
+  return { pieces, violations, isAccepted: violations.length === 0 && hasClientPieces(messages, pieces) };
 }

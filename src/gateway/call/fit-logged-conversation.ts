@@ -32,11 +32,11 @@ export async function fitLoggedConversation(
   const lead = await chain.leadMessages();
   const taken = thread.windows.take(addLead(callRequest, lead));
   const { window } = taken;
-  if (chain.isWhole === "perhaps" && !thread.isOurs && !(await isAllInLog(window, thread))) {
+  if (chain.isWhole === "perhaps" && !thread.marks.isOurs && !(await isAllInLog(window, thread))) {
     taken.release();
     return undefined;
   }
-  if (isMissing) thread.recordProviderMemory(false);
+  if (isMissing) thread.marks.recordProviderMemory(false);
   const fitted = await window.fit({ signal });
   // If an overflowed window seems to fit, the estimate is too low.
   const smaller = isOverflow && !fitted.plan ? await window.heal(failure) : undefined;

@@ -39,7 +39,7 @@ interface RecorderDeps {
   /** Stores the usage, unless the reply was stored with it; the final step of a reply. */
   report(reader: ReplyReader): Promise<void>;
   /** Redacts a large message in a worker, so that `stored` finds it ready. */
-  prepare(message: MessageInput): Promise<void> | undefined;
+  prepare(message: MessageInput): Promise<void>;
   /** The message in its stored form. */
   stored(message: MessageInput): MessageInput;
 }
@@ -167,8 +167,7 @@ export class ReplyRecorder {
   async #message(): Promise<MessageInput | undefined> {
     const message = this.reader.message();
     if (!message) return undefined;
-    const preparing = this.#deps.prepare(message);
-    if (preparing) await preparing;
+    await this.#deps.prepare(message);
     return this.#deps.stored(message);
   }
 }

@@ -1,25 +1,36 @@
-import { CallWindow } from "../../conversation/call-window.ts";
-import { type Entry, type EntryId, type FittedWindow, isLonghaulError, parseEntryId } from "../../index.ts";
+import { type CallUsage, CallWindow } from "../../conversation/call-window.ts";
+import { compactOnCommand } from "../../conversation/compact-on-command.ts";
+import type { Conversation, PlacedMessages } from "../../conversation/conversation.ts";
+import {
+  type Entry,
+  type EntryId,
+  type FittedWindow,
+  isLonghaulError,
+  type MessageInput,
+  parseEntryId,
+} from "../../index.ts";
 import type { UsageBody } from "../../log-entry.ts";
 import { detectOverflow, type Overflow, type ProviderFailure } from "../../window-entry.ts";
 import type { ReplyReader } from "../../wire/wire.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import type { Violation } from "../outgoing/violation.ts";
-import type { CutBody } from "../request/cut-body.ts";
-import type { OutgoingPiece } from "../request/outgoing-piece.ts";
+import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
-import { type CallRequest, limitOutput, type TokenLimits } from "../thread/call-request.ts";
-import { type ForwardFirst, mayEditWindow } from "../thread/call-request-facts.ts";
-import { isHopeless } from "../thread/hopeless-requests.ts";
-import { findRepeatedSend, type LastSentRequest } from "../thread/last-sent-request.ts";
+import {
+  buildWindowKey,
+  type CallRequest,
+  countRecallTools,
+  findRepeatedSend,
+  type LastSentRequest,
+  limitOutput,
+  mayEditWindow,
+  shareWindow,
+  type TokenLimits,
+} from "../thread/call-request.ts";
+import { isHopeless } from "../thread/sent-requests.ts";
 import type { Thread } from "../thread/thread.ts";
-import { buildWindowKey, shareWindow } from "../thread/thread-windows.ts";
-import { appendReply, describeUsage } from "./append-reply.ts";
-import { CallContent } from "./call-content.ts";
-import { CALL_TRANSITIONS, type CallEvent, type CallState } from "./call-state.ts";
-import { carryOutCommand } from "./carry-out-command.ts";
+import { CALL_TRANSITIONS, CallContent, type CallEvent, type CallState } from "./call-content.ts";
 import { fitLoggedConversation } from "./fit-logged-conversation.ts";
-import { fitOwnLine } from "./fit-own-line.ts";
 import { type AppendReply, type NameReply, type ReplyHooks, ReplyRecorder } from "./reply-recorder.ts";
 
 /** Maximum number of repaired retries of one request, and of one that must first be rewritten from the log. */
@@ -52,28 +63,22 @@ export class ThreadCall {
 
   /**
    * Begins a request for which a thread was reserved: stores its new messages and fits its window. Runs in the thread's
-   * turn, so that the fitted window contains exactly the messages just stored. `forward` may send it before.
+   * turn, so that the fitted window contains exactly the messages just stored.
    */
-  static begin(thread: Thread, received: CallRequest, forward?: ForwardFirst): Promise<ThreadCall> {
+  static begin(thread: Thread, callRequest: CallRequest): Promise<ThreadCall> {
     return thread.conversation.runInTurn(async () => {
-      const forwarding = forward?.();
-      const isForwardedFirst = forwarding instanceof Promise ? await forwarding : forwarding;
-      const callRequest = isForwardedFirst ? { ...received, isForwardedFirst } : received;
-      const repeating = findRepeatedSend(thread, callRequest);
-      const sent = repeating && (await repeating);
+      const sent = await findRepeatedSend(thread, callRequest);
       if (sent) {
-        thread.recordRequest(callRequest.messages);
+        thread.progress.recordRequest(callRequest.messages);
         return new ThreadCall(thread, callRequest, sent);
       }
-      const placed = await thread.appendRequest(callRequest);
-      const recording = thread.recordWritten(placed.last);
-      if (recording) await recording;
+      const placed = await appendRequest(thread, callRequest);
+      await thread.progress.recordWritten(placed.last);
       const call = new ThreadCall(thread, callRequest);
       call.#content.useClient(placed);
       if (callRequest.onStored) await callRequest.onStored();
       if (callRequest.policy !== "none") {
-        const compacting = isForwardedFirst ? undefined : carryOutCommand(thread, callRequest, call.last);
-        if (compacting) await compacting;
+        await carryOutCommand(thread, callRequest, call.last);
         call.#window.takeWritten(placed.written);
         await call.#fit();
       }
@@ -82,11 +87,10 @@ export class ThreadCall {
   }
 
   async #fit(): Promise<void> {
-    const { signal, isDryRun, isForwardedFirst, chain } = this.request;
+    const { signal, isDryRun, chain } = this.request;
     try {
-      if (isForwardedFirst && !isDryRun) return await this.#content.setWindow(await this.#window.fitSent());
       if (chain) {
-        const fitted = this.thread.isOurs && !isDryRun ? await this.#fitFromLog() : undefined;
+        const fitted = this.thread.marks.isOurs && !isDryRun ? await this.#fitFromLog() : undefined;
         if (fitted) await this.#content.setWindow(fitted);
       } else
         await this.#content.setWindow(await this.#window.fit({ signal, ...(isDryRun && { dryRun: true }) }));
@@ -99,10 +103,10 @@ export class ThreadCall {
   /** Remembers how the bytes of the request are kept, if they are, in case it is repeated. */
   recordKeptBody(body: CutBody | undefined): void {
     const { thread, request: callRequest, last } = this;
-    thread.recordKeptBody(body);
+    thread.sent.body = body;
     const isOwn = last !== undefined && parseEntryId(last).session === thread.session.id;
     const isWhole = isOwn && !callRequest.chain && !callRequest.buildPlainPieces && !callRequest.isDryRun;
-    thread.lastSent =
+    thread.sent.last =
       body && isWhole
         ? { body, last, windowKey: buildWindowKey(callRequest), ...this.#content.outcome }
         : undefined;
@@ -162,18 +166,18 @@ export class ThreadCall {
   async repair(failure: ProviderFailure, limits: TokenLimits = this.request.limits): Promise<boolean> {
     const { policy, isDryRun } = this.request;
     if (policy === "none" || isDryRun || !this.#window.canHeal) return false;
-    if (detectOverflow(failure) && this.thread.hopeless.covers(this.request)) return false;
+    if (detectOverflow(failure) && this.thread.sent.hopeless.covers(this.request)) return false;
     return this.thread.conversation.runInTurn(async () => {
       try {
         if (this.#content.source === "repeated") await this.#fitAgain();
         const isSendable = await this.#heal(failure, limits);
-        const { lastSent: sent } = this.thread;
+        const sent = this.thread.sent.last;
         if (isSendable && sent && sent.last === this.last)
-          this.thread.lastSent = { ...sent, ...this.#content.outcome };
+          this.thread.sent.last = { ...sent, ...this.#content.outcome };
         return isSendable;
       } catch (error) {
         if (!isHopeless(error)) throw error;
-        this.thread.lastSent = undefined;
+        this.thread.sent.last = undefined;
         return false;
       }
     });
@@ -223,8 +227,8 @@ export class ThreadCall {
   /** A recorder that stores the reply while it is relayed. */
   createRecorder(reader = this.request.api.createReader(), hooks: ReplyHooks = {}): ReplyRecorder {
     return new ReplyRecorder(this.thread.session, reader, {
-      prepare: (message) => this.thread.prepareStored(message),
-      stored: (message) => this.thread.stored(message, buildCanonicalKey(message)),
+      prepare: (message) => this.thread.messages.prepareStored(message),
+      stored: (message) => this.thread.messages.toStored(message, buildCanonicalKey(message)),
       append: (append, reader, isEnd) => this.#append(append, reader, isEnd, hooks.name),
       report: (reader) => this.#report(reader).finally(hooks.onReported),
     });
@@ -239,7 +243,7 @@ export class ThreadCall {
     const { conversation } = this.thread;
     const isWhole = reader.isComplete && !reader.failure;
     this.#change("answer", isWhole);
-    if (isWhole) this.thread.recordReply(reader.message());
+    if (isWhole) recordWholeReply(this.thread, reader.message());
     const appended = conversation.runInTurn(async () => {
       const report = isEnd && isWhole ? describeUsage(this, reader) : undefined;
       const buildUsage = report && (() => this.#window.buildUsage(report));
@@ -255,7 +259,7 @@ export class ThreadCall {
 
   /** Stores and fits a repeated request like any other, so that it can be repaired. */
   async #fitAgain(): Promise<void> {
-    this.#content.useClient(await this.thread.appendRequest(this.request));
+    this.#content.useClient(await appendRequest(this.thread, this.request));
     this.#window.replace(this.thread.windows.take(this.request));
     await this.#fit();
   }
@@ -285,7 +289,6 @@ export class ThreadCall {
   /** Ends the request, whose usage is stored. */
   #endReport(entry: Entry<UsageBody>): void {
     this.#reported = entry;
-    this.thread.uneditedSeq = this.fitted && !this.pieces && !this.violations[0] ? entry.seq : undefined;
     this.end();
   }
 
@@ -293,7 +296,116 @@ export class ThreadCall {
   #change(event: CallEvent, isWhole: boolean): void {
     const { next, freesThread, freesWindow } = CALL_TRANSITIONS[this.#state][event];
     this.#state = next;
-    if (freesThread) this.thread.recordEnd(isWhole);
+    if (freesThread) this.thread.progress.recordEnd(isWhole);
     if (freesWindow) this.#window.end();
   }
+}
+
+/** The parts of a call that its reply depends on. */
+interface AnsweredCall {
+  readonly thread: Thread;
+  readonly request: CallRequest;
+  readonly isFromLog: boolean;
+  readonly last: EntryId | undefined;
+  readonly overheadMs: number | undefined;
+}
+
+/**
+ * Stores a reply after the message that it answers, with its usage if `buildUsage` is given, and tells the thread about
+ * it. Runs in the thread's turn.
+ */
+async function appendReply(
+  call: AnsweredCall,
+  append: AppendReply,
+  wholeReply: ReplyReader | undefined,
+  buildUsage: (() => UsageBody) | undefined,
+): Promise<readonly Entry[]> {
+  const { thread, last } = call;
+  const { conversation, session } = thread;
+  // An incomplete reply is appended wherever the log ends.
+  if (!wholeReply) await conversation.endLineAt(last);
+  const entries = await conversation.appendAfter(last, (expectedHead) =>
+    append(session, { expectedHead, buildUsage }),
+  );
+  await thread.progress.recordWritten(entries[0]?.id);
+  if (!wholeReply) return [];
+  await thread.messages.reportReply(getReplyText(wholeReply.message()));
+  await learnStored(call);
+  return entries;
+}
+
+/** Learns from a complete reply how much of the conversation the provider stores. */
+async function learnStored({ thread, request, isFromLog }: AnsweredCall): Promise<void> {
+  if (!isFromLog) thread.marks.recordProviderMemory(true);
+  else if (request.chain?.isWhole === "perhaps") await thread.marks.set({ isOurs: true });
+}
+
+/** The usage of a reply; undefined if the provider reports none. */
+function describeUsage({ request, overheadMs }: AnsweredCall, reader: ReplyReader): CallUsage | undefined {
+  const { usage, responseId, model = request.frame.model } = reader;
+  if (!usage) return undefined;
+  const addedTokens = countRecallTools(request);
+  return { usage, model, request: responseId, reply: reader.message(), addedTokens, overheadMs };
+}
+
+/** The plain text of a reply. */
+function getReplyText(message: MessageInput | undefined): string {
+  const texts = message?.parts?.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return message?.text ?? texts?.join("\n") ?? "";
+}
+
+/** Carries out a `/compact` that a person typed; agents with such a command handle it themselves. */
+async function carryOutCommand(
+  thread: Thread,
+  { isDryRun, chain, messages, signal }: CallRequest,
+  last: EntryId | undefined,
+): Promise<void> {
+  const { session, kind } = thread;
+  const newest = messages.list.at(-1);
+  if (newest?.role !== "user" || kind !== "main" || isDryRun || chain) return;
+  if (thread.messages.countReminders(messages) > 0) return;
+  await compactOnCommand(session, { id: last, message: () => newest.input() }, { signal });
+}
+
+/** A window, and whether it belongs to the line of another call. */
+interface LineFit {
+  readonly fitted: FittedWindow | undefined;
+  readonly isMoved: boolean | undefined;
+}
+
+/** Maximum number of windows to fit while other processes change the line. */
+const MAX_TRIES = 20;
+
+/**
+ * Fits the window of the line that ends with `last`. Repeats the fit while other calls move the line: those of this
+ * process before it, those of other gateways on the same store at any time.
+ */
+async function fitOwnLine(
+  conversation: Conversation<RequestMessage>,
+  last: EntryId | undefined,
+  fitLine: () => Promise<LineFit>,
+): Promise<FittedWindow | undefined> {
+  for (let tries = 1; ; tries++) {
+    await conversation.endLineAt(last);
+    const { fitted, isMoved } = await fitLine();
+    if (!isMoved || tries === MAX_TRIES) return fitted;
+  }
+}
+
+/** Stores the messages of a request, and records that its reply is pending. */
+function appendRequest(thread: Thread, callRequest: CallRequest): Promise<PlacedMessages<RequestMessage>> {
+  const { messages, chain } = callRequest;
+  const { sent, progress } = thread;
+  if (!chain) {
+    const { like, same } = messages.cut;
+    sent.encodedMessages.keepFirst(like !== undefined && like === sent.body ? same : 0);
+    progress.recordRequest(messages);
+  }
+  return thread.messages.append(callRequest);
+}
+
+/** Records a complete reply, which may answer a request that could not be repaired before. */
+function recordWholeReply({ sent, messages }: Thread, reply: MessageInput | undefined): void {
+  sent.hopeless.forget();
+  if (reply) messages.recordReply(reply);
 }

@@ -1,4 +1,4 @@
-import type { ValueOrigin } from "./schema-problems.ts";
+import type { ValueOrigin } from "./config-problem.ts";
 
 /** Settings of the command line, as typed. */
 export interface ConfigFlags {

@@ -1,9 +1,6 @@
 import { z } from "zod";
 import { DEFAULT_THRESHOLD } from "../../model/default-threshold.ts";
-import { limitsSchema } from "./limits-schema.ts";
-import { modelsSchema } from "./models-schema.ts";
-import { monitorSchema, retentionSchema } from "./operations-schema.ts";
-import { recallSchema, routeRecallSchema } from "./recall-schema.ts";
+import { SHRINK_FILTERS } from "../../window-entry.ts";
 import {
   API_NAMES,
   addressSchema,
@@ -18,8 +15,250 @@ import {
   textSchema,
   wholeSchema,
 } from "./schema-values.ts";
-import { shrinkSchema } from "./shrink-schema.ts";
-import { upstreamSchema } from "./upstream-schema.ts";
+
+const MIB = 1_024 * 1_024;
+const bytes = (max: number) => wholeSchema(1_024, max, "(bytes)");
+
+/** Limits on memory, sizes, connections and waiting times. */
+const limitsSchema = z
+  .strictObject(
+    {
+      maxBodyBytes: bytes(1_024 * MIB)
+        .default(64 * MIB)
+        .describe("maximum size of a request"),
+      maxHeldBytes: bytes(64 * 1_024 * MIB)
+        .default(256 * MIB)
+        .describe("maximum bytes of all requests in progress; further large ones wait"),
+      maxHeaderBytes: bytes(MIB)
+        .default(64 * 1_024)
+        .describe("maximum size of a request head"),
+      headersMs: millisecondsSchema()
+        .default(15_000)
+        .describe("maximum time to receive the head of a request"),
+      bodyMs: millisecondsSchema().default(120_000).describe("maximum time to receive a whole request"),
+      connectMs: millisecondsSchema().default(10_000).describe("maximum time to connect to an upstream"),
+      firstByteMs: millisecondsSchema()
+        .default(900_000)
+        .describe("maximum time until an upstream begins to reply"),
+      idleMs: millisecondsSchema().default(300_000).describe("maximum silence within a reply"),
+      keepAliveMs: millisecondsSchema().default(65_000).describe("time before an idle connection is closed"),
+      drainMs: millisecondsSchema()
+        .default(30_000)
+        .describe("maximum time for open requests to finish on shutdown"),
+      maxConnections: wholeSchema(1, 1_000_000).default(4_096).describe("maximum simultaneous connections"),
+      maxPersonRequests: wholeSchema(1, 1_000_000)
+        .default(256)
+        .describe(
+          "maximum requests in progress of one person with a token, at most a quarter of maxConnections",
+        ),
+      maxPersonStreams: wholeSchema(1, 1_000_000)
+        .default(32)
+        .describe("maximum open event streams of one person with a token"),
+      maxPersonBytes: bytes(1_024 * 1_024 * MIB)
+        .default(1_024 * MIB)
+        .describe(
+          "maximum bytes that one person with a token stores in a day, through the API and by new messages of conversations",
+        ),
+      maxThreads: wholeSchema(1, 1_000_000)
+        .default(1_000)
+        .describe("maximum conversations in memory; name tables are sized accordingly"),
+      maxThreadBytes: bytes(64 * 1_024 * MIB)
+        .default(64 * MIB)
+        .describe("maximum bytes of memory for all of them together"),
+    },
+    { error: "an object" },
+  )
+  .prefault({})
+  .describe("limits");
+
+const PRICE = "US dollars per million tokens";
+const price = () => z.number({ error: PRICE }).min(0, { error: PRICE }).exactOptional();
+const tokens = () => wholeSchema(1, 1_000_000_000, "(tokens)");
+
+/** Overrides of model facts, by model id or by a prefix of ids followed by "*". */
+const modelsSchema = z
+  .record(
+    z.string().regex(/^[^*]+\*?$|^\*$/, { error: 'a model id, or the beginning of ids followed by "*"' }),
+    z.strictObject(
+      {
+        window: tokens().describe("tokens of prompt and output together").exactOptional(),
+        maxOutput: tokens().describe("maximum tokens of a reply").exactOptional(),
+        prices: z
+          .strictObject(
+            {
+              input: price(),
+              output: price(),
+              cacheRead: price(),
+              cacheWrite: price(),
+              cacheWriteHour: price(),
+            },
+            { error: "an object" },
+          )
+          .describe(PRICE)
+          .exactOptional(),
+        threshold: wholeSchema(5, 100, "(percent)").describe("instead of `threshold`").exactOptional(),
+        reserveTokens: wholeSchema(0, 1_000_000_000, "(tokens)")
+          .describe("tokens reserved for the reply")
+          .exactOptional(),
+        maxMessages: wholeSchema(2, 1_000_000_000).describe("maximum messages in a window").exactOptional(),
+        maxTurns: wholeSchema(1, 1_000_000_000).describe("turns between two summaries").exactOptional(),
+        policy: policyNameSchema().describe("instead of `policy`").exactOptional(),
+      },
+      { error: "an object" },
+    ),
+    { error: "an object by model id" },
+  )
+  .default({})
+  .describe("your own facts about models");
+
+const MB = 1_000_000;
+
+const retentionLimits = {
+  maxAgeDays: wholeSchema(1, 36_500, "(days)")
+    .describe("conversations unused for longer are due")
+    .exactOptional(),
+  maxBytes: wholeSchema(1, Number.MAX_SAFE_INTEGER, "(bytes)")
+    .describe("if all conversations are larger together, the longest unused are due")
+    .exactOptional(),
+};
+
+/** Rules for `longhaul retention`; the gateway itself deletes no conversation. */
+const retentionSchema = z
+  .strictObject(
+    {
+      ...retentionLimits,
+      agents: z
+        .record(z.string(), z.strictObject(retentionLimits, { error: "an object" }), {
+          error: "an object by agent",
+        })
+        .default({})
+        .describe("other limits for the conversations of one agent"),
+      people: z
+        .record(z.string(), z.strictObject(retentionLimits, { error: "an object" }), {
+          error: "an object by person",
+        })
+        .default({})
+        .describe("other limits for the conversations of one person"),
+    },
+    { error: "an object" },
+  )
+  .prefault({})
+  .describe("rules for longhaul retention");
+
+/** Settings of the monitor. */
+const monitorSchema = z
+  .strictObject(
+    {
+      enabled: flagSchema().default(true).describe("measure memory and relieve pressure"),
+      intervalMs: wholeSchema(100, 86_400_000, "(milliseconds)")
+        .default(30_000)
+        .describe("time between two measurements"),
+      warningBytes: wholeSchema(1_000_000, Number.MAX_SAFE_INTEGER, "(bytes)")
+        .default(500 * MB)
+        .describe("memory of the process at which a warning is given"),
+      criticalBytes: wholeSchema(1_000_000, Number.MAX_SAFE_INTEGER, "(bytes)")
+        .default(1_000 * MB)
+        .describe("memory of the process at which caches are dropped"),
+      heapSnapshots: wholeSchema(0, 10)
+        .default(0)
+        .describe(
+          "heap snapshots that are kept in the store's folder, one for each critical state; 0 for none",
+        ),
+    },
+    { error: "an object" },
+  )
+  .prefault({})
+  .describe("memory monitor");
+
+/** Schema of the filters that shorten tool results: all on, all off, or single ones off by name. */
+function shrinkSchema() {
+  const names = SHRINK_FILTERS.join(", ");
+  return z.union(
+    [
+      z.boolean(),
+      z.strictObject(Object.fromEntries(SHRINK_FILTERS.map((name) => [name, z.boolean().optional()]))),
+    ],
+    { error: `true, false, or an object with true or false by ${names}` },
+  );
+}
+
+/** Configuration of one upstream. */
+const upstreamSchema = z.strictObject(
+  {
+    name: textSchema("a name").describe("name in logs and in /api/v1/gateway"),
+    baseUrl: addressSchema().describe("its address; may end in /v1 or another version"),
+    apis: z
+      .array(oneOfSchema(API_NAMES), { error: `a list of ${API_NAMES.join(", ")}` })
+      .min(1, { error: `at least one of ${API_NAMES.join(", ")}` })
+      .describe("APIs that it supports"),
+    prefix: textSchema("the beginning of model names, as openrouter/")
+      .describe("requests for models with this prefix go here; the prefix is removed")
+      .exactOptional(),
+    models: textListSchema("a model, or the beginning of names followed by *")
+      .describe("models served here: names, or prefixes that end in *")
+      .exactOptional(),
+    keyEnv: textSchema("the name of an environment variable")
+      .describe("environment variable that contains its key; if not set, the client's own key is used")
+      .exactOptional(),
+    window: wholeSchema(1_000, 100_000_000, "(tokens)")
+      .describe("window that it enforces, if smaller than the model's")
+      .exactOptional(),
+    contextManagement: oneOfSchema(["upstream", "gateway"])
+      .describe("executor of `context_management`: upstream for Anthropic's own API, otherwise gateway")
+      .exactOptional(),
+  },
+  { error: "an object" },
+);
+
+/** When the gateway offers its recall tools to a model. */
+const RECALL_MODES = ["off", "after-edit", "always"] as const;
+
+export type RecallMode = (typeof RECALL_MODES)[number];
+
+const FORM = `${RECALL_MODES.join(", ")}, or an object`;
+/** JSON Schema of a setting that is one word or an object. */
+const WORD_OR_OBJECT = { type: ["object", "string"], pattern: `^(${RECALL_MODES.join("|")})$` };
+const WORD_OR_FLAG = { type: ["string", "boolean"], enum: [...RECALL_MODES, true, false] };
+
+/** A mode; earlier configurations have true and false. */
+const toolsSchema = () =>
+  z.preprocess(
+    (given) => (typeof given === "boolean" ? (given ? "always" : "off") : given),
+    oneOfSchema(RECALL_MODES).meta(WORD_OR_FLAG),
+  );
+
+/** One word sets the tools alone. */
+function toRecallObject(given: unknown): unknown {
+  return RECALL_MODES.some((mode) => mode === given) ? { tools: given } : given;
+}
+
+const recallSchema = () =>
+  z.preprocess(
+    toRecallObject,
+    z
+      .strictObject(
+        {
+          tools: toolsSchema()
+            .default("after-edit")
+            .describe("when the model is offered recall tools, which the gateway runs itself"),
+          context: flagSchema().default(false).describe("add content that matches the question after it"),
+        },
+        { error: FORM },
+      )
+      .meta(WORD_OR_OBJECT),
+  );
+
+/** The settings of one route; a missing one is that of all routes. */
+const routeRecallSchema = () =>
+  z.preprocess(
+    toRecallObject,
+    z
+      .strictObject(
+        { tools: toolsSchema().exactOptional(), context: flagSchema().exactOptional() },
+        { error: FORM },
+      )
+      .meta(WORD_OR_OBJECT),
+  );
 
 const VARIABLE = "the name of an environment variable";
 

@@ -2,12 +2,17 @@
 export { getConfigSchemaJson } from "./config.ts";
 export { chooseUserFile, findUserFolder, listProjectFiles, parseConfig } from "./config-files.ts";
 export { type Environment, SETTING_VARIABLES } from "./config-flags.ts";
-export { getConfigValue, parseConfigKey } from "./config-key.ts";
-export { readKernelOptions } from "./kernel-settings.ts";
+export { getConfigValue, parseConfigKey, readKernelOptions, toMonitorOptions } from "./kernel-settings.ts";
 export { toListenError } from "./listen-failure.ts";
 export { type ConfigRequest, checkFileContent, type LoadedConfig, loadConfig } from "./load-config.ts";
-export { toMonitorOptions } from "./monitor-settings.ts";
-export { isProjectKey, readTrustableFile } from "./project-file.ts";
-export { getTrustState, isTrusted, listTrusted, removeTrust, trustContent } from "./trusted-files.ts";
+export {
+  getTrustState,
+  isProjectKey,
+  isTrusted,
+  listTrusted,
+  readTrustableFile,
+  removeTrust,
+  trustContent,
+} from "./project-file.ts";
 export { type ReloadResult, watchConfig } from "./watch-config.ts";
-export { findMissingUpstreams } from "./well-known-upstreams.ts";
+export { findMissingUpstreams, isAnthropicReached } from "./well-known-upstreams.ts";

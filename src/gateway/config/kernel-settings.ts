@@ -1,10 +1,12 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { KernelOptions } from "../../index.ts";
+import type { MonitorOptions } from "../../log-entry.ts";
 import { checkFields } from "../../model/argument-checks.ts";
+import type { GatewayConfig } from "./config.ts";
 import type { FilePlaces } from "./config-files.ts";
+import { createConfigInvalidError } from "./config-problem.ts";
 import { loadConfig } from "./load-config.ts";
-import { toMonitorOptions } from "./monitor-settings.ts";
 
 /**
  * Reads the configuration file for a program that opens a kernel itself: the store's folder, its database if it is
@@ -30,4 +32,74 @@ export function readKernelOptions(
     models: config.models,
     monitor: toMonitorOptions(config.monitor, store),
   };
+}
+
+/** Folder of the heap snapshots inside the store's folder. */
+const SNAPSHOT_FOLDER = "heap-snapshots";
+
+/** The settings of the monitor as options of a kernel whose store is in a folder. */
+export function toMonitorOptions(
+  { enabled, ...limits }: GatewayConfig["monitor"],
+  store: string,
+): MonitorOptions | false {
+  return enabled ? { ...limits, heapSnapshotFolder: join(store, SNAPSHOT_FOLDER) } : false;
+}
+
+/** Bounds of the tables of conversations, replies and items by name. */
+interface NameBounds {
+  /** Conversations that are no longer in memory. */
+  readonly leftThreads: number;
+  /** Threads and families that are watched for loops. */
+  readonly loops: number;
+  readonly responses: number;
+  readonly items: number;
+  /** Total bytes of the items. */
+  readonly itemBytes: number;
+}
+
+/** Minimum for small gateways, because clients refer to replies that are older than the conversations in memory. */
+const MIN_THREADS = 100;
+
+/** Derives the bounds from the thread limits, so that these settings alone bound the memory of a gateway. */
+export function nameBounds({ maxThreads, maxThreadBytes }: GatewayConfig["limits"]): NameBounds {
+  const threads = Math.max(MIN_THREADS, maxThreads);
+  return {
+    leftThreads: 10 * threads,
+    loops: 5 * threads,
+    responses: 5 * threads,
+    items: 20 * threads,
+    itemBytes: maxThreadBytes / 4,
+  };
+}
+
+const STEP = /^(?:\.?([\w$-]+)|\[("(?:[^"\\]|\\.)*")\])/;
+
+/** Parses a key such as `recall.tools` or `models["gpt-5*"].window` into its names; throws CONFIG_INVALID. */
+export function parseConfigKey(key: string): readonly [string, ...string[]] {
+  const names: string[] = [];
+  for (let rest = key; rest !== ""; ) {
+    const step = STEP.exec(rest);
+    if (!step || (names.length === 0 && rest.startsWith(".")))
+      throw createConfigInvalidError([
+        {
+          key,
+          message: `${JSON.stringify(key)} is no key; write it as recall.tools or models["gpt-5*"].window, and change lists as a whole.`,
+        },
+      ]);
+    names.push(step[1] ?? JSON.parse(step[2] as string));
+    rest = rest.slice(step[0].length);
+  }
+  if (names.length === 0)
+    throw createConfigInvalidError([{ key: "key", message: "the key is empty; write it as recall.tools." }]);
+  return names as [string, ...string[]];
+}
+
+/** The value at a key; undefined if it is not set. */
+export function getConfigValue(config: object, names: readonly string[]): unknown {
+  let value: unknown = config;
+  for (const name of names) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = (value as Record<string, unknown>)[name];
+  }
+  return value;
 }

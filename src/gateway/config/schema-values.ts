@@ -4,7 +4,12 @@ import { POLICIES } from "../../window-entry.ts";
 import type { WireName } from "../../wire/wire.ts";
 
 /** The supported APIs, by their names in the configuration. */
-export const API_NAMES = ["anthropic", "openai-chat", "openai-responses"] as const satisfies WireName[];
+export const API_NAMES = [
+  "anthropic",
+  "openai-chat",
+  "openai-responses",
+  "google",
+] as const satisfies WireName[];
 
 /** Text that is not empty. Every error message of these schemas is the expected value; the reporter adds the key. */
 export const textSchema = (expected: string) => z.string({ error: expected }).min(1, { error: expected });

@@ -1,6 +1,5 @@
 import type { GatewayConfig, UpstreamConfig } from "./config.ts";
 import type { Environment } from "./config-flags.ts";
-import { API_NAMES } from "./schema-values.ts";
 
 /** A well-known provider that needs only its key or its address to be configured. */
 interface WellKnownUpstream extends Omit<UpstreamConfig, "keyEnv"> {
@@ -14,6 +13,12 @@ interface WellKnownUpstream extends Omit<UpstreamConfig, "keyEnv"> {
 
 /** The back-end that serves Codex with a ChatGPT login; requests with such a login are sent there. */
 export const CHATGPT = "chatgpt";
+
+/** Vertex AI; requests whose path names a project are sent there, each to the region that it names. */
+export const VERTEX = "vertex";
+
+/** The APIs that servers of other providers copy. */
+export const OPEN_APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
 
 /** Providers that are known by name. */
 export const WELL_KNOWN_UPSTREAMS: readonly WellKnownUpstream[] = [
@@ -40,6 +45,21 @@ export const WELL_KNOWN_UPSTREAMS: readonly WellKnownUpstream[] = [
     isDefault: true,
   },
   {
+    name: "gemini",
+    baseUrl: "https://generativelanguage.googleapis.com",
+    apis: ["google"],
+    keys: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    isDefault: true,
+  },
+  {
+    name: VERTEX,
+    baseUrl: "https://aiplatform.googleapis.com",
+    apis: ["google"],
+    prefix: "vertex/",
+    keys: [],
+    isDefault: true,
+  },
+  {
     name: "google",
     baseUrl: "https://generativelanguage.googleapis.com/v1beta/openai",
     apis: ["openai-chat"],
@@ -50,14 +70,14 @@ export const WELL_KNOWN_UPSTREAMS: readonly WellKnownUpstream[] = [
   {
     name: "openrouter",
     baseUrl: "https://openrouter.ai/api/v1",
-    apis: API_NAMES,
+    apis: OPEN_APIS,
     prefix: "openrouter/",
     keys: ["OPENROUTER_API_KEY"],
   },
   {
     name: "ollama",
     baseUrl: "http://127.0.0.1:11434",
-    apis: API_NAMES,
+    apis: OPEN_APIS,
     prefix: "ollama/",
     keys: ["OLLAMA_API_KEY"],
     addressEnv: "OLLAMA_HOST",
@@ -65,7 +85,7 @@ export const WELL_KNOWN_UPSTREAMS: readonly WellKnownUpstream[] = [
   {
     name: "llama.cpp",
     baseUrl: "http://127.0.0.1:8080",
-    apis: API_NAMES,
+    apis: OPEN_APIS,
     prefix: "llama.cpp/",
     keys: ["LLAMA_API_KEY"],
     addressEnv: "LLAMA_CPP_URL",
@@ -101,6 +121,20 @@ function toReachableUrl(given: string, usual: string): string {
   const hasPort = url.port !== "" || /:(80|443)\b/.test(given) || url.protocol === "https:";
   if (!hasPort) url.port = new URL(usual).port;
   return url.href.replace(/\/$/, "");
+}
+
+/** True if Messages requests for models without an upstream of their own reach Anthropic itself. */
+export function isAnthropicReached(
+  upstreams: readonly Pick<UpstreamConfig, "baseUrl" | "apis" | "prefix" | "models">[],
+): boolean {
+  const speaking = upstreams.filter(({ apis }) => apis.includes("anthropic"));
+  const chosen = speaking.find(({ prefix, models }) => !prefix && !models) ?? speaking[0];
+  return chosen !== undefined && isAnthropicHost(chosen.baseUrl);
+}
+
+/** True for the address of Anthropic's own API. */
+export function isAnthropicHost(baseUrl: string): boolean {
+  return URL.canParse(baseUrl) && new URL(baseUrl).hostname === "api.anthropic.com";
 }
 
 /** Well-known upstreams that become available by setting a variable. */

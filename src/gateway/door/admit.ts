@@ -1,23 +1,26 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { TokenOwner } from "../../team-entry.ts";
 import type { WireFault, WireName } from "../../wire/wire.ts";
-import { type ContentEncoding, checkContentType, readContentEncoding } from "./body-content.ts";
-import { checkFraming, hasBody } from "./check-framing.ts";
-import { checkHost } from "./check-host.ts";
-import type { DoorConfig } from "./door-config.ts";
 import {
+  identifyPrincipal,
+  matchToken,
+  NO_PEOPLE,
+  type PersonLookup,
+  type Principal,
+  readCredentials,
+} from "./principal.ts";
+import { type ContentEncoding, checkContentType, readContentEncoding } from "./read-body.ts";
+import {
+  type DoorConfig,
   type DoorRefusal,
+  getHeadHeader,
   quoteSafely,
   type ReplyHeaders,
+  type RequestHead,
   refuseForbidden,
   refuseRequest,
-} from "./door-refusal.ts";
-import { matchToken, readCredentials } from "./match-token.ts";
-import { NO_PEOPLE, type PersonLookup } from "./person-lookup.ts";
-import { identifyPrincipal, type Principal } from "./principal.ts";
-import { getHeadHeader, type RequestHead } from "./request-head.ts";
-import { buildAllowedHeaders, buildPreflightHeaders, checkOrigin, isPreflight } from "./request-origin.ts";
-import { parseTarget, type RequestTarget } from "./request-target.ts";
+  refuseTooLarge,
+} from "./request-head.ts";
 import { findDashboardRoute, findRoute, type Route } from "./route.ts";
 
 /** The destination of an admitted request. */
@@ -137,17 +140,19 @@ function checkBody(request: RequestHead, route: Route, config: DoorConfig): Cont
 
 /** The header of a provider decides for endpoints that several providers share. */
 function readApiHint(request: RequestHead): WireName | undefined {
-  return request.headers.has("anthropic-version") ? "anthropic" : undefined;
+  if (request.headers.has("anthropic-version")) return "anthropic";
+  return request.headers.has("x-goog-api-key") ? "google" : undefined;
 }
 
 function buildRefusal(request: RequestHead, refusal: DoorRefusal, headers: ReplyHeaders = {}): Admission {
   const path = request.target.split("?", 1)[0] ?? "";
-  const route = findRoute(request.method, path, readApiHint(request));
+  const hint = readApiHint(request);
+  const route = findRoute(request.method, path, hint);
   return {
     type: "refused",
     fault: refusal.fault,
     headers: { ...headers, ...refusal.headers },
-    api: "api" in route ? route.api : undefined,
+    api: ("api" in route ? route.api : undefined) ?? (route.type === "unknown" ? hint : undefined),
   };
 }
 
@@ -201,12 +206,263 @@ function refuseUnknownRoute(
 ): DoorRefusal {
   if (allow) return refuseMethod(allow);
   if (foreign !== undefined) return refuseForeign(foreign);
-  const message = `There is nothing at ${quoteSafely(path)}; the gateway serves /v1/messages, /v1/chat/completions, /v1/responses, /v1/models and /api/v1.`;
+  const message = `There is nothing at ${quoteSafely(path)}; the gateway serves /v1/messages, /v1/chat/completions, /v1/responses, /v1beta/models/MODEL:generateContent, /v1/models and /api/v1 (docs/gateway.md).`;
   return { fault: { status: 404, kind: "not_found", message } };
 }
 
 /** The header keeps the SDKs of Anthropic and OpenAI from trying again. */
 function refuseForeign(name: string): DoorRefusal {
-  const message = `This is ${name}, which the gateway does not speak: set the client to Anthropic's Messages (/v1/messages), OpenAI's Chat Completions (/v1/chat/completions) or Responses (/v1/responses).`;
+  const message = `This is ${name}, which the gateway does not speak: set the client to Anthropic's Messages (/v1/messages), OpenAI's Chat Completions (/v1/chat/completions) or Responses (/v1/responses), or Google's API (/v1beta); docs/gateway.md names what is served.`;
   return { ...refuseRequest(message, 501), headers: { "x-should-retry": "false" } };
+}
+
+/** Methods whose requests must not have a body. */
+const BODILESS_METHODS = ["GET", "HEAD", "OPTIONS"];
+
+/** True if a body follows the head. */
+function hasBody(request: RequestHead): boolean {
+  return (
+    request.headers.has("transfer-encoding") || Number(getHeadHeader(request, "content-length") ?? 0) > 0
+  );
+}
+
+/**
+ * Refuses requests whose end two HTTP parsers could place differently. Node's parser refuses most of them already; this
+ * check does not depend on the parser.
+ */
+function checkFraming(request: RequestHead, maxBodyBytes: number): DoorRefusal | undefined {
+  const misframed = findFramingProblem(request);
+  if (misframed) return { ...misframed, headers: { connection: "close" } };
+  return Number(getHeadHeader(request, "content-length") ?? 0) > maxBodyBytes
+    ? refuseTooLarge(maxBodyBytes)
+    : undefined;
+}
+
+function findFramingProblem(request: RequestHead): DoorRefusal | undefined {
+  const lengths = request.headers.get("content-length") ?? [];
+  const codings = request.headers.get("transfer-encoding") ?? [];
+  if (lengths.length > 1) return refuseRequest("Content-Length was sent more than once.");
+  if (lengths.length > 0 && codings.length > 0)
+    return refuseRequest("Content-Length and Transfer-Encoding were both sent; send one of them.");
+  if (codings.length > 0 && (codings.length > 1 || codings[0]?.toLowerCase() !== "chunked"))
+    return refuseRequest('The only Transfer-Encoding that is understood is "chunked", once.');
+  if (codings.length > 0 && request.httpVersion === "1.0")
+    return refuseRequest("HTTP/1.0 has no Transfer-Encoding.");
+  if (lengths[0] !== undefined && !/^\d{1,15}$/.test(lengths[0]))
+    return refuseRequest("Content-Length is no whole number.");
+  if (BODILESS_METHODS.includes(request.method) && hasBody(request))
+    return refuseRequest(`A ${request.method} request carries no body.`);
+  return undefined;
+}
+
+interface HostAndPort {
+  readonly host: string;
+  readonly port: string | undefined;
+}
+
+/** A Host header that was admitted, and everything that the decision depends on. */
+interface AdmittedHost {
+  readonly sent: string;
+  readonly localAddress: string | undefined;
+  readonly localPort: number | undefined;
+  readonly host: string;
+  readonly allowedHosts: readonly string[];
+}
+
+/** The last one: hardly any gateway has clients with different ones. */
+let admitted: AdmittedHost | undefined;
+
+const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
+const WILDCARDS = ["0.0.0.0", "[::]"];
+const DEFAULT_PORT = "80";
+
+/**
+ * Admits only requests whose Host names this gateway. A page whose name was rebound to our address sends its own name,
+ * so a name must be configured; an address literal must be the address that the client connected to.
+ */
+function checkHost(request: RequestHead, config: DoorConfig): DoorRefusal | undefined {
+  const sent = request.headers.get("host") ?? [];
+  if (sent.length !== 1 || !sent[0])
+    return refuseRequest("A request needs exactly one Host header that is not empty.");
+  if (isAdmitted(sent[0], request, config)) return undefined;
+  const named = parseHost(sent[0]);
+  if (!named) return refuseRequest("The Host header is no host name with an optional port.");
+  if (isOurs(named, request, config)) {
+    const { host, allowedHosts } = config;
+    const { localAddress, localPort } = request;
+    admitted = { sent: sent[0], localAddress, localPort, host, allowedHosts };
+    return undefined;
+  }
+  return refuseForbidden(
+    `The gateway does not answer to the host ${quoteSafely(sent[0])}; use the address it listens on, or add the name to allowedHosts.`,
+  );
+}
+
+function isAdmitted(sent: string, request: RequestHead, config: DoorConfig): boolean {
+  return (
+    admitted !== undefined &&
+    admitted.sent === sent &&
+    admitted.localPort === request.localPort &&
+    admitted.localAddress === request.localAddress &&
+    admitted.host === config.host &&
+    admitted.allowedHosts === config.allowedHosts
+  );
+}
+
+function isOurs(named: HostAndPort, request: RequestHead, config: DoorConfig): boolean {
+  const allowed = config.allowedHosts.map(parseHost).filter((host) => host !== undefined);
+  if (allowed.some(({ host, port }) => host === named.host && (port ?? named.port) === named.port))
+    return true;
+  if ((named.port ?? DEFAULT_PORT) !== String(request.localPort)) return false;
+  const ours = [...LOOPBACK, toHostLiteral(config.host), toHostLiteral(request.localAddress ?? "")];
+  return ours.includes(named.host) && !WILDCARDS.includes(named.host);
+}
+
+/** Parses "name", "name:port" or "[address]:port"; undefined for anything else. */
+function parseHost(text: string): HostAndPort | undefined {
+  const match = /^([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::(\d{1,5}))?$/.exec(text.toLowerCase());
+  if (!match?.[1]) return undefined;
+  const host = match[1].endsWith(".") ? match[1].slice(0, -1) : match[1];
+  return { host, port: match[2] };
+}
+
+/** An address as written in a Host header: IPv6 in brackets, IPv4-mapped IPv6 as IPv4. */
+function toHostLiteral(address: string): string {
+  const plain = address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, "");
+  return plain.includes(":") && !plain.startsWith("[") ? `[${plain}]` : plain;
+}
+
+/** The origin of a request: a program or our own page, an allowed page elsewhere, or a page that is refused. */
+type RequestOrigin =
+  | { readonly type: "own" }
+  | { readonly type: "allowed"; readonly origin: string }
+  | { readonly type: "refused"; readonly refusal: DoorRefusal };
+
+const ALLOWED_METHODS = "GET, HEAD, POST, PATCH, DELETE";
+const EXPOSED = "x-request-id, request-id, x-longhaul-session";
+const PREFLIGHT_SECONDS = "600";
+const MAX_HEADERS = 64;
+
+/**
+ * Checks Origin and Sec-Fetch-Site. Programs send neither; some send only Sec-Fetch-Mode, which does not count. The
+ * same site is not enough: every page on localhost is of the same site.
+ */
+function checkOrigin(request: RequestHead, config: DoorConfig): RequestOrigin {
+  const sent = request.headers.get("origin") ?? [];
+  if (sent.length > 1) return { type: "refused", refusal: refuseRequest("Origin was sent more than once.") };
+  const origin = sent[0];
+  const site = getHeadHeader(request, "sec-fetch-site")?.toLowerCase();
+  if (origin === undefined) return isOwnSite(site) ? { type: "own" } : refuseOrigin();
+  if (config.allowedOrigins.some((allowed) => isSameOrigin(allowed, origin)))
+    return { type: "allowed", origin };
+  const host = getHeadHeader(request, "host")?.toLowerCase();
+  const isOwn = [`http://${host}`, `https://${host}`].includes(origin.toLowerCase());
+  return isOwn && isOwnSite(site) ? { type: "own" } : refuseOrigin();
+}
+
+/** "none" means that a person typed the address. */
+function isOwnSite(site: string | undefined): boolean {
+  return site === undefined || site === "same-origin" || site === "none";
+}
+
+function isSameOrigin(allowed: string, origin: string): boolean {
+  return (
+    allowed !== "*" && allowed !== "null" && allowed.toLowerCase().replace(/\/$/, "") === origin.toLowerCase()
+  );
+}
+
+function refuseOrigin(): RequestOrigin {
+  return {
+    type: "refused",
+    refusal: refuseForbidden(
+      "Pages of other origins may not use the gateway; add the page's origin to allowedOrigins.",
+    ),
+  };
+}
+
+/** True for a CORS preflight. */
+function isPreflight(request: RequestHead): boolean {
+  return request.method === "OPTIONS" && request.headers.has("access-control-request-method");
+}
+
+/** Headers of the reply to a preflight of an allowed page. */
+function buildPreflightHeaders(request: RequestHead, origin: string): ReplyHeaders {
+  const callRequest = (getHeadHeader(request, "access-control-request-headers") ?? "")
+    .split(",")
+    .map((name) => name.trim());
+  const names = callRequest.filter((name) => /^[\w-]{1,64}$/.test(name)).slice(0, MAX_HEADERS);
+  const isPrivate = getHeadHeader(request, "access-control-request-private-network") === "true";
+  return {
+    ...buildAllowedHeaders(origin),
+    "access-control-allow-methods": ALLOWED_METHODS,
+    ...(names.length > 0 ? { "access-control-allow-headers": names.join(", ") } : {}),
+    ...(isPrivate ? { "access-control-allow-private-network": "true" } : {}),
+    "access-control-max-age": PREFLIGHT_SECONDS,
+  };
+}
+
+/** Headers that let an allowed page read a reply. */
+function buildAllowedHeaders(origin: string): ReplyHeaders {
+  return {
+    "access-control-allow-origin": origin,
+    "access-control-expose-headers": EXPOSED,
+    vary: "Origin",
+  };
+}
+
+/** A request target, split as sent. */
+interface RequestTarget {
+  /** Begins with "/" and has no empty, "." or ".." segments, except for a trailing slash. */
+  readonly path: string;
+  /** Includes the "?"; empty if there is none. */
+  readonly query: string;
+}
+
+const MAX_CHARACTERS = 4_096;
+/** Names under which clients put keys into URLs, where they end up in logs and histories. */
+const TOKEN_NAMES =
+  /^(?:(?:x-)?(?:api|longhaul|auth|access|bearer|secret)?[-_]?(?:key|token)|auth(?:orization)?|bearer|secret|passw(?:or)?d|pwd|credentials?|client[-_]?secret|(?:refresh|id|session)[-_]?token|jwt|sig(?:nature)?|x-amz-(?:signature|security-token))$/i;
+/**
+ * Pages of the gateway that name a session: ids contain slashes, and percent signs where a person's name is encoded. So do
+ * Bedrock's names of models, which are refused by the name of their API.
+ */
+const NAMES_SESSION =
+  /^\/(?:api\/(?:sessions|replay|v1\/(?:sessions|memories|tasks|jobs))|sessions|memory|tasks|model)\/[^/]/;
+const TOKEN_VALUES = /^(?:sk-|rk-|bearer\s)/i;
+
+/**
+ * Splits a target in origin form; refuses all other forms and every path that another parser could read differently.
+ */
+export function parseTarget(target: string): RequestTarget | DoorRefusal {
+  if (target.length > MAX_CHARACTERS)
+    return refuseRequest(`The request target is longer than ${MAX_CHARACTERS} characters.`, 414);
+  if (!target.startsWith("/"))
+    return refuseRequest("The request target has to be a path that begins with a slash.");
+  if (!/^[\x21-\x7e]*$/.test(target) || /[\\#]/.test(target))
+    return refuseRequest("The request target holds characters that do not belong into a path or a query.");
+  const mark = target.indexOf("?");
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const query = mark < 0 ? "" : target.slice(mark);
+  return findPathProblem(path) ?? findQueryProblem(query) ?? { path, query };
+}
+
+function findPathProblem(path: string): DoorRefusal | undefined {
+  if (path.includes("//"))
+    return refuseRequest("The path holds two slashes in a row; take the slash off the end of the base URL.");
+  const isBroken = /%(?![0-9a-f]{2})/i.test(path) || /%(?:2e|5c|7f|[01][0-9a-f])/i.test(path);
+  if (isBroken || (/%2[5f]/i.test(path) && !NAMES_SESSION.test(path)))
+    return refuseRequest("The path holds encoded slashes, dots or control characters; write them plainly.");
+  if (path.split("/").some((segment) => segment === "." || segment === ".."))
+    return refuseRequest('The path holds "." or ".." segments; write it without them.');
+  return undefined;
+}
+
+function findQueryProblem(query: string): DoorRefusal | undefined {
+  if (query === "") return undefined;
+  for (const [name, value] of new URLSearchParams(query))
+    if (TOKEN_NAMES.test(name) || TOKEN_VALUES.test(value))
+      return refuseRequest(
+        "A key or a token stands in the URL, where it would end up in logs. Send it as Authorization: Bearer, x-api-key or x-longhaul-token, and replace it: it has been exposed.",
+      );
+  return undefined;
 }

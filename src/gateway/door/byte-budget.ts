@@ -43,10 +43,10 @@ export class ByteBudget {
   }
 
   /** Raises a share to `bytes`, immediately or as soon as there is room; aborting the signal ends the wait. */
-  raise(share: ByteCount, bytes: number, signal: AbortSignal | undefined): Promise<void> | undefined {
-    if (this.raiseAtOnce(share, bytes)) return undefined;
+  async raise(share: ByteCount, bytes: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.raiseAtOnce(share, bytes)) return;
     const queue = this.#chooseQueue(bytes);
-    return new Promise((resolve) => {
+    await new Promise<void>((resolve) => {
       const waiting = { share, bytes, grant: () => end(true) };
       const end = (isGranted: boolean) => {
         signal?.removeEventListener("abort", leave);
@@ -111,9 +111,9 @@ export class ByteShare {
     return bytes <= this.bytes || this.#budget.raiseAtOnce(this.#share, bytes);
   }
 
-  /** Raises the share to `bytes` in total; undefined if there is no need to wait. An aborted wait raises nothing. */
-  raise(bytes: number, signal?: AbortSignal): Promise<void> | undefined {
-    return bytes <= this.bytes ? undefined : this.#budget.raise(this.#share, bytes, signal);
+  /** Raises the share to `bytes` in total. An aborted wait raises nothing. */
+  async raise(bytes: number, signal?: AbortSignal): Promise<void> {
+    if (bytes > this.bytes) await this.#budget.raise(this.#share, bytes, signal);
   }
 
   /** Sets the share to the bytes that are actually held. */

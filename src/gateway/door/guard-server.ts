@@ -1,8 +1,7 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { endSocket, formatBareReply, formatErrorReply } from "./client-error.ts";
-import type { DoorConfig } from "./door-config.ts";
+import type { DoorConfig } from "./request-head.ts";
 
 /** Connections accepted beyond the limit while evicted ones are still closing. */
 const HEADROOM = 64;
@@ -82,5 +81,58 @@ export function guardServer(server: Server, config: () => DoorConfig, handle: Re
     get waiting() {
       return waiting.size;
     },
+  };
+}
+
+const STATUS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: "413 Content Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
+
+/** A reply that repeats no text of the request; the connection closes after it. */
+function formatBareReply(status: string, headers = ""): string {
+  return `HTTP/1.1 ${status}\r\n${headers}Connection: close\r\nContent-Length: 0\r\n\r\n`;
+}
+
+/** The reply to bytes that are not a valid request, by Node's error code. */
+function formatErrorReply(code: string | undefined): string {
+  const status = code !== undefined && Object.hasOwn(STATUS, code) ? STATUS[code] : undefined;
+  return formatBareReply(status ?? "400 Bad Request");
+}
+
+const FINAL_REPLY_MS = 1_000;
+
+/** Sends a final reply if the socket is still writable, then closes the connection. */
+function endSocket(socket: Duplex, answer: string): void {
+  socket.on("error", () => {});
+  const end = () => socket.destroy();
+  if (!socket.writable) return void end();
+  setTimeout(end, FINAL_REPLY_MS).unref();
+  socket.end(answer, end);
+}
+
+const CHECKS_PER_TIMEOUT = 4;
+const MAX_CHECK_MS = 1_000;
+const SLACK_MS = 1_000;
+
+/**
+ * Options for createServer of node:http: the strict parser, and a checking interval that enforces the timeouts in time,
+ * since Node checks only every 30 seconds by default. `readBody` enforces the body timeout; Node's request timeout is a
+ * second line of defense.
+ */
+export function buildServerOptions(config: DoorConfig): ServerOptions {
+  const { headersMs, bodyMs, keepAliveMs, maxHeaderBytes } = config.limits;
+  return {
+    insecureHTTPParser: false,
+    requireHostHeader: true,
+    joinDuplicateHeaders: false,
+    maxHeaderSize: maxHeaderBytes,
+    headersTimeout: headersMs,
+    requestTimeout: headersMs + bodyMs + SLACK_MS,
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: Math.max(50, Math.min(MAX_CHECK_MS, headersMs / CHECKS_PER_TIMEOUT)),
+    noDelay: true,
+    keepAlive: true,
   };
 }

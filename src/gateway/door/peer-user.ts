@@ -1,5 +1,5 @@
+import { readFile } from "node:fs/promises";
 import { isIPv4, type Socket } from "node:net";
-import { KernelTable } from "./kernel-table.ts";
 
 /** The user of this machine at the other end of a connection, if the system reports it. */
 export type PeerUser =
@@ -9,12 +9,44 @@ export type PeerUser =
   /** The system reports users, but no process holds the other end any more. */
   | { readonly type: "nobody" };
 
+/**
+ * A table of the Linux kernel. Reading one takes time and memory for each connection of the machine, so callers share
+ * reads; each gets a text whose reading began after its call.
+ */
+export class KernelTable {
+  readonly #path: string;
+  #running: Promise<string | undefined> | undefined;
+  /** A read that begins when the running one has ended. */
+  #next: Promise<string | undefined> | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Undefined if the system has no such table. */
+  read(): Promise<string | undefined> {
+    if (!this.#running) return this.#next ?? this.#start();
+    this.#next ??= this.#running.then(() => this.#start());
+    return this.#next;
+  }
+
+  #start(): Promise<string | undefined> {
+    this.#next = undefined;
+    const reading = readFile(this.#path, "latin1").catch(() => undefined);
+    this.#running = reading;
+    void reading.then(() => {
+      if (this.#running === reading) this.#running = undefined;
+    });
+    return reading;
+  }
+}
+
 const UNKNOWN: PeerUser = { type: "unknown" };
 const NOBODY: PeerUser = { type: "nobody" };
 const TABLES = ["/proc/net/tcp", "/proc/net/tcp6"].map((path) => new KernelTable(path));
 
 /** Finds the user whose process holds the other end of a loopback connection, from the tables of the Linux kernel. */
-export async function findPeerUser(socket: Socket): Promise<PeerUser> {
+async function findPeerUser(socket: Socket): Promise<PeerUser> {
   const { remoteAddress, remotePort, localAddress, localPort } = socket;
   if (process.platform !== "linux" || process.getuid === undefined) return UNKNOWN;
   if (remoteAddress === undefined || localAddress === undefined) return NOBODY;
@@ -72,4 +104,19 @@ function toHexWords(bytes: readonly number[]): string {
   const buffer = Buffer.from(bytes);
   if (new Uint8Array(new Uint32Array([1]).buffer)[0] === 1) buffer.swap32();
   return buffer.toString("hex").toUpperCase();
+}
+
+/** The users at the other ends of connections, each looked up once. */
+export class KnownPeers {
+  readonly #users = new WeakMap<Socket, Promise<PeerUser>>();
+
+  find(socket: Socket): Promise<PeerUser> {
+    const known = this.#users.get(socket);
+    if (known) return known;
+    const finding = findPeerUser(socket);
+    this.#users.set(socket, finding);
+    // The request that waits for it reports a failure.
+    finding.catch(() => this.#users.delete(socket));
+    return finding;
+  }
 }

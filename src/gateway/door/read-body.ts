@@ -1,10 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { ByteCollector } from "../../base/byte-collector.ts";
-import { decompress } from "../../base/decompress.ts";
+import { canDecompress, decompress } from "../../base/decompress.ts";
 import type { WireFault } from "../../wire/wire.ts";
-import type { ContentEncoding } from "./body-content.ts";
 import type { ByteShare } from "./byte-budget.ts";
-import { refuseRequest, refuseTooLarge } from "./door-refusal.ts";
+import {
+  type DoorRefusal,
+  getHeadHeader,
+  type RequestHead,
+  refuseRequest,
+  refuseTooLarge,
+} from "./request-head.ts";
+import type { Route } from "./route.ts";
 
 /** The result of reading a body; "gone" if the client left before its end. */
 export type BodyReadResult =
@@ -117,7 +123,7 @@ function readRaw(
       waiting = new AbortController();
       const granted = share.raise(wanted, waiting.signal);
       request.pause();
-      return Promise.resolve(granted).then(() => {
+      return granted.then(() => {
         waiting = undefined;
         if (!isOver) request.resume();
       });
@@ -167,4 +173,61 @@ function refuseSlowBody(bodyMs: number): WireFault {
     kind: "timeout",
     message: `The body did not arrive within ${bodyMs} ms; send it faster, or raise limits.bodyMs.`,
   };
+}
+
+/** Compression of a body. */
+export type ContentEncoding = "identity" | "gzip" | "zstd" | "br" | "deflate";
+
+const ENCODINGS: Readonly<Record<string, ContentEncoding>> = {
+  "": "identity",
+  identity: "identity",
+  gzip: "gzip",
+  "x-gzip": "gzip",
+  br: "br",
+  deflate: "deflate",
+  ...(canDecompress("zstd") && { zstd: "zstd" as const }),
+};
+const JSON_TYPE = /^application\/json(?:\s*;\s*charset=(?:utf-?8|"utf-?8"))?\s*;?$/i;
+/** Multipart forms carry files to providers. */
+const FORM_TYPE = /^multipart\/form-data\s*;\s*boundary=(?:[\w'()+,./:=?-]{1,70}|"[\w'()+,./:=? -]{1,70}")$/i;
+
+/** Refuses content types that the route does not accept: JSON everywhere, forms only where files pass through. */
+export function checkContentType(request: RequestHead, route: Route): DoorRefusal | undefined {
+  const types = request.headers.get("content-type") ?? [];
+  const type = types[0] ?? "";
+  if (types.length > 1) return refuseRequest("Content-Type was sent more than once.", 415);
+  if (JSON_TYPE.test(type) || (route.type === "pass" && FORM_TYPE.test(type))) return undefined;
+  return refuseRequest("The body has to be JSON: send Content-Type: application/json, in UTF-8.", 415);
+}
+
+/** The compression of a request body, or a refusal if it is not supported. */
+export function readContentEncoding(request: RequestHead): ContentEncoding | DoorRefusal {
+  const sent = request.headers.get("content-encoding") ?? [];
+  const name = (getHeadHeader(request, "content-encoding") ?? "").toLowerCase();
+  const encoding = sent.length < 2 && Object.hasOwn(ENCODINGS, name) ? ENCODINGS[name] : undefined;
+  return (
+    encoding ?? refuseRequest("Content-Encoding has to be one of identity, gzip, zstd, br, deflate.", 415)
+  );
+}
+
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_MS = 2_000;
+
+/**
+ * Reads and discards the rest of a refused request for a limited time, then closes the connection: a client that is cut
+ * off while it is sending would see a broken connection instead of the reply. Call it after the reply has been written.
+ */
+export function discardBody(request: IncomingMessage, mostBytes = MAX_BYTES, mostMs = MAX_MS): void {
+  if (request.complete || request.destroyed) return;
+  let bytes = 0;
+  const hangUp = () => request.socket.destroy();
+  const timer = setTimeout(hangUp, mostMs);
+  timer.unref();
+  request.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > mostBytes) hangUp();
+  });
+  request.once("close", () => clearTimeout(timer));
+  request.on("error", () => {});
+  request.resume();
 }

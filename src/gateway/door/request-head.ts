@@ -1,4 +1,6 @@
 import type { IncomingMessage } from "node:http";
+import type { PersonRole } from "../../team-entry.ts";
+import type { WireFault } from "../../wire/wire.ts";
 
 /** The parts of a request that the door checks: its head and the address it arrived at, never its body. */
 export interface RequestHead {
@@ -41,4 +43,73 @@ export function groupHeaders(raw: readonly string[]): ReadonlyMap<string, readon
 /** The value of a header, or the first value if it was sent several times; undefined if it is absent. */
 export function getHeadHeader(request: RequestHead, name: string): string | undefined {
   return request.headers.get(name)?.[0];
+}
+
+/** A token in the configuration: its secret is in an environment variable, or only its SHA-256 is known. */
+export interface DoorToken {
+  readonly name: string;
+  readonly env?: string | undefined;
+  readonly sha256?: string | undefined;
+  readonly role?: PersonRole | undefined;
+}
+
+/** The part of the gateway's configuration that the door uses. */
+export interface DoorConfig {
+  readonly host: string;
+  readonly tokens: readonly DoorToken[];
+  /** True if only people are admitted, even while the store has none. */
+  readonly team: boolean;
+  readonly allowedHosts: readonly string[];
+  readonly allowedOrigins: readonly string[];
+  readonly limits: DoorLimits;
+}
+
+/** Limits on the size and duration of a client's requests. */
+export interface DoorLimits {
+  readonly maxBodyBytes: number;
+  readonly maxHeaderBytes: number;
+  readonly headersMs: number;
+  readonly bodyMs: number;
+  readonly keepAliveMs: number;
+  readonly maxConnections: number;
+  readonly maxPersonRequests: number;
+  readonly maxPersonStreams: number;
+  readonly maxPersonBytes: number;
+}
+
+/** Headers of a reply by name. */
+export type ReplyHeaders = Readonly<Record<string, string>>;
+
+/** The error reply to a refused request. */
+export interface DoorRefusal {
+  readonly fault: WireFault;
+  readonly headers?: ReplyHeaders;
+}
+
+/** A refusal of a request that violates a rule of HTTP or of the gateway. */
+export function refuseRequest(message: string, status = 400): DoorRefusal {
+  return { fault: { status, kind: "invalid_request", message } };
+}
+
+/** A refusal of a request by its host or origin. */
+export function refuseForbidden(message: string): DoorRefusal {
+  return { fault: { status: 403, kind: "forbidden", message } };
+}
+
+/** A refusal of a body that exceeds the limit. */
+export function refuseTooLarge(maxBodyBytes: number): DoorRefusal {
+  return {
+    fault: {
+      status: 413,
+      kind: "too_large",
+      message: `The body is larger than ${maxBodyBytes} bytes; send less, or raise limits.maxBodyBytes.`,
+    },
+  };
+}
+
+/**
+ * Text of a client for use in an error message; replaced unless short and plain, so that nothing harmful is reflected.
+ */
+export function quoteSafely(value: string): string {
+  return /^[\w.:[\]/-]{1,100}$/.test(value) ? `"${value}"` : "that was sent";
 }

@@ -19,6 +19,9 @@ export type Route =
       readonly api: WireName;
       readonly action: "create" | "count" | "compact";
       readonly path: string;
+      /** The model and the form of the reply, where the path names them. */
+      readonly model?: string;
+      readonly isStreamed?: boolean;
     }
   | { readonly type: "models"; readonly api: WireName; readonly path: string }
   /** Another endpoint of a provider, forwarded unchanged. */
@@ -29,9 +32,14 @@ export type Route =
   | { readonly type: "page"; readonly name: PageName; readonly rest: readonly string[] }
   /**
    * `allow` lists the methods of a path that exists for other methods only; `foreign` names an API that the gateway does not
-   * speak.
+   * speak; `api` decides the form of the error.
    */
-  | { readonly type: "unknown"; readonly allow?: readonly string[]; readonly foreign?: string };
+  | {
+      readonly type: "unknown";
+      readonly allow?: readonly string[];
+      readonly foreign?: string;
+      readonly api?: WireName;
+    };
 
 const READ_METHODS = ["GET", "HEAD"];
 const V1_METHODS = ["GET", "HEAD", "POST", "PATCH", "DELETE"];
@@ -89,12 +97,17 @@ const PASSED_ENDPOINTS: Readonly<Record<string, WireName | undefined>> = {
 /** Paths of APIs that clients may be set to, and that the gateway does not speak. */
 const FOREIGN_APIS: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^\/model\/[^/]+\/(?:invoke|converse)(?:-with-response-stream|-stream)?$/, "Amazon Bedrock's API"],
-  [/\/projects\/[^/]+\/locations\/[^/]+\/(?:publishers|endpoints)\//, "Google Vertex AI's API"],
-  [/\/models\/[^/]+:(?:stream)?(?:generate|count|batch|embed)\w+$/i, "Google's Gemini API"],
+  [/\/publishers\/anthropic\/models\/[^/]+:(?:stream)?rawPredict$/i, "Vertex AI's API of Anthropic's models"],
   [/\/deployments\/[^/]+\/\w/, "Azure OpenAI's older API with deployments"],
   [/^\/api\/(?:chat|generate|embed|show|tags|pull|ps)$/, "Ollama's own API"],
   [/^\/api\/(?:v0\/|v1\/chat$)/, "LM Studio's own API"],
 ];
+
+/** Google's own paths: of the Gemini API with a key, and of Vertex AI with a project. */
+const GOOGLE =
+  /^(?:\/google|\/gemini)?(?<path>(?:\/upload)?\/(?:v1(?:alpha|beta\d?)(?=\/(?!openai(?:\/|$)))|v1(?=\/(?:projects|publishers)\/))\/.+)$/;
+/** The end of a path that asks a model of Google for something. */
+const GOOGLE_MODEL = /\/(?:models|tunedModels|endpoints)\/(?<model>[^/:]+):(?<verb>\w+)$/;
 
 const PREFIX = /^\/(anthropic|openai|api|openrouter|google|gemini|ollama|llama\.cpp)(?=\/|$)/;
 /** Clients whose base URL already ends in /v1 repeat it; /v1beta/openai is Google's. */
@@ -108,7 +121,23 @@ export function findRoute(method: string, path: string, hint?: WireName): Route 
   const whole = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
   const foreign = FOREIGN_APIS.find(([pattern]) => pattern.test(whole))?.[1];
   if (foreign !== undefined) return { type: "unknown", foreign };
-  return findPage(method, whole) ?? findEndpoint(method, whole, hint);
+  return findPage(method, whole) ?? findGoogleRoute(method, whole) ?? findEndpoint(method, whole, hint);
+}
+
+/** The route of a path of Google's; other endpoints than those that generate content are forwarded unchanged. */
+function findGoogleRoute(method: string, whole: string): Route | undefined {
+  const path = GOOGLE.exec(whole)?.groups?.path;
+  if (path === undefined) return undefined;
+  const { model, verb } = GOOGLE_MODEL.exec(path)?.groups ?? {};
+  const isGenerating = verb === "generateContent" || verb === "streamGenerateContent";
+  if (model !== undefined && isGenerating) {
+    if (method !== "POST") return { type: "unknown", allow: ["POST"], api: "google" };
+    const isStreamed = verb === "streamGenerateContent";
+    return { type: "api", api: "google", action: "create", path, model, isStreamed };
+  }
+  return V1_METHODS.includes(method)
+    ? { type: "pass", api: "google", path }
+    : { type: "unknown", allow: V1_METHODS, api: "google" };
 }
 
 /** First segments that never belong to a page of the dashboard: APIs, pages for programs, files. */
@@ -169,7 +198,7 @@ function findEndpoint(method: string, path: string, hint: WireName | undefined):
   const segment = rest.split("/")[1] ?? "";
   if (!Object.hasOwn(PASSED_ENDPOINTS, segment)) return { type: "unknown" };
   if (created && !(method === "GET" && rest === "/chat/completions"))
-    return { type: "unknown", allow: ["POST"] };
+    return { type: "unknown", allow: ["POST"], api: created.api };
   const api = PASSED_ENDPOINTS[segment] ?? (prefix ? getPrefixApi(prefix[1]) : hint) ?? "openai-chat";
   if (rest === "/models")
     return READ_METHODS.includes(method)

@@ -18,10 +18,9 @@ export class Semaphore {
   }
 
   /** For permits only. */
-  enter(): Promise<void> | undefined {
-    if (this.#inside >= this.#maxInside) return new Promise((resolve) => this.#waiting.push(resolve));
-    this.#inside++;
-    return undefined;
+  async enter(): Promise<void> {
+    if (this.#inside < this.#maxInside) this.#inside++;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   /** For permits only. */
@@ -42,16 +41,11 @@ class SemaphorePermit {
     this.#semaphore = semaphore;
   }
 
-  /** Waits for room; undefined if there is no need to wait. */
-  acquire(): Promise<void> | undefined {
-    if (this.#isTaken) return undefined;
-    const entered = this.#semaphore.enter();
-    if (entered)
-      return entered.then(() => {
-        this.#isTaken = true;
-      });
+  /** Waits for room. */
+  async acquire(): Promise<void> {
+    if (this.#isTaken) return;
+    await this.#semaphore.enter();
     this.#isTaken = true;
-    return undefined;
   }
 
   /** Releases the place to the next request. Idempotent; the place may be taken again. */

@@ -1,3 +1,4 @@
+import type { Hit } from "../../index.ts";
 import type { WireObject } from "../../wire/wire.ts";
 import type { ReplyRecorder } from "../call/reply-recorder.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
@@ -7,10 +8,9 @@ import type { Trace } from "../observe/trace.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
 import type { CutBody } from "../request/cut-body.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
+import type { RequestMemories } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
-import type { UpstreamResponse } from "../upstream/send-upstream.ts";
 import type { Target } from "../upstream/target.ts";
-import type { MemorySearch } from "./memory-search.ts";
 import type { Services } from "./services.ts";
 
 /** One request and its reply on the way through the gateway. Each stage fills its fields. */
@@ -23,9 +23,8 @@ export interface Exchange extends Disposable {
   readonly thread: Thread;
   readonly call: ThreadCall;
   readonly memorySearch: MemorySearch | undefined;
+  readonly memories: RequestMemories | undefined;
   readonly span: CallSpan | undefined;
-  /** The request, if it was sent before it was stored. */
-  readonly early: SentBefore;
   /** The copy of the body that later requests are compared with, if there is one. */
   readonly keptBody: CutBody | undefined;
   /** True if the gateway asks for the usage of a stream whose client does not. */
@@ -34,13 +33,6 @@ export interface Exchange extends Disposable {
   reply: ReplyRelay | undefined;
   /** Why the reply is not whole: an error of ours or of the connection, else words of the provider. */
   failure: Error | { readonly message?: string | undefined } | undefined;
-}
-
-/** A request that may have been sent before its messages were stored. */
-interface SentBefore {
-  readonly isStarted: boolean;
-  /** The response, once; undefined if nothing was sent or the response was taken. */
-  take(): Promise<UpstreamResponse> | undefined;
 }
 
 /** The additions of recall to one request. */
@@ -71,4 +63,13 @@ export interface ReplyRelay {
   readonly change: ((data: string) => string | undefined) | undefined;
   /** Events to insert after an event, in wire format. */
   readonly eventsAfter: ((data: string) => string) | undefined;
+}
+
+/** Search results for a new message of the user. */
+export interface MemorySearch {
+  /** Index of the message in the request. */
+  readonly messageIndex: number;
+  readonly query: string;
+  /** Best first. */
+  readonly hits: readonly Hit[];
 }

@@ -1,11 +1,11 @@
 import type { Kernel } from "../../index.ts";
 import type { SpendingServices } from "../budget/request-spending.ts";
 import type { CallServices } from "../call/build-call-request.ts";
-import type { KnownCompactions } from "../call/known-compactions.ts";
+import type { KnownCompactions } from "../call/compacted-request.ts";
+import type { ThreadServices } from "../lookup/find-thread.ts";
 import type { LoopStates } from "../loops/loop-states.ts";
 import type { RequestServices } from "../request/read-request.ts";
-import type { ThreadServices } from "../thread/find-thread.ts";
-import type { StoredItems } from "../thread/stored-items.ts";
+import type { StoredItems } from "../thread/response-ids.ts";
 import type { UpstreamServices } from "../upstream/upstream-services.ts";
 
 /** Services that all requests of a gateway share. */

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { computeDigest } from "../../base/digest.ts";
 import type { Message, MessageInput, Part, PartInput } from "../../index.ts";
 import type { DataSource } from "../../log-entry.ts";
 import { isCompactionBlock } from "../../wire/anthropic/compaction-block.ts";
 import { toObject } from "../../wire/fields.ts";
 import { findAudio } from "../../wire/openai-chat/openai-chat-media-fields.ts";
-import { toCanonicalJson } from "./canonical-json.ts";
 
 type AnyPart = Part | PartInput;
 
@@ -103,10 +103,24 @@ function addParts(
   for (const part of parts) if (part.type === "text") text = joinText(text, part.text, largeBytes);
   if (text !== "") pieces.all.push("text", text);
   if (before !== undefined) addLargeText(pieces, before, largeBytes);
-  for (const part of parts) {
+  for (const [index, part] of parts.entries()) {
     if (part.type === "text") addLargeText(pieces, part.text, largeBytes);
-    else addOther(pieces, part, largeBytes);
+    else if (!isRepeatedResult(parts, index)) addOther(pieces, part, largeBytes);
   }
+}
+
+/** True for a result that a message has already: Gemini CLI sends each one twice after a resume. */
+function isRepeatedResult(parts: readonly AnyPart[], index: number): boolean {
+  const part = parts[index];
+  if (part?.type !== "tool-result" || index === 0) return false;
+  return parts
+    .slice(0, index)
+    .some(
+      (other) =>
+        other.type === "tool-result" &&
+        other.callId === part.callId &&
+        isDeepStrictEqual(other.output, part.output),
+    );
 }
 
 /** Joins a text with the next one, unless that is blank or large. */
@@ -200,4 +214,72 @@ function digestPieces(pieces: readonly string[]): string {
   const digest = createHash("sha256");
   for (const piece of pieces) digest.update(`${piece.length} `).update(piece);
   return digest.digest("hex");
+}
+
+/** A list or an object whose items are being written. */
+interface OpenContainer {
+  readonly value: object;
+  /** Names of the fields to write, sorted; undefined for a list. */
+  readonly names: readonly string[] | undefined;
+  readonly size: number;
+  next: number;
+}
+
+/** JSON of a value with sorted keys; omits fields named in `without` at any depth. */
+function toCanonicalJson(value: unknown, without: ReadonlySet<string> = NONE): string {
+  if (!isContainer(value)) return toPlainJson(value);
+  // An explicit stack instead of recursion: arguments of a tool call can nest arbitrarily deep.
+  const stack: OpenContainer[] = [];
+  let written = open(stack, value, without);
+  for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
+    if (top.next === top.size) {
+      written += top.names ? "}" : "]";
+      stack.pop();
+      continue;
+    }
+    if (top.next > 0) written += ",";
+    const name = top.names?.[top.next];
+    if (name !== undefined) written += `${JSON.stringify(name)}:`;
+    const inner: unknown = (top.value as Record<string, unknown>)[name ?? top.next];
+    top.next++;
+    written += isContainer(inner) ? open(stack, inner, without) : toPlainJson(inner);
+  }
+  return written;
+}
+
+/** Puts a container on the stack; returns its opening bracket. */
+function open(stack: OpenContainer[], value: object, without: ReadonlySet<string>): string {
+  const names = Array.isArray(value) ? undefined : listNames(value, without);
+  stack.push({ value, names, size: names?.length ?? (value as readonly unknown[]).length, next: 0 });
+  return names ? "{" : "[";
+}
+
+function listNames(value: object, without: ReadonlySet<string>): readonly string[] {
+  const fields = value as { readonly [field: string]: unknown };
+  return Object.keys(fields)
+    .filter((field) => fields[field] !== undefined && !without.has(field))
+    .sort();
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function toPlainJson(value: unknown): string {
+  return JSON.stringify(value) ?? "null";
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** Stores the key in a message's metadata, because the stored text may lack secrets and ids may be rewritten. */
+export function addMessageKey(message: MessageInput, key: string): MessageInput {
+  return { ...message, meta: { ...message.meta, gateway: { key } } };
+}
+
+/** The key of a logged message: the stored one, or one computed from its content. */
+export function getMessageKey(message: Message): string {
+  const mark = message.meta?.gateway;
+  if (typeof mark === "object" && mark !== null && "key" in mark && typeof mark.key === "string")
+    return mark.key;
+  return buildCanonicalKey(message as MessageInput);
 }

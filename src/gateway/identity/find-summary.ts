@@ -1,5 +1,5 @@
 import type { MessageInput } from "../../index.ts";
-import { getMessageText } from "./request-facts.ts";
+import { getMessageText } from "./request-kind.ts";
 
 /** A summary stands near the beginning of the conversation that continues from it. */
 const FIRST_MESSAGES = 6;

@@ -1,4 +1,7 @@
-export { findErasedPerson } from "./erased-person.ts";
-export { readFormerIds } from "./former-people.ts";
-export { listOwnSessions } from "./list-own-sessions.ts";
-export { getMemoryAgent, listSessionPrefixes } from "./person-ids.ts";
+export {
+  findErasedPerson,
+  getMemoryAgent,
+  listOwnSessions,
+  listSessionPrefixes,
+  readFormerIds,
+} from "./person-ids.ts";

@@ -1,7 +1,11 @@
 import { computeDigest } from "../../base/digest.ts";
-import type { Kernel } from "../../index.ts";
+import type { Kernel, MessageInput } from "../../index.ts";
+import { ADDED_TAGS, buildTagPattern, getTagNames } from "../../model/message-tags.ts";
+import { removeElements } from "../../model/remove-elements.ts";
 import type { WireName } from "../../wire/wire.ts";
+import { buildCanonicalKey } from "./canonical-key.ts";
 import { getSessionPrefix, type PersonIds } from "./person-ids.ts";
+import { getMessageText } from "./request-kind.ts";
 
 const MAX_ID = 160;
 const DIGEST_DIGITS = 32;
@@ -62,4 +66,31 @@ export async function findFreeChildId(
     const id = buildChildId(root, kind, firstKey, ordinal);
     if (!(await kernel.find(id))) return id;
   }
+}
+
+/** Context that clients add to a user message for one request and omit when they resume the conversation. */
+const TEMPORARY_CONTEXT = new RegExp(`<(${buildTagPattern(ADDED_TAGS, "identity")})>`, "g");
+/** Names without angle brackets, which some clients escape. */
+const MARKS = getTagNames(ADDED_TAGS, "identity");
+
+/**
+ * The key by which a conversation is looked up: the key of its first message without the context added for one request.
+ * `bytes` is the raw message; it is parsed only if it may contain such context.
+ */
+export function buildOpeningKey(
+  first: { readonly key: string; input(): MessageInput },
+  bytes: Buffer,
+): string {
+  if (!MARKS.some((mark) => bytes.includes(mark))) return first.key;
+  const input = first.input();
+  const words = getMessageText(input);
+  const text = removeElements(words, TEMPORARY_CONTEXT, "").trim();
+  if (text === "" || text === words.trim()) return first.key;
+  const others = (input.parts ?? []).filter(({ type }) => type !== "text");
+  return buildCanonicalKey({ role: input.role, text, parts: others });
+}
+
+/** The keys with the first one replaced by the opening key. */
+export function replaceOpening(keys: readonly string[], opening: string): readonly string[] {
+  return keys.length === 0 || keys[0] === opening ? keys : keys.with(0, opening);
 }

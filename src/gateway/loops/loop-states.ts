@@ -1,3 +1,4 @@
+import type { Json } from "../../index.ts";
 import type { WireFault } from "../../wire/wire.ts";
 import {
   applyCompaction,
@@ -12,7 +13,6 @@ import {
   type RepeatableRequest,
   resetAfterCooling,
 } from "./breaker.ts";
-import { encodeLoopState, parseLoopState } from "./encoded-loop-state.ts";
 import type { SharedStates } from "./shared-states.ts";
 
 const SHARED_KIND = "loop";
@@ -106,4 +106,30 @@ export class LoopStates {
       this.#states.delete(name);
     }
   }
+}
+
+/** A state as JSON, which has no infinite numbers. */
+function encodeLoopState(state: LoopState): Json {
+  return {
+    ...state,
+    fewestSince: Number.isFinite(state.fewestSince) ? state.fewestSince : null,
+  } as unknown as Json;
+}
+
+/** A stored state; the initial one if it is missing or of another form. */
+function parseLoopState(stored: Json | undefined): LoopState {
+  const state = stored as Partial<LoopState> | null | undefined;
+  if (!Array.isArray(state?.answered) || !Array.isArray(state.compactions) || !Array.isArray(state.overflows))
+    return NO_LOOP;
+  return { ...NO_LOOP, ...state, fewestSince: state.fewestSince ?? NO_LOOP.fewestSince };
+}
+
+/** The family of a thread's session: a conversation with its titles, summaries and asides. */
+export function getLoopFamily(session: string): string {
+  return session.split("/").slice(0, 2).join("/");
+}
+
+/** The wall-clock time of a `performance.now()` value; finer than Date.now() and monotonic. */
+export function toWallClock(momentMs: number): number {
+  return performance.timeOrigin + momentMs;
 }

@@ -34,10 +34,6 @@ export interface Trace {
   /** True if the window was edited for this request. */
   isPlanned?: boolean;
   isDryRun?: boolean;
-  /** True if the request was sent before its messages were stored. */
-  isForwardedFirst?: boolean;
-  /** True if it was then sent again in other bytes, because an edit applied to it after all. */
-  isSentTwice?: boolean;
   /** The sentence that tells people of the edit. */
   announcement?: string;
   /** The sentence that advises people to begin a new conversation. */

@@ -1,7 +1,6 @@
 import { canMergeRoles, mergeRoles } from "../../conversation/merge-roles.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
-import type { CutBody } from "../request/cut-body.ts";
-import type { OutgoingPiece } from "../request/outgoing-piece.ts";
+import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
 
 /** The first or last element of a piece. */

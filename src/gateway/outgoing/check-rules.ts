@@ -1,5 +1,6 @@
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import { findAnthropicViolations, serializeLatestThinking } from "./anthropic-rules.ts";
+import { findGoogleViolations } from "./google-rules.ts";
 import { findChatViolations, findLostReasoning, findResponsesViolations } from "./openai-rules.ts";
 import { findNewRepeatedRoles } from "./role-rules.ts";
 import type { Violation } from "./violation.ts";
@@ -23,6 +24,8 @@ export function findViolations(
       return findChatViolations(elements);
     case "openai-responses":
       return findResponsesViolations(elements);
+    case "google":
+      return findGoogleViolations(elements);
   }
 }
 

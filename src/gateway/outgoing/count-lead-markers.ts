@@ -1,6 +1,5 @@
 import { isObject } from "../../wire/content-blocks.ts";
-import type { ByteRange } from "../request/byte-range.ts";
-import { type CutBody, parseRange } from "../request/cut-body.ts";
+import { type ByteRange, type CutBody, parseRange } from "../request/cut-body.ts";
 
 const MARK = Buffer.from('"cache_control"');
 

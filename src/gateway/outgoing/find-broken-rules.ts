@@ -1,6 +1,5 @@
 import type { WireName } from "../../wire/wire.ts";
-import type { CutBody } from "../request/cut-body.ts";
-import type { OutgoingPiece } from "../request/outgoing-piece.ts";
+import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import { findNewViolations, findViolations } from "./check-rules.ts";
 import { countLeadMarkers } from "./count-lead-markers.ts";
 import { listPieceElements } from "./outgoing-pieces.ts";

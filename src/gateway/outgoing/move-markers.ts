@@ -1,7 +1,5 @@
 import type { WireObject } from "../../wire/wire.ts";
-import type { ByteRange } from "../request/byte-range.ts";
-import type { CutBody } from "../request/cut-body.ts";
-import type { OutgoingPiece } from "../request/outgoing-piece.ts";
+import type { ByteRange, CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import { parseElement } from "../request/request-messages.ts";
 import { findMarkers, MAX_MARKERS, moveMarkers, type SentElement } from "./cache-markers.ts";
 import { countLeadMarkers } from "./count-lead-markers.ts";

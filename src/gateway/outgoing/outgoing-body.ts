@@ -1,5 +1,4 @@
-import type { ByteRange } from "../request/byte-range.ts";
-import type { OutgoingPiece } from "../request/outgoing-piece.ts";
+import type { ByteRange, OutgoingPiece } from "../request/cut-body.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
 import { encodePieces } from "./outgoing-pieces.ts";
 import { type ByteChange, spliceBody } from "./splice-body.ts";

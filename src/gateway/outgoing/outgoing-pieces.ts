@@ -1,8 +1,6 @@
 import type { Message } from "../../index.ts";
 import type { LoadBase64, Wire, WireObject } from "../../wire/wire.ts";
-import type { ByteRange } from "../request/byte-range.ts";
-import type { CutBody } from "../request/cut-body.ts";
-import type { OutgoingPiece } from "../request/outgoing-piece.ts";
+import type { ByteRange, CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import { parseElement, type RequestMessage, type RequestMessages } from "../request/request-messages.ts";
 import type { OutgoingSlot } from "./plan-outgoing.ts";
 

@@ -1,7 +1,6 @@
 import type { FittedWindow, Message, MessageInput } from "../../index.ts";
 import type { LoggedContent, Wire, WireObject } from "../../wire/wire.ts";
-import { parseRange } from "../request/cut-body.ts";
-import type { OutgoingPiece } from "../request/outgoing-piece.ts";
+import { type OutgoingPiece, parseRange } from "../request/cut-body.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
 import { alternatePieces } from "./alternate-pieces.ts";
 import { type OutgoingSource, planOutgoing } from "./plan-outgoing.ts";

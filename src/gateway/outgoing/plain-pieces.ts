@@ -1,7 +1,5 @@
-import { buildSummaryElement } from "../request/client-summary-text.ts";
-import type { CutBody } from "../request/cut-body.ts";
-import type { CompactionBlocks } from "../request/find-compactions.ts";
-import type { OutgoingPiece } from "../request/outgoing-piece.ts";
+import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
+import { buildSummaryElement, type CompactionBlocks } from "../request/find-compactions.ts";
 
 /**
  * Rewrites a request for a provider without compaction blocks: the last summary as a user message, and everything after

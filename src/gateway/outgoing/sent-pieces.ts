@@ -1,5 +1,5 @@
 import { removeElementMarks } from "../../wire/cache-marks.ts";
-import type { OutgoingPiece } from "../request/outgoing-piece.ts";
+import type { OutgoingPiece } from "../request/cut-body.ts";
 import type { KnownMessage, RequestMessages } from "../request/request-messages.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { ByteRange } from "../request/byte-range.ts";
+import type { ByteRange } from "../request/cut-body.ts";
 
 /** A replacement of a range of bytes, in one or more pieces. */
 export interface ByteChange {

@@ -11,20 +11,26 @@ export interface GatewayAddress {
   readonly url: string;
   /** True if the gateway requires a token; agents send it next to their own key. */
   readonly needsToken: boolean;
+  /** True if requests of Anthropic's API reach Anthropic itself, so that its clients may use all its features. */
+  readonly isAnthropic?: boolean;
 }
+
+/** Makes Claude Code send an address of another name all that it sends to Anthropic's. */
+const FIRST_PARTY_VARIABLE = "_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL";
 
 const HEADER = "x-longhaul-token";
 
 /** The lines to paste for each agent. No line contains a secret: tokens and keys are named by their variable. */
-export function buildAgentLines({ url, needsToken }: GatewayAddress): readonly AgentLines[] {
+export function buildAgentLines({ url, needsToken, isAnthropic }: GatewayAddress): readonly AgentLines[] {
   const versioned = `${url}/v1`;
   const headers = (variable: string) => (needsToken ? { headers: { [HEADER]: variable } } : {});
   const claudeHeader = needsToken ? `ANTHROPIC_CUSTOM_HEADERS="${HEADER}: $LONGHAUL_TOKEN" ` : "";
+  const firstParty = isAnthropic ? `${FIRST_PARTY_VARIABLE}=1 ` : "";
   return [
     {
       agent: "Claude Code",
       place: "shell",
-      lines: `ANTHROPIC_BASE_URL=${url} ${claudeHeader}claude`,
+      lines: `ANTHROPIC_BASE_URL=${url} ${firstParty}${claudeHeader}claude`,
     },
     {
       agent: "Codex",
@@ -32,7 +38,7 @@ export function buildAgentLines({ url, needsToken }: GatewayAddress): readonly A
       lines: [
         'model_provider = "longhaul"',
         "[model_providers.longhaul]",
-        'name = "longhaul"',
+        'name = "OpenAI"',
         `base_url = "${versioned}"`,
         'wire_api = "responses"',
         'env_key = "OPENAI_API_KEY"',

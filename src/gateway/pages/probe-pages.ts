@@ -1,7 +1,7 @@
 import { runWithTimeLimit } from "../../base/time-limit.ts";
 import type { Kernel } from "../../index.ts";
-import type { LazyApi } from "../lazy-api.ts";
 import type { GatewayStatus } from "../observe/gateway-status.ts";
+import type { LazyApi } from "./lazy-api.ts";
 import type { PageReply } from "./page-reply.ts";
 
 /** Liveness check. */

@@ -2,15 +2,14 @@ import { toArray, toObject } from "../../wire/fields.ts";
 import { getWire } from "../../wire/wires.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";
+import { findThread } from "../lookup/find-thread.ts";
 import { relayResponse } from "../reply/relay/relay-response.ts";
-import { findNamedModels } from "../request/named-models.ts";
 import { type ParsedRequest, readRequest } from "../request/read-request.ts";
-import { findThread } from "../thread/find-thread.ts";
+import { findNamedModels } from "../request/stream-usage.ts";
 import { checkReferenceAccess } from "../upstream/check-ownership.ts";
-import { checkTargetAllowed } from "../upstream/check-target.ts";
 import { sendRequest } from "../upstream/send-request.ts";
-import { chooseTarget, type Target } from "../upstream/target.ts";
-import { replaceModel } from "./replace-model.ts";
+import { checkTargetAllowed, chooseTarget, type Target } from "../upstream/target.ts";
+import { replaceModel } from "./pass-through.ts";
 
 /** Larger replies are relayed, but not recorded. */
 const MAX_RECORDED_BYTES = 32 * 1_024 * 1_024;
@@ -82,6 +81,6 @@ async function record(
     trace.usage = usage;
     await session.window({ model }).report(usage, id === undefined ? {} : { request: id });
   } finally {
-    thread.recordEnd(true);
+    thread.progress.recordEnd(true);
   }
 }

@@ -1,13 +1,38 @@
+import { getWire } from "../../wire/wires.ts";
+import type { GatewayConfig } from "../config/config.ts";
+import { CHATGPT } from "../config/well-known-upstreams.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";
+import { type BodyChanges, buildOutgoingBody } from "../outgoing/outgoing-body.ts";
+import { buildPlainPieces } from "../outgoing/plain-pieces.ts";
+import { isExtension, repeatSentPieces } from "../outgoing/sent-pieces.ts";
 import { countBytes } from "../outgoing/splice-body.ts";
+import { canOfferTools } from "../recall/can-offer-tools.ts";
+import { appendMemories, readPersonMemories } from "../recall/pinned-memories.ts";
+import { getRecallSettings } from "../recall/recall-settings.ts";
+import { encodeRecallTools } from "../recall/recall-tools.ts";
 import { sendWholeBody } from "../reply/relay/relay-reply.ts";
-import { estimateBytes } from "../request/estimate-bytes.ts";
+import { CONTEXT_MANAGEMENT, getContextManager } from "../request/context-management.ts";
+import {
+  BodyError,
+  type CutBody,
+  cutBody,
+  type OutgoingPiece,
+  type SentAdditions,
+} from "../request/cut-body.ts";
+import { findCompactions } from "../request/find-compactions.ts";
+import { LIFT_FROM_BYTES } from "../request/lift.ts";
+import type { ParsedRequest } from "../request/read-request.ts";
+import { estimateBytes, parseRequestFields, readBodyFacts } from "../request/request-fields.ts";
+import {
+  type KnownMessage,
+  type MessageReading,
+  type RequestMessages,
+  readMessages,
+} from "../request/request-messages.ts";
 import { readUpstreamBody } from "../upstream/read-whole.ts";
 import { sendRequest } from "../upstream/send-request.ts";
 import type { Target } from "../upstream/target.ts";
-import { findCountedMemories } from "./counted-additions.ts";
-import { buildCountedBody } from "./counted-body.ts";
 
 /** Replies to count requests are short. */
 const MAX_BYTES = 1_024 * 1_024;
@@ -66,4 +91,114 @@ function adjustCount(
   } catch {
     return undefined;
   }
+}
+
+/** The memories that a call of the person would carry; undefined if there are none. */
+async function findCountedMemories(
+  { principal }: Incoming,
+  services: Services,
+  target: Target,
+): Promise<string | undefined> {
+  if (target.upstream.name === CHATGPT) return undefined;
+  const { window } = services.modelLimits.getLimits(target, services.config().threshold);
+  return readPersonMemories(principal, services, window);
+}
+
+/**
+ * Adds the gateway's additions to a counted body: those of the request that it extends, else those of a new
+ * conversation. A body with neither instructions nor tools is a piece of text to be measured, and gets none.
+ */
+function addCountedAdditions(
+  changes: BodyChanges,
+  request: ParsedRequest,
+  memories: string | undefined,
+  config: GatewayConfig,
+  known: SentAdditions | undefined,
+): BodyChanges {
+  const { api, messages } = request;
+  const { hasMemories, hasTools } = known ?? predictAdditions(request, config);
+  const remembering =
+    hasMemories && memories !== undefined ? appendMemories(api.name, messages, changes, memories) : changes;
+  if (!hasTools) return remembering;
+  const appended = new Map(remembering.appended).set("tools", encodeRecallTools(api.name));
+  return { ...remembering, appended };
+}
+
+function predictAdditions(request: ParsedRequest, config: GatewayConfig): SentAdditions {
+  const { lead, toolNames } = request.facts;
+  if (lead === "" && toolNames.length === 0) return { hasMemories: false, hasTools: false, isControl: false };
+  const { tools } = getRecallSettings(config, request.api.name, "main");
+  return { hasMemories: true, hasTools: tools === "always" && canOfferTools(request), isControl: false };
+}
+
+/** A body to be counted. */
+interface CountedBody {
+  readonly sent: readonly Uint8Array[];
+  /** True if the client asks for edits that the gateway carries out. */
+  readonly isManaged: boolean;
+  /** True if it extends a conversation whose requests are sent as they come. */
+  readonly isControl?: boolean;
+}
+
+/**
+ * A body as it would be sent for a reply, as far as known: if edits apply, with those of the conversation that it
+ * extends, and with the gateway's additions.
+ */
+function buildCountedBody(
+  { route, body, principal }: Incoming,
+  { bodies, stored, config }: Pick<Services, "bodies" | "stored" | "config">,
+  { upstream, model, clientModel }: Target,
+  { isEdited, memories }: { readonly isEdited: boolean; readonly memories: string | undefined },
+): CountedBody {
+  const api = getWire(route.api);
+  const { name, messagesField } = api;
+  try {
+    const who = `${principal.id} ${name}`;
+    let earlier: RequestMessages<KnownMessage> | undefined;
+    const cut = cutBody(body, messagesField, (bytes, from) => {
+      earlier = bodies.find(who, bytes, from);
+      return earlier?.cut;
+    });
+    const isOurs = isEdited && getContextManager(upstream) === "gateway";
+    const isManaged = isOurs && cut.fields.has(CONTEXT_MANAGEMENT);
+    // A large body that extends no known one is counted as it is, because parsing it would take too long.
+    const isRead = isEdited && (earlier !== undefined || body.length < LIFT_FROM_BYTES);
+    const messages = isRead ? readCounted({ api, stored }, cut, earlier) : undefined;
+    const edited = messages && earlier ? repeatSentPieces(messages, earlier) : undefined;
+    const changes: BodyChanges = {
+      pieces: edited ?? (isOurs ? stripCompactions(cut) : undefined),
+      removed: isManaged ? [CONTEXT_MANAGEMENT] : [],
+      ...(model !== clientModel && { fields: new Map([["model", model]]) }),
+    };
+    if (!messages) return { sent: buildOutgoingBody({ cut }, changes), isManaged };
+    const known = earlier && isExtension(messages, earlier) ? earlier.cut.memo.additions : undefined;
+    const request = {
+      api,
+      messages,
+      fields: parseRequestFields(api, cut),
+      facts: readBodyFacts(api, messages),
+    };
+    const whole = addCountedAdditions(changes, request, memories, config(), known);
+    return { sent: buildOutgoingBody({ cut }, whole), isManaged, isControl: known?.isControl === true };
+  } catch (error) {
+    // The upstream will report the problem.
+    if (error instanceof BodyError) return { sent: [body], isManaged: false };
+    throw error;
+  }
+}
+
+function readCounted(
+  reading: MessageReading,
+  cut: CutBody,
+  earlier: RequestMessages<KnownMessage> | undefined,
+): RequestMessages {
+  return cut.listFrom === undefined ? { cut, lead: 0, list: [] } : readMessages(reading, cut, earlier);
+}
+
+/**
+ * The elements of a body with compaction blocks, for an upstream that does not support them; undefined for any other.
+ */
+function stripCompactions(cut: CutBody): readonly OutgoingPiece[] | undefined {
+  const found = findCompactions(cut);
+  return found && buildPlainPieces(cut, found);
 }

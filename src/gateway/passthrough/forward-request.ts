@@ -1,19 +1,23 @@
 import { Turns } from "../../base/turns.ts";
+import { FaultError } from "../../wire/fault-error.ts";
+import type { WireName } from "../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";
-import { FaultError } from "../fault-error.ts";
 import { oddFieldSteps, parseRange } from "../request/cut-body.ts";
 import { LIFT_FROM_BYTES } from "../request/lift.ts";
-import { collectModels } from "../request/named-models.ts";
+import { collectModels } from "../request/stream-usage.ts";
 import { checkBodyReadable, checkEndpointAccess, checkReferenceAccess } from "../upstream/check-ownership.ts";
-import { checkTargetAllowed, checkUpstreamAllowed } from "../upstream/check-target.ts";
-import { chooseUpstream } from "../upstream/choose-upstream.ts";
-import { chooseModelTarget } from "../upstream/target.ts";
+import {
+  checkTargetAllowed,
+  checkUpstreamAllowed,
+  chooseModelTarget,
+  chooseUpstream,
+  findBoundUpstreams,
+} from "../upstream/target.ts";
 import { compactResponses } from "./compact-responses.ts";
 import { countTokens } from "./count-tokens.ts";
 import { listModels } from "./list-models.ts";
-import { passThrough } from "./pass-through.ts";
-import { replaceModel } from "./replace-model.ts";
+import { passThrough, replaceModel } from "./pass-through.ts";
 
 /** Handles endpoints without a conversation; the model that a request names, if any, decides the upstream. */
 export async function forwardRequest(incoming: Incoming, services: Services): Promise<void> {
@@ -38,11 +42,14 @@ export async function forwardUnchanged(
   isRead = false,
 ): Promise<void> {
   const { route, body, principal } = incoming;
-  const isNeeded = isModelNeeded(incoming, services);
+  const isNeeded = await isModelNeeded(incoming, services);
   const named = isNeeded ? await readModels(body) : { model: undefined, others: [] };
-  const asked = route.type === "pass" ? MODEL_PATH.exec(route.path)?.[1] : undefined;
+  const asked = route.type === "pass" ? getModelPath(route.api).exec(route.path)?.[1] : undefined;
   const clientModel = asked === undefined ? named.model : decodeSegment(asked);
-  const chosen = chooseUpstream(services.config().upstreams, { api: route.api, model: clientModel });
+  const chosen = chooseUpstream(findBoundUpstreams(services.config().upstreams, route), {
+    api: route.api,
+    model: clientModel,
+  });
   if (chosen.fault) throw new FaultError(chosen.fault);
   const { upstream, model = clientModel } = chosen;
   const isReading = incoming.request.method === "GET" || incoming.request.method === "HEAD";
@@ -50,27 +57,32 @@ export async function forwardUnchanged(
   else checkTargetAllowed(principal, { upstream, model, clientModel }, () => named.others);
   if (!isReading) {
     const models = [model ?? "", ...named.others];
-    const checking = incoming.spending.checkUnmeasured({ project: undefined, models });
-    if (checking) await checking;
+    await incoming.spending.checkUnmeasured({ project: undefined, models });
   }
-  if (route.type === "pass") {
-    const checking = checkEndpointAccess(incoming, services, upstream);
-    if (checking) await checking;
-  } else if (!isRead) checkBodyReadable(incoming, services, upstream);
+  if (route.type === "pass") await checkEndpointAccess(incoming, services, upstream);
+  else if (!isRead) checkBodyReadable(incoming, services, upstream);
   const isRenamed = asked === undefined && model !== clientModel;
   await passThrough(incoming, services, upstream, isRenamed ? replaceModel(body, model) : undefined);
 }
 
 /** True if the model decides anything: the upstream, or the rights and budgets of a person. */
-function isModelNeeded({ principal, route }: Incoming, { config, spending }: Services): boolean {
-  if (principal.person || spending.state.isInUse() !== false) return true;
+async function isModelNeeded(
+  { principal, route }: Incoming,
+  { config, spending }: Services,
+): Promise<boolean> {
+  if (principal.person || (await spending.state.isInUse())) return true;
   return config().upstreams.some(
     ({ apis, prefix, models }) => (prefix || models) && apis.includes(route.api),
   );
 }
 
-/** The endpoint that describes one model. */
+/** The endpoint that describes one model, and all of Google's that name one. */
 const MODEL_PATH = /^\/models\/(.+)$/;
+const GOOGLE_MODEL_PATH = /\/(?:models|tunedModels)\/([^/:]+)/;
+
+function getModelPath(api: WireName): RegExp {
+  return api === "google" ? GOOGLE_MODEL_PATH : MODEL_PATH;
+}
 
 function decodeSegment(text: string): string {
   try {

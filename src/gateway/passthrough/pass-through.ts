@@ -1,9 +1,10 @@
 import type { UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";
+import { buildOutgoingBody } from "../outgoing/outgoing-body.ts";
 import { relayResponse } from "../reply/relay/relay-response.ts";
+import { BodyError, cutBody } from "../request/cut-body.ts";
 import { sendRequest } from "../upstream/send-request.ts";
-import type { UpstreamResponse } from "../upstream/send-upstream.ts";
 
 /** Forwards a request unchanged, or `changed` in its place, and relays the response; neither is parsed. */
 export async function passThrough(
@@ -19,19 +20,24 @@ export async function passThrough(
     body: changed ?? (hasBody ? [raw] : undefined),
     isBodyChanged: changed !== undefined,
   });
-  await relayUnread(incoming, services, answer);
-}
-
-/** Relays a response without parsing it. */
-export async function relayUnread(
-  { response, signal, trace }: Incoming,
-  services: Services,
-  answer: UpstreamResponse,
-): Promise<void> {
+  const { response, signal, trace } = incoming;
   trace.status = answer.status;
   const { idleMs } = services.config().limits;
   const relayed = await relayResponse({ answer, response, signal, idleMs, startedAt: trace.startedMs });
   trace.ending = relayed.ending;
   trace.bytesOut = relayed.bytes;
   if (relayed.firstByteMs !== undefined) trace.firstByteMs = relayed.firstByteMs;
+}
+
+/** A body with another model name and no other change; undefined if the field cannot be located. */
+export function replaceModel(body: Buffer, model: string | undefined): readonly Uint8Array[] | undefined {
+  try {
+    return buildOutgoingBody(
+      { cut: cutBody(body, "") },
+      { pieces: undefined, fields: new Map([["model", model]]) },
+    );
+  } catch (error) {
+    if (error instanceof BodyError) return undefined;
+    throw error;
+  }
 }

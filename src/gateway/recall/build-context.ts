@@ -1,7 +1,7 @@
 import { buildContextBlock, type ContextBlock, shouldRetrieve } from "../../memory-entry.ts";
 import { estimateText } from "../../window-entry.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
-import type { MemorySearch } from "../exchange/memory-search.ts";
+import type { MemorySearch } from "../exchange/exchange-state.ts";
 import { findShownContent } from "./shown-content.ts";
 
 const MAX_TOKENS = 2_000;

@@ -1,11 +1,12 @@
 import { toArray } from "../../wire/fields.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
-import type { OutgoingPiece } from "../request/outgoing-piece.ts";
+import type { OutgoingPiece } from "../request/cut-body.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
 
 /** A user element with a text appended to its content. */
 export function appendTextToElement(api: WireName, element: WireObject, text: string): WireObject {
-  const { content } = element;
+  const { content, parts } = element;
+  if (api === "google") return { ...element, parts: [...toArray(parts), { text }] };
   if (typeof content === "string") return { ...element, content: appendText(content, text) };
   const type = api === "openai-responses" ? "input_text" : "text";
   return { ...element, content: [...toArray(content), { type, text }] };

@@ -1,6 +1,5 @@
 import type { WireName } from "../../wire/wire.ts";
-import type { GatewayConfig } from "../config/config.ts";
-import type { RecallMode } from "../config/recall-schema.ts";
+import type { GatewayConfig, RecallMode } from "../config/config.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 
 /** The kinds of recall that a conversation gets. */
@@ -20,5 +19,7 @@ export function getRecallSettings(
   const isTalk = kind === "main" || kind === "agent";
   if (dryRun || !isTalk) return NO_RECALL;
   const own = routes[api]?.recall;
-  return own ? { ...recall, ...own } : recall;
+  const settings = own ? { ...recall, ...own } : recall;
+  // The gateway does not carry out calls of its tools in Google's replies.
+  return api === "google" ? { ...settings, tools: "off" } : settings;
 }

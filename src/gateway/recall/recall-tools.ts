@@ -85,6 +85,9 @@ const TOOL_ENCODERS: Readonly<Record<WireName, (tool: RecallTool) => WireObject>
     parameters: schema,
     strict: false,
   }),
+  google: ({ name, description, schema }) => ({
+    functionDeclarations: [{ name, description, parametersJsonSchema: schema }],
+  }),
 };
 
 /** The tools in the format of an API. */

@@ -3,8 +3,7 @@ import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
 import type { Exchange, RequestRecall } from "../exchange/exchange-state.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
-import { parseRange } from "../request/cut-body.ts";
-import type { OutgoingPiece } from "../request/outgoing-piece.ts";
+import { type OutgoingPiece, parseRange } from "../request/cut-body.ts";
 import { buildContext } from "./build-context.ts";
 import { addContextToPieces, appendText, appendTextToElement, findSentTexts } from "./context-pieces.ts";
 import { getRecallSettings } from "./recall-settings.ts";
@@ -13,16 +12,13 @@ import { getRecallSettings } from "./recall-settings.ts";
  * Prepares the additions to a request: context for a new message of the user, and tools; undefined if there are none.
  * The context may only use the room left in the window.
  */
-export function prepareRecall(
-  exchange: Exchange,
-): RequestRecall | undefined | Promise<RequestRecall | undefined> {
+export async function prepareRecall(exchange: Exchange): Promise<RequestRecall | undefined> {
   const { services, thread, call } = exchange;
   const { api, isControl } = call.request;
   if (isControl) return undefined;
   const { context } = getRecallSettings(services.config(), api.name, thread.kind);
-  return context
-    ? chooseContext(exchange).then(() => createRecall(exchange, context))
-    : createRecall(exchange, context);
+  if (context) await chooseContext(exchange);
+  return createRecall(exchange, context);
 }
 
 function createRecall({ request, thread, call }: Exchange, context: boolean): RequestRecall | undefined {
@@ -119,12 +115,12 @@ function canJoin(
 }
 
 /** Keeps offering the tools once a model has accepted a request with them. */
-export function keepRecallTools(
+export async function keepRecallTools(
   { thread, recall, services }: Exchange,
   isAccepted: boolean,
-): Promise<void> | undefined {
-  if (!isAccepted || !recall?.hasTools || thread.meta.hasRecallTools) return undefined;
-  return thread.mark({ hasRecallTools: true }).catch(services.onStoreFailure);
+): Promise<void> {
+  if (!isAccepted || !recall?.hasTools || thread.meta.hasRecallTools) return;
+  await thread.marks.set({ hasRecallTools: true }).catch(services.onStoreFailure);
 }
 
 /** Chooses the context for the newest message; earlier context stays as long as there is room for it, newest first. */

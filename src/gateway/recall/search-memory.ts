@@ -2,7 +2,7 @@ import type { Memory } from "../../index.ts";
 import { retrieveContext, shouldRetrieve } from "../../memory-entry.ts";
 import { estimateText } from "../../window-entry.ts";
 import type { Incoming } from "../door/incoming.ts";
-import type { MemorySearch } from "../exchange/memory-search.ts";
+import type { MemorySearch } from "../exchange/exchange-state.ts";
 import type { Services } from "../exchange/services.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { CallRequest } from "../thread/call-request.ts";
@@ -23,27 +23,15 @@ const MAX_TOKENS = 20_000;
  * would otherwise find itself. Undefined if context is off, if the message refers to nothing, or if it was searched for
  * before.
  */
-export function searchMemory(
-  incoming: SearchingRequest,
-  services: Services,
-  callRequest: CallRequest,
-  thread: Thread,
-): Promise<MemorySearch | undefined> | undefined {
-  const { api, isControl } = callRequest;
-  const isOn = !isControl && getRecallSettings(services.config(), api.name, thread.kind).context;
-  return isOn ? search(incoming, services, callRequest, thread) : undefined;
-}
-
-type SearchingRequest = Pick<Incoming, "principal" | "trace" | "signal">;
-
-async function search(
-  { principal, trace, signal }: SearchingRequest,
-  { kernel }: Services,
-  { messages }: CallRequest,
+export async function searchMemory(
+  { principal, trace, signal }: Pick<Incoming, "principal" | "trace" | "signal">,
+  { kernel, config }: Services,
+  { api, isControl, messages }: CallRequest,
   thread: Thread,
 ): Promise<MemorySearch | undefined> {
+  if (isControl || !getRecallSettings(config(), api.name, thread.kind).context) return undefined;
   const { list } = messages;
-  const last = list.at(-1 - thread.countReminders(messages));
+  const last = list.at(-1 - thread.messages.countReminders(messages));
   if (last?.role !== "user" || thread.recall.contextTexts.has(list, last)) return undefined;
   const words = findPersonText(last.input());
   if (words === undefined || !shouldRetrieve(words)) return undefined;

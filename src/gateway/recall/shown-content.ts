@@ -22,7 +22,11 @@ export async function findShownEntries({
 }: ThreadCall): Promise<ReadonlySet<EntryId>> {
   if (!fitted) {
     const sent = new Set(callRequest.messages.list.map(({ key }) => key));
-    return new Set((await thread.line()).filter(({ key }) => sent.has(key)).map(({ id }) => id));
+    return new Set(
+      (await thread.conversation.readLineInTurn()).messages
+        .filter(({ key }) => sent.has(key))
+        .map(({ id }) => id),
+    );
   }
   const whole = fitted.slots.filter(
     ({ isNote, original, message }) => !isNote && (!original || original === message),

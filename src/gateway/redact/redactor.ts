@@ -44,21 +44,13 @@ export class Redactor {
   }
 
   /**
-   * Redacts messages in the worker if their new texts are large; `redact` then returns them. Undefined if there is
-   * nothing to wait for. Rejects if aborted.
+   * Redacts messages in the worker if their new texts are large; `redact` then returns them. Rejects if aborted.
    */
-  prepare(messages: readonly MessageInput[], signal?: AbortSignal): Promise<void> | undefined {
-    if (!this.#options.isOn()) return undefined;
+  async prepare(messages: readonly MessageInput[], signal?: AbortSignal): Promise<void> {
+    if (!this.#options.isOn()) return;
     const texts = textsOf(messages).filter((text) => this.#findKept(text) === undefined);
     const characters = texts.reduce((sum, text) => sum + text.length, 0);
-    return characters > MAX_INLINE_CHARACTERS ? this.#prepare(messages, texts, signal) : undefined;
-  }
-
-  async #prepare(
-    messages: readonly MessageInput[],
-    texts: readonly string[],
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+    if (characters <= MAX_INLINE_CHARACTERS) return;
     const redacted = await this.#thread.redact(texts, signal);
     const results = new Map(redacted.map((one, index) => [texts[index] as string, one]));
     for (const [text, one] of results) this.#keep(text, one);

@@ -1,7 +1,7 @@
 import { type ClearedContent, countClearedContent, type Slot } from "../../window-entry.ts";
 import { isObject } from "../../wire/content-blocks.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
-import { CONTEXT_MANAGEMENT, type ContextEdit } from "../request/context-edit.ts";
+import { CONTEXT_MANAGEMENT, type ContextEdit } from "../request/context-management.ts";
 
 /** An edit applied to a request, as reported in Anthropic's replies. */
 export type AppliedEdit =
@@ -75,6 +75,7 @@ const REPORT_HINTS: Readonly<Record<WireName, RegExp>> = {
   anthropic: /"message(?:_delta)?"/,
   "openai-chat": /"finish_reason"\s*:\s*"/,
   "openai-responses": /"object"\s*:\s*"response"/,
+  google: /"finishReason"/,
 };
 
 const IS_REPORT: Readonly<Record<WireName, (value: WireObject) => boolean>> = {
@@ -85,6 +86,7 @@ const IS_REPORT: Readonly<Record<WireName, (value: WireObject) => boolean>> = {
     type === "response.completed" ||
     type === "response.incomplete" ||
     type === "response.failed",
+  google: ({ candidates }) => Array.isArray(candidates),
 };
 
 function hasFinished(choice: unknown): boolean {

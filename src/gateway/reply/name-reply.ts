@@ -6,7 +6,7 @@ import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import { isStoredByProvider } from "../request/chain.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { parseElement } from "../request/request-messages.ts";
-import type { ResponsePlace } from "../thread/response-place.ts";
+import type { ResponsePlace } from "../thread/response-ids.ts";
 
 /** Records the id of a call's reply, so that a request can continue from it; undefined if none can. */
 export function createReplyNamer({
@@ -36,7 +36,7 @@ export function createReplyNamer({
     if (all.store !== false) services.items.add(principal, items);
     const isNamed = all.store !== false && items.length > 0;
     const itemsStored = isNamed ? storeItems(entry, items) : undefined;
-    const known = thread.storedLead;
+    const known = thread.sent.storedLead;
     const isKnown = known?.key === key;
     const leadResponse = chain
       ? chain.lead
@@ -45,7 +45,7 @@ export function createReplyNamer({
         : isKnown
           ? known.response
           : response;
-    if (leadResponse === response && isStored) thread.storedLead = { key, response };
+    if (leadResponse === response && isStored) thread.sent.storedLead = { key, response };
     const isLeadStored = leadResponse !== response || isStored;
     const place = entry.then((id): ResponsePlace | undefined => {
       const afterEntry = id ?? last;

@@ -1,11 +1,16 @@
 import { hash } from "node:crypto";
 import type { RequestEnd } from "../../log-entry.ts";
+import { countUsageTokens } from "../../model/task.ts";
+import type { Usage } from "../../model/usage.ts";
+import type { BudgetAmounts } from "../../team-entry.ts";
+import { ADVICE_SHARE, computeReportCost, countPromptTokens, mergeUsage } from "../../window-entry.ts";
+import { FaultError } from "../../wire/fault-error.ts";
+import type { ReplyReader } from "../../wire/wire.ts";
 import { traceReply } from "../call/trace-call.ts";
-import { isClientGone } from "../door/client-signal.ts";
+import { isClientGone } from "../door/incoming.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
-import { FaultError } from "../fault-error.ts";
-import { getLoopFamily } from "../loops/loop-family.ts";
-import { toWallClock } from "../loops/wall-clock.ts";
+import { getLoopFamily, toWallClock } from "../loops/loop-states.ts";
+import { formatAdvice, formatAnnouncement } from "../observe/gateway-log.ts";
 import { UpstreamError } from "../upstream/upstream-error.ts";
 
 /** Records the end of an exchange: the sent pieces for the next request, and the reply for the trace and the breaker. */
@@ -75,4 +80,104 @@ export function countForLoops({ call, services, thread, trace }: Exchange, compl
     requestedAt: toWallClock(trace.startedMs),
     repliedAt: toWallClock(completedMs),
   });
+}
+
+const BYTES_PER_TOKEN = 4;
+
+/**
+ * Settles the budgets of an exchange, before its client receives the end of the reply: a gateway that dies leaves no
+ * estimate behind for a request that its client knows to be answered. Never throws.
+ */
+export async function settleSpending(exchange: Exchange): Promise<void> {
+  const { spending } = exchange.incoming;
+  reportSpending(exchange);
+  if (!spending.isReadingOn) await spending.end();
+}
+
+/**
+ * Reports the cost of an exchange to its budgets. `rest` has read the events after the client left. Without a final report
+ * of the provider, the reply counts with the relayed output, and at least with the estimate: otherwise a client could leave
+ * before the last event and pay nothing for the output.
+ */
+export function reportSpending(exchange: Exchange, rest?: ReplyReader): void {
+  const { incoming, reply, request } = exchange;
+  const { spending, signal } = incoming;
+  if (!spending.isMeasured) return;
+  const reader = reply?.recorder.reader;
+  const reported = mergeUsage(reader?.usage, rest?.usage);
+  const isComplete = (reader?.isComplete ?? false) || (rest?.isComplete ?? false);
+  const hasRefused = reader?.failure !== undefined && !reader.hasBegun;
+  if (reported && (hasRefused || (isComplete && isFinal(reported, reader)))) {
+    spending.report(priceUsage(exchange, reported));
+    return;
+  }
+  const isBackground = request.fields.all.background === true && reader !== undefined;
+  const isAnswered = isComplete || reader?.hasBegun || reported !== undefined || isBackground;
+  if (hasRefused || !(isAnswered || signal.aborted)) return;
+  const { estimate } = spending;
+  const relayed = Math.ceil((reader?.outputBytes ?? 0) / BYTES_PER_TOKEN);
+  const outputTokens = Math.max(reported?.outputTokens ?? 0, relayed);
+  const counted = priceUsage(exchange, { ...estimate.usage, ...reported, outputTokens });
+  spending.report({
+    tokens: Math.max(estimate.tokens, counted.tokens),
+    usd: Math.max(estimate.usd ?? 0, counted.usd ?? 0),
+  });
+}
+
+/** True if a report counts the output of a reply that has some. */
+function isFinal({ outputTokens = 0 }: Usage, reader: ReplyReader | undefined): boolean {
+  return outputTokens > 0 || (reader?.outputBytes ?? 0) === 0;
+}
+
+/** Tokens and dollars of a usage report. A reply of a model without a price costs as much as the model asked for. */
+function priceUsage({ reply, services, target, incoming }: Exchange, usage: Usage): BudgetAmounts {
+  const factsOf = (model: string) => services.kernel.modelFacts(model);
+  const models = [reply?.recorder.reader.model, target.model, target.clientModel];
+  const costs = models.map((model) => model && computeReportCost({ usage, model }, factsOf));
+  const usd = costs.find((cost) => typeof cost === "number") ?? incoming.spending.estimate.usd;
+  return { tokens: countUsageTokens(usage), usd };
+}
+
+/** Tells people of a new edit: in the trace, and as a note in the conversation unless nothing was changed. */
+export async function announceEdit({ call, thread, trace, services }: Exchange): Promise<void> {
+  const { plan } = call.fitted ?? {};
+  if (!plan) return;
+  const { overlay, receipt } = plan;
+  const { tokens, breakEvenCalls, isForced } = receipt;
+  const session = thread.session.id;
+  const edit = { session, tokensBefore: tokens.without, tokensAfter: tokens.with, breakEvenCalls, isForced };
+  const text = formatAnnouncement({ ...edit, overlay: call.request.isDryRun ? undefined : overlay });
+  trace.announcement = text;
+  if (call.request.isDryRun || !call.isEdited) return;
+  await thread.conversation.note(text).catch(services.onStoreFailure);
+}
+
+/** The fact of a conversation whose person was advised to begin a new one. */
+const ADVISED = "advised";
+
+/** Advises a person once to begin a new conversation, if nothing more can leave the window of this one. */
+export async function adviseNewConversation(exchange: Exchange): Promise<void> {
+  const { services, thread, trace } = exchange;
+  const share = findSettledShare(exchange);
+  if (share === undefined || share < ADVICE_SHARE || thread.kind !== "main" || thread.sent.isAdvised) return;
+  thread.sent.isAdvised = true;
+  try {
+    const { session } = thread;
+    if (await session.facts.get(ADVISED)) return;
+    await session.facts.set(ADVISED, true);
+    const text = formatAdvice(session.id, share);
+    trace.advice = text;
+    await thread.conversation.note(text);
+  } catch (error) {
+    services.onStoreFailure(error);
+  }
+}
+
+/** Share of the window that can never leave it; undefined if that is little, or if an experiment must stay as it is. */
+function findSettledShare({ call, services, target, trace }: Exchange): number | undefined {
+  const { fitted, request } = call;
+  if (request.isControl || request.isDryRun) return undefined;
+  if (request.policy !== "none") return fitted?.advice?.share;
+  const { window } = services.modelLimits.getLimits(target, services.config().threshold);
+  return trace.usage && countPromptTokens(trace.usage) / window;
 }

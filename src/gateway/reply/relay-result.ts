@@ -1,15 +1,14 @@
 import type { Exchange, ReplyRelay } from "../exchange/exchange-state.ts";
 import { hideStreamUsage } from "../request/stream-usage.ts";
+import { createSummaryInserter, findNewSummary, type SummaryInserter } from "./answer-with-summary.ts";
 import { findAppliedEdits, withAppliedEdits } from "./applied-edits.ts";
-import { findNewSummary } from "./find-new-summary.ts";
 import { createReplyNamer } from "./name-reply.ts";
+import { settleSpending } from "./record-reply.ts";
 import { relayReply, sendWholeBody } from "./relay/relay-reply.ts";
 import type { UpstreamResult } from "./relay/upstream-refusal.ts";
-import { settleSpending } from "./report-spending.ts";
 import { CallRounds } from "./rounds/call-rounds.ts";
 import { createMergedReader } from "./rounds/merged-reader.ts";
 import { relayRounds } from "./rounds/relay-rounds.ts";
-import { createSummaryInserter, type SummaryInserter } from "./summary-inserter.ts";
 
 /** Relays the final response of an upstream, and records the reply if there is one. */
 export async function relayResult(exchange: Exchange, result: UpstreamResult): Promise<void> {

@@ -6,15 +6,22 @@ import {
   type Overflow,
   type ProviderFailure,
 } from "../../window-entry.ts";
+import { toObject } from "../../wire/fields.ts";
 import type { WireObject } from "../../wire/wire.ts";
 import { traceCall } from "../call/trace-call.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
-import { getLoopFamily } from "../loops/loop-family.ts";
+import { getLoopFamily } from "../loops/loop-states.ts";
+import { type BodyChanges, buildOutgoingBody } from "../outgoing/outgoing-body.ts";
+import { listPieceElements } from "../outgoing/outgoing-pieces.ts";
 import { countBytes, isSameBody } from "../outgoing/splice-body.ts";
+import { insertMemories } from "../recall/pinned-memories.ts";
+import { CHAIN_FIELDS } from "../request/chain.ts";
+import { CONTEXT_MANAGEMENT } from "../request/context-management.ts";
+import { lowerOutputFields } from "../request/request-fields.ts";
+import { STREAM_OPTIONS } from "../request/stream-usage.ts";
+import { sendRequest } from "../upstream/send-request.ts";
 import type { UpstreamResponse } from "../upstream/send-upstream.ts";
-import { buildExchangeBody } from "./exchange-body.ts";
 import { findRefusal, type UpstreamRefusal, type UpstreamResult } from "./relay/upstream-refusal.ts";
-import { sendBody } from "./send-body.ts";
 
 /** Sends the request of an exchange until it is answered or cannot be repaired. */
 export async function sendUntilAccepted(exchange: Exchange): Promise<UpstreamResult> {
@@ -25,7 +32,7 @@ export async function sendUntilAccepted(exchange: Exchange): Promise<UpstreamRes
     await recordOverflow(thread.session).catch(services.onStoreFailure);
     if (call.request.isControl) return result;
     // It is not repaired again, and a client that repeats it is stopped.
-    thread.hopeless.record(call.request, call.healed);
+    thread.sent.hopeless.record(call.request, call.healed);
     services.loops.recordOverflow(getLoopFamily(thread.session.id));
     services.modelLimits.restoreLearned(target, learned);
   }
@@ -42,11 +49,10 @@ export async function sendRound(
   const { answer, refusal } = await runHealLoop<UpstreamResponse, UpstreamRefusal>({
     async send() {
       if (!elements) call.setExtraTokens(recall?.countTokens() ?? 0);
-      const response = await sendOrTake(exchange, body);
+      const response = await sendBody(exchange, body);
       const isWatched =
         call.isEditable || recall !== undefined || call.request.isControl === true || exchange.asksUsage;
-      const finding = isWatched ? findRefusal(exchange, response, countBytes(body)) : undefined;
-      const refusal = finding instanceof Promise ? await finding : finding;
+      const refusal = isWatched ? await findRefusal(exchange, response, countBytes(body)) : undefined;
       return { answer: response, ...(refusal && { refusal }) };
     },
     async heal({ failure }) {
@@ -60,21 +66,6 @@ export async function sendRound(
     discard: (response) => response.body.destroy(),
   });
   return { response: answer, ...(refusal && { refusal }) };
-}
-
-/** The response to a body: of the request that is under way already if it has these bytes, else of a new one. */
-async function sendOrTake(exchange: Exchange, body: readonly Uint8Array[]): Promise<UpstreamResponse> {
-  const { call, early, incoming, request, trace } = exchange;
-  const response = early.take();
-  if (response && body[0] === request.messages.cut.bytes) {
-    incoming.onPrepared();
-    return response;
-  }
-  if (response) {
-    trace.isSentTwice = true;
-    response.then((unused) => unused.body.destroy()).catch(() => undefined);
-  }
-  return sendBody({ ...exchange, isEditable: call.isEditable }, body);
 }
 
 /** True if the upstream does not know the field that asks for usage: it is not asked again. */
@@ -113,4 +104,59 @@ async function repairRequest(
 function isOutputOverflow({ limitTokens, requestedTokens, outputTokens }: Overflow): boolean {
   if (limitTokens === undefined || outputTokens === undefined) return false;
   return (requestedTokens ?? outputTokens) - outputTokens < limitTokens;
+}
+
+/** The body to send for an exchange, with the `elements` of earlier rounds appended. */
+function buildExchangeBody(
+  { request, target, call, memories, recall, asksUsage }: Exchange,
+  elements: readonly WireObject[] | undefined,
+): readonly Uint8Array[] {
+  const { model, clientModel } = target;
+  const { pieces, isFromLog, maxOutputTokens } = call;
+  const { api, messages, edits, isDryRun } = call.request;
+  const { all } = request.fields;
+  const fields = new Map<string, unknown>();
+  if (model !== clientModel && api.name !== "google") fields.set("model", model);
+  if (maxOutputTokens !== undefined && call.isEditable)
+    for (const [name, value] of lowerOutputFields(all, maxOutputTokens)) fields.set(name, value);
+  if (asksUsage) fields.set(STREAM_OPTIONS, { ...toObject(all[STREAM_OPTIONS]), include_usage: true });
+  // A plain text becomes a list if more messages are sent.
+  if (isFromLog && messages.cut.listFrom === undefined)
+    fields.set(api.messagesField, listPieceElements(messages.cut, pieces ?? []));
+  const removed = edits && !isDryRun ? [CONTEXT_MANAGEMENT] : [];
+  if (isFromLog) removed.push(...CHAIN_FIELDS.filter((name) => (all[name] ?? null) !== null));
+  const changes: BodyChanges = { pieces, removed, ...(fields.size > 0 && { fields }) };
+  const added = recall?.addTo(changes, elements) ?? changes;
+  const whole = memories ? insertMemories(api.name, request.messages, added, memories, model) : added;
+  return buildOutgoingBody(request.messages, whole);
+}
+
+/** Sends a body; one that was not changed leaves as it was received, compressed if the upstream accepts that. */
+async function sendBody(
+  { incoming, services, trace, request, target, span, call: { isEditable } }: Exchange,
+  body: readonly Uint8Array[],
+): Promise<UpstreamResponse> {
+  const { upstream } = target;
+  const { packedBodies } = services;
+  const isSame = body[0] === request.messages.cut.bytes;
+  const isPacked = isSame && incoming.raw !== incoming.body;
+  const send = (pieces: readonly Uint8Array[], isBodyChanged: boolean) =>
+    sendRequest(incoming, services, {
+      upstream,
+      body: pieces,
+      isBodyChanged,
+      isResponseRead: isBodyChanged || isEditable,
+      span,
+    });
+  trace.bytesIn = incoming.body.length;
+  if (!isPacked) return send(body, !isSame);
+  // With edits off, the request is the client's own affair.
+  if (!isEditable) return send([incoming.raw], false);
+  if (!packedBodies.mayAccept(upstream.name)) return send(body, true);
+  const response = await send([incoming.raw], false);
+  if (!packedBodies.mustUnpack(upstream.name, response.status)) return response;
+  response.body.destroy();
+  const unpacked = await send(body, true);
+  packedBodies.recordUnpacked(upstream.name, unpacked.status);
+  return unpacked;
 }

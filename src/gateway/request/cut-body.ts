@@ -1,9 +1,6 @@
 import { finish, type Steps } from "../../base/turns.ts";
 import type { WireObject } from "../../wire/wire.ts";
-import { type BodyFrame, endsLike } from "./body-frame.ts";
-import type { BodyMemo } from "./body-memo.ts";
-import { type ByteRange, shiftRanges } from "./byte-range.ts";
-import { countSameElements } from "./count-same-elements.ts";
+import type { AgentShape } from "../identity/agent-shape.ts";
 
 /** A request body with the positions of its fields and of its list's elements. Values are not parsed. */
 export interface CutBody {
@@ -284,3 +281,174 @@ export function parseRange(bytes: Buffer, { from, to }: ByteRange): unknown {
     throw new BodyError(`between bytes ${from} and ${to} it is no JSON`, { cause: error });
   }
 }
+
+/** A range of bytes; `to` is exclusive. */
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** True if a range of an earlier body equals the bytes at the range shifted by `by`. */
+export function isSameRange(bytes: Buffer, earlier: Buffer, { from, to }: ByteRange, by: number): boolean {
+  return to + by <= bytes.length && bytes.compare(earlier, from, to, from + by, to + by) === 0;
+}
+
+/** The same ranges in a body where their content starts `by` bytes later. */
+function shiftRanges(ranges: readonly ByteRange[], by: number): ByteRange[] {
+  return by === 0 ? [...ranges] : ranges.map(({ from, to }) => ({ from: from + by, to: to + by }));
+}
+
+/** An earlier body with the ranges of its list's elements. */
+interface EarlierBody {
+  readonly bytes: Buffer;
+  readonly listFrom: number | undefined;
+  readonly elements: readonly ByteRange[];
+}
+
+/**
+ * Number of leading elements that both lists share, byte for byte; a binary search, since comparing is cheap and
+ * scanning is not.
+ */
+function countSameElements(bytes: Buffer, from: number, like: EarlierBody): number {
+  if (like.listFrom === undefined) return 0;
+  const ends = like.elements;
+  const origin = like.listFrom;
+  const isSame = (count: number): boolean => {
+    const last = ends[count - 1];
+    if (!last) return true;
+    const by = from - origin;
+    // Differences are mostly in the last element.
+    return (
+      isSameRange(bytes, like.bytes, last, by) &&
+      isSameRange(bytes, like.bytes, { from: origin, to: last.from }, by)
+    );
+  };
+  let same = 0;
+  let beyond = ends.length + 1;
+  // Only the last few elements usually change; most bodies extend the previous one.
+  for (const count of [ends.length, ends.length - 1, ends.length - 2, ends.length - 4]) {
+    if (count <= same) break;
+    if (isSame(count)) same = count;
+    else beyond = count;
+    if (same > 0) break;
+  }
+  while (beyond - same > 1) {
+    const middle = (same + beyond) >> 1;
+    if (isSame(middle)) same = middle;
+    else beyond = middle;
+  }
+  return same;
+}
+
+/** Everything of a body except its list. An agent repeats it with every request, often in all of its conversations. */
+export interface BodyFrame {
+  /** The bytes before the list. */
+  readonly before: Buffer;
+  /** The bytes after the list. */
+  readonly after: Buffer;
+  /** Top-level values before the list. */
+  readonly fieldsBefore: readonly (readonly [name: string, range: ByteRange])[];
+  /** Top-level values after the list, counted from its end. */
+  readonly fieldsAfter: readonly (readonly [name: string, range: ByteRange])[];
+  /** Results that depend on nothing but the frame. */
+  readonly memo: FrameMemo;
+}
+
+interface FrameMemo {
+  fields?: RequestFields;
+  /** All models that its fields name. */
+  namedModels?: readonly string[];
+  /** Facts of the agent, and the bytes of the instruction elements that they were read with. */
+  facts?: { readonly lead: Buffer; readonly facts: BodyFacts };
+}
+
+/** A body with the positions of its fields and of its list. */
+interface FramedBody {
+  readonly bytes: Buffer;
+  readonly fields: ReadonlyMap<string, ByteRange>;
+  readonly listFrom: number | undefined;
+}
+
+/** The frame of a body, with its own copy of the bytes; undefined if the body has no list. */
+export function copyFrame({ bytes, fields, listFrom }: FramedBody, list: string): BodyFrame | undefined {
+  const end = fields.get(list)?.to;
+  if (listFrom === undefined || end === undefined) return undefined;
+  const fieldsBefore: [string, ByteRange][] = [];
+  const fieldsAfter: [string, ByteRange][] = [];
+  for (const [name, { from, to }] of fields) {
+    if (to <= listFrom) fieldsBefore.push([name, { from, to }]);
+    else if (from >= end) fieldsAfter.push([name, { from: from - end, to: to - end }]);
+  }
+  return {
+    before: copyBytes(bytes.subarray(0, listFrom)),
+    after: copyBytes(bytes.subarray(end)),
+    fieldsBefore,
+    fieldsAfter,
+    memo: {},
+  };
+}
+
+/** True if a body begins with the bytes of a frame, so that its list and the fields before it are at the same places. */
+export function beginsLike(bytes: Buffer, { before }: BodyFrame): boolean {
+  return bytes.length > before.length && bytes.compare(before, 0, before.length, 0, before.length) === 0;
+}
+
+/** True if the rest of a body from `listEnd` on is that of a frame. */
+export function endsLike(bytes: Buffer, listEnd: number, { after }: BodyFrame): boolean {
+  const hasLength = listEnd >= 0 && bytes.length - listEnd === after.length;
+  return hasLength && bytes.compare(after, 0, after.length, listEnd) === 0;
+}
+
+/** A copy that does not keep any other bytes in memory. */
+export function copyBytes(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
+
+/** Facts about the agent that sent a body, from its system prompt and tools. */
+export interface BodyFacts {
+  /** The beginning of the system prompt. */
+  readonly lead: string;
+  /** The working directory that the system prompt states. */
+  readonly project?: string;
+  readonly toolNames: readonly string[];
+  readonly shape: AgentShape;
+}
+
+/** Fields of a request, other than messages, tools and system prompt, that the gateway reads. */
+export interface RequestFields {
+  /** All short fields. */
+  readonly all: WireObject;
+  readonly model: string | undefined;
+  readonly isStreamed: boolean;
+  /** Maximum tokens of the reply. */
+  readonly maxTokens: number | undefined;
+}
+
+/** Results about a body that later bodies with the same beginning reuse. */
+interface BodyMemo {
+  facts?: BodyFacts;
+  /** Elements that name compaction blocks. */
+  compactionElements?: readonly number[];
+  /** Elements with a cache marker. */
+  markedElements?: readonly number[];
+  /** The pieces that were sent for the body. */
+  sentPieces?: readonly OutgoingPiece[];
+  additions?: SentAdditions;
+}
+
+/** The gateway's additions to a request of a conversation. */
+export interface SentAdditions {
+  /** True if the person's memories go with it, once there are any. */
+  readonly hasMemories: boolean;
+  readonly hasTools: boolean;
+  /** True if the conversation belongs to the control arm. */
+  readonly isControl: boolean;
+}
+
+/** A run of outgoing elements: a slice of the received body, or newly written elements. */
+export type OutgoingPiece =
+  | { readonly from: number; readonly to: number }
+  /** `index` is that of the client's first element that they replace, if any. */
+  | { readonly elements: readonly WireObject[]; readonly index?: number };

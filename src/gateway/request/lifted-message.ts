@@ -4,9 +4,7 @@ import type { Turns } from "../../base/turns.ts";
 import type { BlobInput, Json, MessageInput, PartInput, ToolResultInput } from "../../index.ts";
 import { sniffMime } from "../../model/mime.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import { base64Slices } from "./json-text.ts";
-import { hasMark, type LiftedValue, MARK } from "./lift.ts";
-import { markedIn, type Placeholders, shortened, standsFor, undone } from "./placeholders.ts";
+import { base64Slices, hasMark, type LiftedValue, MARK, rawSlices, textSlices } from "./lift.ts";
 
 /** A message whose large values stay in the body and are streamed to the store from there. */
 export interface LiftedMessage {
@@ -171,4 +169,114 @@ async function* inTurns(bytes: Iterable<Uint8Array>, turns: Turns): AsyncGenerat
     await turns.rest();
     yield slice;
   }
+}
+
+/** A piece of a text: literal text, or the value of a placeholder. */
+type Stretch = string | LiftedValue;
+
+/** Notation of placeholders in a text: literal, or as JSON strings with quotes. */
+type Writing = "text" | "json";
+
+/** The large values of a message by mark, and the body that contains them. */
+interface Placeholders {
+  readonly body: Buffer;
+  readonly values: ReadonlyMap<string, LiftedValue>;
+}
+
+/** The value of a text that is exactly one placeholder; undefined for any other text. */
+function standsFor({ values }: Placeholders, text: string): LiftedValue | undefined {
+  if (!hasMark(text)) return undefined;
+  const value = values.get(text.match(MARK)?.[0] ?? "");
+  return value?.placeholder === text ? value : undefined;
+}
+
+/** The value of the last mark in a text, regardless of the text before it. */
+function markedIn({ values }: Placeholders, text: string): LiftedValue | undefined {
+  return hasMark(text) ? values.get(text.match(MARK)?.at(-1) ?? "") : undefined;
+}
+
+/** The bytes of a text with its placeholders replaced by their values, piece by piece. */
+function* undone(placeholders: Placeholders, text: string, writing: Writing): Generator<Uint8Array> {
+  for (const stretch of stretchesOf(placeholders, text, writing)) {
+    if (typeof stretch === "string") yield Buffer.from(stretch);
+    else if (writing === "json" || !stretch.isText) yield* rawSlices(placeholders.body, stretch);
+    else for (const { bytes } of textSlices(placeholders.body, stretch)) yield bytes;
+  }
+}
+
+/** Shortens each placeholder to the beginning of its value and an ellipsis. */
+function shortened(text: string): string {
+  return hasMark(text) ? text.replace(MARK, "…") : text;
+}
+
+function* stretchesOf({ values }: Placeholders, text: string, writing: Writing): Generator<Stretch> {
+  let at = 0;
+  for (const { 0: mark, index } of text.matchAll(MARK)) {
+    const value = values.get(mark);
+    if (!value) continue;
+    const written = writing === "json" ? JSON.stringify(value.placeholder) : value.placeholder;
+    const from = index - written.indexOf(mark);
+    if (from < at || text.slice(from, from + written.length) !== written) continue;
+    if (from > at) yield text.slice(at, from);
+    yield value;
+    at = from + written.length;
+  }
+  if (at < text.length) yield text.slice(at);
+}
+
+/** Returns a part without its secrets, as it is stored; a worker redacts large parts. */
+type RedactPart = (part: PartInput) => Promise<PartInput>;
+
+type Reading = () => AsyncIterable<Uint8Array>;
+
+const SLICE_BYTES = 256 * 1_024;
+/** JSON up to this size is parsed, so that field names reveal secrets; parsing more would take too much memory. */
+const MAX_PARSED_BYTES = 4 * 1_024 * 1_024;
+
+/** A message whose blobs are redacted while the store reads them. Each blob is held in memory whole, one at a time. */
+export function withRedactedBlobs(message: MessageInput, redact: RedactPart): MessageInput {
+  const parts = message.parts?.map((part): PartInput => {
+    if (part.type === "blob") return redactedBlob(part, redact);
+    if (part.type !== "tool-result" || typeof part.output === "string") return part;
+    const output = part.output.map((inner) => (inner.type === "blob" ? redactedBlob(inner, redact) : inner));
+    return { ...part, output };
+  });
+  return parts ? { ...message, parts } : message;
+}
+
+function redactedBlob(part: BlobInput, redact: RedactPart): BlobInput {
+  const { bytes, of } = part;
+  return bytes && of ? { ...part, bytes: () => redactedBytes(part, bytes, redact) } : part;
+}
+
+async function* redactedBytes(
+  part: BlobInput,
+  bytes: Reading,
+  redact: RedactPart,
+): AsyncGenerator<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bytes()) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString("utf8");
+  chunks.length = 0;
+  const clean = Buffer.from(
+    part.of === "text" ? await redactedText(text, redact) : await redactedJson(part, text, redact),
+  );
+  for (let at = 0; at < clean.length; at += SLICE_BYTES) yield clean.subarray(at, at + SLICE_BYTES);
+}
+
+async function redactedText(text: string, redact: RedactPart): Promise<string> {
+  const part = await redact({ type: "text", text });
+  return part.type === "text" ? part.text : text;
+}
+
+/** Redacts the JSON of a part; the content of a part that is too large to parse becomes one text. */
+async function redactedJson(
+  { of, callId = "", toolName = "" }: BlobInput,
+  json: string,
+  redact: RedactPart,
+): Promise<string> {
+  if (json.length <= MAX_PARSED_BYTES) return JSON.stringify(await redact(JSON.parse(json)));
+  const text = await redactedText(json, redact);
+  if (of === "tool-call") return JSON.stringify({ type: of, callId, name: toolName, input: text });
+  return JSON.stringify(of === "raw" ? { type: of, format: "text", value: text } : { type: of, text });
 }

@@ -2,8 +2,7 @@ import type { CallerMessage } from "../../conversation/conversation.ts";
 import type { MessageInput, Role } from "../../index.ts";
 import type { Wire, WireObject } from "../../wire/wire.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import type { ByteRange } from "./byte-range.ts";
-import { BodyError, type CutBody, parseRange } from "./cut-body.ts";
+import { BodyError, type ByteRange, type CutBody, parseRange } from "./cut-body.ts";
 
 /** Facts about a message that has been read: the key of its content, and its range of list elements. */
 export interface KnownMessage {
@@ -52,7 +51,7 @@ export interface MessageReading {
   /** True if messages are redacted before they are stored. */
   readonly isRedacting?: () => boolean;
   /** Redacts large messages in a worker, so that `stored` finds them ready. */
-  readonly prepareStored?: (messages: readonly MessageInput[]) => Promise<void> | undefined;
+  readonly prepareStored?: (messages: readonly MessageInput[]) => Promise<void>;
 }
 
 /** Parses the element at an index; a known reference to an item at the provider is replaced by the item. */

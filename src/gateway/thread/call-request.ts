@@ -1,10 +1,12 @@
-import type { FittedWindow } from "../../index.ts";
+import { type WindowLease, WindowPool } from "../../conversation/window-pool.ts";
+import type { EntryId, FittedWindow, Session } from "../../index.ts";
 import { estimateText, type Policy, type ShrinkOption } from "../../window-entry.ts";
 import type { Wire, WireObject } from "../../wire/wire.ts";
+import type { Violation } from "../outgoing/violation.ts";
 import type { Chain } from "../request/chain.ts";
-import type { ContextEdit } from "../request/context-edit.ts";
+import type { ContextEdit } from "../request/context-management.ts";
+import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import type { CompactionBlocks } from "../request/find-compactions.ts";
-import type { OutgoingPiece } from "../request/outgoing-piece.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
 
 /** The parts of a request other than its messages that its window depends on. */
@@ -55,6 +57,21 @@ export function limitOutput(
   return Math.max(1, Math.floor(window - fitted.tokens * (1 + UNCERTAIN_SHARE)));
 }
 
+/** The memories that go with a request. */
+export interface RequestMemories {
+  /** The name that the memories are stored under. */
+  readonly agent: string;
+  /** The end of the system prompt; undefined if the conversation began without memories. */
+  readonly text: string | undefined;
+  /** Memories that came later, by the index of the message that they follow. */
+  readonly later?: ReadonlyMap<number, string>;
+  /**
+   * Moves all memories to the end of the system prompt, because the provider must read the prompt again anyway: its
+   * cache is cold, or an edit has rewritten the beginning.
+   */
+  readonly gather?: () => Promise<RequestMemories>;
+}
+
 /** A request to a thread. */
 export interface CallRequest {
   readonly api: Wire;
@@ -80,12 +97,149 @@ export interface CallRequest {
   /** Set if the request contains only new messages, because the provider stores the rest. */
   readonly chain?: Chain | undefined;
   /** The person's pinned memories, if there are any, and the name that they are stored under. */
-  readonly memories?: { readonly agent: string; readonly text: string | undefined };
+  readonly memories?: RequestMemories;
   /** True if the conversation belongs to the control arm: the request is sent unchanged. */
   readonly isControl?: true;
-  /** True if the request was sent before its messages are stored: its window is not edited. */
-  readonly isForwardedFirst?: boolean;
   /** True to plan without changing anything. */
   readonly isDryRun: boolean;
   readonly signal: AbortSignal;
+}
+
+/** True if the gateway may change the window of a request. */
+export function mayEditWindow({ policy, isDryRun }: Pick<CallRequest, "policy" | "isDryRun">): boolean {
+  return policy !== "none" && !isDryRun;
+}
+
+/** Estimated tokens of our tools in a request. */
+export function countRecallTools({ frame: { recallTools } }: Pick<CallRequest, "frame">): number {
+  return recallTools ? estimateText(JSON.stringify(recallTools)) : 0;
+}
+
+const MAX_IDLE = 2;
+/** Share by which system prompt and tools may differ from those of an existing window, as dates and counters do. */
+const CHANGED_SHARE = 0.02;
+const CHANGED_BYTES = 400;
+
+/** The properties of a request that its window depends on. */
+type WindowKey = Pick<CallRequest, "policyKey" | "limits" | "isPaging" | "shrink"> & {
+  readonly memories?: { readonly agent: string } | undefined;
+  readonly frame: Pick<CallRequest["frame"], "model" | "maxTokens" | "leadBytes" | "toolsBytes">;
+};
+
+/** The windows of a thread; similar requests reuse a window. */
+export type ThreadWindows = WindowPool<CallRequest, WindowKey>;
+
+/** Creates the windows of a session. */
+export function createThreadWindows(session: Session): ThreadWindows {
+  return new WindowPool({
+    maxIdle: MAX_IDLE,
+    toKey: buildWindowKey,
+    isSimilar: isSimilarWindow,
+    open: ({ frame, limits, policy, isPaging = true, shrink = true, memories }: CallRequest) => {
+      const { model, maxTokens } = frame;
+      const { window, threshold } = limits;
+      return session.window({
+        model,
+        policy,
+        system: frame.readLead(),
+        tools: frame.readTools(),
+        oversize: "clip",
+        paging: isPaging,
+        shrink,
+        threshold: Math.min(100, Math.max(5, (100 * threshold) / Math.max(1, window))),
+        models: { [model]: { window } },
+        ...(memories && { memories: memories.agent }),
+        ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+      });
+    },
+  });
+}
+
+/** A window that is never fitted, for requests whose usage says nothing about a window. */
+export function shareWindow(windows: ThreadWindows, callRequest: CallRequest): WindowLease {
+  return windows.share({ ...callRequest, policyKey: "not fitted" });
+}
+
+/** Copies only sizes, so that no request body is retained. */
+export function buildWindowKey(callRequest: CallRequest): WindowKey {
+  const { policyKey, limits, frame, isPaging = true, shrink = true, memories } = callRequest;
+  const { model, maxTokens, leadBytes, toolsBytes } = frame;
+  const own = memories && { memories: { agent: memories.agent } };
+  return {
+    policyKey,
+    limits,
+    isPaging,
+    shrink,
+    ...own,
+    frame: { model, maxTokens, leadBytes, toolsBytes },
+  };
+}
+
+/** True if a window made for one request also suits the other. */
+function isSimilarWindow(one: WindowKey, other: WindowKey): boolean {
+  return (
+    one.frame.model === other.frame.model &&
+    one.policyKey === other.policyKey &&
+    one.memories?.agent === other.memories?.agent &&
+    isSameShrink(one.shrink, other.shrink) &&
+    (one.isPaging ?? true) === (other.isPaging ?? true) &&
+    one.limits.window === other.limits.window &&
+    one.limits.threshold === other.limits.threshold &&
+    one.frame.maxTokens === other.frame.maxTokens &&
+    isNear(one.frame.leadBytes, other.frame.leadBytes) &&
+    isNear(one.frame.toolsBytes, other.frame.toolsBytes)
+  );
+}
+
+function isSameShrink(one: ShrinkOption = true, other: ShrinkOption = true): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}
+
+function isNear(one: number, other: number): boolean {
+  return Math.abs(one - other) <= Math.max(CHANGED_BYTES, CHANGED_SHARE * one);
+}
+
+/** The outcome of a request, for an exact repetition: a client that retries, or wants another reply. */
+export interface LastSentRequest {
+  /** The kept bytes of the request. */
+  readonly body: CutBody;
+  readonly windowKey: WindowKey;
+  /** Its last message. */
+  readonly last: EntryId;
+  readonly fitted: FittedWindow | undefined;
+  /** Last seq up to which the log was inspected. */
+  readonly seenSeq: number;
+  readonly pieces: readonly OutgoingPiece[] | undefined;
+  readonly violations: readonly Violation[];
+}
+
+interface SendingThread {
+  readonly session: Session;
+  readonly sent: { last: LastSentRequest | undefined };
+}
+
+/** Kinds of entries other than messages that affect windows. */
+const DECIDING_KINDS = ["pin", "overlay", "redacted"] as const;
+
+/**
+ * The outcome of the last request of a thread, if this one is byte-identical and no pin, overlay or redaction was added
+ * since.
+ */
+export async function findRepeatedSend(
+  thread: SendingThread,
+  callRequest: CallRequest,
+): Promise<LastSentRequest | undefined> {
+  const sent = thread.sent.last;
+  const { messages, chain, buildPlainPieces: plain, isDryRun } = callRequest;
+  if (!sent || chain || plain || isDryRun || messages.cut.like !== sent.body) return undefined;
+  if (!messages.cut.bytes.equals(sent.body.bytes) || !isSimilarWindow(sent.windowKey, callRequest))
+    return undefined;
+  const { session } = thread;
+  const { seq: head } = await session.head();
+  const [decided] = await session.read({ from: sent.seenSeq + 1, to: head, kinds: DECIDING_KINDS, limit: 1 });
+  if (decided) return undefined;
+  // Remembers the inspected range, for many replies to one request.
+  const seen = { ...sent, seenSeq: head };
+  if (thread.sent.last === sent) thread.sent.last = seen;
+  return seen;
 }

@@ -1,8 +1,9 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
-import type { Json, Kernel, MessageInput } from "../../index.ts";
-import type { ClaimedFact } from "../../log-entry.ts";
+import type { EntryId, Json, Kernel, MessageInput, SessionId } from "../../index.ts";
+import type { Blobs, ClaimedFact } from "../../log-entry.ts";
+import { encodeResponsesItems } from "../../wire/openai-responses/encode-responses-items.ts";
+import type { LoggedContent, WireName, WireObject } from "../../wire/wire.ts";
 import { listPersonIds, type PersonIds } from "../identity/person-ids.ts";
-import { encodeResponsePlace, parseResponsePlace, type ResponsePlace } from "./response-place.ts";
 
 /** A reply that a client may name in a later request. */
 interface ReplyReference {
@@ -90,4 +91,164 @@ function buildLeadName(name: string): string {
 
 function buildFactName(principal: string, response: string): string {
   return `gateway response ${principal} ${response}`;
+}
+
+/** The facts by which the family of a thread is found. */
+export interface ThreadKey {
+  readonly api: WireName;
+  readonly client?: string | undefined;
+  readonly explicit?: string | undefined;
+  readonly firstKey: string;
+}
+
+/** The key of a caller's conversation with a given first message. */
+export function buildThreadKey(
+  { api, client, explicit }: Omit<ThreadKey, "firstKey">,
+  firstKey: string,
+): ThreadKey {
+  return {
+    api,
+    firstKey,
+    ...(client !== undefined && { client }),
+    ...(explicit !== undefined && { explicit }),
+  };
+}
+
+/**
+ * The position of a reply that a provider knows by id, for requests that refer to it instead of repeating earlier
+ * messages.
+ */
+export interface ResponsePlace {
+  readonly session: SessionId;
+  readonly threadKey: ThreadKey;
+  /** The entry that such a request follows. */
+  readonly entry: EntryId;
+  /** True if the log contains everything up to that entry. */
+  readonly isWhole: boolean;
+  /** Id of the response that the instructions of the first request are stored with. */
+  readonly lead?: string;
+}
+
+/** A place as stored; the session is stored separately. */
+function encodeResponsePlace({ threadKey, entry, isWhole, lead }: ResponsePlace): Json {
+  return { entry, isWhole, home: { ...threadKey } as Json, ...(lead !== undefined && { lead }) };
+}
+
+/** Parses a stored place; undefined if it is invalid. */
+function parseResponsePlace(session: SessionId, stored: Json | undefined): ResponsePlace | undefined {
+  const { entry, isWhole, home, lead } = toJsonObject(stored);
+  const { api, client, explicit, firstKey } = toJsonObject(home);
+  if (typeof entry !== "string" || typeof api !== "string" || typeof firstKey !== "string") return undefined;
+  return {
+    session,
+    entry,
+    isWhole: isWhole === true,
+    threadKey: {
+      api: api as WireName,
+      firstKey,
+      ...(typeof client === "string" && { client }),
+      ...(typeof explicit === "string" && { explicit }),
+    },
+    ...(typeof lead === "string" && { lead }),
+  };
+}
+
+function toJsonObject(value: Json | undefined): { readonly [key: string]: Json | undefined } {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as { readonly [key: string]: Json })
+    : {};
+}
+
+/** Replies read for the references of one request. */
+const MAX_REPLIES = 1_000;
+
+/**
+ * Items of replies in the log, for clients that refer to them by id. The entry of a reply is stored as a fact of its
+ * session, named after each of its items, so that any gateway finds them.
+ */
+export class StoredItems {
+  readonly #kernel: Kernel;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  /** Records the entry that holds the items of a reply. */
+  async add(
+    principal: string,
+    items: readonly WireObject[],
+    session: SessionId,
+    entry: EntryId,
+  ): Promise<void> {
+    const ids = items.flatMap(({ id }) => (typeof id === "string" ? [id] : []));
+    if (ids.length === 0) return;
+    await using own = await this.#kernel.session(session);
+    await Promise.all(
+      ids.map(async (id) => {
+        const name = buildItemFactName(principal, id);
+        if (await own.facts.claim(name, entry)) return;
+        // An id that an upstream gives to items of several conversations is ambiguous, now and later.
+        const earlier = await this.#kernel.findFact(name);
+        if (!earlier || earlier.value === null) return;
+        await using other = await this.#kernel.session(earlier.session);
+        await other.facts.claim(name, null);
+      }),
+    );
+  }
+
+  /** The items with these ids and others of the same replies; those that the log does not know are left out. */
+  async find(person: PersonIds, ids: Iterable<string>): Promise<readonly WireObject[]> {
+    const found = new Map<string, WireObject>();
+    let replies = 0;
+    for (const id of ids) {
+      if (found.has(id) || replies === MAX_REPLIES) continue;
+      const place = await this.#findPlace(person, id);
+      if (!place) continue;
+      replies++;
+      for (const item of await this.#readItems(place.session, place.entry))
+        if (typeof item.id === "string") found.set(item.id, item);
+    }
+    return [...found.values()];
+  }
+
+  async #findPlace(
+    person: PersonIds,
+    id: string,
+  ): Promise<{ readonly session: SessionId; readonly entry: EntryId } | undefined> {
+    for (const principal of listPersonIds(person)) {
+      const fact = await this.#kernel.findFact(buildItemFactName(principal, id));
+      if (fact)
+        return typeof fact.value === "string" ? { session: fact.session, entry: fact.value } : undefined;
+    }
+    return undefined;
+  }
+
+  async #readItems(session: SessionId, id: EntryId): Promise<readonly WireObject[]> {
+    await using own = await this.#kernel.session(session);
+    const entry = await own.entry(id);
+    if (entry?.kind !== "message") return [];
+    const { loadBase64, restore } = createLoggedContent(this.#kernel.blobs);
+    return encodeResponsesItems(entry.message, {
+      base64: async ({ digest }) => (await loadBase64(digest)) ?? "",
+      restore: async (part) => (part.type === "blob" ? restore(part) : part),
+    });
+  }
+}
+
+function buildItemFactName(principal: string, item: string): string {
+  return `gateway item ${principal} ${item}`;
+}
+
+/** Access to the large contents of logged messages; content that is gone is undefined. */
+export function createLoggedContent(blobs: Pick<Blobs, "bytes" | "restoreReadable">): LoggedContent {
+  return {
+    loadBase64: async (digest) => {
+      try {
+        return Buffer.from(await blobs.bytes(digest)).toString("base64");
+      } catch {
+        return undefined;
+      }
+    },
+    restore: (part) => blobs.restoreReadable(part),
+  };
 }

@@ -1,7 +1,7 @@
-import type { Json } from "../../index.ts";
+import { computeDigest } from "../../base/digest.ts";
+import type { Json, Session, SessionRecord } from "../../index.ts";
 import type { AgentShape } from "../identity/agent-shape.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
-import { CONTROL_ARMS, type ControlArm } from "../identity/control-arm.ts";
 
 /** Facts about a thread, stored in its session's metadata. */
 export interface ThreadMeta {
@@ -45,4 +45,83 @@ export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefin
     ...(hasRecallTools === true && { hasRecallTools }),
     ...(arm !== undefined && CONTROL_ARMS.includes(arm) && { arm }),
   };
+}
+
+/**
+ * The part that a conversation plays in a comparison: requests of the control arm are sent unchanged. A released
+ * conversation belonged to the control arm until control was switched off; it counts in neither.
+ */
+export type ControlArm = "control" | "edited" | "released";
+
+const CONTROL_ARMS: readonly ControlArm[] = ["control", "edited", "released"];
+
+const DIGITS = 12;
+
+/** The arm of a new conversation, by the digest of its session id, so that a restart does not change it. */
+export function chooseArm(session: string, share: number): ControlArm {
+  const place = Number.parseInt(computeDigest(`control ${session}`, DIGITS), 16) / 16 ** DIGITS;
+  return place < share ? "control" : "edited";
+}
+
+/** Number of consecutive unknown responses after which the provider counts as storing none. */
+const MAX_UNKNOWN_RESPONSES = 2;
+
+/** The purpose and the marks of a thread. Other gateways may set marks too. */
+export class ThreadMarks {
+  readonly #session: Session;
+  #kind: ThreadKind;
+  #meta: ThreadMeta;
+  /** The metadata of the session that `#meta` was read from. */
+  #storedMeta: SessionRecord["meta"];
+  #forgotten = 0;
+
+  constructor(session: Session, meta: ThreadMeta) {
+    this.#session = session;
+    this.#kind = meta.kind;
+    this.#meta = meta;
+  }
+
+  get kind(): ThreadKind {
+    return this.#kind;
+  }
+
+  get meta(): ThreadMeta {
+    return this.#meta;
+  }
+
+  /** True if the agent has tools, and so does actual work. */
+  get hasTools(): boolean {
+    return this.#meta.shape.tools.length > 0;
+  }
+
+  /** Takes over marks that another gateway has set; `stored` is the metadata of the session. */
+  refresh(stored: SessionRecord["meta"]): void {
+    if (stored === this.#storedMeta) return;
+    this.#storedMeta = stored;
+    this.#meta = parseThreadMeta(stored) ?? this.#meta;
+  }
+
+  /** Sets marks for all later requests, also after a restart. */
+  async set(marks: Pick<ThreadMeta, "isOurs" | "hasRecallTools" | "arm">): Promise<void> {
+    if (Object.entries(marks).every(([name, value]) => this.#meta[name as keyof typeof marks] === value))
+      return;
+    this.#meta = { ...this.#meta, ...marks };
+    this.#storedMeta = undefined;
+    await this.#session.update({ meta: encodeThreadMeta(this.#meta) });
+  }
+
+  /** Makes this a secondary conversation, because another one has turned out to be the main one. */
+  demote(): void {
+    this.#kind = "aside";
+  }
+
+  /** True if the provider does not store the whole conversation, so that every request must contain it. */
+  get isOurs(): boolean {
+    return this.#meta.isOurs === true || this.#forgotten >= MAX_UNKNOWN_RESPONSES;
+  }
+
+  /** Records whether the provider knew the response that a request continued. */
+  recordProviderMemory(wasKnown: boolean): void {
+    this.#forgotten = wasKnown ? 0 : this.#forgotten + 1;
+  }
 }

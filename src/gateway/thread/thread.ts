@@ -1,48 +1,21 @@
-import { Conversation, type PlacedMessages } from "../../conversation/conversation.ts";
-import type { LineMessage } from "../../conversation/line-cache.ts";
-import {
-  type EntryId,
-  type MessageInput,
-  parseEntryId,
-  type Session,
-  type SessionRecord,
-} from "../../index.ts";
+import { Conversation } from "../../conversation/conversation.ts";
+import type { CachedLine } from "../../conversation/line-cache.ts";
+import { type EntryId, type MessageInput, parseEntryId, type Session } from "../../index.ts";
 import type { Blobs } from "../../log-entry.ts";
-import type { LoggedContent } from "../../wire/wire.ts";
-import type { ThreadCandidate, ThreadKind } from "../identity/choose-thread.ts";
-import { getMessageKey } from "../identity/message-key.ts";
-import { EncodedMessages } from "../outgoing/outgoing-pieces.ts";
-import type { CutBody } from "../request/cut-body.ts";
+import { getMessageKey } from "../identity/canonical-key.ts";
+import type { KeyedMessages, ThreadCandidate, ThreadKind } from "../identity/choose-thread.ts";
+import { replaceOpening } from "../identity/session-ids.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
-import type { CallRequest } from "./call-request.ts";
-import { type CandidateLookup, describeCandidate } from "./describe-candidate.ts";
-import { HopelessRequests } from "./hopeless-requests.ts";
-import type { LastSentRequest } from "./last-sent-request.ts";
-import { LatestReplies } from "./latest-replies.ts";
-import { restoreCallIds } from "./logged-call-ids.ts";
-import { createLoggedContent } from "./logged-content.ts";
-import { MergedReplies } from "./merged-replies.ts";
-import { Reminders } from "./reminders.ts";
-import { RequestProgress } from "./request-progress.ts";
-import type { ThreadKey } from "./response-place.ts";
-import { encodeThreadMeta, parseThreadMeta, type ThreadMeta } from "./thread-meta.ts";
+import { createThreadWindows, type ThreadWindows } from "./call-request.ts";
+import { type MergedReplies, mergeRuns } from "./logged-replies.ts";
+import type { ThreadKey } from "./response-ids.ts";
+import { SentRequests } from "./sent-requests.ts";
+import { ThreadMessages } from "./thread-messages.ts";
+import { ThreadMarks, type ThreadMeta } from "./thread-meta.ts";
 import { ThreadRecall } from "./thread-recall.ts";
-import { createThreadWindows, type ThreadWindows } from "./thread-windows.ts";
 
 const BYTES_PER_THREAD = 64_000;
 const BYTES_PER_MESSAGE = 1_000;
-const BYTES_PER_TOKEN = 10;
-/** An edited window keeps lines and facts of the messages it left out. */
-const BYTES_PER_EDITED_TOKEN = 40;
-/** Number of consecutive unknown responses after which the provider counts as storing none. */
-const MAX_UNKNOWN_RESPONSES = 2;
-const REMINDER_PREFIX = "Said by the client for one request only:\n";
-
-/** Instructions of a request, and the response that they are stored with. */
-interface StoredLead {
-  readonly key: string;
-  readonly response: string;
-}
 
 /** Dependencies of a thread. */
 interface ThreadDeps {
@@ -54,239 +27,58 @@ interface ThreadDeps {
   /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
   /** Redacts large messages in a worker, so that `stored` finds them ready. */
-  readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void> | undefined;
+  readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
   /** Called with the text of each complete reply. */
-  readonly onReply: (text: string) => Promise<void> | undefined;
+  readonly onReply: (text: string) => Promise<void>;
 }
 
 /** One conversation of a client, and the session that stores it. */
 export class Thread {
   readonly session: Session;
+  readonly threadKey: ThreadKey;
   readonly conversation: Conversation<RequestMessage>;
   readonly windows: ThreadWindows;
-  readonly encodedMessages = new EncodedMessages();
-  /** Access to the large contents of its messages. */
-  readonly loggedContent: LoggedContent;
-  readonly #deps: ThreadDeps;
-  readonly #reminders = new Reminders();
-  /** Number of final messages of a request that were stored as notes. */
-  readonly #noted = new WeakMap<RequestMessages, number>();
-  readonly #mergedReplies: MergedReplies;
-  #kind: ThreadKind;
-  readonly #progress = new RequestProgress();
-  readonly #replies: LatestReplies;
-  #body: CutBody | undefined;
-  #windowBytes = 0;
+  /** Its purpose and its marks, which are stored with the session. */
+  readonly marks: ThreadMarks;
+  readonly progress: RequestProgress;
+  /** The way of its messages and replies to the log. */
+  readonly messages: ThreadMessages;
+  /** Facts about its last requests. */
+  readonly sent = new SentRequests();
+  /** Its recall between requests. */
+  readonly recall = new ThreadRecall();
   #isClosed = false;
-  #meta: ThreadMeta;
-  /** The metadata of the session that `#meta` was read from. */
-  #storedMeta: SessionRecord["meta"];
-  #forgotten = 0;
 
-  constructor(deps: ThreadDeps) {
-    const { session, meta } = deps;
-    this.#deps = deps;
+  constructor({ session, meta, threadKey, ...deps }: ThreadDeps) {
     this.session = session;
-    this.#kind = meta.kind;
-    this.#meta = meta;
+    this.threadKey = threadKey;
     this.conversation = new Conversation(session, getMessageKey);
-    this.#mergedReplies = new MergedReplies(session, deps.blobs);
     this.windows = createThreadWindows(session);
-    this.loggedContent = createLoggedContent(deps.blobs);
-    this.#replies = new LatestReplies(session, this.conversation);
+    this.marks = new ThreadMarks(session, meta);
+    this.progress = new RequestProgress(session);
+    this.messages = new ThreadMessages(session, this.conversation, deps);
   }
 
   /** The purpose of its requests. */
   get kind(): ThreadKind {
-    return this.#kind;
+    return this.marks.kind;
   }
 
   get meta(): ThreadMeta {
-    return this.#meta;
+    return this.marks.meta;
   }
 
-  /** Takes over marks that another gateway has set; `stored` is the metadata of the session. */
-  refreshMeta(stored: SessionRecord["meta"]): void {
-    if (stored === this.#storedMeta) return;
-    this.#storedMeta = stored;
-    this.#meta = parseThreadMeta(stored) ?? this.#meta;
-  }
-
-  /** Records the last message that this process has written; without one, the end of the log. */
-  recordWritten(entry: EntryId | undefined): Promise<void> | undefined {
-    if (entry === undefined) return this.session.head().then(({ seq }) => this.#progress.recordWritten(seq));
-    const own = parseEntryId(entry);
-    if (own.session === this.session.id) this.#progress.recordWritten(own.seq);
-    return undefined;
-  }
-
-  get threadKey(): ThreadKey {
-    return this.#deps.threadKey;
-  }
-
-  /** True if the provider does not store the whole conversation, so that every request must contain it. */
-  get isOurs(): boolean {
-    return this.#meta.isOurs === true || this.#forgotten >= MAX_UNKNOWN_RESPONSES;
-  }
-
-  /** Records whether the provider knew the response that a request continued. */
-  recordProviderMemory(wasKnown: boolean): void {
-    this.#forgotten = wasKnown ? 0 : this.#forgotten + 1;
-  }
-
-  /** Marks the thread for all later requests, also after a restart. */
-  async mark(mark: Pick<ThreadMeta, "isOurs" | "hasRecallTools" | "arm">): Promise<void> {
-    if (Object.entries(mark).every(([name, value]) => this.#meta[name as keyof typeof mark] === value))
-      return;
-    this.#meta = { ...this.#meta, ...mark };
-    this.#storedMeta = undefined;
-    await this.session.update({ meta: encodeThreadMeta(this.#meta) });
-  }
-
-  /** True if its agent has tools, and so does actual work. */
-  get hasTools(): boolean {
-    return this.#meta.shape.tools.length > 0;
-  }
-
-  /** Makes this a secondary conversation, because another one has turned out to be the main one. */
-  demote(): void {
-    this.#kind = "aside";
-  }
-
-  /** Number of unfinished requests. */
-  get inFlight(): number {
-    return this.#progress.inFlight;
-  }
-
-  /** The messages of the line, after pending writes. */
-  async line(): Promise<readonly LineMessage[]> {
-    return (await this.conversation.readLineInTurn()).messages;
-  }
-
-  /** The facts that decide whether a request belongs to this thread; no promise if they are in memory. */
-  describeCandidate(lookup: CandidateLookup): ThreadCandidate | Promise<ThreadCandidate> {
-    const described = {
-      id: this.session.id,
-      kind: this.#kind,
-      meta: this.#meta,
-      progress: this.#progress,
-      mergedReplies: this.#mergedReplies,
-    };
-    const line = this.conversation.readRestoredLineInTurn(lookup.request.keys);
-    return line instanceof Promise
-      ? line.then((read) => describeCandidate(described, read, lookup))
-      : describeCandidate(described, line, lookup);
-  }
-
-  /** Splits replies that the client has joined, so that the request matches the line. */
-  splitMergedReplies(request: RequestMessages): RequestMessages | Promise<RequestMessages> {
-    return this.#mergedReplies.split(request, this.conversation.readLineInTurn());
-  }
-
-  /** Counts a request that is about to begin, so that concurrent ones see it. */
-  reserve(): void {
-    this.#progress.reserve();
-  }
-
-  /** True if the edited window violated a rule of the provider. */
-  isSuspect = false;
-
-  /** True if its person was advised to begin a new conversation, as far as this process knows. */
-  isAdvised = false;
-
-  /** Requests that no other window could repair. */
-  readonly hopeless = new HopelessRequests();
-
-  /** Its recall between requests. */
-  readonly recall = new ThreadRecall();
-
-  /** The instructions of its requests, as last stored with a response. */
-  storedLead: StoredLead | undefined;
-
-  /** The outcome of its last request; undefined if it must not be reused. */
-  lastSent: LastSentRequest | undefined;
-  /** The end of the log when it was last seen without any edit; undefined if it has edits, or if nobody has looked. */
-  uneditedSeq: number | undefined;
-
-  /** Records a request whose reply is pending. */
-  recordRequest({ list }: RequestMessages): void {
-    this.#progress.recordRequest(list.filter(({ isWithNext }) => !isWithNext).length);
-  }
-
-  /** Appends the messages of a request to the log. */
-  async appendRequest({ messages, chain }: CallRequest): Promise<PlacedMessages<RequestMessage>> {
-    const { list, cut } = messages;
-    if (chain?.afterEntry !== undefined) return this.conversation.takeMessagesAfter(chain.afterEntry, list);
-    if (chain) return this.conversation.takeNewMessages(list);
-    this.encodedMessages.keepFirst(cut.like !== undefined && cut.like === this.#body ? cut.same : 0);
-    this.recordRequest(messages);
-    const note = this.#noted.has(messages) ? undefined : this.#reminders.findNote(list);
-    if (note !== undefined) this.#noted.set(messages, 1);
-    this.#reminders.expect(list);
-    const calls = this.#replies.readLastCalls();
-    const given = restoreCallIds(
-      this.getLineMessages(messages),
-      calls instanceof Promise ? await calls : calls,
-    );
-    const placed = await this.conversation.takeAllMessages(given, this.#reminders.align);
-    if (note !== undefined)
-      this.conversation.recordAppended([await this.session.note(REMINDER_PREFIX + note)]);
-    return placed;
-  }
-
-  /** The messages of a request that belong to the line; excludes a reminder stored as a note. */
-  getLineMessages(messages: RequestMessages): readonly RequestMessage[] {
-    const { list } = messages;
-    return list.slice(0, list.length - (this.#noted.get(messages) ?? 0));
-  }
-
-  /** Records a complete reply. */
-  recordReply(message: MessageInput | undefined): void {
-    this.hopeless.forget();
-    if (message) this.#replies.add(message);
-  }
-
-  /** True if a reply with this key is among the latest ones. */
-  hasReplied(key: string): boolean {
-    return this.#replies.has(key);
-  }
-
-  /** Number of final messages of a request that look like reminders that the client will not repeat. */
-  countReminders({ list }: RequestMessages): number {
-    return this.#reminders.isReminder(list) ? 1 : 0;
+  /** The facts that decide whether a request belongs to this thread. */
+  async describeCandidate(lookup: CandidateLookup): Promise<ThreadCandidate> {
+    const { session, kind, meta, progress, messages } = this;
+    const line = await this.conversation.readRestoredLineInTurn(lookup.request.keys);
+    const described = { id: session.id, kind, meta, progress, mergedReplies: messages.mergedReplies };
+    return describeCandidate(described, line, lookup);
   }
 
   /** Approximate memory: the text of its window, and a fixed amount per message. */
   get sizeBytes(): number {
-    return BYTES_PER_THREAD + this.#windowBytes + this.#progress.requestLength * BYTES_PER_MESSAGE;
-  }
-
-  /** Records the size of its window. */
-  recordWindowSize(tokens: number, isEdited: boolean): void {
-    this.#windowBytes = tokens * (isEdited ? BYTES_PER_EDITED_TOKEN : BYTES_PER_TOKEN);
-  }
-
-  /** Records the kept body of its last request. */
-  recordKeptBody(body: CutBody | undefined): void {
-    this.#body = body;
-  }
-
-  prepareStored(message: MessageInput): Promise<void> | undefined {
-    return this.#deps.prepareStored([message]);
-  }
-
-  stored(message: MessageInput, key: string): MessageInput {
-    return this.#deps.stored(message, key);
-  }
-
-  /** Reports a complete reply. */
-  reportReply(text: string): Promise<void> | undefined {
-    return this.#deps.onReply(text);
-  }
-
-  /** Records the end of a request. */
-  recordEnd(wasDelivered: boolean): void {
-    this.#progress.recordEnd(wasDelivered);
+    return BYTES_PER_THREAD + this.sent.windowBytes + this.progress.requestLength * BYTES_PER_MESSAGE;
   }
 
   /** True once the thread is closed. */
@@ -297,5 +89,127 @@ export class Thread {
   close(): Promise<void> {
     this.#isClosed = true;
     return this.session.close();
+  }
+}
+
+/** The lookup that a candidate is described for; `opening` is its key. */
+export interface CandidateLookup {
+  readonly explicit: string | undefined;
+  readonly opening: string | undefined;
+  readonly request: KeyedMessages;
+}
+
+/** The parts of a thread that describe it. */
+interface DescribedThread {
+  readonly id: string;
+  readonly kind: ThreadKind;
+  readonly meta: ThreadMeta;
+  readonly progress: RequestProgress;
+  readonly mergedReplies: MergedReplies;
+}
+
+/** The facts that decide whether a request belongs to a thread with this line. */
+async function describeCandidate(
+  thread: DescribedThread,
+  { keys, roles, messages }: Pick<CachedLine, "keys" | "roles" | "messages">,
+  { explicit, opening, request }: CandidateLookup,
+): Promise<ThreadCandidate> {
+  const { id, kind, meta, progress, mergedReplies } = thread;
+  const isAlike = explicit === undefined && opening === meta.firstKey;
+  const line = { keys: isAlike ? replaceOpening(keys, meta.firstKey) : keys, roles };
+  const isSame = haveSameBeginning(line.keys, request.keys);
+  const runs = isSame ? [] : await mergedReplies.findRuns({ ...line, messages }, request);
+  const own = runs.length > 0 ? mergeRuns(line, request, runs) : line;
+  return {
+    id,
+    keys: own.keys,
+    roles: own.roles,
+    shape: meta.shape,
+    kind,
+    explicit,
+    agent: meta.agent,
+    ...progress.describe(roles, messages.at(-1)?.seq),
+  };
+}
+
+/** True if one of two lists begins with the other. */
+function haveSameBeginning(one: readonly string[], other: readonly string[]): boolean {
+  const length = Math.min(one.length, other.length);
+  for (let index = 0; index < length; index++) if (one[index] !== other[index]) return false;
+  return true;
+}
+
+/** The unfinished requests of a thread, and whether its last reply was delivered. */
+class RequestProgress {
+  readonly #session: Session;
+  #inFlight = 0;
+  #requestLength = 0;
+  #wasDelivered = true;
+  #brokenLength: number | undefined;
+  /** Seq of the last message that this process has written; a newer one on the line is another gateway's. */
+  #ownSeq = 0;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Number of unfinished requests. */
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  /** Number of messages of the last request. */
+  get requestLength(): number {
+    return this.#requestLength;
+  }
+
+  /** Counts a request that is about to begin, so that concurrent ones see it. */
+  reserve(): void {
+    this.#inFlight++;
+  }
+
+  /** Records a request whose reply is pending. */
+  recordRequest({ list }: RequestMessages): void {
+    const { length } = list.filter(({ isWithNext }) => !isWithNext);
+    const isAgain = !this.#wasDelivered && length >= this.#requestLength;
+    this.#brokenLength = isAgain ? (this.#brokenLength ?? this.#requestLength) : undefined;
+    this.#requestLength = length;
+    this.#wasDelivered = false;
+  }
+
+  /** Records the end of a request. */
+  recordEnd(wasDelivered: boolean): void {
+    this.#inFlight--;
+    this.#wasDelivered = wasDelivered;
+  }
+
+  /** Records the last message that this process has written; without one, the end of the log. */
+  async recordWritten(entry: EntryId | undefined): Promise<void> {
+    const written = entry === undefined ? undefined : parseEntryId(entry);
+    if (written && written.session !== this.#session.id) return;
+    this.#ownSeq = Math.max(this.#ownSeq, written?.seq ?? (await this.#session.head()).seq);
+  }
+
+  /** The facts by which a repeated request is recognized, for a line with these roles and the seq of its last message. */
+  describe(
+    roles: readonly string[],
+    lastSeq = 0,
+  ): Pick<ThreadCandidate, "lastRequestLength" | "isInFlight" | "lastReplyWasDelivered" | "brokenLength"> {
+    if (this.#inFlight === 0 && this.#ownSeq > 0 && lastSeq > this.#ownSeq) this.#forget();
+    // A line that another process left without a reply awaits a repetition of the same request.
+    const isLeftUnanswered = this.#requestLength === 0 && roles.length > 0 && roles.at(-1) !== "assistant";
+    return {
+      lastRequestLength: isLeftUnanswered ? roles.length : this.#requestLength,
+      isInFlight: this.#inFlight > 0,
+      lastReplyWasDelivered: this.#wasDelivered && !isLeftUnanswered,
+      brokenLength: this.#brokenLength,
+    };
+  }
+
+  /** Forgets the last request, because another gateway has continued the conversation since. */
+  #forget(): void {
+    this.#requestLength = 0;
+    this.#wasDelivered = true;
+    this.#brokenLength = undefined;
   }
 }

@@ -1,15 +1,17 @@
 import {
+  type AgentOptions,
   type ClientRequest,
+  Agent as HttpAgent,
   type IncomingMessage,
   type InformationEvent,
   request as requestHttp,
 } from "node:http";
-import { request as requestHttps } from "node:https";
+import { Agent as HttpsAgent, request as requestHttps, type AgentOptions as TlsOptions } from "node:https";
 import type { Socket } from "node:net";
-import type { AgentPair, ConnectionAgents } from "./connection-agents.ts";
-import type { RawHeaders } from "./raw-headers.ts";
+import { BoundedMap } from "../../base/bounded-map.ts";
+import { LonghaulError } from "../../index.ts";
 import { toUpstreamError, UpstreamError } from "./upstream-error.ts";
-import type { UpstreamUrl } from "./upstream-url.ts";
+import type { RawHeaders } from "./upstream-headers.ts";
 
 /** Maximum size of a response head. */
 const MAX_HEAD_BYTES = 64 * 1_024;
@@ -154,4 +156,163 @@ function createAbortError(signal: AbortSignal | undefined, { host }: UpstreamUrl
 
 function isEnded(error: Error & { readonly code?: string }): boolean {
   return error.code === "ECONNRESET" || error.code === "EPIPE";
+}
+
+/** The connections of a gateway to its upstreams. */
+export interface ConnectionAgents {
+  /** Reuse connections for later requests. */
+  readonly kept: AgentPair;
+  /** Open a new connection for each request. */
+  readonly fresh: AgentPair;
+}
+
+/** One agent per protocol. */
+interface AgentPair {
+  readonly http: HttpAgent;
+  readonly https: HttpsAgent;
+}
+
+/** Limits on connections. */
+export interface AgentsOptions {
+  /** Maximum number of connections per host, default 1,024; further requests wait. */
+  readonly maxSockets?: number;
+  /** Maximum number of idle connections kept per host, default 64. */
+  readonly maxFreeSockets?: number;
+  /** How long an idle connection is kept, default one minute. */
+  readonly keepAliveMs?: number;
+  /** Trusted certificates in PEM, replacing the default ones. */
+  readonly certificates?: string;
+}
+
+/** Creates the agents of one gateway; `closeAgents` closes them. */
+export function createAgents({
+  maxSockets = 1_024,
+  maxFreeSockets = 64,
+  keepAliveMs = 60_000,
+  certificates,
+}: AgentsOptions = {}): ConnectionAgents {
+  // Node's default of 250 ms per address of a host is too short for slow networks.
+  const plain: AgentOptions = { maxSockets, autoSelectFamilyAttemptTimeout: 2_000 };
+  const secure: TlsOptions = {
+    ...plain,
+    rejectUnauthorized: true,
+    ...(certificates === undefined ? {} : { ca: certificates }),
+  };
+  const kept: AgentOptions = { keepAlive: true, maxFreeSockets, timeout: keepAliveMs };
+  return {
+    kept: { http: new HttpAgent({ ...plain, ...kept }), https: new HttpsAgent({ ...secure, ...kept }) },
+    fresh: { http: new HttpAgent(plain), https: new HttpsAgent(secure) },
+  };
+}
+
+/** Closes all connections at once, including those in use. */
+export function closeAgents({ kept, fresh }: ConnectionAgents): void {
+  for (const { http, https } of [kept, fresh]) {
+    http.destroy();
+    https.destroy();
+  }
+}
+
+/** Status codes with which servers refuse a compression that they do not know, by that reason or as broken JSON. */
+const REFUSAL_STATUSES: ReadonlySet<number> = new Set([400, 415, 422]);
+
+/** Learns which upstreams accept compressed bodies. */
+export class PackedBodies {
+  /** One entry for each upstream of the configuration that has received a compressed body. */
+  readonly #accepts = new Map<string, boolean>();
+
+  /** True unless the upstream is known to refuse compressed bodies. */
+  mayAccept(upstream: string): boolean {
+    return this.#accepts.get(upstream) ?? true;
+  }
+
+  /** Records the reply to a compressed body; true if the body must be sent again without compression. */
+  mustUnpack(upstream: string, status: number): boolean {
+    if (status < 300) this.#accepts.set(upstream, true);
+    return !this.#accepts.has(upstream) && REFUSAL_STATUSES.has(status);
+  }
+
+  /** Records the reply to a body that was refused while it was compressed. */
+  recordUnpacked(upstream: string, status: number): void {
+    if (status < 300) this.#accepts.set(upstream, false);
+  }
+}
+
+/** The address of a request; path and query are sent exactly as given. */
+interface UpstreamUrl {
+  readonly protocol: "http:" | "https:";
+  readonly hostname: string;
+  readonly port: number;
+  /** Value of the Host header. */
+  readonly host: string;
+  /** Path and query. */
+  readonly path: string;
+}
+
+/**
+ * The address of `path` at an upstream. The version is the one in the base URL if it has one, none for ChatGPT's
+ * back-end, else "/v1"; the client's path may or may not begin with "/v1". `query` is kept byte for byte. Throws ARGUMENT_INVALID for an unsafe path or
+ * query or an invalid base URL.
+ */
+export function buildUpstreamUrl(
+  { baseUrl }: { readonly baseUrl: string },
+  path: string,
+  query = "",
+): UpstreamUrl {
+  if (!isSafePath(path)) throw createArgumentError("path", path);
+  if (!isSafeQuery(query)) throw createArgumentError("query", query);
+  let base = parsedBases.get(baseUrl);
+  if (!base) {
+    base = parseBase(baseUrl);
+    parsedBases.set(baseUrl, base);
+  }
+  const { protocol, hostname, port, host, path: start } = base;
+  // Google's paths have several versions, each with endpoints of its own.
+  if (GOOGLE_PATH.test(path))
+    return { protocol, hostname, port, host, path: `${start.replace(/\/v1[^/]*$/, "")}${path}${query}` };
+  return { protocol, hostname, port, host, path: `${start}${path.replace(/^\/v1(?=\/|$)/, "")}${query}` };
+}
+
+const GOOGLE_PATH = /^(?:\/upload)?\/v1(?:(?:alpha|beta\d?)\/|\/(?:projects|publishers)\/)/;
+
+/** A configuration has few upstreams, and each request names one of them. */
+const MAX_PARSED = 100;
+const parsedBases = new BoundedMap<string, UpstreamUrl>({ max: MAX_PARSED });
+
+/** The address of an upstream; its path ends with the version. */
+function parseBase(baseUrl: string): UpstreamUrl {
+  const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (base?.protocol !== "http:" && base?.protocol !== "https:")
+    throw createArgumentError("baseUrl", baseUrl);
+  const start = base.pathname.replace(/\/+$/, "");
+  const version = /\/v\d\w*(?:\/|$)|\/backend-api(?:\/|$)/.test(start) ? "" : "/v1";
+  return {
+    protocol: base.protocol,
+    hostname: base.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: Number(base.port) || (base.protocol === "https:" ? 443 : 80),
+    host: base.host,
+    path: `${start}${version}`,
+  };
+}
+
+function createArgumentError(option: string, value: string): LonghaulError {
+  const shown = JSON.stringify(value.slice(0, 80));
+  return new LonghaulError("ARGUMENT_INVALID", `${option} is ${shown}; it cannot be sent to an upstream.`, {
+    details: { option },
+  });
+}
+
+/** True if the path stays below its root in any way an upstream may decode it. */
+export function isSafePath(path: string): boolean {
+  if (!/^\/(?!\/)[!-~]*$/.test(path) || /[?#\\]/.test(path)) return false;
+  if (!/[.%]/.test(path)) return true;
+  const decoded = path.replace(/%(2e|2f|5c)/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return !/%(?:[01]|7f)/i.test(path) && !decoded.split(/[/\\]/).some((part) => part === "." || part === "..");
+}
+
+/** True for a query as written in a request target: empty, or "?" followed by allowed characters. */
+function isSafeQuery(query: string): boolean {
+  return query === "" || /^\?[!-"$-~\x80-\xff]*$/.test(query);
 }

@@ -1,10 +1,16 @@
-import type { UpstreamConfig } from "../config/config.ts";
-import { CHATGPT } from "../config/well-known-upstreams.ts";
+import { matchesName } from "../../team-entry.ts";
+import { FaultError } from "../../wire/fault-error.ts";
+import type { WireFault, WireName } from "../../wire/wire.ts";
+import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
+import { CHATGPT, VERTEX } from "../config/well-known-upstreams.ts";
 import type { Incoming } from "../door/incoming.ts";
-import { FaultError } from "../fault-error.ts";
+import type { Principal } from "../door/principal.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
-import { chooseUpstream } from "./choose-upstream.ts";
-import type { UpstreamServices } from "./upstream-services.ts";
+
+/** Services for choosing targets. */
+interface TargetServices {
+  readonly config: () => GatewayConfig;
+}
 
 /** The upstream and the model name for a request. */
 export interface Target {
@@ -23,11 +29,7 @@ const MILLION_BETA = /(?:^|,)\s*context-1m-/;
 const UNNAMED_MODEL = "unnamed";
 
 /** The target of a request. Throws `FaultError` if no upstream speaks the API, or if no model is named. */
-export function chooseTarget(
-  request: ParsedRequest,
-  incoming: Incoming,
-  services: Pick<UpstreamServices, "config">,
-): Target {
+export function chooseTarget(request: ParsedRequest, incoming: Incoming, services: TargetServices): Target {
   const { fields, messages } = request;
   // A request without messages must name a model.
   const isUnnamed = messages.list.length > 0 || typeof fields.all.prompt === "object";
@@ -41,13 +43,12 @@ export function chooseTarget(
 export function chooseModelTarget(
   clientModel: string | undefined,
   { request, route }: Pick<Incoming, "request" | "route">,
-  { config }: Pick<UpstreamServices, "config">,
+  { config }: TargetServices,
 ): Target {
   const { upstreams } = config();
   // Only ChatGPT's own back-end accepts the token of a ChatGPT login.
   const login = request.headers["chatgpt-account-id"] === undefined ? undefined : CHATGPT;
-  const own = upstreams.filter(({ name, apis }) => name === login && apis.includes(route.api));
-  const chosen = chooseUpstream(own.length > 0 ? own : upstreams, {
+  const chosen = chooseUpstream(findBoundUpstreams(upstreams, route, login), {
     api: route.api,
     model: clientModel === UNNAMED_MODEL ? undefined : clientModel,
   });
@@ -56,4 +57,154 @@ export function chooseModelTarget(
     throw new FaultError({ status: 400, kind: "invalid_request", message: 'The body names no "model".' });
   const isMillion = MILLION_BETA.test(String(request.headers["anthropic-beta"] ?? ""));
   return { upstream: chosen.upstream, model: chosen.model ?? clientModel, clientModel, isMillion };
+}
+
+/** The upstreams that may get a request: only one if its login or its path belongs to that one, else all. */
+export function findBoundUpstreams(
+  upstreams: readonly UpstreamConfig[],
+  { api, path }: Pick<Incoming["route"], "api" | "path">,
+  login?: string,
+): readonly UpstreamConfig[] {
+  const bound = login ?? (VERTEX_PATH.test(path) ? VERTEX : undefined);
+  const own = upstreams.filter(({ name, apis }) => name === bound && apis.includes(api));
+  return (own.length > 0 ? own : upstreams).map((upstream) => toRegion(upstream, path));
+}
+
+/** A path of Vertex AI, which names a project and a region. */
+const VERTEX_PATH = /\/projects\/[^/]+\/locations\/(?<location>[a-z0-9-]+)\//;
+const VERTEX_HOST = "https://aiplatform.googleapis.com";
+
+/** Vertex AI at the region that a path names; any other upstream stays as it is. */
+function toRegion(upstream: UpstreamConfig, path: string): UpstreamConfig {
+  const location = VERTEX_PATH.exec(path)?.groups?.location;
+  if (upstream.baseUrl !== VERTEX_HOST || location === undefined || location === "global") return upstream;
+  return { ...upstream, baseUrl: VERTEX_HOST.replace("//", `//${location}-`) };
+}
+
+/** The part of an upstream's configuration that decides the choice. */
+export type Upstream = Pick<UpstreamConfig, "name" | "baseUrl" | "apis" | "prefix" | "models" | "keyEnv">;
+
+/** The API and the model that a request asks for. */
+interface WantedModel {
+  readonly api: WireName;
+  /** The model as the client names it; undefined if the request names none. */
+  readonly model: string | undefined;
+}
+
+/** The upstream for a request, or the fault to report if there is none. */
+type ChosenUpstream<Kind extends Upstream = Upstream> =
+  | { readonly upstream: Kind; readonly model: string | undefined; readonly fault?: never }
+  | { readonly fault: WireFault };
+
+/**
+ * Chooses among the upstreams that speak the API: first by the longest matching prefix of the model, then by the best
+ * match in `models`, then the first upstream with neither, then the first of all. The returned `model` is the
+ * upstream's name for it.
+ */
+export function chooseUpstream<Kind extends Upstream>(
+  upstreams: readonly Kind[],
+  { api, model }: WantedModel,
+): ChosenUpstream<Kind> {
+  const speaking = upstreams.filter(({ apis }) => apis.includes(api));
+  if (model !== undefined) {
+    const prefixed = findLongest(speaking, ({ prefix }) =>
+      prefix && model.length > prefix.length && model.startsWith(prefix) ? prefix.length : 0,
+    );
+    if (prefixed) return { upstream: prefixed, model: model.slice(prefixed.prefix?.length) };
+    const listed = findLongest(speaking, ({ models = [] }) =>
+      Math.max(0, ...models.map((pattern) => measureMatch(pattern, model))),
+    );
+    if (listed) return { upstream: listed, model };
+  }
+  const upstream = speaking.find(({ prefix, models }) => !prefix && !models) ?? speaking[0];
+  return upstream ? { upstream, model } : { fault: createNoUpstreamFault(api, upstreams) };
+}
+
+/** An example upstream per API, for error messages. */
+const EXAMPLES: Readonly<Record<WireName, Pick<Upstream, "name" | "baseUrl" | "keyEnv">>> = {
+  anthropic: { name: "anthropic", baseUrl: "https://api.anthropic.com", keyEnv: "ANTHROPIC_API_KEY" },
+  "openai-chat": { name: "openai", baseUrl: "https://api.openai.com/v1", keyEnv: "OPENAI_API_KEY" },
+  "openai-responses": { name: "openai", baseUrl: "https://api.openai.com/v1", keyEnv: "OPENAI_API_KEY" },
+  google: { name: "gemini", baseUrl: "https://generativelanguage.googleapis.com", keyEnv: "GEMINI_API_KEY" },
+};
+
+/** The first item with the greatest length above 0. */
+function findLongest<Kind>(list: readonly Kind[], lengthOf: (one: Kind) => number): Kind | undefined {
+  let best: Kind | undefined;
+  let most = 0;
+  for (const one of list) {
+    const length = lengthOf(one);
+    if (length <= most) continue;
+    best = one;
+    most = length;
+  }
+  return best;
+}
+
+/** Length of the match between a pattern and a model; a full name beats any prefix pattern. */
+function measureMatch(pattern: string, model: string): number {
+  if (pattern === model) return model.length + 2;
+  return pattern.endsWith("*") && model.startsWith(pattern.slice(0, -1)) ? pattern.length : 0;
+}
+
+function createNoUpstreamFault(api: WireName, upstreams: readonly Upstream[]): WireFault {
+  const example = JSON.stringify({ ...EXAMPLES[api], apis: [api] });
+  const others = upstreams.map(({ name, apis }) => `${name} speaks ${apis.join(", ")}`).join("; ");
+  return {
+    status: 404,
+    kind: "not_found",
+    message:
+      `No upstream of this gateway speaks ${api}${others ? ` (${others})` : ""}. ` +
+      `Add ${JSON.stringify(api)} to "apis" of one that does, or add one to "upstreams", as ${example}.`,
+  };
+}
+
+/** The destination of a request; the model is undefined if the request names none. */
+interface WantedTarget {
+  readonly upstream: { readonly name: string; readonly prefix?: string | undefined };
+  readonly model: string | undefined;
+  readonly clientModel: string | undefined;
+}
+
+/** Throws `FaultError` if the person may not use the upstream, the model, or one that a request names in another field. */
+export function checkTargetAllowed(
+  principal: Principal,
+  target: WantedTarget,
+  findNamed: () => readonly string[] = () => [],
+): void {
+  checkUpstreamAllowed(principal, target.upstream);
+  const { name, models } = principal.person ?? {};
+  if (!models) return;
+  const { upstream, model, clientModel } = target;
+  const names = [model, clientModel].filter((one) => one !== undefined);
+  if (!mayUseModel(models, names))
+    throw createForbiddenFault(`${name} may not use ${describeModel(clientModel)}`, models);
+  for (const named of findNamed())
+    if (!names.includes(named) && !mayUseModel(models, [named, `${upstream.prefix ?? ""}${named}`]))
+      throw createForbiddenFault(`${name} may not use ${describeModel(named)}`, models);
+}
+
+/** Throws `FaultError` if the person may not use the upstream. */
+export function checkUpstreamAllowed({ person }: Principal, { name }: WantedTarget["upstream"]): void {
+  if (person?.upstreams && !person.upstreams.includes(name))
+    throw createForbiddenFault(`${person.name} may not use the upstream ${name}`, person.upstreams);
+}
+
+/** True if one of a model's names is allowed. */
+export function mayUseModel(allowed: readonly string[], names: readonly string[]): boolean {
+  return names.some((name) => allowed.some((pattern) => matchesName(pattern, name)));
+}
+
+function describeModel(model: string | undefined): string {
+  if (model === undefined) return "a request without a model";
+  return /^[\w.:/@-]{1,100}$/.test(model) ? `the model ${model}` : "that model";
+}
+
+function createForbiddenFault(reason: string, allowed: readonly string[]): FaultError {
+  const list = allowed.join(", ") || "none";
+  return new FaultError({
+    status: 403,
+    kind: "forbidden",
+    message: `${reason}; allowed: ${list}. An admin can change that (longhaul token set).`,
+  });
 }

@@ -1,7 +1,8 @@
 import { type ErrorCode, LonghaulError } from "../../index.ts";
+import type { WireFault } from "../../wire/wire.ts";
 
 /** The kind of a failure between the gateway and an upstream. */
-export type UpstreamReason =
+type UpstreamReason =
   /** The upstream could not be reached. */
   | "connect"
   /** The certificate of the upstream was not accepted. */
@@ -75,4 +76,20 @@ export function toCutError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
   const message = "The upstream closed the connection in the middle of its answer.";
   return new UpstreamError("reset", message, error ?? undefined);
+}
+
+const FAULTS: Readonly<Record<UpstreamReason, Pick<WireFault, "status" | "kind">>> = {
+  connect: { status: 502, kind: "unavailable" },
+  tls: { status: 502, kind: "unavailable" },
+  timeout: { status: 504, kind: "timeout" },
+  reset: { status: 502, kind: "unavailable" },
+  aborted: { status: 503, kind: "unavailable" },
+  idle: { status: 504, kind: "timeout" },
+  malformed: { status: 502, kind: "unavailable" },
+  "too-large": { status: 502, kind: "unavailable" },
+};
+
+/** The fault that reports a failure of an upstream to a client. */
+export function toUpstreamFault(error: UpstreamError, upstream: { readonly name: string }): WireFault {
+  return { ...FAULTS[error.reason], message: `${upstream.name}: ${error.message}` };
 }

@@ -2,8 +2,7 @@ import type { GatewayConfig } from "../config/config.ts";
 import type { Spans } from "../observe/spans.ts";
 import type { ReferencedItems } from "../request/referenced-items.ts";
 import type { ResponseIds } from "../thread/response-ids.ts";
-import type { ConnectionAgents } from "./connection-agents.ts";
-import type { PackedBodies } from "./packed-bodies.ts";
+import type { ConnectionAgents, PackedBodies } from "./send-upstream.ts";
 
 /** Services for requests to upstreams. */
 export interface UpstreamServices {

@@ -4,7 +4,7 @@ import { isLonghaulError, LonghaulError, throwIfAborted } from "../../model/erro
 import type { NewEntry, StoredEntry } from "../../store/entry-store.ts";
 import type { SessionRecord } from "../../store/session-store.ts";
 import type { Store } from "../../store/store.ts";
-import { findBodyBlobs } from "../body-blobs.ts";
+import { findBodyBlobs } from "../blobs.ts";
 import { decodeStoredBody } from "../entry-body.ts";
 
 const ENTRIES_PER_STEP = 256;

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Digest } from "../../model/blob.ts";
 import type { SessionId } from "../../model/entry.ts";
-import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
+import { isLonghaulError, LonghaulError, throwIfAborted } from "../../model/errors.ts";
+import type { TaskId } from "../../model/task.ts";
+import type { StoredEntry, Tombstone } from "../../store/entry-store.ts";
 import type { Store } from "../../store/store.ts";
+import type { TaskRecord } from "../../store/task-store.ts";
 import { SessionMover } from "./move-session.ts";
-import { moveIntakes, moveTasks, moveTeam } from "./move-work.ts";
-import { compareSession } from "./session-digest.ts";
 
 const HEADS_PER_PAGE = 500;
 /** Marks a target that a move has begun to fill; never expires. */
@@ -135,4 +136,140 @@ async function hasMore(from: Store, to: Store): Promise<boolean> {
     if (!record || (await to.entries.head(session)).seq < seq) return true;
   }
   return false;
+}
+
+const ENTRIES_PER_STEP = 256;
+
+/** A session that is the same in two stores. */
+interface ComparedSession {
+  /** SHA-256 over seq, time, kind and payload of all entries of the target. */
+  readonly digest: string;
+  readonly redacted: number;
+}
+
+/**
+ * Compares every entry of a session in the target with the source, and redacts entries there that the source has
+ * redacted; undefined if the source does not have the session. Throws STORE_FOREIGN at the first difference.
+ */
+async function compareSession(
+  from: Store,
+  to: Store,
+  session: SessionId,
+  signal: AbortSignal | undefined,
+): Promise<ComparedSession | undefined> {
+  if (!(await from.sessions.get(session))) return undefined;
+  const hash = createHash("sha256");
+  const { seq: head } = await to.entries.head(session);
+  let redacted = 0;
+  for (let next = 1; next <= head; ) {
+    throwIfAborted(signal);
+    const query = {
+      from: next,
+      to: Math.min(head, next + ENTRIES_PER_STEP - 1),
+      limit: ENTRIES_PER_STEP,
+      order: "ascending",
+    } as const;
+    const [here, there] = [await from.entries.read(session, query), await to.entries.read(session, query)];
+    const late: Tombstone[] = [];
+    for (let seq = next; seq <= query.to; seq++) {
+      const original = here[seq - next];
+      const copy = there[seq - next];
+      if (original?.seq !== seq || copy?.seq !== seq) throw createDifference(session, seq);
+      if (original.kind === "redacted" && copy.kind !== "redacted")
+        late.push({ seq, payload: original.payload });
+      else if (!isSame(original, copy)) throw createDifference(session, seq);
+      hash.update(`${seq} ${original.at} ${original.kind} ${original.payload.byteLength}\n`);
+      hash.update(original.payload);
+    }
+    if (late.length > 0) redacted += (await to.entries.redact(session, late)).entries;
+    next = query.to + 1;
+  }
+  return { digest: hash.digest("hex"), redacted };
+}
+
+function isSame(one: StoredEntry, other: StoredEntry): boolean {
+  return one.at === other.at && one.kind === other.kind && Buffer.compare(one.payload, other.payload) === 0;
+}
+
+function createDifference(session: SessionId, seq: number): LonghaulError {
+  return new LonghaulError(
+    "STORE_FOREIGN",
+    `Entry ${seq} of session ${JSON.stringify(session)} differs between the stores: the target has been written to by itself. Move into a new folder or schema. The source was not changed.`,
+    { details: { session, seq } },
+  );
+}
+
+const PAGE = 1_000;
+
+/** Copies foreign sources with their records; unchanged ones are skipped. Returns their number. */
+async function moveIntakes(from: Store, to: Store, signal: AbortSignal | undefined): Promise<number> {
+  const [source, target] = [from.transfer, to.transfer];
+  if (!source || !target) return 0;
+  let count = 0;
+  for (let after = ""; ; ) {
+    const page = await source.intakes({ after, limit: PAGE });
+    for (const intake of page) {
+      throwIfAborted(signal);
+      after = intake.name;
+      // Made after its session was copied; the next run has it.
+      if (!(await to.sessions.get(intake.session))) continue;
+      count++;
+      const known = await to.intakes.get(intake.name);
+      if (known?.stamp === intake.stamp) continue;
+      for (let last = ""; ; ) {
+        const records = await source.records(intake.name, { after: last, limit: PAGE });
+        await target.putRecords(intake, records);
+        if (records.length < PAGE) break;
+        last = records.at(-1)?.id ?? last;
+      }
+      // Last, so that a move that was stopped begins with this source again.
+      await target.putIntake(intake);
+    }
+    if (page.length < PAGE) return count;
+  }
+}
+
+/** Copies tasks, oldest first; unchanged ones are skipped. Returns their number. */
+async function moveTasks(from: Store, to: Store, signal: AbortSignal | undefined): Promise<number> {
+  if (!to.transfer) return 0;
+  const ids: TaskId[] = [];
+  for (let before: TaskId | undefined; ; ) {
+    const page: readonly TaskRecord[] = await from.tasks.list({
+      limit: PAGE,
+      ...(before !== undefined && { before }),
+    });
+    for (const { id } of page) ids.push(id);
+    if (page.length < PAGE) break;
+    before = page.at(-1)?.id;
+  }
+  let count = 0;
+  for (const id of ids.reverse()) {
+    throwIfAborted(signal);
+    const task = await from.tasks.get(id);
+    if (!task) continue;
+    const known = await to.tasks.get(id);
+    if (JSON.stringify(known) !== JSON.stringify(task)) {
+      try {
+        await to.transfer.putTask(task);
+      } catch (error) {
+        // Its session was made after the sessions were copied; the next run has it.
+        if (!isLonghaulError(error, "SESSION_NOT_FOUND")) throw error;
+        continue;
+      }
+    }
+    count++;
+  }
+  return count;
+}
+
+/** Copies people, budgets and the audit log, whose entries the target adds to those that it has. */
+async function moveTeam(from: Store, to: Store): Promise<void> {
+  if (!from.transfer || !to.transfer) return;
+  let known = 0;
+  for (;;) {
+    const page = await to.audit.list({ after: known, limit: PAGE });
+    known = page.at(-1)?.seq ?? known;
+    if (page.length < PAGE) break;
+  }
+  await to.transfer.putTeam(await from.transfer.team(known));
 }

@@ -2,9 +2,8 @@ import { z } from "zod";
 import { listProjectFolders } from "../../conversation/project-conversations.ts";
 import type { Hit, MemoryScope } from "../../index.ts";
 import { estimateText } from "../../window-entry.ts";
-import { formatPageCursor, parsePageCursor } from "../page-cursor.ts";
 import { findRunningConversation, isNamedSession } from "../running-conversation.ts";
-import { cursorSchema, pageOutput, whereSchema } from "../schemas.ts";
+import { cursorSchema, formatPageCursor, pageOutput, parsePageCursor, whereSchema } from "../schemas.ts";
 import { defineTool, type McpCall, refuseCall } from "../tool-definition.ts";
 
 /** Maximum tokens of a reply; the estimate may be a tenth too low. */

@@ -1,10 +1,7 @@
 import { setTimeout as after } from "node:timers/promises";
 import { throwIfAborted } from "../../model/errors.ts";
-import { ProviderError } from "../../provider/provider-error.ts";
-import { redactKeys } from "../../provider/redact-keys.ts";
-import { parseRetryAfterMs } from "../../provider/retry-after.ts";
-import { computeRetryDelay } from "../../provider/retry-delay.ts";
-import { isRetryable } from "../../provider/retryable.ts";
+import { ProviderError, redactKeys } from "../../provider/provider-error.ts";
+import { computeRetryDelay, isRetryable, parseRetryAfterMs } from "../../provider/retry-after.ts";
 import { resolveTimeouts } from "../../provider/timeouts.ts";
 import { watchCall } from "../../provider/watch-call.ts";
 import type { EmbedOptions } from "./embedder.ts";

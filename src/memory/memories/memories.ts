@@ -59,6 +59,8 @@ interface ChangeOptions {
 interface PinsQuery {
   /** The folder of the project that shows them, null if it is unknown; default: those of all projects. */
   readonly project?: string | null | undefined;
+  /** These memories in this order instead of the pins, also if they no longer hold; forgotten ones are left out. */
+  readonly ids?: readonly EntryId[] | undefined;
 }
 
 const MAX_AGENTS = 1_000;
@@ -154,8 +156,15 @@ export class Memories {
 
   /** The pins as a section of a prompt; undefined if there are none. */
   async pinSection(given: PinSectionOptions & PinsQuery = {}): Promise<string | undefined> {
-    const { project, ...options } = checkFields("options", given);
-    return renderPinSection(await this.pins(project === undefined ? {} : { project }), options);
+    const { project, ids, ...options } = checkFields("options", given);
+    if (ids === undefined)
+      return renderPinSection(await this.pins(project === undefined ? {} : { project }), options);
+    const chosen: RememberedFact[] = [];
+    for (const id of ids) {
+      const memory = await this.get(id);
+      if (memory) chosen.push(memory);
+    }
+    return renderPinSection(chosen, options);
   }
 
   /** Memories in their order, newest first unless they were moved: by default those that hold now and were not rejected. */

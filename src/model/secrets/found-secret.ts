@@ -1,3 +1,5 @@
+import type { TextCodes } from "../text-codes.ts";
+
 /** A secret in a text; `to` is exclusive. */
 export interface FoundSecret {
   readonly kind: string;
@@ -32,4 +34,16 @@ function joinSecrets(one: FoundSecret, other: FoundSecret): FoundSecret {
   const isOtherBetter = one.isCertain === other.isCertain ? lengthOf(other) > lengthOf(one) : other.isCertain;
   const best = isOtherBetter ? other : one;
   return { ...best, from: Math.min(one.from, other.from), to: Math.max(one.to, other.to) };
+}
+
+/** Whether a text contains a lower-case word at a position, in any case; several times as fast as a pattern. */
+export function standsAt(codes: TextCodes, at: number, word: string): boolean {
+  for (let index = 0; index < word.length; index++) {
+    if (small(codes[at + index] as number) !== word.charCodeAt(index)) return false;
+  }
+  return true;
+}
+
+function small(code: number): number {
+  return code >= 0x41 && code <= 0x5a ? code | 0x20 : code;
 }

@@ -5,7 +5,7 @@ const OTHER_NAMES =
   /(?<=names?|[_-]ids?|Ids?|url|uri|path|file|dir|types?|host|length|limits?|counts?|ttl|expiry|expires|expiration|expiresat|arn|header|prefix|suffix|version|field|label|placeholder|pattern|regex|policy|hash|sha256|digest|fingerprint|budget|usage|size|index|[_-]env|hint|error|message|cost|price|details|required|enabled|status|algorithm|storage|provider|scopes?|tokens|secrets|keys|passwords|credentials)$/iy;
 const OTHER_BEGINNINGS =
   /^(?:(?:max|min|num|total|input|output|prompt|completion|cached?|reasoning|next|prev|page|pagination|continuation|cancel|cancellation|sync|start|end|stop|eos|bos|pad|unk|special|delta|sub)[_-]?(?:page[_-]?)?tokens?|public|keyboard)/i;
-/** A value of only these characters is no template, except "xxxx", and is code only if it begins with a code word. */
+/** A value of only these characters is not a template, except "xxxx", and is code only if it begins with a code word. */
 const PLAIN = /^[\w+/=-]*$/;
 /** Placeholders to fill in, and marks of removed text. */
 const TEMPLATE = /\*\*\*|\.\.\.|…|•|<|>|\$\{|\$\(|\{\{|%\(|%s|\{[a-z_]*\}|xxxx/i;

@@ -1,8 +1,6 @@
 import { isLonghaulError } from "../../model/errors.ts";
-import { type ErrorReply, ProviderError } from "../provider-error.ts";
-import { redactKeys } from "../redact-keys.ts";
-import { parseRetryAfterMs } from "../retry-after.ts";
-import { isRetryable } from "../retryable.ts";
+import { type ErrorReply, ProviderError, redactKeys } from "../provider-error.ts";
+import { isRetryable, parseRetryAfterMs } from "../retry-after.ts";
 
 /** The provider of a failed call, and the secrets to redact. */
 interface FailedCallContext {

@@ -1,8 +1,13 @@
 import type { Clock } from "../../model/clock.ts";
 import type { SessionId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
-import type { AppendOutcome, AppendRequest, AppendResult, StoredEntry } from "../entry-store.ts";
-import { chooseEntryTime } from "../entry-time.ts";
+import {
+  type AppendOutcome,
+  type AppendRequest,
+  type AppendResult,
+  chooseEntryTime,
+  type StoredEntry,
+} from "../entry-store.ts";
 import { toKindNumber } from "../kind-numbers.ts";
 import { createPositionConflict } from "../refusals.ts";
 import { checkSeqRoom } from "../seq-limit.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Clock, systemClock } from "../../model/clock.ts";
@@ -18,11 +18,9 @@ import type { Database } from "./database.ts";
 import { Drafts } from "./drafts.ts";
 import { EntryWriter } from "./entry-writer.ts";
 import { Eraser } from "./eraser.ts";
-import { inspectLog } from "./inspect-log.ts";
 import { Intakes } from "./intakes.ts";
-import { Leases } from "./leases.ts";
+import { Leases, toLease } from "./leases.ts";
 import { SqliteMemory } from "./memory/sqlite-memory.ts";
-import { refuseLostLog } from "./refuse-lost-log.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SqliteBlobs } from "./sqlite-blobs.ts";
 import { SqliteEntries } from "./sqlite-entries.ts";
@@ -271,4 +269,71 @@ class SqliteStore implements Store {
 /** The inode of the file at a path; undefined if there is none. */
 function readInode(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
+}
+
+/**
+ * Throws STORE_CORRUPT if the log is empty or missing while blobs exist: with a new log, all of
+ * them would be collected.
+ */
+function refuseLostLog(folder: string): void {
+  const path = join(folder, "log.db");
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0 || !hasBlobs(join(folder, "blobs"))) return;
+  throw new LonghaulError(
+    "STORE_CORRUPT",
+    `${path} is empty or missing, but the blobs of a store are beside it; restore log.db from a backup, or move the folder "blobs" away to begin a new store. Nothing was changed.`,
+    { details: { path } },
+  );
+}
+
+function hasBlobs(folder: string): boolean {
+  return listNames(folder).some(
+    (name) => /^[0-9a-f]{2}$/.test(name) && listNames(join(folder, name)).length > 0,
+  );
+}
+
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+const MAX_MISSING = 1_000;
+const BLOBS_PER_STEP = 1_000;
+
+/** Describes the log database and compares its blobs with their files. */
+async function inspectLog(
+  db: Database,
+  files: BlobFiles,
+  now: number,
+): Promise<Omit<StoreInspection, "journalBytes" | "indexProblems">> {
+  const readNumber = (sql: string) => db.read(() => Object.values(db.prepare(sql).get() ?? {})[0] as number);
+  const pageBytes = await readNumber("PRAGMA page_size");
+  const leases = db.prepare("SELECT name, owner, expires_at FROM leases WHERE expires_at < ? LIMIT 1000");
+  return {
+    schemaVersion: await readNumber("PRAGMA user_version"),
+    freeBytes: (await readNumber("PRAGMA freelist_count")) * pageBytes,
+    blobs: await readNumber("SELECT count(*) FROM blobs"),
+    missingBlobs: await findMissingBlobs(db, files),
+    expiredLeases: await db.read(() => leases.all(now).map(toLease)),
+    drafts: await readNumber("SELECT count(*) FROM drafts"),
+  };
+}
+
+async function findMissingBlobs(db: Database, files: BlobFiles): Promise<readonly string[]> {
+  const page = db.prepare(
+    `SELECT digest, size_bytes FROM blobs WHERE digest > ? ORDER BY digest LIMIT ${BLOBS_PER_STEP}`,
+  );
+  const missing: string[] = [];
+  for (let after: Uint8Array = new Uint8Array(0); ; ) {
+    const rows = await db.read(() => page.all(after));
+    for (const row of rows) {
+      after = row.digest as Uint8Array;
+      const digest = Buffer.from(after).toString("hex");
+      if (files.sizeOf(digest) !== row.size_bytes) missing.push(digest);
+      if (missing.length === MAX_MISSING) return missing;
+    }
+    if (rows.length < BLOBS_PER_STEP) return missing;
+  }
 }

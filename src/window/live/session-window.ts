@@ -70,14 +70,6 @@ export class SessionWindow {
     this.#fitter.follower.takeWritten(entries);
   }
 
-  /** The window as it is, of a request that was sent before it could be fitted: nothing is edited. */
-  fitSent(): Promise<FittedWindow> {
-    return this.#queue.run(() => {
-      this.#extraTokens = 0;
-      return this.#fitter.look(false);
-    });
-  }
-
   /** The window as log and overlays define it now, whether it fits or not; changes nothing. */
   look(): Promise<FittedWindow> {
     return this.#queue.run(() => this.#fitter.look());

@@ -152,7 +152,7 @@ export class WindowFitter {
     });
   }
 
-  /** The window as log and overlays define it now, whether it fits or not; `dryRun` is false if it has been sent. */
+  /** The window as log and overlays define it now, whether it fits or not; `dryRun` is false if it is sent. */
   async look(dryRun = true): Promise<FittedWindow> {
     await this.#deps.flush();
     if (this.#deps.memories) await this.#readMemories(this.#deps.memories);

@@ -1,6 +1,7 @@
 import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
-import type { ToolCallPart, ToolResultPart } from "../../model/part.ts";
+import type { ToolCallPart } from "../../model/part.ts";
+import { listChanges } from "../../touch/list-changes.ts";
 import { getOwnText } from "../inline-tool-output.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
@@ -13,7 +14,7 @@ export interface PageCue {
   readonly question: string;
   /**
    * The source of the request: a person's question about something earlier, another question, other words of a person,
-   * the agent's plan, or a tool error.
+   * the agent's plan, or an edit whose text was not found.
    */
   readonly kind: "recall" | "question" | "statement" | "plan" | "error";
 }
@@ -45,8 +46,8 @@ const COMMAND = /^\/[a-z][\w:-]*(?:\s|$)/i;
 const DONE = /^(?:completed|done|cancelled)$/i;
 
 /**
- * The request at the end of a window: a new message by a person, a tool error, or a plan that the agent has just
- * written. Undefined if there is none.
+ * The request at the end of a window: a new message by a person, an edit whose text was not found, or a plan that the
+ * agent has just written. Undefined if there is none.
  */
 export function findPageCue(slots: readonly Slot[]): PageCue | undefined {
   const index = slots.findLastIndex(({ isNote }) => !isNote);
@@ -59,10 +60,11 @@ export function findPageCue(slots: readonly Slot[]): PageCue | undefined {
       : { index, question, kind: classifyQuestion(question) };
   }
   const results = last.message.parts.filter((part) => part.type === "tool-result");
-  const failed = results.find(({ isError }) => isError);
-  const error = failed && getOutputText(failed).slice(0, MAX_ERROR_CHARACTERS).trim();
-  if (error) return { index, question: error, kind: "error" };
   const call = slots[index - 1]?.message;
+  const missed = results.flatMap(({ callId, isError }) =>
+    isError && call ? findMissedText(call, callId) : [],
+  );
+  if (missed.length > 0) return { index, question: missed.join("\n"), kind: "error" };
   const plan = call && findPlan(call, new Set(results.map(({ callId }) => callId)));
   return plan ? { index, question: plan, kind: "plan" } : undefined;
 }
@@ -74,8 +76,13 @@ function classifyQuestion(text: string): PageCue["kind"] {
   return isQuestion ? "question" : "statement";
 }
 
-function getOutputText({ output }: ToolResultPart): string {
-  return output.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+/** The file of an edit that failed and the text that it looked for; of other errors, nothing that left explains them. */
+function findMissedText({ parts }: Message, callId: string): readonly string[] {
+  const call = parts.find((part) => part.type === "tool-call" && part.callId === callId);
+  if (call?.type !== "tool-call") return [];
+  return listChanges(call).flatMap(({ path, before }) =>
+    path === undefined || before === "" ? [] : [`${path}\n${before.slice(0, MAX_ERROR_CHARACTERS)}`],
+  );
 }
 
 /** The open steps of a plan: those in progress, or else the first three. */

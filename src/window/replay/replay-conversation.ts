@@ -2,7 +2,7 @@ import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { createArgumentError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import { getPathArgument, parseToolArguments } from "../../touch/call-arguments.ts";
-import { listReplacedTexts } from "../../touch/find-touches.ts";
+import { listReplacedTexts } from "../../touch/list-changes.ts";
 import type { Policy, PolicyRun } from "../policy.ts";
 import type { Slot } from "../slot.ts";
 import { countProtocolTokens, PROTOCOL, type Protocol } from "./protocol.ts";

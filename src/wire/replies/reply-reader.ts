@@ -3,7 +3,7 @@ import type { Usage } from "../../model/usage.ts";
 import { toArray, toObject, toText } from "../fields.ts";
 import type { ProviderFailure } from "../provider-failure.ts";
 import type { ReplyReader, WireEvent, WireObject } from "../wire.ts";
-import { parseObject } from "./parse-object.ts";
+import { parseJsonOrUndefined, parseObject } from "./parse-object.ts";
 
 /** A reply under construction, by the rules of one API. */
 export interface ReplyAssembly extends Omit<ReplyReader, "take" | "takeWhole" | "outputBytes"> {
@@ -46,14 +46,20 @@ class AssemblyReader implements ReplyReader {
     const value = this.#parse(data);
     if (!value) return;
     this.outputBytes += countBytes(value.delta) + countBytes(toArray(value.choices).map(getDelta));
+    this.outputBytes += countBytes(toArray(value.candidates));
     this.#assembly.takeEvent(toText(value.type) ?? event ?? "", value);
   }
 
   takeWhole(body: string): void {
-    const value = this.#parse(body);
-    if (!value) return;
-    this.outputBytes += countBytes(value.content ?? value.choices ?? value.output);
-    this.#assembly.takeBody(value);
+    this.#left -= body.length;
+    const parsed = this.#left < 0 ? undefined : parseJsonOrUndefined(body);
+    // Google streams a list of chunks to clients that do not ask for events.
+    for (const chunk of Array.isArray(parsed) ? parsed : [parsed]) {
+      const value = toObject(chunk);
+      if (!value) continue;
+      this.outputBytes += countBytes(value.content ?? value.choices ?? value.output ?? value.candidates);
+      this.#assembly.takeBody(value);
+    }
   }
 
   message(): MessageInput | undefined {
@@ -101,6 +107,7 @@ class AssemblyReader implements ReplyReader {
 /** Fields whose texts are not written by the model. */
 const FIXED_FIELDS: ReadonlySet<string> = new Set([
   ...["type", "id", "role", "signature", "encrypted_content", "stop_reason", "finish_reason"],
+  ...["thoughtSignature", "finishReason"],
 ]);
 
 function getDelta(choice: unknown): unknown {

@@ -14,7 +14,7 @@ export function capUsageAtPaths(
   paths: readonly (readonly string[])[],
   cap: UsageCap,
 ): string | undefined {
-  if (!data.includes('_tokens"')) return undefined;
+  if (!data.includes('_tokens"') && !data.includes('TokenCount"')) return undefined;
   const event = parseObject(data);
   if (!event) return undefined;
   let capped: WireObject = event;

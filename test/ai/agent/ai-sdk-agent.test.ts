@@ -17,7 +17,7 @@ const wholeLine = [
 ];
 
 describe("an agent of the AI SDK as a task", () => {
-  test("has every message in the log once, says what it used and returns its last words", async () => {
+  test("an agent of the AI SDK as a task has every message in the log once, says what it used and returns its last words", async () => {
     const { server, session, run } = await running();
     server.script(rome, reply({ text: "Fine.", usage: { input: 100, output: 10 } }));
     const { state, outcome } = await run();
@@ -208,7 +208,7 @@ describe("an agent of the AI SDK as a task", () => {
     expect((await lineOf(session)).slice(-2)).toEqual(["user: How is it?", "assistant: Fine."]);
   });
 
-  test("has its agent's memories with its instructions", async () => {
+  test("an agent of the AI SDK as a task has its agent's memories with its instructions", async () => {
     const { server, kernel, run } = await running();
     await kernel.memories("tester").remember("The user likes it warm.", { by: "user" });
     server.script(reply("Fine."));
@@ -218,7 +218,7 @@ describe("an agent of the AI SDK as a task", () => {
     });
   });
 
-  test("is refused with options that say nothing", async () => {
+  test("an agent of the AI SDK as a task is refused with options that say nothing", async () => {
     const { agent } = await running();
     expect(() => aiSdkAgent({} as never)).toThrow("kernel");
     expect(() => agent({ maxSteps: 0 })).toThrow("maxSteps is 0");

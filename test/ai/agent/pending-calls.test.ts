@@ -7,7 +7,7 @@ const result = (callId: string): ToolResultPart => ({ type: "tool-result", callI
 const said = (role: Message["role"], ...parts: Message["parts"]): Message => ({ role, parts });
 
 describe("calls without a result", () => {
-  test("are those of the last reply alone, whatever came behind it", () => {
+  test("calls without a result are those of the last reply alone, whatever came behind it", () => {
     const line = [
       said("assistant", call("old")),
       said("assistant", call("a"), call("b")),
@@ -25,7 +25,7 @@ describe("calls without a result", () => {
     expect(findPendingCalls([said("assistant", part)])).toEqual([{ callId: "big", name: "write" }]);
   });
 
-  test("are not those that the provider has carried out itself", () => {
+  test("calls without a result are not those that the provider has carried out itself", () => {
     expect(findCallsToRun(said("assistant", call("web"), result("web"), call("own")))).toEqual([
       { callId: "own", name: "read" },
     ]);

@@ -28,7 +28,7 @@ const INTERRUPTED = /^tool: Interrupted: .*look before you repeat it\.$/;
 
 describe("an agent of the AI SDK that is interrupted", () => {
   proofTest(
-    "by the death of its process goes on from the log, and its open call is told honestly",
+    "an agent of the AI SDK that is interrupted by the death of its process goes on from the log, and its open call is told honestly",
     async () => {
       const { server, plain } = await running();
       const path = testFolder();
@@ -54,7 +54,7 @@ describe("an agent of the AI SDK that is interrupted", () => {
     },
   );
 
-  test("by a move to the background goes on there, at once", async () => {
+  test("an agent of the AI SDK that is interrupted by a move to the background goes on there, at once", async () => {
     const { server, session, kernel, agent } = await running();
     const { slow, begun } = slowTool();
     server.script(calling("c1", "slow", {}), reply("Moved."));
@@ -74,7 +74,7 @@ describe("an agent of the AI SDK that is interrupted", () => {
     ]);
   });
 
-  test("by a kill stops its tools and says no more; the next task tells of the open call", async () => {
+  test("an agent of the AI SDK that is interrupted by a kill stops its tools and says no more; the next task tells of the open call", async () => {
     const { server, session, kernel, agent, run } = await running();
     const { slow, begun } = slowTool();
     server.script(calling("c1", "slow", {}, "I begin."));
@@ -93,7 +93,7 @@ describe("an agent of the AI SDK that is interrupted", () => {
     ]);
   });
 
-  test("by a kill in the midst of an answer lets the connection go and keeps what was streamed", async () => {
+  test("an agent of the AI SDK that is interrupted by a kill in the midst of an answer lets the connection go and keeps what was streamed", async () => {
     const { server, session, kernel, agent } = await running();
     server.script({ type: "stall-midway", reply: { text: "one two three four" }, afterEvents: 5 });
     const task = await kernel.tasks.start(agent(), "Count.", { session: session.id });
@@ -111,7 +111,7 @@ describe("an agent of the AI SDK that is interrupted", () => {
     expect((await outputs()).join("")).toMatch(/^(one two )?$/);
   });
 
-  test("after its last word and before its end does not ask again", async () => {
+  test("an agent of the AI SDK that is interrupted after its last word and before its end does not ask again", async () => {
     const { kernel, session, agent, server } = await running();
     const run = agent().run;
     const context = {

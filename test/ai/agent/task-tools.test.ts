@@ -69,7 +69,7 @@ describe("tasks that a model starts", () => {
     expect(told).toMatchObject({ message: { meta: { longhaul: "notice" } } });
   });
 
-  test("are told of in the next task, if no agent was there when they ended; and only once", async () => {
+  test("tasks that a model starts are told of in the next task, if no agent was there when they ended; and only once", async () => {
     const all = await running();
     const { server, session, kernel, run } = all;
     const { worker, end } = child();
@@ -90,7 +90,7 @@ describe("tasks that a model starts", () => {
     ]);
   });
 
-  test("that are waited for are told of by the wait alone", async () => {
+  test("tasks that a model starts that are waited for are told of by the wait alone", async () => {
     const all = await running();
     const { server, session, run } = all;
     const { worker, end } = child();
@@ -108,7 +108,7 @@ describe("tasks that a model starts", () => {
     expect(notices(line)).toHaveLength(0);
   });
 
-  test("can be looked at and killed, but only those of the agent's own", async () => {
+  test("tasks that a model starts can be looked at and killed, but only those of the agent's own", async () => {
     const all = await running();
     const { server, session, kernel, run } = all;
     const { worker } = child();
@@ -135,7 +135,7 @@ describe("tasks that a model starts", () => {
     expect((await other.status()).state).toBe("running");
   });
 
-  test("that do not exist cannot be started", async () => {
+  test("tasks that a model starts that do not exist cannot be started", async () => {
     const all = await running();
     const { server, session, run } = all;
     server.script(calling("c1", "start_task", { agent: "nobody", instructions: "x" }), reply("No."));

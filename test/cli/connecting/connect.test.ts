@@ -91,7 +91,7 @@ describe("connect", () => {
     const home = homeWith();
     const before = snapshotOf(home);
     const declined = await runHere(["connect", "--no-color"], { home, answer: "n" });
-    expect(declined.stdout).toContain(`    +   "env": {\n    +     "ANTHROPIC_BASE_URL": "${URL_NOW}"\n`);
+    expect(declined.stdout).toContain(`    +   "env": {\n    +     "ANTHROPIC_BASE_URL": "${URL_NOW}",\n`);
     expect(declined.stdout).toContain("    @ line");
     expect(declined.stdout).not.toContain("sk-ant-api03");
     expect(declined.stdout).toContain("Write these 7 changes? [y/N] Nothing was changed.");
@@ -115,10 +115,52 @@ describe("connect", () => {
     const shown = await runHere(["connect", "--yes"], { home });
     expect(shown.stdout).toContain("~/.claude/settings.json (new file)");
     const path = join(home, ".claude/settings.json");
-    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ env: { ANTHROPIC_BASE_URL: URL_NOW } });
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
+      env: { ANTHROPIC_BASE_URL: URL_NOW, _CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL: "1" },
+    });
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect((await runHere(["disconnect"], { home })).stdout).toContain("removed again");
     expect(readdirSync(join(home, ".claude"))).toEqual([]);
+  });
+
+  test("lets Claude Code take the gateway for Anthropic only where the upstream is Anthropic", async () => {
+    const files = { ".claude/settings.json": '{\n  "model": "opus"\n}\n' };
+    const settingsOf = async (env: Readonly<Record<string, string>>) => {
+      const home = homeWith(files);
+      expect((await runHere(["connect", "--yes", "claude-code"], { home, env })).code).toBe(0);
+      const written = JSON.parse(readHome(home, ".claude/settings.json"));
+      // The backups are not needed for the way back.
+      rmSync(join(home, ".longhaul"), { recursive: true });
+      await runHere(["disconnect"], { home });
+      expect(readHome(home, ".claude/settings.json")).toBe(files[".claude/settings.json"]);
+      return written.env;
+    };
+    expect(await settingsOf({})).toHaveProperty("_CLAUDE_CODE_ASSUME_FIRST_PARTY_BASE_URL", "1");
+    expect(await settingsOf({ LONGHAUL_UPSTREAM: "http://127.0.0.1:9999" })).toEqual({
+      ANTHROPIC_BASE_URL: URL_NOW,
+    });
+    expect(await settingsOf({ LONGHAUL_UPSTREAM_ANTHROPIC: "https://proxy.example.com" })).toEqual({
+      ANTHROPIC_BASE_URL: URL_NOW,
+    });
+  });
+
+  test("lets the doctor list every feature that a connected agent changes, with the remedy", async () => {
+    const home = homeWith({ ".claude/settings.json": "{}" });
+    const listed = async (env: Readonly<Record<string, string>>) => {
+      await runHere(["connect", "--yes", "claude-code"], { home, env });
+      const { value } = await jsonHere(["doctor"], { home, env });
+      return value.findings
+        .filter(({ area }: { readonly area: string }) => area === "agents")
+        .map(({ text }: { readonly text: string }) => text)
+        .join("\n");
+    };
+    const direct = await listed({});
+    expect(direct).toMatch(/Remote Control is refused; .*claude --settings/);
+    expect(direct).toContain("mid-conversation-system-clear-at");
+    expect(direct).not.toContain("prompt-caching-scope");
+    const other = await listed({ LONGHAUL_UPSTREAM: "http://127.0.0.1:9999" });
+    for (const feature of ["Remote Control", "prompt-caching-scope", "cache-diagnosis", "tool search"])
+      expect(other).toContain(feature);
   });
 
   test("finds an agent by its program, in folders that variables name", async () => {
@@ -161,7 +203,7 @@ describe("connect", () => {
     const codex = readHome(home, ".codex/config.toml");
     expect(codex).toContain('model_provider = "longhaul"\n\n[tui]');
     expect(codex).toContain(
-      '[model_providers.longhaul]\nname = "longhaul"\nbase_url = "http://127.0.0.1:5858/v1"\n',
+      '[model_providers.longhaul]\nname = "OpenAI"\nbase_url = "http://127.0.0.1:5858/v1"\n',
     );
     expect(codex).toContain('env_http_headers = { x-longhaul-token = "LONGHAUL_TOKEN" }');
     expect(JSON.stringify(snapshotOf(home))).not.toContain(token);
@@ -192,7 +234,9 @@ describe("connect", () => {
     expect(shown.code).toBe(0);
     expect(shown.stdout).toContain("--upstream azure=https://a.example/v1");
     expect(shown.stdout).toContain(`tick "Use custom base URL" and enter ${URL_NOW}`);
-    expect(shown.stdout).toContain("Gemini CLI cannot be connected. It speaks Google's own API");
+    expect(shown.stdout).toContain(
+      "Gemini CLI: only you can set this. With a key of your own, set GOOGLE_GEMINI_BASE_URL=",
+    );
     expect(shown.stdout).toContain(`OPENAI_BASE_URL=${URL_NOW}/v1`);
     expect(snapshotOf(home)).toEqual(before);
   });

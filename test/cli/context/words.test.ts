@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseMoment } from "../../../src/cli/context/parse-moment.ts";
-import { apportionColumns } from "../../../src/cli/context/render-window-bar.ts";
+import { parseMoment } from "../../../src/cli/commands/revert-command.ts";
+import { apportionColumns } from "../../../src/cli/context/render-context.ts";
 import { formatDollars } from "../../../src/cli/format-dollars.ts";
 import { formatTokenChange, parseTokensOption } from "../../../src/cli/tokens.ts";
-import { explainEdit } from "../../../src/cli/transcript/explain-edit.ts";
+import { explainEdit } from "../../../src/cli/transcript/describe-edit.ts";
 import { measureWidth } from "../../../src/cli/width.ts";
 import { wrapText } from "../../../src/cli/wrap-text.ts";
 import type { Receipt } from "../../../src/index.ts";
@@ -59,7 +59,7 @@ describe("words about windows", () => {
     expect(explainEdit({ reason: "compaction" })).toBe("compaction");
   });
 
-  test("are broken between words and lose none of them", () => {
+  test("words about windows are broken between words and lose none of them", () => {
     fc.assert(
       fc.property(
         fc.array(fc.stringMatching(/^[a-z]{1,9}$/)),

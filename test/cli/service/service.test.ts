@@ -28,7 +28,7 @@ function computerWith(program: "systemctl" | "launchctl", script = "") {
 const RUNNING = 'case "$2" in show) echo ActiveState=active; echo MainPID=42;; esac';
 
 describe("a service of systemd", () => {
-  test("is shown, installed after a yes, reported, and removed without a trace", async () => {
+  test("a service of systemd is shown, installed after a yes, reported, and removed without a trace", async () => {
     const { screen, readCalls, path, home } = computerWith("systemctl", RUNNING);
     const dry = await runHere(["service", "install", "--dry-run"], screen);
     expect(dry.stdout).toContain("    ExecStart=");
@@ -46,7 +46,9 @@ describe("a service of systemd", () => {
       "--user enable longhaul.service",
       "--user start longhaul.service",
     ]);
-    expect(readFileSync(path, "utf8")).toContain(`serve --store "${join(home, ".longhaul")}"`);
+    expect(readFileSync(path, "utf8")).toContain(
+      `serve --keep-histories --store "${join(home, ".longhaul")}"`,
+    );
     const again = await jsonHere(["service", "install", "--yes"], screen);
     expect(again.value).toMatchObject({ manager: "systemd", path, state: "unchanged" });
     const status = await jsonHere(["service", "status"], screen);
@@ -60,7 +62,7 @@ describe("a service of systemd", () => {
     expect((await jsonHere(["service", "status"], screen)).value).toMatchObject({ state: "not installed" });
   });
 
-  test("that does not start is undone, with the manager's own words", async () => {
+  test("a service of systemd that does not start is undone, with the manager's own words", async () => {
     const { screen, path } = computerWith(
       "systemctl",
       'case "$2" in start) echo "Failed to connect to bus" >&2; exit 1;; esac',
@@ -74,7 +76,7 @@ describe("a service of systemd", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("is updated in place, and a failed update returns to the earlier file", async () => {
+  test("a service of systemd is updated in place, and a failed update returns to the earlier file", async () => {
     const { screen, path, home, readCalls } = computerWith(
       "systemctl",
       `case "$2" in restart) [ -e "$0.broken" ] && exit 1;; esac\nexit 0`,
@@ -100,7 +102,7 @@ describe("a service of systemd", () => {
     expect(readCalls()).toEqual([]);
   });
 
-  test("is removed even if there is no manager any more; its agents are named", async () => {
+  test("a service of systemd is removed even if there is no manager any more; its agents are named", async () => {
     const { screen, path, home } = computerWith("systemctl");
     mkdirSync(join(home, ".claude"));
     await runHere(["connect", "--yes"], screen);
@@ -134,7 +136,7 @@ describe("a service of systemd", () => {
 describe("a service of launchd", () => {
   const STATE = 'case "$1" in print) printf "\\tstate = running\\n\\tpid = 7\\n";; esac';
 
-  test("is installed, reported and removed", async () => {
+  test("a service of launchd is installed, reported and removed", async () => {
     const { screen, readCalls, path } = computerWith("launchctl", STATE);
     const domain = `gui/${process.getuid?.()}`;
     expect((await jsonHere(["service", "install", "--yes"], screen)).value.state).toBe("installed");
@@ -146,7 +148,7 @@ describe("a service of launchd", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("has a property list that escapes odd paths", () => {
+  test("a service of launchd has a property list that escapes odd paths", () => {
     const text = buildLaunchdPlist({ program: "/a&b/<node>", args: ["serve"], home: "/h", store: "/s" });
     expect(text).toContain("<string>/a&amp;b/&lt;node&gt;</string>\n    <string>serve</string>");
     expect(text).toContain("<string>/s/gateway.log</string>");

@@ -23,7 +23,7 @@ const ran = (command: string, result: string, isError = false) =>
 
 describe("an extractive summary", () => {
   test.each(Object.entries({ cart, queue, research, login, suppliers }))(
-    "of %s passes the gate",
+    "an extractive summary of %s passes the gate",
     (_, source) => {
       for (const budgetTokens of [900, 2_000, 8_000]) {
         const { text } = extractSummary(source, { budgetTokens });
@@ -95,7 +95,7 @@ describe("an extractive summary", () => {
     expect(problems.join()).not.toContain("price is undefined");
   });
 
-  test("has the to-do list as last written, however it was written", () => {
+  test("an extractive summary has the to-do list as last written, however it was written", () => {
     const plan = (status: string) =>
       called(
         "",

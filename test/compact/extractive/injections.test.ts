@@ -44,7 +44,7 @@ function outside(text: string): string {
 }
 
 describe("orders in tool results", () => {
-  test("are fifty, each of which leaves a trace", () => {
+  test("orders in tool results are fifty, each of which leaves a trace", () => {
     expect(new Set(INJECTIONS).size).toBeGreaterThanOrEqual(50);
     expect(INJECTIONS.filter((injection) => traceOf(injection).length === 0)).toEqual([]);
   });

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect } from "vitest";
 import { parseSummary } from "../../../src/compact/contract/parse-summary.ts";
 import { isRoleMarker, sanitizeSummary } from "../../../src/compact/contract/sanitize-summary.ts";
-import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
-import { repairSummary } from "../../../src/compact/gate/repair-summary.ts";
+import { judgeSummary, repairSummary } from "../../../src/compact/gate/judge-summary.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { research } from "../conversations.ts";
 
@@ -41,7 +40,7 @@ const texts = fc.oneof(
 );
 
 describe("whatever a model returns", () => {
-  sizedTest("is judged without an error, and never passes as it is", () => {
+  sizedTest("whatever a model returns is judged without an error, and never passes as it is", () => {
     fc.assert(
       fc.property(texts, (summary) => {
         const verdict = judgeSummary({ source: research, summary });

@@ -3,7 +3,7 @@ import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
 import { GOOD } from "./good-summaries.ts";
 
 describe("summaries that are right", () => {
-  test("are at least thirty", () => {
+  test("summaries that are right are at least thirty", () => {
     expect(new Set(GOOD.map(({ text }) => text)).size).toBeGreaterThanOrEqual(30);
   });
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { extractSummary } from "../../../src/compact/extractive/extract-summary.ts";
-import { judgeSummary } from "../../../src/compact/gate/judge-summary.ts";
-import { repairSummary } from "../../../src/compact/gate/repair-summary.ts";
+import { judgeSummary, repairSummary } from "../../../src/compact/gate/judge-summary.ts";
 import { describeVerdict } from "../../../src/compact/gate/summary-verdict.ts";
 import { cart, queue } from "../conversations.ts";
 import { BAD } from "./bad-summaries.ts";
@@ -21,7 +20,7 @@ describe("a summary that lacks something", () => {
     },
   );
 
-  test("can be repaired when only sections, identifiers or asks are missing", () => {
+  test("a summary that lacks something can be repaired when only sections, identifiers or asks are missing", () => {
     const faults = new Set(
       repairable.filter(({ verdict }) => verdict.isRepairable).map(({ fault }) => fault),
     );

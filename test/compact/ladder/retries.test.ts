@@ -58,17 +58,20 @@ async function serve(script: readonly Answer[]) {
 }
 
 describe("a provider that asks to be left alone for a while", () => {
-  proofTest("is asked again no sooner than it said, three times in all, before the next rung", async () => {
-    const { session, askedAt } = await serve([{ status: 429, retryAfter: "1" }]);
-    const compacted = await session.compact({ model: "house/big", parts: 1 });
-    expect(compacted?.rung).toBe("extractive");
-    expect(askedAt).toHaveLength(3);
-    for (const [index, at] of askedAt.slice(1).entries())
-      expect(at - (askedAt[index] as number)).toBeGreaterThanOrEqual(995);
-    expect(compacted?.failed[0]?.reason).toContain("asked again after");
-  });
+  proofTest(
+    "a provider that asks to be left alone for a while is asked again no sooner than it said, three times in all, before the next rung",
+    async () => {
+      const { session, askedAt } = await serve([{ status: 429, retryAfter: "1" }]);
+      const compacted = await session.compact({ model: "house/big", parts: 1 });
+      expect(compacted?.rung).toBe("extractive");
+      expect(askedAt).toHaveLength(3);
+      for (const [index, at] of askedAt.slice(1).entries())
+        expect(at - (askedAt[index] as number)).toBeGreaterThanOrEqual(995);
+      expect(compacted?.failed[0]?.reason).toContain("asked again after");
+    },
+  );
 
-  test("is not waited for when it asks for more time than there is", async () => {
+  test("a provider that asks to be left alone for a while is not waited for when it asks for more time than there is", async () => {
     const { session, askedAt } = await serve([{ status: 429, retryAfter: "3600" }]);
     const compacted = await session.compact({ model: "house/big", parts: 1, deadlineMs: 1_800_000 });
     expect(compacted?.rung).toBe("extractive");
@@ -77,7 +80,7 @@ describe("a provider that asks to be left alone for a while", () => {
 });
 
 describe("a provider that fails for a moment", () => {
-  test("is asked again with a growing pause, and its summary is used", async () => {
+  test("a provider that fails for a moment is asked again with a growing pause, and its summary is used", async () => {
     const { session, askedAt } = await serve([{ status: 500 }, { status: 503 }, { status: 200 }]);
     const compacted = await session.compact({
       model: "house/big",
@@ -91,7 +94,7 @@ describe("a provider that fails for a moment", () => {
     expect(compacted?.rung).toBe("model");
   });
 
-  test("is not asked again for what it refuses for good", async () => {
+  test("a provider that fails for a moment is not asked again for what it refuses for good", async () => {
     const { session, askedAt } = await serve([{ status: 401 }]);
     expect((await session.compact({ model: "house/big", parts: 1 }))?.rung).toBe("extractive");
     expect(askedAt).toHaveLength(1);

@@ -45,7 +45,7 @@ describe("a summary beside a window", () => {
 - applyCoupon, PriceTable`);
   });
 
-  test("is left out if the window shows everything", () => {
+  test("a summary beside a window is left out if the window shows everything", () => {
     const whole = `Why is the coupon lost when a cart is saved? And keep the table of all prices. src/cart.ts src/price.ts
       const coupon = cart.coupon ?? undefined; saveCart applyCoupon PriceTable`;
     expect(dropShownLines(SUMMARY, [toSlot(1, whole)])).toBe("");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isWorthSummarizing, type SummaryPlace } from "../../../src/compact/plan/is-worth-summarizing.ts";
+import { isWorthSummarizing, type SummaryPlace } from "../../../src/compact/auto-compaction.ts";
 import type { CompactionState } from "../../../src/window/live/window-compactor.ts";
 import { modelFacts } from "../../../src/window-entry.ts";
 
@@ -19,7 +19,7 @@ describe("a summary before it is needed", () => {
     expect(isWorthSummarizing({ ...state, expectedCalls: 2 }, place, small)).toBe(false);
   });
 
-  test("does not pay for tool output, which an extract replaces without a model", () => {
+  test("a summary before it is needed does not pay for tool output, which an extract replaces without a model", () => {
     const work = { ...place, outputTokens: 58_000 };
     expect(isWorthSummarizing(state, work, small)).toBe(false);
     expect(isWorthSummarizing({ ...state, extractShare: undefined }, work, small)).toBe(true);
@@ -27,13 +27,13 @@ describe("a summary before it is needed", () => {
     expect(isWorthSummarizing(state, work, undefined)).toBe(true);
   });
 
-  test("has to pay for all that the model reads, also what has left the window", () => {
+  test("a summary before it is needed has to pay for all that the model reads, also what has left the window", () => {
     const calls = { ...state, expectedCalls: 12 };
     expect(isWorthSummarizing(calls, place, small)).toBe(true);
     expect(isWorthSummarizing(calls, { ...place, sourceTokens: 900_000 }, small)).toBe(false);
   });
 
-  test("has to pay for writing the rest of the window to the cache again", () => {
+  test("a summary before it is needed has to pay for writing the rest of the window to the cache again", () => {
     const later = { ...place, laterTokens: 400_000 };
     expect(isWorthSummarizing({ ...state, expectedCalls: 20 }, later, small)).toBe(false);
     expect(isWorthSummarizing({ ...state, expectedCalls: 20, isHot: false }, later, small)).toBe(true);

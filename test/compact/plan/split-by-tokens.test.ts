@@ -28,7 +28,7 @@ const call = (seq: number, tokens: number): readonly Slot[] => [
 ];
 
 describe("parts", () => {
-  test("are as large as the summariser's window allows, smaller where messages are large", () => {
+  test("parts are as large as the summariser's window allows, smaller where messages are large", () => {
     const small = Array.from({ length: 100 }, (_, at) => say(at, 100));
     const large = Array.from({ length: 5 }, (_, at) => say(at, 40_000));
     expect(computeChunkTokens(small, 100_000)).toBe(Math.floor((100_000 * 0.4) / 1.2));
@@ -102,8 +102,8 @@ describe("the need of a summary", () => {
 
   test("begins at a soft mark, and is due from the threshold or the number of messages on", () => {
     expect(chooseCompactionAction(state(50_000), {})).toBe("none");
-    expect(chooseCompactionAction(state(62_000), {})).toBe("prepare");
-    expect(chooseCompactionAction(state(75_000), {})).toBe("compact");
+    expect(chooseCompactionAction(state(66_000), {})).toBe("prepare");
+    expect(chooseCompactionAction(state(80_000), {})).toBe("compact");
     expect(chooseCompactionAction(state(50_000), { threshold: 50 })).toBe("compact");
     expect(chooseCompactionAction(state(1_000, 201), {})).toBe("compact");
     expect(chooseCompactionAction(state(1_000, 170), {})).toBe("prepare");
@@ -130,7 +130,7 @@ describe("the need of a summary", () => {
     expect(chooseCompactionAction(attempted(4_000, 20_000), {})).toBe("compact");
   });
 
-  test("is due after a number of turns, counted from the last attempt, unless a summary would free next to nothing", () => {
+  test("the need of a summary is due after a number of turns, counted from the last attempt, unless a summary would free next to nothing", () => {
     const talk = (turns: number, tokens = 6_000) => ({ ...state(tokens), turns });
     expect(chooseCompactionAction(talk(1_000), {})).toBe("none");
     expect(chooseCompactionAction(talk(7), { maxTurns: 10 })).toBe("none");

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { computeBootstrapInterval } from "../../../src/conversation/control/bootstrap-interval.ts";
+import { computeBootstrapInterval } from "../../../src/conversation/control/control-report.ts";
 
 /** Evenly spread values around a mean. */
 const spread = (count: number, mean: number) =>
@@ -19,7 +19,7 @@ describe("a bootstrap interval", () => {
     expect((few.high - few.low) / 2).toBeLessThan(2.3 * 0.091);
   });
 
-  test("of equal values has no width, and without values there is none", () => {
+  test("a bootstrap interval of equal values has no width, and without values there is none", () => {
     expect(computeBootstrapInterval([3, 3], [1, 1, 1])).toEqual({ difference: -2, low: -2, high: -2 });
     expect(computeBootstrapInterval([], [1]).low).toBeNaN();
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isCorrection } from "../../../src/conversation/control/is-correction.ts";
+import { isCorrection } from "../../../src/conversation/control/control-report.ts";
 
 test.each([
   "No, the other file.",

@@ -4,7 +4,7 @@ import {
   type CallEvent,
   type CallState,
   type CallTransition,
-} from "../../../src/gateway/call/call-state.ts";
+} from "../../../src/gateway/call/call-content.ts";
 
 /** How often a sequence of events frees the thread and the window. */
 function countFreed(events: readonly CallEvent[]) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { buildEditsPolicy } from "../../../src/gateway/call/edits-policy.ts";
+import { buildEditsPolicy } from "../../../src/gateway/call/build-call-request.ts";
 import { findAppliedEdits, withAppliedEdits } from "../../../src/gateway/reply/applied-edits.ts";
-import type { ContextEdit } from "../../../src/gateway/request/context-edit.ts";
+import type { ContextEdit } from "../../../src/gateway/request/context-management.ts";
 import type { MessageInput } from "../../../src/index.ts";
 import { longhaul, type Slot } from "../../../src/window-entry.ts";
 import { testKernel } from "../../support/kernel.ts";

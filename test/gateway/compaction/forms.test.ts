@@ -3,11 +3,14 @@ import { describe, expect, test } from "vitest";
 import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
 import { listPieceElements } from "../../../src/gateway/outgoing/outgoing-pieces.ts";
 import { buildPlainPieces } from "../../../src/gateway/outgoing/plain-pieces.ts";
-import { createSummaryInserter } from "../../../src/gateway/reply/summary-inserter.ts";
+import { createSummaryInserter } from "../../../src/gateway/reply/answer-with-summary.ts";
 import { type CutBody, cutBody } from "../../../src/gateway/request/cut-body.ts";
-import { findCompactions } from "../../../src/gateway/request/find-compactions.ts";
+import {
+  findCompactions,
+  splitAtSummary,
+  useClientHistory,
+} from "../../../src/gateway/request/find-compactions.ts";
 import { readMessages } from "../../../src/gateway/request/request-messages.ts";
-import { splitAtSummary, useClientHistory } from "../../../src/gateway/request/split-at-summary.ts";
 import { buildCompactionBlock } from "../../../src/wire/anthropic/compaction-block.ts";
 import type { WireObject } from "../../../src/wire/wire.ts";
 import { getWire } from "../../../src/wire/wires.ts";

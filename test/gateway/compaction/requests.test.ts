@@ -31,6 +31,29 @@ async function onlyLog(gateway: TestGateway) {
   return logOf(await gateway.kernel.session(main?.id));
 }
 
+describe("two conversations with the same summary", () => {
+  test("never get each other's words, whatever their clients have kept before it", async () => {
+    const { upstream, agent } = await startTalk();
+    const other = new TestAgent(agent.gateway);
+    for (const [own, name] of [
+      [agent, "crimson"],
+      [other, "emerald"],
+    ] as const) {
+      own.elements = [user(`Build a ${name} website.`), summed(text("Here it is."))];
+      await own.say(`Make the ${name} one rounder.`);
+    }
+    await agent.say("And the crimson one larger.");
+    other.elements = [summed(text("Here it is.")), user("Where is the emerald one?")];
+    await other.next();
+    const heard = upstream.heard.map(({ body }) => body.toString());
+    expect(heard).toHaveLength(4);
+    for (const [index, words] of heard.entries())
+      expect(words.includes("crimson") && words.includes("emerald"), `request ${index}`).toBe(false);
+    expect(heard[1]).not.toContain("crimson");
+    expect(heard[3]).not.toContain("crimson");
+  });
+});
+
 describe("a summary that was made elsewhere", () => {
   test("goes out as words of the user in place of what stands before it, which stays in the log", async () => {
     const { upstream, gateway, agent } = await startTalk();

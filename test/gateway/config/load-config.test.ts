@@ -37,11 +37,17 @@ describe("a configuration", () => {
       host: "127.0.0.1",
       port: 4747,
       policy: "longhaul",
-      threshold: 75,
+      threshold: 80,
       dryRun: false,
     });
     expect(config.tokens).toEqual([]);
-    expect(config.upstreams.map(({ name }) => name)).toEqual(["anthropic", "openai", "chatgpt"]);
+    expect(config.upstreams.map(({ name }) => name)).toEqual([
+      "anthropic",
+      "openai",
+      "chatgpt",
+      "gemini",
+      "vertex",
+    ]);
     expect(warnings).toEqual([]);
     expect(new Set(Object.values(sources))).toEqual(new Set(["defaults"]));
     expect(path).toBeUndefined();

@@ -24,8 +24,14 @@ const named = (name: string, options?: Parameters<typeof load>[0]) =>
   upstreamsOf(options).find((one) => one.name === name);
 
 describe("the usual upstreams", () => {
-  test("are those whose keys or addresses are set, and always Anthropic, OpenAI and ChatGPT", () => {
-    expect(upstreamsOf().map(({ name }) => name)).toEqual(["anthropic", "openai", "chatgpt"]);
+  test("are those whose keys or addresses are set, and always those that take the client's own key", () => {
+    expect(upstreamsOf().map(({ name }) => name)).toEqual([
+      "anthropic",
+      "openai",
+      "chatgpt",
+      "gemini",
+      "vertex",
+    ]);
     const env = {
       GOOGLE_API_KEY: "k",
       OPENROUTER_API_KEY: "k",
@@ -36,6 +42,8 @@ describe("the usual upstreams", () => {
       "anthropic",
       "openai",
       "chatgpt",
+      "gemini",
+      "vertex",
       "google",
       "openrouter",
       "ollama",
@@ -80,6 +88,8 @@ describe("addresses by option and variable", () => {
       ["anthropic", "http://127.0.0.1:1"],
       ["openai", "http://127.0.0.1:3"],
       ["chatgpt", "https://chatgpt.com/backend-api/codex"],
+      ["gemini", "https://generativelanguage.googleapis.com"],
+      ["vertex", "https://aiplatform.googleapis.com"],
     ]);
     expect(all[0]?.keyEnv).toBe("ANTHROPIC_API_KEY");
   });
@@ -89,7 +99,7 @@ describe("addresses by option and variable", () => {
       {
         name: "upstream",
         baseUrl: "http://127.0.0.1:8080",
-        apis: ["anthropic", "openai-chat", "openai-responses"],
+        apis: ["anthropic", "openai-chat", "openai-responses", "google"],
         contextManagement: "gateway",
       },
     ]);

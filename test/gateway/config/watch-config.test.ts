@@ -60,7 +60,7 @@ describe("a configuration that is followed", () => {
     seen = next();
     rmSync(path);
     await seen;
-    expect(live.current()).toMatchObject({ threshold: 75, dryRun: false });
+    expect(live.current()).toMatchObject({ threshold: 80, dryRun: false });
   });
 
   test("stays as it was while the file is not valid, and says what is wrong", () => {

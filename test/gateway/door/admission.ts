@@ -1,7 +1,6 @@
 import { admit } from "../../../src/gateway/door/admit.ts";
-import type { DoorConfig } from "../../../src/gateway/door/door-config.ts";
 import type { Principal } from "../../../src/gateway/door/principal.ts";
-import type { RequestHead } from "../../../src/gateway/door/request-head.ts";
+import type { DoorConfig, RequestHead } from "../../../src/gateway/door/request-head.ts";
 import { doorConfig } from "./door-config.ts";
 
 export const TOKEN = "t0ken-Aq7Zk2Wm9Xc4Vb1Nn8Ll";

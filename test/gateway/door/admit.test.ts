@@ -177,7 +177,7 @@ test("methods that nobody needs are refused with those that are allowed", () => 
   expect(admit(got, doorConfig())).toMatchObject({
     fault: { status: 405 },
     headers: { allow: "POST" },
-    api: undefined,
+    api: "anthropic",
   });
 });
 

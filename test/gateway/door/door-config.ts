@@ -1,6 +1,9 @@
-import type { DoorConfig, DoorLimits } from "../../../src/gateway/door/door-config.ts";
-import type { RequestHead } from "../../../src/gateway/door/request-head.ts";
-import { groupHeaders } from "../../../src/gateway/door/request-head.ts";
+import {
+  type DoorConfig,
+  type DoorLimits,
+  groupHeaders,
+  type RequestHead,
+} from "../../../src/gateway/door/request-head.ts";
 
 const LIMITS: DoorLimits = {
   maxBodyBytes: 1_000_000,

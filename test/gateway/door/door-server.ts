@@ -2,12 +2,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { admit } from "../../../src/gateway/door/admit.ts";
-import { discardBody } from "../../../src/gateway/door/discard-body.ts";
-import type { DoorConfig } from "../../../src/gateway/door/door-config.ts";
-import { guardServer, type ServerGuard } from "../../../src/gateway/door/guard-server.ts";
-import { type BodyReadResult, readRequestBody } from "../../../src/gateway/door/read-body.ts";
-import { readRequestHead } from "../../../src/gateway/door/request-head.ts";
-import { buildServerOptions } from "../../../src/gateway/door/server-options.ts";
+import { buildServerOptions, guardServer, type ServerGuard } from "../../../src/gateway/door/guard-server.ts";
+import { type BodyReadResult, discardBody, readRequestBody } from "../../../src/gateway/door/read-body.ts";
+import { type DoorConfig, readRequestHead } from "../../../src/gateway/door/request-head.ts";
 
 /** A server with a door that only measures bodies. */
 export interface DoorServer extends AsyncDisposable {

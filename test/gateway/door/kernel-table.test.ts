@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { KernelTable } from "../../../src/gateway/door/kernel-table.ts";
+import { KernelTable } from "../../../src/gateway/door/peer-user.ts";
 import { testFolder } from "../../support/folder.ts";
 
 test("each caller gets a text that is no older than its call, and callers share reads", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseTarget } from "../../../src/gateway/door/request-target.ts";
+import { parseTarget } from "../../../src/gateway/door/admit.ts";
 
 test.each([
   ["/v1/messages", "/v1/messages", ""],

@@ -52,10 +52,27 @@ describe("a path", () => {
     ["/model/anthropic.claude-sonnet-4-5-v1%3A0/invoke-with-response-stream", "Bedrock"],
     ["/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fx/converse", "Bedrock"],
     ["/v1/projects/p/locations/l/publishers/anthropic/models/claude-sonnet-4-5:streamRawPredict", "Vertex"],
-    ["/v1beta/models/gemini-2.5-pro:streamGenerateContent", "Gemini"],
     ["/openai/deployments/gpt-4o/chat/completions", "Azure"],
   ])("%s is an API of %s, which is named and not forwarded", (path, name) => {
     expect(findRoute("POST", path)).toEqual({ type: "unknown", foreign: expect.stringContaining(name) });
+  });
+
+  test("of Google names the model and the form of the reply", () => {
+    const path = "/v1beta/models/gemini-2.5-pro:streamGenerateContent";
+    const streamed = {
+      type: "api",
+      api: "google",
+      action: "create",
+      model: "gemini-2.5-pro",
+      isStreamed: true,
+    };
+    expect(findRoute("POST", path)).toEqual({ ...streamed, path });
+    expect(findRoute("POST", `/google${path}`)).toEqual({ ...streamed, path });
+    const vertex = "/v1/projects/p/locations/l/publishers/google/models/gemini-2.5-pro:generateContent";
+    expect(findRoute("POST", vertex)).toEqual({ ...streamed, isStreamed: false, path: vertex });
+    for (const other of ["/v1beta/interactions", "/v1beta/cachedContents/x", "/upload/v1beta/files"])
+      expect(findRoute("POST", other)).toEqual({ type: "pass", api: "google", path: other });
+    expect(findRoute("POST", "/v1beta/openai/chat/completions")).toMatchObject({ api: "openai-chat" });
   });
 
   test("that several providers have goes where the client speaks to", () => {
@@ -93,7 +110,7 @@ describe("a path", () => {
   });
 
   test("with a method that it does not know says which it does", () => {
-    expect(findRoute("GET", "/v1/messages")).toEqual({ type: "unknown", allow: ["POST"] });
+    expect(findRoute("GET", "/v1/messages")).toEqual({ type: "unknown", allow: ["POST"], api: "anthropic" });
     expect(findRoute("POST", "/metrics")).toEqual({ type: "unknown", allow: ["GET", "HEAD"] });
     expect(findRoute("PUT", "/v1/files")).toMatchObject({ type: "unknown", allow: expect.anything() });
   });

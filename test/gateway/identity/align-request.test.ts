@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { alignRequest, type KeyedMessages } from "../../../src/gateway/identity/align-request.ts";
+import { alignRequest, type KeyedMessages } from "../../../src/gateway/identity/choose-thread.ts";
 import {
   buildReminderMark,
   canBeReminder,
   countSimilarReminders,
   type ReminderMark,
-} from "../../../src/gateway/identity/reminder-mark.ts";
+} from "../../../src/gateway/thread/reminders.ts";
 import type { Role } from "../../../src/index.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 

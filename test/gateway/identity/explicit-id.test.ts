@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { detectClient } from "../../../src/gateway/identity/client-name.ts";
-import { findExplicitId } from "../../../src/gateway/identity/explicit-id.ts";
+import { detectClient, findExplicitId } from "../../../src/gateway/identity/explicit-id.ts";
 
 const SESSION = "590581d7-b8b4-47fb-aa8a-db9ca653cc43";
 const idOf = (headers: Record<string, string>, fields = {}) => findExplicitId({ headers, fields })?.id;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
-import { buildOpeningKey, replaceOpening } from "../../../src/gateway/identity/opening-key.ts";
+import { buildOpeningKey, replaceOpening } from "../../../src/gateway/identity/session-ids.ts";
 import type { MessageInput } from "../../../src/index.ts";
 
 const REMINDER = "<system-reminder>\nToday is Sunday.\n</system-reminder>";

@@ -2,10 +2,10 @@ import { type AgentShape, buildShape } from "../../../src/gateway/identity/agent
 import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
 import {
   chooseThread,
+  findKnownConversation,
   type ThreadCandidate,
   type ThreadKind,
 } from "../../../src/gateway/identity/choose-thread.ts";
-import { findKnownConversation } from "../../../src/gateway/identity/find-known-conversation.ts";
 import { findSummaryIndex } from "../../../src/gateway/identity/find-summary.ts";
 import { detectRequestKind, type RequestKind } from "../../../src/gateway/identity/request-kind.ts";
 import type { MessageInput, Role } from "../../../src/index.ts";

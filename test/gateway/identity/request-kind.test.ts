@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RequestFacts } from "../../../src/gateway/identity/request-facts.ts";
-import { detectRequestKind } from "../../../src/gateway/identity/request-kind.ts";
+import { detectRequestKind, type RequestFacts } from "../../../src/gateway/identity/request-kind.ts";
 import type { MessageInput } from "../../../src/index.ts";
 
 const TOOLS = ["read", "write"];

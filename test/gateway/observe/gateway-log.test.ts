@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createGatewayLog, type GatewayLogOptions } from "../../../src/gateway/observe/gateway-log.ts";
-import type { LogFields, LogLevel } from "../../../src/gateway/observe/log-line.ts";
+import {
+  createGatewayLog,
+  type GatewayLogOptions,
+  type LogFields,
+  type LogLevel,
+} from "../../../src/gateway/observe/gateway-log.ts";
 
 function logged(options: Partial<GatewayLogOptions> = {}) {
   const lines: string[] = [];

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openMemoryExport } from "../../../src/gateway/observe/memory-export.ts";
+import { openMemoryExport } from "../../../src/gateway/observe/memory-metrics.ts";
 import { openKernel } from "../../../src/index.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { quiet, startGateway } from "../../support/gateway.ts";

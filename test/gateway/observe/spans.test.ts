@@ -1,8 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { CallStart } from "../../../src/gateway/observe/span-attributes.ts";
-import { openSpans } from "../../../src/gateway/observe/spans.ts";
-import { formatTraceParent, parseTraceParent } from "../../../src/gateway/observe/traceparent.ts";
+import {
+  type CallStart,
+  formatTraceParent,
+  openSpans,
+  parseTraceParent,
+} from "../../../src/gateway/observe/spans.ts";
 import { NO_SAVINGS } from "../../../src/window-entry.ts";
 import { proofTest } from "../../support/proof.ts";
 import { startReceiver } from "./receiver.ts";

@@ -6,8 +6,7 @@ import { findNewViolations } from "../../../src/gateway/outgoing/check-rules.ts"
 import { moveLostMarkers } from "../../../src/gateway/outgoing/move-markers.ts";
 import { encodePieces, listPieceElements } from "../../../src/gateway/outgoing/outgoing-pieces.ts";
 import { findRepeatedRoles } from "../../../src/gateway/outgoing/role-rules.ts";
-import { cutBody } from "../../../src/gateway/request/cut-body.ts";
-import type { OutgoingPiece } from "../../../src/gateway/request/outgoing-piece.ts";
+import { cutBody, type OutgoingPiece } from "../../../src/gateway/request/cut-body.ts";
 import { readMessages } from "../../../src/gateway/request/request-messages.ts";
 import type { WireName, WireObject } from "../../../src/wire/wire.ts";
 import { getWire } from "../../../src/wire/wires.ts";

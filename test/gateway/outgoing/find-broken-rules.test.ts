@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import { countLeadMarkers } from "../../../src/gateway/outgoing/count-lead-markers.ts";
 import { findBrokenRules } from "../../../src/gateway/outgoing/find-broken-rules.ts";
 import { moveLostMarkers } from "../../../src/gateway/outgoing/move-markers.ts";
-import { type CutBody, cutBody } from "../../../src/gateway/request/cut-body.ts";
-import type { OutgoingPiece } from "../../../src/gateway/request/outgoing-piece.ts";
+import { type CutBody, cutBody, type OutgoingPiece } from "../../../src/gateway/request/cut-body.ts";
 import type { WireObject } from "../../../src/wire/wire.ts";
 
 const mark = { cache_control: { type: "ephemeral" } };

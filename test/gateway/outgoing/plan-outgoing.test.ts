@@ -1,8 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Conversation, type PlacedMessage } from "../../../src/conversation/conversation.ts";
-import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
-import { addMessageKey, getMessageKey } from "../../../src/gateway/identity/message-key.ts";
+import {
+  addMessageKey,
+  buildCanonicalKey,
+  getMessageKey,
+} from "../../../src/gateway/identity/canonical-key.ts";
 import { type IndexedMessage, planOutgoing } from "../../../src/gateway/outgoing/plan-outgoing.ts";
 import type { Message, MessageInput } from "../../../src/index.ts";
 import type { Policy, Slot } from "../../../src/window-entry.ts";

@@ -1,10 +1,12 @@
 import fc from "fast-check";
-import { cutBody } from "../../../src/gateway/request/cut-body.ts";
-import type { OutgoingPiece } from "../../../src/gateway/request/outgoing-piece.ts";
+import { cutBody, type OutgoingPiece } from "../../../src/gateway/request/cut-body.ts";
 import { type RequestMessages, readMessages } from "../../../src/gateway/request/request-messages.ts";
 import type { Role } from "../../../src/index.ts";
 import type { WireName, WireObject } from "../../../src/wire/wire.ts";
 import { getWire } from "../../../src/wire/wires.ts";
+
+/** The APIs with tools of the gateway. */
+type OlderWireName = Exclude<WireName, "google">;
 
 /** Fate of a message, or of a call with its result. */
 type Fate = "stays" | "leaves" | "changes";
@@ -39,7 +41,7 @@ export interface EditedRequest {
 }
 
 /** A request of one API with the edits of the exchanges; `later` unedited exchanges follow. */
-export function editedRequest(api: WireName, given: readonly Exchange[], later = 0): EditedRequest {
+export function editedRequest(api: OlderWireName, given: readonly Exchange[], later = 0): EditedRequest {
   const elements: WireObject[] = [];
   const pieces: OutgoingPiece[] = [];
   const texts: string[] = [];
@@ -99,7 +101,7 @@ interface Writer {
   step(id: string, words: string | undefined, isThinking: boolean): readonly WireObject[];
 }
 
-const WRITERS: Readonly<Record<WireName, Writer>> = {
+const WRITERS: Readonly<Record<OlderWireName, Writer>> = {
   anthropic: {
     says: (role, text, isPlain) => ({ role, content: isPlain ? text : [{ type: "text", text }] }),
     step: (id, words, isThinking) => [

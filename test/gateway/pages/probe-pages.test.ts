@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ApiDeps } from "../../../src/api/index.ts";
-import { LazyApi } from "../../../src/gateway/lazy-api.ts";
+import { LazyApi } from "../../../src/gateway/pages/lazy-api.ts";
 import { buildReadyPage } from "../../../src/gateway/pages/probe-pages.ts";
 import { ask, startGateway } from "../../support/gateway.ts";
 

@@ -14,7 +14,7 @@ const WINDOW = 24_000;
 
 /** An agent that works turn by turn and keeps the bodies that it sent. */
 async function startWork(
-  api: WireName,
+  api: Exclude<WireName, "google">,
   config: { readonly recall?: string } = {},
   { assumedWindow = WINDOW, bytesPerToken = 4 } = {},
 ) {

@@ -9,7 +9,11 @@ import type { WireName } from "../../../src/wire/wire.ts";
 import { getWire } from "../../../src/wire/wires.ts";
 import { readTool, requestOf, userSays } from "./talk.ts";
 
-async function offers(api: WireName, rest: object, said = [userSays("Hello.")]): Promise<boolean> {
+async function offers(
+  api: Exclude<WireName, "google">,
+  rest: object,
+  said = [userSays("Hello.")],
+): Promise<boolean> {
   const body = Buffer.from(JSON.stringify(requestOf(api, true, said, rest)));
   const stored = <T>(message: T) => message;
   const parts = {

@@ -16,7 +16,7 @@ async function start(config = {}) {
 }
 
 describe.each(APIS)("memories over %s", (api) => {
-  test("end the system prompt of every call, with the same bytes until they change", async () => {
+  test("end the system prompt of a new conversation, and follow the newest message of a running one", async () => {
     const { upstream, gateway, kernel, last } = await start();
     const agent = new TestAgent(gateway, api);
     agent.elements.push(...agent.words("Hello."));
@@ -25,14 +25,19 @@ describe.each(APIS)("memories over %s", (api) => {
     expect(last()).toBe(sent);
     await kernel.memories().remember(FACT, { by: "user" });
     await agent.say("Go on.");
-    const first = last();
-    expect(first.split(FACT)).toHaveLength(2);
+    expect(last().split(FACT)).toHaveLength(2);
     await agent.say("And on.");
-    const { json } = upstream.heard.at(-1) as (typeof upstream.heard)[number];
-    const { json: before } = upstream.heard.at(-2) as (typeof upstream.heard)[number];
-    const lead = (of: typeof json) => of.system ?? of.instructions ?? of.messages[0];
-    expect(lead(json)).toEqual(lead(before));
-    expect(JSON.stringify(lead(json))).toContain(FACT);
+    const [first, second, third] = upstream.heard.map(({ json }) => json);
+    const lead = (of: typeof first) => of.system ?? of.instructions;
+    for (const later of [second, third]) expect(lead(later)).toEqual(lead(first));
+    const listOf = (of: typeof first) => of.messages ?? of.input;
+    expect(listOf(third).slice(0, listOf(second).length)).toEqual(listOf(second));
+    expect(listOf(second).slice(0, listOf(first).length)).toEqual(listOf(first));
+
+    const other = new TestAgent(gateway, api);
+    await other.say("Good morning.");
+    const begun = upstream.heard.at(-1)?.json;
+    expect(JSON.stringify(lead(begun) ?? listOf(begun)[0])).toContain(FACT);
     const { memories } = (
       await (
         await kernel.session((await kernel.sessions({ prefix: "local/" }))[0]?.id)

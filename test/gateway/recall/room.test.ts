@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { trimRecallResults } from "../../../src/gateway/reply/rounds/trim-recall-results.ts";
+import { trimRecallResults } from "../../../src/gateway/reply/rounds/call-rounds.ts";
 import { estimateText } from "../../../src/window-entry.ts";
 import { startGateway } from "../../support/gateway.ts";
 import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";

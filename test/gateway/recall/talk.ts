@@ -5,8 +5,11 @@ import type { Heard } from "../../support/upstream.ts";
 import type { Reply } from "../../support/wire-server/behaviour.ts";
 import { type Seen, seenBody, seenStream } from "./seen.ts";
 
+/** The APIs with tools of the gateway. */
+type OlderWireName = Exclude<WireName, "google">;
+
 /** All APIs, streamed and not. */
-export const WAYS: readonly (readonly [WireName, boolean])[] = (
+export const WAYS: readonly (readonly [OlderWireName, boolean])[] = (
   ["anthropic", "openai-chat", "openai-responses"] as const
 ).flatMap((api) => [
   [api, true],
@@ -15,14 +18,14 @@ export const WAYS: readonly (readonly [WireName, boolean])[] = (
 
 export const RECALLS = { recall: { tools: true, context: false } };
 
-const PATHS: Readonly<Record<WireName, string>> = {
+const PATHS: Readonly<Record<OlderWireName, string>> = {
   anthropic: "/v1/messages",
   "openai-chat": "/v1/chat/completions",
   "openai-responses": "/v1/responses",
 };
 
 /** A tool of the client. */
-export function readTool(api: WireName): WireObject {
+export function readTool(api: OlderWireName): WireObject {
   const schema = { type: "object", properties: { path: { type: "string" } } };
   if (api === "anthropic") return { name: "read", description: "Reads.", input_schema: schema };
   const named = { name: "read", description: "Reads.", parameters: schema };
@@ -31,7 +34,7 @@ export function readTool(api: WireName): WireObject {
 
 /** A request body of an API. */
 export function requestOf(
-  api: WireName,
+  api: OlderWireName,
   isStreamed: boolean,
   said: readonly WireObject[],
   rest: object = {},
@@ -54,7 +57,7 @@ export function userSays(text: string): WireObject {
 }
 
 /** The result of a client's tool. */
-export function toolSays(api: WireName, id: string, text: string): WireObject {
+export function toolSays(api: OlderWireName, id: string, text: string): WireObject {
   if (api === "openai-chat") return { role: "tool", tool_call_id: id, content: text };
   if (api === "openai-responses") return { type: "function_call_output", call_id: id, output: text };
   return { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text }] };
@@ -63,7 +66,7 @@ export function toolSays(api: WireName, id: string, text: string): WireObject {
 /** A client and its way of talking. */
 export interface Talker {
   readonly gateway: TestGateway;
-  readonly api: WireName;
+  readonly api: OlderWireName;
   readonly isStreamed: boolean;
   /** The credential that the client sends. */
   readonly key?: string;

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { ContextEdit } from "../../../src/gateway/request/context-edit.ts";
-import { buildEditsKey, readContextManagement } from "../../../src/gateway/request/context-management.ts";
+import {
+  buildEditsKey,
+  type ContextEdit,
+  readContextManagement,
+} from "../../../src/gateway/request/context-management.ts";
 import { readRequests } from "../outgoing/recorded-elements.ts";
 import { HAS_RECORDINGS } from "../recorded.ts";
 

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { finish } from "../../../src/base/turns.ts";
 import { BodyError } from "../../../src/gateway/request/cut-body.ts";
-import { base64Slices, textSlices } from "../../../src/gateway/request/json-text.ts";
-import { findLargeValues } from "../../../src/gateway/request/large-values.ts";
+import { base64Slices, findLargeValues, textSlices } from "../../../src/gateway/request/lift.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 const whole = (bytes: Buffer) => ({ from: 0, to: bytes.length });

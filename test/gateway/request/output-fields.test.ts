@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { lowerOutputFields } from "../../../src/gateway/request/output-fields.ts";
+import { lowerOutputFields } from "../../../src/gateway/request/request-fields.ts";
 
 const lowered = (fields: Readonly<Record<string, unknown>>, most: number) =>
   Object.fromEntries(lowerOutputFields(fields, most));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { RetentionShare } from "../../../src/gateway/thread/retention-share.ts";
+import { RetentionShare } from "../../../src/gateway/lookup/threads.ts";
 
 const ROOM = 100;
 

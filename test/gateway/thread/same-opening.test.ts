@@ -26,6 +26,35 @@ test("many conversations that begin with the same words go on after the gateway 
   expect(await threadsOf(second, "main")).toHaveLength(41);
 });
 
+test("no conversation is rewound by a request that may be of another one with the same beginning", async () => {
+  const upstream = await startUpstream((heard, response, index) =>
+    (heard.json.messages.length === 1 ? says(() => ({ text: "Hello to you." })) : numbered)(
+      heard,
+      response,
+      index,
+    ),
+  );
+  const gateway = await startGateway({ upstream: upstream.url });
+  const agents = Array.from({ length: 3 }, () => new TestAgent(gateway));
+  for (const agent of agents) await agent.say("Hello");
+  for (const [index, agent] of agents.entries()) await agent.say(`I am number ${index}.`);
+  const [editing, ...others] = agents as [TestAgent, ...TestAgent[]];
+  editing.elements = editing.elements.slice(0, 2);
+  await editing.say("I am somebody else.");
+  for (const [index, agent] of others.entries()) await agent.say(`Still number ${index + 1}.`);
+  await editing.say("And still somebody else.");
+  const mains = await threadsOf(gateway, "main");
+  const lines = await Promise.all(
+    mains.map(async ({ id }) => JSON.stringify(await lineOfThread(gateway, id))),
+  );
+  for (const line of lines)
+    expect(
+      ["number 0", "number 1", "number 2", "somebody else"].filter(
+        (name) => line.includes(`am ${name}`) || line.includes(`till ${name}`),
+      ).length,
+    ).toBe(1);
+});
+
 /** The number of conversations that a gateway holds in memory. */
 async function countOpenThreads(gateway: TestGateway): Promise<number> {
   const metrics = await (await fetch(`${gateway.url}/metrics`)).text();

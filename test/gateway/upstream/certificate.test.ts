@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readUpstreamBody } from "../../../src/gateway/upstream/read-whole.ts";
-import { buildUpstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
+import { buildUpstreamUrl } from "../../../src/gateway/upstream/send-upstream.ts";
 import { reasonOf, sender } from "./sender.ts";
 
 test("a certificate that nobody vouches for is refused; one that is trusted is taken", async ({ skip }) => {

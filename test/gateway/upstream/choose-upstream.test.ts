@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chooseUpstream, type Upstream } from "../../../src/gateway/upstream/choose-upstream.ts";
+import { chooseUpstream, type Upstream } from "../../../src/gateway/upstream/target.ts";
 
 const anthropic: Upstream = { name: "anthropic", baseUrl: "https://api.anthropic.com", apis: ["anthropic"] };
 const openai: Upstream = {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
 import { readUpstreamBody } from "../../../src/gateway/upstream/read-whole.ts";
-import { toUpstreamFault } from "../../../src/gateway/upstream/upstream-fault.ts";
+import { toUpstreamFault } from "../../../src/gateway/upstream/upstream-error.ts";
 import { limits, reasonOf, sender } from "./sender.ts";
 import { serve, serveTcp } from "./server.ts";
 

@@ -1,12 +1,13 @@
 import { onTestFinished } from "vitest";
 import {
   type AgentsOptions,
+  buildUpstreamUrl,
   closeAgents,
   createAgents,
-} from "../../../src/gateway/upstream/connection-agents.ts";
-import { sendUpstream, type UpstreamRequest } from "../../../src/gateway/upstream/send-upstream.ts";
+  sendUpstream,
+  type UpstreamRequest,
+} from "../../../src/gateway/upstream/send-upstream.ts";
 import type { UpstreamError } from "../../../src/gateway/upstream/upstream-error.ts";
-import { buildUpstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
 
 /** Limits that no test reaches by chance. */
 export const limits = { connectMs: 5_000, firstByteMs: 5_000 };

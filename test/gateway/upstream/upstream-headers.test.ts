@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { findMissingCredential, getUpstreamKey } from "../../../src/gateway/upstream/credential.ts";
-import { getForwardedHeaders } from "../../../src/gateway/upstream/raw-headers.ts";
 import {
   buildUpstreamHeaders,
+  findMissingCredential,
+  getForwardedHeaders,
+  getUpstreamKey,
   type OutgoingHeaderOptions,
 } from "../../../src/gateway/upstream/upstream-headers.ts";
 

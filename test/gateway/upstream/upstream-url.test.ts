@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isSafePath } from "../../../src/gateway/upstream/safe-target.ts";
-import { buildUpstreamUrl } from "../../../src/gateway/upstream/upstream-url.ts";
+import { buildUpstreamUrl, isSafePath } from "../../../src/gateway/upstream/send-upstream.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 const href = (baseUrl: string, path: string, query = "") => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { completeBaseUrl } from "../../../src/provider/ai-sdk/base-url.ts";
-import { resolveModel } from "../../../src/provider/ai-sdk/configuration.ts";
+import { completeBaseUrl, resolveModel } from "../../../src/provider/ai-sdk/ai-sdk-provider.ts";
 import { aiSdkProvider } from "../../../src/provider/ai-sdk/index.ts";
 
 const local = { versionPath: "/v1", defaultPort: 11434 };
@@ -18,16 +17,19 @@ describe("an address", () => {
     ["https://proxy.example/llm", "https://proxy.example/llm/v1"],
     ["https://proxy.example/openai/v1", "https://proxy.example/openai/v1"],
     ["https://proxy.example/v1beta/openai", "https://proxy.example/v1beta/openai"],
-  ])("may be written as %s", (written, expected) => {
+  ])("an address may be written as %s", (written, expected) => {
     expect(completeBaseUrl(written, local)).toBe(expected);
   });
 
-  test.each(["ftp://host", "http://", "not an address"])("is not %s, which is not repeated", (written) => {
-    const make = () => aiSdkProvider("ollama/qwen3", { environment: { OLLAMA_HOST: written } });
-    expect(make).toThrow(expect.objectContaining({ code: "PROVIDER_UNCONFIGURED" }));
-    expect(make).toThrow(/OLLAMA_HOST/);
-    expect(make).not.toThrow(written);
-  });
+  test.each(["ftp://host", "http://", "not an address"])(
+    "an address is not %s, which is not repeated",
+    (written) => {
+      const make = () => aiSdkProvider("ollama/qwen3", { environment: { OLLAMA_HOST: written } });
+      expect(make).toThrow(expect.objectContaining({ code: "PROVIDER_UNCONFIGURED" }));
+      expect(make).toThrow(/OLLAMA_HOST/);
+      expect(make).not.toThrow(written);
+    },
+  );
 });
 
 describe("a model's id", () => {
@@ -55,7 +57,7 @@ describe("a model's id", () => {
     expect(addresses).toEqual([11434, 8080, 8000, 1234].map((port) => `http://127.0.0.1:${port}/v1`));
   });
 
-  test("may hold slashes and colons of its own", () => {
+  test("a model's id may hold slashes and colons of its own", () => {
     expect(resolveModel("vllm/Qwen/Qwen3:8b", { environment: {} }).connection.model).toBe("Qwen/Qwen3:8b");
   });
 
@@ -71,7 +73,7 @@ describe("a model's id", () => {
     expect(make).toThrow(variable);
   });
 
-  test("of a name of one's own takes no key that was meant for others", () => {
+  test("a model's id of a name of one's own takes no key that was meant for others", () => {
     const { connection } = resolveModel("house/model", {
       providers: { house: { baseUrl: "https://house.example/v1" } },
       environment: { OPENAI_COMPATIBLE_API_KEY: "secret", OPENAI_API_KEY: "secret" },
@@ -83,7 +85,7 @@ describe("a model's id", () => {
   });
 
   test.each(["", "claude", "/claude", "anthropic/", "nobody/model", "constructor/model"])(
-    "is not %j",
+    "a model's id is not %j",
     (id) => {
       expect(() => aiSdkProvider(id, { providers: {}, environment: {} })).toThrow(
         expect.objectContaining({

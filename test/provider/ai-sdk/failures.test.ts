@@ -34,15 +34,18 @@ async function failWith({ id, isStreaming }: Variant, behaviour: Behaviour): Pro
 }
 
 describe("a request that the provider rejects", () => {
-  test.each(variants)("is worth another try after overload: $id, streaming $isStreaming", async (variant) => {
-    for (const kind of ["overloaded", "server-error"] as const) {
-      const error = await failWith(variant, { type: "error", kind });
-      expect(error).toMatchObject({ code: "PROVIDER_FAILED", details: { isRetryable: true } });
-      expect(error.details.status).toBeGreaterThanOrEqual(500);
-      await server.close();
-      server = await startWireServer();
-    }
-  });
+  test.each(variants)(
+    "a request that the provider rejects is worth another try after overload: $id, streaming $isStreaming",
+    async (variant) => {
+      for (const kind of ["overloaded", "server-error"] as const) {
+        const error = await failWith(variant, { type: "error", kind });
+        expect(error).toMatchObject({ code: "PROVIDER_FAILED", details: { isRetryable: true } });
+        expect(error.details.status).toBeGreaterThanOrEqual(500);
+        await server.close();
+        server = await startWireServer();
+      }
+    },
+  );
 
   test.each(variants)("says how long to wait: $id, streaming $isStreaming", async (variant) => {
     const headers = { "retry-after": "7" };
@@ -55,10 +58,13 @@ describe("a request that the provider rejects", () => {
     });
   });
 
-  test.each(variants)("is not repeated when it is wrong: $id, streaming $isStreaming", async (variant) => {
-    const error = await failWith(variant, { type: "error", kind: "bad-request" });
-    expect(error).toMatchObject({ code: "PROVIDER_FAILED", details: { status: 400, isRetryable: false } });
-  });
+  test.each(variants)(
+    "a request that the provider rejects is not repeated when it is wrong: $id, streaming $isStreaming",
+    async (variant) => {
+      const error = await failWith(variant, { type: "error", kind: "bad-request" });
+      expect(error).toMatchObject({ code: "PROVIDER_FAILED", details: { status: 400, isRetryable: false } });
+    },
+  );
 
   test.each(variants)("tells no key: $id, streaming $isStreaming", async (variant) => {
     const body = JSON.stringify({
@@ -75,13 +81,16 @@ describe("a request that the provider rejects", () => {
     expect(error.message).toContain("bad key [redacted]");
   });
 
-  test.each(variants)("is known as an overflow: $id, streaming $isStreaming", async (variant) => {
-    const error = await failWith(variant, { type: "error", kind: "overflow" });
-    expect(error.details.isRetryable).toBe(false);
-    expect(detectOverflow(error.failure)).toMatchObject({ limitTokens: expect.any(Number) });
-  });
+  test.each(variants)(
+    "a request that the provider rejects is known as an overflow: $id, streaming $isStreaming",
+    async (variant) => {
+      const error = await failWith(variant, { type: "error", kind: "overflow" });
+      expect(error.details.isRetryable).toBe(false);
+      expect(detectOverflow(error.failure)).toMatchObject({ limitTokens: expect.any(Number) });
+    },
+  );
 
-  test("is not repeated when the account is empty", async () => {
+  test("a request that the provider rejects is not repeated when the account is empty", async () => {
     for (const variant of variants) {
       const error = await failWith(variant, { type: "error", kind: "empty-account" });
       expect(error.details.isRetryable).toBe(false);
@@ -96,7 +105,7 @@ describe("a request that the provider rejects", () => {
     expect(error.details.retryAfterMs).toBe(2_500);
   });
 
-  test("by a filter is a refusal", async () => {
+  test("a request that the provider rejects by a filter is a refusal", async () => {
     const [variant] = variants.filter(({ api }) => api === "openai-chat");
     const body = JSON.stringify({ error: { message: "Filtered.", type: null, code: "content_filter" } });
     const error = await failWith(variant as Variant, { type: "error", kind: "bad-request", body });
@@ -105,23 +114,29 @@ describe("a request that the provider rejects", () => {
 });
 
 describe("an answer that is none", () => {
-  test.each(variants)("is a refusal with its price: $id, streaming $isStreaming", async (variant) => {
-    const usage = { input: 40, output: 9 };
-    const error = await failWith(variant, {
-      type: "reply",
-      reply: { text: "No.", finish: "refusal", usage },
-    });
-    expect(error).toMatchObject({
-      code: "PROVIDER_REFUSED",
-      details: { isRetryable: false, reason: expect.any(String) },
-      usage: { inputTokens: 40, outputTokens: 9 },
-    });
-  });
+  test.each(variants)(
+    "an answer that is none is a refusal with its price: $id, streaming $isStreaming",
+    async (variant) => {
+      const usage = { input: 40, output: 9 };
+      const error = await failWith(variant, {
+        type: "reply",
+        reply: { text: "No.", finish: "refusal", usage },
+      });
+      expect(error).toMatchObject({
+        code: "PROVIDER_REFUSED",
+        details: { isRetryable: false, reason: expect.any(String) },
+        usage: { inputTokens: 40, outputTokens: 9 },
+      });
+    },
+  );
 
-  test.each(variants)("is cut off by the network: $id, streaming $isStreaming", async (variant) => {
-    const error = await failWith(variant, { type: "cut", reply, afterEvents: 5 });
-    expect(error).toMatchObject({ code: "PROVIDER_FAILED", details: { isRetryable: true } });
-  });
+  test.each(variants)(
+    "an answer that is none is cut off by the network: $id, streaming $isStreaming",
+    async (variant) => {
+      const error = await failWith(variant, { type: "cut", reply, afterEvents: 5 });
+      expect(error).toMatchObject({ code: "PROVIDER_FAILED", details: { isRetryable: true } });
+    },
+  );
 
   test.each(variants.filter(({ isStreaming }) => isStreaming))(
     "ends in order before its end: $id",
@@ -132,20 +147,23 @@ describe("an answer that is none", () => {
     },
   );
 
-  test.each(wireApis)("is never taken for whole, wherever it is cut: $id", async ({ id }) => {
-    const provider = aiSdkProvider(id, wireOptions(server));
-    for (let afterEvents = 0; afterEvents < 20; afterEvents++) {
-      server.script(
-        { type: "cut", reply, afterEvents, isOrderly: true },
-        { type: "cut", reply, afterEvents },
-      );
-      for (const call of [provider.generate({ prompt: "hello" }), provider.generate({ prompt: "hello" })]) {
-        const outcome = await call.catch((error: ProviderError) => error);
-        if (outcome instanceof ProviderError) expect(outcome.details.isRetryable).toBe(true);
-        else expect(outcome).toMatchObject({ text: reply.text, finishReason: "stop" });
+  test.each(wireApis)(
+    "an answer that is none is never taken for whole, wherever it is cut: $id",
+    async ({ id }) => {
+      const provider = aiSdkProvider(id, wireOptions(server));
+      for (let afterEvents = 0; afterEvents < 20; afterEvents++) {
+        server.script(
+          { type: "cut", reply, afterEvents, isOrderly: true },
+          { type: "cut", reply, afterEvents },
+        );
+        for (const call of [provider.generate({ prompt: "hello" }), provider.generate({ prompt: "hello" })]) {
+          const outcome = await call.catch((error: ProviderError) => error);
+          if (outcome instanceof ProviderError) expect(outcome.details.isRetryable).toBe(true);
+          else expect(outcome).toMatchObject({ text: reply.text, finishReason: "stop" });
+        }
       }
-    }
-  });
+    },
+  );
 
   test.each(variants.filter(({ isStreaming }) => isStreaming))(
     "turns into an error midway: $id",
@@ -175,20 +193,23 @@ describe("an answer that is none", () => {
     },
   );
 
-  test.each(variants)("is rubbish: $id, streaming $isStreaming", async (variant) => {
+  test.each(variants)("an answer that is none is rubbish: $id, streaming $isStreaming", async (variant) => {
     const error = await failWith(variant, { type: "rubbish" });
     expect(error).toMatchObject({ code: "PROVIDER_FAILED", details: { isRetryable: false } });
   });
 
-  test.each(variants)("never comes as nobody listens there: $id, streaming $isStreaming", async (variant) => {
-    const options = { ...wireOptions(server), isStreaming: variant.isStreaming };
-    await server.close();
-    const call = aiSdkProvider(variant.id, options).generate({ prompt: "hello" });
-    await expect(call).rejects.toMatchObject({
-      code: "PROVIDER_FAILED",
-      details: { isRetryable: true },
-      cause: { code: "ECONNREFUSED" },
-    });
-    server = await startWireServer();
-  });
+  test.each(variants)(
+    "an answer that is none never comes as nobody listens there: $id, streaming $isStreaming",
+    async (variant) => {
+      const options = { ...wireOptions(server), isStreaming: variant.isStreaming };
+      await server.close();
+      const call = aiSdkProvider(variant.id, options).generate({ prompt: "hello" });
+      await expect(call).rejects.toMatchObject({
+        code: "PROVIDER_FAILED",
+        details: { isRetryable: true },
+        cause: { code: "ECONNREFUSED" },
+      });
+      server = await startWireServer();
+    },
+  );
 });

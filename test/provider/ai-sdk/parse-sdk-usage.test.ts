@@ -6,7 +6,7 @@ const nothing = { total: undefined, noCache: undefined, cacheRead: undefined, ca
 const silence = { total: undefined, text: undefined, reasoning: undefined };
 
 describe("reported usage", () => {
-  test("is nothing where nothing was reported", () => {
+  test("reported usage is nothing where nothing was reported", () => {
     expect(parseSdkUsage({ inputTokens: nothing, outputTokens: silence })).toBeUndefined();
   });
 
@@ -15,7 +15,7 @@ describe("reported usage", () => {
     expect(parseSdkUsage({ inputTokens, outputTokens: silence })).toEqual({ inputTokens: 7 });
   });
 
-  test("never counts a token twice, and none below zero", () => {
+  test("reported usage never counts a token twice, and none below zero", () => {
     const count = fc.option(fc.nat(100_000), { nil: undefined });
     const input = fc.record({ total: count, cacheRead: count, cacheWrite: count });
     fc.assert(

@@ -49,7 +49,7 @@ describe("a call that takes too long", () => {
 });
 
 describe("a call that is aborted", () => {
-  test.each(wireApis)("before it began sends nothing: $id", async ({ id }) => {
+  test.each(wireApis)("a call that is aborted before it began sends nothing: $id", async ({ id }) => {
     const provider = aiSdkProvider(id, wireOptions(server));
     const call = provider.generate({ prompt: "hello", signal: AbortSignal.abort() });
     await expect(call).rejects.toMatchObject({ code: "ABORTED" });
@@ -68,15 +68,18 @@ describe("a call that is aborted", () => {
     expect(await request.closed).toBe(false);
   });
 
-  test.each(wireApis)("in the middle of the answer gives the connection back: $id", async ({ id }) => {
-    server.script({ type: "stall-midway", reply, afterEvents: 6 });
-    const controller = new AbortController();
-    const provider = aiSdkProvider(id, wireOptions(server));
-    const call = provider.generate({ prompt: "hello", signal: controller.signal });
-    const outcome = expect(call).rejects.toMatchObject({ code: "ABORTED" });
-    const request = await server.received(1);
-    setTimeout(() => controller.abort(), 50);
-    await outcome;
-    expect(await request.closed).toBe(false);
-  });
+  test.each(wireApis)(
+    "a call that is aborted in the middle of the answer gives the connection back: $id",
+    async ({ id }) => {
+      server.script({ type: "stall-midway", reply, afterEvents: 6 });
+      const controller = new AbortController();
+      const provider = aiSdkProvider(id, wireOptions(server));
+      const call = provider.generate({ prompt: "hello", signal: controller.signal });
+      const outcome = expect(call).rejects.toMatchObject({ code: "ABORTED" });
+      const request = await server.received(1);
+      setTimeout(() => controller.abort(), 50);
+      await outcome;
+      expect(await request.closed).toBe(false);
+    },
+  );
 });

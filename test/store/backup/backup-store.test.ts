@@ -51,7 +51,7 @@ describe("a backup", () => {
     expect((await kernel.session("new")).id).toBe("new");
   });
 
-  test("is readable only by its owner", async () => {
+  test("a backup is readable only by its owner", async () => {
     const backup = join(testFolder(), "b");
     await backupStore(await filledStore(), backup);
     for (const path of [backup, join(backup, "log.db"), join(backup, "backup.json"), blobOf(backup)])
@@ -88,7 +88,7 @@ describe("a backup", () => {
     ["no blob", (backup: string) => rmSync(blobOf(backup)), /0 blobs; it was written with 1/],
     ["the manifest", (backup: string) => writeFileSync(join(backup, "backup.json"), "{}"), /no manifest/],
     ["no manifest", (backup: string) => rmSync(join(backup, "backup.json")), /missing/],
-  ])("with %s damaged is refused, and no store appears", async (_, damage, why) => {
+  ])("a backup with %s damaged is refused, and no store appears", async (_, damage, why) => {
     const backup = join(testFolder(), "b");
     await backupStore(await filledStore(), backup);
     damage(backup);
@@ -101,7 +101,7 @@ describe("a backup", () => {
 });
 
 describe("a restore over a store", () => {
-  test("is refused unless asked for, and while the store is open; then the store moves aside", async () => {
+  test("a restore over a store is refused unless asked for, and while the store is open; then the store moves aside", async () => {
     const backup = join(testFolder(), "b");
     await backupStore(await filledStore(), backup);
     const { kernel, path } = await diskKernel();
@@ -138,7 +138,7 @@ describe("a backup while others write", () => {
   });
 
   proofTest(
-    "in eight processes, and restores to a store without damage",
+    "a backup while others write in eight processes, and restores to a store without damage",
     async () => {
       const { kernel, path } = await diskKernel();
       await kernel.close();

@@ -1,8 +1,10 @@
 import { type Extensions, PGlite } from "@electric-sql/pglite";
 import { onTestFinished } from "vitest";
-import type { Transaction } from "../../../src/store/postgres/connection/postgres-database.ts";
+import {
+  StatementTexts,
+  type Transaction,
+} from "../../../src/store/postgres/connection/postgres-database.ts";
 import type { SqlRow, SqlValue } from "../../../src/store/postgres/connection/sql-values.ts";
-import { StatementTexts } from "../../../src/store/postgres/connection/statement-texts.ts";
 import { MEMORY_TABLES } from "../../../src/store/postgres/schema/memory-tables.ts";
 import { SERVER_TABLES } from "../../../src/store/postgres/schema/server-tables.ts";
 

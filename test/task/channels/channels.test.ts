@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { TaskNotice } from "../../../src/model/task.ts";
 import { getSystemTable } from "../../../src/process/system-table.ts";
-import { commandChannel } from "../../../src/task/channels/command-channel.ts";
-import { webhookChannel } from "../../../src/task/channels/webhook-channel.ts";
+import { commandChannel, webhookChannel } from "../../../src/task/channels/command-channel.ts";
 import { eventually } from "../../process/family.ts";
 import { testFolder } from "../../support/folder.ts";
 

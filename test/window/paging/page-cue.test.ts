@@ -34,11 +34,15 @@ describe("what asks for a page", () => {
     expect(kindOf("Remind me of the port.")).toBe("recall");
   });
 
-  test("is a tool that failed", () => {
-    const cue = findPageCue(
-      slots(user("Begin."), call("bash"), result("EACCES: cannot open vault.key", true)),
-    );
-    expect(cue).toEqual({ index: 2, question: "EACCES: cannot open vault.key", kind: "error" });
+  test("is an edit whose text was not found, by its file and that text", () => {
+    const edit = call("Edit", { file_path: "src/vault.ts", old_string: "const key = 1;", new_string: "" });
+    const cue = findPageCue(slots(user("Begin."), edit, result("String to replace not found", true)));
+    expect(cue).toEqual({ index: 2, question: "src/vault.ts\nconst key = 1;", kind: "error" });
+  });
+
+  test("is no other error, because nothing that left explains it", () => {
+    const failed = result("EACCES: cannot open vault.key", true);
+    expect(findPageCue(slots(user("Begin."), call("bash"), failed))).toBeUndefined();
   });
 
   test("is a plan, by the steps that are open", () => {

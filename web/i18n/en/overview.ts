@@ -51,6 +51,9 @@ export const en = {
   importIndexing: "indexing, {share}",
   importDone: "done",
   importStopped: "stopped",
+  threatenedTitle: "Your agents are about to delete conversations",
+  threatened:
+    "{agents}: {month} conversations within 30 days, {week} of them within 7 days, and they are not stored here. The import keeps them; “longhaul service install” keeps all that follow.",
   connectTitle: "Connect an agent",
   connectHint:
     "Point Claude Code, Codex, opencode or another agent at this gateway. Its conversations appear here as they happen.",

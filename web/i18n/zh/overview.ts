@@ -52,6 +52,9 @@ export const zh: Texts<keyof typeof en> = {
   importIndexing: "正在建立索引，{share}",
   importDone: "完成",
   importStopped: "已停止",
+  threatenedTitle: "智能体即将删除对话",
+  threatened:
+    "{agents}：30 天内将删除 {month} 个对话，其中 {week} 个在 7 天内，这里尚未保存。导入即可保留；“longhaul service install” 会保留以后的全部对话。",
   connectTitle: "连接智能体",
   connectHint: "让 Claude Code、Codex、opencode 或其他智能体使用此网关，它们的对话会实时出现在这里。",
   connectAction: "选择智能体",

@@ -11,6 +11,7 @@ import { findFirstDay, RANGES, type Range } from "./days.ts";
 import { MoneyCurve } from "./money-curve.tsx";
 import { MoneyFigures } from "./money-figures.tsx";
 import { overviewText as text } from "./overview-text.ts";
+import { ThreatenedHistories } from "./threatened-histories.tsx";
 import { Welcome } from "./welcome.tsx";
 
 /** The first page: money, then conversations. An empty store shows the sample instead. */
@@ -49,6 +50,7 @@ function Overview({ range }: { readonly range: Range }) {
           onChange={(value) => setQuery({ days: value === "30" ? undefined : value })}
         />
       </div>
+      <ThreatenedHistories />
       <ResourceView resource={days}>
         {(report) => (
           <>

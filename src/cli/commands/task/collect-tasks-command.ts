@@ -1,14 +1,19 @@
 import { resolve } from "node:path";
 import { isTerminal, type Kernel, LonghaulError, type TaskId } from "../../../index.ts";
+import type { CollectStaleResult, Removal } from "../../../task-entry.ts";
 import { defineCommand } from "../../cli-command.ts";
-import { escapeLine, toSafeJson } from "../../escape.ts";
+import { escapeLine } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
-import { printLines } from "../../print-lines.ts";
-import { printTo } from "../../printer.ts";
-import { collectProcesses, collectWorktrees, listDeadTasks } from "../../tasks/collect-tasks.ts";
+import { formatQuantity } from "../../format-count.ts";
+import { printDone } from "../../print-lines.ts";
+import {
+  collectProcesses,
+  collectWorktrees,
+  listDeadTasks,
+  type TaskProcesses,
+} from "../../tasks/collect-tasks.ts";
 import { formatTaskState } from "../../tasks/format-task.ts";
 import { openExistingTasks } from "../../tasks/open-tasks.ts";
-import { type CleanUp, renderCleanUp } from "../../tasks/render-clean-up.ts";
 import { parseDuration } from "../../tasks/units.ts";
 
 const OLDER_THAN = "1h";
@@ -52,8 +57,12 @@ export const collectTasksCommand = defineCommand({
     const worktrees = await collectWorktrees(kernel, { repository, olderThanMs, dryRun: isDryRun, signal });
     if (!worktrees && options.repository !== undefined) throw createNoRepositoryError(repository);
     const done: CleanUp = { isDryRun, tasks, notices, processes, repository, worktrees };
-    if (options.json) await printTo(context.stdout, `${toSafeJson(done)}\n`);
-    else if (!options.quiet) await printLines(context, renderCleanUp(done).map(escapeLine));
+    await printDone(
+      context,
+      options,
+      () => done,
+      () => renderCleanUp(done).map(escapeLine),
+    );
     const isWhole = processes.every(({ why }) => why === undefined);
     return isWhole ? EXIT.fine : EXIT.incomplete;
   },
@@ -84,4 +93,56 @@ function createNoRepositoryError(path: string): LonghaulError {
       details: { reason: "not-a-repository", path },
     },
   );
+}
+
+/** Result of a clean-up, or of its dry run. */
+interface CleanUp {
+  readonly isDryRun: boolean;
+  /** Tasks whose process was dead, with a description of their new state. */
+  readonly tasks: readonly { readonly task: TaskId; readonly words: string }[];
+  /** Number of notices that dead processes had left unsent. */
+  readonly notices: number;
+  readonly processes: readonly TaskProcesses[];
+  readonly repository: string;
+  readonly worktrees: CollectStaleResult | undefined;
+}
+
+/** Describes a clean-up: removed items, remaining items and reasons. */
+function renderCleanUp(done: CleanUp): readonly string[] {
+  const { isDryRun, tasks, notices, processes, worktrees } = done;
+  const would = isDryRun ? "would be " : "";
+  const lines = [
+    ...tasks.map(({ task, words }) => `task ${task}: ${words}`),
+    ...(notices > 0 ? [`${formatQuantity(notices, "notice")} of ended tasks sent`] : []),
+    ...processes.map((one) => formatProcesses(one, would)),
+    ...(worktrees ? renderWorktrees(worktrees, would) : []),
+  ];
+  if (lines.length === 0) lines.push("Nothing to clean up.");
+  if (worktrees) return lines;
+  return [
+    ...lines,
+    `${done.repository} is not in a git repository: no worktrees were checked (name one with --repository)`,
+  ];
+}
+
+function formatProcesses({ task, pids, ended, why }: TaskProcesses, would: string): string {
+  const named = `${formatQuantity(pids.length, "process", "processes")} of ${task} (${pids.slice(0, 5).join(", ")}${pids.length > 5 ? ", …" : ""})`;
+  if (why === undefined) return `${named}: ${would}ended`;
+  return ended > 0 ? `${named}: ended, but ${why}` : `${named}: kept, because ${why}`;
+}
+
+function renderWorktrees({ removed, kept, spared }: CollectStaleResult, would: string): readonly string[] {
+  return [
+    ...removed.map(
+      ({ path, branch }) => `worktree ${path} (${branch}): ${would}removed, it contains no work`,
+    ),
+    ...kept.map((one) => `worktree ${one.path} (${one.branch}): kept, because ${explainKept(one)}`),
+    ...(spared > 0 ? [`${formatQuantity(spared, "worktree")}: kept, in use or too recent`] : []),
+  ];
+}
+
+function explainKept({ verdict }: Removal): string {
+  if (verdict.state === "undecidable") return `its content cannot be determined: ${verdict.reason}`;
+  const reasons = verdict.state === "changed" ? verdict.changes : [];
+  return `it contains work: ${reasons.join(", ")}`;
 }

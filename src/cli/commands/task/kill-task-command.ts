@@ -1,15 +1,16 @@
 import { isLonghaulError, isTerminal, type Kernel, type TaskId, type TaskStatus } from "../../../index.ts";
 import { reapTagged } from "../../../task-entry.ts";
 import { defineCommand } from "../../cli-command.ts";
-import { escapeLine, toSafeJson } from "../../escape.ts";
+import { escapeLine } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { formatQuantity } from "../../format-count.ts";
+import { printJson } from "../../print-lines.ts";
 import { printTo } from "../../printer.ts";
 import { listActiveTasks } from "../../tasks/collect-tasks.ts";
 import { findTask } from "../../tasks/find-task.ts";
 import { formatTaskState } from "../../tasks/format-task.ts";
 import { openExistingTasks } from "../../tasks/open-tasks.ts";
-import { waitForNotice } from "../../tasks/wait-for-notice.ts";
+import { waitForNotice } from "../../tasks/watch-foreground.ts";
 import { UsageError } from "../../usage-error.ts";
 
 const NOTICE_TIMEOUT_MS = 15_000;
@@ -56,7 +57,7 @@ export const killTaskCommand = defineCommand({
     // Waiting tasks first: they would begin in the places of the others.
     for (const ids of [waiting.map(({ id }) => id), others])
       killed.push(...(await Promise.all(ids.map((id) => killTask(kernel, id, options.reason)))));
-    if (options.json) await printTo(context.stdout, `${toSafeJson({ killed })}\n`);
+    if (options.json) await printJson(context, { killed });
     else
       for (const { task, words, isEnded } of killed)
         if (!options.quiet || !isEnded) await printTo(context.stdout, `${escapeLine(`${task} ${words}`)}\n`);
@@ -101,3 +102,34 @@ function formatOutcome(status: TaskStatus, wasEnded: boolean): string {
   if (isTerminal(status.state)) return formatTaskState(status);
   return "was asked to end but has not yet: its process does not respond";
 }
+
+/** Moves a task to the background. */
+export const detachTaskCommand = defineCommand({
+  name: "task detach",
+  summary: "move a task to the background and free its terminal",
+  usage: ["task detach <task>"],
+  about:
+    "The task is not interrupted. From then on, pressing Ctrl-C in that terminal or closing it does not affect the task.",
+  options: {},
+  maxOperands: 1,
+  examples: ["longhaul task detach npm-3f9a12cd"],
+  async run(context, { operands: [wanted], options }) {
+    await using kernel = await openExistingTasks(context, options);
+    const id = await findTask(kernel, wanted);
+    const before = await kernel.tasks.status(id);
+    const after = await kernel.tasks.detach(id);
+    const isEnded = isTerminal(after.state);
+    const isThere = isEnded || after.mode === "background";
+    const isChanged = before.mode !== after.mode;
+    const words = isEnded
+      ? `has already ended: ${formatTaskState(after)}`
+      : isChanged
+        ? "continues in the background"
+        : isThere
+          ? "is already in the background"
+          : 'is still in the foreground: its process does not respond; "longhaul task list" shows whether it is alive';
+    if (options.json) await printJson(context, { task: id, state: after.state, mode: after.mode, isChanged });
+    else if (!options.quiet || !isThere) await printTo(context.stdout, `${escapeLine(`${id} ${words}`)}\n`);
+    return isThere ? EXIT.fine : EXIT.failed;
+  },
+});

@@ -1,19 +1,30 @@
-import { isTerminal, type Kernel, type TaskState } from "../../../index.ts";
-import type { TaskQuery, TaskSketch } from "../../../task-entry.ts";
+import { isTerminal, type Json, type Kernel, type TaskState } from "../../../index.ts";
+import type { TaskDetails, TaskQuery, TaskRecord, TaskSketch } from "../../../task-entry.ts";
 import { choosePaint } from "../../choose-paint.ts";
 import { defineCommand } from "../../cli-command.ts";
-import { toSafeJson } from "../../escape.ts";
+import { escapeLine } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { findSession } from "../../find-session.ts";
-import { formatAgo, formatDuration } from "../../format-time.ts";
+import { formatCount } from "../../format-count.ts";
+import { formatDollars } from "../../format-dollars.ts";
+import { formatAgo, formatDuration, formatTime } from "../../format-time.ts";
+import type { Paint } from "../../paint.ts";
 import { parseCountOption } from "../../parse-arguments.ts";
-import { printLines } from "../../print-lines.ts";
-import { printTo } from "../../printer.ts";
+import { printJson, printLines } from "../../print-lines.ts";
 import { getSessionScope } from "../../sessions/session-scope.ts";
 import { type Column, renderTable } from "../../table.ts";
-import { formatTaskOwner, formatTaskState, getTaskTitle, toTaskJson } from "../../tasks/format-task.ts";
+import { ACTIVE_STATES, ENDED_STATES, parseStatesOption } from "../../tasks/collect-tasks.ts";
+import { describePlace, describeWorktree } from "../../tasks/describe-task-end.ts";
+import { findTask } from "../../tasks/find-task.ts";
+import {
+  formatTaskOwner,
+  formatTaskState,
+  getCommandLine,
+  getTaskTitle,
+  toTaskJson,
+} from "../../tasks/format-task.ts";
 import { openExistingTasks } from "../../tasks/open-tasks.ts";
-import { ACTIVE_STATES, ENDED_STATES, parseStatesOption } from "../../tasks/task-states.ts";
+import { padText } from "../../width.ts";
 
 const LIMIT = { otherwise: 50, max: 1_000 };
 const RECENT_MS = 24 * 3_600_000;
@@ -67,7 +78,7 @@ export const listTasksCommand = defineCommand({
       oldest,
     );
     if (options.json) {
-      await printTo(context.stdout, `${toSafeJson({ tasks: sketches.map(toTaskJson) })}\n`);
+      await printJson(context, { tasks: sketches.map(toTaskJson) });
       return EXIT.fine;
     }
     const paint = choosePaint(context, options);
@@ -121,4 +132,96 @@ function buildRow(sketch: TaskSketch): readonly string[] {
     formatTaskOwner(sketch),
     getTaskTitle(plan),
   ];
+}
+
+const MAX_CHILDREN = 1_000;
+
+/** Shows all details of a task. */
+export const showTaskCommand = defineCommand({
+  name: "task show",
+  summary: "show all details of a task",
+  usage: ["task show <task>"],
+  options: {},
+  maxOperands: 1,
+  examples: ["longhaul task show npm-3f9a12cd", "longhaul task show npm --json | jq .task.notice.facts"],
+  async run(context, { operands: [wanted], options }) {
+    await using kernel = await openExistingTasks(context, options);
+    const id = await findTask(kernel, wanted);
+    const details = await kernel.tasks.describe(id);
+    const children = await kernel.tasks.list({ parent: id, limit: MAX_CHILDREN });
+    if (options.json) {
+      const { plan, place, spent, notice } = details;
+      const task = { ...toTaskJson(details), plan, place, spent, notice };
+      const below = children.map(({ id: child, state }) => ({ id: child, state }));
+      await printJson(context, { task, children: below });
+    } else await printLines(context, renderTaskDetails(details, children, choosePaint(context, options)));
+    return EXIT.fine;
+  },
+});
+
+type DetailRow = readonly [name: string, value: string];
+
+/** Formats all details of a task, one per line. */
+function renderTaskDetails(
+  details: TaskDetails,
+  children: readonly TaskRecord[],
+  paint: Paint,
+): readonly string[] {
+  const rows = [
+    ...buildRows(details),
+    ...children.map((child): DetailRow => ["child", `${child.id} ${child.state}`]),
+  ];
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return [
+    paint("bold", escapeLine(details.status.id)),
+    ...rows.map(([name, value]) => `  ${paint("dim", padText(name, width))}  ${escapeLine(value)}`),
+  ];
+}
+
+function buildRows(details: TaskDetails): readonly DetailRow[] {
+  const { status, plan, place, notice, spent } = details;
+  const { outcome, settledAt, createdAt, deadlineAt } = status;
+  const took = formatDuration((settledAt ?? Date.now()) - createdAt);
+  const { worktree, ...facts } = notice?.facts ?? {};
+  return [
+    ["title", getTaskTitle(plan)],
+    ...buildOptionalRow("command", plan?.title === undefined ? undefined : getCommandLine(plan)),
+    ["state", formatTaskState(status)],
+    ...buildOptionalRow("error", outcome?.error),
+    ...buildOptionalRow("result", outcome?.result === undefined ? undefined : JSON.stringify(outcome.result)),
+    ["agent", status.agent],
+    ["mode", status.mode],
+    ...buildOptionalRow("queue", status.queue),
+    ...buildOptionalRow("person", status.person),
+    ...buildOptionalRow("run by", formatTaskOwner(details) || undefined),
+    ["started", formatTime(createdAt)],
+    ...buildOptionalRow("ended", settledAt === undefined ? undefined : formatTime(settledAt)),
+    ["took", took],
+    ...buildOptionalRow("deadline", deadlineAt === undefined ? undefined : formatTime(deadlineAt)),
+    ...buildOptionalRow("resumed", status.resumes > 0 ? `${status.resumes} times` : undefined),
+    ...buildOptionalRow(
+      "used",
+      spent.tokens > 0 || spent.steps > 0
+        ? `${formatCount(spent.tokens)} tokens, ${formatDollars(spent.dollars)}, ${formatCount(spent.steps)} steps`
+        : undefined,
+    ),
+    ["session", status.session],
+    ...buildOptionalRow("parent", status.parent),
+    ...buildOptionalRow("notice in", status.parentSession),
+    ...buildOptionalRow("folder", getFolder(place)),
+    ...[...describePlace(place), ...describeWorktree(worktree)].map(
+      (words): DetailRow => ["worktree", words],
+    ),
+    ...Object.entries(facts).map(([step, fact]): DetailRow => [step, JSON.stringify(fact)]),
+    ["notice", notice ? `${notice.id}, ${status.notice === "done" ? "sent" : "being sent"}` : "not yet"],
+  ];
+}
+
+function buildOptionalRow(name: string, value: string | undefined): readonly DetailRow[] {
+  return value === undefined ? [] : [[name, value]];
+}
+
+function getFolder(place: Json | undefined): string | undefined {
+  const isObject = typeof place === "object" && place !== null && "folder" in place;
+  return isObject && typeof place.folder === "string" ? place.folder : undefined;
 }

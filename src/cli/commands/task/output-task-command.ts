@@ -1,12 +1,12 @@
 import type { TaskEntry } from "../../../task-entry.ts";
 import { defineCommand } from "../../cli-command.ts";
-import { toSafeJson } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
-import { printTo } from "../../printer.ts";
+import { printJson } from "../../print-lines.ts";
 import { findTask } from "../../tasks/find-task.ts";
 import { openExistingTasks } from "../../tasks/open-tasks.ts";
 import { printTaskOutput } from "../../tasks/print-task-output.ts";
 import { parseDuration } from "../../tasks/units.ts";
+import { followTask } from "../../tasks/watch-foreground.ts";
 import { UsageError } from "../../usage-error.ts";
 
 /** Maximum entries in one JSON document; --since continues after them. */
@@ -49,7 +49,7 @@ export const outputTaskCommand = defineCommand({
       }
       const { state } = await kernel.tasks.status(task);
       const next = entries.at(-1)?.seq ?? since;
-      await printTo(context.stdout, `${toSafeJson({ task, state, next, entries })}\n`);
+      await printJson(context, { task, state, next, entries });
       return EXIT.fine;
     }
     if (options.follow) await kernel.tasks.recover();
@@ -69,3 +69,29 @@ function parseSeqOption(text: string): number {
   if (/^\d+$/.test(text)) return Number(text);
   throw new UsageError(`--since is ${JSON.stringify(text)}; expected the number of an entry, 0 for all`);
 }
+
+/** Follows the output of a task in any process. */
+export const attachTaskCommand = defineCommand({
+  name: "task attach",
+  summary: "follow a task of any process until it ends",
+  usage: ["task attach <task> [options]"],
+  about: `Prints the output of the task so far and continues until the task ends; the exit code is that of the task, as for "task run". Ctrl-C only stops following; the task continues.`,
+  options: {
+    new: { type: "boolean", help: "print only new output" },
+    raw: { type: "boolean", help: "print control characters unescaped, even on a terminal" },
+  },
+  maxOperands: 1,
+  examples: ["longhaul task attach npm-3f9a12cd", "longhaul task attach npm --new --json"],
+  async run(context, { operands: [wanted], options }) {
+    await using kernel = await openExistingTasks(context, options);
+    const task = await findTask(kernel, wanted);
+    const since = options.new ? await lastSeqOf(task) : 0;
+    return await followTask({ kernel, context, options, task, since });
+
+    async function lastSeqOf(id: string): Promise<number> {
+      let last = 0;
+      for await (const { seq } of kernel.tasks.output(id)) last = seq;
+      return last;
+    }
+  },
+});

@@ -2,8 +2,8 @@ import { isLonghaulError } from "../../../index.ts";
 import { commandAgent, processCleanups } from "../../../task-entry.ts";
 import { defineCommand } from "../../cli-command.ts";
 import { EXIT } from "../../exit-code.ts";
+import type { RunRequest, SupervisorAnswer } from "../../tasks/launch-supervisor.ts";
 import { openTasks } from "../../tasks/open-tasks.ts";
-import type { RunRequest, SupervisorAnswer } from "../../tasks/supervisor-messages.ts";
 import { UsageError } from "../../usage-error.ts";
 
 /** Interval of a timer that does nothing but keep the process alive while the task runs. */

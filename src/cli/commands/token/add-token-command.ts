@@ -1,9 +1,10 @@
 import { formatBudget } from "../../../team-entry.ts";
 import { defineCommand } from "../../cli-command.ts";
 import type { CliContext } from "../../cli-context.ts";
-import { escapeLine, toSafeJson } from "../../escape.ts";
+import { escapeLine } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { openStore } from "../../open-store.ts";
+import { printJson } from "../../print-lines.ts";
 import { printTo } from "../../printer.ts";
 import {
   EXPIRY_OPTION,
@@ -46,13 +47,13 @@ export const addTokenCommand = defineCommand({
     if (options.json) {
       const budgets = await kernel.team.budgets(name);
       const json = { person, token: secret, expiresAt: expiresAt ?? null, budgets };
-      await printTo(context.stdout, `${toSafeJson(json)}\n`);
+      await printJson(context, json);
     } else await printSecret(context, options, name, secret, rules.map(formatBudget));
     return EXIT.fine;
   },
 });
 
-/** Prints a secret alone on standard output; hints go to standard error. */
+/** Prints only the secret on standard output; hints go to standard error. */
 export async function printSecret(
   context: CliContext,
   { quiet }: { readonly quiet?: boolean },

@@ -23,6 +23,12 @@ interface ManualPlan {
   readonly instructions: string;
 }
 
+/** A feature of an agent that another address changes, as its own program decides. */
+export interface FeatureChange {
+  readonly feature: string;
+  readonly remedy: string;
+}
+
 /** Read access to a configuration file. */
 export interface ConfigReader {
   findString(path: SettingPath): string | undefined;
@@ -43,6 +49,8 @@ export interface AgentConnector {
   readonly file?: ConfigFileSpec;
   /** For an agent without such a file. */
   readonly instruct?: (gateway: GatewayAddress) => string;
+  /** Features that the agent changes by itself at another address, as its file stands; absent if none. */
+  listFeatureChanges?(fileText: string): readonly FeatureChange[];
   /** Reason why the gateway cannot serve the agent at all. */
   readonly unsupported?: string;
 }

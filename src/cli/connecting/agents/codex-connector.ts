@@ -9,6 +9,8 @@ import {
 } from "./agent-connector.ts";
 
 const PROVIDER = "longhaul";
+/** Codex decides by this name, not by the address, whether it compacts, searches and compresses as with OpenAI. */
+const OPENAI_NAME = "OpenAI";
 
 function getFolder({ env, home }: UserPlace): string {
   return env.CODEX_HOME || join(home, ".codex");
@@ -23,6 +25,20 @@ export const codexConnector: AgentConnector = {
   title: "Codex",
   programs: ["codex"],
   listTraces: (place) => [getFolder(place)],
+  listFeatureChanges: () => [
+    {
+      feature: "replies come over HTTP instead of a WebSocket",
+      remedy: "none needed: Codex falls back by itself at the first request",
+    },
+    {
+      feature: "the model menu warns that the address is another",
+      remedy: "none needed: models are chosen as before",
+    },
+    {
+      feature: "voice conversations would go to the gateway, which does not serve them",
+      remedy: 'set experimental_realtime_ws_base_url = "https://api.openai.com/v1" in config.toml',
+    },
+  ],
   file: {
     syntax: tomlSyntax,
     listPaths: (place) => [join(getFolder(place), "config.toml")],
@@ -44,7 +60,7 @@ export const codexConnector: AgentConnector = {
       return {
         settings: [
           { path: ["model_provider"], value: PROVIDER },
-          { path: table("name"), value: PROVIDER },
+          { path: table("name"), value: OPENAI_NAME },
           { path: table("base_url"), value: url },
           { path: table("wire_api"), value: "responses" },
           { path: table("requires_openai_auth"), value: true },

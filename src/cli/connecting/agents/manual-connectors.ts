@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type AgentConnector, toVersionedUrl, type UserPlace } from "./agent-connector.ts";
+import { type AgentConnector, TOKEN_HEADER, toVersionedUrl, type UserPlace } from "./agent-connector.ts";
 import { describeClineDialog } from "./cline-connector.ts";
 
 /** Folders of editors that keep the settings of extensions in a database. */
@@ -41,7 +41,8 @@ export const MANUAL_CONNECTORS: readonly AgentConnector[] = [
     title: "Qwen Code",
     programs: ["qwen"],
     listTraces: ({ home }) => [join(home, ".qwen")],
-    instruct: (gateway) => `Set OPENAI_BASE_URL=${toVersionedUrl(gateway)} in your shell.`,
+    instruct: (gateway) =>
+      `Set OPENAI_BASE_URL=${toVersionedUrl(gateway)} in your shell; with --auth-type anthropic, ANTHROPIC_BASE_URL=${gateway.url}; with --auth-type gemini, GOOGLE_GEMINI_BASE_URL=${gateway.url}.`,
   },
   {
     name: "copilot",
@@ -56,7 +57,9 @@ export const MANUAL_CONNECTORS: readonly AgentConnector[] = [
     title: "Gemini CLI",
     programs: ["gemini"],
     listTraces: ({ home }) => [join(home, ".gemini")],
-    unsupported:
-      'It speaks Google\'s own API, which the gateway does not serve. Its conversations can be imported: "longhaul import".',
+    instruct: ({ url, needsToken }) =>
+      `With a key of your own, set GOOGLE_GEMINI_BASE_URL=${url} (on Vertex AI, GOOGLE_VERTEX_BASE_URL=${url}) in your shell or in ~/.gemini/.env${
+        needsToken ? `, and GEMINI_CLI_CUSTOM_HEADERS="${TOKEN_HEADER}: $LONGHAUL_TOKEN"` : ""
+      }. A login with a Google account goes to another address and not through the gateway.`,
   },
 ];

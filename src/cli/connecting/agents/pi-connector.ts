@@ -18,6 +18,12 @@ export const piConnector: AgentConnector = {
   title: "pi",
   programs: ["pi"],
   listTraces: (place) => [getFolder(place)],
+  listFeatureChanges: () => [
+    {
+      feature: "models of OpenAI on Chat Completions get no prompt_cache_key (those on Responses do)",
+      remedy: "set PI_CACHE_RETENTION=long in your shell",
+    },
+  ],
   file: {
     syntax: jsonSyntax,
     listPaths: (place) => [join(getFolder(place), "models.json")],

@@ -4,8 +4,8 @@ import type { OverlayBody } from "../../../log-entry.ts";
 import type { Edit } from "../../../window-entry.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
+import { deriveUuid } from "../../writing/derive-uuid.ts";
 import { OWN_FIELD, type OwnFields } from "../own-fields.ts";
-import { deriveUuid } from "./derive-ids.ts";
 import type { DraftLine } from "./message-lines.ts";
 import type { WrittenEntries } from "./written-entries.ts";
 

@@ -4,9 +4,10 @@ import type { Extras } from "../../../wire/block-content.ts";
 import { toArray, toNumber, toObject, toText } from "../../../wire/fields.ts";
 import type { PartSource } from "../../../wire/part-source.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
+import { deriveUuid } from "../../writing/derive-uuid.ts";
 import { OWN_FIELD, type OwnFields } from "../own-fields.ts";
 import { encodeLineContent, getLineRole } from "./claude-code-content.ts";
-import { deriveMessageId, deriveUuid } from "./derive-ids.ts";
+import { deriveMessageId } from "./derive-ids.ts";
 
 /** An outgoing line with its id but without its parent. */
 export interface DraftLine {

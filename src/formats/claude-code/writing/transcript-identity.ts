@@ -1,8 +1,8 @@
 import type { Json, SessionRecord } from "../../../index.ts";
 import { toObject, toText } from "../../../wire/fields.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
+import { deriveUuid } from "../../writing/derive-uuid.ts";
 import { OWN_FIELD } from "../own-fields.ts";
-import { deriveUuid } from "./derive-ids.ts";
 
 /** Fields that every line of a conversation repeats. */
 export interface TranscriptIdentity {

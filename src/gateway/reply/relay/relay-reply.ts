@@ -2,18 +2,17 @@ import { ByteCollector } from "../../../base/byte-collector.ts";
 import type { Wire, WireEvent } from "../../../wire/wire.ts";
 import type { Incoming } from "../../door/incoming.ts";
 import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
+import { readUpstreamBody } from "../../upstream/read-whole.ts";
+import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
 import {
   filterHeaders,
   findRawHeader,
   getForwardedHeaders,
   type RawHeaders,
-} from "../../upstream/raw-headers.ts";
-import { readUpstreamBody } from "../../upstream/read-whole.ts";
-import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
-import { reportSpending } from "../report-spending.ts";
+} from "../../upstream/upstream-headers.ts";
+import { reportSpending } from "../record-reply.ts";
 import { type RelayOptions, relayResponse } from "./relay-response.ts";
-import type { SseEvent } from "./sse-event.ts";
-import { SseSplitter } from "./sse-splitter.ts";
+import { type SseEvent, SseSplitter } from "./sse-splitter.ts";
 
 /**
  * A client that has left before the end still pays for the reply, whose usage follows soon if its text is complete. A reply

@@ -1,20 +1,16 @@
 import type { ServerResponse } from "node:http";
+import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
+import { UpstreamError } from "../../upstream/upstream-error.ts";
 import {
   filterHeaders,
   findRawHeader,
   getForwardedHeaders,
   type RawHeaders,
-} from "../../upstream/raw-headers.ts";
-import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
-import type { UpstreamError } from "../../upstream/upstream-error.ts";
-import { type BodyDecoder, openBodyDecoder } from "./body-decoder.ts";
-import { openEventWriter } from "./event-writer.ts";
-import { ListenerGroup } from "./listener-group.ts";
-import { openRelayClient } from "./relay-client.ts";
-import { openRelaySource } from "./relay-source.ts";
+} from "../../upstream/upstream-headers.ts";
+import { ListenerGroup, openRelayClient } from "./relay-client.ts";
+import { type BodyDecoder, openBodyDecoder, openRelaySource } from "./relay-source.ts";
 import { openReplyGate } from "./reply-gate.ts";
-import type { SseEvent } from "./sse-event.ts";
-import { openTap } from "./tap.ts";
+import { type SseEvent, SseSplitter } from "./sse-splitter.ts";
 
 /** How a relay ended. */
 type RelayOutcome =
@@ -262,3 +258,113 @@ const BYTE_HEADERS: ReadonlySet<string> = new Set([
   "content-md5",
   "digest",
 ]);
+
+/** Transforms and sends the events of a stream. */
+interface EventWriter {
+  /** Returns an error if the bytes do not form a stream of events within the size limit. */
+  push(bytes: Buffer): UpstreamError | undefined;
+  /** Sends the remaining bytes at the end of a stream. */
+  end(): UpstreamError | undefined;
+}
+
+/** Opens a writer; errors of `transform` are rethrown. */
+function openEventWriter(
+  transform: (event: SseEvent) => Uint8Array | string | undefined,
+  send: (bytes: Uint8Array) => void,
+): EventWriter {
+  const splitter = new SseSplitter();
+  const write = (events: readonly SseEvent[]) => {
+    const pieces: Uint8Array[] = [];
+    for (const event of events) {
+      const isSaid = event.hasData || event.event !== undefined;
+      const changed = isSaid ? transform(event) : event.raw;
+      if (changed !== undefined) pieces.push(typeof changed === "string" ? Buffer.from(changed) : changed);
+    }
+    const [first] = pieces;
+    if (first) send(pieces.length === 1 ? first : Buffer.concat(pieces));
+  };
+  return {
+    push(bytes) {
+      const events = catchUpstreamError(() => splitter.push(bytes));
+      if (events instanceof UpstreamError) return events;
+      write(events);
+      return undefined;
+    },
+    end() {
+      const rest = catchUpstreamError(() => splitter.end());
+      if (rest instanceof UpstreamError) return rest;
+      if (rest.event) write([rest.event]);
+      return undefined;
+    },
+  };
+}
+
+function catchUpstreamError<Result>(work: () => Result): Result | UpstreamError {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof UpstreamError) return error;
+    throw error;
+  }
+}
+
+/** Passes the decoded bytes of a response to an observer. A failure ends the tap, never the relay. */
+interface Tap {
+  /** Returns false if no more bytes can be taken before `onReady`. */
+  push(chunk: Buffer): boolean;
+  /** True if bytes are passed on with a delay, because they must be decoded first. */
+  readonly isLate: boolean;
+  /** Resolves when all pushed bytes have been passed on. */
+  end(): Promise<void>;
+  /** Why the tap ended early. */
+  readonly failure: unknown;
+}
+
+/** Opens a tap on a response. */
+function openTap(rawHeaders: RawHeaders, take: (bytes: Buffer) => void, onReady: () => void): Tap {
+  let failure: unknown;
+  let decoding: BodyDecoder | undefined;
+  const ended = Promise.withResolvers<void>();
+  const fail = (error: unknown) => {
+    failure ??= error;
+    decoding?.destroy();
+    ended.resolve();
+    onReady();
+  };
+  const give = (bytes: Buffer) => {
+    if (failure !== undefined) return;
+    try {
+      take(bytes);
+    } catch (error) {
+      fail(error);
+    }
+  };
+  try {
+    decoding = openBodyDecoder(rawHeaders, fail);
+  } catch (error) {
+    failure = error;
+  }
+  decoding?.output.on("data", give);
+  decoding?.output.once("close", () => ended.resolve());
+  decoding?.input.on("drain", onReady);
+
+  return {
+    get isLate() {
+      return decoding !== undefined && failure === undefined;
+    },
+    push(chunk) {
+      if (failure !== undefined) return true;
+      if (decoding) return decoding.input.write(chunk);
+      give(chunk);
+      return true;
+    },
+    async end() {
+      if (!decoding || failure !== undefined) return;
+      decoding.input.end();
+      await ended.promise;
+    },
+    get failure() {
+      return failure;
+    },
+  };
+}

@@ -1,17 +1,23 @@
+import type { ConversationScope } from "../../../conversation/project-conversations.ts";
+import type { EntryId, SessionId } from "../../../index.ts";
+import type { AgentMemory } from "../../../memory-entry.ts";
 import { redactSecrets } from "../../../model/secrets/redact-secrets.ts";
-import type { WireObject } from "../../../wire/wire.ts";
+import { estimateText } from "../../../window-entry.ts";
+import { dropUndefined, toNumber, toText } from "../../../wire/fields.ts";
+import type { WireName, WireObject } from "../../../wire/wire.ts";
 import type { Exchange, RequestRecall } from "../../exchange/exchange-state.ts";
 import { getMemoryAgent } from "../../identity/person-ids.ts";
 import { buildPersonScope, listConversations } from "../../recall/person-scope.ts";
-import { SAVE_TOOL } from "../../recall/recall-tools.ts";
+import { EXPAND_TOOL, MAX_RESULTS, SAVE_TOOL } from "../../recall/recall-tools.ts";
+import { runWithTimeout } from "../../recall/run-with-timeout.ts";
 import { findShownEntries } from "../../recall/shown-content.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";
 import { sendRound } from "../send-until-accepted.ts";
+import { anthropicRounds } from "./anthropic-rounds.ts";
+import { chatRounds } from "./chat-rounds.ts";
+import { responsesRounds } from "./responses-rounds.ts";
 import { isRequestFailure } from "./round-failure.ts";
-import type { RecallCallResult, RecallRound, RoundFormat, StreamMerger } from "./round-format.ts";
-import { ROUND_FORMATS } from "./round-formats.ts";
-import { runRecallCalls } from "./run-recall-calls.ts";
-import { trimRecallResults } from "./trim-recall-results.ts";
+import type { RecallCall, RecallCallResult, RecallRound, RoundFormat, StreamMerger } from "./round-format.ts";
 
 /** Maximum number of rounds after the first of a reply. */
 export const MAX_RECALL_ROUNDS = 4;
@@ -31,7 +37,7 @@ export class CallRounds {
   #windowRound = 0;
 
   constructor(exchange: Exchange, recall: RequestRecall) {
-    this.format = ROUND_FORMATS[exchange.request.api.name];
+    this.format = ROUND_FORMATS[exchange.request.api.name as keyof typeof ROUND_FORMATS];
     this.stream = this.format.openStream(MAX_RECALL_ROUNDS);
     this.#exchange = exchange;
     this.#recall = recall;
@@ -109,3 +115,116 @@ function describeCall({ name, input }: RecallCallResult["call"], text: string): 
   if (name === SAVE_TOOL) return `${name}: ${text.split("\n", 1)[0]}`;
   return `${name} ${JSON.stringify(input).slice(0, 300)}: ${text.length} characters`;
 }
+
+/** Shorter pieces are useless. */
+const MIN_TOKENS = 60;
+const NO_ROOM =
+  "There is no room left in this conversation for what memory holds; answer with what you have.";
+const CUT = "\n[the rest was cut, for there is no more room in this conversation]";
+
+/** Cuts the answers to `roomTokens` in total, as far as possible, starting with the last. */
+export function trimRecallResults(
+  answers: readonly RecallCallResult[],
+  roomTokens: number,
+): readonly RecallCallResult[] {
+  let left = roomTokens;
+  return answers.map((answer, index) => {
+    const tokens = estimateText(answer.text);
+    const others = (answers.length - index - 1) * MIN_TOKENS;
+    if (tokens <= left - others) {
+      left -= tokens;
+      return answer;
+    }
+    const text = cutText(answer.text, tokens, left - others);
+    left -= estimateText(text);
+    return { ...answer, text };
+  });
+}
+
+function cutText(text: string, tokens: number, most: number): string {
+  const limits = most - estimateText(CUT);
+  if (limits < MIN_TOKENS) return NO_ROOM;
+  let kept = text.slice(0, Math.floor((text.length * limits) / tokens));
+  // Token density varies across text.
+  while (estimateText(kept) > limits) kept = kept.slice(0, Math.floor(kept.length * 0.9));
+  return `${kept.toWellFormed()}${CUT}`;
+}
+
+/**
+ * Limits of one round: calls carried out, and time for all of them together. The first recall of a process loads the
+ * embedder and parts of the index, which takes long on a busy machine.
+ */
+const MAX_CALLS = 8;
+const TIMEOUT_MS = 30_000;
+/** The part of that time reserved for indexing new entries. */
+const WAIT_MS = 2_000;
+
+/** The memory to query, and the conversation that queries it. */
+interface RecallCallContext {
+  readonly memory: Pick<AgentMemory, "recall" | "expand" | "save">;
+  /** The conversations of the caller's project; undefined if it is unknown, and everything is searched. */
+  readonly findInProject: () => Promise<ConversationScope> | undefined;
+  /** The conversation, for references that name only an entry of it. */
+  readonly session: SessionId;
+  /** Entries in the window that the model sees whole. */
+  readonly findShown: () => Promise<ReadonlySet<EntryId>>;
+  readonly signal: AbortSignal;
+  /** True if no further calls of this reply will be carried out. */
+  readonly isLast: boolean;
+}
+
+/** Carries out the calls of one round. Failures become a sentence for the model; never throws. */
+export async function runRecallCalls(
+  calls: readonly RecallCall[],
+  asking: RecallCallContext,
+): Promise<readonly RecallCallResult[]> {
+  const { signal, isLast } = asking;
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const answers: RecallCallResult[] = [];
+  for (const [index, call] of calls.entries()) {
+    const text =
+      index < MAX_CALLS
+        ? ((await runWithTimeout(TIMEOUT_MS, deadline, (late) => runRecallCall(call, asking, late))) ??
+          "Memory did not answer; go on without it.")
+        : `Not carried out: at most ${MAX_CALLS} at once.`;
+    answers.push({
+      call,
+      text: isLast ? `${text}\nThis was the last time in this reply; answer now.` : text,
+    });
+  }
+  return answers;
+}
+
+async function runRecallCall(
+  { name, input }: RecallCall,
+  asking: RecallCallContext,
+  signal: AbortSignal,
+): Promise<string> {
+  const { memory, session } = asking;
+  if (name === EXPAND_TOOL) {
+    const entry = toText(input.entry) ?? "";
+    const from = toNumber(input.from);
+    const isWhole = from !== undefined && Number.isInteger(from) && from >= 0;
+    return memory.expand(entry.startsWith("#") ? `${session}${entry}` : entry, { ...(isWhole && { from }) });
+  }
+  if (name === SAVE_TOOL)
+    return memory.save(toText(input.text) ?? "", { isQuoted: input.quoted === true, source: session });
+  const limit = toNumber(input.limit);
+  const k = limit === undefined ? undefined : Math.min(MAX_RESULTS, Math.max(1, Math.round(limit)));
+  const shown = await asking.findShown();
+  const depth = input.careful === true ? ("careful" as const) : undefined;
+  const options = { signal, waitMs: WAIT_MS, shown, ...dropUndefined({ k, depth }) };
+  const own = input.where === "everywhere" ? undefined : await asking.findInProject();
+  if (!own) return memory.recall(toText(input.query) ?? "", options);
+  const found = await memory.recall(toText(input.query) ?? "", { ...options, within: own.scope });
+  return own.others === 0
+    ? found
+    : `${found}\nOnly this project was searched; ${own.others} conversations of other projects were left out (where: "everywhere" includes them).`;
+}
+
+/** The round format of each API. */
+export const ROUND_FORMATS: Readonly<Record<Exclude<WireName, "google">, RoundFormat>> = {
+  anthropic: anthropicRounds,
+  "openai-chat": chatRounds,
+  "openai-responses": responsesRounds,
+};

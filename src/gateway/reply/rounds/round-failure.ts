@@ -1,11 +1,10 @@
 import { detectOverflow, type ProviderFailure } from "../../../window-entry.ts";
+import { FaultError } from "../../../wire/fault-error.ts";
 import { readFailureReply } from "../../../wire/replies/read-failure.ts";
 import type { WireFault } from "../../../wire/wire.ts";
 import type { Exchange } from "../../exchange/exchange-state.ts";
-import { FaultError } from "../../fault-error.ts";
 import { readUpstreamBody } from "../../upstream/read-whole.ts";
-import { UpstreamError } from "../../upstream/upstream-error.ts";
-import { toUpstreamFault } from "../../upstream/upstream-fault.ts";
+import { toUpstreamFault, UpstreamError } from "../../upstream/upstream-error.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";
 
 const MAX_BYTES = 1_024 * 1_024;

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, PoolClient, QueryResult } from "pg";
 import { LonghaulError } from "../../../model/errors.ts";
@@ -10,7 +11,6 @@ import {
   toPostgresError,
 } from "./postgres-error.ts";
 import { type SqlRow, type SqlValue, toSqlValue } from "./sql-values.ts";
-import { StatementTexts } from "./statement-texts.ts";
 
 /** Statements of one transaction, or single ones. */
 export interface Sql {
@@ -262,5 +262,32 @@ export class PostgresDatabase {
     const { text, name } = this.#texts.complete(source);
     // A pooler may run the next statement on a connection that does not know the name.
     return client.query({ text, name: this.isPooled ? undefined : name, values: values.map(toSqlValue) });
+  }
+}
+
+/** A statement with a name, under which a server keeps its plan. */
+interface NamedStatement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Statements by their source text; there are a few hundred at most, all written in our code. */
+export class StatementTexts {
+  readonly #schema: string;
+  readonly #known = new Map<string, NamedStatement>();
+
+  constructor(schema: string) {
+    this.#schema = schema;
+  }
+
+  /** Replaces `@table` by the table of this store's schema. */
+  complete(source: string): NamedStatement {
+    let statement = this.#known.get(source);
+    if (!statement) {
+      const text = source.replace(/@([a-z_]+)/g, `"${this.#schema}".$1`);
+      statement = { text, name: `lh_${createHash("sha256").update(text).digest("hex").slice(0, 24)}` };
+      this.#known.set(source, statement);
+    }
+    return statement;
   }
 }

@@ -1,16 +1,16 @@
-import type { PgBoss } from "pg-boss";
+import { createHash } from "node:crypto";
+import type { Db, PgBoss } from "pg-boss";
+import { LonghaulError } from "../../../model/errors.ts";
+import type { TaskId } from "../../../model/task.ts";
 import type {
   Delivery,
+  DeliveryLimits,
   DeliveryRequest,
   DeliverySettings,
   TaskDelivery,
   WaitingTask,
 } from "../../task-delivery.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
-import { compareClocks } from "./compare-clocks.ts";
-import { findFull, findWaitingQueues } from "./delivery-room.ts";
-import { toJobId, toJobQueue, toJobSchema } from "./job-names.ts";
-import { startBoss, toBossDatabase } from "./load-boss.ts";
 
 /** Minimum of pg-boss. */
 const MIN_HEARTBEAT_SECONDS = 10;
@@ -232,4 +232,156 @@ function toQueueOf({ queue, agent }: Delivery): string {
 /** The attempt that a worker holds; pg-boss refuses calls for an earlier one. */
 function toAttempt({ task, attempt }: Delivery): { id: string; retryCount: number } {
   return { id: toJobId(task), retryCount: attempt };
+}
+
+const MAX_SECONDS = 5;
+
+/** A warning if the clock of this machine is far from that of the database: leases of owners compare such clocks. */
+async function compareClocks(db: PostgresDatabase): Promise<string | undefined> {
+  const before = Date.now();
+  const [row] = await db.query("SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now");
+  const now = row?.now as number;
+  const seconds = Math.max(before - now, now - Date.now()) / 1_000;
+  if (seconds <= MAX_SECONDS) return undefined;
+  return `The clock of this machine is ${Math.round(seconds)} s away from that of the database; tasks may be taken from workers that live. Set it (NTP).`;
+}
+
+/** First half of the advisory lock's key; the second is made of the schema's name. */
+const LOCK_CLASS = 0x4c4a;
+/** How often silent workers are looked for. */
+const WATCH_SECONDS = 5;
+
+/** Loads the package pg-boss, which is optional. */
+async function loadPgBoss(): Promise<typeof import("pg-boss")> {
+  try {
+    return await import("pg-boss");
+  } catch (cause) {
+    throw new LonghaulError(
+      "PACKAGE_MISSING",
+      "Queues of tasks over PostgreSQL need the package pg-boss. Install it (npm install pg-boss), or start the task without a queue.",
+      { cause, details: { package: "pg-boss" } },
+    );
+  }
+}
+
+/** Starts pg-boss over the connections of a store; it creates or upgrades its schema. */
+async function startBoss(
+  db: PostgresDatabase,
+  { isWatching, onWarning }: { isWatching: boolean; onWarning: (warning: string) => void },
+): Promise<PgBoss> {
+  const { PgBoss: Boss } = await loadPgBoss();
+  const boss = new Boss({
+    db: toBossDatabase(db),
+    schema: toJobSchema(db.schema),
+    schedule: false,
+    supervise: isWatching,
+    superviseIntervalSeconds: WATCH_SECONDS,
+    monitorIntervalSeconds: WATCH_SECONDS,
+    monitorVacuum: false,
+  });
+  boss.on("error", (error) => onWarning(`Delivering tasks failed: ${error.message}`));
+  // One program at a time creates or upgrades the schema; the others find it.
+  await db.transact(async (transaction) => {
+    await transaction.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [LOCK_CLASS, db.schema]);
+    await boss.start();
+  });
+  return boss;
+}
+
+/** Our connections, or a running transaction of ours, in the form that pg-boss asks for. */
+function toBossDatabase(sql: PostgresDatabase | Transaction): Db {
+  return { executeSql: (text, values) => sql.run(text, values) };
+}
+
+/** First half of the advisory lock's key; the second is made of the schema's name. */
+const ROOM_LOCK_CLASS = 0x4c49;
+
+/** A queue of jobs that has something for a worker. */
+interface WaitingQueue {
+  /** The queue of tasks. */
+  readonly queue: string;
+  /** The queue of jobs. */
+  readonly name: string;
+}
+
+/** The queues that have tasks for a worker; most looks end here, without a lock. */
+async function findWaitingQueues(
+  db: PostgresDatabase,
+  jobs: string,
+  { queues, agents }: DeliveryRequest,
+): Promise<readonly WaitingQueue[]> {
+  const names = new Map(
+    queues.flatMap((queue) => agents.map((agent) => [toJobQueue(queue, agent), queue] as const)),
+  );
+  const { rows } = await db.run(
+    `SELECT n.name FROM unnest($1::text[]) AS n (name) WHERE EXISTS (
+       SELECT 1 FROM "${jobs}".job j WHERE j.name = n.name AND j.state < 'active' AND j.start_after <= now())`,
+    [[...names.keys()]],
+  );
+  return rows.map(({ name }) => ({ name: name as string, queue: names.get(name as string) as string }));
+}
+
+/**
+ * The queues and people that have as much as they may. One worker at a time asks and takes: a limit would not hold if
+ * two saw the same gap. Tasks count from their delivery to their end, also those whose job has ended before.
+ */
+async function findFull(
+  transaction: Transaction,
+  { schema, jobs }: { readonly schema: string; readonly jobs: string },
+  { maxPerQueue, maxPerPerson }: DeliveryLimits,
+): Promise<{ readonly queues: ReadonlySet<string>; readonly people: string[] }> {
+  if (maxPerQueue === undefined && maxPerPerson === undefined) return { queues: new Set(), people: [] };
+  await transaction.query("SELECT pg_advisory_xact_lock($1, hashtext($2))", [ROOM_LOCK_CLASS, schema]);
+  const rows = await transaction.query(
+    `SELECT queue, person, count(*)::int AS count FROM (
+       SELECT queue, person, id FROM @tasks WHERE queue IS NOT NULL AND state IN ('running', 'detaching')
+       UNION SELECT data->>'queue', data->>'person', data->>'task' FROM "${jobs}".job WHERE state = 'active'
+     ) AS busy GROUP BY queue, person`,
+  );
+  const queues = new Map<string, number>();
+  const people = new Map<string, number>();
+  for (const { queue, person, count } of rows) {
+    queues.set(queue as string, (queues.get(queue as string) ?? 0) + (count as number));
+    people.set(person as string, (people.get(person as string) ?? 0) + (count as number));
+  }
+  return { queues: new Set(namesAt(queues, maxPerQueue)), people: namesAt(people, maxPerPerson) };
+}
+
+function namesAt(counts: ReadonlyMap<string, number>, limit: number | undefined): string[] {
+  return [...counts].flatMap(([name, count]) => (limit !== undefined && count >= limit ? [name] : []));
+}
+
+/** Maximum bytes of a schema's name in pg-boss. */
+const MAX_SCHEMA_BYTES = 50;
+
+function hash(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** The schema of the jobs that deliver the tasks of a store; it is separate from the store's schema. */
+function toJobSchema(schema: string): string {
+  const name = `${schema}_jobs`;
+  return name.length <= MAX_SCHEMA_BYTES ? name : `${schema.slice(0, 36)}_${hash(schema).slice(0, 8)}_jobs`;
+}
+
+/** The queue of jobs for one agent in one queue of tasks, so that a worker fetches nothing that it cannot run. */
+function toJobQueue(queue: string, agent: string): string {
+  return `${toPlainName(queue)}/${toPlainName(agent)}`;
+}
+
+/** The id of the one job that delivers a task. */
+function toJobId(task: TaskId): string {
+  const digits = hash(task);
+  const variant = ((Number.parseInt(digits.slice(16, 17), 16) & 3) | 8).toString(16);
+  return [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    `8${digits.slice(13, 16)}`,
+    `${variant}${digits.slice(17, 20)}`,
+    digits.slice(20, 32),
+  ].join("-");
+}
+
+function toPlainName(name: string): string {
+  return /^[\w.-]{1,60}$/.test(name) ? name : `hash-${hash(name).slice(0, 24)}`;
 }

@@ -1,5 +1,4 @@
-import type { AppendRequest, AppendResult } from "../../entry-store.ts";
-import { chooseEntryTime } from "../../entry-time.ts";
+import { type AppendRequest, type AppendResult, chooseEntryTime } from "../../entry-store.ts";
 import { toKindNumber } from "../../kind-numbers.ts";
 import type { WritingSql } from "../connection/postgres-database.ts";
 import type { SqlValue } from "../connection/sql-values.ts";

@@ -9,6 +9,7 @@ import { toNumbers } from "./index-segments.ts";
 import { countSource, findSource } from "./index-sources.ts";
 import { lockIndex, stampIndex } from "./index-state.ts";
 import { packBytes } from "./packed-bytes.ts";
+import type { ServedVectors } from "./server/served-vectors.ts";
 
 const CHUNKS_PER_STEP = 1_024;
 const TERMS_PER_STEP = 2_000;
@@ -19,22 +20,16 @@ interface ForgottenChunk {
   readonly hash: Uint8Array;
 }
 
-/** A search on the server that has tables of its own. */
-interface ServedChunks {
-  /** Within a transaction: removes chunks. */
-  erase(transaction: Transaction, chunks: readonly number[]): Promise<void>;
-}
-
 /** Removes chunks from the index: rows, postings, vectors, and terms without other chunks. */
 export class IndexForgetter {
   readonly #db: PostgresDatabase;
   readonly #chunks: IndexChunks;
-  readonly #served: readonly ServedChunks[];
+  readonly #vectors: ServedVectors;
 
-  constructor(db: PostgresDatabase, chunks: IndexChunks, served: readonly ServedChunks[]) {
+  constructor(db: PostgresDatabase, chunks: IndexChunks, vectors: ServedVectors) {
     this.#db = db;
     this.#chunks = chunks;
-    this.#served = served;
+    this.#vectors = vectors;
   }
 
   async forget(name: SourceName, seqs?: readonly number[]): Promise<number> {
@@ -109,7 +104,7 @@ export class IndexForgetter {
     }
     const numbers = chunks.map(({ number }) => number);
     await transaction.query("DELETE FROM @chunk_words WHERE chunk = ANY($1::bigint[])", [numbers]);
-    for (const served of this.#served) await served.erase(transaction, numbers);
+    await this.#vectors.erase(transaction, numbers);
     await transaction.query("DELETE FROM @chunks WHERE number = ANY($1::bigint[])", [numbers]);
     let length = 0;
     for (const chunk of chunks) {

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import type { SessionId } from "../../../model/entry.ts";
+import type { Json } from "../../../model/json.ts";
 import type { ForgettingMemory } from "../../forgetting-stores.ts";
 import type { IndexServer } from "../../index-server.ts";
 import type {
@@ -12,7 +14,8 @@ import type {
   TurnRange,
 } from "../../memory-store.ts";
 import type { RecallPlace } from "../connection/connection-url.ts";
-import type { PostgresDatabase } from "../connection/postgres-database.ts";
+import type { PostgresDatabase, Sql } from "../connection/postgres-database.ts";
+import type { SqlValue } from "../connection/sql-values.ts";
 import { IndexChunks } from "./index-chunks.ts";
 import { IndexDictionary } from "./index-dictionary.ts";
 import { IndexForgetter } from "./index-forgetter.ts";
@@ -20,11 +23,8 @@ import { IndexSegments } from "./index-segments.ts";
 import { findSource, findSourcesByNumber, listSources, listSpeakers, readTotals } from "./index-sources.ts";
 import { readIndexState } from "./index-state.ts";
 import { IndexVectors } from "./index-vectors.ts";
-import { RankedWords } from "./server/ranked-words.ts";
 import { ServedVectors } from "./server/served-vectors.ts";
-import { ServedWords } from "./server/served-words.ts";
-import { listSessionsInScope } from "./server/sessions-in-scope.ts";
-import { WordSearch } from "./server/word-search.ts";
+import { ServedWords, WordSearch } from "./server/word-search.ts";
 
 /** Seq that stands for the whole session. */
 const WHOLE = 0;
@@ -68,7 +68,6 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
   readonly #forgetter: IndexForgetter;
   readonly #servedWords: ServedWords;
   readonly #servedVectors: ServedVectors;
-  readonly #rankedWords: RankedWords;
   readonly #isServed: boolean;
   readonly server: IndexServer;
 
@@ -79,10 +78,9 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
     this.vectors = new IndexVectors(db, this.#servedVectors);
     this.#chunks = new IndexChunks(db, this.#dictionary);
     this.#segments = new IndexSegments(db, this.#chunks);
-    this.#rankedWords = new RankedWords(db);
-    this.#forgetter = new IndexForgetter(db, this.#chunks, [this.#servedVectors, this.#rankedWords]);
+    this.#forgetter = new IndexForgetter(db, this.#chunks, this.#servedVectors);
     this.#servedWords = new ServedWords(db, this.#chunks, minSegments);
-    const words = new WordSearch(db, this.#rankedWords);
+    const words = new WordSearch(db);
     const vectors = this.#servedVectors;
     this.server = {
       countChunks: (terms, segments) => words.countChunks(terms, segments),
@@ -205,11 +203,7 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
   async seal(): Promise<boolean> {
     if (await this.#segments.seal()) return true;
     if (!this.#isServed) return false;
-    return (
-      (await this.#servedWords.fillNext()) ||
-      (await this.#rankedWords.fillNext()) ||
-      (await this.#servedVectors.fillNext())
-    );
+    return (await this.#servedWords.fillNext()) || (await this.#servedVectors.fillNext());
   }
 
   sessionsInScope(conditions: SourceConditions): Promise<readonly number[]> {
@@ -233,4 +227,43 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
   async vacuum(): Promise<void> {
     for (const table of INDEX_TABLES) await this.#db.command(`VACUUM FULL @${table}`);
   }
+}
+
+/** Sorts after every character of a name. */
+const LAST = "\u{10ffff}";
+
+/** The numbers of indexed sessions that meet all conditions, in one statement. */
+async function listSessionsInScope(
+  sql: Sql,
+  { names, prefix, prefixes, meta, owners }: SourceConditions,
+): Promise<readonly number[]> {
+  const values: SqlValue[] = [];
+  const add = (value: SqlValue) => `$${values.push(value)}`;
+  const startsWith = (start: string) =>
+    start === "" ? "true" : `(s.name >= ${add(start)} AND s.name < ${add(start + LAST)})`;
+  const filters = ["s.kind = 1"];
+  if (names) filters.push(`s.name = ANY(${add(names)}::text[])`);
+  if (prefix) filters.push(startsWith(prefix));
+  if (prefixes) filters.push(prefixes.length === 0 ? "false" : `(${prefixes.map(startsWith).join(" OR ")})`);
+  if (owners) {
+    const parts = owners.map((owner) => (owner.endsWith("/") ? startsWith(owner) : `s.name = ${add(owner)}`));
+    filters.push(parts.length === 0 ? "false" : `(${parts.join(" OR ")})`);
+  }
+  const wanted = Object.entries(meta ?? {});
+  // Metadata is stored as JSON.stringify writes it, so that a plain value can be looked for in the text.
+  for (const [key, value] of wanted)
+    if (typeof value !== "object")
+      filters.push(`strpos(e.meta, ${add(`${JSON.stringify(key)}:${JSON.stringify(value)}`)}) > 0`);
+  const rows = await sql.query(
+    `SELECT s.number${meta ? ", e.meta" : ""} FROM @sources s ${meta ? "JOIN @sessions e ON e.id = s.name" : ""}
+     WHERE ${filters.join(" AND ")}`,
+    values,
+  );
+  return rows.filter(({ meta: own }) => hasValues(own, wanted)).map(({ number }) => number as number);
+}
+
+function hasValues(text: unknown, wanted: readonly (readonly [string, Json])[]): boolean {
+  if (wanted.length === 0) return true;
+  const own = typeof text === "string" ? (JSON.parse(text) as Record<string, Json>) : {};
+  return wanted.every(([key, value]) => isDeepStrictEqual(own[key], value));
 }

@@ -3,14 +3,41 @@ import type { PostgresDatabase, Sql, Transaction } from "../connection/postgres-
 import { BUDGET_FUNCTIONS } from "./budget-functions.ts";
 import { LOG_TABLES } from "./log-tables.ts";
 import { MEMORY_TABLES } from "./memory-tables.ts";
-import { OBJECT_TABLES } from "./object-tables.ts";
 import { OPEN_RESERVATIONS } from "./open-reservations.ts";
 import { READER_GRANTS, READER_POLICIES } from "./reader-policies.ts";
 import { SERVER_TABLES } from "./server-tables.ts";
-import { STATE_TABLE } from "./state-table.ts";
-import { TASK_QUEUE_COLUMNS } from "./task-queue-columns.ts";
 import { TEAM_TABLES } from "./team-tables.ts";
 import { WORK_TABLES } from "./work-tables.ts";
+
+/** The queue in which a task waits for a worker, and the person on whose behalf it runs. */
+const TASK_QUEUE_COLUMNS = `
+ALTER TABLE @tasks ADD COLUMN queue text, ADD COLUMN person text;
+CREATE INDEX tasks_running ON @tasks (queue, person) WHERE queue IS NOT NULL AND state IN ('running', 'detaching');
+`;
+
+/** States that gateways share; small, short-lived and rewritten often. */
+const STATE_TABLE = `
+CREATE TABLE @shared_states (
+  name text COLLATE "C" PRIMARY KEY,
+  value text NOT NULL,
+  changed_at timestamptz NOT NULL
+) WITH (fillfactor = 50);
+CREATE INDEX shared_states_by_change ON @shared_states (changed_at);
+`;
+
+/**
+ * Blobs outside the database. `place` names the storage of a blob, an upload or a deletion; null is the database
+ * itself. An object is deleted after the row: until then, a row in `blob_deletions` says so.
+ */
+const OBJECT_TABLES = `
+ALTER TABLE @blobs ADD COLUMN place text;
+ALTER TABLE @blob_uploads ADD COLUMN place text, ADD COLUMN digest bytea;
+CREATE TABLE @blob_deletions (
+  place text NOT NULL,
+  digest bytea NOT NULL,
+  PRIMARY KEY (place, digest)
+);
+`;
 
 /** All migrations in order; migration n upgrades a schema from version n-1 to n. Never edited once released. */
 const SCHEMA_STEPS: readonly string[] = [
@@ -28,6 +55,8 @@ const SCHEMA_STEPS: readonly string[] = [
   OPEN_RESERVATIONS,
   // Changes no table; keeps versions that know only whole lines from opening the store.
   "SELECT 'lines may be stored as changes'",
+  // Words in pg_textsearch, which earlier versions kept where the extension was installed.
+  "DROP TABLE IF EXISTS @ranked_words, @ranked_state",
 ];
 
 /** First half of the advisory lock's key; the second is made of the schema's name. */

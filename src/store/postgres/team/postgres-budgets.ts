@@ -1,7 +1,12 @@
 import type { AuditAct } from "../../../model/audit.ts";
 import type { TeamBudget } from "../../../model/budget.ts";
-import type { BudgetReservation, BudgetStore, BudgetUse, ReservationResult } from "../../budget-store.ts";
-import { LAPSED_KEPT_MS } from "../../lapsed-reservations.ts";
+import {
+  type BudgetReservation,
+  type BudgetStore,
+  type BudgetUse,
+  LAPSED_KEPT_MS,
+  type ReservationResult,
+} from "../../budget-store.ts";
 import { checkBudgetAmounts } from "../../refusals.ts";
 import { toBudget, toBudgetUse } from "../../team-rows.ts";
 import type { PostgresDatabase, Sql } from "../connection/postgres-database.ts";

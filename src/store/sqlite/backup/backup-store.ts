@@ -9,15 +9,17 @@ import {
   renameSync,
   rmSync,
 } from "node:fs";
+import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { Digest } from "../../../model/blob.ts";
 import { type Clock, systemClock } from "../../../model/clock.ts";
 import { createArgumentError, isLonghaulError, LonghaulError } from "../../../model/errors.ts";
+import { BlobFiles } from "../blob-files.ts";
 import { BLOCKING_WAIT_MS, refuseForeignFile } from "../connect-database.ts";
 import { Database } from "../database.ts";
 import { toStoreError } from "../store-error.ts";
 import { type BackupFile, type BackupManifest, writeManifest } from "./backup-manifest.ts";
-import { copyBlobs } from "./copy-blobs.ts";
 import { digestFile, syncPath } from "./copy-verified.ts";
 import { TableCopy } from "./table-copy.ts";
 
@@ -33,7 +35,7 @@ interface BackupRequest extends BackupOptions {
   readonly clock?: Clock;
 }
 
-/** Settings of the user that live beside the store; they hold no secrets. */
+/** Settings of the user that live next to the store; they hold no secrets. */
 const SETTINGS = ["longhaul.json", "longhaul.gateway.json"];
 const LOG = "log.db";
 const INDEX = "memory.db";
@@ -185,4 +187,52 @@ async function isUndamaged(work: () => Promise<void> | undefined): Promise<boole
 
 function isDamage(error: unknown): boolean {
   return isLonghaulError(toStoreError(error, INDEX), "STORE_CORRUPT");
+}
+
+/** Result of copying blobs. */
+interface CopiedBlobs {
+  readonly blobs: number;
+  readonly blobBytes: number;
+  /** Blobs without a file. */
+  readonly missing: readonly Digest[];
+  /** Blobs whose bytes do not have their digest; they are not copied. */
+  readonly damaged: readonly Digest[];
+}
+
+/** Copies blobs that are not in the target yet; each copy is verified while it is read. */
+async function copyBlobs(
+  digests: Iterable<Digest>,
+  from: string,
+  to: string,
+  signal: AbortSignal | undefined,
+): Promise<CopiedBlobs> {
+  const [source, target] = [new BlobFiles(from, true), new BlobFiles(to)];
+  const missing: Digest[] = [];
+  const damaged: Digest[] = [];
+  let blobs = 0;
+  let blobBytes = 0;
+  for (const digest of digests) {
+    const path = target.pathOf(digest);
+    const isCopied = existsSync(path);
+    if (!isCopied) {
+      try {
+        const { sha256 } = await digestFile(source.pathOf(digest), { to: path, signal });
+        if (sha256 !== digest) {
+          damaged.push(digest);
+          await rm(path, { force: true });
+          continue;
+        }
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
+          await rm(path, { force: true });
+          throw error;
+        }
+        missing.push(digest);
+        continue;
+      }
+    }
+    blobs++;
+    blobBytes += target.sizeOf(digest) ?? 0;
+  }
+  return { blobs, blobBytes, missing, damaged };
 }

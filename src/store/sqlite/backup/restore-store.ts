@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, normalize } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { Digest } from "../../../model/blob.ts";
 import { createArgumentError, LonghaulError } from "../../../model/errors.ts";
 import { BlobFiles } from "../blob-files.ts";
-import { toStoreError } from "../store-error.ts";
+import { resultCodeOf, toStoreError } from "../store-error.ts";
 import { type BackupManifest, createBackupError, readManifest } from "./backup-manifest.ts";
 import { digestFile, syncPath } from "./copy-verified.ts";
-import { isStoreInUse } from "./is-store-in-use.ts";
 
 const LOCAL_FILES = ["trusted.json", "connections"];
 
@@ -111,4 +111,24 @@ function createInUseError(path: string): LonghaulError {
     `${path} is open in another process; stop the gateway and other programs that use it, then restore. Nothing was changed.`,
     { details: { path } },
   );
+}
+
+const SQLITE_BUSY = 5;
+
+/** True if another connection of this or any process has the log of a store open. */
+function isStoreInUse(folder: string): boolean {
+  const path = join(folder, "log.db");
+  if (!existsSync(path)) return false;
+  let connection: DatabaseSync | undefined;
+  try {
+    connection = new DatabaseSync(path);
+    // Connections in WAL mode share a lock for as long as they are open; an exclusive one needs all of them gone.
+    connection.exec("PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK");
+    return false;
+  } catch (error) {
+    // A damaged log cannot be in use any more than it can be read.
+    return resultCodeOf(error) === SQLITE_BUSY;
+  } finally {
+    connection?.close();
+  }
 }

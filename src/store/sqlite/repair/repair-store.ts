@@ -6,15 +6,15 @@ import { type EntryKind, formatEntryId } from "../../../model/entry.ts";
 import { createArgumentError } from "../../../model/errors.ts";
 import type { StoredEntry } from "../../entry-store.ts";
 import { toKindNumber } from "../../kind-numbers.ts";
+import { MAX_SEQ } from "../../seq-limit.ts";
+import { BlobFiles } from "../blob-files.ts";
 import { toDigestBytes } from "../blob-refs.ts";
 import { connectDatabase } from "../connect-database.ts";
 import { connectReadOnly, copyDatabase } from "../connect-read-only.ts";
 import type { Database, Row } from "../database.ts";
-import { toEntryKey } from "../entry-key.ts";
+import { seqOfKey, toEntryKey } from "../entry-key.ts";
+import { DamagedPageReader, isDamagedPage, toStored } from "../read-around-damage.ts";
 import { toStoreError } from "../store-error.ts";
-import { salvageBlobs } from "./salvage-blobs.ts";
-import { findSessionNumbers, salvageEntries } from "./salvage-entries.ts";
-import { salvageRows } from "./salvage-rows.ts";
 
 /** An entry as written to the new store. */
 interface MendedEntry {
@@ -191,5 +191,142 @@ class Repair {
         }
       });
     }
+  }
+}
+
+/** Copied blobs with their sizes, and blobs whose files are damaged. */
+interface SalvagedBlobs {
+  readonly copied: ReadonlyMap<Digest, number>;
+  readonly damaged: readonly Digest[];
+}
+
+/** Copies every blob file whose bytes match its digest. */
+async function salvageBlobs(from: string, to: string): Promise<SalvagedBlobs> {
+  const source = new BlobFiles(from, true);
+  const target = new BlobFiles(to);
+  const copied = new Map<Digest, number>();
+  const damaged: Digest[] = [];
+  for await (const digests of source.digests()) {
+    for (const digest of digests) {
+      const staged = await target.stage(source.read(digest), digest, { maxBytes: Number.MAX_SAFE_INTEGER });
+      if (staged.digest === digest) {
+        target.settle(staged);
+        copied.set(digest, staged.sizeBytes);
+      } else {
+        target.drop(staged);
+        damaged.push(digest);
+      }
+    }
+  }
+  return { copied, damaged };
+}
+
+/**
+ * Rows of a small table, read from both ends as far as damaged pages allow; calls `onLoss` if some could not be read.
+ */
+function salvageRows(source: Database, table: string, key: string, onLoss: (table: string) => void): Row[] {
+  const rows = new Map<string, Row>();
+  const isWhole = collectRows(source, `SELECT * FROM ${table} ORDER BY ${buildOrder(key, "ASC")}`, key, rows);
+  if (isWhole) return [...rows.values()];
+  collectRows(source, `SELECT * FROM ${table} ORDER BY ${buildOrder(key, "DESC")}`, key, rows);
+  onLoss(table);
+  return [...rows.values()];
+}
+
+function buildOrder(key: string, direction: "ASC" | "DESC"): string {
+  return key
+    .split(", ")
+    .map((column) => `${column} ${direction}`)
+    .join(", ");
+}
+
+function collectRows(source: Database, sql: string, key: string, rows: Map<string, Row>): boolean {
+  try {
+    for (const row of source.prepare(sql).iterate() as Iterable<Row>) {
+      const name = key.split(", ").map((column) => toKeyText(row[column]));
+      rows.set(name.join(" "), row);
+    }
+    return true;
+  } catch (error) {
+    if (isDamagedPage(error)) return false;
+    throw error;
+  }
+}
+
+function toKeyText(value: unknown): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString("hex") : String(value);
+}
+
+/** Seqs that are tried one by one when neither end of a session can be read further. */
+const MAX_TRIED = 1_000_000;
+const MAX_TRIED_AT_END = 10_000;
+const BATCH = 256;
+
+/** The entries of one session in order, read around damaged pages; lost entries are returned as damaged. */
+function* salvageEntries(db: Database, session: number): Generator<StoredEntry> {
+  const reader = new DamagedPageReader(db);
+  let next = 1;
+  for (;;) {
+    const page = tryReadPage(db, "ASC", session, next, MAX_SEQ, BATCH);
+    if (page === "damaged") break;
+    for (const stored of page) {
+      yield* lostBefore(stored.seq);
+      next = stored.seq + 1;
+      yield stored;
+    }
+    if (page.length < BATCH) return;
+  }
+  const last = tryReadPage(db, "DESC", session, next, MAX_SEQ, 1);
+  const end = last === "damaged" ? next + MAX_TRIED_AT_END : (last[0]?.seq ?? next - 1);
+  for (let seq = next; seq <= Math.min(end, next + MAX_TRIED); seq++) {
+    const stored = reader.get(session, seq);
+    // After the last known entry, a seq on a damaged page may never have been assigned.
+    if (!stored || (last === "damaged" && stored.kind === "damaged")) continue;
+    yield* lostBefore(stored.seq);
+    next = stored.seq + 1;
+    yield stored;
+  }
+
+  function* lostBefore(seq: number): Generator<StoredEntry> {
+    for (; next < seq; next++) yield { seq: next, at: 0, kind: "damaged", payload: new Uint8Array(0) };
+  }
+}
+
+/** Numbers of sessions that have entries, even if the sessions table has lost them. */
+function findSessionNumbers(db: Database): number[] {
+  const numbers: number[] = [];
+  const first = db.prepare("SELECT key FROM entries WHERE key >= ? ORDER BY key LIMIT 1");
+  for (let session = 1; ; ) {
+    try {
+      const row = first.get(toEntryKey(session, 0));
+      if (!row) return numbers;
+      const found = (row.key as number) - seqOfKey(row.key as number);
+      session = found / toEntryKey(1, 0);
+      numbers.push(session);
+      session++;
+    } catch (error) {
+      if (!isDamagedPage(error)) throw error;
+      return numbers;
+    }
+  }
+}
+
+function tryReadPage(
+  db: Database,
+  order: "ASC" | "DESC",
+  session: number,
+  from: number,
+  to: number,
+  limit: number,
+): StoredEntry[] | "damaged" {
+  try {
+    const sql = `SELECT key, at, kind, payload FROM entries WHERE key BETWEEN ? AND ? ORDER BY key ${order} LIMIT ?`;
+    return db
+      .prepare(sql)
+      .all(toEntryKey(session, from), toEntryKey(session, to), limit)
+      .map((row) => toStored(row));
+  } catch (error) {
+    if (isDamagedPage(error)) return "damaged";
+    throw error;
   }
 }

@@ -1,13 +1,13 @@
 import type { AuditAct } from "../../../model/audit.ts";
 import type { TeamBudget } from "../../../model/budget.ts";
-import type {
-  BudgetReservation,
-  BudgetShare,
-  BudgetStore,
-  BudgetUse,
-  ReservationResult,
+import {
+  type BudgetReservation,
+  type BudgetShare,
+  type BudgetStore,
+  type BudgetUse,
+  LAPSED_KEPT_MS,
+  type ReservationResult,
 } from "../../budget-store.ts";
-import { LAPSED_KEPT_MS } from "../../lapsed-reservations.ts";
 import { checkBudgetAmounts } from "../../refusals.ts";
 import { toBudget, toBudgetUse } from "../../team-rows.ts";
 import type { Database } from "../database.ts";

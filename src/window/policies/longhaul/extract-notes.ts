@@ -15,6 +15,7 @@ export interface ExtractLine {
 /** A message of the conversation, shown or not. */
 export type SaidMessage = Pick<Slot, "seq" | "cite" | "at">;
 
+const PATHS_HEADING = "and later steps: files and folders";
 const TITLE = "[Extract of earlier steps";
 const GAP = /^\[(?:more than )?\d+ messages? left out: /;
 
@@ -75,6 +76,24 @@ export function toQuotedLine({ seq, cite = `#${seq}`, at, message }: Slot): Extr
   return { text: `${text}\n`, source: { seq, cite, heading: `${message.role}, ${toDay(at)}` }, order: -1 };
 }
 
+/** Tells whether the shown messages or the lines of an extract contain a text. */
+export function findNamedIn(
+  shown: readonly Slot[],
+  lines: readonly ExtractLine[],
+): (text: string) => boolean {
+  const messages = shown.map(({ message }) => JSON.stringify(message.parts));
+  const named = [...messages, ...lines.flatMap(({ text, source }) => [text, source.heading])].join("\n");
+  return (text) => named.includes(text);
+}
+
+/** A line with the paths of files that nothing else names any more: the next call may need one. */
+export function toPathsLine(paths: readonly string[], removed: readonly Slot[]): readonly ExtractLine[] {
+  const [first] = removed;
+  if (paths.length === 0 || !first) return [];
+  const { seq, cite = `#${seq}` } = first;
+  return [{ text: `${paths.join("\n")}\n`, source: { seq, cite, heading: PATHS_HEADING }, order: -2 }];
+}
+
 /** True for a note that marks a gap or contains an extract; each rebuild writes it again. */
 export function isExtract({ isNote, message }: Slot): boolean {
   const [part] = message.parts;
@@ -106,7 +125,8 @@ function buildNote(
   const texts = [gap === undefined ? `${TITLE}${hint}]` : `[${gap}${hint}]`];
   let source: QuoteSource | undefined;
   for (const line of lines) {
-    if (line.source.seq !== source?.seq) texts.push(`[${line.source.cite} ${line.source.heading}]`);
+    if (line.source.seq !== source?.seq || line.source.heading !== source.heading)
+      texts.push(`[${line.source.cite} ${line.source.heading}]`);
     source = line.source;
     if (line.text !== "") texts.push(line.text.slice(0, -1));
   }

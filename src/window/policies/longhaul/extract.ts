@@ -16,8 +16,8 @@ interface ExtractLimits {
 }
 
 /** With less space than this, only lines needed soon are worth keeping. */
-const NARROW_TOKENS = 16_000;
-const MIN_WORTH: Readonly<Record<Horizon, number>> = { near: 0.002, far: 0.0009 };
+const NARROW_TOKENS = 9_000;
+const MIN_WORTH: Readonly<Record<Horizon, number>> = { near: 0.002, far: 0.0022 };
 const NOTE_TOKENS = 25;
 const SAMPLED_LINES = 64;
 /**

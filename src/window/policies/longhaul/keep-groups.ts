@@ -39,7 +39,7 @@ interface KeptSlots {
   readonly removed: readonly Slot[];
 }
 
-const MIN_TAIL_TOKENS = 4_000;
+const MIN_TAIL_TOKENS = 2_000;
 const MIN_TAIL_SHARE = 0.7;
 /** Minimum share of `saidSpace` for text of user and assistant, however much room tool calls take. */
 const MIN_TEXT_SHARE = 0.15;

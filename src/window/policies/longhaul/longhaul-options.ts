@@ -24,8 +24,8 @@ export interface LonghaulOptions {
 
 /** Default options. */
 export const LONGHAUL_OPTIONS: LonghaulOptions = {
-  low: 0.55,
-  target: 44_000,
+  low: 0.27,
+  target: 28_000,
   tail: 0.14,
   work: 0.4,
   extract: 0.65,

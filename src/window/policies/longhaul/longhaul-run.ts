@@ -1,8 +1,6 @@
 import { type Message, textOfMessage } from "../../../model/message.ts";
-import type { Part } from "../../../model/part.ts";
 import { listAnsweredCallIds, listCallIds } from "../../../model/tool-call-ids.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
-import { clipSlots } from "../../clip-slots.ts";
 import { hasOwnText, isInlineToolOutput } from "../../inline-tool-output.ts";
 import {
   computeBreakEvenCalls,
@@ -14,48 +12,47 @@ import { isPage } from "../../paging/page-note.ts";
 import { applyProposals, type Proposal } from "../../pass.ts";
 import { stubDuplicateReads } from "../../passes/stub-duplicate-reads.ts";
 import type { Budget, CachePrices, Course, Moment, PolicyRun } from "../../policy.ts";
-import { findProtectedSeqs, findVerbatimSeqs } from "../../protected-seqs.ts";
+import { findProtectedSeqs } from "../../protected-seqs.ts";
 import { isShrunk, ResultShrinker } from "../../shrink/result-shrinker.ts";
 import { resolveShrinkFilters } from "../../shrink/shrink-filters.ts";
 import type { Slot } from "../../slot.ts";
 import { sumSlotTokens } from "../../sum-slot-tokens.ts";
 import { withoutLostCalls } from "../lost-calls.ts";
 import { withoutLostResults } from "../lost-results.ts";
+import { clipToRoom, MIN_NOTED_TOKENS } from "./clip-to-room.ts";
 import { Extract } from "./extract.ts";
 import {
   countGaps,
   type ExtractLine,
+  findNamedIn,
   insertNotes,
   isExtract,
   type SaidMessage,
+  toPathsLine,
   toQuotedLine,
 } from "./extract-notes.ts";
+import { FileStretches } from "./file-stretches.ts";
 import { keepGroups } from "./keep-groups.ts";
 import type { LonghaulOptions } from "./longhaul-options.ts";
 import { type MessageText, MessageTexts } from "./message-texts.ts";
 import { hasNewText, isSameList, listOriginals, toOriginal, withShrunk } from "./original-slots.ts";
-import { computeHighMark, computeLowMark, isColdRebuildDue, listNewSlots } from "./rebuild-marks.ts";
+import {
+  computeHeldRoom,
+  computeHighMark,
+  computeLowMark,
+  computeTokenPrice,
+  isColdRebuildDue,
+  listNewSlots,
+} from "./rebuild-marks.ts";
 import { TurnSteps } from "./turn-steps.ts";
 
-/**
- * Content that may not leave but is too large is clipped to this share of the room, so that the next message does not
- * clip it again.
- */
-const CLIPPED_SHARE = 0.85;
 /**
  * When the limit forces text out, up to this many tokens are left free for new messages, so that no more text leaves
  * than necessary.
  */
 const TEXT_GROWTH_TOKENS = 40_000;
 /** The share of the room that text keeps at least when the limit forces some of it out. */
-const TEXT_SHARE = 0.4;
-/**
- * Shares of the room where the limit forces content out after a person has brought content back: of all messages that
- * stay, and of the held ones, which get more the smaller the window was before the undo.
- */
-const UNDONE_SHARE = 0.85;
-const MIN_HELD_SHARE = 0.5;
-const MAX_HELD_SHARE = 0.7;
+const TEXT_SHARE = 0.45;
 const STALE = "older copies of files that were changed since";
 const MIN_STALE_TOKENS = 2_000;
 const SHORTENED = "shortened when it first appeared";
@@ -63,15 +60,24 @@ const SHORTENED = "shortened when it first appeared";
  * While the cache is hot, no window is rebuilt early before so many replies: a session that ends soon after would cost
  * more than without longhaul.
  */
-const MIN_EARLY_CALLS = 40;
+const MIN_EARLY_CALLS = 50;
+/** Replies after which the loss of an early rebuild is estimated again. */
+const LOSS_REPLIES = 4;
+/** Share of a rebuilt window that stretches of files will take, as far as that is known before the rebuild. */
+const EXPECTED_FILES_SHARE = 0.4;
 /** The threshold does not cause an edit right after another one; the limit does. */
 const CALLS_BETWEEN_EDITS = 3;
 /** An early rebuild must free this share of the window. */
 const MIN_FREED_SHARE = 0.05;
-/** A note up to this share of the room is clipped only if nothing else can be. */
-const NOTE_SHARE = 0.25;
-/** In a smaller room there is no space for notes next to messages that may not leave. */
-const MIN_NOTED_TOKENS = 4_000;
+/**
+ * Shares for stretches of files: of the space that messages leave, of the whole space even if they leave none, and of the
+ * room that is left.
+ */
+const FILES_SHARE = 0.8;
+const MIN_FILES_SHARE = 0.5;
+const MAX_FILES_SHARE = 0.3;
+/** Share of the space for paths of files that nothing else names. */
+const PATHS_SHARE = 0.04;
 /** Estimated tokens of the line that marks a gap. */
 const GAP_TOKENS = 24;
 
@@ -95,6 +101,9 @@ export class LonghaulRun implements PolicyRun {
   readonly #said: SaidMessage[] = [];
   readonly #isPastCut: boolean;
   readonly #steps = new TurnSteps();
+  readonly #stretches: FileStretches;
+  /** Estimated loss of an early rebuild, in input tokens, and the number of replies at that time. */
+  #loss = { tokens: 0, replies: Number.NEGATIVE_INFINITY };
   /** Total tokens of all messages; divided by `#replies`, it gives the average growth per call. */
   #totalTokens = 0;
   #replies = 0;
@@ -119,6 +128,7 @@ export class LonghaulRun implements PolicyRun {
     this.#options = options;
     this.#budget = budget;
     this.#tokensOf = tokensOf;
+    this.#stretches = new FileStretches(tokensOf);
     this.#prices = course.prices ?? DEFAULT_CACHE_PRICES;
     this.#pins = course.pins ?? new Set();
     // A limit that reports do not change, so that a run that takes over remembers the same texts.
@@ -134,7 +144,10 @@ export class LonghaulRun implements PolicyRun {
     const earlier = [...(course.past ?? []), ...said];
     const sorted = earlier.toSorted((one, other) => one.seq - other.seq);
     for (const slot of sorted) this.#recordOutput(slot);
-    for (const slot of sorted) this.#countSlot(slot);
+    for (const slot of sorted) {
+      this.#countSlot(slot);
+      this.#stretches.observe(slot);
+    }
     const isQuestion = (slot: Slot) => this.#isQuestion(slot);
     for (const slot of sorted.slice(Math.max(0, sorted.findLastIndex(isQuestion)))) this.#recordStep(slot);
     this.#forceOutPast(course.past ?? []);
@@ -171,6 +184,7 @@ export class LonghaulRun implements PolicyRun {
     this.#recordOutput(slot);
     this.#countSlot(slot);
     this.#recordStep(slot);
+    this.#stretches.observe(slot);
     this.#extract.observe(slot);
     for (const callId of listCallIds(slot.message)) this.#calledIds?.add(callId);
     // A result without its call has to become text.
@@ -234,9 +248,11 @@ export class LonghaulRun implements PolicyRun {
    */
   #findRebuildReason({ isHot, isUncached = false, minCalls = 0 }: Moment): string | undefined {
     const { system } = this.#budget;
-    const low = this.#computeReachableLow();
-    const isWorth = this.#tokens - low >= this.#tokens * MIN_FREED_SHARE;
     const newSlots = listNewSlots(this.#window, this.#editedSeq);
+    // The last rebuild shows how far the next one will get.
+    const reached = this.#editedSeq > 0 ? this.#tokens - sumSlotTokens(newSlots) : 0;
+    const low = Math.max(this.#computeReachableLow(), reached);
+    const isWorth = this.#tokens - low >= this.#tokens * MIN_FREED_SHARE;
     const newCalls = newSlots.filter(({ message }) => message.role === "assistant").length;
     const isApart = this.#editedSeq === 0 || newCalls >= CALLS_BETWEEN_EDITS;
     if (isWorth && isApart && this.#tokens > this.#budget.tokens) return "over the threshold";
@@ -250,17 +266,33 @@ export class LonghaulRun implements PolicyRun {
       return isColdRebuildDue(sizes, { share, isUncached }) ? "the cache is cold" : undefined;
     }
     if (this.#replies < MIN_EARLY_CALLS) return undefined;
-    const high = computeHighMark(low, this.#totalTokens / Math.max(1, this.#replies), this.#prices);
-    if (this.#tokens <= high) return undefined;
+    if (this.#tokens <= computeHighMark(low, this.#callTokens, this.#prices)) return undefined;
     const needed = computeBreakEvenCalls({
       removedTokens: this.#tokens - low,
       survivingTokens: low - system,
       prices: this.#prices,
-      refetchCost: REBUILD_REFETCH_COST,
+      refetchCost: REBUILD_REFETCH_COST + this.#estimateLoss(low - system),
     });
     const expected = estimateRemainingCalls(this.#replies + 1);
     if (expected < needed) return undefined;
     return `pays after ${Math.max(0, Math.ceil(needed))} calls, ${expected} expected`;
+  }
+
+  /** Average growth per call. */
+  get #callTokens(): number {
+    return this.#totalTokens / Math.max(1, this.#replies);
+  }
+
+  /**
+   * Cost of the next edits that miss their text after an early rebuild, in input tokens. While an agent reads files
+   * that it has not edited yet, that is more than the rebuild saves.
+   */
+  #estimateLoss(space: number): number {
+    if (this.#replies - this.#loss.replies >= LOSS_REPLIES) {
+      const tokens = this.#stretches.estimateLoss(space * EXPECTED_FILES_SHARE);
+      this.#loss = { tokens, replies: this.#replies };
+    }
+    return this.#loss.tokens;
   }
 
   /**
@@ -319,12 +351,7 @@ export class LonghaulRun implements PolicyRun {
     if (!isForced || this.#heldSeq === 0) return { heldTokens: Number.POSITIVE_INFINITY, undoneTokens: 0 };
     const isBefore = (slot: Slot) => !slot.isNote && slot.seq <= this.#heldSeq && !this.#isHeld(slot, true);
     const before = sumSlotTokens(this.#window.filter(isBefore));
-    const most = room * UNDONE_SHARE;
-    return {
-      heldTokens: Math.min(room * MAX_HELD_SHARE, Math.max(room * MIN_HELD_SHARE, most - before)),
-      // Groups stay whole, so the bound has to be somewhat higher than the amount.
-      undoneTokens: Math.max(most, Math.min(room, before * 1.05)),
-    };
+    return computeHeldRoom(room, before);
   }
 
   /** Tokens of held messages that are not only words, which count by themselves. */
@@ -374,22 +401,36 @@ export class LonghaulRun implements PolicyRun {
     for (const { seq } of left) this.#outputs.delete(seq);
     const called = new Set(shown.flatMap(({ message }) => listCallIds(message)));
     for (const callId of this.#answeredIds) if (!called.has(callId)) this.#answeredIds.delete(callId);
-    const steps = this.#steps.listLines(new Set(shown.map(({ seq }) => seq)));
+    const shownSeqs = new Set(shown.map(({ seq }) => seq));
+    const steps = this.#steps.listLines(shownSeqs);
     const marks = GAP_TOKENS * (countGaps(shown, this.#said) + steps.length);
-    const size = sumSlotTokens(shown) + sumSlotTokens(quoted) + marks;
+    const used = sumSlotTokens(shown) + sumSlotTokens(quoted) + marks;
+    const wanted = Math.max((space - used) * FILES_SHARE, space * MIN_FILES_SHARE);
+    const files = this.#stretches.choose({
+      maxTokens: Math.min(wanted, (room - used) * MAX_FILES_SHARE),
+      tokenPrice: computeTokenPrice(this.#budget, target, this.#callTokens, this.#prices),
+      isGone: (seq) => !shownSeqs.has(seq),
+    });
+    // As notes, so that no other line of the extract repeats theirs.
+    const fileNotes = files.map(({ text, source: { seq } }): Slot => {
+      const message: Message = { role: "user", parts: [{ type: "text", text }] };
+      return { seq, at: 0, message, tokens: this.#tokensOf(message), isNote: true };
+    });
+    const size = used + sumSlotTokens(fileNotes);
     const maxNotes = 1 + shown.filter(({ message }) => message.role === "user").length;
     // Tool output inside a text is clipped where the text stays; its lines may come back like those of other output.
     const clipped = shown.filter((slot) => hasNewText(slot) && !slot.isNote && !isShrunk(slot));
-    const lines = this.#extract.replace([...left, ...clipped], [...shown, ...quoted], {
+    const lines = this.#extract.replace([...left, ...clipped], [...shown, ...quoted, ...fileNotes], {
       roomTokens: Math.min(Math.max(space - size, room * least), room - size),
       maxNotes,
       tokensOf: this.#tokensOf,
     });
-    const notes = [...steps, ...lines, ...quoted.map(toQuotedLine)];
+    const notes = [...steps, ...files, ...lines, ...quoted.map(toQuotedLine)];
+    const paths = this.#stretches.listPaths(findNamedIn(shown, notes), space * PATHS_SHARE);
     const gaps = { said: this.#said, isCut: this.#isPastCut };
     const insert = (lines: readonly ExtractLine[]) => insertNotes(shown, lines, gaps, this.#tokensOf);
     const isTight = (noted: readonly Slot[]) => room < MIN_NOTED_TOKENS && sumSlotTokens(noted) > room;
-    const whole = insert(notes);
+    const whole = insert([...toPathsLine(paths, left), ...notes]);
     const window = isTight(whole) ? insert(steps) : whole;
     let excess = isTight(window) ? Number.POSITIVE_INFINITY : window.length - messages;
     const fewer = window.filter((slot) => !isExtract(slot) || excess-- <= 0);
@@ -412,22 +453,7 @@ export class LonghaulRun implements PolicyRun {
     const called = withoutLostCalls(slots, this.#tokensOf);
     const paired = withoutLostResults(called, (callId) => this.#answeredIds.has(callId), this.#tokensOf);
     const room = this.#most - this.#budget.system;
-    const verbatim = findVerbatimSeqs(paired, this.#pins);
-    const isOutput = ({ seq }: Slot, { type }: Part) => type === "tool-result" && !this.#pins.has(seq);
-    // A note names the steps of the running turn: without it the agent would take them again.
-    const isBrief = ({ tokens }: Slot) => room >= MIN_NOTED_TOKENS && tokens <= room * NOTE_SHARE;
-    const isKept = (slot: Slot, part: Part) => kept.has(slot.seq) && !isOutput(slot, part);
-    let window = clipSlots(paired, room, this.#tokensOf, (slot) =>
-      slot.isNote ? isBrief(slot) : kept.has(slot.seq),
-    );
-    for (const isFixed of [
-      (slot: Slot, part: Part) => (slot.isNote ? isBrief(slot) : isKept(slot, part)),
-      (slot: Slot, part: Part) => !slot.isNote && isKept(slot, part),
-      (slot: Slot, part: Part) => !slot.isNote && verbatim.has(slot.seq) && !isOutput(slot, part),
-    ])
-      if (sumSlotTokens(window) > room)
-        window = clipSlots(window, room * CLIPPED_SHARE, this.#tokensOf, isFixed);
-    this.#window = [...window];
+    this.#window = [...clipToRoom(paired, room, { kept, pins: this.#pins, tokensOf: this.#tokensOf })];
     this.#tokens = this.#budget.system + sumSlotTokens(this.#window);
     this.#calledIds = new Set(this.#window.flatMap(({ message }) => listCallIds(message)));
   }

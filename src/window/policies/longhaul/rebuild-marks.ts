@@ -4,9 +4,14 @@ import type { Slot } from "../../slot.ts";
 
 /** Between rebuilds the window may always grow by this times the root below, however expensive reads are. */
 const MIN_STRETCH = 2;
-/** Growth beyond the cheapest point: each rebuild also forgets, which no price reflects. */
-const PATIENCE = 1.355;
 const MIN_CALL_TOKENS = 200;
+/**
+ * Shares of the room where the limit forces content out after a person has brought content back: of all messages that
+ * stay, and of the held ones, which get more the smaller the window was before the undo.
+ */
+const UNDONE_SHARE = 0.85;
+const MIN_HELD_SHARE = 0.5;
+const MAX_HELD_SHARE = 0.7;
 /** Conditions of a rebuild while the cache is cold: tokens of tool calls in the window, and tokens that are new. */
 const COLD_TOKENS = 8_000;
 const MIN_NEW_TOKENS = 2_000;
@@ -27,6 +32,30 @@ export function computeLowMark(budget: Budget, share: number, target: number): n
  */
 export function computeHighMark(low: number, callTokens: number, prices: CachePrices): number {
   return low + computeStretch(prices) * Math.sqrt(low * Math.max(MIN_CALL_TOKENS, callTokens));
+}
+
+/**
+ * Tokens for held and other messages where the limit forces content out after a person has brought content back; `before`
+ * are the tokens of messages that were shown before the undo.
+ */
+export function computeHeldRoom(room: number, before: number) {
+  const most = room * UNDONE_SHARE;
+  return {
+    heldTokens: Math.min(room * MAX_HELD_SHARE, Math.max(room * MIN_HELD_SHARE, most - before)),
+    // Groups stay whole, so the bound has to be somewhat higher than the amount.
+    undoneTokens: Math.max(most, Math.min(room, before * 1.05)),
+  };
+}
+
+/** Price of a token of a rebuilt window until the next rebuild: it is written once and read with each call. */
+export function computeTokenPrice(
+  budget: Budget,
+  low: number,
+  callTokens: number,
+  prices: CachePrices,
+): number {
+  const high = Math.min(budget.tokens, computeHighMark(low, callTokens, prices));
+  return prices.write + (prices.read * Math.max(0, high - low)) / Math.max(1, callTokens);
 }
 
 /** Tokens that decide about a rebuild while the cache is cold. */
@@ -69,5 +98,5 @@ export function listNewSlots(window: readonly Slot[], editedSeq: number): readon
 
 function computeStretch({ read, write }: CachePrices): number {
   if (read <= 0) return Number.POSITIVE_INFINITY;
-  return Math.max(MIN_STRETCH, PATIENCE * Math.sqrt((2 * (write - read)) / read) || 0);
+  return Math.max(MIN_STRETCH, Math.sqrt((2 * (write - read)) / read) || 0);
 }

@@ -1,4 +1,5 @@
 import type { Sample } from "../sample.ts";
+import { agentSamples } from "./agents.ts";
 import { claudeCodeSamples } from "./claude-code.ts";
 import { clineSamples, clineSdkSamples, rooSamples } from "./cline.ts";
 import { codexSamples } from "./codex.ts";
@@ -23,4 +24,5 @@ export const SAMPLES: readonly Sample[] = [
   ...copilotCliSamples,
   ...sweAgentSamples,
   ...wireSamples,
+  ...agentSamples,
 ];

@@ -1,6 +1,6 @@
 import { text as readText } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import { findFirstFailure } from "../../../../src/gateway/reply/relay/first-failure.ts";
+import { findFirstFailure } from "../../../../src/gateway/reply/relay/upstream-refusal.ts";
 import { anthropicWire } from "../../../../src/wire/anthropic/anthropic-wire.ts";
 import { sender } from "../../upstream/sender.ts";
 import { serve } from "../../upstream/server.ts";

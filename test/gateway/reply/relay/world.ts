@@ -3,15 +3,18 @@ import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect, type Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
-import { createClientSignal } from "../../../../src/gateway/door/client-signal.ts";
+import { createClientSignal } from "../../../../src/gateway/door/incoming.ts";
 import {
   type RelayOptions,
   type RelayResult,
   relayResponse,
 } from "../../../../src/gateway/reply/relay/relay-response.ts";
-import { closeAgents, createAgents } from "../../../../src/gateway/upstream/connection-agents.ts";
-import { sendUpstream } from "../../../../src/gateway/upstream/send-upstream.ts";
-import { buildUpstreamUrl } from "../../../../src/gateway/upstream/upstream-url.ts";
+import {
+  buildUpstreamUrl,
+  closeAgents,
+  createAgents,
+  sendUpstream,
+} from "../../../../src/gateway/upstream/send-upstream.ts";
 import { type Listening, serve } from "../../upstream/server.ts";
 
 /** Options of a relay other than its two sides. */

@@ -11,7 +11,7 @@ const OVERFLOW: Behaviour = { type: "error", kind: "overflow" };
 const FACT = "The staging server listens on port 7781.";
 
 /** A conversation with `turns` calls and a question at its end. */
-function worked(api: WireName, turns: number): readonly WireObject[] {
+function worked(api: Exclude<WireName, "google">, turns: number): readonly WireObject[] {
   const calls = Array.from({ length: turns }, (_, turn) => [
     callOf(api, `r${turn}`, turn),
     toolSays(api, `r${turn}`, output(turn, 3_000)),
@@ -19,7 +19,7 @@ function worked(api: WireName, turns: number): readonly WireObject[] {
   return [userSays("Read everything."), ...calls.flat(), said(api, "Read."), userSays("Find the port.")];
 }
 
-function callOf(api: WireName, id: string, turn: number): WireObject {
+function callOf(api: Exclude<WireName, "google">, id: string, turn: number): WireObject {
   const input = { path: `src/${turn}.ts` };
   if (api === "anthropic")
     return { role: "assistant", content: [{ type: "tool_use", id, name: "read", input }] };
@@ -28,7 +28,7 @@ function callOf(api: WireName, id: string, turn: number): WireObject {
   return { role: "assistant", content: null, tool_calls: [{ id, type: "function", function: call }] };
 }
 
-function said(api: WireName, text: string): WireObject {
+function said(api: Exclude<WireName, "google">, text: string): WireObject {
   if (api !== "openai-responses") return { role: "assistant", content: text };
   return { type: "message", role: "assistant", content: [{ type: "output_text", text, annotations: [] }] };
 }

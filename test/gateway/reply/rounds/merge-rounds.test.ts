@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { EXPAND_TOOL, RECALL_TOOL } from "../../../../src/gateway/recall/recall-tools.ts";
-import { ROUND_FORMATS } from "../../../../src/gateway/reply/rounds/round-formats.ts";
+import { ROUND_FORMATS } from "../../../../src/gateway/reply/rounds/call-rounds.ts";
 import type { WireEvent, WireName } from "../../../../src/wire/wire.ts";
 import { anthropic } from "../../../support/wire-server/anthropic.ts";
 import type { WireApi } from "../../../support/wire-server/api.ts";
@@ -10,7 +10,10 @@ import { openaiChat } from "../../../support/wire-server/openai-chat.ts";
 import { openaiResponses } from "../../../support/wire-server/openai-responses.ts";
 import { type Seen, seenBody, seenStream } from "../../recall/seen.ts";
 
-const WIRES: readonly (readonly [WireName, WireApi])[] = [
+/** The APIs with tools of the gateway. */
+type OlderWireName = Exclude<WireName, "google">;
+
+const WIRES: readonly (readonly [OlderWireName, WireApi])[] = [
   ["anthropic", anthropic],
   ["openai-chat", openaiChat],
   ["openai-responses", openaiResponses],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { encodeRecallTools, RECALL_TOOL } from "../../../../src/gateway/recall/recall-tools.ts";
-import { runRecallCalls } from "../../../../src/gateway/reply/rounds/run-recall-calls.ts";
+import { runRecallCalls } from "../../../../src/gateway/reply/rounds/call-rounds.ts";
 
 test("a model may ask for a careful recall, and gets a quick one otherwise", async () => {
   const depths: unknown[] = [];

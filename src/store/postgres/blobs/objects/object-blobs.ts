@@ -11,7 +11,7 @@ const LOCK_CLASS = 0x4c4a;
 const DELETED_PER_SWEEP = 200;
 
 /**
- * Blobs as objects, beside their rows in the database. Uploads and deletions of one digest exclude each other by an
+ * Blobs as objects, whose rows stay in the database. Uploads and deletions of one digest exclude each other by an
  * advisory lock: a gateway that writes content again never loses it to another one that deletes it.
  */
 export class ObjectBlobs {

@@ -13,7 +13,7 @@ const MAX_TOGETHER = 3;
 const AFFINITY = 4;
 
 /**
- * Chooses the combinations of terms by which candidates are looked up: rare terms alone, common ones only together, in
+ * Chooses the combinations of terms by which candidates are looked up: rare terms singly, common ones only together, in
  * the order of the score that a chunk can reach with them, as long as the expected number of chunks stays within
  * `maxChunks`. A chunk that lacks all chosen combinations could only have a low score.
  */
@@ -40,7 +40,7 @@ export function chooseCombinations(
     expected += chunks;
   }
   const first = known[0];
-  // A question of nothing but common terms: their rarest is looked up all the same, and the server stops in time.
+  // If a question has only common terms, the rarest of them are looked up anyway; the limit of rows stops the server.
   if (chosen.length === 0 && first) chosen.push(known.slice(0, MAX_TOGETHER));
   return chosen.filter((one) => !chosen.some((other) => other !== one && isPart(other, one)));
 }

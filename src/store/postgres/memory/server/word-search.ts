@@ -1,11 +1,12 @@
 import { readBodyTerms } from "../../../chunk-body.ts";
 import type { ScoredRow, ServedTerm, ServedTerms } from "../../../index-server.ts";
+import { SEGMENT_CHUNKS } from "../../../memory-store.ts";
 import { computeWorth, encodeWeight } from "../../../postings.ts";
-import type { PostgresDatabase } from "../../connection/postgres-database.ts";
+import type { PostgresDatabase, Transaction } from "../../connection/postgres-database.ts";
 import type { SqlRow } from "../../connection/sql-values.ts";
+import type { IndexChunks } from "../index-chunks.ts";
+import { lockIndex, readIndexState } from "../index-state.ts";
 import { chooseCombinations } from "./choose-combinations.ts";
-import { buildLexemeQuery, LABEL_WORTH, quoteLexeme } from "./lexemes.ts";
-import type { RankedWords } from "./ranked-words.ts";
 import { buildSourceCondition } from "./source-condition.ts";
 
 /** Chunks that a question is expected to look at, and those after which the server stops. */
@@ -16,15 +17,13 @@ const RESCORED = 5;
 /** Terms that count for the server's score, rarest first. */
 const MAX_SCORED_TERMS = 16;
 
-/** Finds chunks by their words: by pg_textsearch where it is ready, else by combinations of lexemes. */
+/** Finds chunks by their words: by combinations of lexemes. */
 export class WordSearch {
   readonly #db: PostgresDatabase;
-  readonly #ranked: RankedWords | undefined;
   readonly #expectedChunks: number;
 
-  constructor(db: PostgresDatabase, ranked?: RankedWords, expectedChunks = EXPECTED_CHUNKS) {
+  constructor(db: PostgresDatabase, expectedChunks = EXPECTED_CHUNKS) {
     this.#db = db;
-    this.#ranked = ranked;
     this.#expectedChunks = expectedChunks;
   }
 
@@ -42,8 +41,7 @@ export class WordSearch {
 
   async find(query: ServedTerms): Promise<readonly ScoredRow[]> {
     const count = RESCORED * query.limit;
-    const ranked = (await this.#ranked?.find(query, count)) ?? [];
-    const rows = ranked.length > 0 ? ranked : await this.#findLexemes(query, count);
+    const rows = await this.#findLexemes(query, count);
     return rows
       .map(({ number, body }) => ({
         chunk: Number(number),
@@ -108,4 +106,92 @@ function computeScore(chunk: Uint32Array, terms: readonly ServedTerm[]): number 
     const count = counts.get(number) ?? 0;
     return count === 0 ? sum : sum + rarity * computeWorth(encodeWeight(count, chunk.length));
   }, 0);
+}
+
+const ROWS_PER_STEP = 1_024;
+
+/** Fills the words of sealed segments, one after another. */
+export class ServedWords {
+  readonly #db: PostgresDatabase;
+  readonly #chunks: IndexChunks;
+  /** From this number of sealed segments on. */
+  readonly #minSegments: number;
+
+  constructor(db: PostgresDatabase, chunks: IndexChunks, minSegments: number) {
+    this.#db = db;
+    this.#chunks = chunks;
+    this.#minSegments = minSegments;
+  }
+
+  /**
+   * Fills the next segment; false if there is none. Every step checks that nothing was removed since the chunks were
+   * read, so that words never outlive their chunks.
+   */
+  async fillNext(): Promise<boolean> {
+    const { sealed, stamp, served = 0 } = await readIndexState(this.#db);
+    if (sealed < this.#minSegments || served >= sealed) return false;
+    const isStill = async (transaction: Transaction) => {
+      const now = await lockIndex(transaction);
+      return now.stamp === stamp && now.served === served;
+    };
+    const end = (served + 1) * SEGMENT_CHUNKS;
+    for (let from = served * SEGMENT_CHUNKS; from < end; from += ROWS_PER_STEP) {
+      const rows = await this.#chunks.wordsOf(from, Math.min(end, from + ROWS_PER_STEP));
+      const isWritten = await this.#db.transact(async (transaction) => {
+        if (!(await isStill(transaction))) return false;
+        await transaction.query(
+          `INSERT INTO @chunk_words (chunk, source, words)
+           SELECT chunk, source, words::tsvector FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS c (chunk, source, words)
+           ON CONFLICT (chunk) DO NOTHING`,
+          [
+            rows.map(({ number }) => number),
+            rows.map(({ source }) => source),
+            rows.map(({ terms }) => buildLexemes(terms)),
+          ],
+        );
+        return true;
+      });
+      // Another process was faster, or something was forgotten: the next call looks again.
+      if (!isWritten) return true;
+    }
+    await this.#db.transact(async (transaction) => {
+      if (await isStill(transaction))
+        await transaction.query("UPDATE @index_state SET served = $1", [served + 1]);
+    });
+    return true;
+  }
+}
+
+/** The labels of lexemes from the smallest weight to the largest, their bounds, and their values. */
+const LABELS = ["D", "C", "B", "A"] as const;
+const BOUNDS = [0.7, 1.05, 1.45] as const;
+const VALUES = [0.5, 0.87, 1.22, 1.8] as const;
+/** The values in the order and the range of `ts_rank`. */
+const LABEL_WORTH: readonly number[] = VALUES.map((value) => value / VALUES[3]);
+
+/** The terms of a chunk as the text of a tsvector: each once, with a label for its count and the chunk's length. */
+export function buildLexemes(terms: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const term of terms) if (term !== "") counts.set(term, (counts.get(term) ?? 0) + 1);
+  return [...counts]
+    .map(([term, count]) => `${quoteLexeme(term)}:1${labelOf(count, terms.length)}`)
+    .join(" ");
+}
+
+/** A lexeme within a tsvector or a tsquery. */
+function quoteLexeme(term: string): string {
+  return `'${term.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+}
+
+/** A query for chunks that contain all terms of one of the combinations. */
+export function buildLexemeQuery(combinations: readonly (readonly { readonly term: string }[])[]): string {
+  return combinations
+    .map((terms) => `(${terms.map(({ term }) => quoteLexeme(term)).join(" & ")})`)
+    .join(" | ");
+}
+
+function labelOf(occurrences: number, length: number): string {
+  const worth = computeWorth(encodeWeight(occurrences, length));
+  const level = BOUNDS.findIndex((bound) => worth < bound);
+  return LABELS[level < 0 ? LABELS.length - 1 : level] as string;
 }

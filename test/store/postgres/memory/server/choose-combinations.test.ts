@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { chooseCombinations } from "../../../../../src/store/postgres/memory/server/choose-combinations.ts";
-import { buildLexemeQuery, buildLexemes } from "../../../../../src/store/postgres/memory/server/lexemes.ts";
 import { buildSourceCondition } from "../../../../../src/store/postgres/memory/server/source-condition.ts";
+import {
+  buildLexemeQuery,
+  buildLexemes,
+} from "../../../../../src/store/postgres/memory/server/word-search.ts";
 
 const TOTAL = 1_000_000;
 

@@ -1,0 +1,8 @@
+export {
+  createMcpEndpoint,
+  type McpEndpoint,
+  type McpOptions,
+  SKILL_FILE,
+  SKILL_TEXT,
+  serveMcpStdio,
+} from "../mcp/index.ts";

@@ -1,0 +1,98 @@
+import { appendFileSync, existsSync, readFileSync, rmSync, utimesSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { CONTINUED_AGENTS } from "../../src/formats/index.ts";
+import { testFolder } from "../support/folder.ts";
+import { conversationId, writeConversation } from "./support/conversation.ts";
+import { jsonHere, runHere } from "./support/here.ts";
+
+async function importOne(turns = 3) {
+  const home = testFolder();
+  const path = writeConversation(home, 1, turns);
+  const screen = { env: { HOME: home }, home };
+  const store = join(testFolder(), "store");
+  const here = async (...args: readonly string[]) =>
+    (await jsonHere([...args, "--store", store], screen)).value;
+  await here("import", "--yes", "--no-index");
+  return { home, path, store, screen, here };
+}
+
+describe("longhaul continue", () => {
+  test("puts a deleted conversation back byte for byte and prints the command that resumes it", async () => {
+    const { path, here } = await importOne();
+    const bytes = readFileSync(path);
+    rmSync(path);
+    const value = await here("continue", "last");
+    expect(value).toMatchObject({
+      agent: "claude-code",
+      isOriginal: true,
+      files: [path],
+      command: `cd /project && claude --resume ${conversationId(1)}`,
+    });
+    expect(readFileSync(path)).toEqual(bytes);
+    expect(await here("import", "--yes", "--no-index")).toMatchObject({
+      totals: { added: { messages: 0, raw: 0 } },
+    });
+  });
+
+  test("restores what was appended between two imports", async () => {
+    const { path, here } = await importOne();
+    appendFileSync(path, '{"type":"summary","summary":"grüße","leafUuid":"x"}\n');
+    utimesSync(path, new Date(), new Date(Date.now() + 5_000));
+    await here("import", "--yes", "--no-index");
+    const bytes = readFileSync(path);
+    rmSync(path);
+    await here("continue", "last");
+    expect(readFileSync(path)).toEqual(bytes);
+  });
+
+  test("writes nothing over a file that differs, and nothing where the agent still has the conversation", async () => {
+    const { path, store, screen, here } = await importOne();
+    expect(await here("continue", "last")).toMatchObject({ files: [] });
+    appendFileSync(path, "{}\n");
+    const before = readFileSync(path);
+    const { code, stderr } = await runHere(["continue", "last", "--store", store], screen);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("already exists; it stays as it is")]);
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  test("gives back all that is deleted, and lists it first with --dry-run", async () => {
+    const { path, here } = await importOne();
+    expect(await here("continue", "--deleted")).toMatchObject({ written: [] });
+    rmSync(path);
+    expect(await here("continue", "--deleted", "--dry-run")).toMatchObject({ written: [{ files: [path] }] });
+    expect(existsSync(path)).toBe(false);
+    await here("continue", "--deleted");
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test.each(CONTINUED_AGENTS.filter((agent) => agent !== "claude-code"))(
+    "continues in %s with the same words and calls",
+    async (agent) => {
+      const { home, here } = await importOne();
+      const { files, command } = await here("continue", "last", "--in", agent);
+      expect(command).toContain("cd /project && ");
+      for (const path of files) expect(path.startsWith(home)).toBe(true);
+      // Files of a task are imported by their folder.
+      const paths = agent === "cline" ? [dirname(files[0])] : files;
+      const other = join(testFolder(), "other");
+      const screen = { env: { HOME: home }, home };
+      const { value } = await jsonHere(["import", ...paths, "--no-index", "--store", other], screen);
+      expect(value).toMatchObject({ formats: { [agent]: { sources: 1 } }, problems: [] });
+      const { stdout } = await runHere(["export", "last", "--to", "markdown", "--store", other], screen);
+      for (const words of ["question 0", "answer 0", "question 2", "answer 2", "notes.md"])
+        expect(stdout).toContain(words);
+    },
+  );
+
+  test("refuses what it cannot do before it writes anything", async () => {
+    const { store, screen } = await importOne();
+    const refuse = async (...args: readonly string[]) =>
+      (await runHere(["continue", ...args, "--store", store], screen)).code;
+    expect(await refuse()).toBe(2);
+    expect(await refuse("last", "--deleted")).toBe(2);
+    expect(await refuse("last", "--whole")).toBe(2);
+    expect(await refuse("last", "--in", "emacs")).toBe(2);
+    expect(await refuse("no-such-session")).toBe(1);
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import type { Message } from "../../../src/model/message.ts";
+import { FileStretches } from "../../../src/window/policies/longhaul/file-stretches.ts";
+import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
+
+const PATH = "src/ledger.ts";
+const lines = (from: number, count: number) =>
+  Array.from({ length: count }, (_, index) => `export const entry${from + index} = amount(${from + index});`);
+const numbered = (from: number, count: number) =>
+  lines(from, count)
+    .map((line, index) => `${String(from + index).padStart(6)}→${line}`)
+    .join("\n");
+
+const callOf = (callId: string, name: string, input: object): Message => ({
+  role: "assistant",
+  parts: [{ type: "tool-call", callId, name, input: input as never }],
+});
+const resultOf = (callId: string, text: string, isError = false): Message => ({
+  role: "tool",
+  parts: [{ type: "tool-result", callId, output: [{ type: "text", text }], ...(isError && { isError }) }],
+});
+const read = (callId: string, text: string, path = PATH): readonly Message[] => [
+  callOf(callId, "Read", { file_path: path }),
+  resultOf(callId, text),
+];
+const edit = (callId: string, before: string, after: string): readonly Message[] => [
+  callOf(callId, "Edit", { file_path: PATH, old_string: before, new_string: after }),
+  resultOf(callId, "done"),
+];
+
+function observe(...messages: readonly Message[]): FileStretches {
+  const stretches = new FileStretches(estimateMessage);
+  for (const [index, message] of messages.entries())
+    stretches.observe({ seq: index + 1, at: index, message, tokens: estimateMessage(message) });
+  return stretches;
+}
+
+const choose = (stretches: FileStretches, maxTokens = 100_000, isGone = (_: number) => true) =>
+  stretches.choose({ maxTokens, tokenPrice: 0, isGone });
+const textOf = (stretches: FileStretches) =>
+  choose(stretches)
+    .map(({ text }) => text)
+    .join("");
+
+describe("stretches of files", () => {
+  test("are shown without line numbers, under a heading that names their lines", () => {
+    const [only, ...others] = choose(observe(...read("1", numbered(101, 30))));
+    expect(others).toEqual([]);
+    expect(only?.source.heading).toBe(`Read ${PATH}, lines 101–130`);
+    expect(only?.text).toBe(`${lines(101, 30).join("\n")}\n`);
+  });
+
+  test("show the new text after an edit, and the replaced lines no longer", () => {
+    const [before, after] = [
+      "export const entry5 = amount(5);",
+      "export const entry5 = amount(5, currency.euro);",
+    ];
+    const text = textOf(observe(...read("1", numbered(1, 20)), ...edit("2", before, after)));
+    expect(text).not.toContain(before);
+    expect(text).toContain(after);
+    expect(text).toContain("entry4 = amount(4);\n[… edited since]\nexport const entry6");
+  });
+
+  test("lose a line of which an edit replaced a part, and each line that a replacement of all changed", () => {
+    const text = textOf(observe(...read("1", numbered(1, 20)), ...edit("2", "amount", "sumOf")));
+    expect(text).not.toContain("amount");
+    const two = "amount(5);\nexport const entry6";
+    const over = textOf(
+      observe(...read("1", numbered(1, 20)), ...edit("2", two, "amount(7);\nexport const six")),
+    );
+    expect(over).not.toMatch(/entry5|entry6/);
+    expect(over).toMatch(/entry4 = .*\n\[… edited since\]\nexport const entry7/);
+  });
+
+  test("are unchanged by an edit that failed", () => {
+    const failed = [
+      callOf("2", "Edit", { file_path: PATH, old_string: "amount(5)", new_string: "x".repeat(60) }),
+      resultOf("2", "String to replace not found in file.", true),
+    ];
+    const text = textOf(observe(...read("1", numbered(1, 20)), ...failed));
+    expect(text).toBe(`${lines(1, 20).join("\n")}\n`);
+  });
+
+  test("come from the newest copy of a file only", () => {
+    const text = textOf(observe(...read("1", numbered(1, 20)), ...read("2", numbered(1, 20))));
+    expect(text.split("entry7 ")).toHaveLength(2);
+    const written = callOf("3", "Write", { file_path: PATH, content: lines(50, 9).join("\n") });
+    const rewritten = textOf(observe(...read("1", numbered(1, 20)), written, resultOf("3", "done")));
+    expect(rewritten).not.toContain("entry7 ");
+    expect(rewritten).toContain("entry51 ");
+  });
+
+  test("are only those of messages that have left, and of reads that succeeded", () => {
+    const stretches = observe(...read("1", numbered(1, 20)), ...read("2", numbered(1, 20), "src/other.ts"));
+    const shown = choose(stretches, 100_000, (seq) => seq <= 2);
+    expect(shown.map(({ source }) => source.seq)).toEqual([2]);
+    const failed = observe(callOf("1", "Read", { file_path: PATH }), resultOf("1", numbered(1, 9), true));
+    expect(choose(failed)).toEqual([]);
+  });
+
+  test("stay within their tokens and are worth their price", () => {
+    const stretches = observe(...read("1", numbered(1, 400)), ...read("2", numbered(1, 400), "src/other.ts"));
+    const tokens = choose(stretches, 2_000).reduce(
+      (sum, { text }) => sum + estimateMessage({ role: "user", parts: [{ type: "text", text }] }),
+      0,
+    );
+    expect(tokens).toBeGreaterThan(1_000);
+    expect(tokens).toBeLessThanOrEqual(2_000);
+    expect(stretches.choose({ maxTokens: 2_000, tokenPrice: 1e6, isGone: () => true })).toEqual([]);
+  });
+
+  test("cost more to lose the fewer of them fit", () => {
+    const stretches = observe(...read("1", numbered(1, 400)));
+    expect(stretches.estimateLoss(100_000)).toBe(0);
+    expect(stretches.estimateLoss(0)).toBeGreaterThan(stretches.estimateLoss(2_000));
+    expect(observe().estimateLoss(0)).toBe(0);
+  });
+
+  test("of an edit of a file that nobody read, of input without a path and of odd input are harmless", () => {
+    const odd = [
+      ...edit("1", "", ""),
+      ...edit("2", "\n".repeat(10_000), "x".repeat(50)),
+      callOf("3", "Edit", { old_string: "only this text, and no path" }),
+      callOf("4", "Read", { file_path: 5 }),
+      resultOf("4", numbered(1, 3)),
+      resultOf("nobody", numbered(1, 3)),
+    ];
+    expect(choose(observe(...odd)).map(({ text }) => text)).toEqual([`${"x".repeat(50)}\n`]);
+  });
+
+  test("name the files that were touched last, newest first, as far as nothing else names them", () => {
+    const stretches = observe(...read("1", numbered(1, 9)), ...read("2", numbered(1, 9), "src/other.ts"));
+    expect(stretches.listPaths(() => false, 100)).toEqual(["src/other.ts", PATH]);
+    expect(stretches.listPaths((path) => path === PATH, 100)).toEqual(["src/other.ts"]);
+    expect(stretches.listPaths(() => false, 0)).toEqual([]);
+  });
+});
