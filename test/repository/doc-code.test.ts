@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { fencesOf } from "../support/docs/fences.ts";
 import { readPages } from "../support/docs/pages.ts";
 import { fileOf, peersOf, programsOf } from "../support/docs/programs.ts";
 import { createProject, runFile } from "../support/docs/run-program.ts";
@@ -37,6 +38,16 @@ describe("the code of the pages", () => {
   test("is in blocks whose program imports longhaul", () => {
     expect(programs.length).toBeGreaterThan(10);
     expect(programs.filter(({ code }) => !/from "longhaul/.test(code)).map(({ name }) => name)).toEqual([]);
+  });
+
+  test("says where a block continues the program above it", () => {
+    const blocks = readPages().flatMap((page) =>
+      fencesOf(page)
+        .filter(({ language, code }) => language === "ts" && !/from "longhaul/.test(code))
+        .map(({ code }) => ({ page: page.path, code })),
+    );
+    expect(blocks.length).toBeGreaterThan(10);
+    expect(blocks.filter(({ code }) => !code.startsWith("// continues the program above\n"))).toEqual([]);
   });
 
   proofTest("compiles, without optional packages unless the page says to install them", () => {
