@@ -152,6 +152,8 @@ function createNoCommandError(word: string, known: readonly string[], prefix = "
 async function formatHelp([name, word]: readonly string[]): Promise<string> {
   if (name === undefined)
     return formatProgramHelp(await Promise.all(Object.values(COMMANDS).map((load) => load())));
+  const guide = /^[A-Z0-9_]+$/.test(name) && (await import("./error-guide.ts")).formatErrorGuide(name);
+  if (guide) return guide;
   const one = await loadCommand(name);
   if (!isCommandGroup(one) && word !== undefined) throw new UsageError(`${name} has no commands of its own`);
   if (!isCommandGroup(one)) return formatCommandHelp(one);

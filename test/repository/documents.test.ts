@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { buildCliPage, loadPageCommands } from "../../scripts/docs/cli-page.ts";
 import { fillBlocks, PAGES_WITH_BLOCKS } from "../../scripts/docs/generated-blocks.ts";
 import { listSettings } from "../../scripts/docs/settings-table.ts";
+import { buildLlmsText, SECTIONS } from "../../scripts/docs/site-pages.ts";
 import { isCommandGroup } from "../../src/cli/cli-command.ts";
 import { ERROR_CODES } from "../../src/index.ts";
 
@@ -53,6 +54,16 @@ describe("the documents", () => {
   test("are at most 22 pages next to the decisions", () => {
     const pages = tracked.filter((path) => /^docs\/(?!decisions\/).*\.md$/.test(path));
     expect(pages.length).toBeLessThanOrEqual(22);
+  });
+
+  test("are all in the side bar of the site, and in its list for language models", () => {
+    const pages = tracked.filter((path) => /^docs\/(?!decisions\/).*\.md$/.test(path));
+    const listed = SECTIONS.flatMap(([, names]) => names.map((name) => `docs/${name}`));
+    expect(listed.toSorted()).toEqual([...pages, "docs/decisions/README.md"].toSorted());
+    for (const line of buildLlmsText()
+      .split("\n")
+      .filter((one) => one.startsWith("- ")))
+      expect(line).toMatch(/^- \[.+\]\(\S+\.md\): .{10,}[.:?]$/);
   });
 
   test("have what the program says: commands, settings, how to install", async () => {
