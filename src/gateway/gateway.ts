@@ -9,6 +9,7 @@ import type { Kernel, MessageInput } from "../index.ts";
 import { isPersonSecret } from "../team-entry.ts";
 import { chargeApiRequest } from "./budget/request-spending.ts";
 import { TeamState } from "./budget/team-state.ts";
+import { CacheWatch } from "./cache/cache-watch.ts";
 import { KnownCompactions } from "./call/compacted-request.ts";
 import { ModelLimits } from "./call/model-limits.ts";
 import type { GatewayConfig } from "./config/config.ts";
@@ -167,6 +168,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const bodies = new RecentBodies(
     () => config().limits.maxThreadBytes * BODIES_SHARE * threads.share * kernel.maintenance.cacheShare,
   );
+  const caches = new CacheWatch({ config, env, onError });
   const removeCaches = [
     kernel.maintenance.addCache("threads", {
       sizeBytes: () => threads.sizeBytes,
@@ -177,6 +179,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       sizeBytes: () => redactor.cachedBytes,
       itemCount: () => redactor.cachedTexts,
       drop: () => redactor.dropCache(),
+    }),
+    kernel.maintenance.addCache("prompt-caches", {
+      sizeBytes: () => caches.sizeBytes,
+      itemCount: () => caches.itemCount,
+      drop: () => caches.drop(),
     }),
     kernel.maintenance.addCache("bodies", { sizeBytes: () => bodies.sizeBytes, drop: () => bodies.drop() }),
   ];
@@ -199,6 +206,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       env,
       threads,
       bodies,
+      caches,
       modelLimits: rooms,
       loops: new LoopStates({
         shared,
