@@ -14,6 +14,7 @@ import {
   type Savings,
 } from "../../window-entry.ts";
 import { getRequestKey } from "../spending/request-usage.ts";
+import { type SizeSum, SizeSums } from "../spending/size-sums.ts";
 import { type CacheRecord, readCacheRecord, toCacheRequest } from "./cache-record.ts";
 import {
   CACHE_CAUSES,
@@ -266,14 +267,6 @@ export interface CauseSum {
   readonly remedy: string | undefined;
 }
 
-/** Conversations of one size, by their longest request without edits. */
-export interface SizeSum {
-  readonly name: "below 50k" | "50k to 200k" | "above 200k";
-  readonly conversations: number;
-  readonly dollars: number;
-  readonly savings: Savings;
-}
-
 export interface CacheReport {
   readonly since: number;
   readonly conversations: number;
@@ -291,17 +284,6 @@ export interface CacheReport {
   readonly ledger: readonly (LedgerEntry & { readonly count: number })[];
 }
 
-const SIZES = [
-  { name: "below 50k", below: 50_000 },
-  { name: "50k to 200k", below: 200_000 },
-  { name: "above 200k", below: Number.POSITIVE_INFINITY },
-] as const;
-
-/** The class of a conversation by the tokens of its longest request. */
-export function findSizeName(tokens: number): SizeSum["name"] {
-  return SIZES.find(({ below }) => tokens < below)?.name ?? "above 200k";
-}
-
 /** Sums rows; its size does not depend on their number. */
 export class CacheSums {
   readonly #since: number;
@@ -309,7 +291,7 @@ export class CacheSums {
     CacheCause,
     { requests: number; tokens: number; dollars: number; details: Map<string, number> }
   >();
-  readonly #sizes = new Map<string, { conversations: number; dollars: number; savings: Savings }>();
+  readonly #sizes = new SizeSums();
   readonly #ledger = new Map<LedgerEntry["action"], { debit: number; credit: number; count: number }>();
   readonly #counts = {
     conversations: 0,
@@ -343,14 +325,7 @@ export class CacheSums {
     }
     if (count === 0) return;
     this.#counts.conversations++;
-    const size = getOrAdd(this.#sizes, findSizeName(longest), () => ({
-      conversations: 0,
-      dollars: 0,
-      savings: NO_SAVINGS,
-    }));
-    size.conversations++;
-    size.dollars += dollars;
-    size.savings = addSavings(size.savings, savings);
+    this.#sizes.add(longest, dollars, savings);
   }
 
   #add(row: CacheRow): void {
@@ -403,10 +378,7 @@ export class CacheSums {
       ...this.#counts,
       parts: this.#parts,
       causes: causes.sort((one, other) => other.dollars - one.dollars || other.tokens - one.tokens),
-      sizes: SIZES.map(({ name }) => ({
-        name,
-        ...(this.#sizes.get(name) ?? { conversations: 0, dollars: 0, savings: NO_SAVINGS }),
-      })),
+      sizes: this.#sizes.list,
       ledger: [...this.#ledger].map(([action, sums]) => ({ action, ...sums })),
     };
   }

@@ -194,7 +194,10 @@ export function diagnoseCache(track: CacheTrack, request: CacheRequest): CacheDi
   const missedTokens = Math.max(0, expectedTokens - read);
   if (expected - read <= slack || missedTokens === 0 || isRewound(first, request, read))
     return { state: "hit", ...known, missedTokens: 0 };
-  const { cause, detail } = first ?? { cause: findUnexplained(base, request), detail: undefined };
+  const { cause, detail } = first ?? {
+    cause: findUnexplained(base, request),
+    detail: `${read.toLocaleString("en-US")} of ${expected.toLocaleString("en-US")} cached tokens were read`,
+  };
   const also = [...new Set(found.slice(1).map((one) => one.cause))].filter((one) => one !== cause);
   return { state: "miss", cause, ...known, missedTokens, detail, also: also.length > 0 ? also : undefined };
 }
