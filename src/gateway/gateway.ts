@@ -168,7 +168,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const bodies = new RecentBodies(
     () => config().limits.maxThreadBytes * BODIES_SHARE * threads.share * kernel.maintenance.cacheShare,
   );
-  const caches = new CacheWatch({ config, env, onError });
+  const isOwnToken = (secret: string) =>
+    isPersonSecret(secret) ||
+    matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined;
+  const caches = new CacheWatch({
+    ...{ kernel, config, env, agents, onError },
+    isGatewayToken: isOwnToken,
+    onRefreshed: (upstream, dollars) => metrics.keepAliveDollars.add({ upstream }, dollars),
+  });
   const removeCaches = [
     kernel.maintenance.addCache("threads", {
       sizeBytes: () => threads.sizeBytes,
@@ -224,9 +231,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       stored,
       prepareStored,
       onStoreFailure: onError,
-      isGatewayToken: (secret) =>
-        isPersonSecret(secret) ||
-        matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined,
+      isGatewayToken: isOwnToken,
     },
     formerPeople: new FormerPeople(kernel, onError),
     status,
@@ -261,6 +266,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await api.close();
     await imports.close();
     gate.close();
+    caches.close();
     await threads.close();
     closeAgents(agents);
     await redactor.close();

@@ -93,7 +93,12 @@ export const cacheCommand = defineCommand({
 
 function toJson({ report, session, misses, now }: CachePrintout): object {
   const listed = misses?.map(({ savings: _, acts: __, parts: ___, ...row }) => row);
-  return { session, ...report, now: session === undefined ? undefined : (now ?? null), misses: listed };
+  return {
+    session,
+    ...report,
+    now: session === undefined ? undefined : (now ?? null),
+    missedRequests: listed,
+  };
 }
 
 const CAUSE_COLUMNS: readonly Column[] = [

@@ -47,7 +47,7 @@ export async function sendRound(
   const { call, recall } = exchange;
   const { caches } = exchange.services;
   const build = () => caches.setTtl(exchange, buildExchangeBody(exchange, elements));
-  let body = build();
+  let body = await build();
   const { answer, refusal } = await runHealLoop<UpstreamResponse, UpstreamRefusal>({
     async send() {
       if (!elements) call.setExtraTokens(recall?.countTokens() ?? 0);
@@ -63,7 +63,7 @@ export async function sendRound(
       if (!stopAskingUsage(exchange, failure) && !(await repairRequest(exchange, failure, elements)))
         return false;
       const refused = body;
-      body = build();
+      body = await build();
       // The provider would give the same reply to the same bytes.
       return !isSameBody(refused, body);
     },

@@ -111,3 +111,37 @@ test("a restart of the gateway does not hide the cause of a miss", async () => {
   await send(second, requests[1]?.body);
   expect((await readRecords(second)).at(-1)).toMatchObject({ state: "miss", cause: "system-changed" });
 });
+
+test("a small conversation carries the same bytes and costs the same as without longhaul", async () => {
+  const { requests } = findCase("hit anthropic 1");
+  const { upstream } = await startCachingUpstream(listReplies(requests));
+  const gateway = await startGateway({ upstream: upstream.url });
+  for (const { body } of requests) await send(gateway, body);
+  expect(upstream.heard.map(({ body }) => body.toString())).toEqual(
+    requests.map(({ body }) => JSON.stringify(body)),
+  );
+  const report = await (await fetch(`${gateway.url}/api/v1/usage`)).json();
+  const [small] = report.sizes;
+  expect(small).toMatchObject({ name: "below 50k", conversations: 1 });
+  expect(small.cost).toBeGreaterThan(0);
+  expect(small.savings).toMatchObject({ savedCost: 0, removedTokens: 0 });
+  expect(small.savings.withoutCost).toBeCloseTo(small.cost, 9);
+});
+
+test("an edit of longhaul is named as the cause of the miss that it makes", async () => {
+  const { upstream } = await startCachingUpstream();
+  const gateway = await startGateway({
+    upstream: upstream.url,
+    config: { models: { "claude-opus-4-8": { window: 40_000, threshold: 50 } } },
+  });
+  const shape = findCase("hit anthropic 4").requests[0]?.body;
+  const messages: Body[] = [];
+  for (const message of shape.messages) {
+    messages.push(message);
+    if (message.role !== "user") continue;
+    await send(gateway, { ...shape, messages: structuredClone(messages) });
+  }
+  const records = await readRecords(gateway);
+  const causes = records.flatMap((record) => (record?.cause ? [record.cause, ...(record.also ?? [])] : []));
+  expect(causes).toContain("own-edit");
+});

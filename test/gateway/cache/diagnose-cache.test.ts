@@ -8,6 +8,7 @@ import {
 } from "../../../src/conversation/cache/diagnose-cache.ts";
 import { buildRequestPrint, lookAtRequest } from "../../../src/gateway/cache/request-print.ts";
 import { cutBody } from "../../../src/gateway/request/cut-body.ts";
+import { proofCases, sizedTest } from "../../support/proof.ts";
 import { type CacheCase, createProvider, DEVELOPED_CASES, HELD_OUT_CASES } from "./cache-cases.ts";
 import type { Body } from "./simulated-provider.ts";
 
@@ -55,14 +56,32 @@ function listWrong(cases: readonly CacheCase[], forgets = false): readonly strin
 }
 
 describe("the diagnosis of a request", () => {
-  test("names the cause that was injected into each conversation", () => {
+  sizedTest("names the cause that was injected into each conversation", () => {
     expect(DEVELOPED_CASES.length).toBeGreaterThanOrEqual(120);
-    expect(listWrong(DEVELOPED_CASES)).toEqual([]);
+    expect(listWrong(proofCases(DEVELOPED_CASES, 30))).toEqual([]);
   });
 
-  test("names at least 95 % of the causes in conversations that it was not developed with", () => {
+  sizedTest("names at least 95 % of the causes in conversations that it was not developed with", () => {
     expect(HELD_OUT_CASES.length).toBeGreaterThanOrEqual(120);
-    const wrong = listWrong(HELD_OUT_CASES);
-    expect(wrong.length / HELD_OUT_CASES.length, wrong.join("\n")).toBeLessThanOrEqual(0.05);
+    const cases = proofCases(HELD_OUT_CASES, 30);
+    const wrong = listWrong(cases);
+    expect(wrong.length / cases.length, wrong.join("\n")).toBeLessThanOrEqual(0.05);
+  });
+
+  sizedTest("needs only digests of the last request, as after a restart", () => {
+    const cases = proofCases(DEVELOPED_CASES, 30).filter(({ cause }) => cause !== "compacted");
+    expect(listWrong(cases, true)).toEqual([]);
+  });
+
+  test("says what changed in a system prompt", () => {
+    const detailOf = (name: string) => {
+      const found = DEVELOPED_CASES.find((one) => one.name === name);
+      return found && diagnose(found).detail;
+    };
+    expect(detailOf("system-changed 0 anthropic 1")).toMatch(
+      /^a date or time in line \d+ of the system prompt: “.*2026-11-19/,
+    );
+    expect(detailOf("tools-changed 0 anthropic 1")).toBe("the order of the tools changed");
+    expect(detailOf("expired 0 anthropic 1")).toBe("a pause of 6 min; the cache lives 5 min");
   });
 });
