@@ -191,11 +191,12 @@ export function diagnoseCache(track: CacheTrack, request: CacheRequest): CacheDi
       missedTokens: Math.min(base.promptTokens, promptTokens),
     };
   const slack = Math.max(SLACK_TOKENS, expected * SLACK_SHARE);
+  const missedTokens = Math.max(0, expectedTokens - read);
+  const hit = { state: "hit", ...known, missedTokens: 0 } as const;
+  if (expected - read <= slack || missedTokens === 0) return hit;
   const found = findCauses(own, base, request, pauseMs);
   const [first] = found;
-  const missedTokens = Math.max(0, expectedTokens - read);
-  if (expected - read <= slack || missedTokens === 0 || isRewound(first, request, read))
-    return { state: "hit", ...known, missedTokens: 0 };
+  if (isRewound(first, request, read)) return hit;
   const { cause, detail } = first ?? {
     cause: findUnexplained(base, request),
     detail: `${read.toLocaleString("en-US")} of ${expected.toLocaleString("en-US")} cached tokens were read`,

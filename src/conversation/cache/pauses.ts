@@ -82,16 +82,20 @@ export interface TtlChoice {
 export function chooseTtlMs({ pauses, prices, prefixTokens, calls }: TtlChoice): number {
   const { read, write, writeHour } = prices;
   const remaining = Math.max(calls, pauses.meanCalls / 2);
-  const growth = calls > 1 ? prefixTokens / calls : prefixTokens / Math.max(1, pauses.meanCalls);
+  const growth = calls > 1 ? Math.max(MIN_GROWTH_TOKENS, prefixTokens / calls) : MIN_GROWTH_TOKENS;
   const mean = prefixTokens + (growth * remaining) / 2;
   const never = Number.MAX_SAFE_INTEGER;
   const short = pauses.share(SHORT_TTL_MS, never) * mean * (write - read);
   const long = pauses.share(HOUR_TTL_MS, never) * mean * (writeHour - read);
   const shortCost = prefixTokens * write + remaining * (growth * write + short);
   const hourCost = prefixTokens * writeHour + remaining * (growth * writeHour + long);
-  // Expected savings below two percent are not worth the risk.
-  return hourCost < shortCost * 0.98 ? HOUR_TTL_MS : SHORT_TTL_MS;
+  // Small expected savings are not worth the risk.
+  return hourCost < shortCost * MAX_HOUR_SHARE ? HOUR_TTL_MS : SHORT_TTL_MS;
 }
+
+/** Tokens that a request adds to a conversation at least, on average. */
+const MIN_GROWTH_TOKENS = 1_000;
+const MAX_HOUR_SHARE = 0.95;
 
 /** True while a refresh is expected to save more than it costs, after a conversation has been idle for a time. */
 export function isRefreshWorth(
