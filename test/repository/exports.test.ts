@@ -30,6 +30,7 @@ const FOR_TESTS = [
   "formats/importing/agent-processes.ts isAgentCommand",
   "formats/reading/input.ts InputOptions",
   "formats/reading/read-bytes.ts BytesOptions",
+  "gateway/cache/keep-alive.ts KeptRequest",
   "gateway/call/build-call-request.ts buildEditsPolicy",
   "gateway/call/call-content.ts CallTransition",
   "gateway/door/admit.ts parseTarget",

@@ -15,7 +15,7 @@ import { type Column, renderTable } from "../table.ts";
 const HOUR_PRICE = 2;
 
 /** The sums of one way to keep the cache. */
-export interface CacheWayTotals {
+interface CacheWayTotals {
   readonly way: CacheWay;
   /** Relative to the policy with a lifetime of five minutes, which is today's. */
   readonly costShare: number;

@@ -51,7 +51,7 @@ export interface CacheRow extends CacheDiagnosis {
 }
 
 /** The bill of a request by what was paid for; the sum is the bill. US dollars. */
-export interface BillParts {
+interface BillParts {
   readonly output: number;
   /** Tokens read from the cache, and those that a miss kept from being read, at the price of a read. */
   readonly reads: number;
@@ -63,10 +63,10 @@ export interface BillParts {
   readonly other: number;
 }
 
-export const NO_PARTS: BillParts = { output: 0, reads: 0, fresh: 0, misses: 0, other: 0 };
+const NO_PARTS: BillParts = { output: 0, reads: 0, fresh: 0, misses: 0, other: 0 };
 
 /** Money that an action of longhaul on the cache cost, and money that it saved. US dollars. */
-export interface LedgerEntry {
+interface LedgerEntry {
   readonly action: "ttl" | "keep-alive";
   readonly debit: number;
   readonly credit: number;
@@ -255,7 +255,7 @@ export function computeMissDollars(
 }
 
 /** Misses of one cause. */
-export interface CauseSum {
+interface CauseSum {
   readonly cause: CacheCause;
   readonly owner: CacheOwner;
   readonly requests: number;

@@ -14,7 +14,7 @@ const PRIOR_WEIGHT = 200;
 const PRIOR_CALLS = 60;
 
 /** Prices of a token of the prefix, in any unit. */
-export interface PrefixPrices {
+interface PrefixPrices {
   readonly read: number;
   readonly write: number;
   readonly writeHour: number;
@@ -67,7 +67,7 @@ export class PauseSample {
 }
 
 /** A conversation whose prefix is about to be written. */
-export interface TtlChoice {
+interface TtlChoice {
   readonly pauses: PauseSample;
   readonly prices: PrefixPrices;
   readonly prefixTokens: number;
@@ -116,7 +116,7 @@ const REFRESH_MARGIN = 1.2;
 export const REFRESH_EARLY_MS = 30_000;
 
 /** The state of a cache between two requests of a replay. */
-export interface KeptCache {
+interface KeptCache {
   readonly isHot: boolean;
   readonly writePrice: number;
   readonly refreshCost: number;

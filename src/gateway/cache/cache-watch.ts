@@ -30,7 +30,7 @@ import { buildRequestPrint, lookAtRequest } from "./request-print.ts";
 import { type MarkerTtl, setMarkerTtl } from "./set-marker-ttl.ts";
 
 /** The parts of an exchange that the provider's cache depends on. */
-export interface WatchedExchange {
+interface WatchedExchange {
   readonly incoming: Incoming;
   readonly request: ParsedRequest;
   readonly target: Target;

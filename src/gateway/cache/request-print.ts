@@ -6,6 +6,7 @@ import {
   type RequestPrint,
   rollDigest,
 } from "../../conversation/cache/compare-prints.ts";
+import { redactSecrets } from "../../model/secrets/redact-secrets.ts";
 import { toArray, toObject, toText } from "../../wire/fields.ts";
 import type { WireName } from "../../wire/wire.ts";
 import { type BodyFrame, type ByteRange, type CutBody, parseRange } from "../request/cut-body.ts";
@@ -71,8 +72,11 @@ export function lookAtRequest(api: WireName, cut: CutBody): RequestLook {
       : "";
   };
   return {
-    systemLine: (index) =>
-      (lead > 0 ? readLeadText(cut, lead) : readSystemText(cut)).split("\n")[index] ?? "",
+    systemLine(index) {
+      const line = (lead > 0 ? readLeadText(cut, lead) : readSystemText(cut)).split("\n")[index] ?? "";
+      // The line becomes part of the log.
+      return redactSecrets(line).text;
+    },
     countBlocks(from, to) {
       let blocks = 0;
       for (let index = from; index < to; index++) {

@@ -120,7 +120,7 @@ test("a small conversation carries the same bytes and costs the same as without 
   expect(upstream.heard.map(({ body }) => body.toString())).toEqual(
     requests.map(({ body }) => JSON.stringify(body)),
   );
-  const report = await (await fetch(`${gateway.url}/api/v1/usage`)).json();
+  const report: Body = await (await fetch(`${gateway.url}/api/v1/usage`)).json();
   const [small] = report.sizes;
   expect(small).toMatchObject({ name: "below 50k", conversations: 1 });
   expect(small.cost).toBeGreaterThan(0);
@@ -144,4 +144,32 @@ test("an edit of longhaul is named as the cause of the miss that it makes", asyn
   const records = await readRecords(gateway);
   const causes = records.flatMap((record) => (record?.cause ? [record.cause, ...(record.also ?? [])] : []));
   expect(causes).toContain("own-edit");
+});
+
+test("cache.ttl changes the lifetime of breakpoints and nothing else, and the ledger books its price", async () => {
+  const { requests } = findCase("hit anthropic 1");
+  const { upstream } = await startCachingUpstream(listReplies(requests));
+  const gateway = await startGateway({ upstream: upstream.url, config: { cache: { ttl: "1h" } } });
+  for (const { body } of requests) await send(gateway, body);
+  const plain = (body: Body) => JSON.stringify(body, (name, value) => (name === "ttl" ? undefined : value));
+  for (const [index, { json }] of upstream.heard.entries()) {
+    expect(plain(json)).toBe(plain(requests[index]?.body));
+    expect(json.system[1].cache_control).toEqual({ type: "ephemeral", ttl: "1h" });
+  }
+  const report: Body = await (await fetch(`${gateway.url}/api/v1/usage/cache`)).json();
+  expect(report).toMatchObject({ misses: 0, ledger: [{ action: "ttl", credit: 0 }] });
+  expect(report.ledger[0].debit).toBeGreaterThan(0);
+});
+
+test("keepAlive keeps the last request of a large conversation, and only then", async () => {
+  for (const keepAlive of [true, false]) {
+    const { requests } = findCase("hit anthropic 4");
+    const { upstream } = await startCachingUpstream(listReplies(requests));
+    const gateway = await startGateway({ upstream: upstream.url, config: { cache: { keepAlive } } });
+    await send(gateway, requests[0]?.body);
+    await gateway.kernel.monitor.check();
+    const sample = await (await fetch(`${gateway.url}/metrics`)).text();
+    const bytes = Number(/longhaul_cache_size_bytes\{cache="prompt-caches"\} (\d+)/.exec(sample)?.[1]);
+    expect(bytes > JSON.stringify(requests[0]?.body).length).toBe(keepAlive);
+  }
 });
