@@ -69,7 +69,6 @@ const FOR_TESTS = [
   "gateway/recall/recall-tools.ts RECALL_TOOL",
   "gateway/reply/relay/relay-response.ts RelayResult",
   "gateway/request/read-request.ts parseRequest",
-  "gateway/upstream/send-upstream.ts UpstreamRequest",
   "gateway/upstream/upstream-headers.ts OutgoingHeaderOptions",
   "log/blobs.ts decodeBase64",
   "log/blobs.ts splitDataUrl",

@@ -36,7 +36,7 @@ interface CachePrintout {
   readonly now?: CacheNow | undefined;
 }
 
-/** Explains what providers did not find in their caches, and what that cost. */
+/** Explains the misses of providers' caches, and their price. */
 export const cacheCommand = defineCommand({
   name: "cache",
   summary: "show why prompt caches were missed, by cause and dollars",

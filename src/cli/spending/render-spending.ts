@@ -99,7 +99,7 @@ export function renderSavings(savings: Savings): readonly string[] {
   ];
 }
 
-/** One line for each size of conversations with savings: small ones cost what they cost without edits. */
+/** One line for each size of conversations with savings: small ones cost the same as without edits. */
 export function renderSizes(
   sizes: readonly Pick<SizeSum, "name" | "conversations" | "savings">[],
 ): readonly string[] {

@@ -3,7 +3,7 @@ import type { UsageBody } from "../../log-entry.ts";
 import type { RequestPrint } from "./compare-prints.ts";
 import { CACHE_CAUSES, type CacheCause, type CacheDiagnosis, type CacheRequest } from "./diagnose-cache.ts";
 
-/** The diagnosis of a request as it is stored with its usage, with what the next diagnosis needs after a restart. */
+/** The diagnosis of a request as it is stored with its usage, with the digests that the next diagnosis compares. */
 export interface CacheRecord extends CacheDiagnosis {
   /** Time at which the request was sent. */
   readonly sentAt: number;

@@ -50,7 +50,7 @@ export interface CacheRow extends CacheDiagnosis {
   readonly providerDiagnosis: string | undefined;
 }
 
-/** The bill of a request by what was paid for; the sum is the bill. US dollars. */
+/** The bill of a request by kind of content; the sum is the bill. US dollars. */
 interface BillParts {
   readonly output: number;
   /** Tokens read from the cache, and those that a miss kept from being read, at the price of a read. */

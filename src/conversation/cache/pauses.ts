@@ -140,7 +140,7 @@ export const CACHE_WAYS = [
 ] as const;
 export type CacheWay = (typeof CACHE_WAYS)[number];
 
-/** Makes the decisions of one conversation in a replay; `pauses` is what was known before it. */
+/** Makes the decisions of one conversation in a replay; `pauses` are those known before it. */
 export function startKeeping(
   way: CacheWay,
   pauses: PauseSample,

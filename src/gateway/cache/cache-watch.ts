@@ -293,7 +293,7 @@ function listOwnChanges({ call, memories, recall }: WatchedExchange): readonly O
   return own;
 }
 
-/** The digests of a request as it was sent and as it came; the same object if nothing was changed. */
+/** The digests of a request as sent and as received; the same object if nothing was changed. */
 function buildPrints(
   { incoming, request, target, call }: WatchedExchange,
   body: readonly Uint8Array[],

@@ -3,7 +3,7 @@ import type { Savings } from "../../window-entry.ts";
 import type { WireName } from "../../wire/wire.ts";
 
 /** The state of the provider's cache for a request, and the price of a miss. */
-export interface CacheTrace {
+interface CacheTrace {
   /** "hit", "first", "unreported", or the cause of a miss. */
   readonly verdict: string;
   readonly missedTokens: number;

@@ -33,7 +33,7 @@ export class SimulatedProvider {
     this.#prompts = [];
   }
 
-  /** Answers a request with a key and says what it charged. */
+  /** Answers a request with a key, and returns the charged tokens. */
   answer(body: Body, at: number, key = "key-1"): Usage {
     const outputTokens = 100;
     return {
