@@ -289,7 +289,7 @@ export class CacheSums {
   readonly #since: number;
   readonly #causes = new Map<
     CacheCause,
-    { requests: number; tokens: number; dollars: number; details: Map<string, number> }
+    { requests: number; tokens: number; dollars: number; details: Map<string, DetailSum> }
   >();
   readonly #sizes = new SizeSums();
   readonly #ledger = new Map<LedgerEntry["action"], { debit: number; credit: number; count: number }>();
@@ -353,14 +353,12 @@ export class CacheSums {
     sum.requests++;
     sum.tokens += row.missedTokens;
     sum.dollars += row.missDollars ?? 0;
-    const kind = row.detail?.replace(/[“"].*|\d+/g, (text) => (text.startsWith("“") ? text : "n")) ?? "";
-    if (kind !== "" && (sum.details.has(kind) || sum.details.size < MAX_DETAILS))
-      sum.details.set(kind, (sum.details.get(kind) ?? 0) + (row.missDollars ?? 0));
+    if (row.detail !== undefined) addDetail(sum.details, row.detail, row.missDollars ?? 0);
   }
 
   get report(): CacheReport {
     const causes = [...this.#causes].map(([cause, { requests, tokens, dollars, details }]): CauseSum => {
-      const [kind] = [...details].sort(([, one], [, other]) => other - one);
+      const [dearest] = [...details.values()].sort((one, other) => other.dollars - one.dollars);
       const { owner, remedy } = CACHE_CAUSES[cause];
       return {
         cause,
@@ -368,8 +366,8 @@ export class CacheSums {
         requests,
         tokens,
         dollars,
-        detail: kind?.[0],
-        detailDollars: kind?.[1] ?? 0,
+        detail: dearest?.example,
+        detailDollars: dearest?.dollars ?? 0,
         remedy,
       };
     });
@@ -385,6 +383,23 @@ export class CacheSums {
 }
 
 const MAX_DETAILS = 50;
+
+/** Misses whose details differ in numbers only. */
+interface DetailSum {
+  dollars: number;
+  example: string;
+  exampleDollars: number;
+}
+
+function addDetail(details: Map<string, DetailSum>, detail: string, dollars: number): void {
+  const kind = detail.replace(/“.*|\d[\d,]*/gs, "#");
+  if (!details.has(kind) && details.size >= MAX_DETAILS) return;
+  const sum = getOrAdd(details, kind, () => ({ dollars: 0, example: detail, exampleDollars: dollars }));
+  sum.dollars += dollars;
+  if (dollars <= sum.exampleDollars) return;
+  sum.example = detail;
+  sum.exampleDollars = dollars;
+}
 
 function getOrAdd<Key, Value>(map: Map<Key, Value>, key: Key, create: () => Value): Value {
   const known = map.get(key) ?? create();

@@ -190,7 +190,7 @@ export function diagnoseCache(track: CacheTrack, request: CacheRequest): CacheDi
       ...known,
       missedTokens: Math.min(base.promptTokens, promptTokens),
     };
-  const slack = Math.max(SLACK_TOKENS, expected * SLACK_SHARE);
+  const slack = findSlack(usage, expected);
   const missedTokens = Math.max(0, expectedTokens - read);
   const hit = { state: "hit", ...known, missedTokens: 0 } as const;
   if (expected - read <= slack || missedTokens === 0) return hit;
@@ -225,8 +225,12 @@ export function followCache(track: CacheTrack, request: CacheRequest): CacheTrac
   return { latest, targets, calls: track.calls + 1 };
 }
 
+/** Tokens that may be missing from an expected prefix: providers that count no writes cache in blocks. */
+function findSlack({ cacheWriteTokens }: Usage, expected: number): number {
+  return cacheWriteTokens === undefined ? Math.max(256, expected * 0.01) : Math.max(64, expected * 0.002);
+}
+
 const SLACK_TOKENS = 640;
-const SLACK_SHARE = 0.02;
 
 interface FoundCause {
   readonly cause: CacheCause;

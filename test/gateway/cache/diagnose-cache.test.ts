@@ -9,7 +9,9 @@ import {
 import { buildRequestPrint, lookAtRequest } from "../../../src/gateway/cache/request-print.ts";
 import { cutBody } from "../../../src/gateway/request/cut-body.ts";
 import { proofCases, sizedTest } from "../../support/proof.ts";
+import { HAS_RECORDINGS } from "../recorded.ts";
 import { type CacheCase, createProvider, DEVELOPED_CASES, HELD_OUT_CASES } from "./cache-cases.ts";
+import { listRecordedCases } from "./recorded-cases.ts";
 import type { Body } from "./simulated-provider.ts";
 
 const OWN = { edit: "edit", page: "page", memories: "injection", tools: "injection" } as const;
@@ -85,3 +87,17 @@ describe("the diagnosis of a request", () => {
     expect(detailOf("expired 0 anthropic 1")).toBe("a pause of 6 min; the cache lives 5 min");
   });
 });
+
+describe.skipIf(!HAS_RECORDINGS)(
+  "the diagnosis of requests that real clients sent (needs ../shared/recordings)",
+  () => {
+    sizedTest("names at least 95 % of the causes that were injected into recorded conversations", () => {
+      const all = listRecordedCases();
+      expect(all.length).toBeGreaterThan(40);
+      const cases = proofCases(all, 40);
+      // A few changes cost less than a block of the cache, which no provider reports.
+      const wrong = listWrong(cases);
+      expect(wrong.length / cases.length, wrong.join("\n")).toBeLessThanOrEqual(0.05);
+    });
+  },
+);
