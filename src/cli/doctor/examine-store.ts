@@ -72,7 +72,10 @@ function describeCause(cause: CacheCause, detail: string | undefined): string {
     return "your agent puts the time into its system prompt";
   if (cause === "system-changed" && detail?.startsWith("a counter or id"))
     return "your agent puts a counter or an id into its system prompt";
-  return detail === undefined ? CACHE_CAUSES[cause].words : `${CACHE_CAUSES[cause].words}, mostly ${detail}`;
+  // Details may quote the system prompt, which must not reach a report for others.
+  return cause === "expired" && detail !== undefined
+    ? `${CACHE_CAUSES[cause].words}, mostly ${detail}`
+    : CACHE_CAUSES[cause].words;
 }
 
 async function examineDatabase(kernel: Kernel, options: ExamineOptions): Promise<readonly Finding[]> {
