@@ -19,6 +19,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | Comman
   show: async () => (await import("./commands/show-command.ts")).showCommand,
   context: async () => (await import("./commands/context-command.ts")).contextCommand,
   usage: async () => (await import("./commands/usage-command.ts")).usageCommand,
+  cache: async () => (await import("./commands/cache-command.ts")).cacheCommand,
   compact: async () => (await import("./commands/compact-command.ts")).compactCommand,
   revert: async () => (await import("./commands/revert-command.ts")).revertCommand,
   pin: async () => (await import("./commands/pin-command.ts")).pinCommand,
