@@ -1,3 +1,4 @@
+import type { EstimateRun } from "../conversation/spending/savings-estimates.ts";
 import type { Kernel } from "../index.ts";
 import type { Savings } from "../window-entry.ts";
 import type { AgentConnections } from "./core/agent-connections.ts";
@@ -40,6 +41,10 @@ export interface ApiServices {
   readonly indexRun: IndexRun;
   readonly erasures: PersonErasures;
   readonly usage: StoreUsage;
+  /** What conversations would have cost under the default policy. */
+  readonly estimates: EstimateRun;
+  /** Called for unexpected errors of work in the background. */
+  readonly onError: (error: unknown) => void;
   readonly feed: ChangeFeed;
   /** Undefined in a gateway that does not manage the agents of its computer. */
   readonly agents: AgentConnections | undefined;

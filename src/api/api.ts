@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { z } from "zod";
 import type { ErasedPerson } from "../conversation/erasing/erase-person.ts";
+import { EstimateRun } from "../conversation/spending/savings-estimates.ts";
 import type { Kernel } from "../index.ts";
 import type { ApiServices, ServerFacts } from "./api-services.ts";
 import type { AgentConnections } from "./core/agent-connections.ts";
@@ -34,6 +35,8 @@ export interface ApiDeps {
   readonly findErasedPerson: (name: string) => Promise<ErasedPerson>;
   /** Connects agents of this computer; without it, the routes of agents do not exist. */
   readonly agents?: AgentConnections | undefined;
+  /** File that keeps the estimates of savings between starts; without it, they are made anew. */
+  readonly estimatesFile?: string | undefined;
   /** Bounds of one person. */
   readonly bounds: PersonBounds;
   /** Called for unexpected errors. */
@@ -78,7 +81,11 @@ export class Api {
     const indexRun = new IndexRun(kernel);
     const feed = new ChangeFeed(kernel, createFeedSource({ imports, replays, indexRun }));
     const usage = new StoreUsage(kernel);
-    this.#services = { kernel, server, gateway, imports, replays, indexRun, usage, feed, agents, erasures };
+    const estimates = new EstimateRun(kernel, deps.estimatesFile);
+    this.#services = {
+      ...{ kernel, server, gateway, imports, replays, indexRun, usage, feed, agents, erasures },
+      ...{ estimates, onError },
+    };
     this.#sample = new SampleServices(this.#services);
     this.#onError = onError;
     this.#load = new PersonLoad(deps.bounds);
@@ -139,6 +146,7 @@ export class Api {
     this.endStreams();
     await this.#services.indexRun.close();
     await this.#services.replays.close();
+    await this.#services.estimates.close();
     await this.#sample.close();
   }
 

@@ -52,6 +52,8 @@ export interface GatewayOptions {
   readonly mcp?: McpMount;
   /** Connects agents of this computer for the API; gets the address when the gateway listens. */
   readonly agents?: (address: () => string) => AgentConnections;
+  /** File that keeps estimates of savings between starts. */
+  readonly estimatesFile?: string;
   /** The computer whose histories the API imports; default: this one. */
   readonly system?: System;
 }
@@ -75,7 +77,9 @@ const BODIES_SHARE = 0.25;
 
 /** Opens the gateway and starts listening. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const { kernel, config, env = process.env, logForm = "json" } = options;
+  const { kernel, env = process.env, logForm = "json" } = options;
+  const team = new TeamState(kernel.team);
+  const config = redactForTeams(options.config, team);
   const version = readVersion();
   const startedAt = Date.now();
   const log = createGatewayLog({
@@ -85,7 +89,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.log && { stream: { write: options.log } }),
   });
   const redactor = new Redactor({
-    isOn: () => config().redact,
+    isOn: () => config().redact === true,
     onFound: (kind) => metrics.redacted.add({ kind }),
   });
   const stored = (message: MessageInput, key: string) => addMessageKey(redactor.redact(message), key);
@@ -149,6 +153,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     gateway: () => buildGatewayFacts(config(), status(), env),
     imports,
+    estimatesFile: options.estimatesFile,
     replayRunner: new ReplayRunner(kernel),
     findErasedPerson: (name) => findErasedPerson(kernel, name),
     agents: options.agents?.(() => url),
@@ -183,7 +188,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const gate = kernel.team.openGate(onError);
   const spending = {
     gate,
-    state: new TeamState(kernel.team),
+    state: team,
     warned: new BoundedMap<string, true>({ max: MAX_WARNED }),
     withoutUsage: new BoundedMap<string, true>({ max: MAX_WARNED }),
     onError,
@@ -267,6 +272,17 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const reloaded = (result: ReloadResult) => logReload(log, result);
   return { url, status, reloaded, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
+}
+
+/** The settings, with redaction for a store with people if nobody has decided about it. */
+function redactForTeams(read: () => GatewayConfig, team: TeamState): () => GatewayConfig {
+  let known: { readonly given: GatewayConfig; readonly shared: GatewayConfig } | undefined;
+  return () => {
+    const given = read();
+    if (given.redact !== undefined || !team.isKnownInUse) return given;
+    if (known?.given !== given) known = { given, shared: { ...given, redact: true } };
+    return known.shared;
+  };
 }
 
 async function listen(server: Server, { host, port }: GatewayConfig): Promise<string> {

@@ -3,9 +3,11 @@ import type { Kernel, Session, SessionRecord } from "../../index.ts";
 import { findResumeCommand } from "../../model/resume-command.ts";
 import { findOrigin } from "../../model/session-origin.ts";
 import { findOwnTask } from "../../model/task-session.ts";
-import { addReport, EMPTY_LEDGER, type Totals } from "../../window-entry.ts";
+import { addReport, addSavings, EMPTY_LEDGER, NO_SAVINGS, type Totals } from "../../window-entry.ts";
+import type { ApiServices } from "../api-services.ts";
 import { isMemorySession } from "../core/own-sessions.ts";
-import type { StoreUsage } from "../spending/store-usage.ts";
+import { listSavings } from "../spending/savings-sums.ts";
+import { sumSessionUsage } from "../spending/session-usage.ts";
 
 /** A session as the API shows it. */
 export interface SessionSummary
@@ -19,9 +21,14 @@ export interface SessionSummary
   readonly isWriting: boolean;
   readonly model?: string;
   readonly usage?: Totals;
+  readonly saved?: { readonly savedCost: number; readonly withoutCost: number };
+  readonly estimate?: { readonly dollars: number; readonly unboundedDollars: number };
   readonly lastRequest?: LastRequest;
   readonly resume?: string;
 }
+
+/** The services that know what a session has cost. */
+type Sums = Pick<ApiServices, "usage" | "estimates">;
 
 /** The size of the window at the latest reported request. */
 interface LastRequest {
@@ -41,21 +48,21 @@ export function findSessionKind({ id, meta }: SessionRecord): string {
   return findOwnTask({ ...(meta && { meta }) }) === undefined ? "main" : "task";
 }
 
-/** Reads a session's facts; without `usage`, its reports are not summed, which is fast for a session of any length. */
+/** Reads a session's facts; without `sums`, its reports are not summed, which is fast for a session of any length. */
 export async function readSessionSummary(
   kernel: Kernel,
-  usage: StoreUsage | undefined,
+  sums: Sums | undefined,
   record: SessionRecord,
 ): Promise<SessionSummary> {
   await using session = await kernel.session(record.id);
-  return await describeSession(kernel, session, usage, record);
+  return await describeSession(kernel, session, sums, record);
 }
 
 /** Describes an open session. */
 export async function describeSession(
   kernel: Kernel,
   session: Session,
-  usage: StoreUsage | undefined,
+  sums: Sums | undefined,
   record: SessionRecord,
 ): Promise<SessionSummary> {
   const { lineSeq: _, meta: whole, ...facts } = record;
@@ -75,9 +82,27 @@ export async function describeSession(
     ...(seq > 0 && { lastEntryAt: at }),
     isWriting: (await session.drafts()).length > 0,
     ...(model !== undefined && { model }),
-    ...(usage && { usage: await usage.readTotals(session) }),
+    ...(sums && (await readMoney(sums, session))),
     ...(lastRequest && { lastRequest }),
     ...(resume !== undefined && { resume }),
+  };
+}
+
+/** What a session has cost, what edits saved, and what the default policy would have made of it. */
+async function readMoney(
+  { usage, estimates }: Sums,
+  session: Session,
+): Promise<Pick<SessionSummary, "usage" | "saved" | "estimate">> {
+  const own = await usage.read(session);
+  const saved = listSavings(own.savings, "", "9999-12-31").reduce(
+    (sum, [, one]) => addSavings(sum, one),
+    NO_SAVINGS,
+  );
+  const { dollars = null, unboundedDollars = null } = (await estimates.find(session.id)) ?? {};
+  return {
+    usage: sumSessionUsage(own),
+    ...(saved.removedTokens > 0 && { saved: { savedCost: saved.savedCost, withoutCost: saved.withoutCost } }),
+    ...(dollars !== null && unboundedDollars !== null && { estimate: { dollars, unboundedDollars } }),
   };
 }
 

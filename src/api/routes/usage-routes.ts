@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { buildControlReport } from "../../conversation/control/control-report.ts";
 import { readUsageEntries } from "../../conversation/spending/request-usage.ts";
+import { type SessionEstimate, sumEstimates } from "../../conversation/spending/savings-estimates.ts";
 import type { SessionRecord } from "../../index.ts";
 import { mapPersonNames } from "../../model/session-owner.ts";
 import { addReport, EMPTY_LEDGER, readRetries } from "../../window-entry.ts";
@@ -18,6 +19,7 @@ import { queryNumber } from "../schemas/query-values.ts";
 import { comparisonSchema } from "../schemas/receipt-schemas.ts";
 import {
   controlReportSchema,
+  estimateReportSchema,
   GROUPING_NAMES,
   requestUsageSchema,
   usageReportSchema,
@@ -113,6 +115,39 @@ const getControl = defineRoute(
   },
 );
 
+const getEstimate = defineRoute(
+  {
+    id: "getEstimate",
+    method: "GET",
+    path: "/usage/estimate",
+    tag,
+    summary: "Show what recorded conversations would have cost under the default policy",
+    description:
+      "Conversations are replayed in the background, once for each state; ask again while `isRunning`. The sums are those of `longhaul replay --all`.",
+    reply: estimateReportSchema,
+  },
+  async ({ services: { kernel, estimates, onError }, caller, signal }) => {
+    estimates.start(onError);
+    const found: SessionEstimate[] = [];
+    let pending = 0;
+    for await (const { id } of listRecords(kernel, caller)) {
+      signal.throwIfAborted();
+      const known = await estimates.find(id);
+      if (known) found.push(known);
+      else if (known === undefined) pending++;
+    }
+    const { sizes, ...sums } = sumEstimates(found);
+    const isRunning = estimates.isRunning;
+    return {
+      basis: "replayed" as const,
+      ...sums,
+      sizes: [...sizes],
+      pending: isRunning ? pending : 0,
+      isRunning,
+    };
+  },
+);
+
 async function* yieldOne(record: SessionRecord): AsyncGenerator<SessionRecord> {
   yield record;
 }
@@ -163,7 +198,12 @@ const listRequests = defineRoute(
   },
 );
 
-export const USAGE_ROUTES = [getUsage, getControl, listRequests] as const satisfies readonly ApiRoute[];
+export const USAGE_ROUTES = [
+  getUsage,
+  getEstimate,
+  getControl,
+  listRequests,
+] as const satisfies readonly ApiRoute[];
 
 const curveEditSchema = defineSchema(
   "CurveEdit",

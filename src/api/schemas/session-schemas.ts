@@ -2,7 +2,7 @@ import { z } from "zod";
 import { about, defineSchema } from "../core/named-schema.ts";
 import { metaSchema, timeSchema } from "./common-schemas.ts";
 import { entrySchema, messageSchema } from "./entry-schemas.ts";
-import { totalsSchema } from "./usage-schemas.ts";
+import { sessionEstimateSchema, totalsSchema } from "./usage-schemas.ts";
 
 export const sessionSchema = defineSchema(
   "Session",
@@ -24,6 +24,14 @@ export const sessionSchema = defineSchema(
     isWriting: about(z.boolean(), "True while a message is being written."),
     model: about(z.string().optional(), "The model of the last call."),
     usage: about(totalsSchema.optional(), "Absent if the request has usage=false."),
+    saved: about(
+      z.object({ savedCost: z.number(), withoutCost: z.number() }).optional(),
+      "Estimated savings of edits that were made, with their denominator; absent if nothing was edited.",
+    ),
+    estimate: about(
+      sessionEstimateSchema.optional(),
+      "What its prompts would have cost with and without the default policy; absent until it is replayed, and without a price.",
+    ),
     lastRequest: about(
       z
         .object({

@@ -42,6 +42,41 @@ export const savingsSchema = defineSchema(
   "Nobody has sent the requests without edits, so savings are estimated; a control group measures them.",
 );
 
+const estimateFields = {
+  conversations: about(z.number().int(), "Replayed conversations, sub-agents included."),
+  unpriced: about(z.number().int(), "Those without a known price, which the dollars exclude."),
+  dollars: about(
+    z.number(),
+    "US dollars for prompts under the default policy in a window of 200,000 tokens.",
+  ),
+  unboundedDollars: about(z.number(), "US dollars for the same prompts without edits: the denominator."),
+};
+
+/** What recorded conversations would have cost under the default policy, as "longhaul replay --all" computes it. */
+export const estimateReportSchema = defineSchema(
+  "EstimateReport",
+  z.object({
+    basis: z.literal("replayed"),
+    ...estimateFields,
+    pending: about(
+      z.number().int(),
+      "Conversations that are not replayed yet; the figures grow while there are some.",
+    ),
+    isRunning: about(z.boolean(), "True while conversations are replayed."),
+    sizes: about(
+      z.array(
+        z.object({
+          upToTokens: about(z.number().nullable(), "Bound of the largest prompt; null for those above all."),
+          ...estimateFields,
+        }),
+      ),
+      "The same by the size of the conversation.",
+    ),
+  }),
+);
+
+export const sessionEstimateSchema = z.object({ dollars: z.number(), unboundedDollars: z.number() });
+
 const armsSchema = z.object({ control: z.number().int(), edited: z.number().int() });
 
 /** A comparison of edited conversations with those that were left alone. */

@@ -164,7 +164,7 @@ function isNarrowing(key: GuardedKey, now: GatewayConfig, next: GatewayConfig): 
     case "team":
       return next.team;
     case "redact":
-      return next.redact;
+      return next.redact === true;
     case "upstreams":
       return false;
   }
