@@ -3,6 +3,7 @@ import type { Kernel } from "../index.ts";
 import type { Savings } from "../window-entry.ts";
 import type { AgentConnections } from "./core/agent-connections.ts";
 import type { GatewayFacts } from "./core/gateway-facts.ts";
+import type { OidcSignIn } from "./core/oidc-sign-in.ts";
 import type { ChangeFeed } from "./events/change-feed.ts";
 import type { HistoryImport } from "./jobs/history-import.ts";
 import type { IndexRun } from "./jobs/index-run.ts";
@@ -41,6 +42,7 @@ export interface ApiServices {
   readonly indexRun: IndexRun;
   readonly erasures: PersonErasures;
   readonly usage: StoreUsage;
+  readonly signIn: OidcSignIn;
   /** What conversations would have cost under the default policy. */
   readonly estimates: EstimateRun;
   /** Called for unexpected errors of work in the background. */

@@ -9,6 +9,7 @@ import type { ApiCaller } from "./core/api-caller.ts";
 import { ApiError } from "./core/api-error.ts";
 import { toErrorReply } from "./core/error-reply.ts";
 import type { GatewayFacts } from "./core/gateway-facts.ts";
+import { type OidcSettings, OidcSignIn } from "./core/oidc-sign-in.ts";
 import { type PersonBounds, PersonLoad } from "./core/person-load.ts";
 import type { ApiRoute, RouteCall, RouteHead } from "./core/route.ts";
 import { sendBytes, sendEvents, sendJson } from "./core/send-reply.ts";
@@ -37,6 +38,8 @@ export interface ApiDeps {
   readonly agents?: AgentConnections | undefined;
   /** File that keeps the estimates of savings between starts; without it, they are made anew. */
   readonly estimatesFile?: string | undefined;
+  /** The provider at which people sign in. */
+  readonly oidc?: (() => OidcSettings | undefined) | undefined;
   /** Bounds of one person. */
   readonly bounds: PersonBounds;
   /** Called for unexpected errors. */
@@ -84,7 +87,7 @@ export class Api {
     const estimates = new EstimateRun(kernel, deps.estimatesFile);
     this.#services = {
       ...{ kernel, server, gateway, imports, replays, indexRun, usage, feed, agents, erasures },
-      ...{ estimates, onError },
+      ...{ estimates, onError, signIn: new OidcSignIn(kernel.team, deps.oidc ?? (() => undefined)) },
     };
     this.#sample = new SampleServices(this.#services);
     this.#onError = onError;

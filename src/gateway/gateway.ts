@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { AgentConnections } from "../api/index.ts";
+import type { AgentConnections, OidcSettings } from "../api/index.ts";
 import { HistoryImport, ReplayRunner } from "../api/jobs/index.ts";
 import { BoundedMap } from "../base/bounded-map.ts";
 import { readVersion } from "../base/package-files.ts";
@@ -13,6 +13,7 @@ import { KnownCompactions } from "./call/compacted-request.ts";
 import { ModelLimits } from "./call/model-limits.ts";
 import type { GatewayConfig } from "./config/config.ts";
 import { nameBounds } from "./config/kernel-settings.ts";
+import { toOpenableUrl } from "./config/loopback.ts";
 import type { ReloadResult } from "./config/watch-config.ts";
 import { buildServerOptions, guardServer } from "./door/guard-server.ts";
 import { matchToken, PersonLimits } from "./door/principal.ts";
@@ -153,6 +154,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     gateway: () => buildGatewayFacts(config(), status(), env),
     imports,
+    oidc: () => readOidcSettings(config(), url, env),
     estimatesFile: options.estimatesFile,
     replayRunner: new ReplayRunner(kernel),
     findErasedPerson: (name) => findErasedPerson(kernel, name),
@@ -199,7 +201,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     services: {
       kernel,
       spending,
-      onBudgetWarning: (text) => log.info("budget", { message: text, summary: text }),
+      onBudgetWarning: (text) => {
+        log.info("budget", { message: text, summary: text });
+        metrics.budgetWarnings.add({});
+        void sendAlert(config().alerts.webhook, text).catch((error: unknown) =>
+          log.error("alert", { message: `The webhook did not take an alert: ${String(error)}` }),
+        );
+      },
       config,
       env,
       threads,
@@ -274,6 +282,23 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   return { url, status, reloaded, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
 }
 
+/** The provider at which people sign in, with the address that it sends them back to. */
+function readOidcSettings(
+  { oidc, publicUrl, tokens }: GatewayConfig,
+  url: string,
+  env: NodeJS.ProcessEnv,
+): OidcSettings | undefined {
+  if (!oidc) return undefined;
+  const { clientSecretEnv, sessionHours, ...settings } = oidc;
+  return {
+    ...settings,
+    clientSecret: clientSecretEnv === undefined ? undefined : env[clientSecretEnv],
+    sessionMs: sessionHours * 3_600_000,
+    reserved: tokens.map(({ name }) => name),
+    publicUrl: publicUrl ?? toOpenableUrl(url),
+  };
+}
+
 /** The settings, with redaction for a store with people if nobody has decided about it. */
 function redactForTeams(read: () => GatewayConfig, team: TeamState): () => GatewayConfig {
   let known: { readonly given: GatewayConfig; readonly shared: GatewayConfig } | undefined;
@@ -283,6 +308,22 @@ function redactForTeams(read: () => GatewayConfig, team: TeamState): () => Gatew
     if (known?.given !== given) known = { given, shared: { ...given, redact: true } };
     return known.shared;
   };
+}
+
+const ALERT_MS = 10_000;
+
+/** Tells another program of a budget that is nearly used up; the text names the person and the amounts. */
+async function sendAlert(webhook: string | undefined, text: string): Promise<void> {
+  if (webhook === undefined) return;
+  const reply = await fetch(webhook, {
+    method: "POST",
+    redirect: "error",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ type: "budget", at: new Date().toISOString(), text }),
+    signal: AbortSignal.timeout(ALERT_MS),
+  });
+  await reply.body?.cancel();
+  if (!reply.ok) throw new Error(`status ${reply.status}`);
 }
 
 async function listen(server: Server, { host, port }: GatewayConfig): Promise<string> {

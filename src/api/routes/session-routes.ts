@@ -21,6 +21,7 @@ import { sessionPageSchema, sessionSchema } from "../schemas/session-schemas.ts"
 import {
   describeSession,
   findSessionKind,
+  readLastUse,
   readSessionSummary,
   type SessionSummary,
 } from "./session-summary.ts";
@@ -52,7 +53,7 @@ const listQuery = z.strictObject({
   usage: usageQuery,
   sort: about(
     z.enum(["created", "used"]).default("created"),
-    "By the time of creation, or by the last entry; the newest first.",
+    "By the time of creation, or by the last message; the newest first.",
   ),
   writing: about(queryFlag().optional(), "True: only sessions in which a message is being written."),
 });
@@ -114,8 +115,8 @@ async function* listByUse(
   for await (const record of records) {
     options.signal.throwIfAborted();
     if (!(await matchesFilter(kernel, record, options.filter))) continue;
-    const { seq, at } = await kernel.head(record.id);
-    found.push({ record, usedAt: seq > 0 ? at : record.createdAt });
+    await using session = await kernel.session(record.id);
+    found.push({ record, usedAt: await readLastUse(session, record) });
   }
   found.sort((one, other) => other.usedAt - one.usedAt);
   const first = found.findIndex(({ record }) => record.id === options.before) + 1;

@@ -18,6 +18,7 @@ export interface SessionSummary
   readonly task?: string;
   readonly entries: number;
   readonly lastEntryAt?: number;
+  readonly usedAt: number;
   readonly isWriting: boolean;
   readonly model?: string;
   readonly usage?: Totals;
@@ -80,6 +81,7 @@ export async function describeSession(
     ...(task !== undefined && { task }),
     entries: seq,
     ...(seq > 0 && { lastEntryAt: at }),
+    usedAt: await readLastUse(session, record),
     isWriting: (await session.drafts()).length > 0,
     ...(model !== undefined && { model }),
     ...(sums && (await readMoney(sums, session))),
@@ -104,6 +106,12 @@ async function readMoney(
     ...(saved.removedTokens > 0 && { saved: { savedCost: saved.savedCost, withoutCost: saved.withoutCost } }),
     ...(dollars !== null && unboundedDollars !== null && { estimate: { dollars, unboundedDollars } }),
   };
+}
+
+/** The time of the last message of a session, else of its creation. */
+export async function readLastUse(session: Session, { createdAt }: SessionRecord): Promise<number> {
+  const { entries } = await session.page({ kinds: ["message"], limit: 1 });
+  return entries[0]?.at ?? createdAt;
 }
 
 /** A report follows its reply; searching further would read the whole of a conversation without reports. */

@@ -57,7 +57,7 @@ const getUsage = defineRoute(
     reply: usageReportSchema,
     errors: ["SESSION_NOT_FOUND"],
   },
-  async ({ services: { kernel, usage }, caller, query, signal }) => {
+  async ({ services: { kernel, usage, estimates }, caller, query, signal }) => {
     const { by, from, to, agent, project, model } = query;
     const records =
       query.session === undefined
@@ -65,15 +65,20 @@ const getUsage = defineRoute(
         : yieldOne(await requireRecord(kernel, caller, query.session));
     const { rows, total, savings, sessions } = await usage.report(records, {
       ...{ by, from, to, agent, project, model, signal },
+      findSavable: async (session) => {
+        const { dollars = null, unboundedDollars = null } = (await estimates.find(session)) ?? {};
+        return dollars === null || unboundedDollars === null ? null : unboundedDollars - dollars;
+      },
       names: mapPersonNames(by === "person" ? await kernel.team.people() : []),
     });
     return {
       by,
-      rows: rows.map(({ name, title, totals: own, saved }) => ({
+      rows: rows.map(({ name, title, totals: own, saved, wouldSave }) => ({
         name,
         title,
         totals: own,
         cacheShare: computeCacheShare(own),
+        wouldSave,
         saved: saved && { savedCost: saved.savedCost, withoutCost: saved.withoutCost },
       })),
       total,

@@ -74,6 +74,7 @@ export class SampleServices {
       erasures: this.#own.erasures,
       usage: new StoreUsage(kernel),
       estimates,
+      signIn: this.#own.signIn,
       onError: this.#own.onError,
       feed: new ChangeFeed(kernel, { onChange: () => () => undefined }),
       close,

@@ -21,6 +21,10 @@ export const sessionSchema = defineSchema(
     createdAt: timeSchema,
     entries: about(z.number().int(), "Number of entries in the log."),
     lastEntryAt: timeSchema.optional(),
+    usedAt: about(
+      timeSchema,
+      "Time of the last message, else of the creation: imported conversations keep their own times.",
+    ),
     isWriting: about(z.boolean(), "True while a message is being written."),
     model: about(z.string().optional(), "The model of the last call."),
     usage: about(totalsSchema.optional(), "Absent if the request has usage=false."),

@@ -128,6 +128,10 @@ export const usageReportSchema = defineSchema(
           z.object({ savedCost: z.number(), withoutCost: z.number() }).nullable(),
           "Estimated savings of edits with their denominator; null by model and for one model, where none are known.",
         ),
+        wouldSave: about(
+          z.number().nullable(),
+          "US dollars that the default policy would have saved on conversations without edits, as replayed, by their share of the cost; null while none is replayed.",
+        ),
       }),
     ),
     total: totalsSchema,

@@ -32,6 +32,8 @@ interface UsageQuestion {
   readonly model: string | undefined;
   /** Names of people by their ids. */
   readonly names: ReadonlyMap<string, string>;
+  /** What the default policy would have saved on a session, in US dollars; null if it is not known. */
+  readonly findSavable: (session: string) => Promise<number | null>;
   readonly signal: AbortSignal;
 }
 
@@ -42,6 +44,8 @@ interface UsageRow {
   readonly totals: Totals;
   /** Null where savings are not known: they are estimated for requests, not for their models. */
   readonly saved: Savings | null;
+  /** What the default policy would have saved on conversations without edits; null while nothing is known. */
+  readonly wouldSave: number | null;
 }
 
 /** The answer to a question about usage. */
@@ -59,6 +63,8 @@ const MAX_SESSIONS = 10_000;
 export class StoreUsage {
   readonly #kernel: Kernel;
   readonly #known = new BoundedMap<string, SessionUsage>({ max: MAX_SESSIONS });
+  /** Sums that are being read: a page asks several questions at once. */
+  readonly #reading = new Map<string, Promise<SessionUsage>>();
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -66,6 +72,14 @@ export class StoreUsage {
 
   /** The sums of an open session. */
   async read(session: Session): Promise<SessionUsage> {
+    const reading = this.#reading.get(session.id);
+    if (reading) return reading;
+    const own = this.#read(session).finally(() => this.#reading.delete(session.id));
+    this.#reading.set(session.id, own);
+    return own;
+  }
+
+  async #read(session: Session): Promise<SessionUsage> {
     const known = this.#known.use(session.id) ?? NO_USAGE;
     const { seq } = await session.head();
     // A shorter log is another session with the id of a deleted one.
@@ -95,6 +109,8 @@ export class StoreUsage {
       await using session = await this.#kernel.session(record.id);
       const before = total;
       const usage = await this.read(session);
+      const savable = isEdited(usage) ? 0 : await question.findSavable(record.id);
+      const spent = sumSessionUsage(usage).cost;
       for (const [model, ledger] of usage.models) {
         if (question.model !== undefined && model !== question.model) continue;
         for (const [day, totals] of Object.entries(ledger.days)) {
@@ -102,6 +118,8 @@ export class StoreUsage {
           const row = openRow(rows, nameGroup(question, record, model, day));
           if (by === "session") row.title = record.title;
           row.totals = addTotals(row.totals, totals);
+          if (savable !== null && spent > 0)
+            row.wouldSave = (row.wouldSave ?? 0) + (savable * totals.cost) / spent;
           total = addTotals(total, totals);
         }
       }
@@ -112,8 +130,8 @@ export class StoreUsage {
       }
       if (total !== before) sessions++;
     }
-    const named = [...rows].map(([name, { title, totals, saved }]) => ({
-      ...{ name, title, totals },
+    const named = [...rows].map(([name, { title, totals, saved, wouldSave }]) => ({
+      ...{ name, title, totals, wouldSave },
       saved: hasSavings && by !== "model" ? saved : null,
     }));
     return {
@@ -130,12 +148,17 @@ interface OpenRow {
   title: string | undefined;
   totals: Totals;
   saved: Savings;
+  wouldSave: number | null;
+}
+
+function isEdited({ savings }: SessionUsage): boolean {
+  return listSavings(savings, "", "9999-12-31").some(([, { removedTokens }]) => removedTokens > 0);
 }
 
 function openRow(rows: Map<string, OpenRow>, name: string): OpenRow {
   const known = rows.get(name);
   if (known) return known;
-  const row: OpenRow = { title: undefined, totals: NO_TOTALS, saved: NO_SAVINGS };
+  const row: OpenRow = { title: undefined, totals: NO_TOTALS, saved: NO_SAVINGS, wouldSave: null };
   rows.set(name, row);
   return row;
 }

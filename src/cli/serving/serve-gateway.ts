@@ -98,7 +98,9 @@ export async function serveGateway(
     });
   const estimatesFile = join(store, ESTIMATES_FILE);
   const parts = {
-    ...{ kernel, config: live.current, log, logForm, mcp, agents, estimatesFile },
+    ...{ kernel, log, mcp, agents, estimatesFile },
+    config: live.current,
+    logForm,
     env: { ...env },
   } as const;
   const gateway = await openGateway(parts).catch((error: unknown) => {

@@ -287,6 +287,30 @@ const tokenSchema = z.strictObject(
   { error: "an object" },
 );
 
+const oidcSchema = z.strictObject(
+  {
+    issuer: addressSchema().describe("address of the provider, as in its own description"),
+    clientId: textSchema("the id of this gateway at the provider").describe("id of this gateway there"),
+    clientSecretEnv: textSchema(VARIABLE)
+      .describe("environment variable that contains the client's secret; none for a public client")
+      .exactOptional(),
+    title: textSchema("a name for the button").default("OpenID Connect").describe("its name on the button"),
+    claim: textSchema("the name of a claim")
+      .default("email")
+      .describe("claim that names the person; an e-mail address must be verified"),
+    scopes: textListSchema("a scope").default(["openid", "email"]).describe("scopes to ask for"),
+    join: textListSchema("a name, or *@ and a domain")
+      .default([])
+      .describe(
+        "people who may join by themselves, as members: names, or *@ and a domain; others are added first",
+      ),
+    sessionHours: wholeSchema(1, 720, "(hours)")
+      .default(12)
+      .describe("time after which people sign in again"),
+  },
+  { error: "an object" },
+);
+
 const routeSchema = z.strictObject(
   {
     policy: policyNameSchema().describe("instead of `policy`").exactOptional(),
@@ -318,6 +342,22 @@ export const configSchema = z.strictObject(
       .describe(
         "admit only people of the store (longhaul token add) and `tokens`, even while there are none",
       ),
+    oidc: oidcSchema
+      .describe(
+        "people sign in to the dashboard at this OpenID Connect provider; needs `publicUrl` or a loopback host",
+      )
+      .exactOptional(),
+    alerts: z
+      .strictObject(
+        {
+          webhook: addressSchema()
+            .describe("address that gets a POST with JSON when 80 % of a budget is used, once in its period")
+            .exactOptional(),
+        },
+        { error: "an object" },
+      )
+      .prefault({})
+      .describe("messages about budgets, next to the log and the metrics"),
     allowedHosts: textListSchema("a host name, with :port where it has one")
       .default([])
       .describe("names accepted in the Host header, in addition to loopback and `host`"),

@@ -139,6 +139,9 @@ const GUARDED_KEYS = [
   "allowedHosts",
   "telemetry",
   "redact",
+  "oidc",
+  "publicUrl",
+  "alerts",
 ] as const satisfies readonly (keyof GatewayConfig)[];
 
 type GuardedKey = (typeof GUARDED_KEYS)[number];
@@ -165,6 +168,10 @@ function isNarrowing(key: GuardedKey, now: GatewayConfig, next: GatewayConfig): 
       return next.team;
     case "redact":
       return next.redact === true;
+    case "oidc":
+      return next.oidc === undefined;
+    case "publicUrl":
+    case "alerts":
     case "upstreams":
       return false;
   }
