@@ -28,7 +28,11 @@ function buildColumns(): readonly Column<Session>[] {
       name: shellText("conversation"),
       cell: (session) => (
         <div class="session-cell">
-          <a href={linkToSession(session.id)}>{toPlainTitle(session.title || session.id)}</a>
+          <a href={linkToSession(session.id)}>
+            {session.title
+              ? toPlainTitle(session.title)
+              : shellText("untitled", { time: formatTime(session.usedAt) })}
+          </a>
           {session.task !== undefined && (
             <a class="pill" href={buildPath("/tasks/:task", { task: session.task })}>
               {shellText("task")}
@@ -59,9 +63,8 @@ function buildColumns(): readonly Column<Session>[] {
 }
 
 /** What a conversation cost, and what edits saved or would have saved. */
-function CostCell({ session: { usage, saved, estimate } }: { readonly session: Session }) {
+function CostCell({ session: { usage, saved, wouldSave = 0 } }: { readonly session: Session }) {
   const isPriced = usage && usage.requests > usage.unpricedRequests;
-  const savable = estimate ? estimate.unboundedDollars - estimate.dollars : 0;
   return (
     <>
       {isPriced ? formatMoney(usage.cost) : <span class="dim">{shellText("noPrice")}</span>}
@@ -69,8 +72,8 @@ function CostCell({ session: { usage, saved, estimate } }: { readonly session: S
         <div class="cost-note good">{shellText("savedCost", { cost: formatMoney(saved.savedCost) })}</div>
       ) : (
         isPriced &&
-        savable >= 0.01 && (
-          <div class="cost-note dim">{shellText("wouldSaveCost", { cost: formatMoney(savable) })}</div>
+        wouldSave >= 0.01 && (
+          <div class="cost-note dim">{shellText("wouldSaveCost", { cost: formatMoney(wouldSave) })}</div>
         )
       )}
     </>

@@ -1,4 +1,5 @@
 import { pickPublicMeta } from "../../conversation/project-conversations.ts";
+import { computeSavedShare } from "../../conversation/spending/savings-estimates.ts";
 import type { Kernel, Session, SessionRecord } from "../../index.ts";
 import { findResumeCommand } from "../../model/resume-command.ts";
 import { findOrigin } from "../../model/session-origin.ts";
@@ -7,7 +8,7 @@ import { addReport, addSavings, EMPTY_LEDGER, NO_SAVINGS, type Totals } from "..
 import type { ApiServices } from "../api-services.ts";
 import { isMemorySession } from "../core/own-sessions.ts";
 import { listSavings } from "../spending/savings-sums.ts";
-import { sumSessionUsage } from "../spending/session-usage.ts";
+import { computePromptCost, sumSessionUsage } from "../spending/session-usage.ts";
 
 /** A session as the API shows it. */
 export interface SessionSummary
@@ -23,7 +24,7 @@ export interface SessionSummary
   readonly model?: string;
   readonly usage?: Totals;
   readonly saved?: { readonly savedCost: number; readonly withoutCost: number };
-  readonly estimate?: { readonly dollars: number; readonly unboundedDollars: number };
+  readonly wouldSave?: number;
   readonly lastRequest?: LastRequest;
   readonly resume?: string;
 }
@@ -84,27 +85,34 @@ export async function describeSession(
     usedAt: await readLastUse(session, record),
     isWriting: (await session.drafts()).length > 0,
     ...(model !== undefined && { model }),
-    ...(sums && (await readMoney(sums, session))),
+    ...(sums && (await readMoney(kernel, sums, session))),
     ...(lastRequest && { lastRequest }),
     ...(resume !== undefined && { resume }),
   };
 }
 
-/** What a session has cost, what edits saved, and what the default policy would have made of it. */
+/** What a session has cost, what edits saved, and what the default policy would have saved without them. */
 async function readMoney(
+  kernel: Kernel,
   { usage, estimates }: Sums,
   session: Session,
-): Promise<Pick<SessionSummary, "usage" | "saved" | "estimate">> {
+): Promise<Pick<SessionSummary, "usage" | "saved" | "wouldSave">> {
   const own = await usage.read(session);
   const saved = listSavings(own.savings, "", "9999-12-31").reduce(
     (sum, [, one]) => addSavings(sum, one),
     NO_SAVINGS,
   );
-  const { dollars = null, unboundedDollars = null } = (await estimates.find(session.id)) ?? {};
+  const { savedCost, withoutCost, removedTokens } = saved;
+  const known = await estimates.find(session.id);
+  const share = known ? computeSavedShare(known) : null;
+  const prompts = [...own.models].reduce(
+    (sum, [model, ledger]) => sum + computePromptCost(ledger.session, kernel.modelFacts(model)),
+    0,
+  );
   return {
     usage: sumSessionUsage(own),
-    ...(saved.removedTokens > 0 && { saved: { savedCost: saved.savedCost, withoutCost: saved.withoutCost } }),
-    ...(dollars !== null && unboundedDollars !== null && { estimate: { dollars, unboundedDollars } }),
+    ...(removedTokens > 0 && { saved: { savedCost, withoutCost } }),
+    ...(removedTokens === 0 && share !== null && { wouldSave: share * prompts }),
   };
 }
 

@@ -1,7 +1,11 @@
 import { z } from "zod";
 import { buildControlReport } from "../../conversation/control/control-report.ts";
 import { readUsageEntries } from "../../conversation/spending/request-usage.ts";
-import { type SessionEstimate, sumEstimates } from "../../conversation/spending/savings-estimates.ts";
+import {
+  computeSavedShare,
+  type SessionEstimate,
+  sumEstimates,
+} from "../../conversation/spending/savings-estimates.ts";
 import type { SessionRecord } from "../../index.ts";
 import { mapPersonNames } from "../../model/session-owner.ts";
 import { addReport, EMPTY_LEDGER, readRetries } from "../../window-entry.ts";
@@ -66,8 +70,8 @@ const getUsage = defineRoute(
     const { rows, total, savings, sessions } = await usage.report(records, {
       ...{ by, from, to, agent, project, model, signal },
       findSavable: async (session) => {
-        const { dollars = null, unboundedDollars = null } = (await estimates.find(session)) ?? {};
-        return dollars === null || unboundedDollars === null ? null : unboundedDollars - dollars;
+        const known = await estimates.find(session);
+        return known ? computeSavedShare(known) : null;
       },
       names: mapPersonNames(by === "person" ? await kernel.team.people() : []),
     });

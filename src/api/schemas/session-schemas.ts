@@ -2,7 +2,7 @@ import { z } from "zod";
 import { about, defineSchema } from "../core/named-schema.ts";
 import { metaSchema, timeSchema } from "./common-schemas.ts";
 import { entrySchema, messageSchema } from "./entry-schemas.ts";
-import { sessionEstimateSchema, totalsSchema } from "./usage-schemas.ts";
+import { totalsSchema } from "./usage-schemas.ts";
 
 export const sessionSchema = defineSchema(
   "Session",
@@ -32,9 +32,9 @@ export const sessionSchema = defineSchema(
       z.object({ savedCost: z.number(), withoutCost: z.number() }).optional(),
       "Estimated savings of edits that were made, with their denominator; absent if nothing was edited.",
     ),
-    estimate: about(
-      sessionEstimateSchema.optional(),
-      "What its prompts would have cost with and without the default policy; absent until it is replayed, and without a price.",
+    wouldSave: about(
+      z.number().optional(),
+      "US dollars that the default policy would have saved: the share that its replay saves, of what its prompts cost; absent until it is replayed, without a price, and if edits were made.",
     ),
     lastRequest: about(
       z

@@ -75,8 +75,6 @@ export const estimateReportSchema = defineSchema(
   }),
 );
 
-export const sessionEstimateSchema = z.object({ dollars: z.number(), unboundedDollars: z.number() });
-
 const armsSchema = z.object({ control: z.number().int(), edited: z.number().int() });
 
 /** A comparison of edited conversations with those that were left alone. */
@@ -130,7 +128,7 @@ export const usageReportSchema = defineSchema(
         ),
         wouldSave: about(
           z.number().nullable(),
-          "US dollars that the default policy would have saved on conversations without edits, as replayed, by their share of the cost; null while none is replayed.",
+          "US dollars that the default policy would have saved on conversations without edits: the share that their replays save, of what their prompts cost; null while none is replayed.",
         ),
       }),
     ),

@@ -12,6 +12,7 @@ import {
 } from "../../window-entry.ts";
 import { listSavings } from "./savings-sums.ts";
 import {
+  computePromptCost,
   NO_USAGE,
   readSessionUsage,
   type SessionUsage,
@@ -32,7 +33,7 @@ interface UsageQuestion {
   readonly model: string | undefined;
   /** Names of people by their ids. */
   readonly names: ReadonlyMap<string, string>;
-  /** What the default policy would have saved on a session, in US dollars; null if it is not known. */
+  /** The share of the prompts' cost that the default policy would have saved on a session; null if not known. */
   readonly findSavable: (session: string) => Promise<number | null>;
   readonly signal: AbortSignal;
 }
@@ -110,7 +111,6 @@ export class StoreUsage {
       const before = total;
       const usage = await this.read(session);
       const savable = isEdited(usage) ? 0 : await question.findSavable(record.id);
-      const spent = sumSessionUsage(usage).cost;
       for (const [model, ledger] of usage.models) {
         if (question.model !== undefined && model !== question.model) continue;
         for (const [day, totals] of Object.entries(ledger.days)) {
@@ -118,8 +118,9 @@ export class StoreUsage {
           const row = openRow(rows, nameGroup(question, record, model, day));
           if (by === "session") row.title = record.title;
           row.totals = addTotals(row.totals, totals);
-          if (savable !== null && spent > 0)
-            row.wouldSave = (row.wouldSave ?? 0) + (savable * totals.cost) / spent;
+          if (savable !== null)
+            row.wouldSave =
+              (row.wouldSave ?? 0) + savable * computePromptCost(totals, this.#kernel.modelFacts(model));
           total = addTotals(total, totals);
         }
       }

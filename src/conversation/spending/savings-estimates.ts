@@ -290,6 +290,12 @@ export function sumEstimates(
   return { ...sum(estimates), sizes };
 }
 
+/** The share of the prompts' cost that the policy saves; null without a price, 0 if it saves nothing. */
+export function computeSavedShare({ dollars, unboundedDollars }: SessionEstimate): number | null {
+  if (dollars === null || unboundedDollars === null) return null;
+  return unboundedDollars > 0 ? Math.max(0, 1 - dollars / unboundedDollars) : 0;
+}
+
 /** Orders elements so that every beginning of the result is spread evenly over all of them. */
 export function spreadEvenly<T>(all: readonly T[]): readonly T[] {
   const bits = Math.ceil(Math.log2(Math.max(1, all.length)));

@@ -15,7 +15,7 @@ export const en = {
   estimateRunning: "conversations are being replayed; the figure appears here",
   estimateNone: "no conversation names a model with a known price; set models.*.prices in the configuration",
   waste: "Biggest waste",
-  wasteHint: "What the same conversations would have cost less with longhaul, as replayed.",
+  wasteHint: "What their prompts would have cost less with longhaul, at the share that a replay saves.",
   wouldSaveColumn: "Would save",
   noPrice: "no price known",
   noPrompts: "no prompt was reported in these days",

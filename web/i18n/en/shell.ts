@@ -49,6 +49,7 @@ export const en = {
   cost: "Cost",
   lastActivity: "Last activity",
   continueColumn: "Continue",
+  untitled: "Conversation of {time}",
   noRequest: "no request reported",
   noPrice: "no price known",
   savedCost: "saved {cost}",

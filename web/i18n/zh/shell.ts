@@ -52,6 +52,7 @@ export const zh: Texts<keyof typeof en> = {
   cost: "费用",
   lastActivity: "最近活动",
   continueColumn: "继续",
+  untitled: "{time} 的对话",
   noRequest: "没有报告请求",
   noPrice: "价格未知",
   savedCost: "已节省 {cost}",

@@ -40,7 +40,7 @@ export default function ForgotPage({ query }: PageProps) {
   return (
     <>
       <h1>{text("title")}</h1>
-      <p class="dim lead">{text("hint")}</p>
+      <p class="dim forgot-hint">{text("hint")}</p>
       <form
         class="forgot-form"
         onSubmit={(event) => {
@@ -61,21 +61,23 @@ export default function ForgotPage({ query }: PageProps) {
           {text("find")}
         </button>
       </form>
-      <ResourceView resource={found}>
-        {(reply) => {
-          if (!reply) return null;
-          const hits = firstOfEachEntry(reply.hits);
-          return hits.length === 0 ? (
-            <EmptyState title={text("nothing")} hint={text("nothingHint")} />
-          ) : (
-            <ol class="forgotten">
-              {hits.map((hit) => (
-                <Forgotten key={hit.entry} hit={hit} />
-              ))}
-            </ol>
-          );
-        }}
-      </ResourceView>
+      {q && (
+        <ResourceView resource={found}>
+          {(reply) => {
+            if (!reply) return null;
+            const hits = firstOfEachEntry(reply.hits);
+            return hits.length === 0 ? (
+              <EmptyState title={text("nothing")} hint={text("nothingHint")} />
+            ) : (
+              <ol class="forgotten">
+                {hits.map((hit) => (
+                  <Forgotten key={hit.entry} hit={hit} />
+                ))}
+              </ol>
+            );
+          }}
+        </ResourceView>
+      )}
     </>
   );
 }

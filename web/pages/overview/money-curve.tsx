@@ -22,7 +22,9 @@ export function MoneyCurve({
   const { days, x, series } = useMemo(() => {
     const known = new Map(rows.map((row) => [row.name, row]));
     const first = from ?? rows[0]?.name ?? toDay(Date.now());
-    const days = listDays(first, toDay(Date.now()));
+    // Without a first day the curve ends with the last usage, which may be long ago.
+    const last = from === undefined ? (rows.at(-1)?.name ?? first) : toDay(Date.now());
+    const days = listDays(first, last);
     const spent = days.map((day) => known.get(day)?.totals.cost ?? 0);
     const saved = days.map((day) => known.get(day)?.saved?.savedCost ?? 0);
     const hasSaved = saved.some((value) => value !== 0);
