@@ -38,7 +38,7 @@ const MAX_WAIT_MS = 600_000;
 const PROVIDER_SECONDS = 15;
 
 /** The page of the dashboard to which the provider sends the browser back; never taken from a request. */
-export const SIGN_IN_PATH = "/sign-in";
+const SIGN_IN_PATH = "/sign-in";
 
 /**
  * Sign-in by OpenID Connect: the authorization code flow with PKCE, state and nonce. The person gets a token that ends

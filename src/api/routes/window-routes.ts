@@ -82,6 +82,7 @@ const getWindow = defineRoute(
       ),
       plan: about(queryFlag().default(false), "True: adds the edit that the next call would make."),
       slots: about(queryFlag().default(false), "True: adds the messages as the model sees them."),
+      last: about(queryNumber(1, 100_000).optional(), "Only the newest messages, with `slots`."),
     }),
     reply: windowSchema,
     errors: ["SESSION_NOT_FOUND", "WINDOW_FLOOR", "WINDOW_STUCK"],
@@ -113,7 +114,9 @@ const getWindow = defineRoute(
       advice: advice ? { ...advice, carryOver: extractCarryOver(slots) } : null,
       memories: memories.map(({ id, text }) => ({ id, text })),
       ...(plan !== undefined && { plan }),
-      ...(query.slots && { slots: slots.map((slot) => toSlotJson(session.id, slot)) }),
+      ...(query.slots && {
+        slots: slots.slice(-(query.last ?? slots.length)).map((slot) => toSlotJson(session.id, slot)),
+      }),
     };
   },
 );

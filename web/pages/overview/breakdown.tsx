@@ -94,15 +94,15 @@ function buildColumns(by: Grouping, rows: readonly Row[], from: string | undefin
       cell: ({ cacheShare }) => (cacheShare === null ? "–" : formatShare(cacheShare)),
     },
     {
+      name: text("wouldSaveColumn"),
+      isNumber: true,
+      cell: ({ wouldSave }) => (wouldSave === null ? "–" : formatMoney(Math.max(0, wouldSave))),
+    },
+    {
       name: text("costColumn"),
       isNumber: true,
       cell: ({ totals }) =>
         totals.requests > totals.unpricedRequests ? formatMoney(totals.cost) : text("noPrice"),
-    },
-    {
-      name: text("wouldSaveColumn"),
-      isNumber: true,
-      cell: ({ wouldSave }) => (wouldSave === null ? "–" : formatMoney(Math.max(0, wouldSave))),
     },
   ];
 }
