@@ -31,7 +31,7 @@ function buildColumns(): readonly Column<Session>[] {
           <a href={linkToSession(session.id)}>
             {session.title
               ? toPlainTitle(session.title)
-              : shellText("untitled", { time: formatTime(session.usedAt) })}
+              : shellText("untitled", { time: formatTime(session.usedAt ?? session.createdAt) })}
           </a>
           {session.task !== undefined && (
             <a class="pill" href={buildPath("/tasks/:task", { task: session.task })}>
@@ -52,7 +52,9 @@ function buildColumns(): readonly Column<Session>[] {
     {
       name: shellText("lastActivity"),
       isNumber: true,
-      cell: ({ usedAt }) => <time title={formatTime(usedAt)}>{formatAgo(usedAt)}</time>,
+      cell: ({ usedAt, createdAt }) => (
+        <time title={formatTime(usedAt ?? createdAt)}>{formatAgo(usedAt ?? createdAt)}</time>
+      ),
     },
     {
       name: shellText("continueColumn"),

@@ -18,10 +18,10 @@ import {
 } from "../schemas/common-schemas.ts";
 import { queryFlag, queryList, queryNumber } from "../schemas/query-values.ts";
 import { sessionPageSchema, sessionSchema } from "../schemas/session-schemas.ts";
+import type { StoreUsage } from "../spending/store-usage.ts";
 import {
   describeSession,
   findSessionKind,
-  readLastUse,
   readSessionSummary,
   type SessionSummary,
 } from "./session-summary.ts";
@@ -84,7 +84,12 @@ const listSessions = defineRoute(
     const filter = { ...query, parent };
     const records =
       query.sort === "used"
-        ? listByUse(kernel, listRecords(kernel, { prefixes }), { filter, before, signal })
+        ? listByUse(kernel, listRecords(kernel, { prefixes }), {
+            filter,
+            before,
+            signal,
+            usage: services.usage,
+          })
         : listRecords(kernel, { prefixes }, before);
     for await (const record of records) {
       signal.throwIfAborted();
@@ -109,14 +114,14 @@ async function* listByUse(
     readonly filter: SessionFilter;
     readonly before: string | undefined;
     readonly signal: AbortSignal;
+    readonly usage: StoreUsage;
   },
 ): AsyncGenerator<SessionRecord> {
   const found: { readonly record: SessionRecord; readonly usedAt: number }[] = [];
   for await (const record of records) {
     options.signal.throwIfAborted();
     if (!(await matchesFilter(kernel, record, options.filter))) continue;
-    await using session = await kernel.session(record.id);
-    found.push({ record, usedAt: await readLastUse(session, record) });
+    found.push({ record, usedAt: await options.usage.readLastUse(record) });
   }
   found.sort((one, other) => other.usedAt - one.usedAt);
   const first = found.findIndex(({ record }) => record.id === options.before) + 1;

@@ -19,7 +19,7 @@ export interface SessionSummary
   readonly task?: string;
   readonly entries: number;
   readonly lastEntryAt?: number;
-  readonly usedAt: number;
+  readonly usedAt?: number;
   readonly isWriting: boolean;
   readonly model?: string;
   readonly usage?: Totals;
@@ -82,10 +82,9 @@ export async function describeSession(
     ...(task !== undefined && { task }),
     entries: seq,
     ...(seq > 0 && { lastEntryAt: at }),
-    usedAt: await readLastUse(session, record),
     isWriting: (await session.drafts()).length > 0,
     ...(model !== undefined && { model }),
-    ...(sums && (await readMoney(kernel, sums, session))),
+    ...(sums && (await readMoney(kernel, sums, session, record))),
     ...(lastRequest && { lastRequest }),
     ...(resume !== undefined && { resume }),
   };
@@ -96,7 +95,8 @@ async function readMoney(
   kernel: Kernel,
   { usage, estimates }: Sums,
   session: Session,
-): Promise<Pick<SessionSummary, "usage" | "saved" | "wouldSave">> {
+  record: SessionRecord,
+): Promise<Pick<SessionSummary, "usage" | "usedAt" | "saved" | "wouldSave">> {
   const own = await usage.read(session);
   const saved = listSavings(own.savings, "", "9999-12-31").reduce(
     (sum, [, one]) => addSavings(sum, one),
@@ -111,15 +111,10 @@ async function readMoney(
   );
   return {
     usage: sumSessionUsage(own),
+    usedAt: await usage.readLastUse(record),
     ...(removedTokens > 0 && { saved: { savedCost, withoutCost } }),
     ...(removedTokens === 0 && share !== null && { wouldSave: share * prompts }),
   };
-}
-
-/** The time of the last message of a session, else of its creation. */
-export async function readLastUse(session: Session, { createdAt }: SessionRecord): Promise<number> {
-  const { entries } = await session.page({ kinds: ["message"], limit: 1 });
-  return entries[0]?.at ?? createdAt;
 }
 
 /** A report follows its reply; searching further would read the whole of a conversation without reports. */

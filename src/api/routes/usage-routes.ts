@@ -152,6 +152,7 @@ const getEstimate = defineRoute(
       ...sums,
       sizes: [...sizes],
       pending: isRunning ? pending : 0,
+      skipped: isRunning ? 0 : pending,
       isRunning,
     };
   },

@@ -22,8 +22,8 @@ export const sessionSchema = defineSchema(
     entries: about(z.number().int(), "Number of entries in the log."),
     lastEntryAt: timeSchema.optional(),
     usedAt: about(
-      timeSchema,
-      "Time of the last message, else of the creation: imported conversations keep their own times.",
+      timeSchema.optional(),
+      "Time of the last message, else of the creation: imported conversations keep their own times. Absent if the request has usage=false.",
     ),
     isWriting: about(z.boolean(), "True while a message is being written."),
     model: about(z.string().optional(), "The model of the last call."),

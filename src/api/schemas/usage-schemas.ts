@@ -63,6 +63,10 @@ export const estimateReportSchema = defineSchema(
       "Conversations that are not replayed yet; the figures grow while there are some.",
     ),
     isRunning: about(z.boolean(), "True while conversations are replayed."),
+    skipped: about(
+      z.number().int(),
+      "Conversations too long for the gateway; `longhaul replay --all` replays them.",
+    ),
     sizes: about(
       z.array(
         z.object({

@@ -64,11 +64,26 @@ const MAX_SESSIONS = 10_000;
 export class StoreUsage {
   readonly #kernel: Kernel;
   readonly #known = new BoundedMap<string, SessionUsage>({ max: MAX_SESSIONS });
+  readonly #uses = new BoundedMap<string, { readonly seq: number; readonly at: number }>({
+    max: MAX_SESSIONS,
+  });
   /** Sums that are being read: a page asks several questions at once. */
   readonly #reading = new Map<string, Promise<SessionUsage>>();
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
+  }
+
+  /** The time of the last message of a session, else of its creation. */
+  async readLastUse(record: SessionRecord): Promise<number> {
+    const { seq } = await this.#kernel.head(record.id);
+    const known = this.#uses.use(record.id);
+    if (known?.seq === seq) return known.at;
+    await using session = await this.#kernel.session(record.id);
+    const { entries } = await session.page({ kinds: ["message"], limit: 1 });
+    const at = entries[0]?.at ?? record.createdAt;
+    this.#uses.set(record.id, { seq, at });
+    return at;
   }
 
   /** The sums of an open session. */

@@ -65,6 +65,8 @@ interface RefreshOptions {
 
 const SAVE_MS = 2_000;
 const PAGE = 500;
+/** A server leaves longer sessions to the command line. */
+const MAX_ENTRIES = 50_000;
 
 /**
  * Estimates of the sessions of a store, replayed in a worker thread. The file next to the store holds figures under
@@ -73,14 +75,19 @@ const PAGE = 500;
 export class SavingsEstimates {
   readonly #kernel: Kernel;
   readonly #file: string | undefined;
+  readonly #maxEntries: number;
   #known: Map<string, KnownEstimate> | undefined;
   #worker: Worker | undefined;
   #savedMs = performance.now();
 
-  /** Without a file, estimates last as long as this object. */
-  constructor(kernel: Kernel, file?: string) {
+  /**
+   * Without a file, estimates last as long as this object. Sessions with more than `maxEntries` are left out: a
+   * conversation is held in memory while it is replayed.
+   */
+  constructor(kernel: Kernel, file?: string, maxEntries = Number.POSITIVE_INFINITY) {
     this.#kernel = kernel;
     this.#file = file;
+    this.#maxEntries = maxEntries;
   }
 
   /** The last estimate of a session, which may have grown since; null without requests, undefined if not replayed. */
@@ -97,8 +104,7 @@ export class SavingsEstimates {
         const key = computeDigest(id);
         const state = await this.#readState(id);
         if (state !== undefined && known.get(key)?.state !== state) {
-          const task = await this.#readTask(id);
-          known.set(key, { state, estimate: task ? await this.#score(task, signal) : null });
+          known.set(key, { state, estimate: await this.#estimate(id, signal) });
           if (performance.now() - this.#savedMs > SAVE_MS) await this.#save();
         }
         onProgress?.(index + 1);
@@ -127,12 +133,26 @@ export class SavingsEstimates {
     await this.close();
   }
 
-  /** A text that changes with the session and the prices of its model; undefined if the session is gone. */
+  /** Null for a session without requests, and for one whose replay fails: that must not stop the others. */
+  async #estimate(id: SessionId, signal: AbortSignal): Promise<SessionEstimate | null> {
+    try {
+      const task = await this.#readTask(id);
+      return task ? await this.#score(task, signal) : null;
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return null;
+    }
+  }
+
+  /**
+   * A text that changes with the session and the prices of its model; undefined if the session is gone or too long.
+   */
   async #readState(id: SessionId): Promise<string | undefined> {
     const record = await this.#kernel.find(id);
     if (!record) return undefined;
     await using session = await this.#kernel.session(id);
     const { seq } = await session.head();
+    if (seq > this.#maxEntries) return undefined;
     const { model } = await session.lastCall();
     const prices = model === undefined ? null : this.#kernel.modelFacts(model).prices;
     return computeDigest(JSON.stringify([readVersion(), record.createdAt, seq, record.lineSeq, prices]), 16);
@@ -210,7 +230,7 @@ export class EstimateRun {
 
   constructor(kernel: Kernel, file?: string) {
     this.#kernel = kernel;
-    this.#estimates = new SavingsEstimates(kernel, file);
+    this.#estimates = new SavingsEstimates(kernel, file, MAX_ENTRIES);
   }
 
   /** The last estimate of a session; null without requests, undefined if it is not replayed yet. */

@@ -93,9 +93,29 @@ async function saveAll(kind: string[], filter: { readonly title?: string }): Pro
     const page = await call("GET /sessions", {
       query: { limit: CSV_PAGE, kind, sort: "used", before, ...filter },
     });
-    for (const { id, title, agent, project, model, usedAt, usage, saved, wouldSave } of page.sessions)
+    for (const {
+      id,
+      title,
+      agent,
+      project,
+      model,
+      createdAt,
+      usedAt,
+      usage,
+      saved,
+      wouldSave,
+    } of page.sessions)
       rows.push([
-        ...[id, title, agent, project, model, new Date(usedAt).toISOString(), usage?.requests, usage?.cost],
+        ...[
+          id,
+          title,
+          agent,
+          project,
+          model,
+          new Date(usedAt ?? createdAt).toISOString(),
+          usage?.requests,
+          usage?.cost,
+        ],
         ...[saved?.savedCost, wouldSave],
       ]);
     before = page.before;
