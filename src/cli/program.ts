@@ -97,7 +97,7 @@ async function runCommand(
       return (await import("./first-run/run-tour.ts")).runTour(context, options);
     return say(await formatHelp(operands));
   }
-  const one = await loadCommand(name === "open" && rest.length === 0 ? "dashboard" : name);
+  const one = await loadCommand(name === "open" && !isOperand(rest[0]) ? "dashboard" : name);
   called.topic = one.name;
   if (!isCommandGroup(one)) return start(one, rest);
   const inner = splitCommand(rest);
@@ -113,6 +113,10 @@ async function runCommand(
     const given = parseArguments(command, rest);
     return given.options.help ? say(formatCommandHelp(command)) : command.run(context, given);
   }
+}
+
+function isOperand(argument: string | undefined): boolean {
+  return argument !== undefined && !argument.startsWith("-");
 }
 
 /** Returns the arguments before `--`, which precedes the program to run. */

@@ -16,7 +16,7 @@ async function fillStore(path: string, ids: readonly string[]): Promise<Kernel> 
     await session.append({ role: "user", text: "Read all files." });
     for (let turn = 0; turn < 40; turn++) {
       const callId = `call-${turn}`;
-      const output = `file ${turn} `.repeat(2_000);
+      const output = `file ${turn} `.repeat(5_000);
       const model = id.startsWith("unpriced") ? "some-local-model" : "claude-sonnet-4-5";
       await session.append({
         role: "assistant",
