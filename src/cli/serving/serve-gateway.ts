@@ -15,6 +15,7 @@ import {
   watchConfig,
 } from "../../gateway/config/index.ts";
 import { type AgentLines, buildAgentLines, openGateway } from "../../gateway/index.ts";
+import { createHookEndpoint } from "../../hooks/index.ts";
 import { openKernel } from "../../index.ts";
 import { createMcpEndpoint } from "../../mcp/index.ts";
 import { choosePaint } from "../choose-paint.ts";
@@ -77,6 +78,13 @@ export async function serveGateway(
   };
   const logForm = context.isTerminal.stderr && !options.json && options.log !== "json" ? "pretty" : "json";
   const mcp = createMcpEndpoint({ kernel, onError: (error) => warn(`mcp: ${String(error)}`) });
+  const hooks = createHookEndpoint({
+    kernel,
+    store,
+    env,
+    onError: (error) => warn(`hooks: ${String(error)}`),
+  });
+  await hooks.listen().catch((error: unknown) => warn(`hooks: ${String(error)}`));
   const agents = (address: () => string) =>
     new LocalAgents({
       place: context,
@@ -92,9 +100,10 @@ export async function serveGateway(
       }),
       notes: loaded.config.port === 0 ? [FREE_PORT] : [],
     });
-  const parts = { kernel, config: live.current, log, logForm, env: { ...env }, mcp, agents } as const;
+  const parts = { kernel, config: live.current, log, logForm, env: { ...env }, mcp, hooks, agents } as const;
   const gateway = await openGateway(parts).catch((error: unknown) => {
     live.close();
+    void hooks.close();
     throw toListenError(error, loaded.config) ?? error;
   });
   tell = gateway.reloaded;
@@ -135,6 +144,7 @@ function buildConfigRequest(context: CliContext, options: ServeValues, store: st
     schema: _,
     "new-token": __,
     "keep-histories": ___,
+    "hooks-only": ____,
     ...flags
   } = options;
   const { host, port, policy, threshold, when, recall, redact, upstream } = flags;

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { listProjectFolders } from "../../conversation/project-conversations.ts";
+import { isNamedSession, listProjectFolders } from "../../conversation/project-conversations.ts";
 import type { Hit, MemoryScope } from "../../index.ts";
 import { estimateText } from "../../window-entry.ts";
-import { findRunningConversation, isNamedSession } from "../running-conversation.ts";
+import { findRunningConversation } from "../running-conversation.ts";
 import { cursorSchema, formatPageCursor, pageOutput, parsePageCursor, whereSchema } from "../schemas.ts";
 import { defineTool, type McpCall, refuseCall } from "../tool-definition.ts";
 
