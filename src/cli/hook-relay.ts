@@ -101,10 +101,16 @@ function askServer({ event, client, store }: RelayArguments, input: string): Pro
   });
 }
 
-async function answerCold(given: RelayArguments, input: string): Promise<string> {
-  process.getBuiltinModule("node:module").enableCompileCache(`${import.meta.dirname}/../.compile-cache`);
-  const { answerFromStore } = await import("./commands/hook-command.ts");
-  return answerFromStore(given, input);
+/** Answers from the store in a thread of its own, so that the limit holds even while that thread searches. */
+function answerCold(given: RelayArguments, input: string): Promise<string> {
+  const { Worker } = process.getBuiltinModule("node:worker_threads");
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(new URL("../cli/hook-worker.js", import.meta.url), {
+      workerData: { given, input },
+    });
+    worker.once("message", resolve);
+    worker.once("error", reject);
+  });
 }
 
 /** Ends the process without a word to the agent; one line in the log says why. */

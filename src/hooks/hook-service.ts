@@ -51,7 +51,7 @@ const MIN_FIX_SCORE = 0.7;
 /** Work that nobody has touched for longer is not open any more. */
 const MAX_OPEN_AGE_MS = 30 * 86_400_000;
 const MAX_OPEN_SESSIONS = 3;
-const OPEN_MESSAGES = 400;
+const OPEN_MESSAGES = 150;
 const HAND_BACK_MESSAGES = 6_000;
 const MAX_CALLERS = 200;
 
@@ -60,6 +60,7 @@ export class HookService {
   readonly #deps: HookServiceDeps;
   readonly #callers = new BoundedMap<string, ConversationIndex>({ max: MAX_CALLERS });
   readonly #work: WorkHistory;
+  readonly #open = new BoundedMap<SessionId, OpenWork>({ max: MAX_CALLERS });
   #last = "";
 
   constructor(deps: HookServiceDeps) {
@@ -119,21 +120,31 @@ export class HookService {
     const { kernel } = this.#deps;
     const lines: string[] = [];
     for (const id of sessions.slice(0, MAX_OPEN_SESSIONS)) {
-      const messages = await readNewestMessages(kernel, id, OPEN_MESSAGES);
-      const last = messages.at(-1);
-      if (!last || Date.now() - last.at > MAX_OPEN_AGE_MS) continue;
-      const { todos, decisions } = chooseHandBack(messages, { summary: "", budgetTokens: 200 });
-      if (todos.length === 0) continue;
-      lines.push(
-        `Open in ${sanitizeName(id)}, last used ${new Date(last.at).toISOString().slice(0, 10)}:`,
-        ...todos.map(toLine),
-        ...decisions.slice(0, 3).map(toLine),
-      );
+      const [newest] = await kernel.memory.readNewest(id, { limit: 1 });
+      const known = this.#open.use(id);
+      const open = known?.seq === newest?.seq ? known : await this.#readOpenWork(id, newest?.seq ?? 0);
+      if (!open || open.lines.length === 0) continue;
+      lines.push(...open.lines);
       break;
     }
     const pins = await kernel.memories(caller.agent).pins({ project: folder ?? null });
     lines.push(...pins.map(({ id, text, trust }) => toLine(`memory of the ${trust} (${id}): ${text}`)));
     return lines;
+  }
+
+  /** The open to-dos of a conversation that is not too old, with its last decisions. */
+  async #readOpenWork(id: SessionId, seq: number): Promise<OpenWork> {
+    const messages = await readNewestMessages(this.#deps.kernel, id, OPEN_MESSAGES);
+    const last = messages.at(-1);
+    const isOld = !last || Date.now() - last.at > MAX_OPEN_AGE_MS;
+    const { todos, decisions } = isOld
+      ? { todos: [], decisions: [] }
+      : chooseHandBack(messages, { summary: "", budgetTokens: 200 });
+    const heading = `Open in ${sanitizeName(id)}, last used ${new Date(last?.at ?? 0).toISOString().slice(0, 10)}:`;
+    const lines =
+      todos.length === 0 ? [] : [heading, ...todos.map(toLine), ...decisions.slice(0, 3).map(toLine)];
+    this.#open.set(id, { seq, lines });
+    return { seq, lines };
   }
 
   /** The stretches of earlier conversations that a prompt asks for. */
@@ -251,6 +262,12 @@ export class HookService {
     this.#callers.set(key, index);
     return index;
   }
+}
+
+/** The lines about a conversation's open work, as of its end. */
+interface OpenWork {
+  readonly seq: number;
+  readonly lines: readonly string[];
 }
 
 /** The reach of a call: who calls, the conversations that it may be told of, and texts that it has got. */

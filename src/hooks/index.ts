@@ -11,6 +11,7 @@ import { buildStatusLine } from "./status-line.ts";
 
 export { HOOK_CLIENTS, HOOK_EVENTS, type HookClientName, type HookEvent } from "./hook-call.ts";
 export { getSocketPlace } from "./hook-place.ts";
+export { buildHookSettings, buildOpencodePlugin, HOOK_SETUPS } from "./hook-setups.ts";
 export { buildStatusLine } from "./status-line.ts";
 
 /** Answers the hooks of agents over a local socket and over HTTP. */
