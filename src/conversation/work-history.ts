@@ -4,6 +4,11 @@ import { findOrigin } from "../model/session-origin.ts";
 import { findTroubles, listWorkSteps, type SourceMessage, type WorkStep } from "../window-entry.ts";
 import { readNewestMessages } from "./read-newest-messages.ts";
 
+/** Questions about work: how an error was ended, which commands did a task, why a file was changed. */
+export const WORK_QUESTIONS = ["fix", "how", "why"] as const;
+
+export type WorkQuestion = (typeof WORK_QUESTIONS)[number];
+
 /** The sessions that a question about work looks at, newest first, and the time that it may take. */
 export interface WorkScope {
   readonly sessions: readonly SessionId[];
@@ -93,6 +98,11 @@ export class WorkHistory {
       ),
     );
     return keepFirst(hits, scope.limit ?? LIMIT);
+  }
+
+  /** Answers one of the questions by its name. */
+  ask(question: WorkQuestion, words: string, scope: WorkScope): Promise<readonly WorkHit[]> {
+    return this[question](words, scope);
   }
 
   /** Commands that succeeded for a task, best first. */

@@ -126,7 +126,12 @@ export function buildHookSettings(
     const limit = { [timeout[0]]: timeout[1] };
     const call: HookValue =
       form === "flat"
-        ? { ...(client === "copilot" ? { type: "command", bash: toCommand(event) } : { command: toCommand(event) }), ...limit }
+        ? {
+            ...(client === "copilot"
+              ? { type: "command", bash: toCommand(event) }
+              : { command: toCommand(event) }),
+            ...limit,
+          }
         : http
           ? { type: "http", url: http.url, ...(http.needsToken ? TOKEN_HEADERS : {}), ...limit }
           : { type: "command", command: toCommand(event), ...limit };

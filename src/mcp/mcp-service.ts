@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { BoundedMap } from "../base/bounded-map.ts";
 import { openAgentMemory } from "../conversation/open-agent-memory.ts";
 import { ConversationIndex } from "../conversation/project-conversations.ts";
+import { WorkHistory } from "../conversation/work-history.ts";
 import type { Kernel, SessionId } from "../index.ts";
 import type { AgentMemory } from "../memory-entry.ts";
 
@@ -31,10 +32,13 @@ export class McpService {
   readonly onError: (error: unknown) => void;
   /** Valid in every process on the same store, because the next call may reach another gateway. */
   readonly confirmations = new Confirmations(() => this.kernel.maintenance.readKey("confirmations"));
+  /** Answers questions about earlier work. */
+  readonly work: WorkHistory;
   readonly #callers = new BoundedMap<string, CallerState>({ max: MAX_CALLERS });
 
   constructor({ kernel, tools = "default", onError = () => {} }: McpOptions) {
     this.kernel = kernel;
+    this.work = new WorkHistory(kernel);
     this.tools = tools;
     this.onError = onError;
   }

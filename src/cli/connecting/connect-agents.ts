@@ -62,7 +62,8 @@ export async function connectAgents(
   };
   const paint = choosePaint(context, options);
   await say(plans.flatMap((plan) => [...renderPlan(plan, context.home, paint), ""]));
-  const variables = (options.mcp || options.hooks) && !needsGateway ? listStoreVariables(context, options) : {};
+  const variables =
+    (options.mcp || options.hooks) && !needsGateway ? listStoreVariables(context, options) : {};
   const kept = changes.length > 0 ? describeStoreVariables(variables, getEnvironmentPath(store)) : [];
   await say(kept.map(escapeLine));
 

@@ -116,7 +116,9 @@ function toFileSpec(client: HookClientName, { program, args }: StdioServer): Con
         ],
         notes: [
           ...[NOTES[client] ?? []].flat(),
-          ...(isHttp && needsToken ? ["Export LONGHAUL_TOKEN in your shell before you start the agent."] : []),
+          ...(isHttp && needsToken
+            ? ["Export LONGHAUL_TOKEN in your shell before you start the agent."]
+            : []),
         ],
       };
     },
