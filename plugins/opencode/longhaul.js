@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 
 const PROGRAM = "longhaul";
 const ARGS = ["hook"];
-const LIMIT_MS = 2000;
+const LIMIT_MS = 5000;
 
 /** Calls longhaul; resolves to the text to add, or to undefined. Never rejects. */
 function ask(event, fields) {

@@ -12,7 +12,7 @@ interface HookClientSetup {
   readonly title: string;
   /** "groups": lists of hooks under a matcher; "flat": lists of commands; "module": a plugin in JavaScript. */
   readonly form: "groups" | "flat" | "module";
-  /** Name and value of the time limit of a hook, in the agent's own unit. */
+  /** Name and value of the time limit of a hook, in the agent's own unit; the program itself stops earlier. */
   readonly timeout: readonly [name: string, value: number];
   readonly hooks: readonly HookSetup[];
 }
@@ -24,7 +24,7 @@ export const HOOK_SETUPS: Readonly<Record<HookClientName, HookClientSetup>> = {
   "claude-code": {
     title: "Claude Code",
     form: "groups",
-    timeout: ["timeout", 2],
+    timeout: ["timeout", 5],
     hooks: [
       { event: "session-start", name: "SessionStart" },
       { event: "prompt", name: "UserPromptSubmit" },
@@ -38,7 +38,7 @@ export const HOOK_SETUPS: Readonly<Record<HookClientName, HookClientSetup>> = {
   codex: {
     title: "Codex",
     form: "groups",
-    timeout: ["timeout", 2],
+    timeout: ["timeout", 5],
     hooks: [
       { event: "session-start", name: "SessionStart" },
       { event: "prompt", name: "UserPromptSubmit" },
@@ -52,7 +52,7 @@ export const HOOK_SETUPS: Readonly<Record<HookClientName, HookClientSetup>> = {
   opencode: {
     title: "opencode",
     form: "module",
-    timeout: ["timeout", 2_000],
+    timeout: ["timeout", 5_000],
     hooks: [
       { event: "prompt", name: "chat.message" },
       { event: "after-failure", name: "tool.execute.after" },
@@ -62,7 +62,7 @@ export const HOOK_SETUPS: Readonly<Record<HookClientName, HookClientSetup>> = {
   "gemini-cli": {
     title: "Gemini CLI",
     form: "groups",
-    timeout: ["timeout", 2_000],
+    timeout: ["timeout", 5_000],
     hooks: [
       { event: "session-start", name: "SessionStart" },
       { event: "prompt", name: "BeforeAgent" },
@@ -74,7 +74,7 @@ export const HOOK_SETUPS: Readonly<Record<HookClientName, HookClientSetup>> = {
   cursor: {
     title: "Cursor",
     form: "flat",
-    timeout: ["timeout", 2],
+    timeout: ["timeout", 5],
     hooks: [
       { event: "session-start", name: "sessionStart" },
       { event: "prompt", name: "beforeSubmitPrompt" },
@@ -86,7 +86,7 @@ export const HOOK_SETUPS: Readonly<Record<HookClientName, HookClientSetup>> = {
   "qwen-code": {
     title: "Qwen Code",
     form: "groups",
-    timeout: ["timeout", 2],
+    timeout: ["timeout", 5],
     hooks: [
       { event: "session-start", name: "SessionStart" },
       { event: "prompt", name: "UserPromptSubmit" },
@@ -100,7 +100,7 @@ export const HOOK_SETUPS: Readonly<Record<HookClientName, HookClientSetup>> = {
   copilot: {
     title: "Copilot CLI",
     form: "flat",
-    timeout: ["timeoutSec", 2],
+    timeout: ["timeoutSec", 5],
     hooks: [
       { event: "session-start", name: "sessionStart" },
       { event: "prompt", name: "userPromptSubmitted" },
