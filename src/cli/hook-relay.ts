@@ -30,7 +30,10 @@ export async function relayHook(name: string, args: readonly string[]): Promise<
   const given = readArguments(name, args);
   if (!given) return;
   const limitMs = Number(process.env.LONGHAUL_HOOK_LIMIT_MS) || LIMIT_MS;
-  const timer = setTimeout(() => leave(given, `no answer within ${limitMs} ms`), limitMs - performance.now());
+  const timer = setTimeout(
+    () => leave(given, `no answer within ${limitMs} ms`),
+    Math.max(1, limitMs - performance.now()),
+  );
   try {
     const input = await readInput();
     const reply = (await askServer(given, input)) ?? (await answerCold(given, input));

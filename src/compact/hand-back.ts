@@ -7,14 +7,15 @@ import type { SourceMessage } from "./extractive/summary-candidate.ts";
 import { collectTodos } from "./extractive/todo-list.ts";
 
 /** Facts of a conversation that its next steps need, each as the lines of one section. */
-export interface HandBack {
+interface HandBack {
   readonly todos: readonly string[];
   readonly files: readonly string[];
   readonly commands: readonly string[];
   readonly decisions: readonly string[];
 }
 
-export interface HandBackOptions {
+/** Limits of a hand-back. */
+interface HandBackOptions {
   /** The summary that the client goes on with; facts that it has are left out. */
   readonly summary: string;
   readonly budgetTokens: number;

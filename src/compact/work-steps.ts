@@ -13,7 +13,7 @@ import type { SourceMessage } from "./extractive/summary-candidate.ts";
 import { collectRequests } from "./extractive/user-request.ts";
 
 /** A request of a person, in their own words. */
-export interface WorkRequest {
+interface WorkRequest {
   readonly entry: EntryId;
   readonly at: number;
   readonly text: string;

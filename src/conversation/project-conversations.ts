@@ -17,7 +17,7 @@ export interface ConversationScope {
 }
 
 /** A conversation, and the folder that it worked in, if known. */
-export interface ProjectConversation {
+interface ProjectConversation {
   readonly id: SessionId;
   readonly project: string | undefined;
 }

@@ -10,7 +10,7 @@ export const WORK_QUESTIONS = ["fix", "how", "why"] as const;
 export type WorkQuestion = (typeof WORK_QUESTIONS)[number];
 
 /** The sessions that a question about work looks at, newest first, and the time that it may take. */
-export interface WorkScope {
+interface WorkScope {
   readonly sessions: readonly SessionId[];
   /** A moment of `performance.now()` at which reading of further sessions stops; default: never. */
   readonly deadlineMs?: number;

@@ -20,7 +20,7 @@ export interface HookCaller {
 }
 
 /** Dependencies of the service. */
-export interface HookServiceDeps {
+interface HookServiceDeps {
   readonly kernel: Kernel;
   /** Texts that a conversation has got already. */
   readonly given: GivenTexts;
@@ -115,7 +115,7 @@ export class HookService {
     }
   }
 
-  /** The open to-dos and decisions of the last conversations of a project, and what the user asked to remember. */
+  /** The open to-dos and decisions of the last conversations of a project, and the user's pinned memories. */
   async #listOpenWork({ folder }: HookCall, { caller, sessions }: Reach): Promise<readonly string[]> {
     const { kernel } = this.#deps;
     const lines: string[] = [];
@@ -340,7 +340,8 @@ function toStep({ tool }: HookCall): WorkStep | undefined {
 }
 
 function isPlainQuestion(prompt: string): boolean {
-  const text = prompt.trim();
+  // Some agents put quotation marks around a prompt of the command line.
+  const text = prompt.trim().replace(/^["'“]+|["'”]+$/g, "");
   return text.length < 600 && /[?？]\s*$/.test(text) && text.split(/\s+/).length >= MIN_QUESTION_WORDS;
 }
 

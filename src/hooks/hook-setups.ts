@@ -180,7 +180,7 @@ function ask(event, fields) {
   });
 }
 
-export const Longhaul = async ({ directory }) => ({
+const Longhaul = async ({ directory }) => ({
   "chat.message": async ({ sessionID }, { message, parts }) => {
     const prompt = parts.flatMap((part) => (part.type === "text" && !part.synthetic ? [part.text] : [])).join("\\n");
     const text = await ask("prompt", { session_id: sessionID, cwd: directory, prompt });
@@ -201,5 +201,7 @@ export const Longhaul = async ({ directory }) => ({
     if (text !== undefined) output.context.push(text);
   },
 });
+
+export { Longhaul };
 `;
 }

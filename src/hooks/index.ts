@@ -15,7 +15,7 @@ export { buildHookSettings, buildOpencodePlugin, HOOK_SETUPS } from "./hook-setu
 export { buildStatusLine } from "./status-line.ts";
 
 /** Answers the hooks of agents over a local socket and over HTTP. */
-export interface HookEndpoint extends AsyncDisposable {
+interface HookEndpoint extends AsyncDisposable {
   /** Answers one hook in the agent's own form; empty if there is nothing to say. Rejects on an internal error. */
   answer(request: Pick<HookRequest, "client" | "event" | "input">, caller?: HookCaller): Promise<string>;
   /** Answers a request whose sender was checked and whose body was read; errors are reported and answered by `{}`. */

@@ -1,4 +1,4 @@
-import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { estimateText } from "../../src/window-entry.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel } from "../support/kernel.ts";
 
-const FOLDER = "/work/shop";
+const FOLDER = "/srv/shop";
 const PORT = "Note that the staging database of the shop listens on port 6543.";
 
 /** An endpoint over a store with one conversation of the project. */
@@ -68,10 +68,11 @@ test.each([
   ["cursor", { hook_event_name: "beforeSubmitPrompt", conversation_id: "c" }, "additional_context"],
   ["copilot", { hookEventName: "userPromptSubmitted", sessionId: "c" }, "additionalContext"],
   ["opencode", { session_id: "c" }, "context"],
+  ["gemini-cli", { session_id: "c", hook_event_name: "BeforeAgent" }, "hookSpecificOutput"],
 ])("%s is answered in its own form", async (client, fields, name) => {
   const { ask } = await endpointWith([{ role: "user", text: PORT }]);
-  const reply = JSON.parse(await ask({ ...fields, prompt: QUESTION.prompt }, "prompt", client));
-  expect(reply[name]).toContain(PORT);
+  const reply = JSON.parse(await ask({ ...fields, prompt: `"${QUESTION.prompt}"` }, "prompt", client));
+  expect(JSON.stringify(reply[name])).toContain(PORT);
 });
 
 test("greetings, unrelated tasks, other projects and the own conversation get nothing", async () => {
@@ -84,7 +85,7 @@ test("greetings, unrelated tasks, other projects and the own conversation get no
     "What is the capital of France?",
   ])
     expect(await ask(asked(prompt)), prompt).toBe("");
-  expect(await ask({ ...QUESTION, cwd: "/work/elsewhere" })).toBe("");
+  expect(await ask({ ...QUESTION, cwd: "/srv/elsewhere" })).toBe("");
   expect(await ask({ ...QUESTION, session_id: "first" })).toBe("");
 });
 
@@ -133,7 +134,7 @@ test("an edit is told who changed the file last, and why", async () => {
   const edit = { hook_event_name: "PreToolUse", tool_name: "Edit", tool_input: input };
   expect(await ask(edit)).toContain("Make the tests pass.");
   expect(await ask(edit)).toBe("");
-  expect(await ask({ ...edit, tool_input: { ...input, file_path: "/work/shop/other.ts" } })).toBe("");
+  expect(await ask({ ...edit, tool_input: { ...input, file_path: "/srv/shop/other.ts" } })).toBe("");
 });
 
 test("a session starts with the open to-dos of the last conversation, or with nothing", async () => {
@@ -184,7 +185,6 @@ test("the socket is outside of the store, belongs to its user alone, and serves 
 test("a folder of sockets that others may enter is refused", async () => {
   const { hooks, env } = await endpointWith([]);
   mkdirSync(join(env.XDG_RUNTIME_DIR, "longhaul"), { mode: 0o777 });
-  const { chmodSync } = await import("node:fs");
   chmodSync(join(env.XDG_RUNTIME_DIR, "longhaul"), 0o777);
   await expect(hooks.listen()).rejects.toThrow("open to other users");
 });

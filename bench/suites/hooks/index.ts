@@ -24,7 +24,7 @@ import { findDataSet } from "../recall/data-folder.ts";
 import { NEGATIVE_PROMPTS } from "./negative-prompts.ts";
 
 const MAIN = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
-const PROJECT = "/work/shop";
+const PROJECT = "/srv/shop";
 const HAND_BACK_TOKENS = 800;
 const TURNS = 20;
 const SUMMARY = /^This session is being continued from a previous conversation/;
@@ -210,7 +210,7 @@ const fixes: Measurement = {
   },
 };
 
-/** What agents gain and pay at the moment of action. */
+/** Gains and costs of hooks at the moment of action. */
 export const hooks: Suite = { measurements: [latency, negativeControls, handBack, fixes] };
 
 function toPrompt(prompt: string, session: string, cwd = PROJECT): string {
