@@ -31,7 +31,7 @@ import { Observer } from "./observe/observer.ts";
 import { openSpans } from "./observe/spans.ts";
 import { LazyApi } from "./pages/lazy-api.ts";
 import { toApiError } from "./reception/answer-api.ts";
-import type { McpMount } from "./reception/answer-mcp.ts";
+import type { HookMount, McpMount } from "./reception/answer-mcp.ts";
 import { buildGatewayFacts } from "./reception/answer-page.ts";
 import { Reception } from "./reception/reception.ts";
 import { Redactor } from "./redact/redactor.ts";
@@ -52,6 +52,8 @@ export interface GatewayOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Serves /mcp for admitted requests; without it, there is no such path. The gateway closes it. */
   readonly mcp?: McpMount;
+  /** Answers agents' hooks at /hooks/<client>, like `mcp`. */
+  readonly hooks?: HookMount;
   /** Connects agents of this computer for the API; gets the address when the gateway listens. */
   readonly agents?: (address: () => string) => AgentConnections;
   /** File that keeps estimates of savings between starts. */
@@ -253,6 +255,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     observer,
     sharedStates: shared,
     mcp: options.mcp,
+    hooks: options.hooks,
     onError,
   });
   const server = createServer(buildServerOptions(config()));
@@ -272,6 +275,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     // Open streams of clients would otherwise last until the time limit.
     await api.endStreams();
     await options.mcp?.close();
+    await options.hooks?.close();
     await reception.drain(config().limits.drainMs);
     server.closeAllConnections();
     await ended;
