@@ -1,7 +1,7 @@
 import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
 import type { ToolCallPart } from "../../model/part.ts";
-import { listChanges } from "../../touch/list-changes.ts";
+import { isRefusedEdit, listChanges } from "../../touch/list-changes.ts";
 import { getOwnText } from "../inline-tool-output.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
@@ -61,8 +61,8 @@ export function findPageCue(slots: readonly Slot[]): PageCue | undefined {
   }
   const results = last.message.parts.filter((part) => part.type === "tool-result");
   const call = slots[index - 1]?.message;
-  const missed = results.flatMap(({ callId, isError }) =>
-    isError && call ? findMissedText(call, callId) : [],
+  const missed = results.flatMap((result) =>
+    call && isRefusedEdit(result) ? findMissedText(call, result.callId) : [],
   );
   if (missed.length > 0) return { index, question: missed.join("\n"), kind: "error" };
   const plan = call && findPlan(call, new Set(results.map(({ callId }) => callId)));

@@ -2,7 +2,7 @@ import { BoundedMap } from "../../../base/bounded-map.ts";
 import type { ToolCallPart, ToolResultPart } from "../../../model/part.ts";
 import { getPathArgument, parseToolArguments } from "../../../touch/call-arguments.ts";
 import { findTouches } from "../../../touch/find-touches.ts";
-import { listChanges } from "../../../touch/list-changes.ts";
+import { isRefusedEdit, listChanges } from "../../../touch/list-changes.ts";
 import { normalizePath } from "../../../touch/normalize-path.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
 import type { Slot } from "../../slot.ts";
@@ -242,7 +242,7 @@ export class FileStretches {
     const { call, at } = this.#openCalls.get(result.callId) ?? {};
     this.#openCalls.delete(result.callId);
     if (!call || !at || result.isError) return;
-    for (const { path, before, after, isWhole } of listChanges(call)) {
+    for (const { path, before, after, isWhole } of isRefusedEdit(result) ? [] : listChanges(call)) {
       if (path === undefined) continue;
       const file = this.#findFile(path);
       file.edits++;
