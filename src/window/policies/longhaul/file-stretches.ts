@@ -97,6 +97,8 @@ export class FileStretches {
   });
   /** The reply that last named each word. */
   readonly #words = new BoundedMap<string, number>({ max: MAX_WORDS });
+  /** Texts of which the last extract shows stretches. */
+  #kept: ReadonlySet<ShownText> = new Set();
   #replies = 0;
   #turn = 0;
 
@@ -119,6 +121,7 @@ export class FileStretches {
       left -= tokens;
       chosen.push(stretch);
     }
+    this.#kept = new Set(chosen.map(({ shown }) => shown));
     return joinStretches(chosen);
   }
 
@@ -134,11 +137,12 @@ export class FileStretches {
     });
   }
 
-  /** The cost, in input tokens, if all stretches leave but the best that fit into `maxTokens`. */
-  estimateLoss(maxTokens: number): number {
+  /** The cost, in input tokens, if all stretches in the window leave but the best that fit into `maxTokens`. */
+  estimateLoss(maxTokens: number, isShown: (seq: number) => boolean): number {
     let left = maxTokens;
     let loss = 0;
-    for (const { tokens, chance } of this.#rank(() => true)) {
+    for (const { stretch, tokens, chance } of this.#rank(() => true)) {
+      if (!isShown(stretch.shown.seq) && !this.#kept.has(stretch.shown)) continue;
       if (tokens <= left) left -= tokens;
       else loss += chance * ABSENCE_COST;
     }

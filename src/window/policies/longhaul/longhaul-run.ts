@@ -289,7 +289,8 @@ export class LonghaulRun implements PolicyRun {
    */
   #estimateLoss(space: number): number {
     if (this.#replies - this.#loss.replies >= LOSS_REPLIES) {
-      const tokens = this.#stretches.estimateLoss(space * EXPECTED_FILES_SHARE);
+      const shown = new Set(this.#window.map(({ seq }) => seq));
+      const tokens = this.#stretches.estimateLoss(space * EXPECTED_FILES_SHARE, (seq) => shown.has(seq));
       this.#loss = { tokens, replies: this.#replies };
     }
     return this.#loss.tokens;
