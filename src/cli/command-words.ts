@@ -2,6 +2,7 @@
 export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   Start: [
     "import",
+    "dashboard",
     "serve",
     "mcp",
     "hook",
@@ -32,6 +33,13 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** What to do instead of commands that people expect and that do not exist. */
+export const ADVICE: Readonly<Record<string, string>> = {
+  update: 'longhaul is updated the way it was installed: "npm update longhaul", or "git pull" in a clone',
+  upgrade: 'longhaul is updated the way it was installed: "npm update longhaul", or "git pull" in a clone',
+  demo: '"longhaul dashboard" shows a sample conversation while the store is empty, "npm run demo" runs one in a clone',
+};
+
 /** Words that people type for a command. */
 export const SYNONYMS: Readonly<Record<string, string>> = {
   search: "recall",
@@ -55,7 +63,12 @@ export const SYNONYMS: Readonly<Record<string, string>> = {
   cat: "show",
   view: "show",
   read: "show",
-  open: "show",
+  open: "dashboard",
+  ui: "dashboard",
+  web: "dashboard",
+  browser: "dashboard",
+  demo: "dashboard",
+  init: "connect",
   log: "show",
   add: "import",
   load: "import",

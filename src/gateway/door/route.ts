@@ -156,6 +156,11 @@ const NOT_DASHBOARD = [
   "assets",
 ];
 
+/** True for the routes of the API by which people sign in; they need no token and get no rights. */
+export function isSignIn(route: Route): boolean {
+  return route.type === "page" && route.name === "v1" && route.rest[0] === "sign-in";
+}
+
 /**
  * The dashboard for a path that nothing else answers, so that a link to one of its pages can be opened. Only for
  * browsers that ask for a document: a program with a wrong address must get an error.

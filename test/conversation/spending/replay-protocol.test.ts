@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { chooseReplayProtocol } from "../../../src/cli/replaying/replay-protocol.ts";
+import { chooseReplayProtocol } from "../../../src/conversation/spending/replay-protocol.ts";
 import { modelFacts, NO_TOTALS, PROTOCOL } from "../../../src/window-entry.ts";
 
 const claude = modelFacts("claude-sonnet-4-5");
