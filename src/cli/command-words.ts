@@ -1,9 +1,21 @@
 /** Commands by the wish of a person; the help lists them in this order. */
 export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
-  Start: ["import", "dashboard", "serve", "mcp", "connect", "disconnect", "service", "status", "top"],
+  Start: [
+    "import",
+    "dashboard",
+    "serve",
+    "mcp",
+    "hook",
+    "statusline",
+    "connect",
+    "disconnect",
+    "service",
+    "status",
+    "top",
+  ],
   "Find and read": ["sessions", "show", "recall", "index", "export", "continue"],
   "Remember and forget": ["remember", "memories", "forget"],
-  "Context and cost": ["context", "usage", "compact", "revert", "pin", "unpin", "replay"],
+  "Context and cost": ["context", "usage", "cache", "compact", "revert", "pin", "unpin", "replay"],
   "Run programs": ["task", "worker"],
   "Share with a team": ["token", "audit"],
   "Look after the store": [

@@ -9,6 +9,7 @@ import type { Kernel, MessageInput } from "../index.ts";
 import { isPersonSecret } from "../team-entry.ts";
 import { chargeApiRequest } from "./budget/request-spending.ts";
 import { TeamState } from "./budget/team-state.ts";
+import { CacheWatch } from "./cache/cache-watch.ts";
 import { KnownCompactions } from "./call/compacted-request.ts";
 import { ModelLimits } from "./call/model-limits.ts";
 import type { GatewayConfig } from "./config/config.ts";
@@ -30,7 +31,7 @@ import { Observer } from "./observe/observer.ts";
 import { openSpans } from "./observe/spans.ts";
 import { LazyApi } from "./pages/lazy-api.ts";
 import { toApiError } from "./reception/answer-api.ts";
-import type { McpMount } from "./reception/answer-mcp.ts";
+import type { HookMount, McpMount } from "./reception/answer-mcp.ts";
 import { buildGatewayFacts } from "./reception/answer-page.ts";
 import { Reception } from "./reception/reception.ts";
 import { Redactor } from "./redact/redactor.ts";
@@ -51,6 +52,8 @@ export interface GatewayOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Serves /mcp for admitted requests; without it, there is no such path. The gateway closes it. */
   readonly mcp?: McpMount;
+  /** Answers agents' hooks at /hooks/<client>, like `mcp`. */
+  readonly hooks?: HookMount;
   /** Connects agents of this computer for the API; gets the address when the gateway listens. */
   readonly agents?: (address: () => string) => AgentConnections;
   /** File that keeps estimates of savings between starts. */
@@ -174,6 +177,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const bodies = new RecentBodies(
     () => config().limits.maxThreadBytes * BODIES_SHARE * threads.share * kernel.maintenance.cacheShare,
   );
+  const isOwnToken = (secret: string) =>
+    isPersonSecret(secret) ||
+    matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined;
+  const caches = new CacheWatch({
+    ...{ kernel, config, env, agents, onError },
+    isGatewayToken: isOwnToken,
+    onRefreshed: (upstream, dollars) => metrics.keepAliveDollars.add({ upstream }, dollars),
+  });
   const removeCaches = [
     kernel.maintenance.addCache("threads", {
       sizeBytes: () => threads.sizeBytes,
@@ -184,6 +195,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       sizeBytes: () => redactor.cachedBytes,
       itemCount: () => redactor.cachedTexts,
       drop: () => redactor.dropCache(),
+    }),
+    kernel.maintenance.addCache("prompt-caches", {
+      sizeBytes: () => caches.sizeBytes,
+      itemCount: () => caches.itemCount,
+      drop: () => caches.drop(),
     }),
     kernel.maintenance.addCache("bodies", { sizeBytes: () => bodies.sizeBytes, drop: () => bodies.drop() }),
   ];
@@ -212,6 +228,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       env,
       threads,
       bodies,
+      caches,
       modelLimits: rooms,
       loops: new LoopStates({
         shared,
@@ -229,9 +246,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       stored,
       prepareStored,
       onStoreFailure: onError,
-      isGatewayToken: (secret) =>
-        isPersonSecret(secret) ||
-        matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined,
+      isGatewayToken: isOwnToken,
     },
     formerPeople: new FormerPeople(kernel, onError),
     status,
@@ -240,6 +255,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     observer,
     sharedStates: shared,
     mcp: options.mcp,
+    hooks: options.hooks,
     onError,
   });
   const server = createServer(buildServerOptions(config()));
@@ -259,6 +275,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     // Open streams of clients would otherwise last until the time limit.
     await api.endStreams();
     await options.mcp?.close();
+    await options.hooks?.close();
     await reception.drain(config().limits.drainMs);
     server.closeAllConnections();
     await ended;
@@ -266,6 +283,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await api.close();
     await imports.close();
     gate.close();
+    caches.close();
     await threads.close();
     closeAgents(agents);
     await redactor.close();

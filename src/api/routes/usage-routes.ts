@@ -67,7 +67,7 @@ const getUsage = defineRoute(
       query.session === undefined
         ? listRecords(kernel, caller)
         : yieldOne(await requireRecord(kernel, caller, query.session));
-    const { rows, total, savings, sessions } = await usage.report(records, {
+    const { rows, total, savings, sizes, sessions } = await usage.report(records, {
       ...{ by, from, to, agent, project, model, signal },
       findSavable: async (session) => {
         const known = await estimates.find(session);
@@ -89,6 +89,7 @@ const getUsage = defineRoute(
       cacheShare: computeCacheShare(total),
       sessions,
       savings,
+      sizes: sizes && [...sizes],
     };
   },
 );

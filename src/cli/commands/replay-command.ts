@@ -37,6 +37,7 @@ import { openExistingStore } from "../open-store.ts";
 import { parseCountOption } from "../parse-arguments.ts";
 import { StatusLine } from "../phase-bar.ts";
 import { printTo } from "../printer.ts";
+import { CacheStudy, renderCacheStudy } from "../replaying/cache-study.ts";
 import { type EvidenceCase, type EvidenceScore, scoreEvidence } from "../replaying/evidence-score.ts";
 import { readQuestions } from "../replaying/read-questions.ts";
 import { ReplayStudy } from "../replaying/replay-study.ts";
@@ -94,6 +95,10 @@ export const replayCommand = defineCommand({
       help: "ask these questions at the end of their conversations and search the window for the answers",
     },
     sample: { type: "string", value: "N", help: "ask only N of the questions, evenly chosen" },
+    cache: {
+      type: "boolean",
+      help: "also replay longhaul with the real times under each way to keep the provider's cache",
+    },
     dump: {
       type: "string",
       value: "DIR",
@@ -111,6 +116,7 @@ export const replayCommand = defineCommand({
     "longhaul replay --all",
     "longhaul replay old-chats --policy longhaul,cline --window 64k --min 40",
     "longhaul replay ticket-4711 --policy longhaul --shrink-off tests,runs",
+    "longhaul replay --all --policy longhaul --cache",
     "longhaul replay ticket-4711 --picture pictures --json",
     "longhaul replay --questions longmemeval-s --sample 30",
   ],
@@ -137,6 +143,7 @@ export const replayCommand = defineCommand({
       ...(options.dump !== undefined && { dump: resolve(context.cwd, options.dump) }),
       ...(options.picture !== undefined && { picture: resolve(context.cwd, options.picture) }),
     });
+    const caches = options.cache ? new CacheStudy(Math.max(...windows)) : undefined;
     const status = new StatusLine(context, options);
     let recorded = NO_TOTALS;
     let subAgents = 0;
@@ -153,8 +160,10 @@ export const replayCommand = defineCommand({
       recorded = addTotals(recorded, own.total);
       if ((await session.record()).relation === "child") subAgents++;
       const tokenPrice = getTokenPrice(facts);
+      const protocol = prices === "standard" ? PROTOCOL : chooseReplayProtocol(own.total, facts);
+      caches?.replay(conversation, protocol);
       await study.replay(id, conversation, {
-        protocol: prices === "standard" ? PROTOCOL : chooseReplayProtocol(own.total, facts),
+        protocol,
         ...(tokenPrice !== undefined && { tokenPrice }),
       });
     };
@@ -183,12 +192,16 @@ export const replayCommand = defineCommand({
     });
     status.clear();
     const totals = addEvidence(study.totals(), evidence);
+    const look = { paint: choosePaint(context, options), width: context.columns.stdout };
+    const kept = caches?.totals();
     const text = options.json
-      ? `${toSafeJson({ replays: totals, recorded })}\n`
-      : renderReplayTable(totals, recorded, subAgents, {
-          paint: choosePaint(context, options),
-          width: context.columns.stdout,
-        });
+      ? `${toSafeJson({ replays: totals, recorded, caches: kept })}\n`
+      : renderReplayTable(totals, recorded, subAgents, look) +
+        (kept
+          ? renderCacheStudy(kept, look)
+              .map((line) => `${line}\n`)
+              .join("")
+          : "");
     await printTo(context.stdout, text);
     return EXIT.fine;
   },

@@ -18,6 +18,7 @@ import {
   watchConfig,
 } from "../../gateway/config/index.ts";
 import { buildAgentLines, openGateway } from "../../gateway/index.ts";
+import { createHookEndpoint } from "../../hooks/index.ts";
 import { openKernel } from "../../index.ts";
 import { createMcpEndpoint } from "../../mcp/index.ts";
 import { choosePaint } from "../choose-paint.ts";
@@ -81,6 +82,13 @@ export async function serveGateway(
   };
   const logForm = context.isTerminal.stderr && !options.json && options.log !== "json" ? "pretty" : "json";
   const mcp = createMcpEndpoint({ kernel, onError: (error) => warn(`mcp: ${String(error)}`) });
+  const hooks = createHookEndpoint({
+    kernel,
+    store,
+    env,
+    onError: (error) => warn(`hooks: ${String(error)}`),
+  });
+  await hooks.listen().catch((error: unknown) => warn(`hooks: ${String(error)}`));
   const agents = (address: () => string) =>
     new LocalAgents({
       place: context,
@@ -98,13 +106,14 @@ export async function serveGateway(
     });
   const estimatesFile = join(store, ESTIMATES_FILE);
   const parts = {
-    ...{ kernel, log, mcp, agents, estimatesFile },
+    ...{ kernel, log, mcp, hooks, agents, estimatesFile },
     config: live.current,
     logForm,
     env: { ...env },
   } as const;
   const gateway = await openGateway(parts).catch((error: unknown) => {
     live.close();
+    void hooks.close();
     throw toListenError(error, loaded.config) ?? error;
   });
   tell = gateway.reloaded;
@@ -150,6 +159,7 @@ function buildConfigRequest(context: CliContext, options: ServeValues, store: st
     schema: _,
     "new-token": __,
     "keep-histories": ___,
+    "hooks-only": ____,
     ...flags
   } = options;
   const { host, port, policy, threshold, when, recall, redact, upstream } = flags;

@@ -49,6 +49,10 @@ export const SERVE_OPTIONS = {
     type: "boolean",
     help: "also import new conversations of the agents on this computer, before they delete them",
   },
+  "hooks-only": {
+    type: "boolean",
+    help: "answer only the hooks of agents, on a local socket that only you may open; no gateway",
+  },
   schema: { type: "boolean", help: "print the JSON schema of the configuration and exit" },
   "new-token": { type: "boolean", help: "print a new token and exit" },
 } as const satisfies OptionSpecs;

@@ -28,6 +28,8 @@ export type Route =
   | { readonly type: "pass"; readonly api: WireName; readonly path: string }
   /** The endpoint of the Model Context Protocol. */
   | { readonly type: "mcp" }
+  /** A hook that an agent calls over HTTP. */
+  | { readonly type: "hooks"; readonly client: string }
   /** `rest` holds the segments after the page's own. */
   | { readonly type: "page"; readonly name: PageName; readonly rest: readonly string[] }
   /**
@@ -146,6 +148,7 @@ const NOT_DASHBOARD = [
   "v1beta",
   "api",
   "mcp",
+  "hooks",
   "metrics",
   "healthz",
   "readyz",
@@ -178,6 +181,8 @@ function findPage(method: string, path: string): Route | undefined {
     return { type: "page", name: page.name, rest: [] };
   }
   const [, api, segment, ...rest] = path.split("/");
+  if (api === "hooks" && segment !== undefined && rest.length === 0)
+    return method === "POST" ? { type: "hooks", client: segment } : { type: "unknown", allow: ["POST"] };
   if (api === "assets" && segment !== undefined)
     return READ_METHODS.includes(method)
       ? { type: "page", name: "asset", rest: [segment, ...rest] }

@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import type { Reply } from "../../api/routes.ts";
 import { type Resource, useResource } from "../../api/use-resource.ts";
+import { CacheCauses } from "../../cache/cache-causes.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
 import { Segments } from "../../components/segments.tsx";
 import type { PageProps } from "../../shell/page-route.ts";
@@ -99,6 +100,7 @@ function RangeOverview({
       </ResourceView>
       <Waste from={from} isReady={estimate !== undefined && !estimate.isRunning} />
       <Breakdown from={from} />
+      <CacheCauses />
       <Conversations />
     </>
   );
