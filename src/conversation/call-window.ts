@@ -24,6 +24,8 @@ export interface CallUsage {
   readonly addedTokens?: number;
   /** Time before the request was sent. */
   readonly overheadMs?: number | undefined;
+  /** The provider's own explanation of a cache miss. */
+  readonly diagnosis?: { readonly [field: string]: unknown } | undefined;
 }
 
 /** The window of one call of a stateless caller: fitted, healed after a refusal, and given the usage of the reply. */
@@ -101,6 +103,7 @@ export class CallWindow<Given extends CallerMessage> {
     request,
     addedTokens,
     overheadMs,
+    diagnosis,
   }: Omit<CallUsage, "usage">): ReportOptions {
     return {
       model,
@@ -109,6 +112,7 @@ export class CallWindow<Given extends CallerMessage> {
       ...(request !== undefined && { request }),
       ...(addedTokens !== undefined && { addedTokens }),
       ...(overheadMs !== undefined && { overheadMs }),
+      ...(diagnosis && { diagnosis }),
     };
   }
 

@@ -67,6 +67,8 @@ export interface ReplyReader {
   readonly stopReason: string | undefined;
   readonly responseId: string | undefined;
   readonly model: string | undefined;
+  /** Why the provider's cache did not serve the request, in the provider's own form, if it was asked and has told. */
+  readonly diagnosis?: WireObject | undefined;
 }
 
 /** An error reply, independent of any API. */

@@ -96,7 +96,11 @@ async function beginCall(
     // ChatGPT's back-end may check the instructions, so they stay unchanged.
     const isFixed = target.upstream.name === CHATGPT;
     const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
-    const callRequest = offerTools(remembering, request, services.config(), thread);
+    // A stream that is a list of chunks reaches the client as it comes, so no call in it can be carried out.
+    const { route, query } = incoming;
+    const isList =
+      route.type === "api" && route.api === "google" && route.isStreamed && !/\balt=sse\b/.test(query);
+    const callRequest = isList ? remembering : offerTools(remembering, request, services.config(), thread);
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
     if (principal.token !== undefined) incoming.onStored(await countNewBytes(thread, callRequest));
     const span = startSpan(incoming, services, target);

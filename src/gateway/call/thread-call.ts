@@ -345,7 +345,8 @@ function describeUsage({ request, overheadMs }: AnsweredCall, reader: ReplyReade
   const { usage, responseId, model = request.frame.model } = reader;
   if (!usage) return undefined;
   const addedTokens = countRecallTools(request);
-  return { usage, model, request: responseId, reply: reader.message(), addedTokens, overheadMs };
+  const { diagnosis } = reader;
+  return { usage, model, request: responseId, reply: reader.message(), addedTokens, overheadMs, diagnosis };
 }
 
 /** The plain text of a reply. */

@@ -19,7 +19,5 @@ export function getRecallSettings(
   const isTalk = kind === "main" || kind === "agent";
   if (dryRun || !isTalk) return NO_RECALL;
   const own = routes[api]?.recall;
-  const settings = own ? { ...recall, ...own } : recall;
-  // The gateway does not carry out calls of its tools in Google's replies.
-  return api === "google" ? { ...settings, tools: "off" } : settings;
+  return own ? { ...recall, ...own } : recall;
 }

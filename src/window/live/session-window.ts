@@ -2,6 +2,7 @@ import { SerialQueue } from "../../base/serial-queue.ts";
 import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { checkNames } from "../../model/check-names.ts";
 import type { Entry, MessageBody, UsageBody } from "../../model/entry.ts";
+import type { Json } from "../../model/json.ts";
 import { checkUsage, type Usage } from "../../model/usage.ts";
 import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { detectOutputOverflow, detectOverflow, type Overflow } from "../limits/overflow.ts";
@@ -33,6 +34,8 @@ export interface ReportOptions {
   readonly overheadMs?: number;
   /** Number of times that the caller sent the request again with another window before it was answered. */
   readonly retries?: number;
+  /** The provider's own explanation of a cache miss, stored as `meta.cacheDiagnosis`. */
+  readonly diagnosis?: { readonly [field: string]: unknown };
 }
 
 /** The window of a session's calls to one model. Operations run one at a time, in the order of the calls. */
@@ -107,6 +110,7 @@ export class SessionWindow {
       addedTokens = 0,
       overheadMs = 0,
       retries = 0,
+      diagnosis,
     } = checkFields("options", options);
     checkUsage(usage);
     const { refusals, sentSizes, settings } = this.#fitter;
@@ -122,16 +126,19 @@ export class SessionWindow {
     };
     const isUnreliable =
       ranServerTools || this.#fitter.isImplausibleCount(countPromptTokens(usage), this.#extraTokens);
+    const { meta } = sizes
+      ? buildUsageMeta(sizes, isUnreliable, {
+          system: settings.system,
+          tools: settings.tools + this.#extraTokens,
+          memories: memories && { agent: memories.agent, tokens: settings.memories },
+        })
+      : {};
+    const all = diagnosis ? { ...meta, cacheDiagnosis: toJson(diagnosis) } : meta;
     return {
       usage,
       model,
       ...(request !== undefined && { request }),
-      ...(sizes &&
-        buildUsageMeta(sizes, isUnreliable, {
-          system: settings.system,
-          tools: settings.tools + this.#extraTokens,
-          memories: memories && { agent: memories.agent, tokens: settings.memories },
-        })),
+      ...(all && { meta: all }),
     };
   }
 
@@ -196,4 +203,14 @@ export class SessionWindow {
   #lowerOutput(overflow: Overflow): Promise<FittedWindow | undefined> {
     return lowerOutput(this.#fitter, overflow, this.#extraTokens);
   }
+}
+
+/** Explanations are short; a longer one is cut, so that a report stays small. */
+const MAX_DIAGNOSIS_CHARACTERS = 2_000;
+
+function toJson(diagnosis: NonNullable<ReportOptions["diagnosis"]>): Json {
+  const text = JSON.stringify(diagnosis);
+  return text.length <= MAX_DIAGNOSIS_CHARACTERS
+    ? (JSON.parse(text) as Json)
+    : text.slice(0, MAX_DIAGNOSIS_CHARACTERS).toWellFormed();
 }
