@@ -12,6 +12,7 @@ import type { Services } from "../exchange/services.ts";
 import { findThread } from "../lookup/find-thread.ts";
 import { runWithStore } from "../lookup/threads.ts";
 import { getLoopFamily, type LoopStates } from "../loops/loop-states.ts";
+import { isSentAsItComes } from "../recall/can-offer-tools.ts";
 import { offerTools } from "../recall/offer-tools.ts";
 import { addMemories } from "../recall/pinned-memories.ts";
 import { searchMemory } from "../recall/search-memory.ts";
@@ -96,11 +97,9 @@ async function beginCall(
     // ChatGPT's back-end may check the instructions, so they stay unchanged.
     const isFixed = target.upstream.name === CHATGPT;
     const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
-    // A stream that is a list of chunks reaches the client as it comes, so no call in it can be carried out.
-    const { route, query } = incoming;
-    const isList =
-      route.type === "api" && route.api === "google" && route.isStreamed && !/\balt=sse\b/.test(query);
-    const callRequest = isList ? remembering : offerTools(remembering, request, services.config(), thread);
+    const callRequest = isSentAsItComes(incoming)
+      ? remembering
+      : offerTools(remembering, request, services.config(), thread);
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
     if (principal.token !== undefined) incoming.onStored(await countNewBytes(thread, callRequest));
     const span = startSpan(incoming, services, target);

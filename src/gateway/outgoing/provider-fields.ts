@@ -3,6 +3,7 @@ import { toArray, toNumber, toObject } from "../../wire/fields.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
+import { joinPieces, splitPieces } from "./alternate-pieces.ts";
 import type { BodyChanges } from "./outgoing-body.ts";
 
 /** Bytes of JSON per token, for content that is only measured. */
@@ -23,7 +24,7 @@ export function correctProviderFields(
   if (!pieces || messages.cut.listFrom === undefined) return changes;
   if (api === "anthropic") return correctTaskBudget(messages, all, changes, pieces);
   if (api === "google" || !hasBreakpoints(all, model)) return changes;
-  return { ...changes, pieces: markStableEdge(api, messages.cut, pieces) };
+  return { ...changes, pieces: markStableEdge(api, messages, pieces) };
 }
 
 /**
@@ -74,22 +75,28 @@ export function hasBreakpoints(all: WireObject, model: string): boolean {
 const BREAKPOINT = { mode: "explicit" };
 
 /**
- * Puts a breakpoint at the end of the last note of an edit: everything up to it stays the same until the next edit.
- * Where an edit left no note, the client's own breakpoints decide.
+ * Puts a breakpoint at the end of the last note of an edit, up to which everything stays the same until the next edit, or
+ * else at the user's first message, which no edit removes.
  */
 function markStableEdge(
   api: WireName,
-  cut: CutBody,
+  { cut, list }: RequestMessages,
   pieces: readonly OutgoingPiece[],
 ): readonly OutgoingPiece[] {
+  if (countBreakpoints(cut, pieces) >= MAX_BREAKPOINTS) return pieces;
   const at = pieces.findLastIndex((piece) => "elements" in piece && piece.index === undefined);
   const piece = pieces[at];
-  if (!piece || !("elements" in piece)) return pieces;
-  const place = piece.elements.findLastIndex((element) => canCarry(element));
-  const element = piece.elements[place];
-  if (!element || countBreakpoints(cut, pieces) >= MAX_BREAKPOINTS) return pieces;
-  const marked = markElement(api, element);
-  return pieces.with(at, { ...piece, elements: piece.elements.with(place, marked) });
+  const elements = piece && "elements" in piece ? piece.elements : [];
+  const place = elements.findLastIndex((element) => canCarry(element));
+  const note = elements[place];
+  if (piece && note)
+    return pieces.with(at, { ...piece, elements: elements.with(place, markElement(api, note)) });
+  const first = (list.find(({ role }) => role === "user")?.to ?? 0) - 1;
+  const single = splitPieces(pieces);
+  const own = single.findIndex((one) => "from" in one && one.from === first);
+  const element = own === -1 ? undefined : parseElement(cut, first);
+  if (!element || !canCarry(element)) return pieces;
+  return joinPieces(single.with(own, { elements: [markElement(api, element)], index: first }));
 }
 
 /** A request writes four breakpoints, of which the provider may place one itself; older ones are only read. */

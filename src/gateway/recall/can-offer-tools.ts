@@ -1,4 +1,5 @@
 import { toArray, toObject } from "../../wire/fields.ts";
+import type { Incoming } from "../door/incoming.ts";
 import { type CutBody, fieldValue } from "../request/cut-body.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { isRecallTool } from "./recall-tools.ts";
@@ -53,4 +54,15 @@ function isFreeChoice(choice: unknown): boolean {
 function hasFixedFormat(all: ParsedRequest["fields"]["all"]): boolean {
   const format = toObject(toObject(all.text)?.format)?.type ?? "text";
   return format !== "text" || FORMAT_FIELDS.some((name) => toObject(all[name]) !== undefined);
+}
+
+/**
+ * True if the reply reaches the client as it comes, so that no call in it can be carried out: Google's stream that is a
+ * list, and Bedrock's stream of binary frames.
+ */
+export function isSentAsItComes({ route, query }: Pick<Incoming, "route" | "query">): boolean {
+  if (route.type !== "api") return false;
+  if (route.path.endsWith("/interactions")) return true;
+  if (!route.isStreamed) return false;
+  return route.path.startsWith("/model/") || (route.api === "google" && !/\balt=sse\b/.test(query));
 }

@@ -2,10 +2,12 @@ import { estimateText } from "../../window-entry.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
 import type { Exchange, RequestRecall } from "../exchange/exchange-state.ts";
+import { joinPieces, splitPieces } from "../outgoing/alternate-pieces.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
 import { fieldValue, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
 import { buildContext } from "./build-context.ts";
+import { isSentAsItComes } from "./can-offer-tools.ts";
 import { addContextToPieces, appendText, appendTextToElement, findSentTexts } from "./context-pieces.ts";
 import { servesMemoryTool } from "./memory-tool.ts";
 import { acceptsSystemMessages } from "./pinned-memories.ts";
@@ -19,7 +21,7 @@ import { addGoogleTools } from "./recall-tools.ts";
 export async function prepareRecall(exchange: Exchange): Promise<RequestRecall | undefined> {
   const { services, thread, call } = exchange;
   const { api, isControl } = call.request;
-  if (isControl) return undefined;
+  if (isControl || api.isSentUnchanged) return undefined;
   const { context } = getRecallSettings(services.config(), api.name, thread.kind);
   if (context) await chooseContext(exchange);
   return createRecall(exchange, context);
@@ -31,7 +33,9 @@ function createRecall(exchange: Exchange, context: boolean): RequestRecall | und
   const previous = request.fields.all.previous_response_id;
   const { recallTools: ownTools } = callRequest.frame;
   let laterTools = call.isEditable ? callRequest.frame.laterTools : undefined;
-  const servesMemory = call.isEditable && servesMemoryTool(request, exchange.services.config().memoryTool);
+  const { memoryTool } = exchange.services.config();
+  const servesMemory =
+    call.isEditable && !isSentAsItComes(exchange.incoming) && servesMemoryTool(request, memoryTool);
   const hasMore = context || typeof previous === "string" || servesMemory;
   if (!ownTools && !laterTools && !hasMore) return undefined;
   const own = thread.recall;
@@ -154,46 +158,26 @@ function addToolsMidway(
   tools: readonly WireObject[],
 ): { readonly tools: readonly WireObject[]; readonly pieces: readonly OutgoingPiece[] } | undefined {
   const roles = new Map(list.map(({ from, role }) => [from, role === "tool" ? "user" : role]));
-  const single = pieces.flatMap((piece): readonly OutgoingPiece[] =>
-    "from" in piece
-      ? Array.from({ length: piece.to - piece.from }, (_, at) => ({
-          from: piece.from + at,
-          to: piece.from + at + 1,
-        }))
-      : [piece],
-  );
+  const single = splitPieces(pieces);
   const roleOf = (piece: OutgoingPiece | undefined, end: "first" | "last") => {
     if (!piece) return "assistant";
     if ("from" in piece) return roles.get(piece.from);
     return piece.elements.at(end === "first" ? 0 : -1)?.role;
   };
   const at = single.findIndex(
-    (piece, index) =>
-      roleOf(piece, "last") === "user" && roleOf(single[index + 1], "first") === "assistant",
+    (piece, index) => roleOf(piece, "last") === "user" && roleOf(single[index + 1], "first") === "assistant",
   );
   if (at === -1) return undefined;
   const content = tools.map(({ name }) => ({
     type: "tool_addition",
     tool: { type: "tool_reference", name },
   }));
-  const before = joinSlices(single.slice(0, at + 1));
-  const after = joinSlices(single.slice(at + 1));
+  const before = joinPieces(single.slice(0, at + 1));
+  const after = joinPieces(single.slice(at + 1));
   return {
     tools: tools.map((tool) => ({ ...tool, defer_loading: true })),
     pieces: [...before, { elements: [{ role: "system", content }] }, ...after],
   };
-}
-
-/** Joins neighboring slices, so that the unchanged part of a body is sent in few pieces. */
-function joinSlices(pieces: readonly OutgoingPiece[]): readonly OutgoingPiece[] {
-  const joined: OutgoingPiece[] = [];
-  for (const piece of pieces) {
-    const last = joined.at(-1);
-    if (last && "from" in last && "from" in piece && last.to === piece.from)
-      joined[joined.length - 1] = { from: last.from, to: piece.to };
-    else joined.push(piece);
-  }
-  return joined;
 }
 
 /** True if tools may join the request: an edit has rewritten its beginning, and its window has room for them. */

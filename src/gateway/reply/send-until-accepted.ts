@@ -116,13 +116,15 @@ function buildExchangeBody(
   exchange: Exchange,
   elements: readonly WireObject[] | undefined,
 ): readonly Uint8Array[] {
-  const { request, target, call, memories, recall, asksUsage } = exchange;
+  const { incoming, request, target, call, memories, recall, asksUsage } = exchange;
   const { model, clientModel } = target;
   const { pieces, isFromLog, maxOutputTokens } = call;
   const { api, messages, edits, isDryRun } = call.request;
   const { all } = request.fields;
   const fields = new Map<string, unknown>();
-  if (model !== clientModel && api.name !== "google") fields.set("model", model);
+  const { route } = incoming;
+  const isInPath = route.type === "api" && route.model !== undefined;
+  if (model !== clientModel && !isInPath) fields.set("model", model);
   if (maxOutputTokens !== undefined && call.isEditable)
     for (const [name, value] of lowerOutputFields(all, maxOutputTokens)) fields.set(name, value);
   if (asksUsage) fields.set(STREAM_OPTIONS, { ...toObject(all[STREAM_OPTIONS]), include_usage: true });

@@ -22,7 +22,7 @@ import { isRequestFailure } from "./round-failure.ts";
 import type { RecallCall, RecallCallResult, RecallRound, RoundFormat, StreamMerger } from "./round-format.ts";
 
 /** Maximum number of rounds after the first of a reply. */
-export const MAX_RECALL_ROUNDS = 4;
+const MAX_RECALL_ROUNDS = 4;
 /** The same for replies in which the model works with files of memories. */
 const MAX_MEMORY_ROUNDS = 16;
 
