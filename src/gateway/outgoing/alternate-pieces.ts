@@ -73,13 +73,12 @@ function placeSystemPieces(
   for (let at = 0; at < single.length; ) {
     let end = at;
     while (end < single.length && roleOf(single[end] as OutgoingPiece) === "system") end++;
-    const [last, next] = [single[end - 1], single[end]];
-    if (end > at && last && next) {
-      const isClients = "from" in last && "from" in next && next.from === last.to;
-      const isTorn = !isClients && roleOf(next) !== "assistant";
+    if (end > at) {
+      const [last, next] = [single[end - 1], single[end]];
       moving.push(...single.slice(at, end));
       at = end;
-      if (isTorn) continue;
+      const isClients = last && next && "from" in last && "from" in next && next.from === last.to;
+      if (next && !isClients && roleOf(next) !== "assistant") continue;
       // Those that were moved so far keep their order.
       placed.push(...moving);
       moving = [];

@@ -18,13 +18,23 @@ export function correctProviderFields(
   messages: RequestMessages,
   all: WireObject,
   changes: BodyChanges,
-  model: string,
+  target: CacheTarget,
 ): BodyChanges {
   const { pieces } = changes;
-  if (!pieces || messages.cut.listFrom === undefined) return changes;
+  const { cut } = messages;
+  if (!pieces || cut.listFrom === undefined) return changes;
   if (api === "anthropic") return correctTaskBudget(messages, all, changes, pieces);
-  if (api === "google" || !hasBreakpoints(all, model)) return changes;
-  return { ...changes, pieces: markStableEdge(api, messages, pieces) };
+  // Not every server with Chat Completions takes breakpoints, so the client must use them itself.
+  const isKnown = api === "openai-chat" ? cut.bytes.includes(NAME) : knowsCacheOptions(all, target);
+  return api === "google" || !isKnown
+    ? changes
+    : { ...changes, pieces: markStableEdge(api, messages, pieces) };
+}
+
+/** The model of a request and the address that serves it. */
+interface CacheTarget {
+  readonly model: string;
+  readonly upstream: { readonly baseUrl: string };
 }
 
 /**
@@ -65,9 +75,10 @@ function countRemovedWork({ cut, list }: RequestMessages, pieces: readonly Outgo
   return Math.round(bytes / BYTES_PER_TOKEN);
 }
 
-/** True if the provider of a request knows breakpoints: the request names them, or the model is GPT-5.6 or later. */
-export function hasBreakpoints(all: WireObject, model: string): boolean {
+/** True if the provider knows options of its cache: the request has some, or it is OpenAI with GPT-5.6 or later. */
+export function knowsCacheOptions(all: WireObject, { model, upstream }: CacheTarget): boolean {
   if (toObject(all.prompt_cache_options)) return true;
+  if (!/^https:\/\/api\.openai\.com(?:[:/]|$)/.test(upstream.baseUrl)) return false;
   const [, major = 0, minor = 0] = /^gpt-(\d{1,2})(?:\.(\d{1,2}))?/.exec(model)?.map(Number) ?? [];
   return major > 5 || (major === 5 && minor >= 6);
 }

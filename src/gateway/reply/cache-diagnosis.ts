@@ -2,7 +2,7 @@ import type { ProviderFailure } from "../../window-entry.ts";
 import { toObject } from "../../wire/fields.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
-import { hasBreakpoints } from "../outgoing/provider-fields.ts";
+import { knowsCacheOptions } from "../outgoing/provider-fields.ts";
 import { getContextManager } from "../request/context-management.ts";
 import type { Thread } from "../thread/thread.ts";
 
@@ -74,9 +74,7 @@ export function askForDiagnosis(exchange: Exchange, changes: BodyChanges): BodyC
     return { ...changes, fields: new Map(changes.fields).set("diagnostics", { previous_message_id }) };
   }
   const options = toObject(all.prompt_cache_options);
-  const isKnown = options !== undefined || /^https:\/\/api\.openai\.com[:/]/.test(target.upstream.baseUrl);
-  if (request.api.name !== "openai-responses" || !isKnown || !hasBreakpoints(all, target.model))
-    return changes;
+  if (request.api.name !== "openai-responses" || !knowsCacheOptions(all, target)) return changes;
   if (options?.comparison_response_id !== undefined || use.replyId === undefined) return changes;
   use.hasAsked = true;
   const asking = { ...options, comparison_response_id: use.replyId };

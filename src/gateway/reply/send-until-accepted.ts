@@ -134,7 +134,7 @@ function buildExchangeBody(
   const removed = edits && !isDryRun ? [CONTEXT_MANAGEMENT] : [];
   if (isFromLog) removed.push(...CHAIN_FIELDS.filter((name) => (all[name] ?? null) !== null));
   const changes: BodyChanges = { pieces, removed, ...(fields.size > 0 && { fields }) };
-  const corrected = correctProviderFields(api.name, messages, all, changes, model);
+  const corrected = correctProviderFields(api.name, messages, all, changes, target);
   const added = recall?.addTo(corrected, elements) ?? corrected;
   const whole = memories ? insertMemories(api.name, request.messages, added, memories, model) : added;
   return buildOutgoingBody(request.messages, askForDiagnosis(exchange, whole));
