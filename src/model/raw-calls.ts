@@ -77,8 +77,7 @@ function findId(value: Json, forms: readonly Form[]): string | undefined {
  */
 export function listLoadedTools(part: Part): readonly string[] {
   if (part.type === "tool-result") return part.output.flatMap(listLoadedTools);
-  if (part.type === "blob")
-    return part.of === "raw" && LOADING.test(part.preview ?? "") ? [part.digest] : [];
+  if (part.type === "blob") return part.of === "raw" && LOADING.test(part.preview ?? "") ? [part.digest] : [];
   return part.type === "raw" ? listNamedTools(part.value) : [];
 }
 

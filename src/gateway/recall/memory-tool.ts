@@ -95,11 +95,18 @@ async function replaceText(files: MemoryFiles, { path, old_str, new_str }: WireO
   const pieces = old === "" ? [] : file.text.split(old);
   if (pieces.length < 2) throw new CallProblem(`${file.path} does not contain old_str.`);
   if (pieces.length > 2) throw new CallProblem(`${file.path} contains old_str ${pieces.length - 1} times.`);
-  await writeFile(files, file.path, pieces.join(new_str === undefined ? "" : checkString("new_str", new_str)));
+  await writeFile(
+    files,
+    file.path,
+    pieces.join(new_str === undefined ? "" : checkString("new_str", new_str)),
+  );
   return `${file.path} is changed.`;
 }
 
-async function insertText(files: MemoryFiles, { path, insert_line, insert_text }: WireObject): Promise<string> {
+async function insertText(
+  files: MemoryFiles,
+  { path, insert_line, insert_text }: WireObject,
+): Promise<string> {
   const file = await requireFile(files, checkWritable(path));
   const lines = file.text === "" ? [] : file.text.split("\n");
   const at = toNumber(insert_line) ?? -1;
@@ -131,7 +138,11 @@ async function renameFile(files: MemoryFiles, { old_path, new_path }: WireObject
 }
 
 /** Saves the new text before the old one ends, so that a failure loses neither. */
-async function writeFile({ memories, source, project }: MemoryFiles, path: string, text: string): Promise<void> {
+async function writeFile(
+  { memories, source, project }: MemoryFiles,
+  path: string,
+  text: string,
+): Promise<void> {
   const old = (await readFiles({ memories })).get(path);
   if (old?.text === text) return;
   await memories.remember(`${path}\n${text}`, {
@@ -154,9 +165,11 @@ async function listInside(files: MemoryFiles, path: string): Promise<readonly Me
   return all.filter((file) => file.path === path || file.path.startsWith(`${path}/`));
 }
 
-const FILE_TEXT = /^(?<path>\/memories\/[^\n]+)(?:\n(?<text>[^]*))?$/;
+const FILE_TEXT = /^(?<path>\/memories\/[^\n]+)(?:\n(?<text>[\s\S]*))?$/;
 
-async function readFiles({ memories }: Pick<MemoryFiles, "memories">): Promise<ReadonlyMap<string, MemoryFile>> {
+async function readFiles({
+  memories,
+}: Pick<MemoryFiles, "memories">): Promise<ReadonlyMap<string, MemoryFile>> {
   const files = new Map<string, MemoryFile>();
   for (const { id, text: whole } of await memories.list({ limit: MAX_FILES })) {
     const { path, text = "" } = FILE_TEXT.exec(whole)?.groups ?? {};
@@ -168,7 +181,9 @@ async function readFiles({ memories }: Pick<MemoryFiles, "memories">): Promise<R
 /** The memories that are no files: those of the person, and notes that other agents have saved. */
 async function readRemembered({ memories }: MemoryFiles): Promise<Omit<MemoryFile, "id"> | undefined> {
   const others = (await memories.list()).filter(({ text }) => !FILE_TEXT.test(text));
-  const lines = others.map(({ text, by }) => `- ${text.replaceAll("\n", " ")}${by === "user" ? "" : ` (${by})`}`);
+  const lines = others.map(
+    ({ text, by }) => `- ${text.replaceAll("\n", " ")}${by === "user" ? "" : ` (${by})`}`,
+  );
   return lines.length === 0 ? undefined : { path: REMEMBERED, text: lines.join("\n") };
 }
 

@@ -218,7 +218,13 @@ export function insertMemories(
 }
 
 /** The first version of each family of Claude that accepts system messages inside a conversation. */
-const SYSTEM_SINCE: Readonly<Record<string, number>> = { opus: 4.8, sonnet: 5.5, haiku: 5.5, fable: 5, mythos: 5 };
+const SYSTEM_SINCE: Readonly<Record<string, number>> = {
+  opus: 4.8,
+  sonnet: 5.5,
+  haiku: 5.5,
+  fable: 5,
+  mythos: 5,
+};
 
 /** True for models that accept system messages, and changes of tools, inside a conversation. */
 export function acceptsSystemMessages(model: string): boolean {

@@ -22,11 +22,18 @@ const tools = [
   })),
 ];
 const system = [
-  { type: "text", text: "You are an agent.", cache_control: { type: "ephemeral", ttl: "1h", scope: "global" } },
+  {
+    type: "text",
+    text: "You are an agent.",
+    cache_control: { type: "ephemeral", ttl: "1h", scope: "global" },
+  },
 ];
 
 function lines(subject: string, count: number): string {
-  return Array.from({ length: count }, (_, at) => `${subject} line ${at} has value ${(at * 7919) % 10_007}`).join("\n");
+  return Array.from(
+    { length: count },
+    (_, at) => `${subject} line ${at} has value ${(at * 7919) % 10_007}`,
+  ).join("\n");
 }
 
 /** One step of a reply: its blocks, and the results for its calls. */
@@ -44,11 +51,20 @@ function planTurn(turn: number): readonly Step[] {
   const id = (name: string) => `${name}_${turn}`;
   const thinking = { type: "thinking", thinking: `Thought ${turn}.`, signature: id("sig") };
   const end: Step = { blocks: [{ type: "text", text: `Turn ${turn} is done.` }] };
-  const use = (name: string, more: object = {}) => ({ type: "tool_use", id: id(name), name, input: { turn }, ...more });
+  const use = (name: string, more: object = {}) => ({
+    type: "tool_use",
+    id: id(name),
+    name,
+    input: { turn },
+    ...more,
+  });
   switch (turn % 6) {
     case 0:
       return [
-        { blocks: [thinking, use("find_tools")], results: [result(id("find_tools"), [REFERENCE("deploy"), REFERENCE("chart")])] },
+        {
+          blocks: [thinking, use("find_tools")],
+          results: [result(id("find_tools"), [REFERENCE("deploy"), REFERENCE("chart")])],
+        },
         { blocks: [use("deploy")], results: [result(id("deploy"), lines(`deploy ${turn}`, 60))] },
         end,
       ];
@@ -56,14 +72,29 @@ function planTurn(turn: number): readonly Step[] {
       return [
         {
           blocks: [
-            { type: "server_tool_use", id: id("srv"), name: "code_execution", input: { code: "await query()" } },
+            {
+              type: "server_tool_use",
+              id: id("srv"),
+              name: "code_execution",
+              input: { code: "await query()" },
+            },
             use("query", { caller: { type: CODE, tool_id: id("srv") } }),
           ],
           results: [result(id("query"), lines(`table ${turn}`, 120))],
         },
         {
           blocks: [
-            { type: "code_execution_tool_result", tool_use_id: id("srv"), content: { type: "code_execution_result", stdout: "7", stderr: "", return_code: 0, content: [] } },
+            {
+              type: "code_execution_tool_result",
+              tool_use_id: id("srv"),
+              content: {
+                type: "code_execution_result",
+                stdout: "7",
+                stderr: "",
+                return_code: 0,
+                content: [],
+              },
+            },
             ...end.blocks,
           ],
         },
@@ -72,8 +103,17 @@ function planTurn(turn: number): readonly Step[] {
       return [
         {
           blocks: [
-            { type: "server_tool_use", id: id("search"), name: "tool_search_tool_regex", input: { pattern: "tick" } },
-            { type: "tool_search_tool_result", tool_use_id: id("search"), content: { type: "tool_search_tool_search_result", tool_references: [REFERENCE("ticket")] } },
+            {
+              type: "server_tool_use",
+              id: id("search"),
+              name: "tool_search_tool_regex",
+              input: { pattern: "tick" },
+            },
+            {
+              type: "tool_search_tool_result",
+              tool_use_id: id("search"),
+              content: { type: "tool_search_tool_search_result", tool_references: [REFERENCE("ticket")] },
+            },
             use("ticket"),
           ],
           results: [result(id("ticket"), lines(`ticket ${turn}`, 50))],
@@ -85,13 +125,21 @@ function planTurn(turn: number): readonly Step[] {
         {
           blocks: [
             { type: "mcp_tool_use", id: id("mcp"), name: "echo", server_name: "s", input: {} },
-            { type: "mcp_tool_result", tool_use_id: id("mcp"), is_error: false, content: [{ type: "text", text: lines(`mcp ${turn}`, 40) }] },
+            {
+              type: "mcp_tool_result",
+              tool_use_id: id("mcp"),
+              is_error: false,
+              content: [{ type: "text", text: lines(`mcp ${turn}`, 40) }],
+            },
             ...end.blocks,
           ],
         },
       ];
     case 4:
-      return [{ blocks: [thinking, use("calendar")], results: [result(id("calendar"), "Nothing today.")] }, end];
+      return [
+        { blocks: [thinking, use("calendar")], results: [result(id("calendar"), "Nothing today.")] },
+        end,
+      ];
     default:
       return [
         ...Array.from({ length: turn % 12 === 5 ? 12 : 3 }, (_, step) => ({
@@ -112,15 +160,37 @@ sizedTest(
     const upstream = await startUpstream((heard, response, index) => {
       rules.check(heard, index);
       const id = `msg_${++count}`;
-      for (const block of step.blocks) if (block.type === "thinking") rules.thinking.set(block.signature, String(block.thinking));
-      const usage = { input_tokens: Math.ceil(heard.body.length / 3.6), output_tokens: 20, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
+      for (const block of step.blocks)
+        if (block.type === "thinking") rules.thinking.set(block.signature, String(block.thinking));
+      const usage = {
+        input_tokens: Math.ceil(heard.body.length / 3.6),
+        output_tokens: 20,
+        cache_read_input_tokens: 0,
+        cache_creation_input_tokens: 0,
+      };
       const stop_reason = step.results ? "tool_use" : "end_turn";
       response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify({ id, type: "message", role: "assistant", model: heard.json.model, content: step.blocks, stop_reason, usage }));
+      response.end(
+        JSON.stringify({
+          id,
+          type: "message",
+          role: "assistant",
+          model: heard.json.model,
+          content: step.blocks,
+          stop_reason,
+          usage,
+        }),
+      );
       rules.lastId = id;
     });
     const upstreams = [
-      { name: "strict", baseUrl: upstream.url, apis: ["anthropic"], window: WINDOW, contextManagement: "upstream" },
+      {
+        name: "strict",
+        baseUrl: upstream.url,
+        apis: ["anthropic"],
+        window: WINDOW,
+        contextManagement: "upstream",
+      },
     ];
     const gateway = await startGateway({ upstream: upstreams });
     await gateway.kernel.memories().remember("The user prefers short answers.", { by: "user" });
@@ -154,11 +224,13 @@ sizedTest(
           role: "system",
           content: [{ type: "tool_addition", tool: { type: "tool_reference", name: "calendar" } }],
         });
-      if (turn % 9 === 2) await gateway.kernel.memories().remember(`Fact ${turn} is settled.`, { by: "user" });
+      if (turn % 9 === 2)
+        await gateway.kernel.memories().remember(`Fact ${turn} is settled.`, { by: "user" });
       for (const next of planTurn(turn)) {
         await send(next, rules.lastId ?? null);
         if (!next.results) continue;
-        for (const one of next.results) rules.programResults.set(one.tool_use_id, JSON.stringify(one.content));
+        for (const one of next.results)
+          rules.programResults.set(one.tool_use_id, JSON.stringify(one.content));
         messages.push({ role: "user", content: next.results });
       }
     }

@@ -67,7 +67,12 @@ export class BetaRules {
   }
 
   /** References name deferred tools, and a deferred tool is called only after it was made known. */
-  #checkTools(tools: readonly WireObject[], messages: readonly WireObject[], blocks: readonly Placed[], fail: Fail) {
+  #checkTools(
+    tools: readonly WireObject[],
+    messages: readonly WireObject[],
+    blocks: readonly Placed[],
+    fail: Fail,
+  ) {
     const deferred = new Set(tools.filter((tool) => tool.defer_loading === true).map(({ name }) => name));
     if (deferred.size === tools.length) fail(1, "every tool is deferred");
     const known = new Set<unknown>();
@@ -84,13 +89,16 @@ export class BetaRules {
       if (block.type === "tool_result" && Array.isArray(block.content))
         for (const one of block.content) if (one.type === "tool_reference") refer(one, 1);
       const isUnknown = block.type === "tool_use" && deferred.has(block.name) && !known.has(block.name);
-      if (isUnknown && messages[message]?.role === "assistant") fail(1, `${block.name} called before it was known`);
+      if (isUnknown && messages[message]?.role === "assistant")
+        fail(1, `${block.name} called before it was known`);
     }
   }
 
   /** Results for a program come alone, unchanged, and after the program that asked for them. */
   #checkPrograms(messages: readonly WireObject[], blocks: readonly Placed[], fail: Fail): void {
-    const programs = new Set(blocks.flatMap(({ block }) => (block.type === "server_tool_use" ? [block.id] : [])));
+    const programs = new Set(
+      blocks.flatMap(({ block }) => (block.type === "server_tool_use" ? [block.id] : [])),
+    );
     const calls = new Map<unknown, unknown>();
     for (const { message, block } of blocks) {
       const caller = Object(block.caller);
@@ -99,7 +107,8 @@ export class BetaRules {
         calls.set(block.id, caller.tool_id);
       }
       if (block.type !== "tool_result" || !calls.has(block.tool_use_id)) continue;
-      if (JSON.stringify(block.content) !== this.programResults.get(block.tool_use_id)) fail(2, "a result changed");
+      if (JSON.stringify(block.content) !== this.programResults.get(block.tool_use_id))
+        fail(2, "a result changed");
       const { content } = messages[message] as WireObject;
       const isAlone = (content as readonly Block[]).every(({ type }) => type === "tool_result");
       if (!isAlone) fail(2, "a result for a program comes with other content");
@@ -116,7 +125,8 @@ export class BetaRules {
       );
     for (const [index, message] of turns.entries()) {
       const results = new Set(ids(turns[index + 1], "tool_result", "tool_use_id"));
-      for (const id of ids(message, "tool_use", "id")) if (!results.has(id)) fail("pairs", `no result for ${id}`);
+      for (const id of ids(message, "tool_use", "id"))
+        if (!results.has(id)) fail("pairs", `no result for ${id}`);
       const calls = new Set(ids(turns[index - 1], "tool_use", "id"));
       for (const id of ids(message, "tool_result", "tool_use_id"))
         if (!calls.has(id)) fail("pairs", `no call for ${id}`);
@@ -171,16 +181,20 @@ function checkSystem(messages: readonly WireObject[], fail: Fail): void {
     if (role !== "system") continue;
     const isPlaced = messages[index - 1]?.role === "user" || messages[index - 1]?.role === "system";
     const after = messages[index + 1]?.role;
-    if (!isPlaced || after === "user") fail(4, `a system message between ${messages[index - 1]?.role} and ${after}`);
+    if (!isPlaced || after === "user")
+      fail(4, `a system message between ${messages[index - 1]?.role} and ${after}`);
   }
 }
 
 /** At most four markers; longer times come first; the scope of the prompt is kept. */
 function checkMarkers(json: WireObject, blocks: readonly Placed[], fail: Fail): void {
   const lead = [...(json.tools as readonly WireObject[]), ...(json.system as readonly WireObject[])];
-  const marks = [...lead, ...blocks.map(({ block }) => block)].flatMap(({ cache_control }) => cache_control ?? []);
+  const marks = [...lead, ...blocks.map(({ block }) => block)].flatMap(
+    ({ cache_control }) => cache_control ?? [],
+  );
   if (marks.length > 4) fail(8, `${marks.length} markers`);
   const times = marks.map((mark) => Object(mark).ttl ?? "5m");
-  if (times.lastIndexOf("1h") > times.indexOf("5m") && times.includes("5m")) fail(8, "5 minutes before an hour");
+  if (times.lastIndexOf("1h") > times.indexOf("5m") && times.includes("5m"))
+    fail(8, "5 minutes before an hour");
   if (!marks.some((mark) => Object(mark).scope === "global")) fail(9, "the scope is lost");
 }

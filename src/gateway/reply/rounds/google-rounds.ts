@@ -88,7 +88,9 @@ function withUsage(chunk: WireObject, usages: readonly WireObject[]): WireObject
   if (!last || usages.length === 1) return chunk;
   const sums = OUTPUT_COUNTS.flatMap((name) => {
     const counts = usages.map((usage) => toNumber(usage[name]) ?? 0);
-    return toNumber(last[name]) === undefined ? [] : [[name, counts.reduce((sum, one) => sum + one, 0)] as const];
+    return toNumber(last[name]) === undefined
+      ? []
+      : [[name, counts.reduce((sum, one) => sum + one, 0)] as const];
   });
   const more = sums.reduce((sum, [name, count]) => sum + count - (toNumber(last[name]) ?? 0), 0);
   const total = toNumber(last.totalTokenCount);
