@@ -92,7 +92,7 @@ function placeSystemPieces(
     }
     placed.push(piece);
   }
-  return joinPieces([...placed, ...moving]);
+  return joinSlices([...placed, ...moving]);
 }
 
 /** Pieces with one element of the client each. */
@@ -108,7 +108,7 @@ export function splitPieces(pieces: readonly OutgoingPiece[]): readonly Outgoing
 }
 
 /** Joins neighboring slices, so that the unchanged part of a body is sent in few pieces. */
-export function joinPieces(pieces: readonly OutgoingPiece[]): readonly OutgoingPiece[] {
+export function joinSlices(pieces: readonly OutgoingPiece[]): readonly OutgoingPiece[] {
   const joined: OutgoingPiece[] = [];
   for (const piece of pieces) {
     const last = joined.at(-1);

@@ -3,7 +3,7 @@ import { toArray, toNumber, toObject } from "../../wire/fields.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
-import { joinPieces, splitPieces } from "./alternate-pieces.ts";
+import { joinSlices, splitPieces } from "./alternate-pieces.ts";
 import type { BodyChanges } from "./outgoing-body.ts";
 
 /** Bytes of JSON per token, for content that is only measured. */
@@ -38,8 +38,8 @@ interface CacheTarget {
 }
 
 /**
- * Lowers the rest of a task budget by the work of the running turn that an edit removed: the provider counts only what
- * it sees, and would start the countdown again.
+ * Lowers the rest of a task budget by the work of the running turn that an edit removed: the provider counts only the
+ * content of the request, and would start the countdown again.
  */
 function correctTaskBudget(
   messages: RequestMessages,
@@ -107,7 +107,7 @@ function markStableEdge(
   const own = single.findIndex((one) => "from" in one && one.from === first);
   const element = own === -1 ? undefined : parseElement(cut, first);
   if (!element || !canCarry(element)) return pieces;
-  return joinPieces(single.with(own, { elements: [markElement(api, element)], index: first }));
+  return joinSlices(single.with(own, { elements: [markElement(api, element)], index: first }));
 }
 
 /** A request writes four breakpoints, of which the provider may place one itself; older ones are only read. */

@@ -2,7 +2,7 @@ import { estimateText } from "../../window-entry.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
 import type { Exchange, RequestRecall } from "../exchange/exchange-state.ts";
-import { joinPieces, splitPieces } from "../outgoing/alternate-pieces.ts";
+import { joinSlices, splitPieces } from "../outgoing/alternate-pieces.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
 import { fieldValue, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
@@ -172,8 +172,8 @@ function addToolsMidway(
     type: "tool_addition",
     tool: { type: "tool_reference", name },
   }));
-  const before = joinPieces(single.slice(0, at + 1));
-  const after = joinPieces(single.slice(at + 1));
+  const before = joinSlices(single.slice(0, at + 1));
+  const after = joinSlices(single.slice(at + 1));
   return {
     tools: tools.map((tool) => ({ ...tool, defer_loading: true })),
     pieces: [...before, { elements: [{ role: "system", content }] }, ...after],

@@ -127,7 +127,7 @@ test("tools of ours come inside a conversation whose client changes its tools th
   );
   const gateway = await startGateway({
     upstream: upstream.url,
-    config: { models: { "claude-opus-4-8": { window: 32_000 } } },
+    config: { recall: { tools: "always" } },
   });
   const agent = new TestAgent(gateway);
   agent.fields.model = "claude-opus-4-8";
@@ -138,8 +138,9 @@ test("tools of ours come inside a conversation whose client changes its tools th
   agent.fields.tools = tools;
   agent.headers["anthropic-beta"] = "mid-conversation-tool-changes-2026-07-01";
   let reply = await agent.say("Go through all files.");
-  for (let turn = 0; turn < 40; turn++)
-    reply = await agent.hand(reply.calls, `line ${turn} of the output\n`.repeat(150));
+  for (let turn = 0; turn < 5; turn++) reply = await agent.hand(reply.calls, `Output ${turn}.`);
+  for (const [index, one] of upstream.heard.slice(1).entries())
+    expect(promptOf(one).startsWith(promptOf(upstream.heard[index] as Heard))).toBe(true);
   const last = upstream.heard.at(-1)?.json;
   expect(last.tools.slice(0, 2)).toEqual(tools);
   const own: readonly { readonly name: string; readonly defer_loading: boolean }[] = last.tools.slice(2);

@@ -118,7 +118,7 @@ export class CallRounds {
     const end = this.bodies.length > 0 ? this.format.findEnd(this.bodies) : this.stream.end;
     const last = this.bodies.at(-1);
     const left = last ? this.format.readBody(last).calls : this.stream.leftCalls;
-    // The model called other tools too: it gets no result, but what it saved must not be lost.
+    // The model called other tools too: it gets no result, but a file that it saved must not be lost.
     const saved = (left ?? []).filter(({ name }) => name === MEMORY_TOOL);
     for (const { call, text } of await this.#run(saved, true)) this.#notes.push(describeCall(call, text));
     if (end) thread.recall.hiddenEnds.set(end.shown, end);
