@@ -22,6 +22,11 @@ export interface UnplacedSession {
 export interface PlaceStore {
   /** The entries with these keys, at most `limit` of each key, those of the newest sessions first. */
   find(keys: readonly string[], limit: number): Promise<readonly StoredPlace[]>;
+  /**
+   * Like `find`, but only entries after which their session has none with a key: conversations that end there. Of a key
+   * that thousands have, only the newest are considered.
+   */
+  findLast(keys: readonly string[], limit: number): Promise<readonly StoredPlace[]>;
   /** Adds keys to entries that exist; keys of entries that are gone are ignored. */
   put(places: readonly StoredPlace[]): Promise<void>;
   /** All keys of a session by seq; empty if it does not exist. */

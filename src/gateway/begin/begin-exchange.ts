@@ -10,7 +10,7 @@ import { STORE_AWAY } from "../door/wait-for-store.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import type { Services } from "../exchange/services.ts";
 import { findThread } from "../lookup/find-thread.ts";
-import { runWithStore } from "../lookup/threads.ts";
+import { runWithStore } from "../lookup/run-with-store.ts";
 import { getLoopFamily, type LoopStates } from "../loops/loop-states.ts";
 import { offerTools } from "../recall/offer-tools.ts";
 import { addMemories } from "../recall/pinned-memories.ts";
@@ -81,7 +81,7 @@ async function beginCall(
   const compacted = await readCompactedRequest(received, principal, services);
   const sought = compacted ? { ...request, messages: compacted.messages } : request;
   await reserveBudget(request, target, incoming, services);
-  const { thread, chain } = await findThread(sought, incoming, services);
+  const { thread, chain, places } = await findThread(sought, incoming, services);
   trace.session = thread.session.id;
   trace.kind = thread.kind;
   try {
@@ -90,7 +90,7 @@ async function beginCall(
     if (record.title !== undefined) trace.title = record.title;
     const continued = compacted?.toCallRequest(thread) ?? received;
     const messages = chain ? continued.messages : await thread.messages.split(continued.messages);
-    const own = await applyControl({ ...continued, chain, messages }, thread, services.config());
+    const own = await applyControl({ ...continued, chain, places, messages }, thread, services.config());
     checkLoops(thread, own.messages.list.length, services.loops);
     await confirmBudget(request, target, incoming, services, thread);
     // ChatGPT's back-end may check the instructions, so they stay unchanged.

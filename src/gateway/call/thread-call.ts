@@ -228,7 +228,12 @@ export class ThreadCall {
   createRecorder(reader = this.request.api.createReader(), hooks: ReplyHooks = {}): ReplyRecorder {
     return new ReplyRecorder(this.thread.session, reader, {
       prepare: (message) => this.thread.messages.prepareStored(message),
-      stored: (message) => this.thread.messages.toStored(message, buildCanonicalKey(message)),
+      stored: (message) => {
+        const key = buildCanonicalKey(message);
+        const { places, chain } = this.request;
+        const stored = this.thread.messages.toStored(message, key);
+        return places ? { ...stored, places: places.listOfReply(key, chain !== undefined) } : stored;
+      },
       append: (append, reader, isEnd) => this.#append(append, reader, isEnd, hooks.name),
       report: (reader) => this.#report(reader).finally(hooks.onReported),
     });

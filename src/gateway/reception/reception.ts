@@ -15,7 +15,7 @@ import { isStoreAway, waitForStore } from "../door/wait-for-store.ts";
 import type { Services } from "../exchange/services.ts";
 import { runExchange } from "../exchange.ts";
 import type { FormerPeople } from "../identity/person-ids.ts";
-import { findStoreFailure } from "../lookup/threads.ts";
+import { findStoreFailure } from "../lookup/run-with-store.ts";
 import type { SharedStates } from "../loops/shared-states.ts";
 import type { GatewayStatus } from "../observe/gateway-status.ts";
 import type { Metrics } from "../observe/metrics.ts";

@@ -52,7 +52,6 @@ export function createReplyNamer({
       if (afterEntry === undefined) return undefined;
       return {
         session: thread.session.id,
-        threadKey: thread.threadKey,
         entry: afterEntry,
         isWhole: id !== undefined && isLeadStored && (chain?.isWhole ?? true) === true,
         ...(leadResponse !== undefined && { lead: leadResponse }),

@@ -70,7 +70,7 @@ export function countForLoops({ call, services, thread, trace }: Exchange, compl
   const { list } = messages;
   // A single question that is often repeated, outside a conversation, is sampled for several replies.
   const isConversation = chain !== undefined || list.some(({ role }) => role === "assistant");
-  if (!isConversation && thread.threadKey.explicit === undefined) return;
+  if (!isConversation && !thread.isNamed) return;
   // The same messages after a different reply are a different request.
   const afterEntry = chain ? (chain.afterEntry ?? call.last) : "";
   // A digest, because a concatenated string would keep its pieces alive.

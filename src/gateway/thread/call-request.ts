@@ -2,6 +2,7 @@ import { type WindowLease, WindowPool } from "../../conversation/window-pool.ts"
 import type { EntryId, FittedWindow, Session } from "../../index.ts";
 import { estimateText, type Policy, type ShrinkOption } from "../../window-entry.ts";
 import type { Wire, WireObject } from "../../wire/wire.ts";
+import type { PlaceKeys } from "../identity/place-keys.ts";
 import type { Violation } from "../outgoing/violation.ts";
 import type { Chain } from "../request/chain.ts";
 import type { ContextEdit } from "../request/context-management.ts";
@@ -96,6 +97,8 @@ export interface CallRequest {
   readonly onStored?: () => Promise<void>;
   /** Set if the request contains only new messages, because the provider stores the rest. */
   readonly chain?: Chain | undefined;
+  /** The keys under which its messages and its reply are found again. */
+  readonly places?: PlaceKeys;
   /** The person's pinned memories, if there are any, and the name that they are stored under. */
   readonly memories?: RequestMemories;
   /** True if the conversation belongs to the control arm: the request is sent unchanged. */

@@ -2,7 +2,11 @@ import type { Conversation, PlacedMessages } from "../../conversation/conversati
 import type { MessageInput, Session } from "../../index.ts";
 import type { Blobs } from "../../log-entry.ts";
 import type { LoggedContent } from "../../wire/wire.ts";
-import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
+import {
+  type RequestMessage,
+  type RequestMessages,
+  withMessageChanges,
+} from "../request/request-messages.ts";
 import type { CallRequest } from "./call-request.ts";
 import { LatestReplies, MergedReplies, restoreCallIds } from "./logged-replies.ts";
 import { Reminders } from "./reminders.ts";
@@ -46,15 +50,24 @@ export class ThreadMessages {
   }
 
   /** Appends the messages of a request to the log. */
-  async append({ messages, chain }: CallRequest): Promise<PlacedMessages<RequestMessage>> {
+  async append({ messages, chain, places }: CallRequest): Promise<PlacedMessages<RequestMessage>> {
+    const line = await this.#conversation.readLine();
+    if (chain) {
+      const given = line.messages.length === 0 ? addPlaces(messages.list, 0, places?.listOfOpening()) : messages.list;
+      const { afterEntry } = chain;
+      if (afterEntry !== undefined) return this.#conversation.takeMessagesAfter(afterEntry, given);
+      return this.#conversation.takeNewMessages(given);
+    }
     const { list } = messages;
-    if (chain?.afterEntry !== undefined) return this.#conversation.takeMessagesAfter(chain.afterEntry, list);
-    if (chain) return this.#conversation.takeNewMessages(list);
     const note = this.#noted.has(messages) ? undefined : this.#reminders.findNote(list);
     if (note !== undefined) this.#noted.set(messages, 1);
     this.#reminders.expect(list);
     const given = restoreCallIds(this.getLineMessages(messages), await this.#replies.readLastCalls());
-    const placed = await this.#conversation.takeAllMessages(given, this.#reminders.align);
+    // A conversation may begin again; a fork has no message of its own yet.
+    const isFork = line.messages.length > 0 && line.messages.at(-1)?.seq === undefined;
+    const own = isFork ? addPlaces(given, line.messages.length, places?.listOfFirst()) : given;
+    const first = addPlaces(own, 0, places?.listOfFirst());
+    const placed = await this.#conversation.takeAllMessages(first, this.#reminders.align);
     if (note !== undefined)
       this.#conversation.recordAppended([await this.#session.note(REMINDER_PREFIX + note)]);
     return placed;
@@ -76,11 +89,6 @@ export class ThreadMessages {
     this.#replies.add(message);
   }
 
-  /** True if a reply with this key is among the latest ones. */
-  hasReplied(key: string): boolean {
-    return this.#replies.has(key);
-  }
-
   /** Redacts a large message in a worker, so that `toStored` finds it ready. */
   prepareStored(message: MessageInput): Promise<void> {
     return this.#deps.prepareStored([message]);
@@ -94,4 +102,16 @@ export class ThreadMessages {
   reportReply(text: string): Promise<void> {
     return this.#deps.onReply(text);
   }
+}
+
+/** The messages, one of which gets keys when it is stored. */
+function addPlaces(
+  messages: readonly RequestMessage[],
+  index: number,
+  places: readonly string[] | undefined,
+): readonly RequestMessage[] {
+  const message = messages[index];
+  if (!message || !places) return messages;
+  const input = () => ({ ...message.input(), places });
+  return messages.with(index, withMessageChanges(message, { input }));
 }

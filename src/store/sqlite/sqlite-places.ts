@@ -5,6 +5,9 @@ import type { Database } from "./database.ts";
 import { seqOfKey, toEntryKey } from "./entry-key.ts";
 import type { SessionCache } from "./session-cache.ts";
 
+/** Entries of one key that are searched for the last ones of their sessions. */
+const MAX_CONSIDERED = 10_000;
+
 /** Keys of entries in SQLite. */
 export class SqlitePlaces implements PlaceStore {
   readonly #db: Database;
@@ -20,6 +23,13 @@ export class SqlitePlaces implements PlaceStore {
         `SELECT p.entry, s.id FROM (SELECT entry FROM places WHERE key = ? ORDER BY entry DESC LIMIT ?) p
          JOIN sessions s ON s.number = p.entry / ${toEntryKey(1, 0)} WHERE s.id IS NOT NULL ORDER BY p.entry DESC`,
       ),
+      findLast: db.prepare(
+        `SELECT p.entry, s.id FROM (SELECT entry FROM places WHERE key = ? ORDER BY entry DESC LIMIT ${MAX_CONSIDERED}) p
+         JOIN sessions s ON s.number = p.entry / ${toEntryKey(1, 0)}
+         WHERE s.id IS NOT NULL AND NOT EXISTS (
+           SELECT 1 FROM places o WHERE o.entry > p.entry AND o.entry <= s.number * ${toEntryKey(1, 0)} + ${MAX_SEQ})
+         ORDER BY p.entry DESC LIMIT ?`,
+      ),
       between: db.prepare("SELECT key, entry FROM places WHERE entry BETWEEN ? AND ? ORDER BY entry, key"),
       hasEntry: db.prepare("SELECT 1 FROM entries WHERE key = ?"),
       unplaced: db.prepare(
@@ -31,9 +41,21 @@ export class SqlitePlaces implements PlaceStore {
   }
 
   find(keys: readonly string[], limit: number): Promise<readonly StoredPlace[]> {
+    return this.#findWith(this.#statements.find, keys, limit);
+  }
+
+  findLast(keys: readonly string[], limit: number): Promise<readonly StoredPlace[]> {
+    return this.#findWith(this.#statements.findLast, keys, limit);
+  }
+
+  #findWith(
+    statement: ReturnType<Database["prepare"]>,
+    keys: readonly string[],
+    limit: number,
+  ): Promise<readonly StoredPlace[]> {
     return this.#db.read(() =>
       keys.flatMap((key) =>
-        this.#statements.find.all(toKeyBytes(key), limit).map((row) => ({
+        statement.all(toKeyBytes(key), limit).map((row) => ({
           key,
           session: row.id as string,
           seq: seqOfKey(row.entry as number),

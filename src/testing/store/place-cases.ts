@@ -28,6 +28,11 @@ export const placeCases: readonly StoreProof[] = [
       ]);
       assert.deepEqual(await store.places.find([TWO], 1), [{ key: TWO, session: "b", seq: 1 }]);
       assert.deepEqual(await store.places.find([], 1), []);
+      await appendRequest(store, { session: "b", entries: [{ ...buildMessageEntry("z"), places: [THREE] }] });
+      assert.deepEqual(await store.places.findLast([TWO, THREE], 10), [
+        { key: TWO, session: "a", seq: 2 },
+        { key: THREE, session: "b", seq: 2 },
+      ]);
     },
   ],
   [

@@ -2,6 +2,9 @@ import type { SessionId } from "../../../model/entry.ts";
 import type { PlaceStore, StoredPlace, UnplacedSession } from "../../place-store.ts";
 import type { PostgresDatabase } from "../connection/postgres-database.ts";
 
+/** Entries of one key that are searched for the last ones of their sessions. */
+const MAX_CONSIDERED = 10_000;
+
 /** Keys of entries in PostgreSQL. */
 export class PostgresPlaces implements PlaceStore {
   readonly #db: PostgresDatabase;
@@ -10,14 +13,30 @@ export class PostgresPlaces implements PlaceStore {
     this.#db = db;
   }
 
-  async find(keys: readonly string[], limit: number): Promise<readonly StoredPlace[]> {
+  find(keys: readonly string[], limit: number): Promise<readonly StoredPlace[]> {
+    return this.#findWhere("true", limit, keys, limit);
+  }
+
+  findLast(keys: readonly string[], limit: number): Promise<readonly StoredPlace[]> {
+    const isLast = "NOT EXISTS (SELECT 1 FROM @places l WHERE l.session = o.session AND l.seq > o.seq)";
+    return this.#findWhere(isLast, MAX_CONSIDERED, keys, limit);
+  }
+
+  async #findWhere(
+    condition: string,
+    considered: number,
+    keys: readonly string[],
+    limit: number,
+  ): Promise<readonly StoredPlace[]> {
     const rows = await this.#db.query(
       `SELECT encode(k.key, 'hex') AS key, s.id AS session, p.seq
        FROM unnest($1::bytea[]) WITH ORDINALITY AS k (key, place) CROSS JOIN LATERAL (
-         SELECT o.session, o.seq FROM @places o WHERE o.key = k.key ORDER BY o.session DESC, o.seq DESC LIMIT $2
+         SELECT o.session, o.seq FROM (
+           SELECT c.session, c.seq FROM @places c WHERE c.key = k.key ORDER BY c.session DESC, c.seq DESC LIMIT $3
+         ) o WHERE ${condition} ORDER BY o.session DESC, o.seq DESC LIMIT $2
        ) p JOIN @sessions s ON s.number = p.session
        WHERE s.id IS NOT NULL ORDER BY k.place, p.session DESC, p.seq DESC`,
-      [keys.map((key) => Buffer.from(key, "hex")), limit],
+      [keys.map((key) => Buffer.from(key, "hex")), limit, considered],
     );
     return rows.map(({ key, session, seq }) => ({
       key: key as string,
