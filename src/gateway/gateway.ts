@@ -34,8 +34,8 @@ import type { McpMount } from "./reception/answer-mcp.ts";
 import { buildGatewayFacts } from "./reception/answer-page.ts";
 import { Reception } from "./reception/reception.ts";
 import { Redactor } from "./redact/redactor.ts";
-import { RecentBodies } from "./request/recent-bodies.ts";
 import { ReferencedItems } from "./request/referenced-items.ts";
+import { SeenBodies } from "./request/seen-bodies.ts";
 import { ResponseIds, StoredItems } from "./thread/response-ids.ts";
 import { closeAgents, createAgents, PackedBodies } from "./upstream/send-upstream.ts";
 
@@ -170,7 +170,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     onError,
   });
-  const bodies = new RecentBodies(
+  const bodies = new SeenBodies(
     () => config().limits.maxThreadBytes * BODIES_SHARE * threads.share * kernel.maintenance.cacheShare,
   );
   const removeCaches = [

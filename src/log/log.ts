@@ -150,7 +150,9 @@ export class Log {
       const payload = this.encode(body);
       sizeBytes += payload.byteLength;
       const entry = { kind: body.kind, at: own ?? at, payload };
-      entries.push(blobs || places ? { ...entry, ...(blobs && { blobs }), ...(places && { places }) } : entry);
+      entries.push(
+        blobs || places ? { ...entry, ...(blobs && { blobs }), ...(places && { places }) } : entry,
+      );
       if (held) for (const one of held) holds.push(one);
     }
     if (extras === NO_EXTRAS && holds.length === 0) return { request: { session, entries }, sizeBytes };

@@ -32,5 +32,8 @@ export interface PlaceStore {
   /** All keys of a session by seq; empty if it does not exist. */
   ofSession(session: SessionId): Promise<readonly StoredPlace[]>;
   /** Sessions without keys in the order of creation, for stores that are older than the keys. */
-  listUnplaced(query: { readonly after?: number; readonly limit: number }): Promise<readonly UnplacedSession[]>;
+  listUnplaced(query: {
+    readonly after?: number;
+    readonly limit: number;
+  }): Promise<readonly UnplacedSession[]>;
 }

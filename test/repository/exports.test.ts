@@ -47,7 +47,7 @@ const FOR_TESTS = [
   "gateway/reply/rounds/call-rounds.ts runRecallCalls",
   "gateway/reply/rounds/call-rounds.ts trimRecallResults",
   "gateway/request/lift.ts findLargeValues",
-  "gateway/request/recent-bodies.ts RecentFrames",
+  "gateway/request/seen-bodies.ts SeenFrames",
   "gateway/thread/reminders.ts ReminderMark",
   "gateway/thread/reminders.ts buildReminderMark",
   "gateway/thread/reminders.ts canBeReminder",

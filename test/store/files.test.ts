@@ -55,6 +55,7 @@ describe("the files of a store", () => {
       "b7fe031912c2acc2",
       "65241d88864ff67a",
       "1f7105cc95417ad2",
+      "608a757cc5889ab6",
     ]);
   });
 });
@@ -241,7 +242,15 @@ test("a store of the version before people is read as it is, and can be repaired
     await (await kernel.session("s")).append({ role: "user", text: "older" });
   }
   const db = new DatabaseSync(join(path, "log.db"));
-  for (const table of ["person_tokens", "people", "budget_reservations", "budget_uses", "budgets", "audit", "places"])
+  for (const table of [
+    "person_tokens",
+    "people",
+    "budget_reservations",
+    "budget_uses",
+    "budgets",
+    "audit",
+    "places",
+  ])
     db.exec(`DROP TABLE ${table}`);
   db.exec("PRAGMA user_version = 7");
   db.close();

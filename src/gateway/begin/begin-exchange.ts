@@ -47,8 +47,7 @@ export async function beginExchange(
   traceCall(trace, call);
   // A body with its whole conversation is kept for comparison with the next one.
   const owner = `${incoming.principal.id} ${request.api.name}`;
-  const keptBody = call.request.chain ? undefined : services.bodies.keep(owner, request.messages);
-  call.recordKeptBody(keptBody);
+  call.recordSeenBody(call.request.chain ? undefined : services.bodies.keep(owner, request.messages));
   return {
     ...begun,
     incoming,
@@ -57,7 +56,6 @@ export async function beginExchange(
     request,
     target,
     thread: call.thread,
-    keptBody,
     asksUsage: mustAskUsage(request, target, incoming, services),
     recall: undefined,
     reply: undefined,

@@ -21,9 +21,10 @@ import {
   type CallRequest,
   countRecallTools,
   findRepeatedSend,
-  type LastSentRequest,
   limitOutput,
   mayEditWindow,
+  type SeenBody,
+  type SentOutcome,
   shareWindow,
   type TokenLimits,
 } from "../thread/call-request.ts";
@@ -45,10 +46,11 @@ export class ThreadCall {
   #state: CallState = "open";
   #naming: Promise<void> | undefined;
   #reported: UsageBody | undefined;
+  #seen: SeenBody | undefined;
   /** Time before the request was sent. */
   overheadMs: number | undefined;
 
-  private constructor(thread: Thread, callRequest: CallRequest, sent?: LastSentRequest) {
+  private constructor(thread: Thread, callRequest: CallRequest, sent?: SentOutcome) {
     this.thread = thread;
     this.request = callRequest;
     this.#content = new CallContent(thread, callRequest, sent);
@@ -100,16 +102,21 @@ export class ThreadCall {
     }
   }
 
-  /** Remembers how the bytes of the request are kept, if they are, in case it is repeated. */
-  recordKeptBody(body: CutBody | undefined): void {
+  /** Records how the bytes of the request are kept, if they are, in case it is repeated. */
+  recordSeenBody(body: CutBody | undefined): void {
     const { thread, request: callRequest, last } = this;
-    thread.sent.body = body;
     const isOwn = last !== undefined && parseEntryId(last).session === thread.session.id;
     const isWhole = isOwn && !callRequest.chain && !callRequest.buildPlainPieces && !callRequest.isDryRun;
-    thread.sent.last =
-      body && isWhole
-        ? { body, last, windowKey: buildWindowKey(callRequest), ...this.#content.outcome }
-        : undefined;
+    const outcome = isWhole
+      ? { last, windowKey: buildWindowKey(callRequest), ...this.#content.outcome }
+      : undefined;
+    this.#seen = body && { body, outcome };
+    thread.sent.seen = this.#seen;
+  }
+
+  /** The kept body of the request, whose results later requests reuse. */
+  get seenBody(): CutBody | undefined {
+    return this.#seen?.body;
   }
 
   get fitted(): FittedWindow | undefined {
@@ -171,13 +178,13 @@ export class ThreadCall {
       try {
         if (this.#content.source === "repeated") await this.#fitAgain();
         const isSendable = await this.#heal(failure, limits);
-        const sent = this.thread.sent.last;
-        if (isSendable && sent && sent.last === this.last)
-          this.thread.sent.last = { ...sent, ...this.#content.outcome };
+        const outcome = this.#seen?.outcome;
+        if (isSendable && outcome && this.#seen)
+          this.#seen.outcome = { ...outcome, ...this.#content.outcome };
         return isSendable;
       } catch (error) {
         if (!isHopeless(error)) throw error;
-        this.thread.sent.last = undefined;
+        if (this.#seen) this.#seen.outcome = undefined;
         return false;
       }
     });
@@ -403,7 +410,7 @@ function appendRequest(thread: Thread, callRequest: CallRequest): Promise<Placed
   const { sent, progress } = thread;
   if (!chain) {
     const { like, same } = messages.cut;
-    sent.encodedMessages.keepFirst(like !== undefined && like === sent.body ? same : 0);
+    sent.encodedMessages.keepFirst(like !== undefined && like === sent.seen?.body ? same : 0);
     progress.recordRequest(messages);
   }
   return thread.messages.append(callRequest);

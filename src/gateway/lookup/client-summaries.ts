@@ -48,7 +48,9 @@ export class ClientSummaries {
     const own = this.#summaries.filter((known) => known.owner === owner);
     const [first, ...others] = own.filter(({ text }) => hasSummary(text, opening()));
     if (!first || first.isShared) return undefined;
-    return others.every(({ session, isShared }) => session === first.session && !isShared) ? first : undefined;
+    return others.every(({ session, isShared }) => session === first.session && !isShared)
+      ? first
+      : undefined;
   }
 
   /** The last reply of a conversation, if a restarted conversation contains it in a message that is not the model's. */

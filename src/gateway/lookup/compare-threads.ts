@@ -114,7 +114,9 @@ export async function reserveTrimmedThread(
   threads: readonly Thread[],
   request: TrimmedRequest,
 ): Promise<Thread | undefined> {
-  const ending = threads.filter(({ kind, meta }) => kind === "main" && isSameShape(meta.shape, request.shape));
+  const ending = threads.filter(
+    ({ kind, meta }) => kind === "main" && isSameShape(meta.shape, request.shape),
+  );
   const described = await Promise.all(
     ending.map(async (thread) => ({
       thread,
@@ -133,7 +135,8 @@ export async function reserveTrimmedThread(
   }));
   const { keys, roles, shape, caller } = request;
   const choice = chooseThread(candidates, { keys, roles, shape, kind: "main", agent: caller.agent });
-  const chosen = choice.type === "continue" ? ending.find(({ session }) => session.id === choice.id) : undefined;
+  const chosen =
+    choice.type === "continue" ? ending.find(({ session }) => session.id === choice.id) : undefined;
   chosen?.progress.reserve();
   return chosen;
 }

@@ -8,17 +8,27 @@ import {
   type Session,
   type SessionId,
 } from "../../index.ts";
+import type { StoredPlace } from "../../log-entry.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
 import { PlaceKeys } from "../identity/place-keys.ts";
-import { buildFamilyKey, buildRootId, type CallerIdentity, findFreeChildId } from "../identity/session-ids.ts";
-import type { StoredPlace } from "../../log-entry.ts";
+import {
+  buildFamilyKey,
+  buildRootId,
+  type CallerIdentity,
+  findFreeChildId,
+} from "../identity/session-ids.ts";
 import type { ResponsePlace } from "../thread/response-ids.ts";
 import { Thread } from "../thread/thread.ts";
 import { encodeThreadMeta, parseThreadMeta, type ThreadMeta } from "../thread/thread-meta.ts";
 import { ClientSummaries, type ClientSummary, linkSummary } from "./client-summaries.ts";
+import {
+  findQuotedThread,
+  findRepeatedThread,
+  isRepeatedInFull,
+  reserveTrimmedThread,
+} from "./compare-threads.ts";
 import { decideThread, describeThreads, type ThreadDecision, type ThreadLookup } from "./decide-thread.ts";
-import { findQuotedThread, findRepeatedThread, isRepeatedInFull, reserveTrimmedThread } from "./compare-threads.ts";
 import { openNewThread } from "./new-thread.ts";
 import type { OldPlaces } from "./old-places.ts";
 import { RetentionShare } from "./retention-share.ts";
@@ -98,7 +108,7 @@ export class Threads {
   async find(request: ThreadLookup): Promise<Thread> {
     const thread = await this.#inOrder(buildFamilyKey(request.caller, request.firstKey), async () => {
       for (let round = 1; ; round++) {
-        await using compared = this.#compare(request.caller);
+        using compared = this.#compare(request.caller);
         const found = await this.#lookUp(request, compared);
         if (found) return found;
         if (round === MAX_ROUNDS) throw createCrowdedError(round);
@@ -114,7 +124,7 @@ export class Threads {
    * progress; undefined if its session is gone.
    */
   async findAfter(caller: CallerIdentity, place: ResponsePlace): Promise<Thread | undefined> {
-    await using compared = this.#compare(caller);
+    using compared = this.#compare(caller);
     const thread = await compared.open(place.session);
     if (!thread) return undefined;
     const isBusy = thread.progress.inFlight > 0;
@@ -237,7 +247,8 @@ export class Threads {
     if (!chosen) return undefined;
     try {
       const isRestarted = choice.type === "continue" && choice.keep === 0;
-      const linked = summary ?? (isRestarted ? this.#summaries.findReply(chosen, request.opening) : undefined);
+      const linked =
+        summary ?? (isRestarted ? this.#summaries.findReply(chosen, request.opening) : undefined);
       if (linked?.thread === chosen && !(await isRepeatedInFull(chosen, request.keys))) {
         this.#summaries.remove(chosen);
         await linkSummary(linked, request.caller.client ?? "client");
@@ -267,7 +278,10 @@ export class Threads {
     const { text, session } = found;
     const thread =
       session === undefined
-        ? await findRepeatedThread(this.#listOpen(caller, "main").map((one) => compared.use(one)), request)
+        ? await findRepeatedThread(
+            this.#listOpen(caller, "main").map((one) => compared.use(one)),
+            request,
+          )
         : await compared.open(session);
     return thread && { text, thread };
   }
@@ -335,9 +349,15 @@ export class Threads {
       used.add(thread);
       return thread;
     };
-    const open = async (id: SessionId) => {
-      const thread = await this.#openStored(id, caller);
-      return thread && use(thread);
+    const open = async (id: SessionId): Promise<Thread | undefined> => {
+      for (;;) {
+        const known = this.#open.get(id)?.thread;
+        if (known) return use(known);
+        const opened = await this.#openStored(id, caller);
+        if (!opened) return undefined;
+        // Another look-up may have needed the room meanwhile.
+        if (!opened.isClosed) return use(opened);
+      }
     };
     return {
       use,
@@ -352,7 +372,7 @@ export class Threads {
         return threads;
       },
       add: (session, meta, main) => use(this.#add(session, meta, caller, main)),
-      [Symbol.asyncDispose]: async () => {
+      [Symbol.dispose]: () => {
         for (const thread of used) {
           const others = (this.#compared.get(thread) ?? 1) - 1;
           if (others > 0) this.#compared.set(thread, others);
@@ -362,15 +382,11 @@ export class Threads {
     };
   }
 
-  /** Opens the thread of a stored session; undefined if there is none. */
-  #openStored(id: SessionId, caller: CallerIdentity): Promise<Thread | undefined> | Thread | undefined {
-    const known = this.#open.get(id);
-    if (known) return known.thread;
-    const opening =
-      this.#opening.get(id) ??
-      this.#read(id, caller).finally(() => {
-        this.#opening.delete(id);
-      });
+  /** Opens the thread of a stored session, once for all that want it; undefined if there is none. */
+  #openStored(id: SessionId, caller: CallerIdentity): Promise<Thread | undefined> {
+    const running = this.#opening.get(id);
+    if (running) return running;
+    const opening = this.#read(id, caller).finally(() => this.#opening.delete(id));
     this.#opening.set(id, opening);
     return opening;
   }
@@ -395,6 +411,9 @@ export class Threads {
     const { blobs } = kernel;
     const thread: Thread = new Thread({ session, meta, isNamed, blobs, stored, prepareStored, onReply });
     const { sizeBytes } = thread;
+    const earlier = this.#open.get(session.id);
+    // Its session was deleted while it was open.
+    if (earlier) this.#remove(earlier);
     this.#open.set(session.id, { thread, caller, sizeBytes, isNew: true });
     this.#sizeBytes += sizeBytes;
     return thread;
@@ -422,8 +441,7 @@ export class Threads {
   async #makeRoom(share: number): Promise<void> {
     const { maxThreads, maxThreadBytes } = this.#limits();
     for (const open of this.#open.values()) {
-      const isFull =
-        share === 0 || this.#open.size > maxThreads || this.#sizeBytes > maxThreadBytes * share;
+      const isFull = share === 0 || this.#open.size > maxThreads || this.#sizeBytes > maxThreadBytes * share;
       if (!isFull) return;
       const { thread } = open;
       if (thread.progress.inFlight > 0 || this.#compared.has(thread)) continue;
@@ -442,7 +460,8 @@ export class Threads {
     const { kind } = thread.meta;
     if (kind === "main") this.#summaries.addReply(thread, text);
     if (kind === "compaction") this.#summaries.add(buildSummaryOwner(caller), text, parent);
-    if (kind === "title" && caller.explicit !== undefined && parent !== undefined) await this.#storeTitle(text, parent);
+    if (kind === "title" && caller.explicit !== undefined && parent !== undefined)
+      await this.#storeTitle(text, parent);
   }
 
   async #storeTitle(text: string, root: SessionId): Promise<void> {
@@ -460,7 +479,7 @@ export class Threads {
 }
 
 /** The threads of one look-up. */
-interface ComparedThreads extends AsyncDisposable {
+interface ComparedThreads extends Disposable {
   /** Holds an open thread. */
   use(thread: Thread): Thread;
   /** Opens the thread of a session; undefined if it has none. */
@@ -479,7 +498,9 @@ function buildSummaryOwner({ principal, explicit }: CallerIdentity): string {
 /** Threads in the order of their last entries, the newest first, which is the same for every gateway. */
 async function sortByUse(threads: readonly Thread[]): Promise<readonly Thread[]> {
   if (threads.length < 2) return threads;
-  const heads = await Promise.all(threads.map(async (thread) => ({ thread, ...(await thread.session.head()) })));
+  const heads = await Promise.all(
+    threads.map(async (thread) => ({ thread, ...(await thread.session.head()) })),
+  );
   return heads.toSorted((one, other) => other.at - one.at).map(({ thread }) => thread);
 }
 

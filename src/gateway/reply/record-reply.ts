@@ -15,10 +15,11 @@ import { UpstreamError } from "../upstream/upstream-error.ts";
 
 /** Records the end of an exchange: the sent pieces for the next request, and the reply for the trace and the breaker. */
 export function recordReply(exchange: Exchange): void {
-  const { call, keptBody, recall, reply, services, thread, trace } = exchange;
-  if (keptBody && call.pieces) keptBody.memo.sentPieces = call.pieces;
-  if (keptBody)
-    keptBody.memo.additions = {
+  const { call, recall, reply, services, thread, trace } = exchange;
+  const { seenBody } = call;
+  if (seenBody && call.pieces) seenBody.memo.sentPieces = call.pieces;
+  if (seenBody)
+    seenBody.memo.additions = {
       hasMemories: call.request.memories !== undefined,
       hasTools: recall?.hasTools ?? false,
       isControl: call.request.isControl === true,

@@ -53,7 +53,8 @@ export class ThreadMessages {
   async append({ messages, chain, places }: CallRequest): Promise<PlacedMessages<RequestMessage>> {
     const line = await this.#conversation.readLine();
     if (chain) {
-      const given = line.messages.length === 0 ? addPlaces(messages.list, 0, places?.listOfOpening()) : messages.list;
+      const given =
+        line.messages.length === 0 ? addPlaces(messages.list, 0, places?.listOfOpening()) : messages.list;
       const { afterEntry } = chain;
       if (afterEntry !== undefined) return this.#conversation.takeMessagesAfter(afterEntry, given);
       return this.#conversation.takeNewMessages(given);
