@@ -2,13 +2,16 @@ import type { PlacedMessages } from "../../conversation/conversation.ts";
 import { type EntryId, type FittedWindow, type MessageInput, parseEntryId } from "../../index.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import { alternatePieces } from "../outgoing/alternate-pieces.ts";
-import { findViolations } from "../outgoing/check-rules.ts";
-import { findBrokenRules } from "../outgoing/find-broken-rules.ts";
-import { moveLostMarkers } from "../outgoing/move-markers.ts";
-import { buildOutgoingPieces, listPieceElements } from "../outgoing/outgoing-pieces.ts";
-import { buildPiecesFromLog, hasClientPieces } from "../outgoing/pieces-from-log.ts";
+import { moveLostMarkers } from "../outgoing/cache-markers.ts";
+import type { Violation } from "../outgoing/check-rules.ts";
+import { findBrokenRules, findViolations } from "../outgoing/check-rules.ts";
+import {
+  buildOutgoingPieces,
+  buildPiecesFromLog,
+  hasClientPieces,
+  listPieceElements,
+} from "../outgoing/outgoing-pieces.ts";
 import { isUnchangedWindow, planOutgoing } from "../outgoing/plan-outgoing.ts";
-import type { Violation } from "../outgoing/violation.ts";
 import type { OutgoingPiece } from "../request/cut-body.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import type { CallRequest, SentOutcome } from "../thread/call-request.ts";

@@ -10,10 +10,18 @@ import {
   parseEntryId,
 } from "../../index.ts";
 import type { UsageBody } from "../../log-entry.ts";
-import { detectOverflow, type Overflow, type ProviderFailure } from "../../window-entry.ts";
+import {
+  computeReportCost,
+  computeSavings,
+  detectOverflow,
+  type ModelFactsLookup,
+  type Overflow,
+  type ProviderFailure,
+} from "../../window-entry.ts";
 import type { ReplyReader } from "../../wire/wire.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import type { Violation } from "../outgoing/violation.ts";
+import type { Trace } from "../observe/trace.ts";
+import type { Violation } from "../outgoing/check-rules.ts";
 import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import {
@@ -420,4 +428,34 @@ function appendRequest(thread: Thread, callRequest: CallRequest): Promise<Placed
 function recordWholeReply({ sent, messages }: Thread, reply: MessageInput | undefined): void {
   sent.hopeless.forget();
   if (reply) messages.recordReply(reply);
+}
+
+/** Records the sizes of a request without and with edits. A dry run sends the request without them. */
+export function traceCall(trace: Trace, { fitted, healed, request: callRequest }: ThreadCall): void {
+  if (callRequest.isDryRun) trace.isDryRun = true;
+  if (healed > 0) trace.healed = healed;
+  if (!fitted) return;
+  trace.tokensBefore = Math.round(fitted.uneditedTokens);
+  trace.tokensAfter = Math.round(fitted.tokens);
+  if (fitted.defect !== undefined) trace.defect = fitted.defect;
+  if (fitted.plan) trace.isPlanned = true;
+}
+
+/** Records the reply, its cost, and the savings of edits. */
+export function traceReply(
+  trace: Trace,
+  reader: ReplyReader,
+  { reported }: Pick<ThreadCall, "reported">,
+  factsOf: ModelFactsLookup,
+): void {
+  if (reader.usage) trace.usage = reader.usage;
+  if (reported) {
+    const spentDollars = computeReportCost(reported, factsOf);
+    if (spentDollars !== undefined) trace.spentDollars = spentDollars;
+    const savings = computeSavings(reported, factsOf);
+    if (savings.requests > 0) trace.savings = savings;
+  }
+  if (reader.model !== undefined) trace.responseModel = reader.model;
+  if (reader.responseId !== undefined) trace.responseId = reader.responseId;
+  if (reader.stopReason !== undefined) trace.stopReason = reader.stopReason;
 }

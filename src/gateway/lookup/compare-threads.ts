@@ -140,3 +140,12 @@ export async function reserveTrimmedThread(
   chosen?.progress.reserve();
   return chosen;
 }
+
+/** Threads in the order of their last entries, the newest first, which is the same for every gateway. */
+export async function sortByUse(threads: readonly Thread[]): Promise<readonly Thread[]> {
+  if (threads.length < 2) return threads;
+  const heads = await Promise.all(
+    threads.map(async (thread) => ({ thread, ...(await thread.session.head()) })),
+  );
+  return heads.toSorted((one, other) => other.at - one.at).map(({ thread }) => thread);
+}

@@ -1,35 +1,23 @@
 import { SerialQueue } from "../../base/serial-queue.ts";
-import {
-  type EntryId,
-  isLonghaulError,
-  type Kernel,
-  LonghaulError,
-  type MessageInput,
-  type Session,
-  type SessionId,
-} from "../../index.ts";
+import { type Kernel, LonghaulError, type MessageInput, type Session, type SessionId } from "../../index.ts";
 import type { StoredPlace } from "../../log-entry.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
 import { PlaceKeys } from "../identity/place-keys.ts";
-import {
-  buildFamilyKey,
-  buildRootId,
-  type CallerIdentity,
-  findFreeChildId,
-} from "../identity/session-ids.ts";
+import { buildFamilyKey, buildRootId, type CallerIdentity } from "../identity/session-ids.ts";
 import type { ResponsePlace } from "../thread/response-ids.ts";
 import { Thread } from "../thread/thread.ts";
-import { encodeThreadMeta, parseThreadMeta, type ThreadMeta } from "../thread/thread-meta.ts";
+import { parseThreadMeta, type ThreadMeta } from "../thread/thread-meta.ts";
 import { ClientSummaries, type ClientSummary, linkSummary } from "./client-summaries.ts";
 import {
   findQuotedThread,
   findRepeatedThread,
   isRepeatedInFull,
   reserveTrimmedThread,
+  sortByUse,
 } from "./compare-threads.ts";
 import { decideThread, describeThreads, type ThreadDecision, type ThreadLookup } from "./decide-thread.ts";
-import { openNewThread } from "./new-thread.ts";
+import { forkThread, openNewThread } from "./new-thread.ts";
 import type { OldPlaces } from "./old-places.ts";
 import { RetentionShare } from "./retention-share.ts";
 
@@ -495,43 +483,9 @@ function buildSummaryOwner({ principal, explicit }: CallerIdentity): string {
   return JSON.stringify([principal.id, explicit ?? null]);
 }
 
-/** Threads in the order of their last entries, the newest first, which is the same for every gateway. */
-async function sortByUse(threads: readonly Thread[]): Promise<readonly Thread[]> {
-  if (threads.length < 2) return threads;
-  const heads = await Promise.all(
-    threads.map(async (thread) => ({ thread, ...(await thread.session.head()) })),
-  );
-  return heads.toSorted((one, other) => other.at - one.at).map(({ thread }) => thread);
-}
-
 function createCrowdedError(rounds: number): LonghaulError {
   return new LonghaulError(
     "STORE_BUSY",
     `Other gateways have begun ${rounds} conversations with the same beginning at this moment; repeat the request.`,
   );
-}
-
-/** Concurrent forks of the same thread take other ids. */
-const MAX_TRIES = 50;
-
-/** Forks a thread's session at an entry, and returns it with the metadata for its own thread. */
-async function forkThread(
-  kernel: Pick<Kernel, "find">,
-  { session, conversation, meta }: Thread,
-  at: EntryId,
-): Promise<{ readonly session: Session; readonly meta: ThreadMeta }> {
-  const own: ThreadMeta = { ...meta, kind: "agent" };
-  for (let tries = 1; ; tries++) {
-    const id = await findFreeChildId(kernel, session.id, own.kind, own.firstKey);
-    try {
-      const forked = await conversation.runInTurn(async () => {
-        await conversation.ensureOnLine(at);
-        return session.fork({ id, at, keepsEdits: true, meta: encodeThreadMeta(own) });
-      });
-      return { session: forked, meta: own };
-    } catch (error) {
-      const isTaken = isLonghaulError(error, "POSITION_CONFLICT") || isLonghaulError(error, "NOT_ON_LINE");
-      if (!isTaken || tries >= MAX_TRIES) throw error;
-    }
-  }
 }

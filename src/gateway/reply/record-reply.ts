@@ -6,7 +6,7 @@ import type { BudgetAmounts } from "../../team-entry.ts";
 import { ADVICE_SHARE, computeReportCost, countPromptTokens, mergeUsage } from "../../window-entry.ts";
 import { FaultError } from "../../wire/fault-error.ts";
 import type { ReplyReader } from "../../wire/wire.ts";
-import { traceReply } from "../call/trace-call.ts";
+import { traceReply } from "../call/thread-call.ts";
 import { isClientGone } from "../door/incoming.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import { getLoopFamily, toWallClock } from "../loops/loop-states.ts";

@@ -3,7 +3,7 @@ import type { EntryId, FittedWindow, Session } from "../../index.ts";
 import { estimateText, type Policy, type ShrinkOption } from "../../window-entry.ts";
 import type { Wire, WireObject } from "../../wire/wire.ts";
 import type { PlaceKeys } from "../identity/place-keys.ts";
-import type { Violation } from "../outgoing/violation.ts";
+import type { Violation } from "../outgoing/check-rules.ts";
 import type { Chain } from "../request/chain.ts";
 import type { ContextEdit } from "../request/context-management.ts";
 import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
 import { Redactor } from "../../../src/gateway/redact/redactor.ts";
 import { parseRequest } from "../../../src/gateway/request/read-request.ts";
-import { SeenBodies } from "../../../src/gateway/request/seen-bodies.ts";
 import { ReferencedItems } from "../../../src/gateway/request/referenced-items.ts";
+import { SeenBodies } from "../../../src/gateway/request/seen-bodies.ts";
 import type { MessageInput } from "../../../src/index.ts";
 import { getWire } from "../../../src/wire/wires.ts";
 
