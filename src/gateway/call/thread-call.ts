@@ -247,7 +247,11 @@ export class ThreadCall {
         const key = buildCanonicalKey(message);
         const { places, chain } = this.request;
         const stored = this.thread.messages.toStored(message, key);
-        return places ? { ...stored, places: places.listOfReply(key, chain !== undefined) } : stored;
+        // A conversation whose last reply broke off is found like one that awaits its reply.
+        const isWhole = reader.isComplete && !reader.failure;
+        return places && isWhole
+          ? { ...stored, places: places.listOfReply(key, chain !== undefined) }
+          : stored;
       },
       append: (append, reader, isEnd) => this.#append(append, reader, isEnd, hooks.name),
       report: (reader) => this.#report(reader).finally(hooks.onReported),

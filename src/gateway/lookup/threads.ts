@@ -192,15 +192,24 @@ export class Threads {
     return sortByUse([...new Set(found)]);
   }
 
-  /** Conversations that begin with the same message or have the last reply of the request. */
+  /**
+   * Conversations that begin with the same message or have the last reply of the request. A request without a reply can
+   * only repeat one that has none either.
+   */
   async #openAlike(
     request: ThreadLookup,
     places: PlaceKeys,
     compared: ComparedThreads,
   ): Promise<readonly Thread[]> {
-    const { caller, firstKey } = request;
-    await this.#deps.oldPlaces.fillFamily(caller, firstKey);
-    const keys = [...places.findPaths(), ...places.findOpenings(), ...places.findAgents()];
+    const { kernel, oldPlaces } = this.#deps;
+    const { caller, firstKey, roles } = request;
+    await oldPlaces.fillFamily(caller, firstKey);
+    if (!roles.includes("assistant")) {
+      const agents = await compared.openAll(await this.#findPlaces(places.findAgents()));
+      const begun = await compared.openAll(await kernel.places.findLast(places.findOpenings(), MAX_ALIKE));
+      return [...new Set([...agents, ...begun])];
+    }
+    const keys = [...places.findAgents(), ...places.findPaths(), ...places.findOpenings()];
     const begun = await compared.openAll(await this.#findPlaces(keys));
     const replied = (await compared.openAll(await this.#findPlaces(places.findReplies()))).filter(
       ({ meta }) => caller.explicit !== undefined || meta.firstKey === firstKey,
@@ -351,7 +360,7 @@ export class Threads {
       use,
       open,
       openAll: async (places) => {
-        const ids = new Set(places.map(({ session }) => session));
+        const ids = [...new Set(places.map(({ session }) => session))].slice(0, MAX_ALIKE);
         const threads: Thread[] = [];
         for (const id of ids) {
           const thread = await open(id);
@@ -435,7 +444,7 @@ export class Threads {
       if (thread.progress.inFlight > 0 || this.#compared.has(thread)) continue;
       this.#retention.recordEviction(thread.session.id, open.sizeBytes);
       this.#remove(open);
-      await thread.close();
+      await thread.close().catch(() => undefined);
     }
   }
 
