@@ -158,7 +158,7 @@ const MAX_CHOICES = 128;
 const WARNING_HEADER = "x-longhaul-budget-warning";
 
 /** Reserves the estimated cost of a request before its conversation is found, so that a refused one makes none. */
-export async function reserveBudget(
+async function reserveBudget(
   request: ParsedRequest,
   target: Target,
   incoming: Incoming,
@@ -170,7 +170,7 @@ export async function reserveBudget(
 }
 
 /** Corrects the reservation once the project of the conversation is known, and tells of budgets that are nearly used up. */
-export async function confirmBudget(
+async function confirmBudget(
   request: ParsedRequest,
   target: Target,
   incoming: Incoming,

@@ -25,7 +25,7 @@ const CHILD = /\/[a-z]+-[0-9a-f]{8}(?:-\d+)?$/;
 const UNNAMED = /:[0-9a-f]{16}(?:-\d+)?$/;
 
 /** Progress with the conversations of a store that was written by an earlier version. */
-export interface FillProgress {
+interface FillProgress {
   /** Conversations that have got their places. */
   readonly filled: number;
   readonly isDone: boolean;

@@ -92,7 +92,7 @@ export function findRepeatedRoles(api: WireName, elements: readonly WireObject[]
 }
 
 /** Repeated roles in an edited request of a client whose own request alternated. */
-export function findNewRepeatedRoles(
+function findNewRepeatedRoles(
   api: WireName,
   before: readonly WireObject[],
   after: readonly WireObject[],
@@ -105,7 +105,7 @@ export function findNewRepeatedRoles(
  * Rules of Google's generateContent that contents violate: a content with function calls is followed by one with as
  * many responses of the same names, and every response follows its call.
  */
-export function findGoogleViolations(elements: readonly WireObject[]): readonly Violation[] {
+function findGoogleViolations(elements: readonly WireObject[]): readonly Violation[] {
   const found: Violation[] = [];
   let open: string[] = [];
   let caller = 0;
@@ -141,7 +141,7 @@ function listNames({ parts }: WireObject, field: "functionCall" | "functionRespo
  * Rules of OpenAI's Chat Completions API that messages violate: results directly follow their calls, and every result
  * has a call.
  */
-export function findChatViolations(elements: readonly WireObject[]): readonly Violation[] {
+function findChatViolations(elements: readonly WireObject[]): readonly Violation[] {
   const found: Violation[] = [];
   let open = new Map<string, number>();
   let called = new Set<string>();
@@ -179,7 +179,7 @@ const isAnswer = ({ type, call_id }: WireObject) =>
 const isReasoning = ({ type }: WireObject) => type === "reasoning";
 
 /** Rules of OpenAI's Responses API that items violate. */
-export function findResponsesViolations(elements: readonly WireObject[]): readonly Violation[] {
+function findResponsesViolations(elements: readonly WireObject[]): readonly Violation[] {
   const found: Violation[] = [];
   const called = new Set<unknown>();
   // A call may be among the items that are only referenced.
@@ -201,7 +201,7 @@ export function findResponsesViolations(elements: readonly WireObject[]): readon
 }
 
 /** Items that have lost the reasoning before them; the provider refuses stored items without it. */
-export function findLostReasoning(
+function findLostReasoning(
   before: readonly WireObject[],
   after: readonly WireObject[],
 ): readonly Violation[] {
@@ -231,10 +231,7 @@ interface RoleRun {
  * Rules of Anthropic's Messages API that the elements violate; `leadMarkers` counts the cache markers outside the
  * messages.
  */
-export function findAnthropicViolations(
-  elements: readonly WireObject[],
-  leadMarkers = 0,
-): readonly Violation[] {
+function findAnthropicViolations(elements: readonly WireObject[], leadMarkers = 0): readonly Violation[] {
   const turns = groupRoleRuns(elements);
   const markers = findMarkers(elements);
   const found: Violation[] = turns.flatMap((turn, place) =>
@@ -255,7 +252,7 @@ export function findAnthropicViolations(
 }
 
 /** The serialized thinking blocks of the latest assistant message. */
-export function serializeLatestThinking(elements: readonly WireObject[]): string {
+function serializeLatestThinking(elements: readonly WireObject[]): string {
   const latest = elements.findLast(({ role }) => role === "assistant");
   return JSON.stringify(latest ? getContentBlocks(latest).filter(isThinking) : []);
 }

@@ -192,7 +192,7 @@ const MAX_SHARE = 0.02;
  * The hits as a delimited block of at most `roomTokens`, without content that the model sees anyway; undefined if
  * nothing is left.
  */
-export async function buildContext(
+async function buildContext(
   { query: words, hits }: MemorySearch,
   call: ThreadCall,
   roomTokens: number,

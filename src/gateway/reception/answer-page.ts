@@ -88,7 +88,7 @@ export function buildGatewayFacts(
 }
 
 /** Liveness check. */
-export function buildHealthPage(): PageReply {
+function buildHealthPage(): PageReply {
   return { json: { status: "ok" } };
 }
 

@@ -349,7 +349,7 @@ async function completePerson(
 }
 
 /** Sends an error in the form of the API that was asked, and reads the rest of the request away. */
-export function refuseClient(
+function refuseClient(
   request: IncomingMessage,
   response: ServerResponse,
   fault: WireFault,
@@ -376,7 +376,7 @@ export function refuseClient(
 const STORE_CODES = ["DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_READ_ONLY"] as const;
 
 /** The fault for an internal error: reveals a remedy, but no internals. */
-export function toFault(error: unknown, upstream = "upstream"): WireFault {
+function toFault(error: unknown, upstream = "upstream"): WireFault {
   if (error instanceof UpstreamError) return toUpstreamFault(error, { name: upstream });
   return STORE_CODES.some((code) => isLonghaulError(error, code))
     ? { status: 503, kind: "unavailable", message: "The gateway cannot use its store; see its log." }

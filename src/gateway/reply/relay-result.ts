@@ -77,13 +77,7 @@ function createEditReporter(
 }
 
 /** Records the id of a call's reply, so that a request can continue from it; undefined if none can. */
-export function createReplyNamer({
-  incoming,
-  services,
-  request,
-  thread,
-  call,
-}: Exchange): NameReply | undefined {
+function createReplyNamer({ incoming, services, request, thread, call }: Exchange): NameReply | undefined {
   const { api, chain } = call.request;
   const { all } = request.fields;
   const { last } = call;

@@ -140,7 +140,7 @@ interface RequestEnd {
  * with the next request. Once a client has sent dozens that begin alike and kept none, further ones are stored as
  * notes.
  */
-export class Reminders {
+class Reminders {
   #vanished: readonly ReminderMark[] = [];
   /** The end of the last request, if it may have been a reminder. */
   #end: RequestEnd | undefined;

@@ -118,7 +118,7 @@ function sendText(
 }
 
 /** A file of the dashboard, ready to be sent. */
-export interface DashboardFile {
+interface DashboardFile {
   readonly mime: string;
   readonly etag: string;
   readonly bytes: Buffer;
@@ -143,7 +143,7 @@ const compress = promisify(gzip);
  * Reads the built dashboard into memory, by path from its root. The build decides their number and size; a path of a
  * request is only looked up, never opened. Undefined if the dashboard is not built.
  */
-export async function readDashboardFiles(): Promise<ReadonlyMap<string, DashboardFile> | undefined> {
+async function readDashboardFiles(): Promise<ReadonlyMap<string, DashboardFile> | undefined> {
   const folder = resolvePackageFile("dist/web/");
   const entries = await readdir(folder, { recursive: true }).catch(() => []);
   const names = entries.map((name) => name.replaceAll("\\", "/")).filter((name) => extname(name) in MIME);
