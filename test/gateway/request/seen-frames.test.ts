@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
 import { cutBody } from "../../../src/gateway/request/cut-body.ts";
 import { type ParsedRequest, parseRequest } from "../../../src/gateway/request/read-request.ts";
-import { RecentBodies, RecentFrames } from "../../../src/gateway/request/recent-bodies.ts";
 import { ReferencedItems } from "../../../src/gateway/request/referenced-items.ts";
+import { SeenBodies, SeenFrames } from "../../../src/gateway/request/seen-bodies.ts";
 import type { MessageInput } from "../../../src/index.ts";
 import type { WireName } from "../../../src/wire/wire.ts";
 import { getWire } from "../../../src/wire/wires.ts";
@@ -26,7 +26,7 @@ const BEFORE = `{"a":${JSON.stringify("x".repeat(200))},"messages":[]`;
 /** Services for reading requests, without any earlier request. */
 function createServices() {
   return {
-    bodies: new RecentBodies(() => 10_000_000),
+    bodies: new SeenBodies(() => 10_000_000),
     items: new ReferencedItems(() => ({ items: 100, itemBytes: 100_000 })),
     config: () => ({ redact: false }) as GatewayConfig,
     stored: (input: MessageInput) => input,
@@ -55,7 +55,7 @@ describe("frames of bodies", () => {
         fc.array(message),
         fc.array(message),
         (before, after, other, old, fresh) => {
-          const frames = new RecentFrames(() => 1_000_000);
+          const frames = new SeenFrames(() => 1_000_000);
           const first = bodyOf(before, old, after);
           frames.keep("owner", cutBody(first, "messages"), "messages");
           for (const end of [after, other]) {
@@ -75,7 +75,7 @@ describe("frames of bodies", () => {
   });
 
   test("do not hide a field that stands before and after the list", () => {
-    const frames = new RecentFrames(() => 1_000_000);
+    const frames = new SeenFrames(() => 1_000_000);
     frames.keep("owner", cutBody(Buffer.from(`${BEFORE}}`), "messages"), "messages");
     const twice = Buffer.from(`${BEFORE},"a":2}`);
     const frame = frames.find("owner", twice);
@@ -84,7 +84,7 @@ describe("frames of bodies", () => {
   });
 
   test.each(["{}}", "{}]", "{} x", "{}", ""])("do not accept a body that ends with %j", (end) => {
-    const frames = new RecentFrames(() => 1_000_000);
+    const frames = new SeenFrames(() => 1_000_000);
     frames.keep("owner", cutBody(Buffer.from(`${BEFORE}}`), "messages"), "messages");
     const bytes = Buffer.from(`${BEFORE.slice(0, -1)}{}]${end}`);
     const frame = frames.find("owner", bytes);
@@ -119,7 +119,7 @@ describe("frames of bodies", () => {
   );
 
   test("stay within their bytes", () => {
-    const frames = new RecentFrames(() => 20_000);
+    const frames = new SeenFrames(() => 20_000);
     for (let index = 0; index < 100; index++) {
       const cut = cutBody(bodyOf({ index, system: "x".repeat(500) }, [], {}), "messages");
       frames.keep("owner", cut, "messages");

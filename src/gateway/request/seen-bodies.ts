@@ -30,18 +30,18 @@ interface KeptBody {
 }
 
 /** A cache of the latest bodies, so that later ones need not be parsed from the beginning. It only affects speed. */
-export class RecentBodies {
+export class SeenBodies {
   readonly #maxBytes: () => number;
   /** By the beginning of their list, newest last. */
   readonly #byHead = new Map<string, KeptBody[]>();
   #sizeBytes = 0;
 
   /** The parts of bodies that many of them share. */
-  readonly frames: RecentFrames;
+  readonly frames: SeenFrames;
 
   constructor(maxBytes: () => number) {
     this.#maxBytes = maxBytes;
-    this.frames = new RecentFrames(() => maxBytes() * FRAMES_SHARE);
+    this.frames = new SeenFrames(() => maxBytes() * FRAMES_SHARE);
   }
 
   get sizeBytes(): number {
@@ -150,7 +150,7 @@ const MAX_FRAME_BYTES = 512 * 1_024;
 const BYTES_PER_FRAME = 4_000;
 
 /** A cache of the latest frames, so that prompt, tools and settings are not read again. It only affects speed. */
-export class RecentFrames {
+export class SeenFrames {
   /** By the beginning of their body; the newest of each list comes first. */
   readonly #byHead: BoundedMap<string, readonly BodyFrame[]>;
 
