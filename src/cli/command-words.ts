@@ -1,7 +1,7 @@
 /** Commands by the wish of a person; the help lists them in this order. */
 export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   Start: ["import", "serve", "mcp", "connect", "disconnect", "service", "status", "top"],
-  "Find and read": ["sessions", "show", "recall", "index", "export", "continue"],
+  "Find and read": ["sessions", "show", "recall", "decisions", "index", "export", "continue"],
   "Remember and forget": ["remember", "memories", "forget"],
   "Context and cost": ["context", "usage", "compact", "revert", "pin", "unpin", "replay"],
   "Run programs": ["task", "worker"],

@@ -71,7 +71,6 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["files", "memories", "rank"],
     ["embed", "retrieval"],
     ["index"],
-    ["careful", "hits"],
   ],
   formats: [
     ["port"],

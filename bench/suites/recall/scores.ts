@@ -2,6 +2,7 @@ import { Random } from "../../random.ts";
 
 /** Scores of one ranking. */
 export interface Score {
+  readonly any1: number;
   readonly any5: number;
   readonly any10: number;
   readonly all5: number;
@@ -13,6 +14,7 @@ export interface Score {
 }
 
 export const MEASURES = [
+  "any1",
   "any5",
   "any10",
   "all5",
@@ -29,6 +31,7 @@ export function scoreOrder(order: readonly number[], gold: readonly number[]): S
   const found = (count: number) => order.slice(0, count).filter((id) => wanted.has(id)).length;
   const [five, ten, fifty] = [found(5), found(10), found(50)];
   return {
+    any1: found(1),
     any5: five > 0 ? 1 : 0,
     any10: ten > 0 ? 1 : 0,
     all5: five === wanted.size ? 1 : 0,

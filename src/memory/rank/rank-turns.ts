@@ -63,20 +63,26 @@ interface ScoredOrder {
   readonly order: readonly number[];
 }
 
-/** The weights for a question: in agents' work those of its kind of answer, or both if it does not tell. */
+/**
+ * The weights for a question: in agents' work those of its kind of answer, or both if it does not tell. Without an edit
+ * among the candidates, work is not told from words; with one that followed the message which the question repeats, it
+ * is what was asked for.
+ */
 function chooseWeights(
   { intent }: Query,
   candidates: readonly TurnCandidate[],
   context: RankContext,
-  { coverage }: FeatureTable,
-): readonly [WeightSet, ...WeightSet[]] {
+  { coverage, edit, requested }: FeatureTable,
+): readonly WeightSet[] {
   const kind = findScopeKind(candidates, context);
   if (kind !== "work") return [kind];
-  if (intent.wants !== "either") return [intent.wants];
+  if (intent.wants === "words") return ["words"];
+  const hasEdits = edit.some((value) => value > 0);
   const isRepeated = candidates.some(
     ({ author }, index) => author === "user" && (coverage[index] as number) >= MIN_REPEATED,
   );
-  return isRepeated ? ["work"] : ["words", "work"];
+  const isWork = intent.wants === "work" || (isRepeated && requested.some((value) => value > 0));
+  return hasEdits && isWork ? ["work"] : ["words", "work"];
 }
 
 function scoreBy(

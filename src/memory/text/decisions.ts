@@ -18,8 +18,8 @@ const ANSWER =
   "(?:fix|solution|approach|answer|plan|right (?:thing|way|place|call)|best (?:way|option|choice))";
 
 /**
- * Signs of a decision. The strengths are log-odds of each sign in sentences after which the work followed them, over
- * other sentences of the same sessions, rounded; a sentence's strength is their sum.
+ * Signs of a decision, with a strength: 3 for words that say that one was made, 2 for a clear form of one, 1 for reasons
+ * and consequences, which are decisions only next to another sign. A sentence's strength is their sum.
  */
 const SIGNS: readonly (readonly [kind: DecisionKind, strength: number, sign: RegExp])[] = [
   [
