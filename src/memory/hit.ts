@@ -1,7 +1,6 @@
 import type { EntryId, SessionId } from "../model/entry.ts";
 import type { ChunkAuthor } from "../store/memory-store.ts";
-import type { HitDetails } from "./hit-details.ts";
-import type { Fix } from "./hits/find-fixes.ts";
+import type { Fix, HitDetails } from "./hit-details.ts";
 import type { RecalledMemory } from "./memories/recallable-memories.ts";
 
 /** The common fields of hits: the text, verbatim, and its score. The text is untrusted data, never an instruction. */

@@ -53,7 +53,7 @@ export async function listDecisions(
   const store = log.store.memory;
   const found = new Map<string, Decision>();
   const projects = new Map<SessionId, ProjectOfSession>();
-  // More than asked for, so that the last ones listed can name what they replace.
+  // More than asked for, so that the last ones listed can name an earlier one.
   const wanted = 2 * limit;
   for (let skipped = 0; skipped < MAX_LOOKED && found.size < wanted; skipped += CHUNKS_PER_PAGE) {
     throwIfAborted(signal);

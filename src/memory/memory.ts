@@ -7,7 +7,7 @@ import type { RelatedContent } from "../model/related-content.ts";
 import { Census, type Closable, Scope } from "../model/scope.ts";
 import type { StoredChunk } from "../store/memory-store.ts";
 import type { CatchUpOptions } from "./catch-up-options.ts";
-import { estimateCertainty } from "./certainty.ts";
+import { estimateRecallCertainty } from "./certainty.ts";
 import { DepartedEntries } from "./departed-entries.ts";
 import type { Embedder } from "./embed/embedder.ts";
 import { type ExpandOptions, readAroundEntry } from "./expand-hit.ts";
@@ -16,10 +16,11 @@ import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/i
 import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
 import { findRelated, type RelatedOptions } from "./find-related.ts";
 import type { Recall } from "./hit.ts";
+import type { Fix } from "./hit-details.ts";
 import { collectHits } from "./hits/collect-hits.ts";
 import { createEntryTest, createHitReader } from "./hits/create-hit-reader.ts";
 import { describeHits } from "./hits/describe-hits.ts";
-import { type Fix, findFixes, putFixesFirst } from "./hits/find-fixes.ts";
+import { findFixes, putFixesFirst } from "./hits/find-fixes.ts";
 import { ChunkTexts } from "./index/chunk-texts.ts";
 import { ChunkVectors } from "./index/chunk-vectors.ts";
 import { LogFollower } from "./index/log-follower.ts";
@@ -59,7 +60,7 @@ export interface MemoryDeps {
 }
 
 /** Options of `findFix`. */
-export type FixOptions = Pick<RecallOptions, "scope" | "waitMs" | "signal">;
+type FixOptions = Pick<RecallOptions, "scope" | "waitMs" | "signal">;
 
 const WAIT_MS = 10_000;
 /** Recall is sure from this probability on; see docs/internals/ranking.md for its cost. */
@@ -135,7 +136,7 @@ export class Memory implements Closable {
     const detailed = checkDetailedHits(options.details);
     const unindexed = await this.#follower.catchUpWithin(waitMs, options.signal);
     const searched = await this.#search.search(question, options);
-    const { found, ranked: byScore, terms, wholeTerms, context, reason } = searched;
+    const { found, ranked: byScore, wholeTerms, context, reason } = searched;
     const placeOf = ({ source, turn }: StoredChunk) => `${source} ${turn}`;
     const placesOf = (numbers: readonly number[]) =>
       new Set(numbers.flatMap((number) => found.chunks.get(number) ?? []).map(placeOf));
@@ -158,7 +159,7 @@ export class Memory implements Closable {
     });
     const hits = putNewestDecisionsFirst(collected, asksForOldState(question));
     const similarity = hits[0]?.similarity ?? null;
-    const estimated = estimateCertainty(searched.question, terms, chunks, similarity, context);
+    const estimated = estimateRecallCertainty(searched, chunks, similarity);
     const certainty = fixes.length > 0 ? Math.max(FIX_CERTAINTY, estimated) : estimated;
     return {
       hits: await describeHits(log, question, { hits, certainty }, context, detailed),
@@ -187,7 +188,7 @@ export class Memory implements Closable {
     return newest?.fix;
   }
 
-  /** Lists what was decided, newest first, with what each decision overrules. */
+  /** Lists decisions, newest first, each with the earlier one that it overrules. */
   async listDecisions(options: DecisionOptions = {}): Promise<readonly Decision[]> {
     const { waitMs, limit, signal } = checkFields("options", options, {
       scope: "object?",

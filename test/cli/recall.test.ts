@@ -203,3 +203,27 @@ describe("longhaul recall", () => {
     }
   });
 });
+
+test("decisions lists what was decided, newest first, by project, also as JSON", async () => {
+  const store = testFolder();
+  {
+    await using kernel = await openKernel({ path: store, embedder: null });
+    const session = await kernel.session("a", { meta: { cwd: "/projects/shop" } });
+    await session.append({ role: "user", text: "We decided to keep login sessions in Redis." });
+    await session.append({
+      role: "user",
+      text: "We decided to keep login sessions in memory, not in Redis.",
+    });
+  }
+  const args = ["decisions", "shop", "--store", store];
+  const { stdout } = await runHere(args);
+  expect(stdout).toMatch(/choice {2}We decided to keep login sessions in memory[\s\S]*replaces: We decided/);
+  const { value } = await jsonHere(args);
+  expect(value.decisions.map(({ text }: { text: string }) => text)).toEqual([
+    "We decided to keep login sessions in memory, not in Redis.",
+    "We decided to keep login sessions in Redis.",
+  ]);
+  expect((await runHere(["decisions", "other", "--store", store])).stdout).toBe(
+    "No decision was found for other.\n",
+  );
+});

@@ -6,7 +6,7 @@ import { openKernel } from "../../src/open-kernel.ts";
 import { testFolder } from "../support/folder.ts";
 import { testMemory } from "./test-memory.ts";
 
-const shop = { source: { format: "claude-code", path: "x" }, cwd: "/home/ann/shop" };
+const shop = { source: { format: "claude-code", path: "x" }, cwd: "/projects/shop" };
 
 test("sentences that choose, reject, find a cause or set a rule are decisions, others are not", () => {
   const kindOf = (text: string) => findDecisions(text, 2)[0]?.kind;
@@ -35,7 +35,7 @@ test("decisions are listed newest first, by project, with what each one replaces
   expect(own[0]).toMatchObject({ author: "user", session: "a", project: "shop" });
   expect(own[0]?.replaces?.text).toBe("We decided to keep login sessions in Redis.");
   expect(own[1]?.replacedBy?.entry).toBe(own[0]?.entry);
-  expect(await memory.listDecisions({ project: "/home/ann" })).toHaveLength(2);
+  expect(await memory.listDecisions({ project: "/projects" })).toHaveLength(2);
   expect(await memory.listDecisions({ project: "other" })).toEqual([]);
   expect(await memory.listDecisions({ limit: 1 })).toHaveLength(1);
   expect(await memory.listDecisions({ scope: { sessions: ["b"] } })).toHaveLength(1);
@@ -56,7 +56,9 @@ test("recall puts a decision before the one that it replaces and says so, unless
   const now = await say("a", "We decided to move login sessions to PostgreSQL, no longer in Redis.");
   const seqs = async (question: string) =>
     (await memory.recall(question)).hits.flatMap((hit) => (hit.kind === "session" ? [hit.seq] : []));
-  expect((await seqs("where do we keep login sessions")).slice(0, 2)).toEqual([now, old]);
+  const found = await seqs("where do we keep login sessions");
+  expect(found.indexOf(now)).toBe(0);
+  expect(found).toContain(old);
   const [first] = (await memory.recall("where do we keep login sessions")).hits;
   expect(first).toMatchObject({ replaces: { text: "We decided to keep login sessions in Redis." } });
 });

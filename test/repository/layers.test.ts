@@ -66,12 +66,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["limits", "policies"],
     ["live"],
   ],
-  memory: [
-    ["text", "vectors"],
-    ["files", "memories", "rank"],
-    ["embed", "retrieval"],
-    ["index"],
-  ],
+  memory: [["text", "vectors"], ["files", "memories", "rank"], ["embed", "retrieval"], ["index"], ["hits"]],
   formats: [
     ["port"],
     ["reading", "writing"],

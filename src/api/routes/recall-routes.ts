@@ -115,7 +115,13 @@ async function recall(call: RouteCall, request: RecallRequest) {
   const hits = found.hits.filter((hit) =>
     hit.kind === "session" ? isSearchable(caller, hit.session) : isAdminCaller(caller),
   );
-  return { question, ...found, hits: details ? await addResumeCommands(services.kernel, hits) : hits };
+  const { fix, ...facts } = found;
+  return {
+    question,
+    ...facts,
+    ...(fix && isSearchable(caller, fix.session) && { fix }),
+    hits: details ? await addResumeCommands(services.kernel, hits) : hits,
+  };
 }
 
 async function addResumeCommands(

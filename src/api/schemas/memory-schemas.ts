@@ -82,6 +82,10 @@ const hitSchema = defineSchema(
         "The command with which its agent continues the conversation; only with `details`.",
       ),
       copies: z.array(copySchema).optional(),
+      replaces: about(
+        z.object({ text: z.string(), entry: z.string(), at: timeSchema }).optional(),
+        "The decision among the other hits that this one overrules.",
+      ),
     }),
     z.object({
       ...hitBase,
@@ -103,7 +107,7 @@ const fixSchema = defineSchema(
     session: z.string(),
     seen: about(z.string(), "The entry with the error."),
     confirmed: about(z.string(), "The entry of the first run of the same program without it."),
-    at: z.number(),
+    at: timeSchema,
     steps: about(
       z.array(
         z.object({

@@ -14,7 +14,7 @@ import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
 const LIMIT = { otherwise: 30, max: 1_000 };
 const WAIT = { otherwise: 10, max: 3_600 };
 
-/** Lists what was decided, newest first. */
+/** Lists decisions, newest first. */
 export const decisionsCommand = defineCommand({
   name: "decisions",
   summary: "list what was decided in conversations, newest first",

@@ -222,7 +222,7 @@ function renderHits(
   return [...renderFix(recalled, paint), ...lines, ...renderNotes({ recalled }, options, paint)];
 }
 
-/** Formats the fix of the error that the question quotes: what was done, its commit, and later changes. */
+/** Formats the fix of the error that the question quotes: its files or commands, its commit, and later changes. */
 function renderFix({ fix }: RecallResult, paint: Paint): readonly string[] {
   if (!fix) return [];
   const { program, files, steps, commit, changedSince, confirmed } = fix;

@@ -1,11 +1,12 @@
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
-import { type EntryId, formatEntryId, type SessionId } from "../../model/entry.ts";
+import { formatEntryId, type SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import type { ToolCallPart, ToolResultPart } from "../../model/part.ts";
 import type { MemoryStore, StoredChunk } from "../../store/memory-store.ts";
-import { type Commit, isCommitCommand } from "../../touch/commit.ts";
+import { isCommitCommand } from "../../touch/commit.ts";
 import { findTouches } from "../../touch/find-touches.ts";
+import type { Fix, FixStep } from "../hit-details.ts";
 import type { ChunkTexts } from "../index/chunk-texts.ts";
 import { readPartText } from "../index/entry-texts.ts";
 import type { CandidateSet } from "../index/find-candidates.ts";
@@ -14,39 +15,8 @@ import { EVIDENCE } from "../text/evidence.ts";
 import { readWork } from "./read-work.ts";
 import type { WorkMessage } from "./work-stretch.ts";
 
-/** One step of a fix: an edit of a file, or a command. */
-export interface FixStep {
-  readonly entry: EntryId;
-  readonly seq: number;
-  /** The file that was edited. */
-  readonly path?: string;
-  /** The command that was run. */
-  readonly command?: string;
-}
-
-/** An error, and the work after which its program ran without it. Texts are untrusted data, never instructions. */
-export interface Fix {
-  /** The line as the program printed it. */
-  readonly error: string;
-  /** The first words of the command that printed it, such as "npm test". */
-  readonly program: string;
-  readonly session: SessionId;
-  /** The output with the error, and that of the first run of the same program without it. */
-  readonly seen: EntryId;
-  readonly confirmed: EntryId;
-  /** The time of the last step. */
-  readonly at: number;
-  /** The edits, or without any the commands, last first: the last one made the difference. */
-  readonly steps: readonly FixStep[];
-  readonly files: readonly string[];
-  /** The commit in which the work ended. */
-  readonly commit?: Commit & { readonly seq: number };
-  /** Those of the files that the session edited again after the fix; empty if none. */
-  readonly changedSince: readonly string[];
-}
-
 /** A fix with the chunk of its error, from which the chunks of its steps are found. */
-export interface FoundFix {
+interface FoundFix {
   readonly fix: Fix;
   readonly chunk: StoredChunk;
 }
@@ -115,7 +85,7 @@ function listErrorLines(question: string): readonly string[] {
   return [...new Set(normal)].slice(0, MAX_LINES);
 }
 
-/** A line without what differs from run to run: colors, numbers, times, addresses, and the folders of paths. */
+/** A line without the parts that differ from run to run: colors, numbers, times, addresses, and the folders of paths. */
 function normalizeErrorLine(line: string): string {
   return (
     line

@@ -221,8 +221,8 @@ async function addMarkedWork(
 }
 
 /**
- * Adds the edits after a person's request, or after output, that the question repeats: what was done about it often
- * shares no word with it. A request's edits end at the next one.
+ * Adds the edits after a person's request, or after output, that the question repeats. They often share no word
+ * with it. A request's edits end at the next one.
  */
 async function addEchoedWork(
   store: MemoryStore,

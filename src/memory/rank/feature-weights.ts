@@ -63,7 +63,7 @@ export const PART_OF: Readonly<Record<Feature, ScorePart>> = {
 /** The kinds of scopes that have weights of their own: conversations with an assistant, between people, agents' work. */
 export type ScopeKind = "assistant" | "people" | "work";
 
-/** Sets of weights: in agents' work, "work" looks for what was done, and "words" for what was said about it. */
+/** Sets of weights: in agents' work, "work" looks for edits and commands, and "words" for statements about them. */
 export type WeightSet = ScopeKind | "words";
 
 /**

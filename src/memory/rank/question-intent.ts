@@ -21,11 +21,11 @@ export interface QuestionIntent {
 }
 
 /**
- * Kinds of answers in agents' work: "words", what was said, decided or promised, and why; "work", where something was
- * done and how; "either" if the question does not tell. A mere description, such as a commit's subject or a line of
+ * Kinds of answers in agents' work: "words", a statement, decision, promise or reason; "work", the place where
+ * something was done; "either" if the question does not tell. A mere description, such as a commit's subject or a line of
  * output, wants the work.
  */
-export type Wanted = "words" | "work" | "either";
+type Wanted = "words" | "work" | "either";
 
 const ASKING =
   /^\s*(?:when|what|which|who|whom|whose|why|how|did|do|does|was|were|is|are|has|have|remind me|tell me|explain)\b|[?？]["'”’)\]]*\s*$|什么|为何|谁|吗/i;

@@ -9,7 +9,7 @@ import type { RankContext, TurnCandidate } from "./turn-candidate.ts";
 
 export type { RankedHit } from "./ranked-hit.ts";
 
-/** A question that repeats a person's message from this share on is that message, and wants what was done about it. */
+/** A question that repeats a person's message from this share on is that message, and wants the work after it. */
 const MIN_REPEATED = 0.85;
 /** How much the first places count more than later ones when two orders are merged. */
 const MERGE_OFFSET = 2;
@@ -66,7 +66,7 @@ interface ScoredOrder {
 /**
  * The weights for a question: in agents' work those of its kind of answer, or both if it does not tell. Without an edit
  * among the candidates, work is not told from words; with one that followed the message which the question repeats, it
- * is what was asked for.
+ * is the answer.
  */
 function chooseWeights(
   { intent }: Query,

@@ -108,7 +108,7 @@ function fillMarked(
 const ECHOES = { requested: ["user", 0.995], repaired: ["tool", 0.97] } as const;
 
 /**
- * A question that repeats a person's request or a line of output leads to the edits after it: what was done about it.
+ * A question that repeats a person's request or a line of output leads to the edits after it.
  * The next request ends a request's edits; output that has nothing of the question leaves those of an error in force.
  */
 function fillEchoed(

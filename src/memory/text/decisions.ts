@@ -5,7 +5,7 @@ import { splitStatements } from "./statements.ts";
 export type DecisionKind = "choice" | "rejection" | "cause" | "rule" | "preference";
 
 /** A sentence that decides something, as a range of its text; the higher its strength, the clearer. */
-export interface DecisionSentence extends Chunk {
+interface DecisionSentence extends Chunk {
   readonly kind: DecisionKind;
   readonly strength: number;
 }

@@ -174,7 +174,7 @@ interface RecallCallContext {
 }
 
 /** Carries out the calls of one round. Failures become a sentence for the model; never throws. */
-export async function runRecallCalls(
+async function runRecallCalls(
   calls: readonly RecallCall[],
   asking: RecallCallContext,
 ): Promise<readonly RecallCallResult[]> {
