@@ -72,3 +72,11 @@ export function meanWithInterval(
 export function average(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
+
+/** The share of pairs of a true and a false case in which the true one has the higher value; 0.5 without any pair. */
+export function computeCurveArea(cases: readonly (readonly [value: number, isTrue: boolean])[]): number {
+  const [yes, no] = [cases.filter(([, isTrue]) => isTrue), cases.filter(([, isTrue]) => !isTrue)];
+  if (yes.length === 0 || no.length === 0) return 0.5;
+  const won = yes.map(([high]) => average(no.map(([low]) => (high > low ? 1 : high === low ? 0.5 : 0))));
+  return average(won);
+}
