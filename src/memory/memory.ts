@@ -63,7 +63,7 @@ export interface MemoryDeps {
 type FixOptions = Pick<RecallOptions, "scope" | "waitMs" | "signal">;
 
 const WAIT_MS = 10_000;
-/** Recall is sure from this probability on; see docs/internals/ranking.md for its cost. */
+/** Recall is sure from this probability on; see docs/internals/search.md for its cost. */
 const MIN_CERTAINTY = 0.4;
 /** The line of an error in the log, and work after which it was gone, need no estimate. */
 const FIX_CERTAINTY = 0.9;

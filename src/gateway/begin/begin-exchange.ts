@@ -96,7 +96,8 @@ async function beginCall(
     // ChatGPT's back-end may check the instructions, so they stay unchanged.
     const isFixed = target.upstream.name === CHATGPT;
     const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
-    const callRequest = offerTools(remembering, request, services.config(), thread);
+    const facts = services.kernel.modelFacts(remembering.frame.model);
+    const callRequest = offerTools(remembering, request, services.config(), thread, facts);
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
     if (principal.token !== undefined) incoming.onStored(await countNewBytes(thread, callRequest));
     const span = startSpan(incoming, services, target);

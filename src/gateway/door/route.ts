@@ -28,6 +28,8 @@ export type Route =
   | { readonly type: "pass"; readonly api: WireName; readonly path: string }
   /** The endpoint of the Model Context Protocol. */
   | { readonly type: "mcp" }
+  /** A hook that an agent calls over HTTP. */
+  | { readonly type: "hooks"; readonly client: string }
   /** `rest` holds the segments after the page's own. */
   | { readonly type: "page"; readonly name: PageName; readonly rest: readonly string[] }
   /**
@@ -146,12 +148,18 @@ const NOT_DASHBOARD = [
   "v1beta",
   "api",
   "mcp",
+  "hooks",
   "metrics",
   "healthz",
   "readyz",
   "openapi.json",
   "assets",
 ];
+
+/** True for the routes of the API by which people sign in; they need no token and get no rights. */
+export function isSignIn(route: Route): boolean {
+  return route.type === "page" && route.name === "v1" && route.rest[0] === "sign-in";
+}
 
 /**
  * The dashboard for a path that nothing else answers, so that a link to one of its pages can be opened. Only for
@@ -173,6 +181,8 @@ function findPage(method: string, path: string): Route | undefined {
     return { type: "page", name: page.name, rest: [] };
   }
   const [, api, segment, ...rest] = path.split("/");
+  if (api === "hooks" && segment !== undefined && rest.length === 0)
+    return method === "POST" ? { type: "hooks", client: segment } : { type: "unknown", allow: ["POST"] };
   if (api === "assets" && segment !== undefined)
     return READ_METHODS.includes(method)
       ? { type: "page", name: "asset", rest: [segment, ...rest] }

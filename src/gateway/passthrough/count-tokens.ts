@@ -1,3 +1,4 @@
+import type { ModelFacts } from "../../window-entry.ts";
 import { getWire } from "../../wire/wires.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import { CHATGPT } from "../config/well-known-upstreams.ts";
@@ -8,6 +9,7 @@ import { buildPlainPieces } from "../outgoing/plain-pieces.ts";
 import { isExtension, repeatSentPieces } from "../outgoing/sent-pieces.ts";
 import { countBytes } from "../outgoing/splice-body.ts";
 import { canOfferTools } from "../recall/can-offer-tools.ts";
+import { isBeginning } from "../recall/offer-tools.ts";
 import { appendMemories, readPersonMemories } from "../recall/pinned-memories.ts";
 import { getRecallSettings } from "../recall/recall-settings.ts";
 import { encodeRecallTools } from "../recall/recall-tools.ts";
@@ -114,9 +116,10 @@ function addCountedAdditions(
   memories: string | undefined,
   config: GatewayConfig,
   known: SentAdditions | undefined,
+  facts: ModelFacts,
 ): BodyChanges {
   const { api, messages } = request;
-  const { hasMemories, hasTools } = known ?? predictAdditions(request, config);
+  const { hasMemories, hasTools } = known ?? predictAdditions(request, config, facts);
   const remembering =
     hasMemories && memories !== undefined ? appendMemories(api.name, messages, changes, memories) : changes;
   if (!hasTools) return remembering;
@@ -124,11 +127,12 @@ function addCountedAdditions(
   return { ...remembering, appended };
 }
 
-function predictAdditions(request: ParsedRequest, config: GatewayConfig): SentAdditions {
+function predictAdditions(request: ParsedRequest, config: GatewayConfig, facts: ModelFacts): SentAdditions {
   const { lead, toolNames } = request.facts;
   if (lead === "" && toolNames.length === 0) return { hasMemories: false, hasTools: false, isControl: false };
-  const { tools } = getRecallSettings(config, request.api.name, "main");
-  return { hasMemories: true, hasTools: tools === "always" && canOfferTools(request), isControl: false };
+  const { offer } = getRecallSettings(config, request.api.name, "main", facts);
+  const isOffered = offer === "always" || (offer === "start" && toolNames.length > 0 && isBeginning(request));
+  return { hasMemories: true, hasTools: isOffered && canOfferTools(request), isControl: false };
 }
 
 /** A body to be counted. */
@@ -146,7 +150,7 @@ interface CountedBody {
  */
 function buildCountedBody(
   { route, body, principal }: Incoming,
-  { bodies, stored, config }: Pick<Services, "bodies" | "stored" | "config">,
+  { bodies, stored, config, kernel }: Pick<Services, "bodies" | "stored" | "config" | "kernel">,
   { upstream, model, clientModel }: Target,
   { isEdited, memories }: { readonly isEdited: boolean; readonly memories: string | undefined },
 ): CountedBody {
@@ -178,7 +182,7 @@ function buildCountedBody(
       fields: parseRequestFields(api, cut),
       facts: readBodyFacts(api, messages),
     };
-    const whole = addCountedAdditions(changes, request, memories, config(), known);
+    const whole = addCountedAdditions(changes, request, memories, config(), known, kernel.modelFacts(model));
     return { sent: buildOutgoingBody({ cut }, whole), isManaged, isControl: known?.isControl === true };
   } catch (error) {
     // The upstream will report the problem.

@@ -24,7 +24,7 @@ import type { Trace } from "../observe/trace.ts";
 import type { LazyApi } from "../pages/lazy-api.ts";
 import { forwardRequest } from "../passthrough/forward-request.ts";
 import { answerApi, toApiTrace } from "./answer-api.ts";
-import { answerMcp, type McpMount } from "./answer-mcp.ts";
+import { answerMcp, type HookMount, type McpMount } from "./answer-mcp.ts";
 import { answerPage } from "./answer-page.ts";
 import { refuseClient, toFault } from "./refuse-client.ts";
 
@@ -39,6 +39,7 @@ interface ReceptionDeps {
   readonly sharedStates: SharedStates;
   readonly personLimits: PersonLimits;
   readonly mcp?: McpMount | undefined;
+  readonly hooks?: HookMount | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -174,8 +175,15 @@ export class Reception {
         : this.#page(request, response, admission));
       return;
     }
-    if (route.type === "mcp") {
-      await this.#mcp(request, response, admission);
+    if (route.type === "mcp" || route.type === "hooks") {
+      const { hooks } = this.#deps;
+      const mount: Pick<McpMount, "handle"> | undefined =
+        route.type === "mcp"
+          ? this.#deps.mcp
+          : hooks && {
+              handle: (...[ask, reply, call]) => hooks.handle(ask, reply, { ...call, client: route.client }),
+            };
+      await this.#mounted(request, response, admission, mount);
       return;
     }
     const trace: Trace = { id: randomUUID(), startedMs, api: route.api, principal: admission.principal.id };
@@ -288,8 +296,13 @@ export class Reception {
     refuseClient(request, response, { status: 404, kind: "not_found", message });
   }
 
-  async #mcp(request: IncomingMessage, response: ServerResponse, admission: AdmittedRequest): Promise<void> {
-    const { mcp, formerPeople, services } = this.#deps;
+  async #mounted(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admission: AdmittedRequest,
+    mcp: Pick<McpMount, "handle"> | undefined,
+  ): Promise<void> {
+    const { formerPeople, services } = this.#deps;
     const controller = new AbortController();
     this.#controllers.add(controller);
     const { limits } = services.config();

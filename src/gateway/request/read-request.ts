@@ -175,7 +175,7 @@ class BodyParse {
     this.reading = {
       api,
       stored,
-      isRedacting: () => config().redact,
+      isRedacting: () => config().redact === true,
       ...(prepareStored && { prepareStored }),
     };
     this.findLike = (bytes, from) => {
