@@ -45,7 +45,6 @@ const FOR_TESTS = [
   "gateway/observe/spans.ts parseTraceParent",
   "gateway/reply/relay/upstream-refusal.ts findFirstFailure",
   "gateway/reply/rounds/call-rounds.ts ROUND_FORMATS",
-  "gateway/reply/rounds/call-rounds.ts runRecallCalls",
   "gateway/reply/rounds/call-rounds.ts trimRecallResults",
   "gateway/request/lift.ts findLargeValues",
   "gateway/request/seen-bodies.ts SeenFrames",
