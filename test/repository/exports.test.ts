@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { listExports, readSources, type SourceFile } from "./source-graph.ts";
+import { listEntries, listExports, readSources, type SourceFile } from "./source-graph.ts";
 
 /** Folders outside `src` whose files may use it. */
 const OUTSIDE = ["test", "bench", "clients", "demo", "examples", "training", "web"];
@@ -129,7 +128,7 @@ const FOR_TESTS = [
 const sources = readSources("src");
 const inSource = collectUses(sources);
 const outside = collectUses(OUTSIDE.flatMap(readSources));
-const entries = readEntries();
+const entries = listEntries();
 
 /** The names that files import from each module; "all" for a module that is taken as a whole. */
 function collectUses(files: readonly SourceFile[]): ReadonlyMap<string, ReadonlySet<string> | "all"> {
@@ -139,14 +138,6 @@ function collectUses(files: readonly SourceFile[]): ReadonlyMap<string, Readonly
     uses.set(to, known === "all" || !names ? "all" : new Set([...known, ...names]));
   }
   return uses;
-}
-
-/** The modules that the package exports. */
-function readEntries(): readonly string[] {
-  const { exports } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return Object.values(exports as Record<string, { default?: string }>).flatMap(({ default: path }) =>
-    path === undefined ? [] : [path.replace("./dist/", "src/").replace(/\.js$/, ".ts")],
-  );
 }
 
 function isUsed(uses: ReturnType<typeof collectUses>, path: string, name: string): boolean {
