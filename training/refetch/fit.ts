@@ -3,7 +3,7 @@ import { loadConversation } from "../../src/conversation/load-conversation.ts";
 import { importSources } from "../../src/formats/index.ts";
 import { type Kernel, openKernel, type SessionId } from "../../src/index.ts";
 import { ReferenceReader } from "../../src/window/replay/reference-reader.ts";
-import { REFETCH_TABLE, type RefetchTable } from "../../src/window/replay/refetch-table.ts";
+import { REFETCH_TABLE, type RefetchTable } from "../../src/window/replay/refetch-estimate.ts";
 import { type FactKind, getFactKind, SeenFacts } from "../../src/window/replay/seen-facts.ts";
 import { countProtocolTokens, type RecordedMessage } from "../../src/window-entry.ts";
 

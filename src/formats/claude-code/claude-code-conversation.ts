@@ -1,25 +1,35 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
-import type { Json } from "../../index.ts";
-import { toArray, toText } from "../../wire/fields.ts";
-import type { Item } from "../port/item.ts";
+import type { Json, PartInput } from "../../index.ts";
+import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
+import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { splitLeftovers } from "../content/leftovers.ts";
+import type { ForeignEdit, Item, Span } from "../port/item.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { buildAssistantRecords, buildGroupId } from "./assistant-records.ts";
 import {
-  type Boundary,
-  buildCompactionRecord,
-  buildReplacementRecords,
-  toBoundary,
-} from "./claude-code-compaction.ts";
-import { getLineTime, getMessageId, getRecordId, type LineKind } from "./claude-code-lines.ts";
+  getLineTime,
+  getMessageId,
+  getRecordId,
+  getToolResults,
+  type LineKind,
+} from "./claude-code-lines.ts";
 import { ClaudeCodePlaces } from "./claude-code-places.ts";
 import type { KnownContents } from "./known-contents.ts";
-import { type BareRecord, buildRawRecord } from "./line-records.ts";
+import {
+  type BareRecord,
+  buildMessageRecord,
+  buildRawRecord,
+  FORMAT,
+  getKnownFields,
+} from "./line-records.ts";
 import { MessageCalls } from "./message-calls.ts";
 import { OWN_FIELD, parseOwnFields } from "./own-fields.ts";
 import { extractCommandOutput, fingerprintProgress, isInResult } from "./progress-lines.ts";
 import type { RepeatedFields } from "./repeated-fields.ts";
-import { buildUserRecords } from "./user-records.ts";
+
+/** Claude Code's replacement for cleared tool results. */
+const CLEARED = "[Old tool result content cleared]";
 
 /** State that the conversations of one source share. */
 export interface SharedState {
@@ -226,4 +236,135 @@ export class ClaudeCodeConversation {
 function getUuids(record: JsonObject): readonly string[] {
   const uuid = toText(record.uuid);
   return uuid === undefined ? [] : [uuid];
+}
+
+/** Facts about a line that depend on other lines. */
+interface UserLineFacts {
+  /** Parent of the line, if it branches off. */
+  readonly branch?: Json;
+  /** Content of the tool result that the message does not have. */
+  readonly rest?: Json;
+  /** Id of the line with the call that this line answers. */
+  readonly caller?: string;
+}
+
+/** Builds the records of a user line: its message, then raw records for content too large for the message's meta. */
+function buildUserRecords(
+  line: LineRecord,
+  facts: RepeatedFields,
+  { branch, rest: left, caller }: UserLineFacts,
+): readonly BareRecord[] {
+  const { record } = line;
+  const id = getRecordId(line);
+  const message = toObject(record.message) ?? {};
+  const { parts, extras } = decodeAnthropicBlocks(message.content, FORMAT);
+  const { sourceToolAssistantUUID: named, ...rest } =
+    facts.getDifferingFields(record, getKnownFields(record)) ?? {};
+  const more = omitFields(message, ["role", "content"]);
+  const uuid = toText(record.uuid);
+  const { small, large } = splitLeftovers({
+    ...rest,
+    ...(named !== undefined && named !== caller && { sourceToolAssistantUUID: named }),
+    ...(more && { message: more }),
+    ...(left !== undefined && { toolUseResult: left }),
+  });
+  const fields = {
+    ...small,
+    ...(uuid !== undefined && { uuid }),
+    ...(branch !== undefined && { parentUuid: branch }),
+    ...(extras && { extras }),
+  };
+  const isTool = parts.length > 0 && getToolResults(record).length === parts.length;
+  const at = toTime(record.timestamp);
+  const raws = Object.entries(large ?? {}).map(([field, value]) =>
+    buildRawRecord(`${id}:${field}`, at, { of: id, [field]: value }),
+  );
+  return [buildMessageRecord(record, id, { role: isTool ? "tool" : "user", parts, fields }), ...raws];
+}
+
+/** A compaction whose summary has not been read yet. */
+interface Boundary {
+  /** Spans that leave the window. */
+  readonly spans: readonly Span[];
+  readonly reason: string;
+  readonly tokensBefore?: number;
+}
+
+/** Reads a boundary: everything so far leaves, except a preserved segment at the end if the boundary names one. */
+function toBoundary(record: JsonObject, places: ClaudeCodePlaces): Boundary {
+  const details = toObject(record.compactMetadata) ?? {};
+  const trigger = toText(details.trigger);
+  const kept = toObject(details.preservedSegment);
+  const through = (kept && places.findRecordBefore(kept.headUuid)) ?? places.last;
+  return {
+    spans: through === undefined ? [] : [{ through }],
+    reason: trigger === undefined ? "compaction" : `compaction (${trigger})`,
+    ...dropUndefined({ tokensBefore: toNumber(details.preTokens) }),
+  };
+}
+
+/**
+ * Builds the overlay of a compaction. The summary is the one that our writer kept in its own field, else the line's
+ * message.
+ */
+function buildCompactionRecord(id: string, record: JsonObject, boundary: Boundary): BareRecord | undefined {
+  const { spans, ...reason } = boundary;
+  if (spans.length === 0) return undefined;
+  const summary = parseOwnFields(record[OWN_FIELD])?.summary ?? { record: id };
+  return buildOverlay(`${id}:compaction`, record, { type: "summarize", spans, ...summary }, reason);
+}
+
+/** Builds overlays from a line that replaces or clears tool results. */
+function buildReplacementRecords(id: string, record: JsonObject): readonly BareRecord[] {
+  if (record.type === "content-replacement") {
+    return toArray(record.replacements).flatMap((one) => {
+      const { toolUseId, replacement } = toObject(one) ?? {};
+      if (typeof toolUseId !== "string") return [];
+      return [
+        buildReplacement(
+          id,
+          record,
+          toolUseId,
+          decodeAnthropicBlocks(replacement, FORMAT).parts,
+          "content replaced",
+        ),
+      ];
+    });
+  }
+  const details = toObject(record.microcompactMetadata);
+  if (record.subtype !== "microcompact_boundary" || !details) return [];
+  const before = toNumber(details.preTokens);
+  const saved = toNumber(details.tokensSaved);
+  const tokens = dropUndefined({
+    tokensBefore: before,
+    tokensAfter: before === undefined || saved === undefined ? undefined : before - saved,
+  });
+  const calls = toArray(details.compactedToolIds).filter((call) => typeof call === "string");
+  return calls.map((call, index) => {
+    const parts = [{ type: "text", text: CLEARED } as const];
+    // The savings of all calls are reported once.
+    return buildReplacement(id, record, call, parts, "microcompaction", index === 0 ? tokens : {});
+  });
+}
+
+function buildReplacement(
+  id: string,
+  record: JsonObject,
+  callId: string,
+  parts: readonly PartInput[],
+  reason: string,
+  tokens: { readonly tokensBefore?: number; readonly tokensAfter?: number } = {},
+): BareRecord {
+  const edit: ForeignEdit = { type: "replace", target: { callId }, parts };
+  return buildOverlay(`${id}:${callId}`, record, edit, { reason, ...tokens });
+}
+
+function buildOverlay(
+  id: string,
+  record: JsonObject,
+  edit: ForeignEdit,
+  reason: { readonly reason: string; readonly tokensBefore?: number; readonly tokensAfter?: number },
+): BareRecord {
+  const at = dropUndefined({ at: toTime(record.timestamp) });
+  return { id, ...at, body: { kind: "overlay", edit, ...reason } };
 }

@@ -1,17 +1,17 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Json } from "../../index.ts";
-import { toArray, toObject, toText } from "../../wire/fields.ts";
+import { toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { Item, RecordItem } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { SharedState } from "./claude-code-conversation.ts";
+import { getToolResults } from "./claude-code-lines.ts";
 import { KnownContents } from "./known-contents.ts";
-import { Lanes } from "./lanes.ts";
+import { Lane } from "./lane.ts";
 import { type Fields, FORMAT } from "./line-records.ts";
 import { toPlainId } from "./plain-id.ts";
 import { type AgentMessage, extractAgentMessage, hasOnlyText } from "./progress-lines.ts";
 import { RepeatedFields } from "./repeated-fields.ts";
-import { TitleChoice } from "./title-choice.ts";
 
 /** Fields that most lines repeat. */
 const REPEATED_FIELDS = [
@@ -33,6 +33,18 @@ const MAX_SIDECHAIN_LINES = 10_000;
 const SAVED_SIDECHAIN_LINES = 50;
 const MAX_REPORTED = 64;
 const MAX_UNTIMED = 1_000;
+
+/** Sources of titles with their ranks; a title chosen by a person wins. */
+const RANKS: Readonly<Record<string, { readonly rank: number; readonly field: string }>> = {
+  summary: { rank: 1, field: "summary" },
+  "ai-title": { rank: 2, field: "aiTitle" },
+  "custom-title": { rank: 3, field: "customTitle" },
+};
+
+/** Maximum sub-agents that are tracked at once. */
+const MAX_AGENTS = 32;
+/** A sub-agent that was silent for this many lines adds nothing more to its last message. */
+const MAX_SILENT_LINES = 300;
 
 /** The conversation that a file holds. */
 export interface DecodedFile {
@@ -191,4 +203,111 @@ function isTimed(item: Item): item is RecordItem {
 
 function toChildName(agentId: string): string {
   return `agent-${toPlainId(agentId)}`;
+}
+
+/** Chooses the title of a conversation among those in its lines. */
+class TitleChoice {
+  #rank: number;
+
+  constructor(state: unknown) {
+    this.#rank = toNumber(state) ?? 0;
+  }
+
+  /** Returns the title in a line, unless a better one is known. Summaries of other conversations are ignored. */
+  chooseTitle(record: JsonObject, isOwn: (uuid: string) => boolean): string | undefined {
+    const kind =
+      typeof record.type === "string" && Object.hasOwn(RANKS, record.type) ? RANKS[record.type] : undefined;
+    const title = kind && toText(record[kind.field]);
+    if (!kind || title === undefined || kind.rank < this.#rank) return undefined;
+    if (record.type === "summary" && !isOwn(toText(record.leafUuid) ?? "")) return undefined;
+    this.#rank = kind.rank;
+    return title;
+  }
+
+  toJSON(): Json {
+    return this.#rank;
+  }
+}
+
+interface Agent {
+  /** Number of the last line that concerned the sub-agent. */
+  line: number;
+  /** The call that started the sub-agent. */
+  readonly callId: string | undefined;
+}
+
+/** The conversations of a file: its own, named "", and those of active sub-agents. */
+class Lanes {
+  readonly #shared: SharedState;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #agents = new Map<string, Agent>();
+
+  constructor(shared: SharedState, state: JsonObject) {
+    this.#shared = shared;
+    for (const [child, lane] of Object.entries(toObject(state.lanes) ?? {}))
+      this.#lanes.set(child, new Lane(shared, child === "" ? undefined : child, lane as Json));
+    for (const [child, line, callId] of toArray(state.agents) as [string, number, string | null][])
+      this.#agents.set(child, { line, callId: callId ?? undefined });
+  }
+
+  get heldBytes(): number {
+    let bytes = 0;
+    for (const lane of this.#lanes.values()) bytes += lane.heldBytes;
+    return bytes;
+  }
+
+  /** Tells whether a line with this id was read in the file's own conversation. */
+  has(uuid: string): boolean {
+    return this.#lanes.get("")?.has(uuid) ?? false;
+  }
+
+  /** Returns the lane of a conversation, opening it if necessary, and notes that `line` concerns it. */
+  get(child: string, line: number, callId?: string): Lane {
+    const agent = this.#agents.get(child);
+    if (agent) agent.line = line;
+    return this.#lanes.get(child) ?? this.#open(child, line, callId);
+  }
+
+  /** Retires sub-agents whose call the line answers, or that have been silent for long, and emits their held lines. */
+  retireAgents({ record, line }: LineRecord): void {
+    if (this.#agents.size === 0) return;
+    const answered =
+      record.isSidechain === true ? [] : getToolResults(record).map(({ tool_use_id: id }) => id);
+    for (const [child, agent] of this.#agents) {
+      const isAnswered = agent.callId !== undefined && answered.includes(agent.callId);
+      if (isAnswered || line - agent.line > MAX_SILENT_LINES) this.#retire(child);
+    }
+  }
+
+  /** Emits all held lines. */
+  flush(isGrowing: boolean): void {
+    for (const lane of this.#lanes.values()) lane.flush(isGrowing);
+  }
+
+  toJSON(): { readonly [field: string]: Json } {
+    return {
+      lanes: Object.fromEntries([...this.#lanes].map(([child, lane]) => [child, lane.toJSON()])),
+      agents: [...this.#agents].map(([child, { line, callId = null }]) => [child, line, callId]),
+    };
+  }
+
+  #open(child: string, line: number, callId: string | undefined): Lane {
+    const lane = new Lane(this.#shared, child === "" ? undefined : child);
+    if (child !== "") {
+      for (const oldest of this.#agents.keys()) {
+        if (this.#agents.size < MAX_AGENTS) break;
+        this.#retire(oldest);
+      }
+      this.#agents.set(child, { line, callId });
+      if (callId !== undefined) this.#shared.emit({ type: "session", child, meta: { callId } });
+    }
+    this.#lanes.set(child, lane);
+    return lane;
+  }
+
+  #retire(child: string): void {
+    this.#lanes.get(child)?.flush();
+    this.#lanes.delete(child);
+    this.#agents.delete(child);
+  }
 }

@@ -1,18 +1,23 @@
 import { join } from "node:path";
-import type { Json } from "../../index.ts";
-import { dropUndefined, omitFields, toObject, toText, toTime } from "../../wire/fields.ts";
+import { parseJson } from "../../base/parse-json.ts";
+import type { Json, MessageInput, Role, Usage } from "../../index.ts";
+import { dropUndefined, omitFields, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { ElementFile } from "../cline/element-file.ts";
 import { trackRecordOrder } from "../cline/record-order.ts";
+import { hashRecordVersion } from "../cline/record-version.ts";
+import { subtractCachedTokens } from "../cline/shown-message.ts";
 import { buildTaskTitle } from "../cline/task-title.ts";
 import type { Format, ImportSource } from "../port/format.ts";
 import type { Item, ProblemItem } from "../port/item.ts";
+import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { ClineSdkCompaction } from "./cline-sdk-compaction.ts";
-import { decodeClineSdkElement, decodeClineSdkMessage, type FileFields } from "./cline-sdk-message.ts";
-import { detectClineSdkSources } from "./cline-sdk-sources.ts";
+import { decodeClineSdkContent } from "./cline-sdk-content.ts";
 
 const FORMAT = "cline-sdk";
+
+const SUFFIX = ".messages.json";
 
 /** Cline from version 4 on, and its CLI: one file of messages per session and sub-agent. */
 export const clineSdkFormat: Format = {
@@ -126,3 +131,125 @@ function buildSessionItem(
 }
 
 const PATH_FIELDS = ["messages_path", "compaction_path"];
+
+/** Finds the SDK's conversations in a folder; a session and its sub-agents share one. */
+async function detectClineSdkSources(folder: Folder): Promise<readonly ImportSource[]> {
+  const sources: ImportSource[] = [];
+  for (const file of folder.files) {
+    const facts = file.name.endsWith(SUFFIX) ? parseFacts(await folder.head(file)) : undefined;
+    if (facts) sources.push(buildSource(folder, file, facts));
+  }
+  // Sessions come before their sub-agents.
+  return sources.sort((a, b) => Number(a.parent !== undefined) - Number(b.parent !== undefined));
+}
+
+/** Parses the fields before the messages; undefined if the file is not the SDK's. */
+function parseFacts(head: string): JsonObject | undefined {
+  const end = head.search(/"messages"\s*:/);
+  if (end < 0 || !/^\s*\{/.test(head)) return undefined;
+  try {
+    const facts = toObject(parseJson(`${head.slice(0, end).replace(/,\s*$/, "")}}`));
+    const isOurs = facts && (toText(facts.sessionId) ?? toText(facts.agent)) !== undefined;
+    return isOurs && facts.version !== undefined ? facts : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function buildSource(folder: Folder, file: FileFacts, facts: JsonObject): ImportSource {
+  const stem = file.name.slice(0, -SUFFIX.length);
+  const beside = folder.files.filter(
+    ({ name }) => name === `${stem}.json` || name === `${stem}.compaction.json`,
+  );
+  const files = [file, ...beside];
+  const { id, parent } = deriveIdentity(stem, facts);
+  return {
+    format: "cline-sdk",
+    id,
+    path: file.path,
+    paths: files.map(({ path }) => path),
+    sizeBytes: files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    modifiedAt: files.reduce((latest, { modifiedAt }) => Math.max(latest, modifiedAt), 0),
+    ...dropUndefined({ parent }),
+  };
+}
+
+/** Derives id and parent: a sub-agent's file contains the session it works for and is named after the agent. */
+function deriveIdentity(stem: string, facts: JsonObject): { readonly id: string; readonly parent?: string } {
+  const origin = toObject(facts.origin);
+  const root = toText(facts.sessionId);
+  const thread = toText(origin?.parentThreadId);
+  const isLead = (toText(facts.agent) ?? "lead") === "lead" && thread === undefined && !origin?.subagent;
+  if (isLead) return { id: root ?? stem };
+  const own = toText(origin?.sessionId);
+  const parent = thread ?? root;
+  if (own !== undefined && own !== parent && own !== root) return { id: own, ...dropUndefined({ parent }) };
+  const isNamed = root === undefined || stem.startsWith(`${root}__`);
+  const id = isNamed ? stem : `${root}__${facts.agent === "teammate" ? "teamtask__" : ""}${stem}`;
+  return id === parent ? { id } : { id, ...dropUndefined({ parent }) };
+}
+
+/** Fields of the file that apply to all its messages. */
+type FileFields = ReadonlyMap<string, unknown>;
+
+/** Decodes an element of the conversation: a message with its usage, or a raw record. */
+function* decodeClineSdkElement(
+  value: JsonObject,
+  { id, at }: { readonly id: string; readonly at: number },
+  fields: FileFields,
+): Generator<Item> {
+  const message = decodeClineSdkMessage(value, fields);
+  // The SDK sometimes regenerates ids and times of an unchanged message.
+  const version = hashRecordVersion(omitFields(value, ["id", "ts"]));
+  if (!message) {
+    yield { type: "record", id, version, at, body: { kind: "raw", value: { element: value as Json } } };
+    return;
+  }
+  yield { type: "record", id, version, at, body: { kind: "message", message } };
+  const usage = toUsage(toObject(value.metrics));
+  const model = toObject(value.modelInfo);
+  if (usage)
+    yield {
+      type: "record",
+      id: `${id}:usage`,
+      version: hashRecordVersion(usage),
+      at,
+      body: {
+        kind: "usage",
+        usage,
+        request: id,
+        ...dropUndefined({ model: toText(model?.id), provider: toText(model?.provider) }),
+      },
+    };
+}
+
+/** Converts an SDK message; undefined if the element is not one. */
+function decodeClineSdkMessage(value: JsonObject, fields: FileFields): MessageInput | undefined {
+  const { role, content } = value;
+  if (role !== "user" && role !== "assistant" && role !== "system") return undefined;
+  if (typeof content !== "string" && !Array.isArray(content)) return undefined;
+  const { parts, extras } = decodeClineSdkContent(content);
+  const isAnswer = parts.length > 0 && parts.every(({ type }) => type === "tool-result");
+  // Omit fields that repeat those of the file.
+  const repeated = ["agent", "sessionId"].filter((field) => value[field] === fields.get(field));
+  const rest = omitFields(value, ["role", "content", "metrics", ...repeated]);
+  const own = { ...rest, ...dropUndefined({ extras }) };
+  const speaker: Role = isAnswer ? "tool" : role;
+  return {
+    role: speaker,
+    parts,
+    ...dropUndefined({ model: toText(toObject(value.modelInfo)?.id) }),
+    ...(Object.keys(own).length > 0 && { meta: { "cline-sdk": own as Json } }),
+  };
+}
+
+function toUsage(metrics: JsonObject | undefined): Usage | undefined {
+  const usage = dropUndefined({
+    inputTokens: toNumber(metrics?.inputTokens),
+    outputTokens: toNumber(metrics?.outputTokens),
+    cacheReadTokens: toNumber(metrics?.cacheReadTokens),
+    cacheWriteTokens: toNumber(metrics?.cacheWriteTokens),
+    cost: toNumber(metrics?.cost),
+  });
+  return Object.keys(usage).length > 0 ? subtractCachedTokens(usage) : undefined;
+}

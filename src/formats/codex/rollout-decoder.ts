@@ -1,15 +1,15 @@
 import { computeFingerprint } from "../../base/digest.ts";
+import { parseJson } from "../../base/parse-json.ts";
 import type { Json, MessageInput } from "../../index.ts";
-import { dropUndefined, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.ts";
 import { KnownPrints } from "../copies/known-prints.ts";
 import type { Item } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
-import { buildLossItems, decodeCodexCompaction } from "./codex-compaction.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
 import { Outbox } from "./outbox.ts";
-import { rememberItem } from "./remember-item.ts";
-import { decodeResponseItem } from "./response-items.ts";
+import { decodeHistory, decodeResponseItem, getItemTexts, type ItemContext } from "./response-items.ts";
 import {
   addLineMetadata,
   buildRawRolloutRecord,
@@ -18,7 +18,7 @@ import {
   type RolloutLine,
   toRolloutLine,
 } from "./rollout-line.ts";
-import { findAwaitedItem, stripKnownTexts } from "./stripped-event.ts";
+import { buildPhaseKey, findAwaitedItem, stripKnownTexts } from "./stripped-event.ts";
 import { decodeTokenReport, type UsageState } from "./token-usage.ts";
 import { isTurnStart, UserTurns } from "./user-turns.ts";
 
@@ -276,5 +276,74 @@ export class RolloutDecoder implements LineDecoder {
     if (text !== undefined) this.#outbox.addItem(buildRolloutRecord(line, { kind: "notice", text }));
     if (text === undefined) this.#outbox.addItem(buildRawRolloutRecord(line));
     else if (rest) this.#outbox.addItem(buildRawRolloutRecord(line, rest, ":extra"));
+  }
+}
+
+/** Decodes a compaction: everything before it leaves the window in favor of the replacement history. */
+function* decodeCodexCompaction(line: RolloutLine, context: ItemContext): Generator<Item> {
+  const { payload, at } = line;
+  const hasHistory = Array.isArray(payload.replacement_history);
+  const messages = hasHistory
+    ? decodeHistory(payload.replacement_history, context)
+    : [{ role: "user", text: toText(payload.message) ?? "" } as const];
+  yield buildRolloutRecord(line, {
+    kind: "overlay",
+    edit: { type: "summarize", spans: [{}], messages },
+    reason: "compaction",
+    ...dropUndefined({ madeAt: at }),
+  });
+  const rest = nonEmptyFields(payload, [hasHistory ? "replacement_history" : "message"]);
+  if (rest) yield buildRawRolloutRecord(line, rest, ":extra");
+}
+
+/** Reports a rollout that begins with a compaction. The notice gives the summary something to replace. */
+function* buildLossItems(line: RolloutLine, path: string): Generator<Item> {
+  const reason = "begins with a compaction; the turns before it are gone";
+  yield { type: "problem", path, line: line.line, severity: "damaged", reason };
+  yield buildRolloutRecord(line, { kind: "notice", text: `This rollout ${reason}.` }, ":loss");
+}
+
+/** Remembers the texts of an item in all forms in which events repeat them. */
+function rememberItem(item: JsonObject, known: KnownPrints): void {
+  const texts = [...getItemTexts(item.content), ...getItemTexts(item.summary)];
+  for (const text of texts) known.add(text);
+  if (texts.length > 1) for (const joint of ["", "\n", "\n\n"]) known.add(texts.join(joint));
+  const phase = toText(item.phase);
+  if (phase !== undefined) for (const text of texts) known.add(buildPhaseKey(text, phase));
+  for (const content of toArray(item.content)) known.add(toText(toObject(content)?.image_url) ?? "");
+  for (const output of listOutputForms(item.output)) known.add(output);
+  if (toObject(item.action)) known.add(JSON.stringify(item.action));
+  known.add(toText(item.result) ?? "");
+  known.add(toText(item.revised_prompt) ?? "");
+  if (item.name === "apply_patch")
+    for (const file of findAddedFiles(toText(item.input) ?? "")) known.add(file);
+}
+
+/** Returns the contents of files that a patch adds; their lines begin with "+". */
+function findAddedFiles(patch: string): readonly string[] {
+  return patch
+    .split(/^\*\*\* /m)
+    .filter((section) => section.startsWith("Add File: "))
+    .map((section) => {
+      const lines = section.split("\n").filter((line) => line.startsWith("+"));
+      return lines.map((line) => `${line.slice(1)}\n`).join("");
+    });
+}
+
+/** Returns an output with and without Codex's leading lines, and unwrapped from the JSON of older versions. */
+function listOutputForms(output: unknown): readonly string[] {
+  const text = typeof output === "string" ? output : toText(toObject(output)?.content);
+  if (text === undefined) return getItemTexts(output);
+  const mark = text.indexOf("Output:\n");
+  const bodies = mark < 0 ? [] : [text.slice(mark + "Output:\n".length)];
+  const inner = text.startsWith('{"output"') ? unwrapOutput(text) : undefined;
+  return [text, ...bodies, ...(inner === undefined ? [] : [inner])];
+}
+
+function unwrapOutput(text: string): string | undefined {
+  try {
+    return toText(toObject(parseJson(text))?.output);
+  } catch {
+    return undefined;
   }
 }

@@ -1,8 +1,6 @@
 import { isLonghaulError, type Json, type Session } from "../../index.ts";
 import type { BodyInput, Intake, IntakeItem, NewRecord, TakenRecord } from "../../log-entry.ts";
-import type { ProblemItem, RecordItem } from "../port/item.ts";
-import { AppendPlan } from "./append-plan.ts";
-import { collectRecordIds } from "./collect-record-ids.ts";
+import type { ForeignEdit, ProblemItem, RecordItem } from "../port/item.ts";
 import { NO_COUNTS } from "./import-report.ts";
 import { isSameRecord } from "./is-same-record.ts";
 import { Lineage } from "./lineage.ts";
@@ -285,4 +283,73 @@ function addTime(body: BodyInput, at: number): BodyInput {
   if (body.kind === "usage") return { ...body, meta: { ...body.meta, at } };
   if (body.kind === "overlay") return { madeAt: at, ...body };
   return body;
+}
+
+/** Collects all record ids that items mention. */
+function collectRecordIds(items: readonly SessionImportItem[]): readonly string[] {
+  const ids = new Set<string>();
+  for (const item of items) {
+    if (item.type === "rewind") {
+      if (item.to !== null) ids.add(item.to);
+    } else if (item.type === "line") {
+      for (const record of item.records) ids.add(record);
+    } else {
+      ids.add(item.id);
+      if (typeof item.parent === "string") ids.add(item.parent);
+      if (item.body.kind === "overlay") for (const id of collectEditRecordIds(item.body.edit)) ids.add(id);
+    }
+  }
+  return [...ids];
+}
+
+function collectEditRecordIds(edit: ForeignEdit): readonly string[] {
+  if (edit.type === "replace") return "record" in edit.target ? [edit.target.record] : [];
+  const spans = edit.spans.flatMap(({ from, through }) => [from, through]);
+  const record = edit.type === "summarize" ? [edit.record] : [];
+  return [...spans, ...record].filter((id) => id !== undefined);
+}
+
+/** An append in preparation, which assigns seqs to new records. */
+class AppendPlan {
+  readonly items: IntakeItem[] = [];
+  readonly found: RunningCounts = { ...NO_COUNTS };
+  readonly added: RunningCounts = { ...NO_COUNTS };
+  /** Problems to report after the append has succeeded; after a conflict the plan is rebuilt. */
+  readonly problems: Pick<ProblemItem, "reason" | "severity">[] = [];
+  copiedBytes = 0;
+  lastAt: number;
+  readonly #known: ReadonlyMap<string, TakenRecord>;
+  readonly #planned = new Map<string, TakenRecord>();
+  readonly #firstSeq: number;
+
+  constructor(known: ReadonlyMap<string, TakenRecord>, head: number, lastAt: number) {
+    this.#known = known;
+    this.lastAt = lastAt;
+    this.#firstSeq = head + 1;
+  }
+
+  findRecord(record: string): TakenRecord | undefined {
+    return this.#planned.get(record) ?? this.#known.get(record);
+  }
+
+  findSeq(record: string): number | undefined {
+    return this.findRecord(record)?.seq;
+  }
+
+  getBody(seq: number): BodyInput | undefined {
+    return this.items[seq - this.#firstSeq]?.body;
+  }
+
+  add(item: IntakeItem): number {
+    const seq = this.#firstSeq + this.items.length;
+    // A record that occurs twice in one append replaces its own first row.
+    const isAgain = item.record && this.#planned.has(item.record.id);
+    this.items.push(isAgain && item.record ? { ...item, record: { ...item.record, replaces: true } } : item);
+    this.lastAt = Math.max(this.lastAt, item.at ?? 0);
+    if (item.record) {
+      const { id, version } = item.record;
+      this.#planned.set(id, version === undefined ? { seq } : { seq, version });
+    }
+    return seq;
+  }
 }

@@ -1,9 +1,26 @@
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { parseJson } from "../../base/parse-json.ts";
+import type { Json } from "../../index.ts";
+import { dropUndefined, toObject, toText, toTime } from "../../wire/fields.ts";
+import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
+import { parsePiHeader } from "../pi/pi-header.ts";
 import type { Format, ImportSource } from "../port/format.ts";
-import type { FileFacts } from "../reading/folder.ts";
-import { readOpenclawDatabase } from "./openclaw-database.ts";
-import { findOpenclawDatabaseSources } from "./openclaw-database-sources.ts";
-import { findSessionFileSources, readSessionFile } from "./openclaw-session-files.ts";
+import type { Item, ProblemItem } from "../port/item.ts";
+import { decodeLines } from "../reading/decode-lines.ts";
+import { describeDatabaseFault } from "../reading/describe-database-fault.ts";
+import type { FileFacts, Folder } from "../reading/folder.ts";
+import { Input } from "../reading/input.ts";
+import { openSourceDatabase, type SourceDatabase } from "../reading/source-database.ts";
+import { getArchivePath, nameArchives, readArchive } from "./archives.ts";
+import { createOpenclawDecoder } from "./openclaw-decoder.ts";
+import { readEvents } from "./transcript-events.ts";
+
+/** Live transcripts, and those that a reset or deletion has renamed. */
+const TRANSCRIPT = /\.jsonl(\.(?:reset|deleted|bak)\b.*)?$/;
+const SESSIONS_FOLDER = /[/\\]agents[/\\][^/\\]+[/\\]sessions$/;
+/** Folders of pi itself, named after the working folder. */
+const PI_FOLDER = /^--.*--$/;
+const OWN_ENTRY = /"customType"\s*:\s*"openclaw[.:]/;
 
 /** Conversations of OpenClaw: pi sessions, in files up to 2026.7.1 and in one database per agent since. */
 export const openclawFormat: Format = {
@@ -44,4 +61,274 @@ function isDatabasePath(path: string): boolean {
 
 function isDatabase({ name, path }: FileFacts): boolean {
   return isDatabasePath(path) && /^openclaw-agent\b/i.test(name);
+}
+
+/** Reads one conversation of a database. */
+async function* readOpenclawDatabase(source: ImportSource, input: Input): AsyncGenerator<Item> {
+  const { path, id } = source;
+  const problem = (reason: string): ProblemItem => ({ type: "problem", path, severity: "lost", reason });
+  let database: SourceDatabase | undefined;
+  try {
+    database = await input.database(path);
+    const fault = await describeSchemaFault(database);
+    if (fault !== undefined) {
+      yield problem(`cannot be read: ${fault}`);
+      return;
+    }
+    const archive = (await nameArchives(database)).get(id);
+    const live = await database.first("SELECT 1 FROM transcript_events WHERE session_id = ? LIMIT 1", id);
+    if (!archive && !live) yield problem(`holds no session ${id}`);
+    const session = (await readRegisteredSessions(database)).get(archive?.session ?? id);
+    const items = archive
+      ? readArchive(archive, source, input, database)
+      : readEvents(source, input, database);
+    for await (const item of items)
+      yield item.type === "session" && item.meta
+        ? { ...item, meta: addSessionFacts(item.meta, session) }
+        : item;
+  } catch (error) {
+    yield problem(describeDatabaseFault(error));
+  } finally {
+    await database?.close();
+  }
+}
+
+/**
+ * Finds the conversations in an agent's database. `leftovers` are older session files by session: the sources claim
+ * them, but they are not read. If the list is unreadable, an extra source reports the problem when it is read.
+ */
+async function findOpenclawDatabaseSources(
+  file: FileFacts,
+  leftovers: ReadonlyMap<string, string> = new Map(),
+): Promise<readonly ImportSource[]> {
+  const { path } = file;
+  const sources: ImportSource[] = [];
+  let database: SourceDatabase | undefined;
+  try {
+    database = await openSourceDatabase(path);
+    if (!hasTranscripts(database)) return [];
+    if ((await describeSchemaFault(database)) !== undefined) return [buildUnreadableSource(file)];
+    const sessions = await readRegisteredSessions(database);
+    for await (const { id, share, modifiedAt } of listLiveSessions(database)) {
+      sources.push({
+        format: "openclaw",
+        id,
+        path,
+        paths: [path, leftovers.get(id)].filter((one) => one !== undefined),
+        sizeBytes: Math.round(share * file.sizeBytes),
+        modifiedAt: modifiedAt ?? file.modifiedAt,
+        ...getSourceFacts(sessions.get(id)),
+      });
+    }
+    for (const [id, archive] of await nameArchives(database)) {
+      sources.push({
+        format: "openclaw",
+        id,
+        path,
+        paths: [path, getArchivePath(path, archive)].filter((one) => one !== undefined),
+        sizeBytes: archive.sizeBytes,
+        modifiedAt: archive.archivedAt ?? file.modifiedAt,
+        ...getSourceFacts(sessions.get(archive.session)),
+      });
+    }
+  } catch (error) {
+    describeDatabaseFault(error);
+    sources.push(buildUnreadableSource(file));
+  } finally {
+    await database?.close();
+  }
+  return sources;
+}
+
+/** Builds a source whose read yields only a problem. */
+function buildUnreadableSource({ path, sizeBytes, modifiedAt }: FileFacts): ImportSource {
+  const id = `${getAgentName(path)}/${basename(path)}`;
+  return { format: "openclaw", id, path, paths: [path], sizeBytes, modifiedAt };
+}
+
+function getAgentName(path: string): string {
+  const folder = dirname(path);
+  return basename(folder) === "agent" ? basename(dirname(folder)) : basename(folder);
+}
+
+async function* listLiveSessions(database: SourceDatabase) {
+  const all = await database.first("SELECT count(*) AS count FROM transcript_events");
+  const hasTime = database.hasColumn("transcript_events", "created_at");
+  for await (const { session_id, count, last } of database.rows(
+    "SELECT session_id, count(*) AS count, max(seq) AS last FROM transcript_events GROUP BY session_id",
+  )) {
+    const id = String(session_id);
+    const row = hasTime
+      ? await database.first(
+          "SELECT created_at FROM transcript_events WHERE session_id = ? AND seq = ?",
+          id,
+          Number(last),
+        )
+      : undefined;
+    yield {
+      id,
+      /** Approximate share of the file. */
+      share: Number(count) / Math.max(1, Number(all?.count)),
+      modifiedAt: toTime(row?.created_at),
+    };
+  }
+}
+
+/** Tells whether a database is for transcripts; up to 2026.7.1, OpenClaw's databases held only other data. */
+function hasTranscripts(database: SourceDatabase): boolean {
+  const tables = ["transcript_events", "session_windows", "session_entries", "sessions"];
+  return tables.some((table) => database.hasTable(table));
+}
+
+/** Describes missing columns of a database; undefined if it is readable. */
+async function describeSchemaFault(database: SourceDatabase): Promise<string | undefined> {
+  const columns = ["session_id", "seq", "event_json"];
+  const missing = columns.filter((column) => !database.hasColumn("transcript_events", column));
+  if (missing.length === 0) return undefined;
+  const row = await database.first("SELECT user_version FROM pragma_user_version");
+  return `version ${row?.user_version} of OpenClaw's schema has no ${missing.join(", ")} in transcript_events`;
+}
+
+/** Finds the conversations that OpenClaw keeps as files in a folder. */
+async function findSessionFileSources(folder: Folder): Promise<readonly ImportSource[]> {
+  if (PI_FOLDER.test(folder.name)) return [];
+  const registry = folder.files.find(({ name }) => name === "sessions.json");
+  const sessions = registry && (await readRegistry(registry));
+  const isSessionsFolder = sessions !== undefined || SESSIONS_FOLDER.test(folder.path);
+  const sources: ImportSource[] = [];
+  const taken = new Set<string>();
+  // Live transcripts come first and keep the id if an archived one has the same.
+  const transcripts = folder.files.filter(({ name }) => TRANSCRIPT.test(name)).sort(compareLiveness);
+  for (const file of transcripts) {
+    const head = await folder.head(file);
+    const header = parsePiHeader(head);
+    if (!header || !(isSessionsFolder || OWN_ENTRY.test(head))) continue;
+    const aside = TRANSCRIPT.exec(file.name)?.[1];
+    const id = taken.has(header.id) && aside ? `${header.id}${aside}` : header.id;
+    taken.add(id);
+    const { path, sizeBytes, modifiedAt } = file;
+    sources.push({
+      format: "openclaw",
+      id,
+      path,
+      paths: registry && sessions ? [path, registry.path] : [path],
+      sizeBytes,
+      modifiedAt,
+      ...dropUndefined({ cwd: header.cwd, ...getSourceFacts(sessions?.get(header.id)) }),
+    });
+  }
+  return sources;
+}
+
+function compareLiveness(a: FileFacts, b: FileFacts): number {
+  return Number(!a.name.endsWith(".jsonl")) - Number(!b.name.endsWith(".jsonl"));
+}
+
+/** Returns the facts of a listed session for its source. */
+function getSourceFacts(
+  session: RegisteredSession | undefined,
+): Partial<Pick<ImportSource, "parent" | "title">> {
+  return dropUndefined({ parent: session?.parent, title: session?.title });
+}
+
+async function readRegistry({
+  path,
+}: FileFacts): Promise<ReadonlyMap<string, RegisteredSession> | undefined> {
+  const input = new Input({ root: dirname(path), paths: [path] });
+  const read = await input.json(path).catch(() => undefined);
+  const entries = read && "value" in read ? toObject(read.value) : undefined;
+  return entries && indexSessions(Object.entries(entries));
+}
+
+/** Reads one conversation from a file. */
+async function* readSessionFile(source: ImportSource, input: Input): AsyncGenerator<Item> {
+  const [path = "", registry] = source.paths;
+  const listed = registry === undefined ? undefined : await input.json(registry);
+  const entries = listed && "value" in listed ? toObject(listed.value) : undefined;
+  const session = entries && indexSessions(Object.entries(entries)).get(headerId(source));
+  for await (const item of decodeLines(input, path, (state) => createOpenclawDecoder(state)))
+    yield item.type === "session" && item.meta
+      ? { ...item, meta: addSessionFacts(item.meta, session) }
+      : item;
+}
+
+/** The id in the header of a transcript: an archived one may have a suffix, to tell it from the live one. */
+function headerId({ id, path }: ImportSource): string {
+  const aside = TRANSCRIPT.exec(path)?.[1];
+  return aside !== undefined && id.endsWith(aside) ? id.slice(0, -aside.length) : id;
+}
+
+/** Adds the facts of the session list to the session's meta. */
+function addSessionFacts(
+  meta: { readonly [key: string]: Json },
+  session: RegisteredSession | undefined,
+): { readonly [key: string]: Json } {
+  if (!session) return meta;
+  const { small } = splitLeftovers(session.entry);
+  const own = toObject(meta.openclaw) as { readonly [key: string]: Json } | undefined;
+  return { ...meta, openclaw: { ...own, sessionKey: session.key, ...(small && { session: small }) } };
+}
+
+/** An entry in OpenClaw's list of sessions. */
+interface RegisteredSession {
+  /** Key of the conversation across its sessions, such as `agent:main:main`. */
+  readonly key: string;
+  readonly entry: Leftovers;
+  readonly title?: string;
+  /** Session id of the parent. */
+  readonly parent?: string;
+}
+
+/** Indexes a list of sessions by session id. */
+function indexSessions(
+  list: Iterable<readonly [key: string, entry: unknown]>,
+): Map<string, RegisteredSession> {
+  const entries = new Map<string, Leftovers>();
+  for (const [key, value] of list) {
+    const entry = toObject(value);
+    if (entry && toText(entry.sessionId) !== undefined) entries.set(key, entry as Leftovers);
+  }
+  const sessions = new Map<string, RegisteredSession>();
+  for (const [key, entry] of entries) {
+    const parent = toText(entries.get(toText(entry.spawnedBy) ?? "")?.sessionId);
+    const title = toText(entry.displayName) ?? toText(entry.label) ?? toText(entry.subject);
+    const id = toText(entry.sessionId) as string;
+    sessions.set(id, { key, entry, ...dropUndefined({ title, parent: parent === id ? undefined : parent }) });
+  }
+  return sessions;
+}
+
+/** Reads the list of sessions from the database. */
+async function readRegisteredSessions(database: SourceDatabase): Promise<Map<string, RegisteredSession>> {
+  const list: [string, unknown][] = [];
+  const hasNodes = ["session_key", "current_session_id", "entry_json"].every((column) =>
+    database.hasColumn("session_nodes", column),
+  );
+  if (hasNodes) {
+    for await (const row of database.rows(
+      "SELECT session_key, current_session_id, entry_json FROM session_nodes",
+    ))
+      list.push([
+        String(row.session_key),
+        { ...parseEntry(row.entry_json), sessionId: row.current_session_id },
+      ]);
+  }
+  const sessions = indexSessions(list);
+  if (!database.hasColumn("session_windows", "session_key")) return sessions;
+  for await (const { session_id, session_key } of database.rows(
+    "SELECT session_id, session_key FROM session_windows",
+  )) {
+    const id = toText(session_id);
+    const key = toText(session_key);
+    if (id !== undefined && key !== undefined && !sessions.has(id)) sessions.set(id, { key, entry: {} });
+  }
+  return sessions;
+}
+
+function parseEntry(json: unknown): object {
+  try {
+    return toObject(parseJson(String(json))) ?? {};
+  } catch {
+    return {};
+  }
 }

@@ -1,15 +1,20 @@
+import * as zlib from "node:zlib";
 import { computeFingerprint } from "../../base/digest.ts";
+import { describeJsonFault, parseJson } from "../../base/parse-json.ts";
 import type { Json } from "../../index.ts";
 import { toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
-import type { SourceDatabase } from "../reading/source-database.ts";
-import { MAX_PACKED_BYTES, parseEventPayload } from "./event-payload.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import type { DatabaseRow, SourceDatabase } from "../reading/source-database.ts";
 import { createOpenclawDecoder } from "./openclaw-decoder.ts";
 
 /** Events between two checkpoints. */
 const CHECKPOINT_EVENTS = 500;
+
+/** Maximum compressed size of an event in OpenClaw. */
+const MAX_PACKED_BYTES = 4 * 1024 * 1024;
 
 /** Read position in a transcript, with checks that detect a rewritten transcript. */
 interface EventState {
@@ -107,4 +112,38 @@ async function readLeaf(database: SourceDatabase, session: string, seq: number):
     seq,
   );
   return toText(row?.leaf_event_id);
+}
+
+/** An event of a transcript, or the reason why it is unreadable. */
+type EventPayload = { readonly event: JsonObject; readonly text: string } | { readonly reason: string };
+
+/** Parses the event in a row: text, or compressed with zstd. */
+function parseEventPayload(row: DatabaseRow, maxBytes: number): EventPayload {
+  const text = readRowText(row, maxBytes);
+  if (typeof text !== "string") return text;
+  try {
+    const event = toObject(parseJson(text));
+    return event ? { event, text } : { reason: "not a JSON object" };
+  } catch (error) {
+    return { reason: describeJsonFault(error) };
+  }
+}
+
+function readRowText(
+  { event_json, event_zstd, size }: DatabaseRow,
+  maxBytes: number,
+): string | { reason: string } {
+  if (typeof event_json === "string") return event_json;
+  if (!(event_zstd instanceof Uint8Array))
+    return { reason: Number(size) > 0 ? `longer than allowed (${size} bytes); not read` : "holds nothing" };
+  if (typeof zlib.zstdDecompressSync !== "function")
+    return { reason: "packed with zstd, which this version of Node cannot unpack; use Node 22.15 or later" };
+  try {
+    return zlib.zstdDecompressSync(event_zstd, { maxOutputLength: maxBytes }).toString("utf8");
+  } catch (error) {
+    const isLarge = (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE";
+    return {
+      reason: isLarge ? `longer than ${maxBytes} bytes unpacked; not read` : (error as Error).message,
+    };
+  }
 }

@@ -1,16 +1,25 @@
-import { type Entry, type EntryBody, formatEntryId, type MessageBody } from "../../../index.ts";
+import { BoundedMap } from "../../../base/bounded-map.ts";
+import {
+  type Entry,
+  type EntryBody,
+  formatEntryId,
+  type Message,
+  type MessageBody,
+  type Usage,
+} from "../../../index.ts";
 import type { UsageBody } from "../../../log-entry.ts";
-import { toNumber, toObject, toText } from "../../../wire/fields.ts";
+import { dropUndefined, toNumber, toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
+import { sumTokens } from "../pi-usage-decode.ts";
 import { buildEditDrafts, OWN_ID } from "./edit-drafts.ts";
 import { buildMessageDrafts, type DraftSource, type PiDraft } from "./message-drafts.ts";
 import { type OwnMeta, PI_FORMATS, parseOwnMeta } from "./own-meta.ts";
-import { isPartialRecord, isPartOfEntry } from "./partial-record.ts";
 import { PiPlaces } from "./pi-places.ts";
-import { encodePiUsage } from "./pi-usage-encode.ts";
 import type { SessionSurvey } from "./session-survey.ts";
-import { ToolNames } from "./tool-names.ts";
+
+/** Maximum calls to remember until their results come. */
+const MAX_CALLS = 1000;
 
 /** pi's own fields of an imported entry. */
 type OwnPlace = Pick<OwnMeta, "id" | "parentId" | "timestamp">;
@@ -210,4 +219,59 @@ export class SessionLines {
     const isBare = message?.role === "assistant" && message.usage === undefined;
     yield isBare ? { ...line, message: { ...message, usage: encodePiUsage() } } : line;
   }
+}
+
+/** Builds usage in pi's format; `rest` holds further imported fields. Unknown values are zero. */
+function encodePiUsage(usage: Usage = {}, rest?: JsonObject): JsonObject {
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, cost = 0 } = usage;
+  const shares = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, ...toObject(rest?.cost) };
+  return {
+    input: inputTokens,
+    output: outputTokens,
+    cacheRead: cacheReadTokens,
+    cacheWrite: cacheWriteTokens,
+    ...dropUndefined({ cacheWrite1h: usage.cacheWriteHourTokens, reasoning: usage.reasoningTokens }),
+    totalTokens: sumTokens(usage),
+    ...rest,
+    cost: { ...shares, total: cost },
+  };
+}
+
+/** Tool names of recent calls, which pi repeats in the result. */
+class ToolNames {
+  readonly #names = new BoundedMap<string, string>({ max: MAX_CALLS });
+
+  addMessage(message: Message): void {
+    for (const part of message.parts) {
+      if (part.type === "tool-call") this.#names.set(part.callId, part.name);
+      else if (part.type === "blob" && part.callId !== undefined && part.toolName !== undefined)
+        this.#names.set(part.callId, part.toolName);
+    }
+  }
+
+  getName(callId: string): string | undefined {
+    return this.#names.get(callId);
+  }
+}
+
+/** Tells whether a raw record only holds fields that the next entry could not represent. */
+function isPartialRecord(value: JsonObject): boolean {
+  switch (value.type) {
+    case "message":
+      return toObject(value.message)?.role === undefined;
+    case "custom_message":
+      return value.content === undefined;
+    case "branch_summary":
+    case "compaction":
+      return value.summary === undefined;
+    default:
+      return value.type === "context_edit";
+  }
+}
+
+/** Tells whether a partial record belongs to the entry. */
+function isPartOfEntry(value: JsonObject, entry: Entry): boolean {
+  const isEdit = value.type === "compaction" || value.type === "context_edit";
+  if (entry.kind === "overlay") return isEdit && PI_FORMATS.includes(entry.author);
+  return entry.kind === "message" && !isEdit && parseOwnMeta(entry.message.meta)?.id === value.id;
 }
