@@ -1,11 +1,12 @@
 import { computeFingerprint } from "../../base/digest.ts";
 import { parseJson } from "../../base/parse-json.ts";
-import type { Json, MessageInput } from "../../index.ts";
+import type { Json, MessageInput, Usage } from "../../index.ts";
+import { ADDED_TAGS, getTagNames } from "../../model/message-tags.ts";
 import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
-import { nonEmptyFields } from "../content/non-empty-fields.ts";
+import { isEmpty, nonEmptyFields } from "../content/non-empty-fields.ts";
 import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.ts";
 import { KnownPrints } from "../copies/known-prints.ts";
-import type { Item } from "../port/item.ts";
+import type { Item, RecordBody } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { Outbox } from "./outbox.ts";
@@ -19,8 +20,16 @@ import {
   toRolloutLine,
 } from "./rollout-line.ts";
 import { buildPhaseKey, findAwaitedItem, stripKnownTexts } from "./stripped-event.ts";
-import { decodeTokenReport, type UsageState } from "./token-usage.ts";
-import { isTurnStart, UserTurns } from "./user-turns.ts";
+
+/** Maximum user turns to remember for rollbacks. */
+const MAX_TURNS = 10_000;
+
+/** Prefixes of context that Codex sends in the user's name. */
+const CONTEXT_MARKS = [
+  "# AGENTS.md instructions",
+  ...getTagNames(ADDED_TAGS, "turn").map((name) => `<${name}>`),
+  ...getTagNames(ADDED_TAGS, "turn with attributes").map((name) => `<${name}`),
+];
 
 /** State carried from line to line, apart from held items. */
 interface CarriedState {
@@ -346,4 +355,121 @@ function unwrapOutput(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** True for a message that the user wrote; only those count when turns are rolled back. */
+function isTurnStart(item: JsonObject): boolean {
+  if (item.type !== "message" || item.role !== "user") return false;
+  return !toArray(item.content).some((content) => {
+    const text = toText(toObject(content)?.text)?.trimStart();
+    return text !== undefined && CONTEXT_MARKS.some((mark) => text.startsWith(mark));
+  });
+}
+
+/** The records before each user turn, oldest first; "" for the beginning. */
+class UserTurns {
+  readonly #before: string[];
+  #dropped: number;
+
+  constructor(before: readonly string[] = [], dropped = 0) {
+    this.#before = [...before];
+    this.#dropped = dropped;
+  }
+
+  beginTurn(after: string): void {
+    this.#before.push(after);
+    if (this.#before.length <= MAX_TURNS) return;
+    this.#before.shift();
+    this.#dropped++;
+  }
+
+  /** Removes the last turns and returns the record to rewind to; undefined if there are no turns. */
+  rollBack(count: number): { readonly to: string | null; readonly isExact: boolean } | undefined {
+    if (!Number.isSafeInteger(count) || count < 1 || this.#before.length === 0) return undefined;
+    const isExact = count <= this.#before.length || this.#dropped === 0;
+    const index = Math.max(0, this.#before.length - count);
+    const to = this.#before[index] || null;
+    this.#before.length = index;
+    return { to, isExact };
+  }
+
+  get precedingRecords(): readonly string[] {
+    return this.#before;
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+}
+
+/** The last report, to recognize repeats. */
+type UsageState = {
+  /** The running total as JSON. */
+  readonly total?: string;
+  readonly last?: string;
+  readonly limits?: string;
+  readonly window?: number;
+};
+
+/** Result of decoding a token report. */
+interface TokenReport {
+  readonly state: UsageState;
+  /** Undefined if the report has nothing new. */
+  readonly body?: RecordBody;
+}
+
+/** Decodes a token report. It counts as a request only if the running total has changed. */
+function decodeTokenReport(payload: JsonObject, before: UsageState, model?: string): TokenReport {
+  const info = toObject(payload.info);
+  const last = toObject(info?.last_token_usage);
+  const total = toObject(info?.total_token_usage);
+  const limits = isEmpty(payload.rate_limits)
+    ? undefined
+    : computeFingerprint(JSON.stringify(payload.rate_limits));
+  const window = toNumber(info?.model_context_window);
+  const state: UsageState = dropUndefined({
+    total: total ? JSON.stringify(total) : before.total,
+    last: last ? JSON.stringify(last) : before.last,
+    limits: limits ?? before.limits,
+    window: window ?? before.window,
+  });
+  const isRequest = last !== undefined && (total === undefined || state.total !== before.total);
+  const news = {
+    ...nonEmptyFields(payload, ["type", "info", "rate_limits"]),
+    ...(info && nonEmptyFields(info, ["last_token_usage", "total_token_usage", "model_context_window"])),
+    ...(state.limits !== before.limits && { rate_limits: payload.rate_limits as Json }),
+    ...(state.window !== before.window && window !== undefined && { model_context_window: window }),
+    ...(total && isRequest && !isSum(total, last, before) && { total_token_usage: total as Json }),
+    ...(last && !isRequest && state.last !== before.last && { last_token_usage: last as Json }),
+  };
+  const hasNews = Object.keys(news).length > 0;
+  if (isRequest) {
+    const meta = hasNews ? { meta: { codex: news } } : {};
+    return { state, body: { kind: "usage", usage: toUsage(last), ...dropUndefined({ model }), ...meta } };
+  }
+  if (!hasNews) return { state };
+  return { state, body: { kind: "raw", value: { type: "token_count", ...news } } };
+}
+
+/** Converts usage: OpenAI counts cache reads and writes as input. */
+function toUsage(counts: JsonObject): Usage {
+  const input = toNumber(counts.input_tokens);
+  const cacheReadTokens = toNumber(counts.cached_input_tokens);
+  const cacheWriteTokens = toNumber(counts.cache_write_input_tokens);
+  return dropUndefined({
+    inputTokens:
+      input === undefined ? undefined : Math.max(0, input - (cacheReadTokens ?? 0) - (cacheWriteTokens ?? 0)),
+    outputTokens: toNumber(counts.output_tokens),
+    cacheReadTokens,
+    cacheWriteTokens,
+    reasoningTokens: toNumber(counts.reasoning_output_tokens),
+  });
+}
+
+/** True if the total is the previous total plus this request, so it need not be kept. */
+function isSum(total: JsonObject, last: JsonObject, before: UsageState): boolean {
+  const earlier = before.total === undefined ? {} : (JSON.parse(before.total) as JsonObject);
+  return Object.entries(total).every(
+    ([name, value]) => value === (toNumber(earlier[name]) ?? 0) + (toNumber(last[name]) ?? 0),
+  );
 }

@@ -1,12 +1,11 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import { computeFingerprint } from "../../base/digest.ts";
 import type { Json, PartInput, Usage } from "../../index.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
+import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { Item, RecordBody, RecordItem, Span } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodeOpencodeCall, decodeOpencodePart, isEnded } from "./opencode-parts.ts";
-import { decodeOpencodeUsage, findOddTotal } from "./opencode-usage.ts";
 import type { StoredItem, StoredMessage } from "./stored-item.ts";
 import { decodeToolResult } from "./tool-results.ts";
 
@@ -363,4 +362,41 @@ class CallIds {
     this.#used.set(id, true);
     return id;
   }
+}
+
+/** Converts tokens and cost of a step or message; undefined if all are zero. */
+function decodeOpencodeUsage(tokens: unknown, cost: unknown): Usage | undefined {
+  const fields = toObject(tokens);
+  const cache = toObject(fields?.cache);
+  const reasoning = toNumber(fields?.reasoning);
+  const counts = {
+    inputTokens: toNumber(fields?.input),
+    outputTokens: toNumber(fields?.output),
+    cacheReadTokens: toNumber(cache?.read),
+    cacheWriteTokens: toNumber(cache?.write),
+  };
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = counts;
+  const sum = inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
+  // Most versions include reasoning in the output; it is added if the total or the counts show otherwise.
+  const isApart =
+    reasoning !== undefined &&
+    reasoning > 0 &&
+    (fields?.total === sum + reasoning || reasoning > outputTokens);
+  const usage = dropUndefined({
+    ...counts,
+    outputTokens: isApart ? outputTokens + reasoning : counts.outputTokens,
+    reasoningTokens: reasoning,
+    cost: toNumber(cost),
+  });
+  return Object.values(usage).some((count) => count !== 0) ? usage : undefined;
+}
+
+/** Returns the reported total if it does not follow from the counts. */
+function findOddTotal(tokens: unknown): number | undefined {
+  const fields = toObject(tokens);
+  const cache = toObject(fields?.cache);
+  const total = toNumber(fields?.total);
+  const counts = [fields?.input, fields?.output, cache?.read, cache?.write];
+  const sum = counts.reduce<number>((all, count) => all + (toNumber(count) ?? 0), 0);
+  return total === sum || total === sum + (toNumber(fields?.reasoning) ?? 0) ? undefined : total;
 }

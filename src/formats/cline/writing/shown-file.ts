@@ -2,12 +2,17 @@ import type { BlobPart, Entry, MessageBody, Part, ToolCallPart, Usage } from "..
 import type { NoticeBody, UsageBody } from "../../../log-entry.ts";
 import { dropUndefined, toArray, toObject, toText, toTime } from "../../../wire/fields.ts";
 import { isMedia } from "../../../wire/message-pieces.ts";
-import { getBlockTexts, joinPieces, type TextPieces } from "../../copies/text-pieces.ts";
+import { getBlockTexts, joinPieces, type TextPieces, toContentBlocks } from "../../copies/text-pieces.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { getShownKind, type ShownImage, type ShownMessage } from "../shown-message.ts";
-import { type SentMessage, SentWindow } from "./sent-window.ts";
-import { findTaskOrigin, readTaskFileEntries, type TaskFormat } from "./task-file-entries.ts";
+import { encodeSentBlocks } from "./sent-message.ts";
+import {
+  findTaskOrigin,
+  readTaskFileEntries,
+  type TaskFileEntry,
+  type TaskFormat,
+} from "./task-file-entries.ts";
 
 /** The extension's display names of known tools. */
 const SHOWN_TOOLS: Readonly<Record<string, string>> = {
@@ -18,6 +23,9 @@ const SHOWN_TOOLS: Readonly<Record<string, string>> = {
   list_files: "listFilesTopLevel",
   search_files: "searchFiles",
 };
+
+/** Number of messages before and after the current place that are available. */
+const REACH = 2;
 
 /** Yields the shown messages: those of the original task, and generated ones for everything else. */
 export async function* writeShownMessages(
@@ -324,4 +332,69 @@ async function buildImageUrls(
   for (const part of media)
     if (part.mime.startsWith("image/")) urls.push(`data:${part.mime};base64,${await session.base64(part)}`);
   return urls;
+}
+
+/** An element of the conversation that shown messages can refer to. */
+interface SentMessage {
+  readonly role: string | undefined;
+  readonly blocks: readonly JsonObject[];
+}
+
+/**
+ * A sliding window over the messages of a conversation; it reads ahead and holds only the messages around its place.
+ */
+class SentWindow {
+  readonly #session: ExportedSession;
+  readonly #entries: AsyncGenerator<TaskFileEntry>;
+  readonly #held = new Map<number, SentMessage>();
+  #next = 0;
+  #place = 0;
+  #isDone = false;
+
+  constructor(session: ExportedSession, format: TaskFormat) {
+    this.#session = session;
+    this.#entries = readTaskFileEntries(session, format);
+  }
+
+  /** Number of messages passed. */
+  get place(): number {
+    return this.#place;
+  }
+
+  /** Loads the messages around the place. */
+  async load(): Promise<void> {
+    while (this.#next < this.#place + REACH && !this.#isDone) {
+      const { done, value } = await this.#entries.next();
+      if (done) this.#isDone = true;
+      else {
+        const sent = await this.#toSentMessage(value);
+        if (sent) this.#held.set(this.#next++, sent);
+      }
+    }
+  }
+
+  /** Returns the message at a distance: 0 is the next one. */
+  at(distance: number): SentMessage | undefined {
+    return this.#held.get(this.#place + distance);
+  }
+
+  /** Moves past the next message. */
+  advance(): void {
+    this.#place++;
+    this.#held.delete(this.#place - REACH - 1);
+  }
+
+  async close(): Promise<void> {
+    await this.#entries.return(undefined);
+  }
+
+  async #toSentMessage(item: TaskFileEntry): Promise<SentMessage | undefined> {
+    if (item.type === "element") {
+      const element = toObject(item.element);
+      return { role: toText(element?.role), blocks: toContentBlocks(element?.content) };
+    }
+    if (item.type !== "sent") return undefined;
+    const blocks = await encodeSentBlocks(item.entry, item.fields, this.#session);
+    return { role: item.entry.message.role, blocks };
+  }
 }
