@@ -3,14 +3,14 @@ import { findAskedLiterals, hasLiteral } from "../../../src/window/shrink/asked-
 import { describeCall } from "../../../src/window/shrink/describe-call.ts";
 import { EditedFiles } from "../../../src/window/shrink/edited-files.ts";
 import { applyCuts } from "../../../src/window/shrink/line-cut.ts";
-import { cutPassingTests } from "../../../src/window/shrink/passing-tests.ts";
 import { formatPointer, parsePointer } from "../../../src/window/shrink/pointer.ts";
-import { cutSearchPaths } from "../../../src/window/shrink/search-paths.ts";
 import { ShownLines } from "../../../src/window/shrink/shown-lines.ts";
 import { resolveShrinkFilters, SHRINK_FILTERS } from "../../../src/window/shrink/shrink-filters.ts";
 import {
   cutLikeLines,
+  cutPassingTests,
   cutRepeatedLines,
+  cutSearchPaths,
   normalizeLines,
   stripTerminalCodes,
 } from "../../../src/window/shrink/shrink-output.ts";
