@@ -67,7 +67,7 @@ export {
 export { computeReportCost } from "./window/usage/report-cost.ts";
 export { RereadCounter } from "./window/usage/reread-counter.ts";
 export { addSavings, NO_SAVINGS, type Savings } from "./window/usage/savings.ts";
-export { countPromptTokens, readRetries } from "./window/usage/usage-meta.ts";
+export { countPromptTokens, isSummaryUsage, readRetries } from "./window/usage/usage-meta.ts";
 export { addTotals, NO_TOTALS, type Totals } from "./window/usage/usage-totals.ts";
 export { mergeUsage, parseUsageReport, type ReportingApi } from "./wire/parse-usage-report.ts";
 export type { ProviderFailure } from "./wire/provider-failure.ts";

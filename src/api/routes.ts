@@ -1,6 +1,7 @@
 import type { ApiRoute } from "./core/route.ts";
 import { AGENT_ROUTES } from "./routes/agent-routes.ts";
 import { APPEND_ROUTES } from "./routes/append-routes.ts";
+import { CACHE_ROUTES } from "./routes/cache-routes.ts";
 import { EDIT_ROUTES } from "./routes/edit-routes.ts";
 import { ENTRY_ROUTES } from "./routes/entry-routes.ts";
 import { FACT_ROUTES } from "./routes/fact-routes.ts";
@@ -33,6 +34,7 @@ export const API_ROUTES = [
   ...MEMORY_ORDER_ROUTES,
   ...TASK_ROUTES,
   ...USAGE_ROUTES,
+  ...CACHE_ROUTES,
   ...PEOPLE_ROUTES,
   ...ERASURE_ROUTES,
   ...JOB_ROUTES,

@@ -3,7 +3,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   Start: ["import", "serve", "mcp", "connect", "disconnect", "service", "status", "top"],
   "Find and read": ["sessions", "show", "recall", "index", "export", "continue"],
   "Remember and forget": ["remember", "memories", "forget"],
-  "Context and cost": ["context", "usage", "compact", "revert", "pin", "unpin", "replay"],
+  "Context and cost": ["context", "usage", "cache", "compact", "revert", "pin", "unpin", "replay"],
   "Run programs": ["task", "worker"],
   "Share with a team": ["token", "audit"],
   "Look after the store": [

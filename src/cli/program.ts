@@ -19,6 +19,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | Comman
   show: async () => (await import("./commands/show-command.ts")).showCommand,
   context: async () => (await import("./commands/context-command.ts")).contextCommand,
   usage: async () => (await import("./commands/usage-command.ts")).usageCommand,
+  cache: async () => (await import("./commands/cache-command.ts")).cacheCommand,
   compact: async () => (await import("./commands/compact-command.ts")).compactCommand,
   revert: async () => (await import("./commands/revert-command.ts")).revertCommand,
   pin: async () => (await import("./commands/pin-command.ts")).pinCommand,
@@ -152,6 +153,8 @@ function createNoCommandError(word: string, known: readonly string[], prefix = "
 async function formatHelp([name, word]: readonly string[]): Promise<string> {
   if (name === undefined)
     return formatProgramHelp(await Promise.all(Object.values(COMMANDS).map((load) => load())));
+  const guide = /^[A-Z0-9_]+$/.test(name) && (await import("./error-guide.ts")).formatErrorGuide(name);
+  if (guide) return guide;
   const one = await loadCommand(name);
   if (!isCommandGroup(one) && word !== undefined) throw new UsageError(`${name} has no commands of its own`);
   if (!isCommandGroup(one)) return formatCommandHelp(one);

@@ -24,6 +24,8 @@ export interface CallUsage {
   readonly addedTokens?: number;
   /** Time before the request was sent. */
   readonly overheadMs?: number | undefined;
+  /** Replaces the metadata of the report before it is stored. */
+  readonly describe?: ReportOptions["describe"];
 }
 
 /** The window of one call of a stateless caller: fitted, healed after a refusal, and given the usage of the reply. */
@@ -101,9 +103,11 @@ export class CallWindow<Given extends CallerMessage> {
     request,
     addedTokens,
     overheadMs,
+    describe,
   }: Omit<CallUsage, "usage">): ReportOptions {
     return {
       model,
+      describe,
       ranServerTools: hasRunServerTools(reply),
       retries: this.#healed,
       ...(request !== undefined && { request }),

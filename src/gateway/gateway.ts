@@ -9,6 +9,7 @@ import type { Kernel, MessageInput } from "../index.ts";
 import { isPersonSecret } from "../team-entry.ts";
 import { chargeApiRequest } from "./budget/request-spending.ts";
 import { TeamState } from "./budget/team-state.ts";
+import { CacheWatch } from "./cache/cache-watch.ts";
 import { KnownCompactions } from "./call/compacted-request.ts";
 import { ModelLimits } from "./call/model-limits.ts";
 import type { GatewayConfig } from "./config/config.ts";
@@ -167,6 +168,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const bodies = new RecentBodies(
     () => config().limits.maxThreadBytes * BODIES_SHARE * threads.share * kernel.maintenance.cacheShare,
   );
+  const isOwnToken = (secret: string) =>
+    isPersonSecret(secret) ||
+    matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined;
+  const caches = new CacheWatch({
+    ...{ kernel, config, env, agents, onError },
+    isGatewayToken: isOwnToken,
+    onRefreshed: (upstream, dollars) => metrics.keepAliveDollars.add({ upstream }, dollars),
+  });
   const removeCaches = [
     kernel.maintenance.addCache("threads", {
       sizeBytes: () => threads.sizeBytes,
@@ -177,6 +186,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       sizeBytes: () => redactor.cachedBytes,
       itemCount: () => redactor.cachedTexts,
       drop: () => redactor.dropCache(),
+    }),
+    kernel.maintenance.addCache("prompt-caches", {
+      sizeBytes: () => caches.sizeBytes,
+      itemCount: () => caches.itemCount,
+      drop: () => caches.drop(),
     }),
     kernel.maintenance.addCache("bodies", { sizeBytes: () => bodies.sizeBytes, drop: () => bodies.drop() }),
   ];
@@ -199,6 +213,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       env,
       threads,
       bodies,
+      caches,
       modelLimits: rooms,
       loops: new LoopStates({
         shared,
@@ -216,9 +231,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       stored,
       prepareStored,
       onStoreFailure: onError,
-      isGatewayToken: (secret) =>
-        isPersonSecret(secret) ||
-        matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined,
+      isGatewayToken: isOwnToken,
     },
     formerPeople: new FormerPeople(kernel, onError),
     status,
@@ -253,6 +266,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await api.close();
     await imports.close();
     gate.close();
+    caches.close();
     await threads.close();
     closeAgents(agents);
     await redactor.close();

@@ -97,6 +97,8 @@ async function checkRoutes(options: { readonly store?: string } = {}): Promise<v
   await api.post(`${at}/usage`, { usage, model: "claude-sonnet-4-5", request: "r1" });
   const spent = (await api.get("/usage?by=model")).body;
   expect(spent.savings).toMatchObject({ basis: "estimated", savedCost: 0 });
+  expect((await api.get("/usage/cache?since=1")).body).toMatchObject({ requests: 1, causes: [] });
+  expect((await api.get(`${at}/cache`)).body).toMatchObject({ session: "ticket/4711", misses: [] });
   expect((await api.get("/usage/control?since=1")).body).toMatchObject({ basis: "measured", groups: [] });
   expect(spent).toMatchObject({ cacheShare: 0.75, sessions: 1, total: { requests: 1 } });
   const one = (await api.get("/usage?by=day&model=claude-sonnet-4-5&project=harbor")).body;

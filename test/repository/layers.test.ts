@@ -94,6 +94,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["lookup"],
     ["upstream"],
     ["call"],
+    ["cache"],
     ["exchange"],
     ["recall"],
     ["reply"],

@@ -61,7 +61,7 @@ const getUsage = defineRoute(
       query.session === undefined
         ? listRecords(kernel, caller)
         : yieldOne(await requireRecord(kernel, caller, query.session));
-    const { rows, total, savings, sessions } = await usage.report(records, {
+    const { rows, total, savings, sizes, sessions } = await usage.report(records, {
       ...{ by, from, to, agent, project, model, signal },
       names: mapPersonNames(by === "person" ? await kernel.team.people() : []),
     });
@@ -78,6 +78,7 @@ const getUsage = defineRoute(
       cacheShare: computeCacheShare(total),
       sessions,
       savings,
+      sizes: sizes && [...sizes],
     };
   },
 );

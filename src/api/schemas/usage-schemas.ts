@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SIZE_NAMES } from "../../conversation/spending/size-sums.ts";
 import { about, defineSchema } from "../core/named-schema.ts";
 import { timeSchema } from "./common-schemas.ts";
 
@@ -40,6 +41,18 @@ export const savingsSchema = defineSchema(
     unpricedRequests: about(z.number().int(), "Requests whose price is unknown; the dollars exclude them."),
   }),
   "Nobody has sent the requests without edits, so savings are estimated; a control group measures them.",
+);
+
+/** Conversations of one size. */
+export const sizeSumSchema = defineSchema(
+  "SizeSum",
+  z.object({
+    name: z.enum(SIZE_NAMES),
+    conversations: z.number().int(),
+    cost: about(z.number(), "US dollars of their requests."),
+    savings: savingsSchema,
+  }),
+  "Conversations by the tokens of their longest request without edits.",
 );
 
 const armsSchema = z.object({ control: z.number().int(), edited: z.number().int() });
@@ -101,6 +114,10 @@ export const usageReportSchema = defineSchema(
     savings: about(
       savingsSchema.nullable(),
       "Estimated savings of edits in these conversations and days; null for one model, where none are known.",
+    ),
+    sizes: about(
+      z.array(sizeSumSchema).nullable(),
+      "The same by size of conversation, smallest first; null for one model.",
     ),
   }),
 );

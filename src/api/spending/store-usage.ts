@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
+import { type SizeSum, SizeSums } from "../../conversation/spending/size-sums.ts";
 import type { Kernel, Session, SessionRecord } from "../../index.ts";
 import { findOrigin } from "../../model/session-origin.ts";
 import { findSessionOwner } from "../../model/session-owner.ts";
@@ -49,6 +50,8 @@ interface UsageAnswer {
   readonly rows: readonly UsageRow[];
   readonly total: Totals;
   readonly savings: Savings | null;
+  /** The same by size of conversation. */
+  readonly sizes: readonly SizeSum[] | null;
   readonly sessions: number;
 }
 
@@ -89,6 +92,7 @@ export class StoreUsage {
     let total = NO_TOTALS;
     let savings = NO_SAVINGS;
     let sessions = 0;
+    const sizes = new SizeSums();
     for await (const record of records) {
       signal.throwIfAborted();
       if (!isAskedFor(record, question)) continue;
@@ -105,12 +109,16 @@ export class StoreUsage {
           total = addTotals(total, totals);
         }
       }
+      let own = NO_SAVINGS;
       for (const [day, saved] of hasSavings ? listSavings(usage.savings, from, to) : []) {
-        savings = addSavings(savings, saved);
+        own = addSavings(own, saved);
         const row = by === "model" ? undefined : rows.get(nameGroup(question, record, "", day));
         if (row) row.saved = addSavings(row.saved, saved);
       }
-      if (total !== before) sessions++;
+      savings = addSavings(savings, own);
+      if (total === before) continue;
+      sessions++;
+      sizes.add(usage.longestTokens, total.cost - before.cost, own);
     }
     const named = [...rows].map(([name, { title, totals, saved }]) => ({
       ...{ name, title, totals },
@@ -120,6 +128,7 @@ export class StoreUsage {
       rows: named.sort(by === "day" ? compareNames : compareCosts),
       total,
       savings: hasSavings ? savings : null,
+      sizes: hasSavings ? sizes.list : null,
       sessions,
     };
   }

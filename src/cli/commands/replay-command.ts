@@ -30,6 +30,7 @@ import { openExistingStore } from "../open-store.ts";
 import { parseCountOption } from "../parse-arguments.ts";
 import { StatusLine } from "../phase-bar.ts";
 import { printTo } from "../printer.ts";
+import { CacheStudy, renderCacheStudy } from "../replaying/cache-study.ts";
 import { type EvidenceCase, type EvidenceScore, scoreEvidence } from "../replaying/evidence-score.ts";
 import { readQuestions } from "../replaying/read-questions.ts";
 import {
@@ -93,6 +94,10 @@ export const replayCommand = defineCommand({
       help: "ask these questions at the end of their conversations and search the window for the answers",
     },
     sample: { type: "string", value: "N", help: "ask only N of the questions, evenly chosen" },
+    cache: {
+      type: "boolean",
+      help: "also replay longhaul with the real times under each way to keep the provider's cache",
+    },
     dump: {
       type: "string",
       value: "DIR",
@@ -110,6 +115,7 @@ export const replayCommand = defineCommand({
     "longhaul replay --all",
     "longhaul replay old-chats --policy longhaul,cline --window 64k --min 40",
     "longhaul replay ticket-4711 --policy longhaul --shrink-off tests,runs",
+    "longhaul replay --all --policy longhaul --cache",
     "longhaul replay ticket-4711 --picture pictures --json",
     "longhaul replay --questions longmemeval-s --sample 30",
   ],
@@ -136,6 +142,7 @@ export const replayCommand = defineCommand({
       ...(options.dump !== undefined && { dump: resolve(context.cwd, options.dump) }),
       ...(options.picture !== undefined && { picture: resolve(context.cwd, options.picture) }),
     });
+    const caches = options.cache ? new CacheStudy(Math.max(...windows)) : undefined;
     const status = new StatusLine(context, options);
     let recorded = NO_TOTALS;
     const replayOne = async (kernel: Kernel, id: SessionId, place = "") => {
@@ -150,8 +157,10 @@ export const replayCommand = defineCommand({
         own.add(usage);
       recorded = addTotals(recorded, own.total);
       const tokenPrice = getTokenPrice(facts);
+      const protocol = prices === "standard" ? PROTOCOL : chooseReplayProtocol(own.total, facts);
+      caches?.replay(conversation, protocol);
       await study.replay(id, conversation, {
-        protocol: prices === "standard" ? PROTOCOL : chooseReplayProtocol(own.total, facts),
+        protocol,
         ...(tokenPrice !== undefined && { tokenPrice }),
       });
     };
@@ -180,12 +189,16 @@ export const replayCommand = defineCommand({
     });
     status.clear();
     const totals = addEvidence(study.totals(), evidence);
+    const look = { paint: choosePaint(context, options), width: context.columns.stdout };
+    const kept = caches?.totals();
     const text = options.json
-      ? `${toSafeJson({ replays: totals, recorded })}\n`
-      : renderReplayTable(totals, recorded, {
-          paint: choosePaint(context, options),
-          width: context.columns.stdout,
-        });
+      ? `${toSafeJson({ replays: totals, recorded, caches: kept })}\n`
+      : renderReplayTable(totals, recorded, look) +
+        (kept
+          ? renderCacheStudy(kept, look)
+              .map((line) => `${line}\n`)
+              .join("")
+          : "");
     await printTo(context.stdout, text);
     return EXIT.fine;
   },

@@ -47,6 +47,8 @@ export class ThreadCall {
   #reported: UsageBody | undefined;
   /** Time before the request was sent. */
   overheadMs: number | undefined;
+  /** Adds the diagnosis of the provider's cache to the usage of the reply. */
+  describeCache: CallUsage["describe"];
 
   private constructor(thread: Thread, callRequest: CallRequest, sent?: LastSentRequest) {
     this.thread = thread;
@@ -308,6 +310,7 @@ interface AnsweredCall {
   readonly isFromLog: boolean;
   readonly last: EntryId | undefined;
   readonly overheadMs: number | undefined;
+  readonly describeCache: CallUsage["describe"];
 }
 
 /**
@@ -341,11 +344,12 @@ async function learnStored({ thread, request, isFromLog }: AnsweredCall): Promis
 }
 
 /** The usage of a reply; undefined if the provider reports none. */
-function describeUsage({ request, overheadMs }: AnsweredCall, reader: ReplyReader): CallUsage | undefined {
+function describeUsage(call: AnsweredCall, reader: ReplyReader): CallUsage | undefined {
+  const { request, overheadMs, describeCache: describe } = call;
   const { usage, responseId, model = request.frame.model } = reader;
   if (!usage) return undefined;
   const addedTokens = countRecallTools(request);
-  return { usage, model, request: responseId, reply: reader.message(), addedTokens, overheadMs };
+  return { usage, model, request: responseId, reply: reader.message(), addedTokens, overheadMs, describe };
 }
 
 /** The plain text of a reply. */

@@ -1,3 +1,5 @@
+import { readCacheRecord } from "../../conversation/cache/cache-record.ts";
+import { computeMissDollars } from "../../conversation/cache/cache-report.ts";
 import { computeReportCost, computeSavings, type ModelFactsLookup } from "../../window-entry.ts";
 import type { ReplyReader } from "../../wire/wire.ts";
 import type { Trace } from "../observe/trace.ts";
@@ -27,6 +29,12 @@ export function traceReply(
     if (spentDollars !== undefined) trace.spentDollars = spentDollars;
     const savings = computeSavings(reported, factsOf);
     if (savings.requests > 0) trace.savings = savings;
+    const record = readCacheRecord(reported);
+    if (record) {
+      const { state, cause, missedTokens } = record;
+      const missDollars = computeMissDollars(reported, missedTokens, factsOf);
+      trace.cache = { verdict: cause ?? state, missedTokens, missDollars };
+    }
   }
   if (reader.model !== undefined) trace.responseModel = reader.model;
   if (reader.responseId !== undefined) trace.responseId = reader.responseId;

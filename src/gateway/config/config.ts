@@ -352,6 +352,29 @@ export const configSchema = z.strictObject(
     memories: flagSchema()
       .default(true)
       .describe("show a person's memories to that person's agents, at the end of the system prompt"),
+    cache: z
+      .strictObject(
+        {
+          ttl: oneOfSchema(["client", "auto", "5m", "1h"])
+            .default("client")
+            .describe(
+              "lifetime of Anthropic's cache: that of the client, always 5m or 1h, or auto: the cheaper one by your own pauses",
+            ),
+          keepAlive: flagSchema()
+            .default(false)
+            .describe(
+              "send the last request of an idle conversation again before its cache expires, while that is expected to save more than it costs",
+            ),
+          maxKeepAliveDollars: z
+            .number({ error: "US dollars a day" })
+            .min(0, { error: "US dollars a day" })
+            .default(1)
+            .describe("maximum dollars a day for keepAlive"),
+        },
+        { error: "an object" },
+      )
+      .prefault({})
+      .describe("prompt caches of providers"),
     redact: flagSchema().default(false).describe("remove secrets from stored content"),
     models: modelsSchema,
     limits: limitsSchema,

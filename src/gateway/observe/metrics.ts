@@ -42,6 +42,12 @@ export interface Metrics {
   readonly uneditedDollars: Counter<"api">;
   /** Cost of tokens that edits made providers write to their cache again; `savedDollars` includes it. */
   readonly extraWriteDollars: Counter<"api">;
+  /** Requests by the verdict about the provider's cache: hit, first, unreported, or the cause of a miss. */
+  readonly cacheRequests: Counter<"api" | "verdict">;
+  readonly cacheMissedTokens: Counter<"api" | "cause">;
+  readonly cacheMissDollars: Counter<"api" | "cause">;
+  /** Dollars that keepAlive spent on refreshes. */
+  readonly keepAliveDollars: Counter<"upstream">;
   readonly edits: Counter<"api">;
   /** Repaired failures: overflow or block. */
   readonly healed: Counter<"api" | "what">;
@@ -108,6 +114,26 @@ export function createMetrics(options: MetricsOptions): Metrics {
       "Estimated cost of cache writes caused by edits, in US dollars.",
       ["api"],
       "gauge",
+    ),
+    cacheRequests: createCounterMetric(
+      "longhaul_cache_requests_total",
+      "Requests by the state of the provider's cache: hit, first, unreported, or the cause of a miss.",
+      ["api", "verdict"],
+    ),
+    cacheMissedTokens: createCounterMetric(
+      "longhaul_cache_missed_tokens_total",
+      "Tokens that were paid for again although they had been cached.",
+      ["api", "cause"],
+    ),
+    cacheMissDollars: createCounterMetric(
+      "longhaul_cache_miss_dollars_total",
+      "Cost of missed tokens above the price of a cache read, in US dollars.",
+      ["api", "cause"],
+    ),
+    keepAliveDollars: createCounterMetric(
+      "longhaul_cache_keep_alive_dollars_total",
+      "Cost of requests that keep a provider's cache alive, in US dollars.",
+      ["upstream"],
     ),
     edits: createCounterMetric("longhaul_edits_total", "Context edits.", ["api"]),
     healed: createCounterMetric("longhaul_healed_total", "Provider errors healed before clients saw them.", [

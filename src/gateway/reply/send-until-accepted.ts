@@ -45,11 +45,15 @@ export async function sendRound(
   elements?: readonly WireObject[],
 ): Promise<UpstreamResult> {
   const { call, recall } = exchange;
-  let body = buildExchangeBody(exchange, elements);
+  const { caches } = exchange.services;
+  const build = () => caches.setTtl(exchange, buildExchangeBody(exchange, elements));
+  let body = await build();
   const { answer, refusal } = await runHealLoop<UpstreamResponse, UpstreamRefusal>({
     async send() {
       if (!elements) call.setExtraTokens(recall?.countTokens() ?? 0);
+      const watched = elements ? undefined : caches.watch(exchange, body);
       const response = await sendBody(exchange, body);
+      await watched;
       const isWatched =
         call.isEditable || recall !== undefined || call.request.isControl === true || exchange.asksUsage;
       const refusal = isWatched ? await findRefusal(exchange, response, countBytes(body)) : undefined;
@@ -59,7 +63,7 @@ export async function sendRound(
       if (!stopAskingUsage(exchange, failure) && !(await repairRequest(exchange, failure, elements)))
         return false;
       const refused = body;
-      body = buildExchangeBody(exchange, elements);
+      body = await build();
       // The provider would give the same reply to the same bytes.
       return !isSameBody(refused, body);
     },

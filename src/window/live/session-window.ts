@@ -33,6 +33,8 @@ export interface ReportOptions {
   readonly overheadMs?: number;
   /** Number of times that the caller sent the request again with another window before it was answered. */
   readonly retries?: number;
+  /** Replaces the metadata of the report before it is stored. */
+  readonly describe?: ((report: Omit<UsageBody, "kind">) => UsageBody["meta"]) | undefined;
 }
 
 /** The window of a session's calls to one model. Operations run one at a time, in the order of the calls. */
@@ -89,6 +91,7 @@ export class SessionWindow {
         addedTokens: "number?",
         overheadMs: "number?",
         retries: "number?",
+        describe: "function?",
       });
       const body = { kind: "usage", ...this.buildReport(usage, options) } as const;
       return this.#deps.log.appendOne<UsageBody>(this.#deps.session, { body });
@@ -107,6 +110,7 @@ export class SessionWindow {
       addedTokens = 0,
       overheadMs = 0,
       retries = 0,
+      describe,
     } = checkFields("options", options);
     checkUsage(usage);
     const { refusals, sentSizes, settings } = this.#fitter;
@@ -122,7 +126,7 @@ export class SessionWindow {
     };
     const isUnreliable =
       ranServerTools || this.#fitter.isImplausibleCount(countPromptTokens(usage), this.#extraTokens);
-    return {
+    const report = {
       usage,
       model,
       ...(request !== undefined && { request }),
@@ -133,6 +137,8 @@ export class SessionWindow {
           memories: memories && { agent: memories.agent, tokens: settings.memories },
         })),
     };
+    const meta = describe?.(report);
+    return meta ? { ...report, meta } : report;
   }
 
   /** Removes the numbers from an overflow error if they cannot refer to the last fitted request. */

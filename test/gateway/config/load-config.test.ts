@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -265,30 +265,7 @@ describe("the schema", () => {
     expect(Object.keys(properties)).toEqual(["$schema", "store", ...Object.keys(load().config)]);
     expect(properties.port).toMatchObject({ type: "integer", minimum: 0, maximum: 65_535, default: 4747 });
   });
-
-  test("is documented, key by key", () => {
-    const page = readFileSync(new URL("../../../docs/gateway.md", import.meta.url), "utf8");
-    const documented = new Set([...page.matchAll(/^\| `([^`]+)` \|/gm)].map((match) => match[1]));
-    expect(leaves(getConfigSchemaJson() as Node, "").filter((key) => !documented.has(key))).toEqual([]);
-  });
 });
-
-interface Node {
-  readonly properties?: Readonly<Record<string, Node>>;
-  readonly items?: Node;
-  readonly additionalProperties?: Node | boolean;
-}
-
-function leaves(node: Node, key: string): readonly string[] {
-  return Object.entries(node.properties ?? {}).flatMap(([name, inner]) => {
-    const path = key === "" ? name : `${key}.${name}`;
-    if (name === "$schema" || path === "routes.*.recall" || path === "models.*.prices") return [];
-    if (inner.items?.properties) return leaves(inner.items, `${path}[]`);
-    if (typeof inner.additionalProperties === "object")
-      return leaves(inner.additionalProperties, `${path}.*`);
-    return inner.properties ? leaves(inner, path) : [path];
-  });
-}
 
 test("a token that repeats itself or is made of a few words is not strong", () => {
   expect(estimateTokenBits("secret-api-key-secret-api-key")).toBeLessThan(MIN_TOKEN_BITS);

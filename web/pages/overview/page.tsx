@@ -1,6 +1,7 @@
 import "./overview.css";
 import { call } from "../../api/client.ts";
 import { useResource } from "../../api/use-resource.ts";
+import { CacheCauses } from "../../cache/cache-causes.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
 import { Segments } from "../../components/segments.tsx";
 import type { PageProps } from "../../shell/page-route.ts";
@@ -60,6 +61,7 @@ function Overview({ range }: { readonly range: Range }) {
         )}
       </ResourceView>
       <Breakdown from={from} />
+      <CacheCauses />
       <Conversations />
     </>
   );
