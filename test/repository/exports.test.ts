@@ -35,6 +35,7 @@ const FOR_TESTS = [
   "gateway/door/admit.ts parseTarget",
   "gateway/door/peer-user.ts KernelTable",
   "gateway/lookup/client-summaries.ts findSummaryIndex",
+  "gateway/lookup/client-summaries.ts hasSummary",
   "gateway/lookup/new-thread.ts buildTitle",
   "gateway/observe/gateway-log.ts LogLevel",
   "gateway/observe/gateway-log.ts formatPrettyLine",
