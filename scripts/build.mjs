@@ -14,7 +14,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { exports, bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const modules = [
   ...Object.values(exports).map(({ default: file }) => file),
-  ...Object.values(bin),
+  ...Object.values(bin).map((file) => `./${file}`),
   ...readdirSync(join(root, "src"), { recursive: true })
     .map(String)
     .filter((path) => path.endsWith("-worker.ts"))
@@ -23,7 +23,8 @@ const modules = [
 
 // Packages stay imports, except the helper that replaces `using`, and those of the Model Context Protocol with all they
 // import: an agent starts that server with each conversation, and as one file it loads in half the time (decision 0037).
-const BUNDLED = /^@modelcontextprotocol\//;
+// The client for OpenID Connect is bundled too: only gateways whose people sign in by it load it (decision 0062).
+const BUNDLED = /^@modelcontextprotocol\/|^openid-client$/;
 const isBundledBy = (importer) =>
   /[\\/]node_modules[\\/]|[\\/]src[\\/]mcp[\\/]|[\\/]scripts[\\/]/.test(importer);
 function isExternal(id, importer = "") {

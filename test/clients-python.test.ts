@@ -59,6 +59,25 @@ if (python === undefined) {
     expect(code).toBe(0);
   });
 
+  test("the wheel is built without a registry, and the example runs from it", async () => {
+    const built = spawnSync(python, ["build_wheel.py", testFolder()], { cwd: folder, encoding: "utf8" });
+    const wheel = built.stdout.trim();
+    expect(wheel, built.stderr).toMatch(/longhaul-0\.1\.0-py3-none-any\.whl$/);
+    const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
+    const child = spawn(python, [join(folder, "example.py")], {
+      cwd: testFolder(),
+      env: { PATH: process.env.PATH, PYTHONPATH: wheel, LONGHAUL_URL: gateway.url },
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk) => {
+        output += chunk;
+      });
+    await new Promise((resolve) => child.once("close", resolve));
+    expect(output).toContain("2 messages fit\n");
+    expect(output).toMatch(/ticket-4711#\d .*(parcel|harbor)/);
+  });
+
   proofTest("every test of the Python client passes against a running gateway", async () => {
     const { code, output } = await runTests("discover", "-s", "tests", "-v");
     expect(output).toContain("OK");

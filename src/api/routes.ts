@@ -1,6 +1,7 @@
 import type { ApiRoute } from "./core/route.ts";
 import { AGENT_ROUTES } from "./routes/agent-routes.ts";
 import { APPEND_ROUTES } from "./routes/append-routes.ts";
+import { CACHE_ROUTES } from "./routes/cache-routes.ts";
 import { EDIT_ROUTES } from "./routes/edit-routes.ts";
 import { ENTRY_ROUTES } from "./routes/entry-routes.ts";
 import { FACT_ROUTES } from "./routes/fact-routes.ts";
@@ -13,6 +14,7 @@ import { ERASURE_ROUTES, PEOPLE_ROUTES } from "./routes/people-routes.ts";
 import { RECALL_ROUTES } from "./routes/recall-routes.ts";
 import { GATEWAY_ROUTES, SERVER_ROUTES } from "./routes/server-routes.ts";
 import { EXPORT_ROUTES, SESSION_ROUTES } from "./routes/session-routes.ts";
+import { SIGN_IN_ROUTES } from "./routes/sign-in-routes.ts";
 import { TASK_ROUTES } from "./routes/task-routes.ts";
 import { CURVE_ROUTES, USAGE_ROUTES } from "./routes/usage-routes.ts";
 import { WINDOW_ROUTES } from "./routes/window-routes.ts";
@@ -33,7 +35,9 @@ export const API_ROUTES = [
   ...MEMORY_ORDER_ROUTES,
   ...TASK_ROUTES,
   ...USAGE_ROUTES,
+  ...CACHE_ROUTES,
   ...PEOPLE_ROUTES,
+  ...SIGN_IN_ROUTES,
   ...ERASURE_ROUTES,
   ...JOB_ROUTES,
   ...INDEX_ROUTES,

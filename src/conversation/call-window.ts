@@ -24,6 +24,10 @@ export interface CallUsage {
   readonly addedTokens?: number;
   /** Time before the request was sent. */
   readonly overheadMs?: number | undefined;
+  /** Replaces the metadata of the report before it is stored. */
+  readonly describe?: ReportOptions["describe"];
+  /** The provider's own explanation of a cache miss. */
+  readonly diagnosis?: { readonly [field: string]: unknown } | undefined;
 }
 
 /** The window of one call of a stateless caller: fitted, healed after a refusal, and given the usage of the reply. */
@@ -101,14 +105,18 @@ export class CallWindow<Given extends CallerMessage> {
     request,
     addedTokens,
     overheadMs,
+    describe,
+    diagnosis,
   }: Omit<CallUsage, "usage">): ReportOptions {
     return {
       model,
+      describe,
       ranServerTools: hasRunServerTools(reply),
       retries: this.#healed,
       ...(request !== undefined && { request }),
       ...(addedTokens !== undefined && { addedTokens }),
       ...(overheadMs !== undefined && { overheadMs }),
+      ...(diagnosis && { diagnosis }),
     };
   }
 

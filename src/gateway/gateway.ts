@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { AgentConnections } from "../api/index.ts";
+import type { AgentConnections, OidcSettings } from "../api/index.ts";
 import { HistoryImport, ReplayRunner } from "../api/jobs/index.ts";
 import { BoundedMap } from "../base/bounded-map.ts";
 import { readVersion } from "../base/package-files.ts";
@@ -9,10 +9,12 @@ import type { Kernel, MessageInput } from "../index.ts";
 import { isPersonSecret } from "../team-entry.ts";
 import { chargeApiRequest } from "./budget/request-spending.ts";
 import { TeamState } from "./budget/team-state.ts";
+import { CacheWatch } from "./cache/cache-watch.ts";
 import { KnownCompactions } from "./call/compacted-request.ts";
 import { ModelLimits } from "./call/model-limits.ts";
 import type { GatewayConfig } from "./config/config.ts";
 import { nameBounds } from "./config/kernel-settings.ts";
+import { toOpenableUrl } from "./config/loopback.ts";
 import type { ReloadResult } from "./config/watch-config.ts";
 import { buildServerOptions, guardServer } from "./door/guard-server.ts";
 import { matchToken, PersonLimits } from "./door/principal.ts";
@@ -30,7 +32,7 @@ import { Observer } from "./observe/observer.ts";
 import { openSpans } from "./observe/spans.ts";
 import { LazyApi } from "./pages/lazy-api.ts";
 import { toApiError } from "./reception/answer-api.ts";
-import type { McpMount } from "./reception/answer-mcp.ts";
+import type { HookMount, McpMount } from "./reception/answer-mcp.ts";
 import { buildGatewayFacts } from "./reception/answer-page.ts";
 import { Reception } from "./reception/reception.ts";
 import { Redactor } from "./redact/redactor.ts";
@@ -51,8 +53,12 @@ export interface GatewayOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Serves /mcp for admitted requests; without it, there is no such path. The gateway closes it. */
   readonly mcp?: McpMount;
+  /** Answers agents' hooks at /hooks/<client>, like `mcp`. */
+  readonly hooks?: HookMount;
   /** Connects agents of this computer for the API; gets the address when the gateway listens. */
   readonly agents?: (address: () => string) => AgentConnections;
+  /** File that keeps estimates of savings between starts. */
+  readonly estimatesFile?: string;
   /** The computer whose histories the API imports; default: this one. */
   readonly system?: System;
 }
@@ -76,7 +82,9 @@ const BODIES_SHARE = 0.25;
 
 /** Opens the gateway and starts listening. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const { kernel, config, env = process.env, logForm = "json" } = options;
+  const { kernel, env = process.env, logForm = "json" } = options;
+  const team = new TeamState(kernel.team);
+  const config = redactForTeams(options.config, team);
   const version = readVersion();
   const startedAt = Date.now();
   const log = createGatewayLog({
@@ -86,7 +94,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.log && { stream: { write: options.log } }),
   });
   const redactor = new Redactor({
-    isOn: () => config().redact,
+    isOn: () => config().redact === true,
     onFound: (kind) => metrics.redacted.add({ kind }),
   });
   const stored = (message: MessageInput, key: string) => addMessageKey(redactor.redact(message), key);
@@ -155,6 +163,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     gateway: () => buildGatewayFacts(config(), status(), env),
     imports,
+    oidc: () => readOidcSettings(config(), url, env),
+    estimatesFile: options.estimatesFile,
     replayRunner: new ReplayRunner(kernel),
     findErasedPerson: (name) => findErasedPerson(kernel, name),
     agents: options.agents?.(() => url),
@@ -173,6 +183,14 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const bodies = new SeenBodies(
     () => config().limits.maxThreadBytes * BODIES_SHARE * threads.share * kernel.maintenance.cacheShare,
   );
+  const isOwnToken = (secret: string) =>
+    isPersonSecret(secret) ||
+    matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined;
+  const caches = new CacheWatch({
+    ...{ kernel, config, env, agents, onError },
+    isGatewayToken: isOwnToken,
+    onRefreshed: (upstream, dollars) => metrics.keepAliveDollars.add({ upstream }, dollars),
+  });
   const removeCaches = [
     kernel.maintenance.addCache("threads", {
       sizeBytes: () => threads.sizeBytes,
@@ -184,12 +202,17 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       itemCount: () => redactor.cachedTexts,
       drop: () => redactor.dropCache(),
     }),
+    kernel.maintenance.addCache("prompt-caches", {
+      sizeBytes: () => caches.sizeBytes,
+      itemCount: () => caches.itemCount,
+      drop: () => caches.drop(),
+    }),
     kernel.maintenance.addCache("bodies", { sizeBytes: () => bodies.sizeBytes, drop: () => bodies.drop() }),
   ];
   const gate = kernel.team.openGate(onError);
   const spending = {
     gate,
-    state: new TeamState(kernel.team),
+    state: team,
     warned: new BoundedMap<string, true>({ max: MAX_WARNED }),
     withoutUsage: new BoundedMap<string, true>({ max: MAX_WARNED }),
     onError,
@@ -200,11 +223,18 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     services: {
       kernel,
       spending,
-      onBudgetWarning: (text) => log.info("budget", { message: text, summary: text }),
+      onBudgetWarning: (text) => {
+        log.info("budget", { message: text, summary: text });
+        metrics.budgetWarnings.add({});
+        void sendAlert(config().alerts.webhook, text).catch((error: unknown) =>
+          log.error("alert", { message: `The webhook did not take an alert: ${String(error)}` }),
+        );
+      },
       config,
       env,
       threads,
       bodies,
+      caches,
       modelLimits: rooms,
       loops: new LoopStates({
         shared,
@@ -222,9 +252,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       stored,
       prepareStored,
       onStoreFailure: onError,
-      isGatewayToken: (secret) =>
-        isPersonSecret(secret) ||
-        matchToken([{ header: "authorization", secret }], config().tokens, env) !== undefined,
+      isGatewayToken: isOwnToken,
     },
     formerPeople: new FormerPeople(kernel, onError),
     status,
@@ -233,6 +261,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     observer,
     sharedStates: shared,
     mcp: options.mcp,
+    hooks: options.hooks,
     onError,
   });
   const server = createServer(buildServerOptions(config()));
@@ -253,6 +282,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     // Open streams of clients would otherwise last until the time limit.
     await api.endStreams();
     await options.mcp?.close();
+    await options.hooks?.close();
     await reception.drain(config().limits.drainMs);
     server.closeAllConnections();
     await ended;
@@ -260,6 +290,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await api.close();
     await imports.close();
     gate.close();
+    caches.close();
     await oldPlaces.close();
     await threads.close();
     closeAgents(agents);
@@ -275,6 +306,50 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const reloaded = (result: ReloadResult) => logReload(log, result);
   return { url, status, reloaded, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
+}
+
+/** The provider at which people sign in, with the address that it sends them back to. */
+function readOidcSettings(
+  { oidc, publicUrl, tokens }: GatewayConfig,
+  url: string,
+  env: NodeJS.ProcessEnv,
+): OidcSettings | undefined {
+  if (!oidc) return undefined;
+  const { clientSecretEnv, sessionHours, ...settings } = oidc;
+  return {
+    ...settings,
+    clientSecret: clientSecretEnv === undefined ? undefined : env[clientSecretEnv],
+    sessionMs: sessionHours * 3_600_000,
+    reserved: tokens.map(({ name }) => name),
+    publicUrl: publicUrl ?? toOpenableUrl(url),
+  };
+}
+
+/** The settings, with redaction for a store with people if nobody has decided about it. */
+function redactForTeams(read: () => GatewayConfig, team: TeamState): () => GatewayConfig {
+  let known: { readonly given: GatewayConfig; readonly shared: GatewayConfig } | undefined;
+  return () => {
+    const given = read();
+    if (given.redact !== undefined || !team.isKnownInUse) return given;
+    if (known?.given !== given) known = { given, shared: { ...given, redact: true } };
+    return known.shared;
+  };
+}
+
+const ALERT_MS = 10_000;
+
+/** Tells another program of a budget that is nearly used up; the text names the person and the amounts. */
+async function sendAlert(webhook: string | undefined, text: string): Promise<void> {
+  if (webhook === undefined) return;
+  const reply = await fetch(webhook, {
+    method: "POST",
+    redirect: "error",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ type: "budget", at: new Date().toISOString(), text }),
+    signal: AbortSignal.timeout(ALERT_MS),
+  });
+  await reply.body?.cancel();
+  if (!reply.ok) throw new Error(`status ${reply.status}`);
 }
 
 async function listen(server: Server, { host, port }: GatewayConfig): Promise<string> {

@@ -59,7 +59,7 @@ const MAX_CERTAINTY = 0.95;
  * Probability that the store can answer the question, a logistic function of four figures: the share of the question in
  * the best hits, the first one's similarity, the worst match among the rarest words, and how much better the person
  * that the question names fits than others. Fitted on questions that a store can and cannot answer; see
- * docs/internals/ranking.md.
+ * docs/internals/search.md.
  */
 export function estimateCertainty(
   question: string,

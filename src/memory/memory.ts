@@ -60,7 +60,7 @@ export interface MemoryDeps {
 }
 
 const WAIT_MS = 10_000;
-/** Recall is sure from this probability on; see docs/internals/ranking.md for its cost. */
+/** Recall is sure from this probability on; see docs/internals/search.md for its cost. */
 const MIN_CERTAINTY = 0.4;
 const INDEX_FIELDS = { maxFileBytes: "number?", signal: "signal?", onProgress: "function?" } as const;
 

@@ -1,7 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { z } from "zod";
+import { testFolder } from "../support/folder.ts";
 import { ask, startGateway } from "../support/gateway.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: parsed files of other programs.
@@ -78,6 +81,86 @@ test("the compose file starts two gateways and two workers, and all that it ment
     }
     for (const name of Object.keys(Array.isArray(service.depends_on) ? {} : (service.depends_on ?? {})))
       expect(Object.keys(compose.services)).toContain(name);
+  }
+});
+
+/** The part of the compose specification that the files use; a misspelled or misplaced key is refused. */
+const text = z.string().min(1);
+const duration = z.string().regex(/^(\d+(ms|s|m|h))+$/);
+const environment = z.record(z.string().regex(/^[A-Z_]+$/), z.union([z.string(), z.null()]));
+const serviceSchema = z.strictObject({
+  build: text.optional(),
+  image: text.optional(),
+  command: z.array(text).optional(),
+  restart: z.enum(["no", "always", "on-failure", "unless-stopped"]).optional(),
+  init: z.boolean().optional(),
+  read_only: z.boolean().optional(),
+  tmpfs: z.array(z.string().regex(/^\/\w+(:[\w=,]+)?$/)).optional(),
+  shm_size: z
+    .string()
+    .regex(/^\d+(kb|mb|gb)$/)
+    .optional(),
+  cap_drop: z.array(text).optional(),
+  security_opt: z.array(text).optional(),
+  profiles: z.array(text).optional(),
+  stop_grace_period: duration.optional(),
+  environment: environment.optional(),
+  ports: z.array(z.string().regex(/^([\d.]+:)?\d+:\d+$/)).optional(),
+  volumes: z.array(z.string().regex(/^[\w./-]+:\/[\w./-]+(:ro)?$/)).optional(),
+  secrets: z.array(text).optional(),
+  deploy: z.strictObject({ replicas: z.int().min(1) }).optional(),
+  depends_on: z
+    .union([
+      z.array(text),
+      z.record(text, z.strictObject({ condition: z.enum(["service_started", "service_healthy"]) })),
+    ])
+    .optional(),
+  healthcheck: z
+    .union([
+      z.strictObject({ disable: z.literal(true) }),
+      z.strictObject({ test: z.array(text), interval: duration, timeout: duration, retries: z.int().min(1) }),
+    ])
+    .optional(),
+});
+const composeSchema = z.strictObject({
+  services: z.record(text, serviceSchema),
+  volumes: z.record(text, z.null()).optional(),
+  secrets: z.record(text, z.strictObject({ environment: text })).optional(),
+});
+
+test.each(["compose.yaml", "deploy/compose.yaml"])(
+  "%s has only keys and values of the compose specification",
+  (path) => {
+    const entries = Object.entries(readYaml(path)).filter(([key]) => !key.startsWith("x-"));
+    expect(composeSchema.safeParse(Object.fromEntries(entries)).error?.issues ?? []).toEqual([]);
+  },
+);
+
+test.each(["deploy/.env.example", "deploy/systemd/longhaul.env.example"])(
+  "%s has no empty setting",
+  (path) => {
+    const lines = readFileSync(path, "utf8").split("\n");
+    expect(lines.filter((line) => /^[A-Z_]+=\s*$/.test(line))).toEqual([]);
+  },
+);
+
+test("the workflow runs the checks of a change, and publishes tags with their provenance", () => {
+  const { jobs } = readYaml(".github/workflows/ci.yml");
+  expect(jobs.check.steps.map(({ run }: Parsed) => run)).toContain(".ci/run");
+  const published = jobs.package.steps.map(({ run }: Parsed) => run);
+  expect(published).toContain("npm publish --provenance --access public");
+  expect(jobs.package.permissions["id-token"]).toBe("write");
+  expect([jobs.package.needs, jobs.image.needs]).toEqual(["check", "check"]);
+});
+
+const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
+test.skipIf(!hasSystemd)("systemd itself accepts the units (skipped without systemd-analyze)", () => {
+  const folder = testFolder();
+  for (const unit of ["gateway", "worker"]) {
+    const path = join(folder, `longhaul-${unit}@4747.service`);
+    cpSync(`deploy/systemd/longhaul-${unit}@.service`, path);
+    const { stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", path], { encoding: "utf8" });
+    expect(stderr.split("\n").filter((line) => line.includes(`longhaul-${unit}`))).toEqual([]);
   }
 });
 

@@ -3,6 +3,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { buildCliPage, loadPageCommands } from "../../scripts/docs/cli-page.ts";
+import { fillBlocks, PAGES_WITH_BLOCKS } from "../../scripts/docs/generated-blocks.ts";
+import { listSettings } from "../../scripts/docs/settings-table.ts";
+import { buildLlmsText, SECTIONS } from "../../scripts/docs/site-pages.ts";
+import { isCommandGroup } from "../../src/cli/cli-command.ts";
 import { ERROR_CODES } from "../../src/index.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -31,21 +36,58 @@ describe("the documents", () => {
     expect(ERROR_CODES.filter((code) => !`${sources}${errors}`.includes(`"${code}"`))).toEqual([]);
   });
 
-  test("link only to what exists", () => {
-    const broken = tracked
-      .filter((path) => path.endsWith(".md") && !path.includes("node_modules"))
-      .flatMap((path) =>
-        [...read(path).matchAll(/\]\(([^)#\s]+)(?:#[^)]*)?\)/g)]
-          .map((match) => match[1] as string)
-          .filter((target) => !/^[a-z]+:/.test(target) && !existsSync(join(root, dirname(path), target)))
-          .map((target) => `${path} → ${target}`),
-      );
+  test("link only to files and headings that exist", () => {
+    const pages = tracked.filter((path) => path.endsWith(".md"));
+    const headings = new Map(pages.map((path) => [path, listAnchors(read(path))]));
+    const broken = pages.flatMap((path) =>
+      [...read(path).matchAll(/\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)/g)]
+        .filter(([, target = "", anchor]) => {
+          const file = target === "" ? path : join(dirname(path), target);
+          if (!existsSync(join(root, file))) return true;
+          return anchor !== undefined && file.endsWith(".md") && !headings.get(file)?.has(anchor);
+        })
+        .map(([link]) => `${path} → ${link}`),
+    );
     expect(broken).toEqual([]);
+  });
+
+  test("are at most 22 pages next to the decisions", () => {
+    const pages = tracked.filter((path) => /^docs\/(?!decisions\/).*\.md$/.test(path));
+    expect(pages.length).toBeLessThanOrEqual(22);
+  });
+
+  test("are all in the side bar of the site, and in its list for language models", () => {
+    const pages = tracked.filter((path) => /^docs\/(?!decisions\/).*\.md$/.test(path));
+    const listed = SECTIONS.flatMap(([, names]) => names.map((name) => `docs/${name}`));
+    expect(listed.toSorted()).toEqual([...pages, "docs/decisions/README.md"].toSorted());
+    for (const line of buildLlmsText()
+      .split("\n")
+      .filter((one) => one.startsWith("- ")))
+      expect(line).toMatch(/^- \[.+\]\(\S+\.md\): .{10,}[.:?]$/);
+  });
+
+  test("have what the program says: commands, settings, how to install", async () => {
+    expect(read("docs/cli.md"), "npm run docs writes it").toBe(await buildCliPage());
+    for (const page of PAGES_WITH_BLOCKS) expect(fillBlocks(read(page)), page).toBe(read(page));
+  });
+
+  test("have a text for every option of every command, and for every setting", async () => {
+    const commands = (await loadPageCommands()).flatMap(({ command, members }) =>
+      isCommandGroup(command) ? members : [command],
+    );
+    const options = commands.flatMap(({ name, options }) =>
+      Object.entries(options).map(([option, { help }]) => ({ name: `${name} --${option}`, text: help })),
+    );
+    const settings = listSettings().map(({ key, text }) => ({ name: key, text }));
+    expect(options.length).toBeGreaterThan(100);
+    expect(settings.length).toBeGreaterThan(60);
+    const silent = [...options, ...settings].filter(({ text }) => (text ?? "").trim().length < 3);
+    expect(silent.map(({ name }) => name)).toEqual([]);
   });
 
   test("the README is short and names the two commands", () => {
     const readme = read("README.md");
-    expect(readme.split("\n").length).toBeLessThanOrEqual(150);
+    expect(readme.split("\n").length).toBeLessThanOrEqual(91);
     expect(readme).toContain("npm start");
     expect(readme).toContain("npm test");
     expect(read(".ci/run")).toContain("npm test");
@@ -60,3 +102,16 @@ describe("the documents", () => {
     expect(suspicious).toEqual([]);
   });
 });
+
+/** The anchors of a page: its headings in lowercase, without punctuation, with dashes for spaces. */
+function listAnchors(text: string): ReadonlySet<string> {
+  const prose = text.replaceAll(/^(`{3,}).*?^\1/gms, "");
+  return new Set(
+    [...prose.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_\- ]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+}

@@ -38,7 +38,7 @@ export function VirtualList({
   listRef,
 }: VirtualListProps) {
   const scroller = useRef<HTMLDivElement>(null);
-  const focused = useRef<string>();
+  const focused = useRef<string | undefined>(undefined);
   const [, update] = useReducer<number, void>((round) => round + 1, 0);
   const options = {
     count,

@@ -16,7 +16,8 @@ class LonghaulError(Exception):
         remedy: str = "",
         details: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__(f"{message} {remedy}".strip())
+        # Messages of the kernel often end with the remedy already.
+        super().__init__(message if remedy in message else f"{message} {remedy}")
         self.status = status
         self.code = code
         self.message = message

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { SIZE_NAMES } from "../../conversation/spending/size-sums.ts";
 import { about, defineSchema } from "../core/named-schema.ts";
 import { timeSchema } from "./common-schemas.ts";
 
@@ -40,6 +41,55 @@ export const savingsSchema = defineSchema(
     unpricedRequests: about(z.number().int(), "Requests whose price is unknown; the dollars exclude them."),
   }),
   "Nobody has sent the requests without edits, so savings are estimated; a control group measures them.",
+);
+
+/** Conversations of one size. */
+export const sizeSumSchema = defineSchema(
+  "SizeSum",
+  z.object({
+    name: z.enum(SIZE_NAMES),
+    conversations: z.number().int(),
+    cost: about(z.number(), "US dollars of their requests."),
+    savings: savingsSchema,
+  }),
+  "Conversations by the tokens of their longest request without edits.",
+);
+
+const estimateFields = {
+  conversations: about(z.number().int(), "Replayed conversations, sub-agents included."),
+  unpriced: about(z.number().int(), "Those without a known price, which the dollars exclude."),
+  dollars: about(
+    z.number(),
+    "US dollars for prompts under the default policy in a window of 200,000 tokens.",
+  ),
+  unboundedDollars: about(z.number(), "US dollars for the same prompts without edits: the denominator."),
+};
+
+/** The cost of recorded conversations under the default policy, as "longhaul replay --all" computes it. */
+export const estimateReportSchema = defineSchema(
+  "EstimateReport",
+  z.object({
+    basis: z.literal("replayed"),
+    ...estimateFields,
+    pending: about(
+      z.number().int(),
+      "Conversations that are not replayed yet; the figures grow while there are some.",
+    ),
+    isRunning: about(z.boolean(), "True while conversations are replayed."),
+    skipped: about(
+      z.number().int(),
+      "Conversations too long for the gateway; `longhaul replay --all` replays them.",
+    ),
+    sizes: about(
+      z.array(
+        z.object({
+          upToTokens: about(z.number().nullable(), "Bound of the largest prompt; null for those above all."),
+          ...estimateFields,
+        }),
+      ),
+      "The same by the size of the conversation.",
+    ),
+  }),
 );
 
 const armsSchema = z.object({ control: z.number().int(), edited: z.number().int() });
@@ -93,6 +143,10 @@ export const usageReportSchema = defineSchema(
           z.object({ savedCost: z.number(), withoutCost: z.number() }).nullable(),
           "Estimated savings of edits with their denominator; null by model and for one model, where none are known.",
         ),
+        wouldSave: about(
+          z.number().nullable(),
+          "US dollars that the default policy would have saved on conversations without edits: the share that their replays save, of what their prompts cost; null while none is replayed.",
+        ),
       }),
     ),
     total: totalsSchema,
@@ -101,6 +155,10 @@ export const usageReportSchema = defineSchema(
     savings: about(
       savingsSchema.nullable(),
       "Estimated savings of edits in these conversations and days; null for one model, where none are known.",
+    ),
+    sizes: about(
+      z.array(sizeSumSchema).nullable(),
+      "The same by size of conversation, smallest first; null for one model.",
     ),
   }),
 );

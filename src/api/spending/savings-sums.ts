@@ -34,20 +34,22 @@ export function copySavings({ settled, recent }: SavingsSums): OpenSavingsSums {
   return { settled: new Map(settled), recent: new Map(recent) };
 }
 
-/** Adds a usage report; reports come in the order of the log. */
+/** Adds a usage report and returns its savings; reports come in the order of the log. */
 export function addSavingsReport(
   { settled, recent }: OpenSavingsSums,
   entry: Entry<UsageBody>,
   factsOf: ModelFactsLookup,
-): void {
+): Savings {
   const key = getRequestKey(entry);
   recent.delete(key);
   const day = new Date(entry.at).toISOString().slice(0, 10);
-  recent.set(key, { day, savings: computeSavings(entry, factsOf) });
+  const savings = computeSavings(entry, factsOf);
+  recent.set(key, { day, savings });
   const [oldest] = recent;
-  if (!oldest || recent.size <= RECENT_REQUESTS) return;
+  if (!oldest || recent.size <= RECENT_REQUESTS) return savings;
   recent.delete(oldest[0]);
   addDay(settled, oldest[1]);
+  return savings;
 }
 
 /** Makes all requests settled, when no late report is expected any more. */

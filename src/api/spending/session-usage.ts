@@ -3,8 +3,10 @@ import type { Session } from "../../index.ts";
 import {
   addReport,
   addTotals,
+  countPromptTokens,
   EMPTY_LEDGER,
   type Ledger,
+  type ModelFacts,
   type ModelFactsLookup,
   NO_TOTALS,
   type Totals,
@@ -26,9 +28,16 @@ export interface SessionUsage {
   readonly through: number;
   readonly models: ReadonlyMap<string, Ledger>;
   readonly savings: SavingsSums;
+  /** Tokens of its longest request, without edits. */
+  readonly longestTokens: number;
 }
 
-export const NO_USAGE: SessionUsage = { through: 0, models: new Map(), savings: NO_SAVINGS_SUMS };
+export const NO_USAGE: SessionUsage = {
+  through: 0,
+  models: new Map(),
+  savings: NO_SAVINGS_SUMS,
+  longestTokens: 0,
+};
 
 /** The name of usage without a model. */
 export const UNKNOWN_NAME = "(unknown)";
@@ -43,15 +52,23 @@ export async function readSessionUsage(
   if (head <= known.through) return known;
   const models = new Map(known.models);
   const savings = copySavings(known.savings);
+  let { longestTokens } = known;
   for await (const entry of readUsageEntries(session, known.through + 1)) {
     const model = entry.model ?? UNKNOWN_NAME;
     models.set(model, addReport(models.get(model) ?? EMPTY_LEDGER, { at: entry.at, body: entry }, factsOf));
-    addSavingsReport(savings, entry, factsOf);
+    const { removedTokens } = addSavingsReport(savings, entry, factsOf);
+    const promptTokens = countPromptTokens(entry.usage) || 0;
+    longestTokens = Math.max(longestTokens, promptTokens + Math.max(0, removedTokens));
   }
   // The latest requests are only needed while a report may still be replaced; they are most of a ledger's size.
-  if (at >= Date.now() - SETTLED_MS) return { through: head, models, savings };
+  if (at >= Date.now() - SETTLED_MS) return { through: head, models, savings, longestTokens };
   for (const [model, ledger] of models) models.set(model, { ...ledger, recent: [] });
-  return { through: head, models, savings: settleSavings(savings) };
+  return { through: head, models, savings: settleSavings(savings), longestTokens };
+}
+
+/** The part of the cost that went for prompts, which edits can lower; the rest is the price of the output. */
+export function computePromptCost({ cost, outputTokens }: Totals, facts: ModelFacts | undefined): number {
+  return Math.max(0, cost - (outputTokens * (facts?.prices.output ?? 0)) / 1_000_000);
 }
 
 /** The totals of a session. */

@@ -13,6 +13,7 @@ import { findSession } from "../find-session.ts";
 import { formatQuantity } from "../format-count.ts";
 import { formatTime } from "../format-time.ts";
 import { buildMemoryFilter } from "../memory/parse-memory-options.ts";
+import { answerAboutWork, findWorkQuestion } from "../memory/recall-work.ts";
 import {
   type RecalledHit,
   type RecallResult,
@@ -92,9 +93,9 @@ interface Outcome {
 export const recallCommand = defineCommand({
   name: "recall",
   summary: "search conversations and indexed files",
-  usage: ["recall <question> [options]"],
+  usage: ["recall <question> [options]", "recall fix <error> | how <task> | why <file> [options]"],
   about:
-    "Ask in plain words; there is no query syntax. New entries are indexed first, for at most --wait seconds. If sessions and paths are both given, both are searched. Hits of the same work stand together; a text that occurs again is shown once, with its other places.",
+    "Ask in plain words; there is no query syntax. New entries are indexed first, for at most --wait seconds. If sessions and paths are both given, both are searched. Hits of the same work stand together; a text that occurs again is shown once, with its other places. Three questions are about work: fix, the edits or commands after which an error did not come back; how, commands that succeeded for a task; why, the requests behind the last changes of a file.",
   options: OPTIONS,
   maxOperands: Number.POSITIVE_INFINITY,
   examples: [
@@ -102,6 +103,7 @@ export const recallCommand = defineCommand({
     "longhaul recall retry policy --prefix claude-code/ -k 3 --expand",
     'longhaul recall "where are tokens validated" --path src --json',
     'longhaul recall "the login redirect" --sessions',
+    'longhaul recall fix "cannot find module dotenv"',
   ],
   async run(context, { operands, options }) {
     const question = operands.join(" ").trim();
@@ -112,6 +114,12 @@ export const recallCommand = defineCommand({
     if (options.active && options.rewound) throw new UsageError("--active and --rewound cannot be combined");
     if (question === "") throw new UsageError("the question is missing: longhaul recall <question>");
     const k = parseCountOption("limit", options.limit, LIMIT);
+    const work = findWorkQuestion(operands);
+    if (work) {
+      await using store = await openExistingStore(context, options);
+      const scope = await findSessionScope(store, context, options);
+      return answerAboutWork(context, options, { kernel: store, ...work, k, scope });
+    }
     const memories = buildMemoryFilter(options.trust, options.outdated === true);
     const warnings: string[] = [];
     const onWarning = (warning: string) => void warnings.push(warning);

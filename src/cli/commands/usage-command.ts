@@ -29,6 +29,7 @@ import { getSessionScope } from "../sessions/session-scope.ts";
 import {
   formatCost,
   renderSavings,
+  renderSizes,
   renderSpending,
   renderUnpricedNote,
 } from "../spending/render-spending.ts";
@@ -166,7 +167,7 @@ async function printText(report: UsagePrintout): Promise<void> {
   }
   const { total } = sums;
   if (total.requests === 0) return printer.print("No usage reported.\n");
-  const texts = [...renderUnpricedNote(total), ...renderSavings(sums.savings)];
+  const texts = [...renderUnpricedNote(total), ...renderSavings(sums.savings), ...renderSizes(sums.sizes)];
   const notes = texts.flatMap((line) => wrapText(line, width)).map((line) => paint("dim", line));
   const lines =
     by === "request"
@@ -214,7 +215,9 @@ async function streamJson({ printer, spent, session, by, titles }: UsagePrintout
     .map(({ name, totals }) => `\n${toSafeJson({ [by]: name, title: titles.get(name), ...totals })}`)
     .join(",");
   const { total, savings } = sums;
-  await printer.print(`${written}\n],"total":${toSafeJson(total)},"savings":${toSafeJson(savings)}}\n`);
+  await printer.print(
+    `${written}\n],"total":${toSafeJson(total)},"savings":${toSafeJson(savings)},"sizes":${toSafeJson(sums.sizes)}}\n`,
+  );
 }
 
 const MODEL_WIDTH = 26;

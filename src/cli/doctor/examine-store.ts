@@ -1,9 +1,13 @@
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { buildCacheReport } from "../../conversation/cache/cache-report.ts";
+import { CACHE_CAUSES, type CacheCause } from "../../conversation/cache/diagnose-cache.ts";
 import { isLonghaulError, type Kernel } from "../../index.ts";
 import type { StoreDamage } from "../../log-entry.ts";
+import { listSessions } from "../find-session.ts";
 import { formatBytes } from "../format-bytes.ts";
 import { formatCount, formatQuantity } from "../format-count.ts";
+import { formatDollars } from "../format-dollars.ts";
 import { listDeadTasks } from "../tasks/collect-tasks.ts";
 import { listLeftovers } from "./examine-computer.ts";
 import type { Finding } from "./finding.ts";
@@ -31,7 +35,47 @@ export async function examineStore(kernel: Kernel, options: ExamineOptions): Pro
     ...(await examineIndex(kernel, options.path)),
     ...(await examineLeases(kernel)),
     ...(await examineTasks(kernel)),
+    ...(await examineCaches(kernel, options.signal)),
   ];
+}
+
+const MONTH_MS = 30 * 24 * HOUR_MS;
+/** Cheaper causes of a month are not worth a word. */
+const MIN_DOLLARS = 1;
+const MAX_CAUSES = 3;
+
+/** Names the causes of cache misses that somebody can avoid, with their price of the last month. */
+async function examineCaches(kernel: Kernel, signal: AbortSignal): Promise<readonly Finding[]> {
+  const report = await buildCacheReport(kernel, listSessions(kernel), {
+    since: Date.now() - MONTH_MS,
+    signal,
+  });
+  const avoidable = report.causes.filter(
+    ({ remedy, dollars }) => remedy !== undefined && dollars >= MIN_DOLLARS,
+  );
+  if (avoidable.length === 0) {
+    const text = `${formatDollars(report.parts.misses)} of ${formatDollars(report.dollars)} for missed prompt caches in the last 30 days`;
+    return report.requests === 0 ? [] : [{ area: "cache", level: "ok", text }];
+  }
+  return avoidable.slice(0, MAX_CAUSES).map(
+    ({ cause, dollars, requests, detail, remedy = "" }): Finding => ({
+      area: "cache",
+      level: "warning",
+      text: `${describeCause(cause, detail)}: ${formatDollars(dollars)} in the last 30 days (${formatQuantity(requests, "request")})`,
+      remedy: `${remedy}; "longhaul cache" shows all causes`,
+    }),
+  );
+}
+
+function describeCause(cause: CacheCause, detail: string | undefined): string {
+  if (cause === "system-changed" && detail?.startsWith("a date or time"))
+    return "your agent puts the time into its system prompt";
+  if (cause === "system-changed" && detail?.startsWith("a counter or id"))
+    return "your agent puts a counter or an id into its system prompt";
+  // Details may quote the system prompt, which must not reach a report for others.
+  return cause === "expired" && detail !== undefined
+    ? `${CACHE_CAUSES[cause].words}, mostly ${detail}`
+    : CACHE_CAUSES[cause].words;
 }
 
 async function examineDatabase(kernel: Kernel, options: ExamineOptions): Promise<readonly Finding[]> {

@@ -8,6 +8,7 @@ export const AREAS = [
   "index",
   "leases",
   "tasks",
+  "cache",
   "configuration",
   "gateway",
   "agents",

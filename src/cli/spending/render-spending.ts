@@ -1,3 +1,4 @@
+import type { SizeSum } from "../../conversation/spending/size-sums.ts";
 import type { NamedTotals } from "../../conversation/spending/usage-sums.ts";
 import type { Savings, Totals } from "../../window-entry.ts";
 import { formatCount, formatQuantity, formatShare } from "../format-count.ts";
@@ -96,4 +97,19 @@ export function renderSavings(savings: Savings): readonly string[] {
   return [
     `estimated: ${change} ${money}, ${formatCount(removedTokens)} tokens in ${formatQuantity(requests, "request")}; their own cost, included: ${own.join(", ")}${unpriced}`,
   ];
+}
+
+/** One line for each size of conversations with savings: small ones cost the same as without edits. */
+export function renderSizes(
+  sizes: readonly Pick<SizeSum, "name" | "conversations" | "savings">[],
+): readonly string[] {
+  return sizes.flatMap(({ name, conversations, savings: { savedCost, withoutCost } }) => {
+    if (withoutCost <= 0) return [];
+    const ratio = ((withoutCost - savedCost) / withoutCost).toFixed(2);
+    const change =
+      savedCost < 0 ? `cost ${formatDollars(-savedCost)} more` : `saved ${formatDollars(savedCost)}`;
+    return [
+      `${name} tokens: ${formatQuantity(conversations, "conversation")}, ${change} of ${formatDollars(withoutCost)}, ${ratio} of the cost without edits`,
+    ];
+  });
 }

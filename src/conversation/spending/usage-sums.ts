@@ -7,6 +7,7 @@ import {
   type Totals,
 } from "../../window-entry.ts";
 import type { RequestUsage } from "./request-usage.ts";
+import { type SizeSum, SizeSums } from "./size-sums.ts";
 
 /** Totals of one day, model or other group. */
 export interface NamedTotals {
@@ -22,6 +23,14 @@ export class UsageSums {
   #total = NO_TOTALS;
   #savings = NO_SAVINGS;
   #last: RequestUsage | undefined;
+  readonly #sizes = new SizeSums();
+  #conversation: { readonly id: string; longest: number; cost: number; savings: Savings } | undefined;
+
+  /** Totals and savings by size of conversation; requests of a conversation are added one after another. */
+  get sizes(): readonly SizeSum[] {
+    this.#endConversation();
+    return this.#sizes.list;
+  }
 
   get total(): Totals {
     return this.#total;
@@ -61,6 +70,19 @@ export class UsageSums {
     this.#total = addTotals(this.#total, totals);
     this.#savings = addSavings(this.#savings, savings);
     if (!this.#last || at >= this.#last.at) this.#last = spent;
+    if (this.#conversation?.id !== spent.session) this.#endConversation();
+    this.#conversation ??= { id: spent.session, longest: 0, cost: 0, savings: NO_SAVINGS };
+    const prompt = totals.inputTokens + totals.cacheReadTokens + totals.cacheWriteTokens;
+    const { longest } = this.#conversation;
+    this.#conversation.longest = Math.max(longest, prompt + Math.max(0, savings.removedTokens));
+    this.#conversation.cost += totals.cost;
+    this.#conversation.savings = addSavings(this.#conversation.savings, savings);
+  }
+
+  #endConversation(): void {
+    if (this.#conversation)
+      this.#sizes.add(this.#conversation.longest, this.#conversation.cost, this.#conversation.savings);
+    this.#conversation = undefined;
   }
 }
 

@@ -16,6 +16,7 @@ import type { Services } from "../exchange/services.ts";
 import { findThread } from "../lookup/find-thread.ts";
 import { runWithStore } from "../lookup/run-with-store.ts";
 import { getLoopFamily, type LoopStates } from "../loops/loop-states.ts";
+import { isSentAsItComes } from "../recall/can-offer-tools.ts";
 import { offerTools } from "../recall/offer-tools.ts";
 import { addMemories } from "../recall/pinned-memories.ts";
 import { searchMemory } from "../recall/search-memory.ts";
@@ -98,7 +99,10 @@ async function beginCall(
     // ChatGPT's back-end may check the instructions, so they stay unchanged.
     const isFixed = target.upstream.name === CHATGPT;
     const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
-    const callRequest = offerTools(remembering, request, services.config(), thread);
+    const facts = services.kernel.modelFacts(remembering.frame.model);
+    const callRequest = isSentAsItComes(incoming)
+      ? remembering
+      : offerTools(remembering, request, services.config(), thread, facts);
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
     if (principal.token !== undefined) incoming.onStored(await countNewBytes(thread, callRequest));
     const span = startSpan(incoming, services, target);

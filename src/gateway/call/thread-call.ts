@@ -1,3 +1,5 @@
+import { readCacheRecord } from "../../conversation/cache/cache-record.ts";
+import { computeMissDollars } from "../../conversation/cache/cache-report.ts";
 import { type CallUsage, CallWindow } from "../../conversation/call-window.ts";
 import { compactOnCommand } from "../../conversation/compact-on-command.ts";
 import type { Conversation, PlacedMessages } from "../../conversation/conversation.ts";
@@ -57,6 +59,8 @@ export class ThreadCall {
   #seen: SeenBody | undefined;
   /** Time before the request was sent. */
   overheadMs: number | undefined;
+  /** Adds the diagnosis of the provider's cache to the usage of the reply. */
+  describeCache: CallUsage["describe"];
 
   private constructor(thread: Thread, callRequest: CallRequest, sent?: SentOutcome) {
     this.thread = thread;
@@ -332,6 +336,7 @@ interface AnsweredCall {
   readonly isFromLog: boolean;
   readonly last: EntryId | undefined;
   readonly overheadMs: number | undefined;
+  readonly describeCache: CallUsage["describe"];
 }
 
 /**
@@ -365,11 +370,16 @@ async function learnStored({ thread, request, isFromLog }: AnsweredCall): Promis
 }
 
 /** The usage of a reply; undefined if the provider reports none. */
-function describeUsage({ request, overheadMs }: AnsweredCall, reader: ReplyReader): CallUsage | undefined {
+function describeUsage(call: AnsweredCall, reader: ReplyReader): CallUsage | undefined {
+  const { request, overheadMs, describeCache: describe } = call;
   const { usage, responseId, model = request.frame.model } = reader;
   if (!usage) return undefined;
   const addedTokens = countRecallTools(request);
-  return { usage, model, request: responseId, reply: reader.message(), addedTokens, overheadMs };
+  const { diagnosis } = reader;
+  return {
+    ...{ usage, model, request: responseId, reply: reader.message() },
+    ...{ addedTokens, overheadMs, diagnosis, describe },
+  };
 }
 
 /** The plain text of a reply. */
@@ -458,6 +468,12 @@ export function traceReply(
     if (spentDollars !== undefined) trace.spentDollars = spentDollars;
     const savings = computeSavings(reported, factsOf);
     if (savings.requests > 0) trace.savings = savings;
+    const record = readCacheRecord(reported);
+    if (record) {
+      const { state, cause, missedTokens } = record;
+      const missDollars = computeMissDollars(reported, missedTokens, factsOf);
+      trace.cache = { verdict: cause ?? state, missedTokens, missDollars };
+    }
   }
   if (reader.model !== undefined) trace.responseModel = reader.model;
   if (reader.responseId !== undefined) trace.responseId = reader.responseId;

@@ -1,5 +1,6 @@
 import type { Kernel } from "../../index.ts";
 import type { SpendingServices } from "../budget/request-spending.ts";
+import type { CacheWatch } from "../cache/cache-watch.ts";
 import type { CallServices } from "../call/build-call-request.ts";
 import type { KnownCompactions } from "../call/compacted-request.ts";
 import type { ThreadServices } from "../lookup/find-thread.ts";
@@ -11,6 +12,7 @@ import type { UpstreamServices } from "../upstream/upstream-services.ts";
 /** Services that all requests of a gateway share. */
 export interface Services extends RequestServices, ThreadServices, CallServices, UpstreamServices {
   readonly kernel: Kernel;
+  readonly caches: CacheWatch;
   readonly loops: LoopStates;
   readonly compactions: KnownCompactions;
   readonly storedItems: StoredItems;

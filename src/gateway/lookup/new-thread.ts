@@ -229,15 +229,26 @@ function addArm(meta: ThreadMeta, arm: ControlArm | undefined): ThreadMeta {
 const MAX_CHARACTERS = 80;
 const MAX_READ = 20_000;
 
-/** A title for a conversation: the beginning of the first user message, without the client's additions. */
+/** Beginnings of the messages by which clients carry a summary into a new conversation. */
+const CARRIED =
+  /^(?:This session is being continued from a previous conversation|Another language model started to solve|The conversation history before this point was compacted|Here is a summary of (?:our|the) (?:previous )?conversation)/i;
+
+/**
+ * A title for a conversation: the beginning of the first user message, without the client's additions. A conversation
+ * that is joined in the middle begins with a summary, so its title is the next message of the user.
+ */
 export function buildTitle(list: readonly MessageInput[]): string | undefined {
+  let carried: string | undefined;
   for (const { role, text, parts = [] } of list) {
     if (role !== "user") continue;
     const texts = [text ?? "", ...parts.flatMap((part) => (part.type === "text" ? [part.text] : []))];
     const own = texts.map(removeTags).find((words) => words !== "" && !words.startsWith("<"));
-    if (own !== undefined) return own.length > MAX_CHARACTERS ? `${own.slice(0, MAX_CHARACTERS - 1)}…` : own;
+    if (own === undefined) continue;
+    const title = own.length > MAX_CHARACTERS ? `${own.slice(0, MAX_CHARACTERS - 1)}…` : own;
+    if (!CARRIED.test(own)) return title;
+    carried ??= title;
   }
-  return undefined;
+  return carried;
 }
 
 /** Maximum number of distinct unclosed tags to search for. */

@@ -70,7 +70,7 @@ export type LogLevel = "silent" | "error" | "info" | "debug";
 /** Names of fields, in the order in which they are written. */
 const FIELDS = {
   who: ["request", "principal", "client", "session", "thread", "kind"],
-  where: ["api", "model", "upstream", "method", "path", "ending"],
+  where: ["api", "model", "upstream", "method", "path", "ending", "cache"],
   figures: [
     "status",
     "ms",
@@ -88,6 +88,8 @@ const FIELDS = {
     "savedDollars",
     "uneditedDollars",
     "extraWriteDollars",
+    "missedTokens",
+    "missDollars",
     "healed",
     "recalls",
     "unindexed",

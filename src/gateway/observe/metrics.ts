@@ -42,12 +42,20 @@ export interface Metrics {
   readonly uneditedDollars: Counter<"api">;
   /** Cost of tokens that edits made providers write to their cache again; `savedDollars` includes it. */
   readonly extraWriteDollars: Counter<"api">;
+  /** Requests by the verdict about the provider's cache: hit, first, unreported, or the cause of a miss. */
+  readonly cacheRequests: Counter<"api" | "verdict">;
+  readonly cacheMissedTokens: Counter<"api" | "cause">;
+  readonly cacheMissDollars: Counter<"api" | "cause">;
+  /** Dollars that keepAlive spent on refreshes. */
+  readonly keepAliveDollars: Counter<"upstream">;
   readonly edits: Counter<"api">;
   /** Repaired failures: overflow or block. */
   readonly healed: Counter<"api" | "what">;
   readonly breakerTrips: Counter<"reason">;
   readonly recalls: Counter<"api">;
   readonly redacted: Counter<"kind">;
+  /** Budgets that were used to 80 % and more, once in each of their periods. */
+  readonly budgetWarnings: Counter<never>;
   /** Directions are in and out, as the client sees them. */
   readonly bytes: Counter<"direction">;
   readonly duration: Histogram<"api">;
@@ -109,6 +117,26 @@ export function createMetrics(options: MetricsOptions): Metrics {
       ["api"],
       "gauge",
     ),
+    cacheRequests: createCounterMetric(
+      "longhaul_cache_requests_total",
+      "Requests by the state of the provider's cache: hit, first, unreported, or the cause of a miss.",
+      ["api", "verdict"],
+    ),
+    cacheMissedTokens: createCounterMetric(
+      "longhaul_cache_missed_tokens_total",
+      "Tokens that were paid for again although they had been cached.",
+      ["api", "cause"],
+    ),
+    cacheMissDollars: createCounterMetric(
+      "longhaul_cache_miss_dollars_total",
+      "Cost of missed tokens above the price of a cache read, in US dollars.",
+      ["api", "cause"],
+    ),
+    keepAliveDollars: createCounterMetric(
+      "longhaul_cache_keep_alive_dollars_total",
+      "Cost of requests that keep a provider's cache alive, in US dollars.",
+      ["upstream"],
+    ),
     edits: createCounterMetric("longhaul_edits_total", "Context edits.", ["api"]),
     healed: createCounterMetric("longhaul_healed_total", "Provider errors healed before clients saw them.", [
       "api",
@@ -119,6 +147,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
     redacted: createCounterMetric("longhaul_redacted_total", "Secrets removed from stored content.", [
       "kind",
     ]),
+    budgetWarnings: createCounterMetric<never>(
+      "longhaul_budget_warnings_total",
+      "Budgets of which 80 % were used, once in each period.",
+      [],
+    ),
     bytes: createCounterMetric("longhaul_bytes_total", "Body bytes received from and sent to clients.", [
       "direction",
     ]),

@@ -95,6 +95,7 @@ export class Observer {
         : `${formatTokens(tokensAfter)}/${formatTokens(window)}`,
       status === undefined ? undefined : String(status),
       `${Math.round(endedMs - startedMs)} ms`,
+      describeMiss(trace),
       error,
       title === undefined ? undefined : JSON.stringify(title.slice(0, MAX_TITLE)),
     ];
@@ -178,6 +179,9 @@ function toLogFields(trace: Trace, summary: () => string): LogFields {
     savedDollars: savings?.savedCost,
     uneditedDollars: savings?.withoutCost,
     extraWriteDollars: savings?.extraWriteCost,
+    cache: trace.cache?.verdict,
+    missedTokens: trace.cache?.missedTokens || undefined,
+    missDollars: trace.cache?.missDollars || undefined,
     healed: trace.healed,
     recalls: trace.recalls,
     unindexed: trace.unindexed,
@@ -187,6 +191,14 @@ function toLogFields(trace: Trace, summary: () => string): LogFields {
     error: trace.error,
     summary,
   };
+}
+
+/** A miss of the provider's cache in a few words; undefined without one. */
+function describeMiss({ cache }: Trace): string | undefined {
+  if (!cache || cache.missedTokens === 0) return undefined;
+  const { verdict, missedTokens, missDollars = 0 } = cache;
+  const money = missDollars > 0 ? ` $${missDollars.toFixed(missDollars < 0.1 ? 4 : 2)}` : "";
+  return `cache miss (${verdict}): ${formatTokens(missedTokens)}${money}`;
 }
 
 /** Counts finished requests in the metrics. Each series is looked up once, because labels are formatted as text. */
@@ -229,6 +241,12 @@ class RequestMeter {
     series.savedDollars.add(savings.savedCost);
     series.uneditedDollars.add(savings.withoutCost);
     series.extraWriteDollars.add(savings.extraWriteCost);
+    if (trace.cache) {
+      const { verdict, missedTokens, missDollars } = trace.cache;
+      metrics.cacheRequests.add({ api, verdict });
+      if (missedTokens > 0) metrics.cacheMissedTokens.add({ api, cause: verdict }, missedTokens);
+      if (missDollars) metrics.cacheMissDollars.add({ api, cause: verdict }, missDollars);
+    }
     if (trace.isPlanned && !trace.isDryRun) metrics.edits.add({ api });
     if (trace.healed) metrics.healed.add({ api, what: "overflow" }, trace.healed);
     if (trace.error === "stopped") metrics.breakerTrips.add({ reason: "loop" });

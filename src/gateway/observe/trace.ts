@@ -2,6 +2,15 @@ import type { Usage } from "../../index.ts";
 import type { Savings } from "../../window-entry.ts";
 import type { WireName } from "../../wire/wire.ts";
 
+/** The state of the provider's cache for a request, and the price of a miss. */
+interface CacheTrace {
+  /** "hit", "first", "unreported", or the cause of a miss. */
+  readonly verdict: string;
+  readonly missedTokens: number;
+  /** US dollars; undefined if unknown. */
+  readonly missDollars: number | undefined;
+}
+
 /** Facts about one request, reported when it ends; never the content of messages. */
 export interface Trace {
   readonly id: string;
@@ -46,6 +55,8 @@ export interface Trace {
   /** Estimated savings of edits for this request. */
   savings?: Savings;
   usage?: Usage;
+  /** The verdict about the provider's cache, without content. */
+  cache?: CacheTrace;
   responseModel?: string;
   responseId?: string;
   stopReason?: string;

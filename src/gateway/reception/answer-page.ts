@@ -4,6 +4,7 @@ import { runWithTimeLimit } from "../../base/time-limit.ts";
 import type { Kernel } from "../../index.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { Environment } from "../config/config-flags.ts";
+import { toOpenableUrl } from "../config/loopback.ts";
 import { findMissingUpstreams, isAnthropicReached } from "../config/well-known-upstreams.ts";
 import type { AdmittedRequest } from "../door/admit.ts";
 import type { Services } from "../exchange/services.ts";
@@ -62,7 +63,7 @@ export function buildGatewayFacts(
   { url, totals, threads, upstreams: used }: GatewayStatus,
   env: Environment,
 ): GatewayFacts {
-  const { policy, dryRun, threshold, control, recall, redact, tokens } = config;
+  const { policy, dryRun, threshold, control, recall, redact = false, tokens, publicUrl } = config;
   const known = new Map(used.map((one) => [one.name, one]));
   const upstreams = config.upstreams.map(({ name, baseUrl, apis, prefix, models, keyEnv }) => ({
     ...(known.get(name) ?? UNUSED),
@@ -72,15 +73,20 @@ export function buildGatewayFacts(
     ...(keyEnv !== undefined && { keyEnv }),
     hasKey: keyEnv !== undefined && Boolean(env[keyEnv]),
   }));
+  const settings = {
+    ...{ policy, dryRun, threshold, control, redact },
+    recall: { offer: recall.offer ?? "by price", context: recall.context ?? false },
+  };
+  const address = publicUrl ?? toOpenableUrl(url);
   return {
-    url,
-    settings: { policy, dryRun, threshold, control, recall, redact },
+    url: address,
+    settings,
     upstreams,
     missing: findMissingUpstreams(config, env),
     spending: totals.spending,
     threads,
     agents: buildAgentLines({
-      url,
+      url: address,
       needsToken: tokens.length > 0,
       isAnthropic: isAnthropicReached(config.upstreams),
     }),

@@ -28,7 +28,7 @@ import type { LazyApi } from "../pages/lazy-api.ts";
 import { forwardRequest } from "../passthrough/forward-request.ts";
 import { toUpstreamFault, UpstreamError } from "../upstream/upstream-error.ts";
 import { answerApi, isApiRequest, toApiError, toApiTrace } from "./answer-api.ts";
-import { answerMcp, type McpMount } from "./answer-mcp.ts";
+import { answerMcp, type HookMount, type McpMount } from "./answer-mcp.ts";
 import { answerPage } from "./answer-page.ts";
 
 /** Dependencies of the reception. */
@@ -42,6 +42,7 @@ interface ReceptionDeps {
   readonly sharedStates: SharedStates;
   readonly personLimits: PersonLimits;
   readonly mcp?: McpMount | undefined;
+  readonly hooks?: HookMount | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -177,8 +178,15 @@ export class Reception {
         : this.#page(request, response, admission));
       return;
     }
-    if (route.type === "mcp") {
-      await this.#mcp(request, response, admission);
+    if (route.type === "mcp" || route.type === "hooks") {
+      const { hooks } = this.#deps;
+      const mount: Pick<McpMount, "handle"> | undefined =
+        route.type === "mcp"
+          ? this.#deps.mcp
+          : hooks && {
+              handle: (...[ask, reply, call]) => hooks.handle(ask, reply, { ...call, client: route.client }),
+            };
+      await this.#mounted(request, response, admission, mount);
       return;
     }
     const trace: Trace = { id: randomUUID(), startedMs, api: route.api, principal: admission.principal.id };
@@ -291,8 +299,13 @@ export class Reception {
     refuseClient(request, response, { status: 404, kind: "not_found", message });
   }
 
-  async #mcp(request: IncomingMessage, response: ServerResponse, admission: AdmittedRequest): Promise<void> {
-    const { mcp, formerPeople, services } = this.#deps;
+  async #mounted(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admission: AdmittedRequest,
+    mcp: Pick<McpMount, "handle"> | undefined,
+  ): Promise<void> {
+    const { formerPeople, services } = this.#deps;
     const controller = new AbortController();
     this.#controllers.add(controller);
     const { limits } = services.config();

@@ -1,6 +1,6 @@
 /** Spread of the reader's scores among the candidates of a question; see training/reader. */
 const READER_SPREAD = 1.8;
-/** Weight of the reader's score beside that of the first stage, both by their spread; see docs/internals/reader.md. */
+/** Weight of the reader's score beside that of the first stage, both by their spread; see docs/internals/search.md. */
 const READER_WEIGHT = 1;
 
 /**

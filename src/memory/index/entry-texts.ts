@@ -68,7 +68,7 @@ async function readMessageTexts({ role, parts, meta }: Message, restore: Restore
     if (own.type === "tool-result") {
       for (const output of own.output)
         add(removeRecalled(await readPartText(output, restore)), "tool", { evidence: 0 });
-    } else add(await readPartText(own, restore), AUTHORS[role], readEvidence(own));
+    } else add(removeRecalled(await readPartText(own, restore)), AUTHORS[role], readEvidence(own));
   }
   return texts;
 }

@@ -33,7 +33,7 @@ export interface CandidateLimits {
   readonly maxTurnChunks: number;
 }
 
-/** The lowest limits at which results hardly change; see docs/internals/ranking.md for the figures. */
+/** The lowest limits at which results hardly change; see docs/internals/search.md for the figures. */
 const DEFAULT_CANDIDATE_LIMITS: CandidateLimits = {
   byText: 80,
   byVector: 60,

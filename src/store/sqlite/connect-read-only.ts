@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { LonghaulError } from "../../model/errors.ts";
 import { BLOCKING_WAIT_MS, CACHE_KIB, readSchemaVersion, refuseForeignFile } from "./connect-database.ts";
 import { Database } from "./database.ts";
+import { MEMORY_MIGRATIONS } from "./memory/migrations/index.ts";
 import { TEAM_MIGRATION } from "./migrations/008-team.ts";
 import { PLACES_MIGRATION } from "./migrations/012-places.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
@@ -38,6 +39,20 @@ export async function connectReadOnly(path: string, busyTimeoutMs: number): Prom
   } catch (error) {
     opened?.connection.close();
     opened?.dispose();
+    throw toStoreError(error, path);
+  }
+}
+
+/** Opens the index for reading, without a copy; throws STORE_READ_ONLY if it would have to be upgraded first. */
+export async function connectIndexReadOnly(path: string, busyTimeoutMs: number): Promise<Database> {
+  const connection = openReadable(path);
+  try {
+    connection.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}; PRAGMA cache_size = -${CACHE_KIB}`);
+    const version = readSchemaVersion(connection, path, MEMORY_MIGRATIONS.length);
+    if (version < MEMORY_MIGRATIONS.length) throw createTooOldError(path, version);
+    return new Database(path, connection, busyTimeoutMs);
+  } catch (error) {
+    connection.close();
     throw toStoreError(error, path);
   }
 }

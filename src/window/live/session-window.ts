@@ -2,6 +2,7 @@ import { SerialQueue } from "../../base/serial-queue.ts";
 import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { checkNames } from "../../model/check-names.ts";
 import type { Entry, MessageBody, UsageBody } from "../../model/entry.ts";
+import type { Json } from "../../model/json.ts";
 import { checkUsage, type Usage } from "../../model/usage.ts";
 import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { detectOutputOverflow, detectOverflow, type Overflow } from "../limits/overflow.ts";
@@ -33,6 +34,10 @@ export interface ReportOptions {
   readonly overheadMs?: number;
   /** Number of times that the caller sent the request again with another window before it was answered. */
   readonly retries?: number;
+  /** Replaces the metadata of the report before it is stored. */
+  readonly describe?: ((report: Omit<UsageBody, "kind">) => UsageBody["meta"]) | undefined;
+  /** The provider's own explanation of a cache miss, stored as `meta.cacheDiagnosis`. */
+  readonly diagnosis?: { readonly [field: string]: unknown };
 }
 
 /** The window of a session's calls to one model. Operations run one at a time, in the order of the calls. */
@@ -89,6 +94,7 @@ export class SessionWindow {
         addedTokens: "number?",
         overheadMs: "number?",
         retries: "number?",
+        describe: "function?",
       });
       const body = { kind: "usage", ...this.buildReport(usage, options) } as const;
       return this.#deps.log.appendOne<UsageBody>(this.#deps.session, { body });
@@ -107,6 +113,8 @@ export class SessionWindow {
       addedTokens = 0,
       overheadMs = 0,
       retries = 0,
+      describe,
+      diagnosis,
     } = checkFields("options", options);
     checkUsage(usage);
     const { refusals, sentSizes, settings } = this.#fitter;
@@ -122,17 +130,22 @@ export class SessionWindow {
     };
     const isUnreliable =
       ranServerTools || this.#fitter.isImplausibleCount(countPromptTokens(usage), this.#extraTokens);
-    return {
-      usage,
-      model,
-      ...(request !== undefined && { request }),
-      ...(sizes &&
-        buildUsageMeta(sizes, isUnreliable, {
+    const { meta } = sizes
+      ? buildUsageMeta(sizes, isUnreliable, {
           system: settings.system,
           tools: settings.tools + this.#extraTokens,
           memories: memories && { agent: memories.agent, tokens: settings.memories },
-        })),
+        })
+      : {};
+    const all = diagnosis ? { ...meta, cacheDiagnosis: toJson(diagnosis) } : meta;
+    const report = {
+      usage,
+      model,
+      ...(request !== undefined && { request }),
+      ...(all && { meta: all }),
     };
+    const described = describe?.(report);
+    return described ? { ...report, meta: described } : report;
   }
 
   /** Removes the numbers from an overflow error if they cannot refer to the last fitted request. */
@@ -196,4 +209,14 @@ export class SessionWindow {
   #lowerOutput(overflow: Overflow): Promise<FittedWindow | undefined> {
     return lowerOutput(this.#fitter, overflow, this.#extraTokens);
   }
+}
+
+/** Explanations are short; a longer one is cut, so that a report stays small. */
+const MAX_DIAGNOSIS_CHARACTERS = 2_000;
+
+function toJson(diagnosis: NonNullable<ReportOptions["diagnosis"]>): Json {
+  const text = JSON.stringify(diagnosis);
+  return text.length <= MAX_DIAGNOSIS_CHARACTERS
+    ? (JSON.parse(text) as Json)
+    : text.slice(0, MAX_DIAGNOSIS_CHARACTERS).toWellFormed();
 }

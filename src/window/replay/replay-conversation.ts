@@ -45,19 +45,35 @@ export interface ReplayedRequest {
   readonly window: readonly Slot[];
 }
 
+/** The state of the provider's cache after a pause. */
+interface KeptCache {
+  readonly isHot: boolean;
+  /** Price of the tokens that this request writes. */
+  readonly writePrice: number;
+  /** Cost of keeping the cache alive during the pause, in input tokens. */
+  readonly refreshCost: number;
+}
+
+interface ReplayOptions {
+  readonly protocol?: Protocol;
+  readonly onRequest?: (request: ReplayedRequest) => void;
+  /** Decides what became of the cache in a pause, given the tokens of the last request; default: by the protocol. */
+  readonly keepCache?: ((pauseMs: number | undefined, tokens: number) => KeptCache) | undefined;
+}
+
 /** Replays a conversation under a policy; `window` is the size of the model's window in tokens, or Infinity. */
 export function replay(
   conversation: readonly RecordedMessage[],
   policy: Policy,
   window: number,
-  options: { readonly protocol?: Protocol; readonly onRequest?: (request: ReplayedRequest) => void } = {},
+  options: ReplayOptions = {},
 ): ReplayScore {
   checkList("conversation", conversation, { message: "object" });
   checkFields("policy", policy, { name: "text", start: "function" });
   if (typeof window !== "number" || !(window > 0))
     throw createArgumentError("window", window, "tokens above 0");
-  checkFields("options", options, { protocol: "object?", onRequest: "function?" });
-  const run = new Replay(policy, window, options.protocol ?? PROTOCOL);
+  checkFields("options", options, { protocol: "object?", onRequest: "function?", keepCache: "function?" });
+  const run = new Replay(policy, window, options.protocol ?? PROTOCOL, options.keepCache);
   for (const said of conversation) {
     if (said.message.role === "assistant") {
       const request = run.buildRequest(said);
@@ -91,8 +107,15 @@ class Replay {
   readonly #identifiers = { used: 0, kept: 0 };
   readonly #lines = { used: 0, kept: 0 };
 
-  constructor(policy: Policy, window: number, protocol: Protocol) {
+  readonly #keepCache: NonNullable<ReplayOptions["keepCache"]>;
+  #previousTokens = 0;
+
+  constructor(policy: Policy, window: number, protocol: Protocol, keepCache?: ReplayOptions["keepCache"]) {
     this.#protocol = protocol;
+    const { cacheMs, writePrice } = protocol;
+    this.#keepCache =
+      keepCache ??
+      ((pauseMs) => ({ isHot: pauseMs === undefined || pauseMs <= cacheMs, writePrice, refreshCost: 0 }));
     this.#refetch = new RefetchEstimate(protocol);
     const { systemTokens: system, reserveTokens, readPrice: read, writePrice: write } = protocol;
     const budget = { window, tokens: window - reserveTokens, system };
@@ -111,9 +134,11 @@ class Replay {
   buildRequest(reply: RecordedMessage): ReplayedRequest | undefined {
     if (!this.#lastMessage) return undefined;
     const at = this.#lastMessage.at;
-    const isHot = this.#previousAt === undefined || at - this.#previousAt <= this.#protocol.cacheMs;
+    const pauseMs = this.#previousAt === undefined ? undefined : at - this.#previousAt;
+    const cache = this.#keepCache(pauseMs, this.#previousTokens);
+    const isHot = cache.isHot || pauseMs === undefined;
     const window = [...this.#run.fit({ isHot })];
-    const { tokens, isEdited } = this.#charge(window, isHot);
+    const { tokens, isEdited } = this.#charge(window, cache);
     this.#updateLiveCounts(window);
     const lost: (readonly [string, SeenFact])[] = [];
     for (const reference of this.#references.readUsed(reply.message)) {
@@ -128,6 +153,7 @@ class Replay {
     this.#countCalls(reply.message);
     this.#previous = window;
     this.#previousAt = at;
+    this.#previousTokens = tokens;
     return { at, isHot, tokens, isEdited, window };
   }
 
@@ -145,8 +171,11 @@ class Replay {
    * Charges a request: the prefix it shares with the previous one is read from the cache while it is hot; the rest is
    * written.
    */
-  #charge(window: readonly Slot[], isHot: boolean): { readonly tokens: number; readonly isEdited: boolean } {
-    const { systemTokens, readPrice, writePrice } = this.#protocol;
+  #charge(
+    window: readonly Slot[],
+    { isHot, writePrice, refreshCost }: KeptCache,
+  ): { readonly tokens: number; readonly isEdited: boolean } {
+    const { systemTokens, readPrice } = this.#protocol;
     let same = 0;
     let shared = systemTokens;
     while (same < this.#previous.length && window[same]?.message === this.#previous[same]?.message)
@@ -158,6 +187,7 @@ class Replay {
       requests: this.#score.requests + 1,
       cost:
         this.#score.cost +
+        refreshCost +
         (isCached ? shared * readPrice + (tokens - shared) * writePrice : tokens * writePrice),
       sentTokens: this.#score.sentTokens + tokens,
       peakTokens: Math.max(this.#score.peakTokens, tokens),

@@ -1,6 +1,6 @@
 import { parseModelId } from "../../model/model-id.ts";
 
-/** For Claude before 4.7, measured on the growth of real windows; see docs/tokens.md. */
+/** For Claude before 4.7, measured on the growth of real windows; see docs/money.md. */
 const CLAUDE = 1.3;
 /** Since 4.7, Claude counts about 30 % more for the same text. */
 const NEWER_CLAUDE = 1.7;

@@ -6,7 +6,7 @@ import type { WireObject } from "../wire.ts";
 /** Parses the usage of Anthropic's Messages API; undefined if it contains no count. */
 export function parseAnthropicUsage(value: unknown): Usage | undefined {
   const report = toObject(value) ?? {};
-  const factor = findPriceFactor(report);
+  const factor = findPriceFactor(report, true);
   const searches = toCount(toObject(report.server_tool_use)?.web_search_requests);
   const usage = toUsage({
     ...parseCounts(report),
@@ -36,7 +36,7 @@ function parseOtherCalls(report: WireObject, factor: number | undefined): readon
     const iteration = toObject(value);
     if (!iteration || iteration.type === "message") return [];
     const model = toText(iteration.model);
-    const own = findPriceFactor(iteration) ?? (model === undefined ? factor : undefined);
+    const own = findPriceFactor(iteration, true) ?? (model === undefined ? factor : undefined);
     const usage = toUsage({ ...parseCounts(iteration), priceFactor: own === 1 ? undefined : own });
     return usage ? [{ ...usage, ...(model !== undefined && { model }) }] : [];
   });

@@ -25,7 +25,7 @@ export function parseOpenaiUsage(value: unknown, reply: WireObject = {}): Usage 
   // Some servers do not include reasoning in the completion count; their total shows it.
   const isBeside =
     reasoning !== undefined && report.total_tokens === sumKnownCounts(input, output, reasoning);
-  const factor = findPriceFactor(reply);
+  const factor = findPriceFactor(reply, true);
   return toUsage({
     ...toInputCounts(
       input,

@@ -48,17 +48,21 @@ const SURCHARGES: { readonly [field: string]: { readonly [value: string]: number
   inference_geo: { us: 1.1 },
 };
 
+/** Tiers for which providers charge less. */
+const DISCOUNTS: { readonly [tier: string]: number } = { batch: 0.5, flex: 0.5 };
+
 /**
  * Times the list price that the fields of a request, reply or usage report stand for; undefined if they say nothing about
- * it. Discounts are left out, so that a budget never counts too little.
+ * it. A discount counts once the provider has reported it, so that a budget never reserves too little.
  */
-export function findPriceFactor(fields: WireObject): number | undefined {
+export function findPriceFactor(fields: WireObject, isReported = false): number | undefined {
   let factor: number | undefined;
   for (const name in SURCHARGES) {
     const value = toText(fields[name]);
     if (value !== undefined) factor = (factor ?? 1) * (SURCHARGES[name]?.[value] ?? 1);
   }
-  return factor;
+  const discount = isReported ? DISCOUNTS[toText(fields.service_tier) ?? ""] : undefined;
+  return discount === undefined ? factor : (factor ?? 1) * discount;
 }
 
 /** Usage with the calls that a provider made for it. */

@@ -82,7 +82,7 @@ export const en = {
   noMemories: "No memories here",
   noMemoriesHint:
     "Add one, choose another agent or filter, or let agents save theirs with the tool save_memory.",
-  orderHint: "In order. The pinned ones at the top are in every window; recall finds the others.",
+  orderHint: "The pinned ones at the top are in every window, in this order; recall finds the others.",
   more: "More",
   nextPage: "Next page",
   moveUp: "Move up",

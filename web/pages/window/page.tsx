@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import { call } from "../../api/client.ts";
 import { useResource } from "../../api/use-resource.ts";
+import { CacheMisses } from "../../cache/cache-misses.tsx";
 import { ErrorState } from "../../components/error-state.tsx";
 import { onChange } from "../../live/changes.ts";
 import { SessionHead } from "../../session/session-head.tsx";
@@ -59,6 +60,7 @@ export default function WindowPage({ params, query }: PageProps) {
       <PartsPanel session={known} window={window} totals={session.value?.usage} onChanged={reload} />
       {query.has("requests") && <RequestTable session={known} after={Number(query.get("requests")) || 0} />}
       <CurvePanel session={known} curve={curve} onChanged={reload} />
+      <CacheMisses session={known} />
       <PolicyPanel key={`policy ${id}`} session={known} window={window.value?.limits.window} />
       <CompactionPanel key={`summary ${id}`} session={known} onChanged={reload} />
     </div>

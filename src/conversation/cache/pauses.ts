@@ -1,0 +1,216 @@
+import { HOUR_TTL_MS, SHORT_TTL_MS } from "./diagnose-cache.ts";
+
+const MINUTE = 60_000;
+/** Upper ends of the classes of pauses; longer ones never ended. */
+const EDGES_MS = [
+  0.5, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 75, 90, 120, 180, 240, 480, 1_440,
+].map((minutes) => minutes * MINUTE);
+/** The classes of somebody about whom nothing is known yet, as shares of all pauses: most are those of tools. */
+const PRIOR_SHARES: readonly number[] = [
+  0.86, 0.05, 0.03, 0.012, 0.007, 0.005, 0.003, 0.004, 0.003, 0.002, 0.003, 0.003, 0.002, 0.002, 0.002, 0.001,
+  0.001, 0.001, 0.001, 0.001, 0.001, 0.001, 0.001, 0.002,
+];
+const PRIOR_WEIGHT = 200;
+const PRIOR_CALLS = 60;
+
+/** Prices of a token of the prefix, in any unit. */
+interface PrefixPrices {
+  readonly read: number;
+  readonly write: number;
+  readonly writeHour: number;
+}
+
+/** The pauses between the requests of one person's conversations, in a fixed amount of memory. */
+export class PauseSample {
+  readonly #counts: number[] = EDGES_MS.map((_, index) => PRIOR_WEIGHT * (PRIOR_SHARES[index] ?? 0));
+  #ended = PRIOR_WEIGHT / PRIOR_CALLS;
+  #total = PRIOR_WEIGHT;
+  #conversations = PRIOR_WEIGHT / PRIOR_CALLS;
+
+  /** Adds a pause after which the conversation went on. */
+  add(pauseMs: number): void {
+    const index = EDGES_MS.findIndex((edge) => pauseMs <= edge);
+    if (index < 0) this.#ended++;
+    else this.#counts[index] = (this.#counts[index] ?? 0) + 1;
+    this.#total++;
+  }
+
+  /** Adds the end of a conversation: a pause that never ended. */
+  addEnd(): void {
+    this.#ended++;
+    this.#total++;
+    this.#conversations++;
+  }
+
+  /** Mean number of requests of a conversation. */
+  get meanCalls(): number {
+    return this.#total / Math.max(1, this.#conversations);
+  }
+
+  /** Share of all pauses that end between two lengths. */
+  share(fromMs: number, toMs: number): number {
+    let sum = 0;
+    let from = 0;
+    for (const [index, edge] of EDGES_MS.entries()) {
+      const covered = Math.max(0, Math.min(edge, toMs) - Math.max(from, fromMs)) / (edge - from);
+      sum += covered * (this.#counts[index] ?? 0);
+      from = edge;
+    }
+    return sum / this.#total;
+  }
+
+  /** Chance that a pause that has lasted for a time ends within the next one. */
+  chance(idleMs: number, withinMs: number): number {
+    const left = this.share(idleMs, Number.MAX_SAFE_INTEGER) + this.#ended / this.#total;
+    return left > 0 ? this.share(idleMs, idleMs + withinMs) / left : 0;
+  }
+}
+
+/** A conversation whose prefix is about to be written. */
+interface TtlChoice {
+  readonly pauses: PauseSample;
+  readonly prices: PrefixPrices;
+  readonly prefixTokens: number;
+  /** Requests so far. */
+  readonly calls: number;
+}
+
+/**
+ * The cheaper lifetime for a prefix that has to be written anyway: an hour costs more for each written token, and saves
+ * writing the prefix again after pauses of more than five minutes. As many requests are expected as there were so far.
+ */
+export function chooseTtlMs({ pauses, prices, prefixTokens, calls }: TtlChoice): number {
+  const { read, write, writeHour } = prices;
+  const remaining = Math.max(calls, pauses.meanCalls / 2);
+  const growth = calls > 1 ? Math.max(MIN_GROWTH_TOKENS, prefixTokens / calls) : MIN_GROWTH_TOKENS;
+  const mean = prefixTokens + (growth * remaining) / 2;
+  const never = Number.MAX_SAFE_INTEGER;
+  const short = pauses.share(SHORT_TTL_MS, never) * mean * (write - read);
+  const long = pauses.share(HOUR_TTL_MS, never) * mean * (writeHour - read);
+  const shortCost = prefixTokens * write + remaining * (growth * write + short);
+  const hourCost = prefixTokens * writeHour + remaining * (growth * writeHour + long);
+  // Small expected savings are not worth the risk.
+  return hourCost < shortCost * MAX_HOUR_SHARE ? HOUR_TTL_MS : SHORT_TTL_MS;
+}
+
+/** Tokens that a request adds to a conversation at least, on average. */
+const MIN_GROWTH_TOKENS = 1_000;
+const MAX_HOUR_SHARE = 0.95;
+
+/** True while a refresh is expected to save more than it costs, after a conversation has been idle for a time. */
+export function isRefreshWorth(
+  pauses: PauseSample,
+  {
+    idleMs,
+    ttlMs,
+    prices,
+  }: { readonly idleMs: number; readonly ttlMs: number; readonly prices: PrefixPrices },
+): boolean {
+  const write = ttlMs >= HOUR_TTL_MS ? prices.writeHour : prices.write;
+  return pauses.chance(idleMs, ttlMs) * (write - prices.read) > prices.read * REFRESH_MARGIN;
+}
+
+/** A refresh also costs a token of output and a try that may fail. */
+const REFRESH_MARGIN = 1.2;
+/** Time before the end of a lifetime at which it is refreshed. */
+export const REFRESH_EARLY_MS = 30_000;
+
+/** The state of a cache between two requests of a replay. */
+interface KeptCache {
+  readonly isHot: boolean;
+  readonly writePrice: number;
+  readonly refreshCost: number;
+}
+
+type Keep = (given: {
+  readonly pauseMs: number;
+  readonly tokens: number;
+  readonly ttlMs: number;
+  readonly calls: number;
+}) => { readonly isHot: boolean; readonly refreshCost: number; readonly nextTtlMs: number };
+
+/** Ways to keep a cache, by name, for replays with real times. */
+export const CACHE_WAYS = [
+  "five minutes",
+  "one hour",
+  "ttl auto",
+  "keep-alive",
+  "ttl auto + keep-alive",
+  "foresight",
+] as const;
+export type CacheWay = (typeof CACHE_WAYS)[number];
+
+/** Makes the decisions of one conversation in a replay; `pauses` are those known before it. */
+export function startKeeping(
+  way: CacheWay,
+  pauses: PauseSample,
+  prices: PrefixPrices,
+): (pauseMs: number | undefined, tokens: number) => KeptCache {
+  const keep = WAYS[way](pauses, prices);
+  let ttlMs = keep({ pauseMs: Number.POSITIVE_INFINITY, tokens: 0, ttlMs: SHORT_TTL_MS, calls: 0 }).nextTtlMs;
+  let calls = 0;
+  return (pauseMs, tokens) => {
+    const kept =
+      pauseMs === undefined
+        ? { isHot: false, refreshCost: 0, nextTtlMs: ttlMs }
+        : keep({ pauseMs, tokens, ttlMs, calls });
+    calls++;
+    if (!kept.isHot) ttlMs = kept.nextTtlMs;
+    const writePrice = ttlMs === HOUR_TTL_MS ? prices.writeHour : prices.write;
+    return { isHot: kept.isHot, refreshCost: kept.refreshCost, writePrice };
+  };
+}
+
+const WAYS: Readonly<Record<CacheWay, (pauses: PauseSample, prices: PrefixPrices) => Keep>> = {
+  "five minutes": () => fixed(SHORT_TTL_MS),
+  "one hour": () => fixed(HOUR_TTL_MS),
+  "ttl auto": (pauses, prices) => (given) => ({
+    ...fixed(given.ttlMs)(given),
+    nextTtlMs: choose(pauses, prices, given),
+  }),
+  "keep-alive": (pauses, prices) => (given) => ({
+    ...refresh(pauses, prices, given),
+    nextTtlMs: SHORT_TTL_MS,
+  }),
+  "ttl auto + keep-alive": (pauses, prices) => (given) => ({
+    ...refresh(pauses, prices, given),
+    nextTtlMs: choose(pauses, prices, given),
+  }),
+  foresight:
+    (_, prices) =>
+    ({ pauseMs, tokens, ttlMs }) => {
+      const refreshes = Math.max(0, Math.ceil(pauseMs / (ttlMs - REFRESH_EARLY_MS)) - 1);
+      const isCheaper = refreshes * prices.read < prices.write - prices.read;
+      const isHot = pauseMs <= ttlMs || isCheaper;
+      return {
+        isHot,
+        refreshCost: isHot && pauseMs > ttlMs ? refreshes * prices.read * tokens : 0,
+        nextTtlMs: SHORT_TTL_MS,
+      };
+    },
+};
+
+function fixed(ttlMs: number): Keep {
+  return ({ pauseMs }) => ({ isHot: pauseMs <= ttlMs, refreshCost: 0, nextTtlMs: ttlMs });
+}
+
+function choose(pauses: PauseSample, prices: PrefixPrices, { tokens, calls }: Parameters<Keep>[0]): number {
+  return chooseTtlMs({ pauses, prices, prefixTokens: Math.max(tokens, 15_000), calls });
+}
+
+/** Refreshes before each end of the lifetime while that is worth it. */
+function refresh(
+  pauses: PauseSample,
+  prices: PrefixPrices,
+  { pauseMs, tokens, ttlMs }: Parameters<Keep>[0],
+): { readonly isHot: boolean; readonly refreshCost: number } {
+  let livesUntil = ttlMs;
+  let refreshCost = 0;
+  while (pauseMs > livesUntil) {
+    const idleMs = livesUntil - REFRESH_EARLY_MS;
+    if (!isRefreshWorth(pauses, { idleMs, ttlMs, prices })) break;
+    refreshCost += tokens * prices.read;
+    livesUntil = idleMs + ttlMs;
+  }
+  return { isHot: pauseMs <= livesUntil, refreshCost };
+}
