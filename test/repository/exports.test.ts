@@ -48,6 +48,7 @@ const FOR_TESTS = [
   "gateway/door/guard-server.ts ServerGuard",
   "gateway/door/peer-user.ts KernelTable",
   "gateway/lookup/client-summaries.ts findSummaryIndex",
+  "gateway/lookup/client-summaries.ts hasSummary",
   "gateway/lookup/new-thread.ts buildTitle",
   "gateway/door/peer-user.ts findUid",
   "gateway/door/peer-user.ts toTableForms",
