@@ -14,7 +14,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { exports, bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const modules = [
   ...Object.values(exports).map(({ default: file }) => file),
-  ...Object.values(bin),
+  ...Object.values(bin).map((file) => `./${file}`),
   ...readdirSync(join(root, "src"), { recursive: true })
     .map(String)
     .filter((path) => path.endsWith("-worker.ts"))

@@ -43,7 +43,7 @@ export interface ApiServices {
   readonly erasures: PersonErasures;
   readonly usage: StoreUsage;
   readonly signIn: OidcSignIn;
-  /** What conversations would have cost under the default policy. */
+  /** The cost of conversations under the default policy, as replayed. */
   readonly estimates: EstimateRun;
   /** Called for unexpected errors of work in the background. */
   readonly onError: (error: unknown) => void;

@@ -36,7 +36,7 @@ export interface ApiDeps {
   readonly findErasedPerson: (name: string) => Promise<ErasedPerson>;
   /** Connects agents of this computer; without it, the routes of agents do not exist. */
   readonly agents?: AgentConnections | undefined;
-  /** File that keeps the estimates of savings between starts; without it, they are made anew. */
+  /** File that keeps the estimates of savings between starts; without it, they are made again after each start. */
   readonly estimatesFile?: string | undefined;
   /** The provider at which people sign in. */
   readonly oidc?: (() => OidcSettings | undefined) | undefined;

@@ -33,7 +33,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What to do instead of commands that people expect and that do not exist. */
+/** Advice for commands that people expect and that do not exist. */
 export const ADVICE: Readonly<Record<string, string>> = {
   update: 'longhaul is updated the way it was installed: "npm update longhaul", or "git pull" in a clone',
   upgrade: 'longhaul is updated the way it was installed: "npm update longhaul", or "git pull" in a clone',

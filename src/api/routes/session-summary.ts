@@ -90,7 +90,7 @@ export async function describeSession(
   };
 }
 
-/** What a session has cost, what edits saved, and what the default policy would have saved without them. */
+/** The cost of a session, the savings of its edits, and those that the default policy would have had without them. */
 async function readMoney(
   kernel: Kernel,
   { usage, estimates }: Sums,

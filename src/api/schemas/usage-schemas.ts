@@ -65,7 +65,7 @@ const estimateFields = {
   unboundedDollars: about(z.number(), "US dollars for the same prompts without edits: the denominator."),
 };
 
-/** What recorded conversations would have cost under the default policy, as "longhaul replay --all" computes it. */
+/** The cost of recorded conversations under the default policy, as "longhaul replay --all" computes it. */
 export const estimateReportSchema = defineSchema(
   "EstimateReport",
   z.object({

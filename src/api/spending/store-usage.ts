@@ -46,7 +46,7 @@ interface UsageRow {
   readonly totals: Totals;
   /** Null where savings are not known: they are estimated for requests, not for their models. */
   readonly saved: Savings | null;
-  /** What the default policy would have saved on conversations without edits; null while nothing is known. */
+  /** Savings that the default policy would have had on conversations without edits; null while nothing is known. */
   readonly wouldSave: number | null;
 }
 

@@ -43,7 +43,7 @@ const NOTHING_IMPORTED = `Nothing was imported. When you want to:
   longhaul help        everything else
 `;
 
-/** Finds histories on this computer, asks, imports and indexes them, and says what they cost and would have cost. */
+/** Finds histories on this computer, asks, imports and indexes them, and says their cost with and without longhaul. */
 export async function runTour(
   context: CliContext,
   options: CommonValues,

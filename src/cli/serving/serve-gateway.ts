@@ -305,7 +305,7 @@ function toGreetingJson(listening: GatewayFacts): object {
   };
 }
 
-/** The agents on this computer: connected, or what "longhaul connect" would write. */
+/** The agents on this computer: connected, or the settings that "longhaul connect" would write. */
 function renderAgents({ plans, url }: GatewayFacts): readonly (readonly [string, string])[] {
   if (plans.length === 0)
     return [["any agent", `ANTHROPIC_BASE_URL=${url} OPENAI_BASE_URL=${url}/v1 <your agent>`]];

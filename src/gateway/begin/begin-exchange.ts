@@ -12,6 +12,7 @@ import type { Services } from "../exchange/services.ts";
 import { findThread } from "../lookup/find-thread.ts";
 import { runWithStore } from "../lookup/threads.ts";
 import { getLoopFamily, type LoopStates } from "../loops/loop-states.ts";
+import { isSentAsItComes } from "../recall/can-offer-tools.ts";
 import { offerTools } from "../recall/offer-tools.ts";
 import { addMemories } from "../recall/pinned-memories.ts";
 import { searchMemory } from "../recall/search-memory.ts";
@@ -97,7 +98,9 @@ async function beginCall(
     const isFixed = target.upstream.name === CHATGPT;
     const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
     const facts = services.kernel.modelFacts(remembering.frame.model);
-    const callRequest = offerTools(remembering, request, services.config(), thread, facts);
+    const callRequest = isSentAsItComes(incoming)
+      ? remembering
+      : offerTools(remembering, request, services.config(), thread, facts);
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
     if (principal.token !== undefined) incoming.onStored(await countNewBytes(thread, callRequest));
     const span = startSpan(incoming, services, target);

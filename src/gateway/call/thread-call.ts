@@ -349,7 +349,11 @@ function describeUsage(call: AnsweredCall, reader: ReplyReader): CallUsage | und
   const { usage, responseId, model = request.frame.model } = reader;
   if (!usage) return undefined;
   const addedTokens = countRecallTools(request);
-  return { usage, model, request: responseId, reply: reader.message(), addedTokens, overheadMs, describe };
+  const { diagnosis } = reader;
+  return {
+    ...{ usage, model, request: responseId, reply: reader.message() },
+    ...{ addedTokens, overheadMs, diagnosis, describe },
+  };
 }
 
 /** The plain text of a reply. */

@@ -397,6 +397,11 @@ export const configSchema = z.strictObject(
     memories: flagSchema()
       .default(true)
       .describe("show a person's memories to that person's agents, at the end of the system prompt"),
+    memoryTool: oneOfSchema(["pass", "serve"])
+      .default("pass")
+      .describe(
+        "serve answers calls of Anthropic's memory tool from the person's memories, so that all clients share them; pass leaves them to the client",
+      ),
     cache: z
       .strictObject(
         {

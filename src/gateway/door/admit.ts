@@ -206,14 +206,14 @@ function refuseUnknownRoute(
   path: string,
 ): DoorRefusal {
   if (allow) return refuseMethod(allow);
-  if (foreign !== undefined) return refuseForeign(foreign);
+  if (foreign !== undefined) return refuseForeign(foreign, path);
   const message = `There is nothing at ${quoteSafely(path)}; the gateway serves /v1/messages, /v1/chat/completions, /v1/responses, /v1beta/models/MODEL:generateContent, /v1/models and /api/v1 (docs/gateway.md).`;
   return { fault: { status: 404, kind: "not_found", message } };
 }
 
 /** The header keeps the SDKs of Anthropic and OpenAI from trying again. */
-function refuseForeign(name: string): DoorRefusal {
-  const message = `This is ${name}, which the gateway does not speak: set the client to Anthropic's Messages (/v1/messages), OpenAI's Chat Completions (/v1/chat/completions) or Responses (/v1/responses), or Google's API (/v1beta); docs/gateway.md names what is served.`;
+function refuseForeign(name: string, path: string): DoorRefusal {
+  const message = `${quoteSafely(path)} is ${name}, which the gateway does not speak: set the client to Anthropic's Messages (/v1/messages), OpenAI's Chat Completions (/v1/chat/completions) or Responses (/v1/responses), or Google's API (/v1beta); docs/gateway.md names what is served.`;
   return { ...refuseRequest(message, 501), headers: { "x-should-retry": "false" } };
 }
 

@@ -1,4 +1,5 @@
 import type { Hit } from "../../index.ts";
+import type { ProviderFailure } from "../../window-entry.ts";
 import type { WireObject } from "../../wire/wire.ts";
 import type { ReplyRecorder } from "../call/reply-recorder.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
@@ -39,6 +40,8 @@ export interface Exchange extends Disposable {
 export interface RequestRecall {
   /** True if the model was offered the gateway's tools. */
   readonly hasTools: boolean;
+  /** True if the gateway carries out calls of Anthropic's memory tool. */
+  readonly servesMemory: boolean;
   /** Adds the recalled content and the `elements` of later rounds to the changes of a body. */
   addTo(changes: BodyChanges, elements?: readonly WireObject[]): BodyChanges;
   /**
@@ -50,6 +53,8 @@ export interface RequestRecall {
    * changes. The tools return with an edit: both rewrite the prefix that the provider has cached, so they do it once.
    */
   makeRoom(): boolean;
+  /** True if a request was refused because its tools came inside the conversation; they join the list of tools then. */
+  listTools(failure: ProviderFailure): boolean;
   /** Removes the tools and the context for good; true if the request may be tried once more without them. */
   drop(): boolean;
 }

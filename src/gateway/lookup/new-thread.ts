@@ -157,7 +157,7 @@ const CARRIED =
 
 /**
  * A title for a conversation: the beginning of the first user message, without the client's additions. A conversation
- * that is joined in the middle begins with a summary, so its title is what the user said next.
+ * that is joined in the middle begins with a summary, so its title is the next message of the user.
  */
 export function buildTitle(list: readonly MessageInput[]): string | undefined {
   let carried: string | undefined;

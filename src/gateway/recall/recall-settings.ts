@@ -32,6 +32,5 @@ export function getRecallSettings(
   const isCheap = prices !== undefined && prices.cacheRead <= prices.input * CHEAP_READ_SHARE;
   const offer = own?.offer ?? recall.offer ?? (isCheap ? "start" : "edit");
   const context = own?.context ?? recall.context ?? false;
-  // The gateway does not carry out calls of its tools in Google's replies.
-  return { offer: api === "google" ? "never" : offer, context };
+  return { offer, context };
 }

@@ -12,6 +12,7 @@ import type { Exchange } from "../exchange/exchange-state.ts";
 import { getLoopFamily, toWallClock } from "../loops/loop-states.ts";
 import { formatAdvice, formatAnnouncement } from "../observe/gateway-log.ts";
 import { UpstreamError } from "../upstream/upstream-error.ts";
+import { noteCacheUse } from "./cache-diagnosis.ts";
 
 /** Records the end of an exchange: the sent pieces for the next request, and the reply for the trace and the breaker. */
 export function recordReply(exchange: Exchange): void {
@@ -25,6 +26,7 @@ export function recordReply(exchange: Exchange): void {
     };
   if (!reply) return;
   const { reader, completedMs = performance.now() } = reply.recorder;
+  noteCacheUse(exchange);
   traceReply(trace, reader, call, (model) => services.kernel.modelFacts(model));
   if (!reader.isComplete) return;
   if (thread.kind === "main") services.loops.recordSuccess(getLoopFamily(thread.session.id));

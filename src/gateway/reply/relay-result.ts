@@ -21,7 +21,8 @@ export async function relayResult(exchange: Exchange, result: UpstreamResult): P
     sendWholeBody(incoming.response, response, refusal.raw);
     return;
   }
-  const rounds = recall?.hasTools ? new CallRounds(exchange, recall) : undefined;
+  const hasRounds = recall?.hasTools || recall?.servesMemory;
+  const rounds = hasRounds ? new CallRounds(exchange, recall) : undefined;
   const reader = rounds && createMergedReader(request.api, services.kernel, rounds);
   call.overheadMs = trace.overheadMs;
   const recorder = call.createRecorder(reader, {

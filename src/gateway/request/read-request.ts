@@ -2,7 +2,7 @@ import { Turns } from "../../base/turns.ts";
 import type { MessageInput } from "../../index.ts";
 import { FaultError } from "../../wire/fault-error.ts";
 import type { DecodedMessage, Wire, WireObject } from "../../wire/wire.ts";
-import { getWire } from "../../wire/wires.ts";
+import { getEndpointWire } from "../../wire/wires.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
@@ -71,7 +71,13 @@ export async function readRequest(
   const { route, body, principal } = incoming;
   const missing = new Set<string>();
   try {
-    const request = await parseRequest(getWire(route.api), body, principal.id, services, missing);
+    const request = await parseRequest(
+      getEndpointWire(route.api, route.path),
+      body,
+      principal.id,
+      services,
+      missing,
+    );
     return await completeRequest(request, missing, incoming, services);
   } catch (error) {
     if (error instanceof OddBodyError) return undefined;
