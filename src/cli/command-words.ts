@@ -13,7 +13,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "status",
     "top",
   ],
-  "Find and read": ["sessions", "show", "recall", "index", "export", "continue"],
+  "Find and read": ["sessions", "show", "recall", "decisions", "index", "export", "continue"],
   "Remember and forget": ["remember", "memories", "forget"],
   "Context and cost": ["context", "usage", "cache", "compact", "revert", "pin", "unpin", "replay"],
   "Run programs": ["task", "worker"],

@@ -25,6 +25,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | Comman
   pin: async () => (await import("./commands/pin-command.ts")).pinCommand,
   unpin: async () => (await import("./commands/pin-command.ts")).unpinCommand,
   recall: async () => (await import("./commands/recall-command.ts")).recallCommand,
+  decisions: async () => (await import("./commands/decisions-command.ts")).decisionsCommand,
   index: async () => (await import("./commands/index-command.ts")).indexCommand,
   remember: async () => (await import("./commands/memories-command.ts")).rememberCommand,
   memories: async () => (await import("./commands/memories-command.ts")).memoriesCommand,

@@ -20,6 +20,7 @@ import { buildServerOptions, guardServer } from "./door/guard-server.ts";
 import { matchToken, PersonLimits } from "./door/principal.ts";
 import { addMessageKey } from "./identity/canonical-key.ts";
 import { FormerPeople, findErasedPerson } from "./identity/person-ids.ts";
+import { OldPlaces } from "./lookup/old-places.ts";
 import { Threads } from "./lookup/threads.ts";
 import { LoopStates, toWallClock } from "./loops/loop-states.ts";
 import { SharedStates } from "./loops/shared-states.ts";
@@ -35,8 +36,8 @@ import type { HookMount, McpMount } from "./reception/answer-mcp.ts";
 import { buildGatewayFacts } from "./reception/answer-page.ts";
 import { Reception } from "./reception/reception.ts";
 import { Redactor } from "./redact/redactor.ts";
-import { RecentBodies } from "./request/recent-bodies.ts";
 import { ReferencedItems } from "./request/referenced-items.ts";
+import { SeenBodies } from "./request/seen-bodies.ts";
 import { ResponseIds, StoredItems } from "./thread/response-ids.ts";
 import { closeAgents, createAgents, PackedBodies } from "./upstream/send-upstream.ts";
 
@@ -106,7 +107,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const rooms = new ModelLimits(kernel, () => config().models, shared);
   const names = () => nameBounds(config().limits);
-  const threads = new Threads({ kernel, stored, prepareStored, controlShare: () => config().control }, () => {
+  const oldPlaces = new OldPlaces(kernel, ({ filled, isDone }) => {
+    const summary = `${isDone ? "all" : "so far"} ${filled} conversations of an earlier version can be found by a look-up`;
+    log.info("places", { summary });
+  });
+  const deps = { kernel, oldPlaces, stored, prepareStored, controlShare: () => config().control };
+  const threads = new Threads(deps, () => {
     const { maxThreads, maxThreadBytes } = config().limits;
     const { leftThreads } = names();
     const share = (1 - BODIES_SHARE) * kernel.maintenance.cacheShare;
@@ -174,7 +180,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     onError,
   });
-  const bodies = new RecentBodies(
+  const bodies = new SeenBodies(
     () => config().limits.maxThreadBytes * BODIES_SHARE * threads.share * kernel.maintenance.cacheShare,
   );
   const isOwnToken = (secret: string) =>
@@ -263,6 +269,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   // A gateway of a team is closed from its first request on, also if the store fails at that moment.
   if (await kernel.team.isInUse().catch(() => false)) spending.state.markInUse();
   url = await listen(server, config());
+  oldPlaces.start(onError);
 
   // The first numbers, before the monitor's interval has passed.
   void kernel.monitor.check().catch(() => undefined);
@@ -284,6 +291,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await imports.close();
     gate.close();
     caches.close();
+    await oldPlaces.close();
     await threads.close();
     closeAgents(agents);
     await redactor.close();

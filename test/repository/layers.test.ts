@@ -67,13 +67,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["limits", "policies"],
     ["live"],
   ],
-  memory: [
-    ["text", "vectors"],
-    ["files", "memories", "rank"],
-    ["embed", "retrieval"],
-    ["index"],
-    ["careful", "hits"],
-  ],
+  memory: [["text", "vectors"], ["files", "memories", "rank"], ["embed", "retrieval"], ["index"], ["hits"]],
   formats: [
     ["port"],
     ["reading", "writing"],

@@ -75,7 +75,7 @@ const OPTIONS = {
     value: "SECONDS",
     help: `maximum time to index new entries first (default: ${WAIT.otherwise})`,
   },
-  careful: { type: "boolean", help: "also read the best hits with the question; takes a second longer" },
+  careful: { type: "boolean", help: "has no effect; accepted for older scripts" },
   sessions: { type: "boolean", help: "list the sessions with the best hits instead of the hits" },
   expand: { type: "boolean", help: "print hits in full, with the entries around them" },
   ...PERSON_OPTION,
@@ -130,7 +130,6 @@ export const recallCommand = defineCommand({
     const { signal } = context;
     const recall = {
       signal,
-      depth: options.careful ? ("careful" as const) : ("quick" as const),
       waitMs: 0,
       memories,
       activeLine: options.active === true,
@@ -142,7 +141,7 @@ export const recallCommand = defineCommand({
       const within = { ...recall, k: SESSION_HITS, scope: scope ?? { prefix: "" } };
       const recalled = await kernel.memory.recall(question, within);
       for (const warning of warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);
-      await printSessions(kernel, context, options, { question, recalled, k, warnings });
+      await printSessions(kernel, context, options, { question, recalled, k });
       return EXIT.fine;
     }
     const recalled = await kernel.memory.recall(question, { ...recall, k, details: true });
@@ -154,7 +153,7 @@ export const recallCommand = defineCommand({
         ...(options.expand && { around: around.get(hit) }),
       }));
       await printJson(context, { question, ...recalled, hits });
-    } else await printLines(context, renderHits(context, options, { recalled, around, warnings }));
+    } else await printLines(context, renderHits(context, options, { recalled, around }));
     return EXIT.fine;
   },
 });
@@ -174,7 +173,7 @@ async function printSessions(
   kernel: Kernel,
   context: CliContext,
   options: RecallValues,
-  { question, recalled, k, warnings }: Outcome & { readonly question: string; readonly k: number },
+  { question, recalled, k }: Pick<Outcome, "recalled"> & { readonly question: string; readonly k: number },
 ): Promise<void> {
   const { hits: _, ...facts } = recalled;
   const rows = await readFoundSessions(kernel, findSessions(recalled, k));
@@ -193,13 +192,16 @@ async function printSessions(
   }
   const paint = choosePaint(context, options);
   const table = renderFoundSessions(question, rows, recalled, { width: context.columns.stdout, paint });
-  await printLines(context, [...table, ...renderNotes({ recalled, warnings }, options, paint)]);
+  await printLines(context, [...table, ...renderNotes({ recalled }, options, paint)]);
 }
 
 function renderHits(
   context: CliContext,
   options: RecallValues,
-  { recalled, around, warnings }: Outcome & { readonly around: ReadonlyMap<RecalledHit, readonly Entry[]> },
+  {
+    recalled,
+    around,
+  }: Pick<Outcome, "recalled"> & { readonly around: ReadonlyMap<RecalledHit, readonly Entry[]> },
 ): readonly string[] {
   const paint = choosePaint(context, options);
   const columns = context.columns.stdout;
@@ -225,16 +227,35 @@ function renderHits(
     return [...gap, ...renderHitHeading(best, layout), ...hits, ...more, ...renderWork(best, layout)];
   });
   if (lines.length === 0) lines.push(describeNothing(recalled));
-  return [...lines, ...renderNotes({ recalled, warnings }, options, paint)];
+  return [...renderFix(recalled, paint), ...lines, ...renderNotes({ recalled }, options, paint)];
+}
+
+/** Formats the fix of the error that the question quotes: its files or commands, its commit, and later changes. */
+function renderFix({ fix }: RecallResult, paint: Paint): readonly string[] {
+  if (!fix) return [];
+  const { program, files, steps, commit, changedSince, confirmed } = fix;
+  const done = files.length > 0 ? files : steps.flatMap(({ command }) => command ?? []);
+  const ended = commit && `commit ${[commit.hash, commit.subject].filter(Boolean).join(" ")}`;
+  const changed = changedSince.length > 0 ? `changed since: ${changedSince.join(", ")}` : "not changed since";
+  const facts = [
+    done.slice(0, 3).join(", "),
+    ...(ended ? [ended] : []),
+    ...(files.length > 0 ? [changed] : []),
+  ];
+  return [
+    `${paint("green", "Fixed before")}: ${escapeLine(facts.join("; "))}`,
+    paint("dim", escapeLine(`  ${program} ran without this error in ${confirmed}`)),
+    "",
+  ];
 }
 
 /** Formats the limits of a recall: entries that were not searched, doubt, and search by words only. */
 function renderNotes(
-  { recalled, warnings }: Outcome,
+  { recalled }: Pick<Outcome, "recalled">,
   options: RecallValues,
   paint: Paint,
 ): readonly string[] {
-  const { hits, isSure, withoutVectors, withoutReading, unindexed } = recalled;
+  const { hits, isSure, withoutVectors, unindexed } = recalled;
   const lines: string[] = [];
   if (unindexed !== undefined)
     lines.push(
@@ -248,9 +269,10 @@ function renderNotes(
     lines.push(paint("yellow", "Low confidence: the hits match little of the question."));
   if (withoutVectors !== undefined)
     lines.push(paint("dim", escapeLine(`Keyword search only: ${withoutVectors}`)));
-  const isTold = warnings.some((warning) => warning.endsWith(withoutReading ?? ""));
-  if (withoutReading !== undefined && !isTold)
-    lines.push(`Not read carefully: ${escapeLine(withoutReading)}.`);
+  if (options.careful)
+    lines.push(
+      paint("dim", "--careful has no effect: every recall is as thorough, without the second it took."),
+    );
   return lines;
 }
 

@@ -7,7 +7,6 @@ import type { Incoming } from "../door/incoming.ts";
 import type { CallSpan } from "../observe/spans.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
-import type { CutBody } from "../request/cut-body.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import type { RequestMemories } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -26,8 +25,6 @@ export interface Exchange extends Disposable {
   readonly memorySearch: MemorySearch | undefined;
   readonly memories: RequestMemories | undefined;
   readonly span: CallSpan | undefined;
-  /** The copy of the body that later requests are compared with, if there is one. */
-  readonly keptBody: CutBody | undefined;
   /** True if the gateway asks for the usage of a stream whose client does not. */
   asksUsage: boolean;
   recall: RequestRecall | undefined;

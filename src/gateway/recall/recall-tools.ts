@@ -35,7 +35,6 @@ const RECALL_TOOLS: readonly RecallTool[] = [
           enum: ["project", "everywhere"],
           description: "the current project unless given",
         },
-        careful: { type: "boolean", description: "closer, a second slower" },
       },
       required: ["query"],
       additionalProperties: false,

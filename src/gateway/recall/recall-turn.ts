@@ -1,18 +1,19 @@
+import { buildContextBlock, type ContextBlock, shouldRetrieve } from "../../memory-entry.ts";
 import { estimateText } from "../../window-entry.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
-import type { Exchange, RequestRecall } from "../exchange/exchange-state.ts";
+import type { Exchange, MemorySearch, RequestRecall } from "../exchange/exchange-state.ts";
 import { joinSlices, splitPieces } from "../outgoing/alternate-pieces.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
 import { fieldValue, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
-import { buildContext } from "./build-context.ts";
 import { isSentAsItComes } from "./can-offer-tools.ts";
 import { addContextToPieces, appendText, appendTextToElement, findSentTexts } from "./context-pieces.ts";
 import { servesMemoryTool } from "./memory-tool.ts";
 import { acceptsSystemMessages } from "./pinned-memories.ts";
 import { getRecallSettings } from "./recall-settings.ts";
 import { addGoogleTools } from "./recall-tools.ts";
+import { findShownContent } from "./shown-content.ts";
 
 /**
  * Prepares the additions to a request: context for a new message of the user, and tools; undefined if there are none.
@@ -255,4 +256,26 @@ function buildPlainInput(
   const content = text === undefined ? messages : appendText(messages, text);
   if (before.length === 0 && after.length === 0) return text === undefined ? undefined : content;
   return [...before, { role: "user", content }, ...after];
+}
+
+const MAX_TOKENS = 2_000;
+/** Maximum share of the window for the context recalled for one message. */
+const MAX_SHARE = 0.02;
+
+/**
+ * The hits as a delimited block of at most `roomTokens`, without content that the model sees anyway; undefined if
+ * nothing is left.
+ */
+async function buildContext(
+  { query: words, hits }: MemorySearch,
+  call: ThreadCall,
+  roomTokens: number,
+): Promise<ContextBlock | undefined> {
+  if (hits.length === 0) return undefined;
+  const shown = await findShownContent(call);
+  // A file that the message names and the window contains need not be recalled.
+  if (!shouldRetrieve(words, { texts: shown.texts })) return undefined;
+  const budgetTokens = Math.floor(Math.min(MAX_TOKENS, call.request.limits.window * MAX_SHARE, roomTokens));
+  if (budgetTokens < 1) return undefined;
+  return buildContextBlock(hits, { tokensOf: estimateText, budgetTokens, shown });
 }

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { GatewayFacts } from "../../api/index.ts";
+import { runWithTimeLimit } from "../../base/time-limit.ts";
+import type { Kernel } from "../../index.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { Environment } from "../config/config-flags.ts";
 import { toOpenableUrl } from "../config/loopback.ts";
@@ -11,8 +13,7 @@ import { METRICS_TYPE, type Metrics } from "../observe/metrics.ts";
 import { buildAgentLines } from "../pages/agent-lines.ts";
 import { sendDashboard } from "../pages/dashboard/send-dashboard.ts";
 import type { LazyApi } from "../pages/lazy-api.ts";
-import { sendPage } from "../pages/page-reply.ts";
-import { buildHealthPage, buildReadyPage } from "../pages/probe-pages.ts";
+import { type PageReply, sendPage } from "../pages/page-reply.ts";
 
 /** Dependencies of the way from the door to the pages. */
 interface PageDoorDeps {
@@ -90,4 +91,25 @@ export function buildGatewayFacts(
       isAnthropic: isAnthropicReached(config.upstreams),
     }),
   };
+}
+
+/** Liveness check. */
+function buildHealthPage(): PageReply {
+  return { json: { status: "ok" } };
+}
+
+const MAX_PROBE_MS = 2_000;
+
+/** Readiness check: fails while the gateway drains, or while its store cannot be written or its API cannot be loaded. */
+export async function buildReadyPage(
+  kernel: Kernel,
+  status: GatewayStatus,
+  api: Pick<LazyApi, "isUsable">,
+): Promise<PageReply> {
+  const reasons: string[] = [];
+  if (!status.isOpen) reasons.push("draining");
+  await runWithTimeLimit({ limitMs: MAX_PROBE_MS }, () => kernel.probe()).catch(() => reasons.push("store"));
+  if (!(await api.isUsable())) reasons.push("api");
+  const isReady = reasons.length === 0;
+  return { status: isReady ? 200 : 503, json: { status: isReady ? "ready" : "not ready", reasons } };
 }

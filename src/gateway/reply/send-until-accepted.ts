@@ -8,13 +8,12 @@ import {
 } from "../../window-entry.ts";
 import { toObject } from "../../wire/fields.ts";
 import type { WireObject } from "../../wire/wire.ts";
-import { traceCall } from "../call/trace-call.ts";
+import { traceCall } from "../call/thread-call.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import { getLoopFamily } from "../loops/loop-states.ts";
-import { type BodyChanges, buildOutgoingBody } from "../outgoing/outgoing-body.ts";
+import { type BodyChanges, buildOutgoingBody, countBytes, isSameBody } from "../outgoing/outgoing-body.ts";
 import { listPieceElements } from "../outgoing/outgoing-pieces.ts";
 import { correctProviderFields } from "../outgoing/provider-fields.ts";
-import { countBytes, isSameBody } from "../outgoing/splice-body.ts";
 import { insertMemories } from "../recall/pinned-memories.ts";
 import { CHAIN_FIELDS } from "../request/chain.ts";
 import { CONTEXT_MANAGEMENT } from "../request/context-management.ts";

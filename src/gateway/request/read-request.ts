@@ -21,7 +21,6 @@ import {
 } from "./cut-body.ts";
 import { LIFT_FROM_BYTES, type Lifted, type LiftedValue, lift } from "./lift.ts";
 import { type LiftedMessage, liftedMessage, withRedactedBlobs } from "./lifted-message.ts";
-import type { RecentBodies } from "./recent-bodies.ts";
 import type { ReferencedItems } from "./referenced-items.ts";
 import { readBodyFacts, readRequestFields } from "./request-fields.ts";
 import {
@@ -35,6 +34,7 @@ import {
   type RequestMessages,
   readMessages,
 } from "./request-messages.ts";
+import type { SeenBodies } from "./seen-bodies.ts";
 
 /** A request, parsed as far as needed. */
 export interface ParsedRequest {
@@ -47,7 +47,7 @@ export interface ParsedRequest {
 /** Services for reading requests. */
 export interface RequestServices {
   readonly config: () => GatewayConfig;
-  readonly bodies: RecentBodies;
+  readonly bodies: SeenBodies;
   readonly items: ReferencedItems;
   /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
@@ -164,7 +164,7 @@ class BodyParse {
   readonly frame: BodyFrame | undefined;
   readonly findLike: (bytes: Buffer, from: number) => CutBody | undefined;
   readonly #owner: string;
-  readonly #bodies: RecentBodies;
+  readonly #bodies: SeenBodies;
   readonly #referenced: (id: string) => WireObject | undefined;
   #earlier: RequestMessages<KnownMessage> | undefined;
 

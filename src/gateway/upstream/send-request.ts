@@ -4,7 +4,7 @@ import type { UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { CallSpan } from "../observe/spans.ts";
 import type { Trace } from "../observe/trace.ts";
-import { countBytes } from "../outgoing/splice-body.ts";
+import { countBytes } from "../outgoing/outgoing-body.ts";
 import { buildUpstreamUrl, sendUpstream, type UpstreamResponse } from "./send-upstream.ts";
 import { isSignedPath, signForAws } from "./sign-for-aws.ts";
 import type { Target } from "./target.ts";

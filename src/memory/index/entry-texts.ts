@@ -79,7 +79,8 @@ function readEvidence(part: Part): Pick<EntryText, "evidence" | "active" | "acti
   return plan ? { evidence: evidence | EVIDENCE.plan, ...plan } : { evidence };
 }
 
-async function readPartText(part: Part, restore: RestorePart): Promise<string> {
+/** The text of a part; that of a large one is read from its blob. */
+export async function readPartText(part: Part, restore: RestorePart): Promise<string> {
   switch (part.type) {
     case "text":
     case "reasoning":

@@ -8,6 +8,7 @@ import { BLOCKING_WAIT_MS, CACHE_KIB, readSchemaVersion, refuseForeignFile } fro
 import { Database } from "./database.ts";
 import { MEMORY_MIGRATIONS } from "./memory/migrations/index.ts";
 import { TEAM_MIGRATION } from "./migrations/008-team.ts";
+import { PLACES_MIGRATION } from "./migrations/012-places.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { resultCodeOf, toStoreError } from "./store-error.ts";
 
@@ -56,11 +57,14 @@ export async function connectIndexReadOnly(path: string, busyTimeoutMs: number):
   }
 }
 
-/** Empty tables stand for those of people, which a database of an older version lacks. */
+/** Empty tables stand for those that a database of an older version lacks. */
 function addMissingTables(connection: DatabaseSync): void {
-  if (connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'people'").get()) return;
-  const tables = TEAM_MIGRATION.match(/CREATE TABLE [\s\S]*?;\n/g) ?? [];
-  for (const sql of tables) connection.exec(sql.replace("CREATE TABLE", "CREATE TEMPORARY TABLE"));
+  const isKnown = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?");
+  for (const [table, migration] of Object.entries({ people: TEAM_MIGRATION, places: PLACES_MIGRATION })) {
+    if (isKnown.get(table)) continue;
+    for (const sql of migration.match(/CREATE TABLE [\s\S]*?;\n/g) ?? [])
+      connection.exec(sql.replace("CREATE TABLE", "CREATE TEMPORARY TABLE"));
+  }
 }
 
 interface ReadConnection {

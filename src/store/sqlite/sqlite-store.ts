@@ -24,6 +24,7 @@ import { SqliteMemory } from "./memory/sqlite-memory.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SqliteBlobs } from "./sqlite-blobs.ts";
 import { SqliteEntries } from "./sqlite-entries.ts";
+import { SqlitePlaces } from "./sqlite-places.ts";
 import { SqliteSessions } from "./sqlite-sessions.ts";
 import { SqliteTasks } from "./sqlite-tasks.ts";
 import { SqliteTransfer } from "./sqlite-transfer.ts";
@@ -118,6 +119,7 @@ interface SqliteStoreDeps {
 class SqliteStore implements Store {
   readonly sessions: SessionStore;
   readonly entries: EntryStore;
+  readonly places: SqlitePlaces;
   readonly drafts: Drafts;
   readonly blobs: SqliteBlobs;
   readonly intakes: Intakes;
@@ -164,6 +166,7 @@ class SqliteStore implements Store {
     this.drafts = new Drafts(db, cache, { refs, holds });
     this.blobs = new SqliteBlobs(db, { files, holds, eraser: this.#eraser, clock });
     this.intakes = new Intakes(db, cache);
+    this.places = new SqlitePlaces(db, cache);
     this.leases = new Leases(db);
     this.tasks = new SqliteTasks(db, cache);
     this.audit = new SqliteAudit(db);
@@ -179,6 +182,7 @@ class SqliteStore implements Store {
         sessions,
         drafts: this.drafts,
         intakes: this.intakes,
+        places: this.places,
         tasks: this.tasks,
         clock,
       }),

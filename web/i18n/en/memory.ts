@@ -10,9 +10,6 @@ export const en = {
   question: "Question",
   questionHint: "Ask what was ever said, decided or done",
   ask: "Recall",
-  depth: "Depth",
-  quick: "Quick",
-  careful: "Careful",
   rewound: "Messages that were taken back too",
   noQuestion: "Ask memory a question",
   noQuestionHint:
@@ -24,7 +21,6 @@ export const en = {
   notSearched: "{count} entries were not searched, because they are not indexed yet.",
   seeIndex: "See the index",
   withoutVectors: "Searched by words alone: {reason}.",
-  withoutReading: "The hits were not read again: {reason}.",
   noHits: "Nothing was found",
   noHitsHint:
     "Use other words, or a name, a file or a number that was said. Messages that were taken back need the check mark.",

@@ -195,7 +195,7 @@ interface RecallCallContext {
 }
 
 /** Carries out the calls of one round. Failures become a sentence for the model; never throws. */
-export async function runRecallCalls(
+async function runRecallCalls(
   calls: readonly RecallCall[],
   asking: RecallCallContext,
 ): Promise<readonly RecallCallResult[]> {
@@ -234,8 +234,7 @@ async function runRecallCall(
   const limit = toNumber(input.limit);
   const k = limit === undefined ? undefined : Math.min(MAX_RESULTS, Math.max(1, Math.round(limit)));
   const shown = await asking.findShown();
-  const depth = input.careful === true ? ("careful" as const) : undefined;
-  const options = { signal, waitMs: WAIT_MS, shown, ...dropUndefined({ k, depth }) };
+  const options = { signal, waitMs: WAIT_MS, shown, ...dropUndefined({ k }) };
   const own = input.where === "everywhere" ? undefined : await asking.findInProject();
   if (!own) return memory.recall(toText(input.query) ?? "", options);
   const found = await memory.recall(toText(input.query) ?? "", { ...options, within: own.scope });

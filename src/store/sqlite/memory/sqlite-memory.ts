@@ -164,6 +164,10 @@ export class SqliteMemory implements MemoryStore {
     return this.#use(({ db, chunks }) => db.read(() => chunks.inPeriod(fromMs, toMs, limit)));
   }
 
+  decisions(limit: number, skipped: number): Promise<readonly number[]> {
+    return this.#use(({ db, chunks }) => db.read(() => chunks.decisions(limit, skipped)));
+  }
+
   termNumbers(terms: readonly string[]): Promise<ReadonlyMap<string, number>> {
     return this.#use(({ db, dictionary }) =>
       db.snapshot(() => {
