@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
-import { type SizeSum, SizeSums } from "../../conversation/spending/size-sums.ts";
+import { SavingsBySize, type SizeSum } from "../../conversation/spending/size-sums.ts";
 import type { Kernel, Session, SessionRecord } from "../../index.ts";
 import { findOrigin } from "../../model/session-origin.ts";
 import { findSessionOwner } from "../../model/session-owner.ts";
@@ -122,7 +122,7 @@ export class StoreUsage {
     let total = NO_TOTALS;
     let savings = NO_SAVINGS;
     let sessions = 0;
-    const sizes = new SizeSums();
+    const sizes = new SavingsBySize();
     for await (const record of records) {
       signal.throwIfAborted();
       if (!isAskedFor(record, question)) continue;

@@ -14,7 +14,7 @@ import {
   type Savings,
 } from "../../window-entry.ts";
 import { getRequestKey } from "../spending/request-usage.ts";
-import { type SizeSum, SizeSums } from "../spending/size-sums.ts";
+import { SavingsBySize, type SizeSum } from "../spending/size-sums.ts";
 import { type CacheRecord, readCacheRecord, toCacheRequest } from "./cache-record.ts";
 import {
   CACHE_CAUSES,
@@ -151,7 +151,7 @@ class RowJudge {
       savings: record?.isRefresh ? NO_SAVINGS : computeSavings(entry, this.#factsOf),
       acts: facts && !facts.arePricesAssumed ? this.#book(entry, facts.prices, verdict, record, dollars) : [],
       isOwnCall,
-      providerDiagnosis: record?.providerDiagnosis,
+      providerDiagnosis: readProviderDiagnosis(entry) ?? record?.providerDiagnosis,
     };
     if (!isSummary) this.#track = followCache(this.#track, request);
     if (!isOwnCall) {
@@ -193,6 +193,15 @@ class RowJudge {
       acts.push({ action: "keep-alive", debit: 0, credit: saved });
     return acts;
   }
+}
+
+const MAX_DIAGNOSIS = 300;
+
+/** The provider's own explanation of a miss, which is stored with the usage. */
+function readProviderDiagnosis({ meta }: Pick<UsageBody, "meta">): string | undefined {
+  const told = meta?.cacheDiagnosis;
+  if (told === undefined || told === null) return undefined;
+  return (typeof told === "string" ? told : JSON.stringify(told)).slice(0, MAX_DIAGNOSIS);
 }
 
 const OWN_CALL: CacheDiagnosis = { state: "unreported", expectedTokens: 0, missedTokens: 0, ttlMs: 0 };
@@ -291,7 +300,7 @@ export class CacheSums {
     CacheCause,
     { requests: number; tokens: number; dollars: number; details: Map<string, DetailSum> }
   >();
-  readonly #sizes = new SizeSums();
+  readonly #sizes = new SavingsBySize();
   readonly #ledger = new Map<LedgerEntry["action"], { debit: number; credit: number; count: number }>();
   readonly #counts = {
     conversations: 0,

@@ -18,7 +18,7 @@ export interface SizeSum {
 }
 
 /** Sums conversations by size, because edits pay in long ones only. */
-export class SizeSums {
+export class SavingsBySize {
   readonly #sums = new Map<string, Omit<SizeSum, "name">>();
 
   add(longestTokens: number, cost: number, savings: Savings): void {

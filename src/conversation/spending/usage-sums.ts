@@ -7,7 +7,7 @@ import {
   type Totals,
 } from "../../window-entry.ts";
 import type { RequestUsage } from "./request-usage.ts";
-import { type SizeSum, SizeSums } from "./size-sums.ts";
+import { SavingsBySize, type SizeSum } from "./size-sums.ts";
 
 /** Totals of one day, model or other group. */
 export interface NamedTotals {
@@ -23,7 +23,7 @@ export class UsageSums {
   #total = NO_TOTALS;
   #savings = NO_SAVINGS;
   #last: RequestUsage | undefined;
-  readonly #sizes = new SizeSums();
+  readonly #sizes = new SavingsBySize();
   #conversation: { readonly id: string; longest: number; cost: number; savings: Savings } | undefined;
 
   /** Totals and savings by size of conversation; requests of a conversation are added one after another. */
