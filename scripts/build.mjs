@@ -12,14 +12,16 @@ import { build } from "vite";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const { exports, bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-const modules = [
-  ...Object.values(exports).map(({ default: file }) => file),
-  ...Object.values(bin).map((file) => `./${file}`),
-  ...readdirSync(join(root, "src"), { recursive: true })
-    .map(String)
-    .filter((path) => path.endsWith("-worker.ts"))
-    .map((path) => `./dist/${path.replace(/\.ts$/, ".js")}`),
-].filter((file) => file?.startsWith("./dist/"));
+const workers = readdirSync(join(root, "src"), { recursive: true })
+  .map(String)
+  .filter((path) => path.endsWith("-worker.ts"));
+const sourceOf = (declaration) => declaration.replace("./dist/", "").replace(/\.d\.ts$|\.js$/, ".ts");
+/** The sources of each built file, by its path in dist without extension. An entry's types stand next to its source. */
+const sources = new Map([
+  ...Object.values(exports).flatMap((entry) => (entry.types ? [[entry.default, sourceOf(entry.types)]] : [])),
+  ...Object.values(bin).map((file) => [`./${file}`, sourceOf(`./${file}`)]),
+  ...workers.map((path) => [`./dist/${path}`, path]),
+]);
 
 // Packages stay imports, except the helper that replaces `using`, and those of the Model Context Protocol with all they
 // import: an agent starts that server with each conversation, and as one file it loads in half the time (decision 0037).
@@ -46,11 +48,10 @@ if (declarations.status !== 0) process.exit(1);
 for (const path of ["routes", "routes.d.ts"]) rmSync(join(root, "dist", "api", path), { recursive: true });
 
 const input = Object.fromEntries(
-  modules.map((file) => {
-    const name = file.slice("./dist/".length, -".js".length);
-    // The package's main entry keeps the path by which other programs load it.
-    return [name, join(root, "src", `${name === "index" ? "entries/longhaul" : name}.ts`)];
-  }),
+  [...sources].map(([file, source]) => [
+    file.slice("./dist/".length).replace(/\.[jt]s$/, ""),
+    join(root, "src", source),
+  ]),
 );
 const bundle = await rolldown({
   cwd: root,

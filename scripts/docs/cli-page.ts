@@ -13,7 +13,7 @@ import { COMMANDS } from "../../src/cli/program.ts";
 const NOTES = new URL("./cli-notes.txt", import.meta.url);
 
 /** The page has the first sentences about a command, up to this many words; the help has all of them. */
-const MAX_ABOUT_WORDS = 20;
+const MAX_ABOUT_WORDS = 12;
 
 /** A command of the page: a single one, or a group with its members. */
 export interface PageCommand {

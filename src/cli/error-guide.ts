@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorCode } from "../index.ts";
 
-/** What a code means, what to do about it, and the names of its details; in Markdown. */
+/** Meaning and remedy of a code, and the names of its details; in Markdown. */
 export interface ErrorGuide {
   readonly code: ErrorCode;
   readonly meaning: string;

@@ -1,16 +1,27 @@
 import type { Kernel } from "../index.ts";
+import type { BodyInput } from "../log-entry.ts";
 import { checkImportOptions, checkKernel } from "./check-arguments.ts";
 import { type FoundSource, findSources } from "./find-sources.ts";
 import { FORMATS } from "./formats.ts";
 import type { ImportOptions } from "./importing/import-options.ts";
-import { type ImportReport, type SourceReport, sumReports } from "./importing/import-report.ts";
-import { importSource } from "./importing/import-source.ts";
-import { previewSource } from "./importing/preview-source.ts";
+import {
+  type Counts,
+  type ImportReport,
+  NO_COUNTS,
+  type SourceReport,
+  sumReports,
+} from "./importing/import-report.ts";
+import { buildImportedSessionId, importSource, type SourceOptions } from "./importing/import-source.ts";
+import { OpenCalls, type RunningCounts, tallyBody, tallyCounts } from "./importing/tally.ts";
 import type { ProblemItem } from "./port/item.ts";
+import { Input } from "./reading/input.ts";
 import { DatabaseCopies } from "./reading/source-database.ts";
 
 /** Maximum problems in a report; its totals count all. */
 const MAX_PROBLEMS = 1_000;
+
+/** Maximum records whose newer versions are recognized; beyond it, versions count again. */
+const MAX_REMEMBERED = 100_000;
 
 /** Conversations and problems found at paths. */
 export interface Survey {
@@ -99,4 +110,64 @@ function sortParentsFirst(sources: readonly FoundSource[]): readonly FoundSource
   };
   for (const found of sources) visit(found, []);
   return [...ordered];
+}
+
+/** Reads one source and counts its content without a store. */
+async function previewSource(found: FoundSource, options: SourceOptions = {}): Promise<SourceReport> {
+  const { source, format, root } = found;
+  const { limits, signal, databases } = options;
+  const counts = { ...NO_COUNTS };
+  const versions = new Map<string, Counts>();
+  const children = new Set<string>();
+  const openCalls = new OpenCalls();
+  const seen = { bytesRead: 0, copiedBytes: 0, lost: 0, damaged: 0 };
+  const input = new Input({
+    root,
+    paths: source.paths,
+    ...(limits && { limits }),
+    ...(signal && { signal }),
+    ...(databases && { databases }),
+    onBytes: (count) => {
+      seen.bytesRead += count;
+      options.onBytes?.(count);
+    },
+  });
+  let error: unknown;
+  try {
+    for await (const item of format.read(source, input)) {
+      signal?.throwIfAborted();
+      if (item.type === "copy") seen.copiedBytes += item.bytes;
+      else if (item.type === "problem") {
+        seen[item.severity]++;
+        options.onProblem?.(item);
+      } else if (item.type === "record") {
+        if (item.child !== undefined) children.add(item.child);
+        const own: RunningCounts = { ...NO_COUNTS };
+        tallyBody(own, item.body as BodyInput);
+        if (item.version !== undefined) {
+          const key = `${item.child ?? ""}\n${item.id}`;
+          const before = versions.get(key);
+          if (before) tallyCounts(counts, before, -1);
+          if (before || versions.size < MAX_REMEMBERED) versions.set(key, own);
+        }
+        tallyCounts(counts, own);
+        if (item.body.kind === "message") openCalls.addMessage(item.body.message);
+      }
+    }
+  } catch (caught) {
+    error = caught;
+  }
+  return {
+    format: source.format,
+    id: source.id,
+    path: source.path,
+    session: buildImportedSessionId(source),
+    sizeBytes: source.sizeBytes,
+    status: error === undefined ? "planned" : signal?.aborted ? "stopped" : "failed",
+    found: { ...counts, children: children.size },
+    added: NO_COUNTS,
+    openCalls: openCalls.count,
+    ...seen,
+    ...(error !== undefined && !signal?.aborted && { error: (error as Error).message }),
+  };
 }

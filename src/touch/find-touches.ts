@@ -1,15 +1,15 @@
 import type { Json } from "../model/json.ts";
 import type { ToolCallPart } from "../model/part.ts";
 import {
+  buildLineRange,
   type CallArguments,
   getFolderArgument,
   getPathArgument,
   getRangeArgument,
   parseToolArguments,
 } from "./call-arguments.ts";
-import { listCallFiles } from "./list-call-files.ts";
+import type { LineRange } from "./line-range.ts";
 import { normalizePath } from "./normalize-path.ts";
-import { parseCommandTouches } from "./parse-command-touches.ts";
 import type { Touch } from "./touch.ts";
 
 /** Names of tools with a single effect on files, in the agents we know. */
@@ -47,6 +47,74 @@ const OPENED_LINES = 100;
 
 /** Cache: calls are immutable, and every pass asks about the same calls. */
 const known = new WeakMap<ToolCallPart, readonly Touch[]>();
+
+/** Longest command to parse, in characters; longer ones are scripts. */
+const MAX_COMMAND_LENGTH = 2_000;
+
+const QUIET = /^(?:2>\s*\/dev\/null|2>&1)(?=\s|$|[|;&])/;
+const UNSURE = /[$`(){}*?<>&[\]#!\\]/;
+
+/**
+ * Splits a command into words if that takes no shell. Returns undefined for expansions, globs, redirections other than
+ * silenced errors, `||`, and background jobs.
+ */
+function splitShellWords(command: string): Pipelines | undefined {
+  const pipelines: string[][][] = [[[]]];
+  let word: string | undefined;
+  const words = () => pipelines.at(-1)?.at(-1) as string[];
+  const endWord = () => {
+    if (word !== undefined) words().push(word);
+    word = undefined;
+  };
+  for (let at = 0; at < command.length; ) {
+    const rest = command.slice(at, at + 40);
+    const character = command.charAt(at);
+    const quiet = word === undefined ? QUIET.exec(rest) : null;
+    if (quiet) {
+      at += quiet[0].length;
+    } else if (character === "'" || character === '"') {
+      const end = command.indexOf(character, at + 1);
+      const quoted = command.slice(at + 1, end);
+      if (end < 0 || (character === '"' && /[$`\\]/.test(quoted))) return undefined;
+      word = (word ?? "") + quoted;
+      at = end + 1;
+    } else if (rest.startsWith("||")) {
+      return undefined;
+    } else if (rest.startsWith("&&") || character === ";" || character === "\n") {
+      endWord();
+      pipelines.push([[]]);
+      at += character === "&" ? 2 : 1;
+    } else if (character === "|") {
+      endWord();
+      pipelines.at(-1)?.push([]);
+      at++;
+    } else if (/\s/.test(character)) {
+      endWord();
+      at++;
+    } else {
+      if (UNSURE.test(character)) return undefined;
+      word = (word ?? "") + character;
+      at++;
+    }
+  }
+  endWord();
+  return pipelines.filter((pipeline) => pipeline.some((part) => part.length > 0));
+}
+
+const HEAD_LINES = 10;
+
+const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ["cat", (words) => parsePlainRead(words, /^-[nbsAetuv]+$/)],
+  ["bat", (words) => parsePlainRead(words, /^(?:-[pn]+|--plain|--paging=never|--style=\w+)$/)],
+  ["less", (words) => parsePlainRead(words, /^-[NRFX]+$/)],
+  ["more", (words) => parsePlainRead(words, /^$/)],
+  ["nl", (words) => parsePlainRead(dropArguments(words, /^-[bwsnv]$/), /^-[bwsnv]\S+$/)],
+  ["type", (words) => parsePlainRead(words, /^$/)],
+  ["get-content", (words) => parsePlainRead(words, /^-(?:raw|path|literalpath)$/i)],
+  ["head", parseHead],
+  ["tail", parseTail],
+  ["sed", parseSed],
+]);
 
 /**
  * All file accesses and commands of a call, derived from its tool name and arguments; a call may read several files.
@@ -130,4 +198,163 @@ function parsePatchTouches(patch: string, folder?: string): readonly Touch[] {
       path: normalizePath(path ?? target ?? "", folder),
     }),
   );
+}
+
+/** One file of a call that names several. */
+interface ListedFile {
+  readonly path: string;
+  readonly range?: LineRange;
+}
+
+/**
+ * The files of a call that names several (`files: […]`, `paths: […]`, `args: { file: … }`), each with its own ranges.
+ */
+function listCallFiles(from: CallArguments): readonly ListedFile[] {
+  const lists = [from.files, from.paths, parseToolArguments(from.args)?.file];
+  const listed = lists.flatMap((list) => (Array.isArray(list) ? (list as readonly Json[]) : (list ?? [])));
+  return listed.flatMap((file): readonly ListedFile[] => {
+    if (typeof file === "string") return file === "" || file.startsWith("{") ? [] : [{ path: file }];
+    const fields = parseToolArguments(file as Json);
+    const path = fields && getPathArgument(fields);
+    if (!fields || path === undefined) return [];
+    const ranges = listRanges(fields);
+    return ranges.length === 0 ? [{ path }] : ranges.map((range) => ({ path, range }));
+  });
+}
+
+function listRanges(file: CallArguments): readonly LineRange[] {
+  const lists = [file.line_ranges, file.lineRanges, file.line_range];
+  const values = lists.flatMap((list) => (Array.isArray(list) ? (list as readonly Json[]) : (list ?? [])));
+  const pairs = values.flatMap((value): readonly (LineRange | undefined)[] => {
+    if (typeof value === "string") {
+      const lines = /^(\d+)-(\d+)$/.exec(value);
+      return lines ? [{ from: Number(lines[1]), to: Number(lines[2]) }] : [];
+    }
+    const fields = parseToolArguments(value as Json);
+    return fields ? [buildLineRange(fields.start, fields.end)] : [];
+  });
+  const single = getRangeArgument(file);
+  return [...pairs, single].filter((range) => range !== undefined);
+}
+
+/** The effects of a shell command: the files it read or wrote if it did nothing else, otherwise a "run" touch. */
+export function parseCommandTouches(command: string, folder?: string): readonly Touch[] {
+  return (
+    parseWrite(command, folder) ??
+    parseReads(command, folder) ?? [{ kind: "run", command, ...(folder !== undefined && { folder }) }]
+  );
+}
+
+/** Recognizes a command that only writes a file with a here-document. */
+function parseWrite(command: string, folder?: string): readonly Touch[] | undefined {
+  const start = /^\s*cat\s*>\s*([\w./~@+-]+)\s*<<-?\s*(['"]?)(\w+)\2[ \t]*\n/.exec(command);
+  const [, path, , mark] = start ?? [];
+  if (!start || path === undefined || mark === undefined) return undefined;
+  const end = command.indexOf(`\n${mark}`, start[0].length - 1);
+  const isAll = end >= 0 && command.slice(end + 1 + mark.length).trim() === "";
+  return isAll ? [{ kind: "write", path: normalizePath(path, folder) }] : undefined;
+}
+
+function parseReads(command: string, startFolder?: string): readonly Touch[] | undefined {
+  if (command.length > MAX_COMMAND_LENGTH) return undefined;
+  const touches: Touch[] = [];
+  let folder = startFolder;
+  for (const pipeline of splitShellWords(command) ?? []) {
+    const [first] = pipeline;
+    if (first?.[0] === "cd" && first.length === 2 && pipeline.length === 1 && touches.length === 0) {
+      folder = normalizePath(first[1] as string, folder);
+      continue;
+    }
+    const reading = mergePipedReads(pipeline);
+    if (!reading) return undefined;
+    for (const name of reading.paths) {
+      const read = { kind: "read", path: normalizePath(name, folder) } as const;
+      touches.push(...(reading.ranges?.map((range) => ({ ...read, range })) ?? [read]));
+    }
+  }
+  return touches.length > 0 ? touches : undefined;
+}
+
+/** Handles `cat f | head -n 20`: one command names the files, and at most one selects lines. */
+function mergePipedReads(pipeline: readonly (readonly string[])[]): ShellRead | undefined {
+  const [first, ...others] = pipeline.map(parseShellRead);
+  if (!first || first.paths.length === 0) return undefined;
+  if (others.length > 0 && first.paths.length > 1) return undefined;
+  let { ranges } = first;
+  for (const other of others) {
+    if (!other || other.paths.length > 0 || (ranges && other.ranges)) return undefined;
+    ranges ??= other.ranges;
+  }
+  return ranges ? { paths: first.paths, ranges } : { paths: first.paths };
+}
+
+/** A parsed shell command: pipelines that run one after another, each a list of commands, each a list of words. */
+type Pipelines = readonly (readonly (readonly string[])[])[];
+
+/** The files and lines that a reading command shows. Without paths, it reads its piped input. */
+interface ShellRead {
+  readonly paths: readonly string[];
+  readonly ranges?: readonly LineRange[];
+}
+
+type Reader = (words: readonly string[]) => ShellRead | undefined;
+
+/** The files that a single command reads; undefined if it does anything else or its effect is uncertain. */
+function parseShellRead([name, ...words]: readonly string[]): ShellRead | undefined {
+  return READERS.get((name ?? "").toLowerCase())?.(words);
+}
+
+/** Reads file names after options that do not affect which lines are shown. */
+function parsePlainRead(words: readonly string[], allowed: RegExp): ShellRead | undefined {
+  const options = words.filter((word) => word.startsWith("-") && word !== "--");
+  if (!options.every((option) => allowed.test(option))) return undefined;
+  return { paths: words.filter((word) => !word.startsWith("-")) };
+}
+
+function dropArguments(words: readonly string[], taking: RegExp): readonly string[] {
+  return words.filter((word, index) => !taking.test(word) && !taking.test(words[index - 1] ?? ""));
+}
+
+function parseHead(words: readonly string[]): ShellRead | undefined {
+  const counted = parseLineCount(words);
+  if (counted?.sign !== "") return undefined;
+  return { paths: counted.paths, ranges: [{ from: 1, to: counted.count }] };
+}
+
+function parseTail(words: readonly string[]): ShellRead | undefined {
+  const counted = parseLineCount(words);
+  if (!counted || counted.sign === "-") return undefined;
+  const { count, paths, sign } = counted;
+  const range =
+    sign === "+" ? { from: Math.max(1, count), to: Number.POSITIVE_INFINITY } : { from: -count, to: -1 };
+  return { paths, ranges: [range] };
+}
+
+interface LineCount {
+  readonly sign: string;
+  readonly count: number;
+  readonly paths: readonly string[];
+}
+
+/** Parses `-n 20`, `-n20`, `-20` and `--lines=20`, or no count at all. */
+function parseLineCount(words: readonly string[]): LineCount | undefined {
+  const isApart = words[0] === "-n" || words[0] === "--lines";
+  const given = isApart ? words[1] : /^(?:-n|--lines=|-)([+-]?\d+)$/.exec(words[0] ?? "")?.[1];
+  const paths = words.slice(isApart ? 2 : given === undefined ? 0 : 1).filter((word) => word !== "--");
+  const count = /^([+-]?)(\d+)$/.exec(given ?? `${HEAD_LINES}`);
+  if (!count || paths.some((path) => path.startsWith("-"))) return undefined;
+  return { sign: count[1] as string, count: Number(count[2]), paths };
+}
+
+/** Understands `sed -n '10,20p' file`, with one or more ranges, and no other sed script. */
+function parseSed([option, script, ...paths]: readonly string[]): ShellRead | undefined {
+  if (option !== "-n" || paths.some((path) => path.startsWith("-"))) return undefined;
+  const stretches = (script ?? "").replace(/;$/, "").split(";");
+  const ranges = stretches.flatMap((stretch) => {
+    const lines = /^\s*(\d+)(?:,\s*(\d+|\$))?p\s*$/.exec(stretch);
+    const from = Number(lines?.[1]);
+    const to = lines?.[2] === "$" ? Number.POSITIVE_INFINITY : Number(lines?.[2] ?? from);
+    return lines && from <= to ? [{ from, to }] : [];
+  });
+  return ranges.length === stretches.length ? { paths, ranges } : undefined;
 }

@@ -1,15 +1,20 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { checkFields } from "../model/argument-checks.ts";
 import { isLonghaulError } from "../model/errors.ts";
+import { isProcessAlive } from "../process/system-table.ts";
 import { callGit, type GitOptions, runGit } from "./git.ts";
 import { judgeWorktree, type Verdict } from "./judge-worktree.ts";
-import { withLockFile } from "./lock-file.ts";
 import { findBranchTip } from "./repository.ts";
 import { hasSubmodules } from "./submodules.ts";
 import { checkWorktree, type Worktree } from "./worktree.ts";
-import { readMark, type WorktreeMark, writeMark } from "./worktree-mark.ts";
+import { getCurrentHolder, type Holder, readMark, type WorktreeMark, writeMark } from "./worktree-mark.ts";
+
+const PAUSE_MS = 20;
 
 /** Result of removing a worktree. */
 export interface Removal {
@@ -169,4 +174,89 @@ export async function deleteBranch(
 
 function buildRemoval({ path, branch }: Worktree, decision: Verdict): Removal {
   return { verdict: decision, isRemoved: false, isBranchRemoved: false, path, branch };
+}
+
+/** Limits for waiting for a lock. */
+interface LockOptions {
+  readonly waitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Runs `work` while holding a lock file. Returns undefined if the lock was not free in time or its folder is gone. The
+ * lock of a dead process of this machine is taken over.
+ */
+async function withLockFile<T>(
+  path: string,
+  work: () => Promise<T>,
+  options: LockOptions = {},
+): Promise<{ readonly value: T } | undefined> {
+  const text = JSON.stringify({ ...(await getCurrentHolder()), id: randomUUID() });
+  const end = performance.now() + (options.waitMs ?? 10_000);
+  while (!(await takeLock(path, text))) {
+    if (options.signal?.aborted || performance.now() > end) return undefined;
+    if (!(await removeDeadLock(path))) await sleep(PAUSE_MS);
+  }
+  if ((await readContent(path)) !== text) return undefined;
+  try {
+    return { value: await work() };
+  } finally {
+    if ((await readContent(path)) === text) await rm(path, { force: true });
+  }
+}
+
+/** Returns whether to stop trying: the lock is taken, or can never be taken. */
+async function takeLock(path: string, text: string): Promise<boolean> {
+  // Write a draft first: a lock file without an owner could never be taken over.
+  const draft = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(draft, text, { flag: "wx" });
+  } catch (error) {
+    if (hasErrorCode(error, "ENOENT")) return true;
+    throw error;
+  }
+  try {
+    await link(draft, path);
+    return true;
+  } catch (error) {
+    if (hasErrorCode(error, "EEXIST")) return false;
+    if (hasErrorCode(error, "ENOENT")) return true;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function removeDeadLock(path: string): Promise<boolean> {
+  const text = await readContent(path);
+  if (text === undefined) return true;
+  const holder = parseHolder(text);
+  if (holder && (holder.host !== hostname() || (await isProcessAlive(holder)))) return false;
+  const aside = `${path}.${randomUUID()}`;
+  try {
+    await rename(path, aside);
+  } catch {
+    return true;
+  }
+  // If another process took the lock over just before, restore its lock.
+  if ((await readContent(aside)) !== text) await link(aside, path).catch(() => {});
+  await rm(aside, { force: true });
+  return true;
+}
+
+function parseHolder(text: string): Holder | undefined {
+  try {
+    const holder = JSON.parse(text);
+    return typeof holder?.pid === "number" ? holder : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function readContent(path: string): Promise<string | undefined> {
+  return readFile(path, "utf8").catch(() => undefined);
+}
+
+function hasErrorCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { planRetention, type RetentionFamily } from "../../src/cli/retention/retention-plan.ts";
+import { planRetention, type RetentionFamily } from "../../src/cli/commands/retention-command.ts";
 import { type Kernel, openKernel } from "../../src/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { jsonHere, runHere } from "./support/here.ts";

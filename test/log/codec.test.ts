@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { deflateRawSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodePayload, encodePayload } from "../../src/log/codec.ts";
-import { PRIMER } from "../../src/log/primer.ts";
+import { decodePayload, encodePayload, PRIMER } from "../../src/log/codec.ts";
 import { proofRounds, sizedTest } from "../support/proof.ts";
 
 describe("payloads", () => {

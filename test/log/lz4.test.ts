@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { PRIMER } from "../../src/log/codec.ts";
 import { Lz4 } from "../../src/log/lz4.ts";
-import { PRIMER } from "../../src/log/primer.ts";
 import { proofRounds, sizedTest } from "../support/proof.ts";
 
 const MAX_BYTES = 60_000;

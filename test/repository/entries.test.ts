@@ -9,12 +9,14 @@ import { readSources } from "./source-graph.ts";
 /** Most names of `longhaul`: a list that a person reads in a few minutes. */
 const MAX_NAMES = 70;
 
-const named = readSources("src/entries").flatMap(({ path, imports }) =>
-  imports.flatMap(({ names }) => names ?? []).map((name) => ({ path, name })),
-);
+const named = readSources("src")
+  .filter(({ path }) => path.includes("/entries/"))
+  .flatMap(({ path, imports }) =>
+    imports.flatMap(({ names }) => names ?? []).map((name) => ({ path, name })),
+  );
 
 test("the main entry stays short", () => {
-  const names = named.filter(({ path }) => path === "src/entries/longhaul.ts");
+  const names = named.filter(({ path }) => path.endsWith("/entries/longhaul.ts"));
   expect(names.length).toBeGreaterThan(50);
   expect(names.length).toBeLessThanOrEqual(MAX_NAMES);
 });

@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { listExports, readSources, type SourceFile } from "./source-graph.ts";
+import { listEntries, listExports, readSources, type SourceFile } from "./source-graph.ts";
 
 /** Folders outside `src` whose files may use it. */
 const OUTSIDE = ["test", "bench", "clients", "demo", "examples", "training", "web"];
@@ -16,6 +15,7 @@ const FOR_TESTS = [
   "cli/program.ts PROGRAM",
   "cli/transcript/transcript-formatter.ts renderExcerpt",
   "compact/auto-compaction.ts SummaryPlace",
+  "compact/auto-compaction.ts chooseCompactionAction",
   "compact/auto-compaction.ts isWorthSummarizing",
   "compact/contract/summary-prompt.ts DATA_RULE",
   "compact/contract/summary-prompt.ts renderTranscript",
@@ -23,26 +23,51 @@ const FOR_TESTS = [
   "compact/gate/summary-verdict.ts SUMMARY_FAULTS",
   "compact/plan/split-by-tokens.ts MAX_PIECES",
   "compact/plan/split-by-tokens.ts divideSlot",
+  "compact/summarizing-policy.ts dropShownLines",
   "conversation/call-window.ts hasRunServerTools",
   "conversation/control/control-report.ts computeBootstrapInterval",
   "conversation/control/control-report.ts isCorrection",
+  "formats/agents/vscode-chat-format.ts applyMutation",
   "formats/copies/known-texts.ts KnownContent",
   "formats/importing/agent-processes.ts isAgentCommand",
+  "formats/markdown/markdown-writer.ts escapeInline",
+  "formats/markdown/markdown-writer.ts formatCodeBlock",
+  "formats/markdown/markdown-writer.ts sanitizeMarkdown",
+  "formats/openclaw/openclaw-decoder.ts findSender",
   "formats/reading/input.ts InputOptions",
+  "formats/reading/json-lines.ts TextLine",
+  "formats/reading/json-lines.ts splitTextLines",
   "formats/reading/read-bytes.ts BytesOptions",
+  "formats/writers.ts anthropicWriter",
+  "formats/writers.ts openaiChatWriter",
+  "formats/writers.ts openaiResponsesWriter",
   "gateway/cache/keep-alive.ts KeptRequest",
   "gateway/call/build-call-request.ts buildEditsPolicy",
   "gateway/call/call-content.ts CallTransition",
   "gateway/door/admit.ts parseTarget",
+  "gateway/door/guard-server.ts ServerGuard",
   "gateway/door/peer-user.ts KernelTable",
   "gateway/lookup/client-summaries.ts findSummaryIndex",
+  "gateway/lookup/client-summaries.ts hasSummary",
   "gateway/lookup/new-thread.ts buildTitle",
+  "gateway/door/peer-user.ts findUid",
+  "gateway/door/peer-user.ts toTableForms",
+  "gateway/door/read-body.ts BodyReadResult",
+  "gateway/door/request-head.ts groupHeaders",
+  "gateway/identity/agent-shape.ts compareShapes",
+  "gateway/lookup/new-thread.ts buildTitle",
+  "gateway/lookup/threads.ts RetentionShare",
+  "gateway/observe/gateway-log.ts GatewayLogOptions",
   "gateway/observe/gateway-log.ts LogLevel",
   "gateway/observe/gateway-log.ts formatPrettyLine",
   "gateway/observe/metric.ts MAX_SERIES",
   "gateway/observe/spans.ts CallStart",
   "gateway/observe/spans.ts formatTraceParent",
   "gateway/observe/spans.ts parseTraceParent",
+  "gateway/outgoing/cache-markers.ts placeMarkers",
+  "gateway/outgoing/plan-outgoing.ts IndexedMessage",
+  "gateway/recall/recall-tools.ts RECALL_TOOL",
+  "gateway/reply/relay/relay-response.ts RelayResult",
   "gateway/reply/relay/upstream-refusal.ts findFirstFailure",
   "gateway/reply/rounds/call-rounds.ts ROUND_FORMATS",
   "gateway/reply/rounds/call-rounds.ts trimRecallResults",
@@ -52,6 +77,12 @@ const FOR_TESTS = [
   "gateway/thread/thread-messages.ts buildReminderMark",
   "gateway/thread/thread-messages.ts canBeReminder",
   "gateway/thread/thread-messages.ts countSimilarReminders",
+  "gateway/request/read-request.ts parseRequest",
+  "gateway/request/recent-bodies.ts RecentFrames",
+  "gateway/thread/reminders.ts ReminderMark",
+  "gateway/thread/reminders.ts buildReminderMark",
+  "gateway/thread/reminders.ts canBeReminder",
+  "gateway/thread/reminders.ts countSimilarReminders",
   "gateway/thread/thread-recall.ts ContextTexts",
   "gateway/upstream/check-ownership.ts findReferences",
   "gateway/upstream/send-upstream.ts AgentsOptions",
@@ -79,6 +110,7 @@ const FOR_TESTS = [
   "gateway/upstream/upstream-headers.ts OutgoingHeaderOptions",
   "log/blobs.ts decodeBase64",
   "log/blobs.ts splitDataUrl",
+  "log/codec.ts PRIMER",
   "log/entry-body.ts decodeBody",
   "log/entry-body.ts frameMessage",
   "log/entry-body.ts unframeMessage",
@@ -107,23 +139,46 @@ const FOR_TESTS = [
   "provider/ai-sdk/ai-sdk-provider.ts resolveModel",
   "provider/timeouts.ts defaultTimeouts",
   "provider/with-retries.ts Retry",
+  "store/postgres/connection/connect-pool.ts ClientLender",
   "store/postgres/connection/postgres-database.ts StatementTexts",
   "store/postgres/memory/server/word-search.ts buildLexemeQuery",
   "store/postgres/memory/server/word-search.ts buildLexemes",
+  "store/postgres/memory/server/word-search.ts chooseCombinations",
   "store/sqlite/sqlite-entries.ts searchByTime",
   "task/state.ts isEnding",
   "task/sweeper.ts decideRecovery",
   "task/worktree-isolation.ts WorktreePlace",
+  "touch/find-touches.ts parseCommandTouches",
+  "window/extract/fact-table.ts FactIndex",
+  "window/extract/fact-tracker.ts forEachBareLine",
+  "window/extract/fact-tracker.ts isVerbatimRange",
   "window/inline-tool-output.ts parseOutputHeader",
+  "window/live/find-removed-names.ts findContained",
+  "window/live/heal-window.ts computeOutputLeft",
+  "window/live/heal-window.ts removeImpossibleCounts",
+  "window/live/store-plan.ts computeEdits",
   "window/policies/anthropic-clear-policy.ts AnthropicClearOptions",
   "window/policies/cline-policy.ts computeMaxAllowedTokens",
   "window/policies/longhaul/stretch-weights.ts TERMS",
   "window/policies/longhaul/stretch-weights.ts listTerms",
+  "window/policies/openclaw-policy.ts trimResults",
   "window/policies/roo-policy.ts CondenseOptions",
   "window/policies/roo-policy.ts computeAllowedTokens",
-  "window/replay/refetch-table.ts RefetchTable",
+  "window/policies/roo-policy.ts keepEnds",
+  "window/replay/refetch-estimate.ts REFETCH_TABLE",
+  "window/replay/refetch-estimate.ts RefetchTable",
+  "window/replay/refetch-estimate.ts findRefetchChance",
+  "window/shrink/shrink-output.ts cutLikeLines",
+  "window/shrink/shrink-output.ts cutPassingTests",
+  "window/shrink/shrink-output.ts cutRepeatedLines",
+  "window/shrink/shrink-output.ts cutSearchPaths",
+  "window/shrink/shrink-output.ts stripTerminalCodes",
   "window/tokens/calibration.ts Calibration",
+  "window/tokens/estimate-text.ts TEXT_FEATURES",
+  "window/tokens/estimate-text.ts TOKEN_WEIGHTS",
+  "window/tokens/estimate-text.ts countFeatures",
   "window/tokens/tokenizer.ts TOKENIZERS",
+  "window/tokens/tokenizer.ts countInPieces",
   "window/usage/ledger.ts buildLedger",
   "wire/parse-usage-report.ts REPORTING_APIS",
   "worktree/collect-stale.ts CollectStaleOptions",
@@ -136,7 +191,7 @@ const FOR_TESTS = [
 const sources = readSources("src");
 const inSource = collectUses(sources);
 const outside = collectUses(OUTSIDE.flatMap(readSources));
-const entries = readEntries();
+const entries = listEntries();
 
 /** The names that files import from each module; "all" for a module that is taken as a whole. */
 function collectUses(files: readonly SourceFile[]): ReadonlyMap<string, ReadonlySet<string> | "all"> {
@@ -146,14 +201,6 @@ function collectUses(files: readonly SourceFile[]): ReadonlyMap<string, Readonly
     uses.set(to, known === "all" || !names ? "all" : new Set([...known, ...names]));
   }
   return uses;
-}
-
-/** The modules that the package exports. */
-function readEntries(): readonly string[] {
-  const { exports } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
-  return Object.values(exports as Record<string, { default?: string }>).flatMap(({ default: path }) =>
-    path === undefined ? [] : [path.replace("./dist/", "src/").replace(/\.js$/, ".ts")],
-  );
 }
 
 function isUsed(uses: ReturnType<typeof collectUses>, path: string, name: string): boolean {

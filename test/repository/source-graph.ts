@@ -18,6 +18,14 @@ export interface SourceFile {
   readonly imports: readonly Import[];
 }
 
+/** The sources of the public entries: the files whose types package.json exports. */
+export function listEntries(): readonly string[] {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return Object.values(exports as Record<string, { readonly types?: string }>).flatMap(
+    ({ types }) => types?.replace("./dist/", "src/").replace(/\.d\.ts$/, ".ts") ?? [],
+  );
+}
+
 const STATEMENT = /(?:^|\n)(?:import|export)\s+(?:type\s+)?([^;"']*?)\s*from\s*"(\.[^"]+)"/g;
 const WHOLE_MODULE = /\bimport\s*\(\s*"(\.[^"]+)"|(?:^|\n)import\s*"(\.[^"]+)"/g;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { parseCommandTouches } from "../../src/touch/parse-command-touches.ts";
+import { parseCommandTouches } from "../../src/touch/find-touches.ts";
 
 const read = (path: string, from?: number, to?: number) => ({
   kind: "read",

@@ -3,12 +3,12 @@ import { loadConversation } from "../../src/conversation/load-conversation.ts";
 import { importSources } from "../../src/formats/index.ts";
 import { type Kernel, openKernel, type SessionId } from "../../src/index.ts";
 import { ReferenceReader } from "../../src/window/replay/reference-reader.ts";
-import { REFETCH_TABLE, type RefetchTable } from "../../src/window/replay/refetch-table.ts";
+import { REFETCH_TABLE, type RefetchTable } from "../../src/window/replay/refetch-estimate.ts";
 import { type FactKind, getFactKind, SeenFacts } from "../../src/window/replay/seen-facts.ts";
 import { countProtocolTokens, type RecordedMessage } from "../../src/window-entry.ts";
 
 /**
- * Fits the table of `src/window/replay/refetch-table.ts`. At each recorded compaction it takes the facts that left the
+ * Fits the table of `src/window/replay/refetch-estimate.ts`. At each recorded compaction it takes the facts that left the
  * window and that the assistant used within the next 25 requests, and counts how many of them a tool result had brought
  * back before. At other points of the same sessions it counts the same for facts that were still in the window.
  *

@@ -50,7 +50,7 @@ const latency: Measurement = {
       const hook = [MAIN, "hook", "prompt", "--client", "claude-code", "--store", store];
       for (let round = 0; round < rounds; round++) {
         const input = toPrompt(`Which port did we choose for service ${round}?`, `c${round}`);
-        bare?.push(timeProcess(["-e", "0"], "", env));
+        const bareMs = timeProcess(["-e", "0"], "", env);
         const ms = timeProcess(hook, input, env);
         const line = timeProcess([MAIN, "statusline", "--store", store], input, env);
         const begunMs = performance.now();
@@ -62,6 +62,7 @@ const latency: Measurement = {
         await response.text();
         // The first calls load the index.
         if (round < 5) continue;
+        bare?.push(bareMs);
         warm?.push(ms);
         status?.push(line);
         http?.push(performance.now() - begunMs);

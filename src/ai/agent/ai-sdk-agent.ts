@@ -1,4 +1,4 @@
-import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { LanguageModelV4, LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { type LanguageModel, type StepResult, type ToolSet, wrapLanguageModel } from "ai";
 import {
   type Agent,
@@ -13,8 +13,11 @@ import {
 } from "../../index.ts";
 import { checkFields } from "../../model/argument-checks.ts";
 import { reapTagged, type TaskRecord } from "../../task-entry.ts";
+import { decodeReply } from "../decode-reply.ts";
 import type { LonghaulModelOptions } from "../longhaul-model-options.ts";
 import { ModelCalls, type ModelUsage } from "../model-call.ts";
+import type { OpenedStream } from "../record-stream.ts";
+import { ReplyAssembler } from "../reply-assembler.ts";
 import { retrieveMessages } from "../retrieval.ts";
 import { beginCall, resolveLanguageModel, streamWithHealing } from "../send-with-healing.ts";
 import { toPlainMessage } from "../to-plain-message.ts";
@@ -24,7 +27,6 @@ import {
   resolveOption,
   type SessionContext,
 } from "./ai-sdk-agent-options.ts";
-import { holdToolCalls, type ReplySink } from "./hold-tool-calls.ts";
 import { buildNoticeMessage, parseNoticeIds } from "./notice-message.ts";
 import { buildErrorResults, findCallsToRun, findPendingCalls, type PendingCall } from "./pending-calls.ts";
 import { type EventSink, relayEvents } from "./relay-events.ts";
@@ -350,4 +352,82 @@ function parseCheckpoint(entry: Entry): number | undefined {
   const at =
     typeof value === "object" && value !== null && "noticesTo" in value ? value.noticesTo : undefined;
   return typeof at === "number" ? at : undefined;
+}
+
+/** Receives the parts of a reply as they arrive, and then the whole reply. */
+interface ReplySink {
+  readonly see: (part: LanguageModelV4StreamPart) => Promise<void>;
+  readonly store: (reply: WholeReply) => Promise<void>;
+  /** Called when the stream ends, whole or not. */
+  readonly end: () => void;
+}
+
+/** A whole reply and its usage. */
+interface WholeReply {
+  readonly message: MessageInput | undefined;
+  readonly usage: LanguageModelV4Usage;
+}
+
+/**
+ * Passes a stream through but holds back tool calls until the reply is complete and stored: no call runs that the log
+ * does not contain, and a reply that breaks off has no effect and can be requested again.
+ */
+function holdToolCalls(
+  { reader, readParts: read }: OpenedStream,
+  model: string,
+  { see, store, end }: ReplySink,
+): ReadableStream<LanguageModelV4StreamPart> {
+  const waiting = [...read];
+  const held: LanguageModelV4StreamPart[] = [];
+  const parts = new ReplyAssembler();
+  let speaker = model;
+  let isWhole = false;
+
+  const next = async () => {
+    const first = waiting.shift();
+    return first ? { done: false, value: first } : reader.read();
+  };
+  const pull = async (controller: ReadableStreamDefaultController<LanguageModelV4StreamPart>) => {
+    for (;;) {
+      const { done, value } = await next();
+      if (done || !value) {
+        if (!isWhole) throw createBrokenOffError();
+        end();
+        return controller.close();
+      }
+      parts.add(value);
+      await see(value);
+      if (value.type === "response-metadata") speaker = value.modelId ?? speaker;
+      if (value.type === "tool-call" && value.providerExecuted !== true) {
+        held.push(value);
+        continue;
+      }
+      if (value.type === "finish") {
+        const { unified } = value.finishReason;
+        if (unified === "error" || unified === "interrupted") throw createBrokenOffError();
+        await store({ message: decodeReply(parts.content(), speaker), usage: value.usage });
+        isWhole = true;
+        for (const call of held) controller.enqueue(call);
+      }
+      return controller.enqueue(value);
+    }
+  };
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        await pull(controller);
+      } catch (error) {
+        end();
+        throw error;
+      }
+    },
+    cancel(reason) {
+      end();
+      return reader.cancel(reason);
+    },
+  });
+}
+
+function createBrokenOffError(): Error {
+  return new Error("The model's answer broke off before its end.");
 }

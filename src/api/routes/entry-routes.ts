@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { type Entry, flattenParts, LonghaulError, type PageOptions, type Session } from "../../index.ts";
 import { ApiError } from "../core/api-error.ts";
 import { about } from "../core/named-schema.ts";
 import { checkEntryRef, openOwn } from "../core/own-sessions.ts";
 import { type ApiRoute, defineDownload, defineRoute, defineStream } from "../core/route.ts";
-import { followTail, readDrafts } from "../events/session-tail.ts";
+import type { StreamEvent } from "../core/send-reply.ts";
 import { entryParams, limitQuery, sessionParams } from "../schemas/common-schemas.ts";
 import { entrySchema, KIND_NAMES } from "../schemas/entry-schemas.ts";
 import { queryFlag, queryList, queryNumber } from "../schemas/query-values.ts";
@@ -66,6 +67,9 @@ const listEntries = defineRoute(
     return { ...page, entries };
   },
 );
+
+/** Drafts are stored without a commit of the log, so they are looked at in this interval. */
+const LOOK_MS = 250;
 
 interface PageQuery {
   readonly limit: number;
@@ -240,3 +244,57 @@ export const ENTRY_ROUTES = [
   listDrafts,
   tailEntries,
 ] as const satisfies readonly ApiRoute[];
+
+interface FollowOptions {
+  /** True to send the messages that are being written too. */
+  readonly hasDrafts: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The messages that are being written in a session, as the API shows them. */
+async function readDrafts(session: Session) {
+  return (await session.drafts()).map(({ id, at, body }) => ({ id, at, message: body.message }));
+}
+
+/** Yields new entries as events, and drafts whenever one changes; closes the session at the end. */
+async function* followTail(
+  session: Session,
+  entries: AsyncGenerator<Entry>,
+  { hasDrafts, signal }: FollowOptions,
+): AsyncGenerator<StreamEvent> {
+  try {
+    if (!hasDrafts) {
+      for await (const entry of entries) yield toEntryEvent(entry);
+      return;
+    }
+    let shown = "[]";
+    let next = entries.next();
+    let look: Promise<undefined> | undefined;
+    while (!signal.aborted) {
+      look ??= waitForLook(signal);
+      const found = await Promise.race([next, look]);
+      if (found?.done) return;
+      if (found) {
+        yield toEntryEvent(found.value);
+        next = entries.next();
+        if (shown === "[]") continue;
+      } else look = undefined;
+      const drafts = await readDrafts(session);
+      const text = JSON.stringify(drafts.map(({ id, message }) => [id, message]));
+      if (text === shown) continue;
+      shown = text;
+      yield { event: "drafts", data: { drafts } };
+    }
+  } finally {
+    // A tail that still waits for an entry ends with its signal, or with the session.
+    await session.close();
+  }
+}
+
+function toEntryEvent(entry: Entry): StreamEvent {
+  return { id: String(entry.seq), event: "entry", data: entry };
+}
+
+function waitForLook(signal: AbortSignal): Promise<undefined> {
+  return sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+}

@@ -1,5 +1,6 @@
+import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { resolveModuleFile } from "../../base/package-files.ts";
 import { LonghaulError } from "../../index.ts";
@@ -14,14 +15,15 @@ import { EXIT } from "../exit-code.ts";
 import { findStoreUrl, getStorePath } from "../open-store.ts";
 import { printDone, printJson } from "../print-lines.ts";
 import { printTo } from "../printer.ts";
-import { SERVICE_MARK, type ServiceCommand } from "../service/service-definition.ts";
+import { quoteShellWord } from "../quote-shell-word.ts";
 import {
-  chooseServiceManager,
-  createCallRunner,
-  formatManagerCall,
-  runCalls,
-  type ServiceManager,
-} from "../service/service-manager.ts";
+  buildLaunchdPlist,
+  buildSystemdUnit,
+  LAUNCHD_LABEL,
+  SERVICE_MARK,
+  type ServiceCommand,
+  UNIT_NAME,
+} from "../service/service-definition.ts";
 import {
   describeStoreVariables,
   getEnvironmentPath,
@@ -82,6 +84,8 @@ export const serviceCommands: CommandGroup = {
   },
   examples: ["longhaul service install", "longhaul service status", "longhaul service uninstall"],
 };
+
+const CALL_MS = 60_000;
 
 /** Stops the service and removes its file; the store stays. */
 async function uninstallService(context: CliContext, options: CommonValues): Promise<number> {
@@ -284,4 +288,147 @@ async function finish(
     () => [words[state]],
   );
   return EXIT.fine;
+}
+
+/** State of the service as its manager reports it. */
+interface ServiceState {
+  readonly isRunning: boolean;
+  /** The manager's own word, such as "active" or "failed". */
+  readonly word: string;
+  readonly pid: number | undefined;
+}
+
+/** A program call. */
+type ManagerCall = readonly [program: string, ...args: string[]];
+
+/** The service manager of a system. */
+interface ServiceManager {
+  readonly name: "systemd" | "launchd";
+  readonly path: string;
+  build(command: ServiceCommand): string;
+  /** Calls after the file was written; `isUpdate` if a service runs with an earlier file. */
+  listInstallCalls(isUpdate: boolean): readonly ManagerCall[];
+  /** Calls before the file is removed, whose failure does not matter. */
+  readonly stopCalls: readonly ManagerCall[];
+  /** Calls after the file was removed. */
+  readonly afterCalls: readonly ManagerCall[];
+  readonly logCommand: string;
+  /** Sentences for the user. */
+  readonly notes: readonly string[];
+  readState(run: RunCall): Promise<ServiceState>;
+}
+
+/** Result of a call: its exit code and output. */
+interface CallResult {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** Runs a call; throws SERVICE_FAILED only if the program is missing. */
+type RunCall = (call: ManagerCall) => Promise<CallResult>;
+
+/** The service manager of this system; throws SERVICE_FAILED if there is none that longhaul knows. */
+function chooseServiceManager(context: CliContext, store: string): ServiceManager {
+  const { platform, home, env } = context;
+  if (platform === "linux")
+    return createSystemd(join(env.XDG_CONFIG_HOME || join(home, ".config"), "systemd", "user"));
+  if (platform === "darwin") return createLaunchd(home, store);
+  throw new LonghaulError(
+    "SERVICE_FAILED",
+    `longhaul cannot install a service on ${platform}: it knows systemd (Linux) and launchd (macOS). Run "longhaul serve" at login with the tools of your system.`,
+    { details: { platform } },
+  );
+}
+
+function createSystemd(folder: string): ServiceManager {
+  const call = (...args: string[]): ManagerCall => ["systemctl", "--user", ...args];
+  return {
+    name: "systemd",
+    path: join(folder, UNIT_NAME),
+    build: buildSystemdUnit,
+    listInstallCalls: (isUpdate) => [
+      call("daemon-reload"),
+      call("enable", UNIT_NAME),
+      call(isUpdate ? "restart" : "start", UNIT_NAME),
+    ],
+    stopCalls: [call("disable", "--now", UNIT_NAME)],
+    afterCalls: [call("daemon-reload")],
+    logCommand: `journalctl --user --unit ${UNIT_NAME} --follow`,
+    notes: ['It starts when you log in. "loginctl enable-linger" lets it start with the computer.'],
+    async readState(run) {
+      const { output } = await run(call("show", UNIT_NAME, "--property=ActiveState,MainPID"));
+      const word = /^ActiveState=(.*)$/m.exec(output)?.[1] ?? "unknown";
+      const pid = Number(/^MainPID=(\d+)$/m.exec(output)?.[1] ?? 0);
+      return { isRunning: word === "active", word, pid: pid > 0 ? pid : undefined };
+    },
+  };
+}
+
+function createLaunchd(home: string, store: string): ServiceManager {
+  const path = join(home, "Library", "LaunchAgents", `${LAUNCHD_LABEL}.plist`);
+  const domain = `gui/${process.getuid?.() ?? 0}`;
+  const service = `${domain}/${LAUNCHD_LABEL}`;
+  return {
+    name: "launchd",
+    path,
+    build: buildLaunchdPlist,
+    listInstallCalls: (isUpdate) => [
+      ...(isUpdate ? ([["launchctl", "bootout", service]] as const) : []),
+      ["launchctl", "bootstrap", domain, path],
+    ],
+    stopCalls: [["launchctl", "bootout", service]],
+    afterCalls: [],
+    logCommand: `tail -f ${quoteShellWord(join(store, "gateway.log"))}`,
+    notes: ["It starts when you log in."],
+    async readState(run) {
+      const { code, output } = await run(["launchctl", "print", service]);
+      const word = code === 0 ? (/^\s*state = (.*)$/m.exec(output)?.[1] ?? "unknown") : "not loaded";
+      const pid = /^\s*pid = (\d+)$/m.exec(output)?.[1];
+      return { isRunning: word === "running", word, pid: pid === undefined ? undefined : Number(pid) };
+    },
+  };
+}
+
+/** Creates the runner of calls, in the environment of the command. */
+function createCallRunner({ env, signal }: CliContext): RunCall {
+  return ([program, ...args]) =>
+    new Promise((resolve, reject) => {
+      const options = { env: { ...env, LC_ALL: "C" }, timeout: CALL_MS, signal };
+      execFile(program, args, options, (error, stdout, stderr) => {
+        if (error?.code === ("ENOENT" as unknown as number))
+          reject(
+            createServiceError(
+              [program, ...args],
+              `there is no ${program} on the PATH, so nothing manages services here`,
+            ),
+          );
+        else
+          resolve({
+            code: typeof error?.code === "number" ? error.code : error ? 1 : 0,
+            output: stdout + stderr,
+          });
+      });
+    });
+}
+
+/** Runs calls in order; throws SERVICE_FAILED with the output of the first that fails. */
+async function runCalls(run: RunCall, calls: readonly ManagerCall[]): Promise<void> {
+  for (const call of calls) {
+    const { code, output } = await run(call);
+    if (code !== 0) throw createServiceError(call, output.trim().slice(-500) || `exit code ${code}`);
+  }
+}
+
+/** Shows a call as a shell line. */
+function formatManagerCall(call: ManagerCall): string {
+  return call.map(quoteShellWord).join(" ");
+}
+
+function createServiceError(call: ManagerCall, why: string): LonghaulError {
+  const command = formatManagerCall(call);
+  return new LonghaulError(
+    "SERVICE_FAILED",
+    `"${command}" failed: ${why.replace(/\.$/, "")}. "longhaul serve" runs the gateway without a service.`,
+    { details: { command } },
+  );
 }

@@ -1,17 +1,22 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { Json } from "../../index.ts";
-import { toArray, toObject, toText } from "../../wire/fields.ts";
+import { dropUndefined, toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { Item, RecordItem } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import type { SharedState } from "./claude-code-conversation.ts";
+import { ClaudeCodeConversation, type SharedState } from "./claude-code-conversation.ts";
+import { getLineKind, getMessageId, getToolResults, type LineKind } from "./claude-code-lines.ts";
 import { KnownContents } from "./known-contents.ts";
-import { Lanes } from "./lanes.ts";
 import { type Fields, FORMAT } from "./line-records.ts";
 import { toPlainId } from "./plain-id.ts";
-import { type AgentMessage, extractAgentMessage, hasOnlyText } from "./progress-lines.ts";
+import {
+  type AgentMessage,
+  extractAgentMessage,
+  extractCommandOutput,
+  hasOnlyText,
+  isRunning,
+} from "./progress-lines.ts";
 import { RepeatedFields } from "./repeated-fields.ts";
-import { TitleChoice } from "./title-choice.ts";
 
 /** Fields that most lines repeat. */
 const REPEATED_FIELDS = [
@@ -33,6 +38,23 @@ const MAX_SIDECHAIN_LINES = 10_000;
 const SAVED_SIDECHAIN_LINES = 50;
 const MAX_REPORTED = 64;
 const MAX_UNTIMED = 1_000;
+
+/** Sources of titles with their ranks; a title chosen by a person wins. */
+const RANKS: Readonly<Record<string, { readonly rank: number; readonly field: string }>> = {
+  summary: { rank: 1, field: "summary" },
+  "ai-title": { rank: 2, field: "aiTitle" },
+  "custom-title": { rank: 3, field: "customTitle" },
+};
+
+/** Maximum sub-agents that are tracked at once. */
+const MAX_AGENTS = 32;
+/** A sub-agent that was silent for this many lines adds nothing more to its last message. */
+const MAX_SILENT_LINES = 300;
+
+/** Maximum bytes of held lines: a message still open beyond it continues as another one. */
+const MAX_HELD_BYTES = 8 * 1024 * 1024;
+/** Approximate memory of a dropped line while other lines are held. */
+const SKIPPED_LINE_BYTES = 100;
 
 /** The conversation that a file holds. */
 export interface DecodedFile {
@@ -191,4 +213,252 @@ function isTimed(item: Item): item is RecordItem {
 
 function toChildName(agentId: string): string {
   return `agent-${toPlainId(agentId)}`;
+}
+
+/** Chooses the title of a conversation among those in its lines. */
+class TitleChoice {
+  #rank: number;
+
+  constructor(state: unknown) {
+    this.#rank = toNumber(state) ?? 0;
+  }
+
+  /** Returns the title in a line, unless a better one is known. Summaries of other conversations are ignored. */
+  chooseTitle(record: JsonObject, isOwn: (uuid: string) => boolean): string | undefined {
+    const kind =
+      typeof record.type === "string" && Object.hasOwn(RANKS, record.type) ? RANKS[record.type] : undefined;
+    const title = kind && toText(record[kind.field]);
+    if (!kind || title === undefined || kind.rank < this.#rank) return undefined;
+    if (record.type === "summary" && !isOwn(toText(record.leafUuid) ?? "")) return undefined;
+    this.#rank = kind.rank;
+    return title;
+  }
+
+  toJSON(): Json {
+    return this.#rank;
+  }
+}
+
+interface Agent {
+  /** Number of the last line that concerned the sub-agent. */
+  line: number;
+  /** The call that started the sub-agent. */
+  readonly callId: string | undefined;
+}
+
+/** The conversations of a file: its own, named "", and those of active sub-agents. */
+class Lanes {
+  readonly #shared: SharedState;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #agents = new Map<string, Agent>();
+
+  constructor(shared: SharedState, state: JsonObject) {
+    this.#shared = shared;
+    for (const [child, lane] of Object.entries(toObject(state.lanes) ?? {}))
+      this.#lanes.set(child, new Lane(shared, child === "" ? undefined : child, lane as Json));
+    for (const [child, line, callId] of toArray(state.agents) as [string, number, string | null][])
+      this.#agents.set(child, { line, callId: callId ?? undefined });
+  }
+
+  get heldBytes(): number {
+    let bytes = 0;
+    for (const lane of this.#lanes.values()) bytes += lane.heldBytes;
+    return bytes;
+  }
+
+  /** Tells whether a line with this id was read in the file's own conversation. */
+  has(uuid: string): boolean {
+    return this.#lanes.get("")?.has(uuid) ?? false;
+  }
+
+  /** Returns the lane of a conversation, opening it if necessary, and notes that `line` concerns it. */
+  get(child: string, line: number, callId?: string): Lane {
+    const agent = this.#agents.get(child);
+    if (agent) agent.line = line;
+    return this.#lanes.get(child) ?? this.#open(child, line, callId);
+  }
+
+  /** Retires sub-agents whose call the line answers, or that have been silent for long, and emits their held lines. */
+  retireAgents({ record, line }: LineRecord): void {
+    if (this.#agents.size === 0) return;
+    const answered =
+      record.isSidechain === true ? [] : getToolResults(record).map(({ tool_use_id: id }) => id);
+    for (const [child, agent] of this.#agents) {
+      const isAnswered = agent.callId !== undefined && answered.includes(agent.callId);
+      if (isAnswered || line - agent.line > MAX_SILENT_LINES) this.#retire(child);
+    }
+  }
+
+  /** Emits all held lines. */
+  flush(isGrowing: boolean): void {
+    for (const lane of this.#lanes.values()) lane.flush(isGrowing);
+  }
+
+  toJSON(): { readonly [field: string]: Json } {
+    return {
+      lanes: Object.fromEntries([...this.#lanes].map(([child, lane]) => [child, lane.toJSON()])),
+      agents: [...this.#agents].map(([child, { line, callId = null }]) => [child, line, callId]),
+    };
+  }
+
+  #open(child: string, line: number, callId: string | undefined): Lane {
+    const lane = new Lane(this.#shared, child === "" ? undefined : child);
+    if (child !== "") {
+      for (const oldest of this.#agents.keys()) {
+        if (this.#agents.size < MAX_AGENTS) break;
+        this.#retire(oldest);
+      }
+      this.#agents.set(child, { line, callId });
+      if (callId !== undefined) this.#shared.emit({ type: "session", child, meta: { callId } });
+    }
+    this.#lanes.set(child, lane);
+    return lane;
+  }
+
+  #retire(child: string): void {
+    this.#lanes.get(child)?.flush();
+    this.#lanes.delete(child);
+    this.#agents.delete(child);
+  }
+}
+
+interface HeldLine {
+  readonly line: LineRecord;
+  readonly kind: LineKind;
+}
+
+/**
+ * Turns one conversation's lines into records. The lines of one assistant message are interleaved with those of its
+ * tools: they are held until the message is complete, and come out as one message followed by all the others.
+ */
+class Lane {
+  readonly #shared: SharedState;
+  readonly #conversation: ClaudeCodeConversation;
+  #held: HeldLine[] = [];
+  /** Ids and parents of lines in between that become no record. */
+  #passed: JsonObject[] = [];
+  #ids = new Set<string>();
+  #heldBytes = 0;
+  #copiedBytes = 0;
+  /** Position and text of the newest held progress of each command. */
+  #outputs = new Map<string, { readonly index: number; readonly text: string }>();
+
+  constructor(shared: SharedState, child: string | undefined, state?: Json) {
+    const saved = toObject(state) ?? {};
+    this.#shared = shared;
+    this.#conversation = new ClaudeCodeConversation(shared, child, toObject(saved.conversation));
+    for (const line of toArray(saved.held) as readonly LineRecord[])
+      this.#hold({ line, kind: getLineKind(line.record) });
+    for (const record of toArray(saved.passed)) this.skipLine(record as JsonObject);
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Tells whether a line with this id was read before. */
+  has(uuid: string): boolean {
+    return this.#ids.has(uuid) || this.#conversation.has(uuid);
+  }
+
+  addLine(line: LineRecord): void {
+    const { record } = line;
+    const uuid = toText(record.uuid);
+    if (uuid !== undefined && this.has(uuid)) {
+      this.#shared.emit({ type: "copy", bytes: line.sizeBytes });
+      return;
+    }
+    const kind = getLineKind(record);
+    if (!this.#belongsToMessage(record, kind)) this.flush();
+    if (this.#held.length > 0 || kind === "assistant") this.#hold({ line, kind });
+    else this.#conversation.addLine(line, kind);
+    if (this.#heldBytes > MAX_HELD_BYTES) this.flush();
+  }
+
+  /** Skips a line that becomes no record. */
+  skipLine({ uuid, parentUuid }: JsonObject): void {
+    const id = toText(uuid);
+    if (id === undefined) return;
+    const passed = { uuid: id, ...dropUndefined({ parentUuid }) };
+    if (this.#held.length === 0) {
+      this.#conversation.skipLine(passed);
+      return;
+    }
+    this.#passed.push(passed);
+    this.#ids.add(id);
+    this.#heldBytes += SKIPPED_LINE_BYTES;
+  }
+
+  /** Emits all held lines; while the file may still grow, it leaves out partial output of running commands. */
+  flush(isGrowing = false): void {
+    const held = this.#held;
+    const passed = this.#passed;
+    const copiedBytes = this.#copiedBytes;
+    if (held.length === 0) return;
+    this.#held = [];
+    this.#passed = [];
+    this.#ids = new Set();
+    this.#heldBytes = 0;
+    this.#copiedBytes = 0;
+    this.#outputs = new Map();
+    const others = held.filter(({ kind }) => kind !== "assistant");
+    const neighbours = others.map(({ line }) => line);
+    this.#conversation.addMessage(held.flatMap(({ line, kind }) => (kind === "assistant" ? [line] : [])));
+    for (const { line, kind } of others) {
+      const output = isGrowing ? extractCommandOutput(line.record) : undefined;
+      if (output && isRunning(output, neighbours)) this.#conversation.skipLine(line.record);
+      else this.#conversation.addLine(line, kind, neighbours);
+    }
+    for (const record of passed) this.#conversation.skipLine(record);
+    if (copiedBytes > 0) this.#shared.emit({ type: "copy", bytes: copiedBytes });
+  }
+
+  toJSON(): Json {
+    return {
+      conversation: this.#conversation.toJSON(),
+      ...(this.#held.length > 0 && { held: this.#held.map(({ line }) => line) as unknown as Json }),
+      ...(this.#passed.length > 0 && { passed: [...this.#passed] as Json }),
+    };
+  }
+
+  /** Tells whether the held message may continue after this line. */
+  #belongsToMessage(record: JsonObject, kind: LineKind): boolean {
+    const [first] = this.#held;
+    if (!first) return true;
+    switch (kind) {
+      case "assistant": {
+        const id = getMessageId(record);
+        return id !== undefined && id === getMessageId(first.line.record);
+      }
+      case "prompt":
+      case "boundary":
+        return false;
+      case "result":
+      case "aside":
+        return this.#ids.has(record.parentUuid as string) || !this.#conversation.isBranch(record);
+      default:
+        return true;
+    }
+  }
+
+  #hold(held: HeldLine): void {
+    const { line } = held;
+    const { record } = line;
+    const uuid = toText(record.uuid);
+    if (uuid !== undefined) this.#ids.add(uuid);
+    this.#heldBytes += line.sizeBytes;
+    const output = extractCommandOutput(record);
+    const earlier = output && this.#outputs.get(output.callId);
+    if (output && earlier && output.text.startsWith(earlier.text)) {
+      const { line: dropped } = this.#held[earlier.index] as HeldLine;
+      this.#held[earlier.index] = held;
+      this.#outputs.set(output.callId, { index: earlier.index, text: output.text });
+      this.#heldBytes -= dropped.sizeBytes;
+      this.#copiedBytes += dropped.sizeBytes;
+      this.skipLine(dropped.record);
+      return;
+    }
+    this.#held.push(held);
+    if (output) this.#outputs.set(output.callId, { index: this.#held.length - 1, text: output.text });
+  }
 }

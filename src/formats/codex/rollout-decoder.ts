@@ -1,15 +1,16 @@
 import { computeFingerprint } from "../../base/digest.ts";
-import type { Json, MessageInput } from "../../index.ts";
-import { dropUndefined, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
-import { nonEmptyFields } from "../content/non-empty-fields.ts";
+import { parseJson } from "../../base/parse-json.ts";
+import type { Json, MessageInput, Usage } from "../../index.ts";
+import { ADDED_TAGS, getTagNames } from "../../model/message-tags.ts";
+import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { isEmpty, nonEmptyFields } from "../content/non-empty-fields.ts";
 import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.ts";
 import { KnownPrints } from "../copies/known-prints.ts";
-import type { Item } from "../port/item.ts";
+import type { Item, RecordBody } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
-import { buildLossItems, decodeCodexCompaction } from "./codex-compaction.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
 import { Outbox } from "./outbox.ts";
-import { rememberItem } from "./remember-item.ts";
-import { decodeResponseItem } from "./response-items.ts";
+import { decodeHistory, decodeResponseItem, getItemTexts, type ItemContext } from "./response-items.ts";
 import {
   addLineMetadata,
   buildRawRolloutRecord,
@@ -18,9 +19,17 @@ import {
   type RolloutLine,
   toRolloutLine,
 } from "./rollout-line.ts";
-import { findAwaitedItem, stripKnownTexts } from "./stripped-event.ts";
-import { decodeTokenReport, type UsageState } from "./token-usage.ts";
-import { isTurnStart, UserTurns } from "./user-turns.ts";
+import { buildPhaseKey, findAwaitedItem, stripKnownTexts } from "./stripped-event.ts";
+
+/** Maximum user turns to remember for rollbacks. */
+const MAX_TURNS = 10_000;
+
+/** Prefixes of context that Codex sends in the user's name. */
+const CONTEXT_MARKS = [
+  "# AGENTS.md instructions",
+  ...getTagNames(ADDED_TAGS, "turn").map((name) => `<${name}>`),
+  ...getTagNames(ADDED_TAGS, "turn with attributes").map((name) => `<${name}`),
+];
 
 /** State carried from line to line, apart from held items. */
 interface CarriedState {
@@ -277,4 +286,190 @@ export class RolloutDecoder implements LineDecoder {
     if (text === undefined) this.#outbox.addItem(buildRawRolloutRecord(line));
     else if (rest) this.#outbox.addItem(buildRawRolloutRecord(line, rest, ":extra"));
   }
+}
+
+/** Decodes a compaction: everything before it leaves the window in favor of the replacement history. */
+function* decodeCodexCompaction(line: RolloutLine, context: ItemContext): Generator<Item> {
+  const { payload, at } = line;
+  const hasHistory = Array.isArray(payload.replacement_history);
+  const messages = hasHistory
+    ? decodeHistory(payload.replacement_history, context)
+    : [{ role: "user", text: toText(payload.message) ?? "" } as const];
+  yield buildRolloutRecord(line, {
+    kind: "overlay",
+    edit: { type: "summarize", spans: [{}], messages },
+    reason: "compaction",
+    ...dropUndefined({ madeAt: at }),
+  });
+  const rest = nonEmptyFields(payload, [hasHistory ? "replacement_history" : "message"]);
+  if (rest) yield buildRawRolloutRecord(line, rest, ":extra");
+}
+
+/** Reports a rollout that begins with a compaction. The notice gives the summary something to replace. */
+function* buildLossItems(line: RolloutLine, path: string): Generator<Item> {
+  const reason = "begins with a compaction; the turns before it are gone";
+  yield { type: "problem", path, line: line.line, severity: "damaged", reason };
+  yield buildRolloutRecord(line, { kind: "notice", text: `This rollout ${reason}.` }, ":loss");
+}
+
+/** Remembers the texts of an item in all forms in which events repeat them. */
+function rememberItem(item: JsonObject, known: KnownPrints): void {
+  const texts = [...getItemTexts(item.content), ...getItemTexts(item.summary)];
+  for (const text of texts) known.add(text);
+  if (texts.length > 1) for (const joint of ["", "\n", "\n\n"]) known.add(texts.join(joint));
+  const phase = toText(item.phase);
+  if (phase !== undefined) for (const text of texts) known.add(buildPhaseKey(text, phase));
+  for (const content of toArray(item.content)) known.add(toText(toObject(content)?.image_url) ?? "");
+  for (const output of listOutputForms(item.output)) known.add(output);
+  if (toObject(item.action)) known.add(JSON.stringify(item.action));
+  known.add(toText(item.result) ?? "");
+  known.add(toText(item.revised_prompt) ?? "");
+  if (item.name === "apply_patch")
+    for (const file of findAddedFiles(toText(item.input) ?? "")) known.add(file);
+}
+
+/** Returns the contents of files that a patch adds; their lines begin with "+". */
+function findAddedFiles(patch: string): readonly string[] {
+  return patch
+    .split(/^\*\*\* /m)
+    .filter((section) => section.startsWith("Add File: "))
+    .map((section) => {
+      const lines = section.split("\n").filter((line) => line.startsWith("+"));
+      return lines.map((line) => `${line.slice(1)}\n`).join("");
+    });
+}
+
+/** Returns an output with and without Codex's leading lines, and unwrapped from the JSON of older versions. */
+function listOutputForms(output: unknown): readonly string[] {
+  const text = typeof output === "string" ? output : toText(toObject(output)?.content);
+  if (text === undefined) return getItemTexts(output);
+  const mark = text.indexOf("Output:\n");
+  const bodies = mark < 0 ? [] : [text.slice(mark + "Output:\n".length)];
+  const inner = text.startsWith('{"output"') ? unwrapOutput(text) : undefined;
+  return [text, ...bodies, ...(inner === undefined ? [] : [inner])];
+}
+
+function unwrapOutput(text: string): string | undefined {
+  try {
+    return toText(toObject(parseJson(text))?.output);
+  } catch {
+    return undefined;
+  }
+}
+
+/** True for a message that the user wrote; only those count when turns are rolled back. */
+function isTurnStart(item: JsonObject): boolean {
+  if (item.type !== "message" || item.role !== "user") return false;
+  return !toArray(item.content).some((content) => {
+    const text = toText(toObject(content)?.text)?.trimStart();
+    return text !== undefined && CONTEXT_MARKS.some((mark) => text.startsWith(mark));
+  });
+}
+
+/** The records before each user turn, oldest first; "" for the beginning. */
+class UserTurns {
+  readonly #before: string[];
+  #dropped: number;
+
+  constructor(before: readonly string[] = [], dropped = 0) {
+    this.#before = [...before];
+    this.#dropped = dropped;
+  }
+
+  beginTurn(after: string): void {
+    this.#before.push(after);
+    if (this.#before.length <= MAX_TURNS) return;
+    this.#before.shift();
+    this.#dropped++;
+  }
+
+  /** Removes the last turns and returns the record to rewind to; undefined if there are no turns. */
+  rollBack(count: number): { readonly to: string | null; readonly isExact: boolean } | undefined {
+    if (!Number.isSafeInteger(count) || count < 1 || this.#before.length === 0) return undefined;
+    const isExact = count <= this.#before.length || this.#dropped === 0;
+    const index = Math.max(0, this.#before.length - count);
+    const to = this.#before[index] || null;
+    this.#before.length = index;
+    return { to, isExact };
+  }
+
+  get precedingRecords(): readonly string[] {
+    return this.#before;
+  }
+
+  get dropped(): number {
+    return this.#dropped;
+  }
+}
+
+/** The last report, to recognize repeats. */
+type UsageState = {
+  /** The running total as JSON. */
+  readonly total?: string;
+  readonly last?: string;
+  readonly limits?: string;
+  readonly window?: number;
+};
+
+/** Result of decoding a token report. */
+interface TokenReport {
+  readonly state: UsageState;
+  /** Undefined if the report has nothing new. */
+  readonly body?: RecordBody;
+}
+
+/** Decodes a token report. It counts as a request only if the running total has changed. */
+function decodeTokenReport(payload: JsonObject, before: UsageState, model?: string): TokenReport {
+  const info = toObject(payload.info);
+  const last = toObject(info?.last_token_usage);
+  const total = toObject(info?.total_token_usage);
+  const limits = isEmpty(payload.rate_limits)
+    ? undefined
+    : computeFingerprint(JSON.stringify(payload.rate_limits));
+  const window = toNumber(info?.model_context_window);
+  const state: UsageState = dropUndefined({
+    total: total ? JSON.stringify(total) : before.total,
+    last: last ? JSON.stringify(last) : before.last,
+    limits: limits ?? before.limits,
+    window: window ?? before.window,
+  });
+  const isRequest = last !== undefined && (total === undefined || state.total !== before.total);
+  const news = {
+    ...nonEmptyFields(payload, ["type", "info", "rate_limits"]),
+    ...(info && nonEmptyFields(info, ["last_token_usage", "total_token_usage", "model_context_window"])),
+    ...(state.limits !== before.limits && { rate_limits: payload.rate_limits as Json }),
+    ...(state.window !== before.window && window !== undefined && { model_context_window: window }),
+    ...(total && isRequest && !isSum(total, last, before) && { total_token_usage: total as Json }),
+    ...(last && !isRequest && state.last !== before.last && { last_token_usage: last as Json }),
+  };
+  const hasNews = Object.keys(news).length > 0;
+  if (isRequest) {
+    const meta = hasNews ? { meta: { codex: news } } : {};
+    return { state, body: { kind: "usage", usage: toUsage(last), ...dropUndefined({ model }), ...meta } };
+  }
+  if (!hasNews) return { state };
+  return { state, body: { kind: "raw", value: { type: "token_count", ...news } } };
+}
+
+/** Converts usage: OpenAI counts cache reads and writes as input. */
+function toUsage(counts: JsonObject): Usage {
+  const input = toNumber(counts.input_tokens);
+  const cacheReadTokens = toNumber(counts.cached_input_tokens);
+  const cacheWriteTokens = toNumber(counts.cache_write_input_tokens);
+  return dropUndefined({
+    inputTokens:
+      input === undefined ? undefined : Math.max(0, input - (cacheReadTokens ?? 0) - (cacheWriteTokens ?? 0)),
+    outputTokens: toNumber(counts.output_tokens),
+    cacheReadTokens,
+    cacheWriteTokens,
+    reasoningTokens: toNumber(counts.reasoning_output_tokens),
+  });
+}
+
+/** True if the total is the previous total plus this request, so it need not be kept. */
+function isSum(total: JsonObject, last: JsonObject, before: UsageState): boolean {
+  const earlier = before.total === undefined ? {} : (JSON.parse(before.total) as JsonObject);
+  return Object.entries(total).every(
+    ([name, value]) => value === (toNumber(earlier[name]) ?? 0) + (toNumber(last[name]) ?? 0),
+  );
 }

@@ -1,9 +1,11 @@
 import { computeFingerprint } from "../../base/digest.ts";
-import type { Json, MessageInput, ReasoningPart } from "../../index.ts";
-import { dropUndefined, toArray, toText } from "../../wire/fields.ts";
+import type { Json, MessageInput, ReasoningPart, Usage } from "../../index.ts";
+import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { splitLeftovers } from "../content/leftovers.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
-import type { Item } from "../port/item.ts";
+import type { Item, RecordItem } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
 import { Assets } from "./assets.ts";
 import { buildEventRecord, buildRawEventRecord, type CopilotEvent, toCopilotEvent } from "./copilot-event.ts";
 import {
@@ -14,13 +16,10 @@ import {
   decodeToolResultMessage,
   decodeUserMessage,
 } from "./copilot-messages.ts";
-import { addOutput, decodeMessageUsage, decodeShutdownUsage, type ReportedOutput } from "./copilot-usage.ts";
-import {
-  decodeClearing,
-  decodeCopilotCompaction,
-  decodeNotice,
-  decodeSessionStart,
-} from "./session-events.ts";
+
+const DECODED_FIELDS = ["success", "summaryContent", "preCompactionTokens", "postCompactionTokens"];
+
+const MAX_MODELS = 64;
 
 /** State carried from event to event. */
 interface CarriedState {
@@ -250,4 +249,126 @@ function* buildMessageItems(event: CopilotEvent, spoken: CopilotMessage | undefi
   yield buildEventRecord(event, { kind: "message", message: spoken.message });
   if (spoken.large) yield buildRawEventRecord(event, spoken.large, ":extra");
   if (spoken.copiedBytes) yield { type: "copy", bytes: spoken.copiedBytes };
+}
+
+/** Decodes the description of the session. */
+function* decodeSessionStart(event: CopilotEvent): Generator<Item> {
+  const { data, child } = event;
+  const { small = {}, large } = splitLeftovers(nonEmptyFields(data, []));
+  const createdAt = toTime(data.startTime);
+  yield { type: "session", ...dropUndefined({ child, createdAt }), meta: { "copilot-cli": small } };
+  if (large) yield buildRawEventRecord(event, large);
+}
+
+/** Decodes a message from Copilot to the user. */
+function* decodeNotice(event: CopilotEvent): Generator<Item> {
+  const text = toText(event.data.message);
+  if (text === undefined) {
+    yield buildRawEventRecord(event);
+    return;
+  }
+  yield buildEventRecord(event, { kind: "notice", text });
+  const rest = nonEmptyFields(event.data, ["message"]);
+  if (rest) yield buildRawEventRecord(event, rest, ":extra");
+}
+
+/** Decodes a cleared conversation: everything before it leaves the window. */
+function* decodeClearing(event: CopilotEvent): Generator<Item> {
+  yield buildEventRecord(event, { kind: "overlay", edit: { type: "hide", spans: [{}] }, reason: "cleared" });
+  const rest = nonEmptyFields(event.data, []);
+  if (rest) yield buildRawEventRecord(event, rest, ":extra");
+}
+
+/** Decodes a compaction: a summary replaces everything through a record. A failed compaction changes nothing. */
+function* decodeCopilotCompaction(event: CopilotEvent, through: string | undefined): Generator<Item> {
+  const { data, at } = event;
+  const summary = toText(data.summaryContent);
+  if (data.success === false || summary === undefined) yield buildRawEventRecord(event);
+  else {
+    yield buildEventRecord(event, {
+      kind: "overlay",
+      edit: {
+        type: "summarize",
+        spans: [dropUndefined({ through })],
+        messages: [{ role: "user", text: summary }],
+      },
+      reason: "compaction",
+      ...dropUndefined({
+        madeAt: at,
+        tokensBefore: toNumber(data.preCompactionTokens),
+        tokensAfter: toNumber(data.postCompactionTokens),
+      }),
+    });
+    const rest = nonEmptyFields(data, DECODED_FIELDS);
+    if (rest) yield buildRawEventRecord(event, rest, ":extra");
+  }
+  const usage = decodeCompactionUsage(event);
+  if (usage) yield usage;
+}
+
+/** Output tokens by model that messages have reported since the session was started or resumed. */
+type ReportedOutput = { readonly [model: string]: number };
+
+/** Reads the usage of a message: only its output. The rest is reported at shutdown. */
+function decodeMessageUsage(event: CopilotEvent): RecordItem | undefined {
+  const outputTokens = toNumber(event.data.outputTokens);
+  if (outputTokens === undefined) return undefined;
+  const [model, request] = [toText(event.data.model), toText(event.data.apiCallId)];
+  return buildEventRecord(
+    event,
+    { kind: "usage", usage: { outputTokens }, ...dropUndefined({ model, request }) },
+    ":usage",
+  );
+}
+
+/** Adds the output of a message to the sum. */
+function addOutput(before: ReportedOutput, { data }: CopilotEvent): ReportedOutput {
+  const [model, count] = [toText(data.model), toNumber(data.outputTokens)];
+  if (model === undefined || count === undefined) return before;
+  if (!Object.hasOwn(before, model) && Object.keys(before).length >= MAX_MODELS) return before;
+  const sums = new Map(Object.entries(before));
+  return Object.fromEntries(sums.set(model, (sums.get(model) ?? 0) + count));
+}
+
+/** Reads the usage reported at shutdown, minus the output that messages have reported. */
+function* decodeShutdownUsage(event: CopilotEvent, soFar: ReportedOutput): Generator<RecordItem> {
+  for (const [model, value] of Object.entries(toObject(event.data.modelMetrics) ?? {})) {
+    const counts = toObject(toObject(value)?.usage);
+    if (!counts) continue;
+    const usage = toUsage(counts);
+    const known = Object.hasOwn(soFar, model) ? (soFar[model] ?? 0) : 0;
+    const outputTokens = Math.max(0, (usage.outputTokens ?? 0) - known);
+    yield buildEventRecord(
+      event,
+      { kind: "usage", usage: { ...usage, outputTokens }, model },
+      `:usage:${model}`,
+    );
+  }
+}
+
+/** Reads the usage of a compaction itself. */
+function decodeCompactionUsage(event: CopilotEvent): RecordItem | undefined {
+  const counts = toObject(event.data.compactionTokensUsed);
+  if (!counts) return undefined;
+  const [model, request] = [toText(counts.model), toText(event.data.requestId)];
+  return buildEventRecord(
+    event,
+    { kind: "usage", usage: toUsage(counts), ...dropUndefined({ model, request }) },
+    ":usage",
+  );
+}
+
+/** Converts usage: Copilot counts cache reads and writes as input, whatever the provider. */
+function toUsage(counts: JsonObject): Usage {
+  const input = toNumber(counts.inputTokens) ?? toNumber(counts.input);
+  const cacheReadTokens = toNumber(counts.cacheReadTokens) ?? toNumber(counts.cachedInput);
+  const cacheWriteTokens = toNumber(counts.cacheWriteTokens);
+  const cached = (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0);
+  return dropUndefined({
+    inputTokens: input === undefined ? undefined : Math.max(0, input - cached),
+    outputTokens: toNumber(counts.outputTokens) ?? toNumber(counts.output),
+    cacheReadTokens,
+    cacheWriteTokens,
+    reasoningTokens: toNumber(counts.reasoningTokens),
+  });
 }

@@ -4,8 +4,10 @@ import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.
 import type { Item, RecordItem } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { MessageOrder, type OrderedMessage } from "./message-order.ts";
 import { buildChatRecords } from "./message-records.ts";
+
+/** Maximum messages to remember for rewinds. */
+const MAX_MESSAGES = 2_000;
 
 interface ChatState {
   readonly facts: SessionFacts;
@@ -145,4 +147,69 @@ function getAnsweredCalls({ content }: JsonObject): readonly string[] {
 
 function buildRawRecord({ line }: LineRecord, value: Json): RecordItem {
   return { type: "record", id: `L${line}`, body: { kind: "raw", value } };
+}
+
+/** A message with the suffixes of its records' ids. */
+type OrderedMessage = readonly [id: string, suffixes: readonly string[]];
+
+/** The remembered messages of the line, oldest first. */
+class MessageOrder {
+  #messages: OrderedMessage[];
+  #isCut: boolean;
+
+  constructor(messages: readonly OrderedMessage[] = [], isCut = false) {
+    this.#messages = [...messages];
+    this.#isCut = isCut;
+  }
+
+  /** True if the line has older messages that are not remembered. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  get messages(): readonly OrderedMessage[] {
+    return this.#messages;
+  }
+
+  /** Id of the last record; null if none. */
+  get last(): string | null {
+    return getLastRecord(this.#messages.at(-1));
+  }
+
+  /** Returns the ids of all records on the line. */
+  records(): readonly string[] {
+    return this.#messages.flatMap(([id, suffixes]) => suffixes.map((suffix) => id + suffix));
+  }
+
+  /** Appends a message, or replaces its older version in place; returns its position. */
+  place(message: OrderedMessage): "new" | "last" | "earlier" {
+    const index = this.#messages.findLastIndex(([id]) => id === message[0]);
+    if (index >= 0) {
+      this.#messages[index] = message;
+      return index === this.#messages.length - 1 ? "last" : "earlier";
+    }
+    this.#messages.push(message);
+    if (this.#messages.length > MAX_MESSAGES) {
+      this.#messages.shift();
+      this.#isCut = true;
+    }
+    return "new";
+  }
+
+  /** Removes a message and all after it; returns the last record then, or undefined if the message is unknown. */
+  rewindTo(message: string): string | null | undefined {
+    const index = this.#messages.findIndex(([id]) => id === message);
+    if (index < 0 || (index === 0 && this.#isCut)) return undefined;
+    this.#messages.length = index;
+    return this.last;
+  }
+
+  clear(): void {
+    this.#messages = [];
+    this.#isCut = false;
+  }
+}
+
+function getLastRecord(message: OrderedMessage | undefined): string | null {
+  return message ? message[0] + (message[1].at(-1) ?? "") : null;
 }

@@ -1,4 +1,12 @@
-import { type Json, type Kernel, LonghaulError, type Session, type SessionId } from "../../index.ts";
+import {
+  type Json,
+  type Kernel,
+  LonghaulError,
+  type MessageInput,
+  type Session,
+  type SessionId,
+} from "../../index.ts";
+import { buildTagPattern, WRAPPER_TAGS } from "../../model/message-tags.ts";
 import type { FoundSource } from "../find-sources.ts";
 import type { ImportSource } from "../port/format.ts";
 import type { Item, ProblemItem, SessionItem } from "../port/item.ts";
@@ -6,12 +14,14 @@ import { isDamageError } from "../reading/damage-error.ts";
 import { Input } from "../reading/input.ts";
 import type { ReadLimits } from "../reading/read-limits.ts";
 import type { DatabaseCopies } from "../reading/source-database.ts";
-import { findFirstRequest } from "./first-request.ts";
 import { addCounts, NO_COUNTS, type SourceReport } from "./import-report.ts";
 import { keepOriginals } from "./originals.ts";
 import { SessionImport } from "./session-import.ts";
 import type { SessionImportItem } from "./session-import-item.ts";
 import { OpenCalls } from "./tally.ts";
+
+const MAX_CHARACTERS = 80;
+const WRAPPER = new RegExp(`^\\s*<(${buildTagPattern(WRAPPER_TAGS, "title")})>`);
 
 export interface SourceOptions {
   readonly isLive?: boolean;
@@ -304,4 +314,25 @@ function omitTime({ modifiedAt: _, ...facts }: ReturnType<typeof describeSource>
 /** The part of a source that its session keeps. */
 function describeSource({ format, id, path, cwd, modifiedAt }: ImportSource) {
   return { format, id, path, ...(cwd !== undefined && { cwd }), modifiedAt };
+}
+
+/** Returns the first line of a person's request; undefined for messages that tools wrote in the person's name. */
+function findFirstRequest(message: MessageInput): string | undefined {
+  if (message.role !== "user") return undefined;
+  const texts =
+    message.text === undefined ? (message.parts ?? []) : [{ type: "text" as const, text: message.text }];
+  for (const part of texts) {
+    if (part.type !== "text") continue;
+    const words = part.text.replace(WRAPPER, "").trim();
+    // Leading tags and headings mark instructions and context from the tool.
+    if (words === "" || /^[<#[{]/.test(words)) continue;
+    const line = (words.split("\n", 1)[0] as string).replace(/<\/\w+>\s*$/, "").trim();
+    return line.length <= MAX_CHARACTERS
+      ? line
+      : `${line
+          .slice(0, MAX_CHARACTERS - 1)
+          .toWellFormed()
+          .trimEnd()}…`;
+  }
+  return undefined;
 }

@@ -1,12 +1,17 @@
-import { isLonghaulError, type Json, type Session } from "../../index.ts";
+import { computeDigest } from "../../base/digest.ts";
+import {
+  type Entry,
+  isLonghaulError,
+  type Json,
+  type PartInput,
+  type Session,
+  type SessionId,
+} from "../../index.ts";
 import type { BodyInput, Intake, IntakeItem, NewRecord, TakenRecord } from "../../log-entry.ts";
-import type { ProblemItem, RecordItem } from "../port/item.ts";
-import { AppendPlan } from "./append-plan.ts";
-import { collectRecordIds } from "./collect-record-ids.ts";
+import type { EditInput } from "../../window-entry.ts";
+import type { ForeignEdit, ProblemItem, RecordBody, RecordItem, Span } from "../port/item.ts";
 import { NO_COUNTS } from "./import-report.ts";
-import { isSameRecord } from "./is-same-record.ts";
 import { Lineage } from "./lineage.ts";
-import { resolveBody } from "./resolve-body.ts";
 import type { SessionImportItem } from "./session-import-item.ts";
 import { type RunningCounts, tallyBody, tallyCounts } from "./tally.ts";
 
@@ -285,4 +290,169 @@ function addTime(body: BodyInput, at: number): BodyInput {
   if (body.kind === "usage") return { ...body, meta: { ...body.meta, at } };
   if (body.kind === "overlay") return { madeAt: at, ...body };
   return body;
+}
+
+/** Collects all record ids that items mention. */
+function collectRecordIds(items: readonly SessionImportItem[]): readonly string[] {
+  const ids = new Set<string>();
+  for (const item of items) {
+    if (item.type === "rewind") {
+      if (item.to !== null) ids.add(item.to);
+    } else if (item.type === "line") {
+      for (const record of item.records) ids.add(record);
+    } else {
+      ids.add(item.id);
+      if (typeof item.parent === "string") ids.add(item.parent);
+      if (item.body.kind === "overlay") for (const id of collectEditRecordIds(item.body.edit)) ids.add(id);
+    }
+  }
+  return [...ids];
+}
+
+function collectEditRecordIds(edit: ForeignEdit): readonly string[] {
+  if (edit.type === "replace") return "record" in edit.target ? [edit.target.record] : [];
+  const spans = edit.spans.flatMap(({ from, through }) => [from, through]);
+  const record = edit.type === "summarize" ? [edit.record] : [];
+  return [...spans, ...record].filter((id) => id !== undefined);
+}
+
+/** An append in preparation, which assigns seqs to new records. */
+class AppendPlan {
+  readonly items: IntakeItem[] = [];
+  readonly found: RunningCounts = { ...NO_COUNTS };
+  readonly added: RunningCounts = { ...NO_COUNTS };
+  /** Problems to report after the append has succeeded; after a conflict the plan is rebuilt. */
+  readonly problems: Pick<ProblemItem, "reason" | "severity">[] = [];
+  copiedBytes = 0;
+  lastAt: number;
+  readonly #known: ReadonlyMap<string, TakenRecord>;
+  readonly #planned = new Map<string, TakenRecord>();
+  readonly #firstSeq: number;
+
+  constructor(known: ReadonlyMap<string, TakenRecord>, head: number, lastAt: number) {
+    this.#known = known;
+    this.lastAt = lastAt;
+    this.#firstSeq = head + 1;
+  }
+
+  findRecord(record: string): TakenRecord | undefined {
+    return this.#planned.get(record) ?? this.#known.get(record);
+  }
+
+  findSeq(record: string): number | undefined {
+    return this.findRecord(record)?.seq;
+  }
+
+  getBody(seq: number): BodyInput | undefined {
+    return this.items[seq - this.#firstSeq]?.body;
+  }
+
+  add(item: IntakeItem): number {
+    const seq = this.#firstSeq + this.items.length;
+    // A record that occurs twice in one append replaces its own first row.
+    const isAgain = item.record && this.#planned.has(item.record.id);
+    this.items.push(isAgain && item.record ? { ...item, record: { ...item.record, replaces: true } } : item);
+    this.lastAt = Math.max(this.lastAt, item.at ?? 0);
+    if (item.record) {
+      const { id, version } = item.record;
+      this.#planned.set(id, version === undefined ? { seq } : { seq, version });
+    }
+    return seq;
+  }
+}
+
+/**
+ * Tells whether two records with the same id have the same content, so the second is a copy. Either may come from the
+ * log, where large parts and data are blobs; these are compared by digest.
+ */
+function isSameRecord(one: BodyInput | Entry, other: BodyInput | Entry): boolean {
+  return one.kind === other.kind && serializeContent(one) === serializeContent(other);
+}
+
+function serializeContent(body: BodyInput | Entry): string {
+  switch (body.kind) {
+    case "message": {
+      const { role, text, model } = body.message as { role: string; text?: string; model?: string };
+      const parts: readonly PartInput[] =
+        text === undefined ? (body.message.parts ?? []) : [{ type: "text", text }];
+      return JSON.stringify([role, model, parts.map(serializePart)]);
+    }
+    case "raw":
+      return "blob" in body && body.blob ? body.blob.digest : computeDigest(JSON.stringify(body.value));
+    case "usage":
+      return JSON.stringify([body.usage, body.model, body.provider, body.request]);
+    case "notice":
+      return body.text;
+    case "overlay": {
+      // Ranges depend on the line at that moment; the replacement does not.
+      const { edit } = body;
+      const shown = edit.type === "replace" ? edit.parts.map(serializePart) : [];
+      return JSON.stringify([body.reason, edit.type, "target" in edit ? edit.target : null, shown]);
+    }
+    default:
+      return JSON.stringify(body);
+  }
+}
+
+function serializePart(part: PartInput): Json {
+  switch (part.type) {
+    case "text":
+      return computeDigest(part.text);
+    case "blob":
+      return part.digest;
+    case "data":
+      return typeof part.data === "string" ? computeDigest(Buffer.from(part.data, "base64")) : "a stream";
+    case "tool-result": {
+      const output =
+        typeof part.output === "string" ? [{ type: "text" as const, text: part.output }] : part.output;
+      return [part.callId, part.isError ?? false, output.map(serializePart)];
+    }
+    default:
+      return computeDigest(JSON.stringify(part));
+  }
+}
+
+/** Session state for resolving record ids. */
+interface RecordResolution {
+  readonly session: SessionId;
+  readonly author: string;
+  /** Returns the seq at which a record was or will be appended. */
+  readonly seqOf: (record: string) => number | undefined;
+  /** Returns the stretches of the line from one entry through another, or through the last one. */
+  readonly between: (from: number, to?: number) => readonly (readonly [from: number, to: number])[];
+}
+
+/** Replaces the record ids in a body with seqs; undefined if a record is missing. */
+function resolveBody(body: RecordBody, resolution: RecordResolution): BodyInput | undefined {
+  if (body.kind === "raw") return { kind: "raw", format: resolution.author, value: body.value };
+  if (body.kind !== "overlay") return body;
+  const edit = resolveEdit(body.edit, resolution);
+  return edit && { ...body, author: resolution.author, edit };
+}
+
+function resolveEdit(edit: ForeignEdit, resolution: RecordResolution): EditInput | undefined {
+  if (edit.type === "replace") {
+    if ("callId" in edit.target) return { ...edit, target: edit.target };
+    const seq = resolution.seqOf(edit.target.record);
+    if (seq === undefined) return undefined;
+    const { part } = edit.target;
+    return { ...edit, target: part === undefined ? { seq } : { seq, part } };
+  }
+  const ranges = edit.spans.flatMap((span) => resolveSpan(span, resolution));
+  if (ranges.length === 0) return undefined;
+  if (edit.type === "hide") return { type: "hide", ranges };
+  const entry = edit.record === undefined ? undefined : resolution.seqOf(edit.record);
+  return {
+    type: "summarize",
+    ranges,
+    ...(edit.messages && { messages: edit.messages }),
+    ...(entry !== undefined && { entry }),
+  };
+}
+
+function resolveSpan(span: Span, { session, seqOf, between }: RecordResolution) {
+  const from = span.from === undefined ? 1 : seqOf(span.from);
+  const to = span.through === undefined ? undefined : seqOf(span.through);
+  if (from === undefined || (span.through !== undefined && to === undefined)) return [];
+  return between(from, to).map(([first, last]) => ({ session, from: first, to: last }));
 }

@@ -1,9 +1,11 @@
 import type { Json, PartInput } from "../../index.ts";
 import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
+import { CopyFilter } from "../copies/copy-filter.ts";
+import { COPY_RULES } from "../copies/copy-rules.ts";
+import { KnownTexts } from "../copies/known-texts.ts";
 import type { Item } from "../port/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { createMetadataFilter } from "./metadata-filter.ts";
 import { decodeOpencodeFile } from "./opencode-parts.ts";
 
 /** opencode's replacement for cleared results. */
@@ -88,4 +90,16 @@ function collectLeftovers(state: JsonObject): {
   const { value, copied } = createMetadataFilter(state).strip(state.metadata ?? {});
   const metadata = Object.keys(toObject(value) ?? {}).length > 0 ? value : undefined;
   return { rest: { ...omitFields(state, held), ...dropUndefined({ time, metadata }) }, bytes: copied };
+}
+
+/** Creates a filter for a tool's metadata, which repeats its input, its output or its own diffs for display. */
+function createMetadataFilter(state: JsonObject): CopyFilter {
+  const diffs = toArray(toObject(state.metadata)?.files).map((file) => toObject(file)?.diff);
+  const allDiffs = diffs.length > 0 && diffs.map((diff) => `${diff}\n`).join("");
+  const evidence = new KnownTexts(COPY_RULES.opencode, {
+    searched: typeof state.output === "string" ? [state.output] : [],
+    whole: new Set([...Object.values(toObject(state.input) ?? {}), state.title]),
+    isDerived: (field, value) => field === "diff" && value === allDiffs,
+  });
+  return new CopyFilter(COPY_RULES.opencode, evidence);
 }

@@ -120,12 +120,12 @@ export class PlaceKeys {
 /** The owner of the keys: a person with an API, or the id that a client gives its conversation. */
 function buildScope(caller: CallerIdentity, person: string = caller.principal.id): string {
   return caller.explicit === undefined
-    ? buildPersonScope(person, caller.api)
+    ? buildUnnamedScope(person, caller.api)
     : buildRootId(caller, "", 1, person);
 }
 
 /** The owner of the keys of conversations without an id. */
-export function buildPersonScope(person: string, api: string): string {
+export function buildUnnamedScope(person: string, api: string): string {
   return `${person} ${api}`;
 }
 

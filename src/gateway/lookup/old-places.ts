@@ -8,8 +8,8 @@ import { listPersonIds } from "../identity/person-ids.ts";
 import {
   buildOpeningPlace,
   buildPathPlaces,
-  buildPersonScope,
   buildReplyPlace,
+  buildUnnamedScope,
 } from "../identity/place-keys.ts";
 import { buildRootId, type CallerIdentity } from "../identity/session-ids.ts";
 import { parseThreadMeta } from "../thread/thread-meta.ts";
@@ -138,5 +138,5 @@ function listScopes(id: SessionId): readonly string[] {
   let root = id;
   while (CHILD.test(root)) root = root.replace(CHILD, "");
   const person = root.slice(0, root.indexOf("/"));
-  return UNNAMED.test(root) ? [root, ...WIRES.map(({ name }) => buildPersonScope(person, name))] : [root];
+  return UNNAMED.test(root) ? [root, ...WIRES.map(({ name }) => buildUnnamedScope(person, name))] : [root];
 }

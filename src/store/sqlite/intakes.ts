@@ -1,7 +1,8 @@
 import type { SessionId } from "../../model/entry.ts";
 import type { IntakeAppend, IntakeState, IntakeStore, TakenRecord } from "../intake-store.ts";
+import { toIntakeState, toTakenRecord } from "../record-rows.ts";
 import { createIntakeConflict } from "../refusals.ts";
-import type { Database, Row } from "./database.ts";
+import type { Database } from "./database.ts";
 import type { SessionCache } from "./session-cache.ts";
 
 /** Intakes in SQLite. */
@@ -34,7 +35,7 @@ export class Intakes implements IntakeStore {
     if (known) return known;
     return this.#db.transactBeside(() => {
       const row = this.#statements.byName.get(name);
-      if (row) return toState(row);
+      if (row) return toIntakeState(row);
       this.#statements.insert.run(name, this.#cache.require(session).number);
       return { session, stamp: 0 };
     });
@@ -43,7 +44,7 @@ export class Intakes implements IntakeStore {
   async get(name: string): Promise<IntakeState | undefined> {
     return this.#db.read(() => {
       const row = this.#statements.byName.get(name);
-      return row && toState(row);
+      return row && toIntakeState(row);
     });
   }
 
@@ -91,17 +92,4 @@ export class Intakes implements IntakeStore {
   #advance(intake: number, { checkpoint, progress }: Pick<IntakeState, "checkpoint" | "progress">): void {
     this.#statements.advance.run(checkpoint ?? null, progress ?? null, intake);
   }
-}
-
-function toState(row: Row): IntakeState {
-  return {
-    session: row.session as string,
-    stamp: row.stamp as number,
-    ...(row.checkpoint !== null && { checkpoint: row.checkpoint as string }),
-    ...(row.progress !== null && { progress: row.progress as string }),
-  };
-}
-
-function toTakenRecord(row: Row): TakenRecord {
-  return { seq: row.seq as number, ...(row.version !== null && { version: row.version as string }) };
 }

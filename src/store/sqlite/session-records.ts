@@ -1,10 +1,11 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
 import type { SessionId } from "../../model/entry.ts";
 import type { Json } from "../../model/json.ts";
+import { toSessionRecord } from "../record-rows.ts";
 import type { KnownRecord, SessionRecord } from "../session-store.ts";
 import type { Database, Row } from "./database.ts";
 
-/** Columns and tables of a row that `toRecord` converts. */
+/** Columns and tables of a row that `toSessionRecord` converts. */
 export const RECORD_COLUMNS =
   "s.number, s.id, p.id AS parent, s.relation, s.created_at, s.title, s.meta, s.line_seq";
 export const RECORD_TABLES = "sessions s LEFT JOIN sessions p ON p.number = s.parent";
@@ -42,7 +43,7 @@ export class SessionRecords {
   /** Reads a record and keeps it. */
   read(id: SessionId): SessionRecord | undefined {
     const row = this.#byId.get(id);
-    const record = row && freezeRecord(toRecord(row));
+    const record = row && freezeRecord(toSessionRecord(row));
     const sizeBytes = RECORD_BYTES + (record ? measureRow(row) : 0);
     this.#records.set(id, { record, sizeBytes });
     return record;
@@ -51,15 +52,17 @@ export class SessionRecords {
   /** Keeps a record that was just written; `meta` is the stored text, so that nobody else holds its objects. */
   keep(written: SessionRecord, meta: string | null): void {
     const { id, parent, relation, createdAt, title, lineSeq } = written;
-    const record = freezeRecord({
-      id,
-      ...(parent !== undefined && { parent }),
-      ...(relation !== undefined && { relation }),
-      createdAt,
-      ...(title !== undefined && { title: title.toWellFormed() }),
-      ...parseMeta(meta),
-      lineSeq,
-    });
+    const record = freezeRecord(
+      toSessionRecord({
+        id,
+        parent,
+        relation,
+        created_at: createdAt,
+        title: title?.toWellFormed(),
+        meta,
+        line_seq: lineSeq,
+      }),
+    );
     const sizeBytes = RECORD_BYTES + (title?.length ?? 0) + (meta?.length ?? 0) * 4;
     this.#records.set(id, { record, sizeBytes });
   }
@@ -75,28 +78,6 @@ export class SessionRecords {
 
 function measureRow(row: Row): number {
   return ((row.title as string | null)?.length ?? 0) + ((row.meta as string | null)?.length ?? 0) * 4;
-}
-
-export function toRecord(row: Row): SessionRecord {
-  return {
-    id: row.id as string,
-    ...(row.parent !== null && { parent: row.parent as string }),
-    ...(row.relation !== null && { relation: row.relation as "child" | "fork" }),
-    createdAt: row.created_at as number,
-    ...(row.title !== null && { title: row.title as string }),
-    ...parseMeta(row.meta as string | null),
-    lineSeq: row.line_seq as number,
-  };
-}
-
-/** Omits damaged meta, which must not make the session or the list unreadable. */
-function parseMeta(text: string | null): Pick<SessionRecord, "meta"> {
-  if (text === null) return {};
-  try {
-    return { meta: JSON.parse(text) };
-  } catch {
-    return {};
-  }
 }
 
 /** Many readers share a cached record, so none may change it. */

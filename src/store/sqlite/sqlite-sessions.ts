@@ -1,5 +1,6 @@
 import type { SessionId } from "../../model/entry.ts";
 import type { FreedCounts } from "../freed-counts.ts";
+import { toSessionRecord } from "../record-rows.ts";
 import { createHasChildren } from "../refusals.ts";
 import { MAX_SEQ } from "../seq-limit.ts";
 import type {
@@ -14,7 +15,7 @@ import type { Database } from "./database.ts";
 import { checkSessionNumber, toEntryKey } from "./entry-key.ts";
 import type { Eraser } from "./eraser.ts";
 import type { SessionCache } from "./session-cache.ts";
-import { RECORD_COLUMNS, RECORD_TABLES, toRecord } from "./session-records.ts";
+import { RECORD_COLUMNS, RECORD_TABLES } from "./session-records.ts";
 
 /** Sessions in SQLite. */
 export class SqliteSessions implements SessionStore {
@@ -101,12 +102,12 @@ export class SqliteSessions implements SessionStore {
         // No id contains the last code point, so this bound sorts after all ids with the prefix.
         return this.#statements.listOfPrefix
           .all(prefix, `${prefix}\u{10ffff}`, before, query.limit)
-          .map(toRecord);
+          .map(toSessionRecord);
       const rows =
         query.parent === undefined
           ? this.#statements.list.all(before, query.limit)
           : this.#statements.listOfParent.all(this.#numberOf(query.parent), before, query.limit);
-      return rows.map(toRecord);
+      return rows.map(toSessionRecord);
     });
   }
 

@@ -1,5 +1,6 @@
 import type { StatementSync } from "node:sqlite";
 import { isTerminal, type TaskId, type TaskState } from "../../model/task.ts";
+import { toTaskRecord } from "../record-rows.ts";
 import { createTaskConflict, createTaskNotFound } from "../refusals.ts";
 import type {
   NewTask,
@@ -81,13 +82,14 @@ export class SqliteTasks implements TaskStore {
         this.#listOfQueue ??= this.#db.prepare(LIST_OF_QUEUE);
         const filters = { start, states: wanted, session: number, parent: parent ?? null };
         const places = { queue: queue ?? null, person: person ?? null };
-        return this.#listOfQueue.all({ ...filters, ...places, limit }).map(toRecord);
+        return this.#listOfQueue.all({ ...filters, ...places, limit }).map(toTaskRecord);
       }
       if (parent !== undefined)
-        return this.#statements.listOfParent.all(start, wanted, wanted, parent, limit).map(toRecord);
-      if (session === undefined) return this.#statements.list.all(start, wanted, wanted, limit).map(toRecord);
+        return this.#statements.listOfParent.all(start, wanted, wanted, parent, limit).map(toTaskRecord);
+      if (session === undefined)
+        return this.#statements.list.all(start, wanted, wanted, limit).map(toTaskRecord);
       const { number } = this.#cache.require(session);
-      return this.#statements.listOfSession.all(start, wanted, wanted, number, limit).map(toRecord);
+      return this.#statements.listOfSession.all(start, wanted, wanted, number, limit).map(toTaskRecord);
     });
   }
 
@@ -102,12 +104,12 @@ export class SqliteTasks implements TaskStore {
   ): Promise<readonly TaskRecord[]> {
     return this.#db.snapshot(() => {
       const start = after === undefined ? 0 : this.#numberOf(after);
-      return this.#statements.openOf.all(owner ?? null, start, limit).map(toRecord);
+      return this.#statements.openOf.all(owner ?? null, start, limit).map(toTaskRecord);
     });
   }
 
   async listRequested(owner: string): Promise<readonly TaskRecord[]> {
-    return this.#db.read(() => this.#statements.wishedOf.all(owner).map(toRecord));
+    return this.#db.read(() => this.#statements.wishedOf.all(owner).map(toTaskRecord));
   }
 
   async request(id: TaskId, wish: TaskRequest, reason?: string): Promise<TaskRecord | undefined> {
@@ -207,7 +209,7 @@ export class SqliteTasks implements TaskStore {
 
   #find(id: TaskId): TaskRecord | undefined {
     const row = this.#statements.get.get(id);
-    return row && toRecord(row);
+    return row && toTaskRecord(row);
   }
 
   #numberOf(id: TaskId): number {
@@ -215,34 +217,4 @@ export class SqliteTasks implements TaskStore {
     if (row) return row.number as number;
     throw createTaskNotFound(id);
   }
-}
-
-function toRecord(row: Row): TaskRecord {
-  const { parent, parent_session, queue, person, owner, wish, wish_reason, notice, settled_at, deadline_at } =
-    row;
-  return {
-    id: row.id as string,
-    session: row.session_id as string,
-    ...(parent !== null && { parent: parent as string }),
-    ...(parent_session !== null && { parentSession: parent_session as string }),
-    agent: row.agent as string,
-    ...(typeof queue === "string" && { queue }),
-    ...(typeof person === "string" && { person }),
-    state: row.state as TaskRecord["state"],
-    mode: row.mode as TaskRecord["mode"],
-    ...(owner !== null && { owner: owner as string }),
-    epoch: row.epoch as number,
-    canResume: row.can_resume === 1,
-    resumes: row.resumes as number,
-    ...(wish !== null && { wish: wish as TaskRequest }),
-    ...(wish_reason !== null && { wishReason: wish_reason as string }),
-    ...(notice !== null && { notice: notice as NonNullable<TaskRecord["notice"]> }),
-    attempts: row.attempts as number,
-    createdAt: row.created_at as number,
-    ...(settled_at !== null && { settledAt: settled_at as number }),
-    ...(deadline_at !== null && { deadlineAt: deadline_at as number }),
-    firstSeq: row.first_seq as number,
-    lastSeq: row.last_seq as number,
-    noticeSeq: row.notice_seq as number,
-  };
 }

@@ -1,7 +1,8 @@
 import { readTeam } from "../read-team.ts";
+import { toMovedIntake, toMovedRecord } from "../record-rows.ts";
 import type { TaskRecord } from "../task-store.ts";
 import type { MovedIntake, MovedRecord, MovedTeam, TransferStore } from "../transfer-store.ts";
-import type { Database, Row } from "./database.ts";
+import type { Database } from "./database.ts";
 import type { SessionCache } from "./session-cache.ts";
 import type { SqliteAudit } from "./team/sqlite-audit.ts";
 import type { SqliteBudgets } from "./team/sqlite-budgets.ts";
@@ -62,13 +63,7 @@ export class SqliteTransfer implements TransferStore {
     name: string,
     { after = "", limit }: { after?: string; limit: number },
   ): Promise<readonly MovedRecord[]> {
-    return this.#db.read(() =>
-      this.#statements.records.all(name, after, limit).map((row) => ({
-        id: row.record as string,
-        seq: row.seq as number,
-        ...(row.version !== null && { version: row.version as string }),
-      })),
-    );
+    return this.#db.read(() => this.#statements.records.all(name, after, limit).map(toMovedRecord));
   }
 
   async putRecords(intake: MovedIntake, records: readonly MovedRecord[]): Promise<void> {
@@ -143,14 +138,4 @@ export class SqliteTransfer implements TransferStore {
     if (known !== undefined) return known;
     return Number(this.#statements.addIntake.run(name, this.#cache.require(session).number).lastInsertRowid);
   }
-}
-
-function toMovedIntake(row: Row): MovedIntake {
-  return {
-    name: row.name as string,
-    session: row.session as string,
-    stamp: row.stamp as number,
-    ...(row.checkpoint !== null && { checkpoint: row.checkpoint as string }),
-    ...(row.progress !== null && { progress: row.progress as string }),
-  };
 }

@@ -1,6 +1,5 @@
 import type { Message } from "../../model/message.ts";
 import { buildFactKey } from "../extract/fact-table.ts";
-import { findContained } from "../extract/find-contained.ts";
 import { listPartTexts } from "../extract/part-text.ts";
 import { scanIdentifiers, scanUnits } from "../extract/scan-identifiers.ts";
 import { withUnits } from "../extract/text-units.ts";
@@ -9,6 +8,10 @@ import type { Slot } from "../slot.ts";
 /** Maximum number of names listed in a receipt, and of names searched for inside other words of the window. */
 const MAX_NAMED = 50;
 const MAX_SEARCHED = 60;
+
+/** Number of a name's first units that are hashed; shorter names are sought one by one. */
+const HASHED_UNITS = 4;
+const TABLE_SIZE = 65_536;
 
 /**
  * Identifiers that the agent or the user named and that are no longer in the window, most used first. Names found only
@@ -56,4 +59,36 @@ function listOwnTexts(message: Message): readonly string[] {
   return listPartTexts(message, () => undefined).flatMap(({ text, origin }) =>
     origin === "result" || origin === "read" || origin === "reasoning" ? [] : [text],
   );
+}
+
+/** The names that stand anywhere in one of the texts. One pass over the texts, however many names there are. */
+export function findContained(names: readonly string[], texts: readonly string[]): ReadonlySet<string> {
+  const found = new Set(
+    names.filter((name) => name.length < HASHED_UNITS && texts.some((text) => text.includes(name))),
+  );
+  const isStart = new Uint8Array(TABLE_SIZE);
+  const byStart = new Map<number, string[]>();
+  for (const name of names) {
+    if (name.length < HASHED_UNITS) continue;
+    withUnits(name, (units) => {
+      const start = hashStart(units, 0);
+      isStart[start] = 1;
+      byStart.set(start, [...(byStart.get(start) ?? []), name]);
+    });
+  }
+  for (const text of byStart.size === 0 ? [] : texts)
+    withUnits(text, (units, length) => {
+      for (let at = 0; at <= length - HASHED_UNITS; at++) {
+        const start = hashStart(units, at);
+        if (isStart[start] === 0) continue;
+        for (const name of byStart.get(start) ?? []) if (text.startsWith(name, at)) found.add(name);
+      }
+    });
+  return found;
+}
+
+function hashStart(units: Uint16Array, at: number): number {
+  const [one, two] = [units[at] as number, units[at + 1] as number];
+  const [three, four] = [units[at + 2] as number, units[at + 3] as number];
+  return (one + two * 31 + three * 961 + four * 29_791) & (TABLE_SIZE - 1);
 }

@@ -6,13 +6,12 @@ import type { Edit } from "../../model/overlay.ts";
 import { listAnsweredCallIds, listCallIds } from "../../model/tool-call-ids.ts";
 import { isSystem } from "../is-system.ts";
 import { chooseNextTry, MAX_TRIES } from "../limits/choose-next-try.ts";
-import { computeOutputLeft } from "../limits/compute-output-left.ts";
 import type { Overflow } from "../limits/overflow.ts";
 import type { Poison } from "../limits/poison.ts";
-import { removeImpossibleCounts } from "../limits/possible-overflow.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
 import { SAFETY } from "../tokens/estimate-message.ts";
+import { MIN_RATIO } from "../tokens/learned-counts.ts";
 import { getWindowIndex } from "../window-index.ts";
 import { appendOverlay } from "./append-overlay.ts";
 import { readMarks } from "./find-active-overlays.ts";
@@ -26,6 +25,12 @@ import { REFUSED_REASON } from "./refusals.ts";
 import { createOutputError, createOverflowError } from "./window-errors.ts";
 import type { WindowFitter } from "./window-fitter.ts";
 import type { WindowFitterDeps } from "./window-fitter-deps.ts";
+
+/** A reply with less room than this is useless: the conversation has to shrink instead. */
+const MIN_OUTPUT_TOKENS = 1_024;
+
+/** No model has a smaller window, so a smaller number means something else. */
+const MIN_WINDOW_TOKENS = 512;
 
 type HealingDeps = Pick<WindowFitterDeps, "session" | "log" | "lines">;
 
@@ -307,4 +312,62 @@ function hideGroup(
   if (leaving.some((place) => kept.has(place))) return undefined;
   const ranges = leaving.map((place) => ({ session, from: place, to: place }));
   return toStoredEdit({ type: "hide", ranges, isLasting: true }, session, whole.places);
+}
+
+/** A request that was refused because prompt and output together exceed the window. */
+interface RefusedRequest {
+  readonly overflow: Overflow;
+  /** Our own count of the prompt, on the safe side. */
+  readonly promptTokens: number;
+  /** Output tokens that the request asked for; undefined if the caller did not say. */
+  readonly requestedOutputTokens: number | undefined;
+  /** The model's window as known before the refusal, in tokens. */
+  readonly window: number;
+}
+
+/**
+ * The output tokens that a refused request may ask for so that its unchanged prompt fits; undefined if the prompt
+ * itself is too long or leaves no room for a reply.
+ */
+export function computeOutputLeft({
+  overflow,
+  promptTokens,
+  requestedOutputTokens: askedTokens,
+  window,
+}: RefusedRequest): number | undefined {
+  const { limitTokens = window, requestedTokens, outputTokens } = overflow;
+  const output = outputTokens ?? askedTokens;
+  if (output === undefined) return undefined;
+  const prompt = requestedTokens === undefined ? promptTokens : requestedTokens - (outputTokens ?? 0);
+  const left = Math.floor(limitTokens - prompt);
+  return left < output && left >= MIN_OUTPUT_TOKENS ? left : undefined;
+}
+
+/** Facts about a request that the provider reported as too long. */
+interface SentRequest {
+  /** Estimated tokens of the prompt. */
+  readonly estimated: number;
+  /** The most tokens that the provider can count for the prompt. */
+  readonly maxTokens: number;
+  /** Output tokens that the request asked for; undefined if the caller did not say. */
+  readonly requestedOutputTokens: number | undefined;
+}
+
+/** False if the numbers of an overflow error cannot refer to this request. */
+function isPossibleOverflow(overflow: Overflow, sent: SentRequest): boolean {
+  const { limitTokens, requestedTokens, outputTokens } = overflow;
+  if (limitTokens !== undefined && limitTokens < MIN_WINDOW_TOKENS) return false;
+  if (requestedTokens !== undefined) {
+    const prompt = requestedTokens - (outputTokens ?? 0);
+    return prompt >= sent.estimated * MIN_RATIO && prompt <= sent.maxTokens;
+  }
+  const output = outputTokens ?? sent.requestedOutputTokens ?? 0;
+  return limitTokens === undefined || sent.maxTokens + output > limitTokens;
+}
+
+/** Removes the numbers from an overflow error if they cannot refer to this request. */
+export function removeImpossibleCounts(overflow: Overflow, sent: SentRequest): Overflow {
+  if (isPossibleOverflow(overflow, sent)) return overflow;
+  const { provider, message } = overflow;
+  return { ...(provider !== undefined && { provider }), message };
 }

@@ -1,8 +1,9 @@
 import type { TokenEstimator } from "../apply-edits.ts";
+import { clipSlots } from "../clip-slots.ts";
 import { dropOldPages, isPage } from "../paging/page-note.ts";
 import { applyProposals, type Pass, type PassContext } from "../pass.ts";
 import { limitHistory } from "../passes/limit-history.ts";
-import type { TruncateHead } from "../passes/truncate-messages.ts";
+import { type TruncateHead, truncateMessages } from "../passes/truncate-messages.ts";
 import {
   type Budget,
   type Course,
@@ -12,11 +13,10 @@ import {
   type PolicyRun,
   type ProviderLimits,
 } from "../policy.ts";
-import { findNewestQuestion } from "../protected-seqs.ts";
+import { findNewestQuestion, findProtectedSeqs, findVerbatimSeqs } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { withoutLostCalls } from "./lost-calls.ts";
-import { shrinkToBudget } from "./shrink-to-budget.ts";
 
 /** Input for the decision of a policy step. */
 export interface StepContext extends Moment {
@@ -106,4 +106,44 @@ function startRun(rules: EditRules, budget: Budget, tokensOf: TokenEstimator, co
       return reason;
     },
   };
+}
+
+/**
+ * Shrinks a window to at most `most` tokens: repeatedly drops half of it, then the whole head except the user's first
+ * message, then the oldest notes. Clips whatever is still too large; protected messages are clipped only if nothing
+ * else helps, and pins, the newest question and the latest reply never are.
+ */
+function shrinkToBudget(
+  slots: readonly Slot[],
+  most: number,
+  head: TruncateHead,
+  carryOut: (slots: readonly Slot[], pass: Pass) => readonly Slot[],
+  { tokensOf, pins }: PassContext,
+): readonly Slot[] {
+  let window = slots;
+  for (const fixed of new Set<TruncateHead>([head, "message"])) {
+    while (sumSlotTokens(window) > most) {
+      const next = carryOut(window, truncateMessages("half", { head: fixed, isForced: true }));
+      if (next === window || next.length === window.length) break;
+      window = next;
+    }
+  }
+  if (sumSlotTokens(window) <= most) return window;
+  const kept = findProtectedSeqs(window, pins);
+  const rest = dropNotes(window, kept, most);
+  const spared = clipSlots(rest, most, tokensOf, ({ seq, isNote }) => !isNote && kept.has(seq));
+  const verbatim = findVerbatimSeqs(spared, pins);
+  return clipSlots(spared, most, tokensOf, ({ seq, isNote }, { type }) => {
+    return !isNote && verbatim.has(seq) && (type !== "tool-result" || (pins?.has(seq) ?? false));
+  });
+}
+
+/** Drops the oldest notes until the window fits. */
+function dropNotes(slots: readonly Slot[], kept: ReadonlySet<number>, most: number): readonly Slot[] {
+  let excess = sumSlotTokens(slots) - most;
+  return slots.filter(({ isNote, seq, tokens }) => {
+    if (!isNote || kept.has(seq) || excess <= 0) return true;
+    excess -= tokens;
+    return false;
+  });
 }

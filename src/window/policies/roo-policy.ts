@@ -1,6 +1,9 @@
-import { keepEnds } from "../passes/keep-ends.ts";
+import { findOldestRemovable, proposeHiding } from "../hide-slots.ts";
+import type { Pass } from "../pass.ts";
 import { truncateMessages } from "../passes/truncate-messages.ts";
 import type { Policy, ProviderLimits } from "../policy.ts";
+import { findProtectedSeqs } from "../protected-seqs.ts";
+import { getWindowIndex } from "../window-index.ts";
 import { createEditPolicy } from "./edit-policy.ts";
 import { toShare } from "./to-share.ts";
 
@@ -48,4 +51,16 @@ export function rooPolicy({ condense }: RooOptions = {}): Policy {
 export function computeAllowedTokens({ window, tokens }: Pick<ProviderLimits, "window" | "tokens">): number {
   const reserved = window - tokens;
   return window * (1 - BUFFER_SHARE) - reserved;
+}
+
+/** Hides all groups between the first user message and the `latest` messages. */
+export function keepEnds(latest: number): Pass {
+  return (slots, context) => {
+    const kept = findProtectedSeqs(slots, context.pins);
+    const start = slots.length - latest;
+    const old = getWindowIndex(slots).groups.filter(({ to }) => to < start);
+    const units = findOldestRemovable(slots, old, kept, () => false);
+    const leaving = units.filter((unit) => unit.every((index) => index < start));
+    return proposeHiding(slots, leaving.flat(), `all but the last ${latest} messages`, context);
+  };
 }

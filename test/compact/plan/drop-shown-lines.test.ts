@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { dropShownLines } from "../../../src/compact/plan/drop-shown-lines.ts";
+import { dropShownLines } from "../../../src/compact/summarizing-policy.ts";
 import type { Slot } from "../../../src/window-entry.ts";
 
 function toSlot(seq: number, text: string, isNote = false): Slot {

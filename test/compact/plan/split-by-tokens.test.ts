@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { chooseCompactionAction } from "../../../src/compact/auto-compaction.ts";
 import { findCompactionSource } from "../../../src/compact/plan/compaction-source.ts";
 import { computeChunkTokens, splitByTokens } from "../../../src/compact/plan/split-by-tokens.ts";
-import { chooseCompactionAction } from "../../../src/compact/plan/trigger.ts";
 import type { Message } from "../../../src/index.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { sumSlotTokens } from "../../../src/window/sum-slot-tokens.ts";

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import {
   escapeInline,
   formatCodeBlock,
+  markdownWriter,
   sanitizeMarkdown,
-} from "../../../src/formats/markdown/markdown-text.ts";
-import { markdownWriter } from "../../../src/formats/markdown/markdown-writer.ts";
+} from "../../../src/formats/markdown/markdown-writer.ts";
 import type { Item, RecordItem } from "../../../src/formats/port/item.ts";
 import type { MessageInput, Usage } from "../../../src/index.ts";
 import { toyFormat } from "../../support/toy-format.ts";

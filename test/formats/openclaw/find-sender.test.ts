@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findSender } from "../../../src/formats/openclaw/find-sender.ts";
+import { findSender } from "../../../src/formats/openclaw/openclaw-decoder.ts";
 
 const FENCE = "`".repeat(3);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { applyMutation } from "../../../src/formats/agents/vscode-chat-format.ts";
 import type { JsonObject } from "../../../src/formats/reading/json-lines.ts";
-import { applyMutation } from "../../../src/formats/reading/mutation-log.ts";
 
 /** Applies lines in order; returns the document and the sentences about lines that could not be applied. */
 function replay(...lines: readonly JsonObject[]) {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { splitTextLines, type TextLine } from "../../../src/formats/reading/text-lines.ts";
+import { splitTextLines, type TextLine } from "../../../src/formats/reading/json-lines.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { chunkedBytes, chunksOf, reusing } from "./chunked.ts";
 

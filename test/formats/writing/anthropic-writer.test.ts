@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { anthropicFormat } from "../../../src/formats/anthropic-format.ts";
 import { clineFormat } from "../../../src/formats/cline/cline-format.ts";
 import { importSources } from "../../../src/formats/import-sources.ts";
-import { anthropicWriter } from "../../../src/formats/writing/wire-writers.ts";
+import { anthropicWriter } from "../../../src/formats/writers.ts";
 import type { MessageInput } from "../../../src/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";

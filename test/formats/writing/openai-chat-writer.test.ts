@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openaiChatFormat } from "../../../src/formats/openai-chat-format.ts";
-import { openaiChatWriter } from "../../../src/formats/writing/wire-writers.ts";
+import { openaiChatWriter } from "../../../src/formats/writers.ts";
 import type { MessageInput } from "../../../src/index.ts";
 import { exported, PICTURE, reimport, roundTrip } from "./round-trip.ts";
 

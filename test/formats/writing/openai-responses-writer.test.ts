@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { codexFormat } from "../../../src/formats/codex/codex-format.ts";
 import { openaiResponsesFormat } from "../../../src/formats/openai-responses-format.ts";
-import { openaiResponsesWriter } from "../../../src/formats/writing/wire-writers.ts";
+import { openaiResponsesWriter } from "../../../src/formats/writers.ts";
 import type { MessageInput } from "../../../src/index.ts";
 import { exported, imported, PICTURE, reimport, roundTrip, written } from "./round-trip.ts";
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { importSources } from "../../../src/formats/import-sources.ts";
-import { anthropicWriter, openaiResponsesWriter } from "../../../src/formats/writing/wire-writers.ts";
+import { anthropicWriter, openaiResponsesWriter } from "../../../src/formats/writers.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { exportTo, readJson, writeTask } from "../cline/task-folder.ts";

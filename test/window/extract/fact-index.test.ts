@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { FactIndex } from "../../../src/window/extract/fact-index.ts";
+import { FactIndex } from "../../../src/window/extract/fact-table.ts";
 
 test("an index finds what a map would find, also where keys share their lowest bits", () => {
   const key = fc.oneof(

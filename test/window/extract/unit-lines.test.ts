@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findContained } from "../../../src/window/extract/find-contained.ts";
+import { forEachBareLine, isVerbatimRange } from "../../../src/window/extract/fact-tracker.ts";
 import { withUnits } from "../../../src/window/extract/text-units.ts";
-import { forEachBareLine, isVerbatimRange } from "../../../src/window/extract/unit-lines.ts";
 import { isVerbatim, stripLine } from "../../../src/window/extract/verbatim-line.ts";
+import { findContained } from "../../../src/window/live/find-removed-names.ts";
 
 const piece = fc.constantFrom(
   ..."ab_09+-:|→\t\r\n \u00a0\ud800".split(""),

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { computeOutputLeft } from "../../../src/window/limits/compute-output-left.ts";
 import { detectOutputOverflow, detectOverflow } from "../../../src/window/limits/overflow.ts";
-import { removeImpossibleCounts } from "../../../src/window/limits/possible-overflow.ts";
+import { computeOutputLeft, removeImpossibleCounts } from "../../../src/window/live/heal-window.ts";
 
 const message = "too long";
 

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import type { Message } from "../../../src/index.ts";
 import { applyEdits } from "../../../src/window/apply-edits.ts";
-import { computeEdits } from "../../../src/window/live/compute-edits.ts";
 import { findHiddenStretches } from "../../../src/window/live/place-edit.ts";
+import { computeEdits } from "../../../src/window/live/store-plan.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 

@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { applyEdits } from "../../../src/window/apply-edits.ts";
 import { applyProposals, type Pass } from "../../../src/window/pass.ts";
 import { clearResults } from "../../../src/window/passes/clear-results.ts";
-import { keepEnds } from "../../../src/window/passes/keep-ends.ts";
 import { stubDuplicateReads } from "../../../src/window/passes/stub-duplicate-reads.ts";
 import { stubStaleImages } from "../../../src/window/passes/stub-stale-images.ts";
-import { trimResults } from "../../../src/window/passes/trim-results.ts";
 import { truncateMessages } from "../../../src/window/passes/truncate-messages.ts";
+import { trimResults } from "../../../src/window/policies/openclaw-policy.ts";
+import { keepEnds } from "../../../src/window/policies/roo-policy.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { call, context, image, result, say, textsOf, tokensOf, windowOf } from "./windows.ts";
 

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { ReferenceReader } from "../../../src/window/replay/reference-reader.ts";
-import { RefetchEstimate } from "../../../src/window/replay/refetch-estimate.ts";
-import { findRefetchChance, REFETCH_TABLE } from "../../../src/window/replay/refetch-table.ts";
+import {
+  findRefetchChance,
+  REFETCH_TABLE,
+  RefetchEstimate,
+} from "../../../src/window/replay/refetch-estimate.ts";
 import { getFactKind, SeenFacts } from "../../../src/window/replay/seen-facts.ts";
 import { POLICIES, type Policy, PROTOCOL, type RecordedMessage, replay } from "../../../src/window-entry.ts";
 

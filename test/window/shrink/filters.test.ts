@@ -2,16 +2,18 @@ import { describe, expect, test } from "vitest";
 import { findAskedLiterals, hasLiteral } from "../../../src/window/shrink/asked-literals.ts";
 import { describeCall } from "../../../src/window/shrink/describe-call.ts";
 import { EditedFiles } from "../../../src/window/shrink/edited-files.ts";
-import { cutLikeLines } from "../../../src/window/shrink/like-lines.ts";
 import { applyCuts } from "../../../src/window/shrink/line-cut.ts";
-import { cutPassingTests } from "../../../src/window/shrink/passing-tests.ts";
 import { formatPointer, parsePointer } from "../../../src/window/shrink/pointer.ts";
-import { cutRepeatedLines } from "../../../src/window/shrink/repeated-lines.ts";
-import { cutSearchPaths } from "../../../src/window/shrink/search-paths.ts";
 import { ShownLines } from "../../../src/window/shrink/shown-lines.ts";
 import { resolveShrinkFilters, SHRINK_FILTERS } from "../../../src/window/shrink/shrink-filters.ts";
-import { normalizeLines } from "../../../src/window/shrink/shrink-output.ts";
-import { stripTerminalCodes } from "../../../src/window/shrink/terminal-codes.ts";
+import {
+  cutLikeLines,
+  cutPassingTests,
+  cutRepeatedLines,
+  cutSearchPaths,
+  normalizeLines,
+  stripTerminalCodes,
+} from "../../../src/window/shrink/shrink-output.ts";
 
 const all = () => true;
 const ALL = resolveShrinkFilters(true);

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { countFeatures } from "../../../src/window/tokens/count-features.ts";
 import { estimateText } from "../../../src/window/tokens/estimate.ts";
-import { TEXT_FEATURES, TOKEN_WEIGHTS } from "../../../src/window/tokens/token-weights.ts";
+import { countFeatures, TEXT_FEATURES, TOKEN_WEIGHTS } from "../../../src/window/tokens/estimate-text.ts";
 
 function listFeatures(text: string): Partial<Record<(typeof TEXT_FEATURES)[number], number>> {
   const counts = countFeatures(text);

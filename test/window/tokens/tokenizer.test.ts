@@ -4,9 +4,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isLonghaulError } from "../../../src/model/errors.ts";
 import type { Message } from "../../../src/model/message.ts";
-import { countInPieces } from "../../../src/window/tokens/count-in-pieces.ts";
 import { estimateMessage, tokensOfMessage } from "../../../src/window/tokens/estimate.ts";
-import { loadTokenizer, type TokenizerName } from "../../../src/window/tokens/tokenizer.ts";
+import { countInPieces, loadTokenizer, type TokenizerName } from "../../../src/window/tokens/tokenizer.ts";
 
 const SOURCE = fileURLToPath(new URL("../../../src/window/tokens/tokenizer.ts", import.meta.url));
 

@@ -1,15 +1,21 @@
-import type { Entry, EntryId, Json, MessageBody } from "../../../index.ts";
-import type { OverlayBody, RawBody, UsageBody } from "../../../log-entry.ts";
+import {
+  type Entry,
+  type EntryId,
+  type Json,
+  type Message,
+  type MessageBody,
+  type Part,
+  textOfMessage,
+} from "../../../index.ts";
+import type { OverlayBody, RawBody, SeqRange, UsageBody } from "../../../log-entry.ts";
+import type { Edit } from "../../../window-entry.ts";
 import { toArray, toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { deriveUuid } from "../../writing/derive-uuid.ts";
 import { revertedIn } from "../../writing/overlays.ts";
-import { OWN_FIELD } from "../own-fields.ts";
-import { encodeClaudeCodeUsage } from "./claude-code-usage-encode.ts";
-import { buildCompactionLines, buildReplacementLine } from "./edit-lines.ts";
+import { OWN_FIELD, type OwnFields } from "../own-fields.ts";
 import { buildMessageLines, type DraftLine } from "./message-lines.ts";
-import { readOrderedEntries } from "./ordered-entries.ts";
 import type { TranscriptIdentity } from "./transcript-identity.ts";
 import { WrittenEntries } from "./written-entries.ts";
 
@@ -201,4 +207,203 @@ function buildRawLine(uuid: string, at: number, value: JsonObject): DraftLine {
 function buildNoticeLine(id: string, at: number, content: string): DraftLine {
   const fields = { type: "system", subtype: "informational", content, level: "info", isMeta: false };
   return { uuid: deriveUuid(id), at, fields };
+}
+
+/** Builds the provider's usage object of a message; zeros if usage is unknown. */
+function encodeClaudeCodeUsage(body: Pick<UsageBody, "usage" | "meta"> | undefined): JsonObject {
+  const { usage = {}, meta } = body ?? {};
+  const { cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens: hour } = usage;
+  return {
+    input_tokens: usage.inputTokens ?? 0,
+    output_tokens: usage.outputTokens ?? 0,
+    ...(cacheReadTokens !== undefined && { cache_read_input_tokens: cacheReadTokens }),
+    ...(cacheWriteTokens !== undefined && { cache_creation_input_tokens: cacheWriteTokens }),
+    ...(hour !== undefined && {
+      cache_creation: {
+        ephemeral_5m_input_tokens: Math.max(0, (cacheWriteTokens ?? hour) - hour),
+        ephemeral_1h_input_tokens: hour,
+      },
+    }),
+    service_tier: "standard",
+    ...toObject(meta?.["claude-code"]),
+  };
+}
+
+/** An entry, and whether it is on the active line. */
+interface OrderedEntry {
+  readonly entry: Entry;
+  readonly isOnLine: boolean;
+}
+
+/**
+ * Yields all entries: those of the active line in its order, the others near their place in the log. Entries shared
+ * with the origin of a fork come first.
+ */
+async function* readOrderedEntries(session: ExportedSession): AsyncGenerator<OrderedEntry> {
+  const { id } = session.record;
+  const own = session.line.filter((range) => range.session === id);
+  if (own.length < session.line.length) {
+    for await (const entry of session.entries("line")) {
+      if (entry.session === id) break;
+      yield { entry, isOnLine: true };
+    }
+  }
+  const isRising = own.every((range, index) => index === 0 || (own[index - 1] as SeqRange).to < range.from);
+  if (isRising) yield* readInLogOrder(session, own);
+  else yield* readInLineOrder(session, own);
+}
+
+async function* readInLogOrder(
+  session: ExportedSession,
+  line: readonly SeqRange[],
+): AsyncGenerator<OrderedEntry> {
+  let next = 0;
+  for await (const entry of session.entries("log")) {
+    if (entry.session !== session.record.id) continue;
+    while (next < line.length && (line[next] as SeqRange).to < entry.seq) next++;
+    yield { entry, isOnLine: next < line.length && (line[next] as SeqRange).from <= entry.seq };
+  }
+}
+
+/**
+ * Orders by the line, for lines on which newer entries replace older ones; entries that left the line follow their
+ * predecessors.
+ */
+async function* readInLineOrder(
+  session: ExportedSession,
+  line: readonly SeqRange[],
+): AsyncGenerator<OrderedEntry> {
+  const log = session.entries("log");
+  let ahead: Entry | undefined;
+  const before = async function* (seq: number): AsyncGenerator<OrderedEntry> {
+    for (;;) {
+      ahead ??= (await log.next()).value as Entry | undefined;
+      if (!ahead || ahead.seq >= seq) return;
+      if (!isWithin(ahead.seq, line)) yield { entry: ahead, isOnLine: false };
+      ahead = undefined;
+    }
+  };
+  try {
+    for await (const entry of session.entries("line")) {
+      if (entry.session !== session.record.id) continue;
+      if (!isReplacement(entry.seq, line)) yield* before(entry.seq);
+      yield { entry, isOnLine: true };
+    }
+    yield* before(Number.POSITIVE_INFINITY);
+  } finally {
+    await log.return(undefined);
+  }
+}
+
+function isWithin(seq: number, line: readonly SeqRange[]): boolean {
+  return line.some(({ from, to }) => from <= seq && seq <= to);
+}
+
+/** Tells whether older entries follow on the line. */
+function isReplacement(seq: number, line: readonly SeqRange[]): boolean {
+  const index = line.findIndex(({ from, to }) => from <= seq && seq <= to);
+  return line.slice(index + 1).some(({ from }) => from < seq);
+}
+
+type OverlayEntry = Entry<OverlayBody>;
+
+/** Builds the boundary and summary lines of a compaction that was not Claude Code's. */
+async function buildCompactionLines(
+  entry: OverlayEntry,
+  edit: Extract<Edit, { type: "summarize" }>,
+  session: ExportedSession,
+  written: WrittenEntries,
+): Promise<readonly DraftLine[]> {
+  const summary = await readSummary(edit, session, written);
+  const last = Math.max(
+    0,
+    ...edit.ranges.filter((range) => range.session === entry.session).map(({ to }) => to),
+  );
+  const head = written.findFirstAfter(last);
+  if (!summary || written.tip === null) return [];
+  const [uuid, summaryUuid] = [deriveUuid(`${entry.id}.boundary`), deriveUuid(`${entry.id}.summary`)];
+  const at = entry.madeAt ?? entry.at;
+  const kept = head && { headUuid: head, anchorUuid: summaryUuid, tailUuid: written.tip };
+  const compactMetadata = {
+    trigger: "auto",
+    preTokens: entry.tokensBefore ?? 0,
+    ...(kept && { preservedSegment: kept }),
+  };
+  const boundary = {
+    type: "system",
+    subtype: "compact_boundary",
+    content: "Conversation compacted",
+    level: "info",
+    isMeta: false,
+    logicalParentUuid: written.tip,
+    compactMetadata,
+  };
+  const message = { role: "user", content: summary.text };
+  const flags = { isVisibleInTranscriptOnly: true, isCompactSummary: true };
+  return [
+    { uuid, at, parent: null, fields: boundary },
+    {
+      uuid: summaryUuid,
+      at,
+      fields: { type: "user", message, ...flags, [OWN_FIELD]: { summary: summary.own } },
+    },
+  ];
+}
+
+async function readSummary(
+  edit: Extract<Edit, { type: "summarize" }>,
+  session: ExportedSession,
+  written: WrittenEntries,
+): Promise<{ readonly text: string; readonly own: OwnFields["summary"] } | undefined> {
+  if (edit.messages) {
+    const messages: Message[] = [];
+    for (const message of edit.messages) messages.push(await restoreParts(message, session));
+    return { text: messages.map(textOfMessage).join("\n\n"), own: { messages: messages.map(toBareMessage) } };
+  }
+  const record = edit.entry === undefined ? undefined : written.findRecord(edit.entry);
+  if (record === undefined) return undefined;
+  for await (const entry of session.entries("log")) {
+    if (entry.seq !== edit.entry || entry.kind !== "message") continue;
+    return { text: textOfMessage(await restoreParts(entry.message, session)), own: { record } };
+  }
+  return undefined;
+}
+
+function toBareMessage({ role, parts }: Message) {
+  return { role, parts: parts.filter((part) => part.type === "text" || part.type === "reasoning") };
+}
+
+async function restoreParts(message: Message, session: ExportedSession): Promise<Message> {
+  const parts: Part[] = [];
+  for (const part of message.parts) parts.push(await session.restore(part));
+  return { ...message, parts };
+}
+
+/** Builds the line that replaces tool results; undefined if the edit replaces something else. */
+async function buildReplacementLine(
+  edit: Extract<Edit, { type: "replace" }>,
+  sessionId: string,
+  session: ExportedSession,
+  written: WrittenEntries,
+): Promise<JsonObject | undefined> {
+  const { target } = edit;
+  const call = "callId" in target ? target.callId : written.findCall(target.seq, target.part);
+  if (call === undefined) return undefined;
+  const results = edit.parts.filter((part) => part.type === "tool-result");
+  const replaced = results.length > 0 ? results : [{ callId: call, output: edit.parts }];
+  const replacements: Json[] = [];
+  for (const { callId, output } of replaced)
+    replacements.push({
+      kind: "tool-result",
+      toolUseId: callId,
+      replacement: await textOfOutput(output, session),
+    });
+  return { type: "content-replacement", sessionId, replacements };
+}
+
+async function textOfOutput(output: readonly Part[], session: ExportedSession): Promise<string> {
+  const { parts } = await restoreParts({ role: "user", parts: output }, session);
+  return parts
+    .map((part) => (part.type === "text" ? part.text : `[${part.type === "blob" ? part.mime : part.type}]`))
+    .join("\n");
 }

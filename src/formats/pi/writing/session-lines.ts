@@ -1,16 +1,29 @@
-import { type Entry, type EntryBody, formatEntryId, type MessageBody } from "../../../index.ts";
-import type { UsageBody } from "../../../log-entry.ts";
-import { toNumber, toObject, toText } from "../../../wire/fields.ts";
+import { BoundedMap } from "../../../base/bounded-map.ts";
+import {
+  type Entry,
+  type EntryBody,
+  formatEntryId,
+  type Message,
+  type MessageBody,
+  type Part,
+  type Usage,
+} from "../../../index.ts";
+import type { OverlayBody, SeqRange, UsageBody } from "../../../log-entry.ts";
+import { dropUndefined, toText as stringOf, toNumber, toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
-import { buildEditDrafts, OWN_ID } from "./edit-drafts.ts";
-import { buildMessageDrafts, type DraftSource, type PiDraft } from "./message-drafts.ts";
+import { sumTokens } from "../pi-usage-decode.ts";
+import { buildMessageDrafts, type DraftSource, type PiDraft, readMessageText } from "./message-drafts.ts";
 import { type OwnMeta, PI_FORMATS, parseOwnMeta } from "./own-meta.ts";
-import { isPartialRecord, isPartOfEntry } from "./partial-record.ts";
-import { PiPlaces } from "./pi-places.ts";
-import { encodePiUsage } from "./pi-usage-encode.ts";
-import type { SessionSurvey } from "./session-survey.ts";
-import { ToolNames } from "./tool-names.ts";
+import { encodePiBlocks } from "./pi-block-encode.ts";
+import { PiPlaces, type WrittenPiEntry } from "./pi-places.ts";
+import { type SessionSurvey, splitBeginning } from "./session-survey.ts";
+
+/** Maximum calls to remember until their results come. */
+const MAX_CALLS = 1000;
+
+/** Placeholder for the id that the entry itself will get. */
+const OWN_ID = Symbol("own id");
 
 /** pi's own fields of an imported entry. */
 type OwnPlace = Pick<OwnMeta, "id" | "parentId" | "timestamp">;
@@ -210,4 +223,204 @@ export class SessionLines {
     const isBare = message?.role === "assistant" && message.usage === undefined;
     yield isBare ? { ...line, message: { ...message, usage: encodePiUsage() } } : line;
   }
+}
+
+/** Builds usage in pi's format; `rest` holds further imported fields. Unknown values are zero. */
+function encodePiUsage(usage: Usage = {}, rest?: JsonObject): JsonObject {
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, cost = 0 } = usage;
+  const shares = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, ...toObject(rest?.cost) };
+  return {
+    input: inputTokens,
+    output: outputTokens,
+    cacheRead: cacheReadTokens,
+    cacheWrite: cacheWriteTokens,
+    ...dropUndefined({ cacheWrite1h: usage.cacheWriteHourTokens, reasoning: usage.reasoningTokens }),
+    totalTokens: sumTokens(usage),
+    ...rest,
+    cost: { ...shares, total: cost },
+  };
+}
+
+/** Tool names of recent calls, which pi repeats in the result. */
+class ToolNames {
+  readonly #names = new BoundedMap<string, string>({ max: MAX_CALLS });
+
+  addMessage(message: Message): void {
+    for (const part of message.parts) {
+      if (part.type === "tool-call") this.#names.set(part.callId, part.name);
+      else if (part.type === "blob" && part.callId !== undefined && part.toolName !== undefined)
+        this.#names.set(part.callId, part.toolName);
+    }
+  }
+
+  getName(callId: string): string | undefined {
+    return this.#names.get(callId);
+  }
+}
+
+/** Tells whether a raw record only holds fields that the next entry could not represent. */
+function isPartialRecord(value: JsonObject): boolean {
+  switch (value.type) {
+    case "message":
+      return toObject(value.message)?.role === undefined;
+    case "custom_message":
+      return value.content === undefined;
+    case "branch_summary":
+    case "compaction":
+      return value.summary === undefined;
+    default:
+      return value.type === "context_edit";
+  }
+}
+
+/** Tells whether a partial record belongs to the entry. */
+function isPartOfEntry(value: JsonObject, entry: Entry): boolean {
+  const isEdit = value.type === "compaction" || value.type === "context_edit";
+  if (entry.kind === "overlay") return isEdit && PI_FORMATS.includes(entry.author);
+  return entry.kind === "message" && !isEdit && parseOwnMeta(entry.message.meta)?.id === value.id;
+}
+
+/** Context for writing an edit. */
+interface EditContext {
+  readonly line: readonly SeqRange[];
+  readonly places: PiPlaces;
+  readonly source: DraftSource;
+  /** pi's original entry of the edit, without the fields that the edit holds. */
+  readonly extra: JsonObject | undefined;
+}
+
+/** Builds the entries that give pi the same window as an edit gives us. */
+async function buildEditDrafts(entry: Entry<OverlayBody>, context: EditContext): Promise<readonly PiDraft[]> {
+  const { edit } = entry;
+  switch (edit.type) {
+    case "summarize":
+      return buildSummaryDrafts(entry, edit, context);
+    case "hide":
+      if (context.extra) return [buildDraft({ ...context.extra })];
+      return context.places.findHidden(edit.ranges).map(buildRemoval);
+    case "replace":
+      return buildReplaceDrafts(entry, edit, context);
+    case "plan":
+    case "revert":
+      return [];
+  }
+}
+
+type OverlayEdit<T extends OverlayBody["edit"]["type"]> = Extract<OverlayBody["edit"], { type: T }>;
+
+async function buildSummaryDrafts(
+  entry: Entry<OverlayBody>,
+  edit: OverlayEdit<"summarize">,
+  context: EditContext,
+): Promise<readonly PiDraft[]> {
+  const { line, places, source, extra } = context;
+  const { beginning, others } = splitBeginning(edit.ranges, line);
+  const [own] = edit.entry === undefined ? [] : places.getWritten(formatEntryId(entry.session, edit.entry));
+  const [first, ...rest] = edit.messages ?? [];
+  const isOwn = extra !== undefined;
+  const summary = first
+    ? await joinTexts(isOwn ? [first] : [first, ...rest], source)
+    : (own?.blocks ?? []).flatMap(({ text }) => stringOf(text) ?? []).join("\n");
+  const hidden = places.findHidden(others).map(buildRemoval);
+  if (!beginning) {
+    const fields = {
+      type: "custom_message",
+      customType: "longhaul.summary",
+      content: summary,
+      display: true,
+    };
+    return [...hidden, buildDraft(fields)];
+  }
+  const { firstKeptEntryIndex: _, ...kept } = extra ?? {};
+  const behind = places.getFirstAfter(formatEntryId(beginning.session, beginning.to));
+  const tail = isOwn && rest.length > 0 ? { retainedTail: await buildTail(rest, entry.at, source) } : {};
+  const fields = {
+    type: "compaction",
+    ...(rest.length > 0 && isOwn ? {} : { firstKeptEntryId: behind ?? OWN_ID }),
+    ...kept,
+    summary,
+    tokensBefore: entry.tokensBefore ?? 0,
+    ...tail,
+  };
+  return [...hidden, { ...buildDraft(fields as JsonObject), usage: "entry" }];
+}
+
+async function joinTexts(messages: readonly Message[], source: DraftSource): Promise<string> {
+  const texts: string[] = [];
+  for (const message of messages) texts.push(await readMessageText(message, source));
+  return texts.join("\n\n");
+}
+
+async function buildTail(
+  messages: readonly Message[],
+  at: number,
+  source: DraftSource,
+): Promise<readonly unknown[]> {
+  const tail: unknown[] = [];
+  for (const message of messages)
+    for (const { fields } of await buildMessageDrafts(message, at, undefined, source))
+      tail.push(fields.message);
+  return tail;
+}
+
+async function buildReplaceDrafts(
+  entry: Entry<OverlayBody>,
+  edit: OverlayEdit<"replace">,
+  { places, source, extra }: EditContext,
+): Promise<readonly PiDraft[]> {
+  const { target, parts } = edit;
+  const content = await encodePiBlocks(parts, source);
+  if (extra) return [buildDraft({ ...extra, replacement: { content } })];
+  if ("callId" in target) {
+    const written = places.getResult(target.callId);
+    return written ? [buildReplacement(written, content)] : [];
+  }
+  const written = places
+    .getWritten(formatEntryId(entry.session, target.seq))
+    .filter(({ isEditable }) => isEditable);
+  const { part } = target;
+  if (part === undefined) return replaceWhole(written, parts, content, source);
+  const holder = written.find((one) => one.parts.includes(part));
+  if (!holder) return [];
+  if (holder.callId !== undefined) return [buildReplacement(holder, content)];
+  const at = holder.parts.indexOf(part);
+  return [
+    buildReplacement(
+      holder,
+      holder.blocks.flatMap((block, index) => (index === at ? content : [block])),
+    ),
+  ];
+}
+
+/** Replaces all parts of a message: each tool result gets its own part, and another entry the rest. */
+async function replaceWhole(
+  written: readonly WrittenPiEntry[],
+  parts: readonly Part[],
+  content: readonly JsonObject[],
+  source: DraftSource,
+): Promise<readonly PiDraft[]> {
+  const drafts: PiDraft[] = [];
+  for (const one of written) {
+    const results = parts.filter((part) => part.type === "tool-result" && part.callId === one.callId);
+    if (one.callId === undefined) {
+      const rest = parts.filter(({ type }) => type !== "tool-result");
+      drafts.push(buildReplacement(one, await encodePiBlocks(rest, source)));
+    } else
+      drafts.push(
+        buildReplacement(one, results.length > 0 ? await encodePiBlocks(results, source) : content),
+      );
+  }
+  return drafts;
+}
+
+function buildReplacement({ id }: WrittenPiEntry, content: readonly JsonObject[]): PiDraft {
+  return buildDraft({ type: "context_edit", targetId: id, replacement: { content } });
+}
+
+function buildRemoval(id: string): PiDraft {
+  return buildDraft({ type: "context_edit", targetId: id, replacement: null });
+}
+
+function buildDraft(fields: JsonObject): PiDraft {
+  return { fields, parts: [], blocks: [] };
 }

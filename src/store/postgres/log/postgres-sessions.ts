@@ -1,5 +1,6 @@
 import type { SessionId } from "../../../model/entry.ts";
 import type { FreedCounts } from "../../freed-counts.ts";
+import { toSessionRecord } from "../../record-rows.ts";
 import { createHasChildren, createSessionNotFound } from "../../refusals.ts";
 import type {
   NewSession,
@@ -159,18 +160,6 @@ export class PostgresSessions implements SessionStore {
     const [row] = await sql.query(`${SELECT} WHERE s.id = $1`, [id]);
     return row;
   }
-}
-
-function toSessionRecord(row: SqlRow): SessionRecord {
-  return {
-    id: row.id as string,
-    ...(row.parent !== null && { parent: row.parent as string }),
-    ...(row.relation !== null && { relation: row.relation as "child" | "fork" }),
-    createdAt: row.created_at as number,
-    ...(row.title !== null && { title: row.title as string }),
-    ...(row.meta !== null && { meta: JSON.parse(row.meta as string) }),
-    lineSeq: row.line_seq as number,
-  };
 }
 
 const SESSIONS_PER_STEP = 50;

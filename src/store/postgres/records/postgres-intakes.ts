@@ -1,5 +1,6 @@
 import type { SessionId } from "../../../model/entry.ts";
 import type { IntakeAppend, IntakeState, IntakeStore, TakenRecord } from "../../intake-store.ts";
+import { toIntakeState, toTakenRecord } from "../../record-rows.ts";
 import { createIntakeConflict } from "../../refusals.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
@@ -44,12 +45,7 @@ export class PostgresIntakes implements IntakeStore {
        ORDER BY w.place`,
       [name, records],
     );
-    return new Map(
-      rows.map(({ record, seq, version }) => [
-        record as string,
-        { seq: seq as number, ...(version !== null && { version: version as string }) },
-      ]),
-    );
+    return new Map(rows.map((row) => [row.record as string, toTakenRecord(row)]));
   }
 
   async save(
@@ -111,13 +107,4 @@ export class PostgresIntakes implements IntakeStore {
       [intake, checkpoint ?? null, progress ?? null],
     );
   }
-}
-
-function toIntakeState(row: SqlRow): IntakeState {
-  return {
-    session: row.session as string,
-    stamp: row.stamp as number,
-    ...(row.checkpoint !== null && { checkpoint: row.checkpoint as string }),
-    ...(row.progress !== null && { progress: row.progress as string }),
-  };
 }

@@ -1,4 +1,5 @@
 import { readTeam } from "../../read-team.ts";
+import { toMovedIntake, toMovedRecord } from "../../record-rows.ts";
 import type { TaskRecord } from "../../task-store.ts";
 import type { MovedIntake, MovedRecord, MovedTeam, TransferStore } from "../../transfer-store.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
@@ -31,13 +32,7 @@ export class PostgresTransfer implements TransferStore {
        WHERE i.name > $1 AND s.id IS NOT NULL ORDER BY i.name LIMIT $2`,
       [after, limit],
     );
-    return rows.map((row) => ({
-      name: row.name as string,
-      session: row.session as string,
-      stamp: row.stamp as number,
-      ...(row.checkpoint !== null && { checkpoint: row.checkpoint as string }),
-      ...(row.progress !== null && { progress: row.progress as string }),
-    }));
+    return rows.map(toMovedIntake);
   }
 
   async records(
@@ -49,11 +44,7 @@ export class PostgresTransfer implements TransferStore {
        WHERE i.name = $1 AND r.record > $2 ORDER BY r.record LIMIT $3`,
       [name, after, limit],
     );
-    return rows.map((row) => ({
-      id: row.record as string,
-      seq: row.seq as number,
-      ...(row.version !== null && { version: row.version as string }),
-    }));
+    return rows.map(toMovedRecord);
   }
 
   async putRecords(intake: MovedIntake, records: readonly MovedRecord[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { ClientLender } from "../../../../src/store/postgres/connection/client-lender.ts";
+import { ClientLender } from "../../../../src/store/postgres/connection/connect-pool.ts";
 import {
   createSchemaUrl,
   describeProblem,

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { chooseCombinations } from "../../../../../src/store/postgres/memory/server/choose-combinations.ts";
 import { buildSourceCondition } from "../../../../../src/store/postgres/memory/server/source-condition.ts";
 import {
   buildLexemeQuery,
   buildLexemes,
+  chooseCombinations,
 } from "../../../../../src/store/postgres/memory/server/word-search.ts";
 
 const TOTAL = 1_000_000;
