@@ -16,16 +16,17 @@ const workers = readdirSync(join(root, "src"), { recursive: true })
   .map(String)
   .filter((path) => path.endsWith("-worker.ts"));
 const sourceOf = (declaration) => declaration.replace("./dist/", "").replace(/\.d\.ts$|\.js$/, ".ts");
-/** The sources of each built file, by its path in dist without extension. An entry's types stand next to its source. */
+/** The source of each built file. An entry's types stand next to its source. */
 const sources = new Map([
   ...Object.values(exports).flatMap((entry) => (entry.types ? [[entry.default, sourceOf(entry.types)]] : [])),
-  ...Object.values(bin).map((file) => [file, sourceOf(file)]),
+  ...Object.values(bin).map((file) => [`./${file}`, sourceOf(`./${file}`)]),
   ...workers.map((path) => [`./dist/${path}`, path]),
 ]);
 
 // Packages stay imports, except the helper that replaces `using`, and those of the Model Context Protocol with all they
 // import: an agent starts that server with each conversation, and as one file it loads in half the time (decision 0037).
-const BUNDLED = /^@modelcontextprotocol\//;
+// The client for OpenID Connect is bundled too: only gateways whose people sign in by it load it (decision 0062).
+const BUNDLED = /^@modelcontextprotocol\/|^openid-client$/;
 const isBundledBy = (importer) =>
   /[\\/]node_modules[\\/]|[\\/]src[\\/]mcp[\\/]|[\\/]scripts[\\/]/.test(importer);
 function isExternal(id, importer = "") {

@@ -27,6 +27,7 @@ import type { SessionModels } from "./session/session-windows.ts";
 import type { CollectOptions } from "./store/blob-store.ts";
 import type { Head } from "./store/entry-store.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "./store/freed-counts.ts";
+import type { PlaceStore } from "./store/place-store.ts";
 import type { SessionRecord } from "./store/session-store.ts";
 import type { Store, StoreSize } from "./store/store.ts";
 import type { AfterStep, Isolation } from "./task/after-end.ts";
@@ -159,6 +160,12 @@ export class Kernel implements AsyncDisposable {
   async findFact(name: string): Promise<ClaimedFact | undefined> {
     this.#scope.assertOpen();
     return findClaim(this.#log, name);
+  }
+
+  /** Keys by which entries are found across sessions. */
+  get places(): PlaceStore {
+    this.#scope.assertOpen();
+    return this.#store.places;
   }
 
   /** Lists sessions, newest first; `prefix` filters by the start of their ids. */

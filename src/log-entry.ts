@@ -36,5 +36,6 @@ export {
 } from "./open-kernel.ts";
 export type { FreedCounts } from "./store/freed-counts.ts";
 export type { NewRecord, TakenRecord } from "./store/intake-store.ts";
+export type { PlaceStore, StoredPlace } from "./store/place-store.ts";
 export type { SharedStateStore } from "./store/shared-state-store.ts";
 export type { StoreSize } from "./store/store.ts";

@@ -5,9 +5,10 @@ export { ollamaEmbedder } from "./memory/embed/ollama-embedder.ts";
 export { openAiEmbedder } from "./memory/embed/openai-embedder.ts";
 export type { IndexedFiles } from "./memory/files/index-files.ts";
 export type { HitCopy } from "./memory/hit.ts";
-export type { HitDetails, MatchedSentence, WorkStretch } from "./memory/hit-details.ts";
+export type { Fix, HitDetails, MatchedSentence, WorkStretch } from "./memory/hit-details.ts";
 export { describeLikelihood, type Likelihood } from "./memory/hits/likelihood.ts";
 export { findMatchedSentence } from "./memory/hits/matched-sentence.ts";
+export type { Decision, DecisionOptions } from "./memory/list-decisions.ts";
 export { editMemory, type MemoryEdit } from "./memory/memories/edit-memory.ts";
 export {
   type LegacyPins,
@@ -22,7 +23,6 @@ export type { RecalledMemory } from "./memory/memories/recallable-memories.ts";
 export type { MemoryAuthor, RememberOptions } from "./memory/memories/remembered-fact.ts";
 export type { IndexSource, MemoryState, UnindexedPage, UnindexedSession } from "./memory/memory-state.ts";
 export { rankSessions } from "./memory/rank/rank-sessions.ts";
-export type { RecallDepth } from "./memory/recall-options.ts";
 export { AgentMemory, type AgentMemoryDeps } from "./memory/retrieval/agent-memory.ts";
 export { buildContextBlock, type ContextBlock, toContextMessage } from "./memory/retrieval/context-block.ts";
 export type { WindowContent } from "./memory/retrieval/fresh-hits.ts";

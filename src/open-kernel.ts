@@ -53,8 +53,11 @@ export interface KernelOptions {
   readonly durability?: "process" | "power";
   /** How long to wait for writes of other processes; 30 s by default. */
   readonly busyTimeoutMs?: number;
-  /** Opens an existing store for reading only, even on a read-only disk; writes fail with STORE_READ_ONLY. */
-  readonly readOnly?: boolean;
+  /**
+   * Opens an existing store for reading only, even on a read-only disk; writes fail with STORE_READ_ONLY. With
+   * "with-index", recall searches the index as it is instead of a copy that is brought up to date.
+   */
+  readonly readOnly?: boolean | "with-index";
   /**
    * The URL of a PostgreSQL database instead of a folder (`postgres://…`; without `path`, default `LONGHAUL_STORE`), or
    * a custom store, which the kernel closes.
@@ -166,16 +169,16 @@ async function chooseStore(options: KernelOptions, clock: Clock): Promise<Store>
     throw createArgumentError("store", store, "a store, or a URL that begins with postgres://");
   const shared = {
     clock,
-    ...(options.readOnly && { isReadOnly: true }),
     ...(busyTimeoutMs !== undefined && { busyTimeoutMs }),
   };
   if (store !== undefined) {
     const { openPostgresStore } = await import("./store/postgres/index.ts");
-    return openPostgresStore({ url: store, ...shared });
+    return openPostgresStore({ url: store, ...shared, ...(options.readOnly && { isReadOnly: true }) });
   }
   return openSqliteStore({
     path: path ?? process.env.LONGHAUL_HOME ?? join(homedir(), ".longhaul"),
     ...shared,
+    ...(options.readOnly && { isReadOnly: options.readOnly }),
     ...(options.durability !== undefined && { durability: options.durability }),
   });
 }

@@ -9,15 +9,18 @@ export {
   extractCarryOver,
   extractSummary,
 } from "./compact/extractive/extract-summary.ts";
+export type { SourceMessage } from "./compact/extractive/summary-candidate.ts";
 export type { TodoItem } from "./compact/extractive/todo-list.ts";
 export { type JudgedSummary, judgeSummary } from "./compact/gate/judge-summary.ts";
 export type { SummaryVerdict } from "./compact/gate/summary-verdict.ts";
+export { chooseHandBack } from "./compact/hand-back.ts";
 export {
   type CompactCommand,
   findCompactCommand,
   parseCompactCommand,
 } from "./compact/plan/parse-compact-command.ts";
 export { summarizingPolicy } from "./compact/summarizing-policy.ts";
+export { findTroubles, listWorkSteps, type WorkStep } from "./compact/work-steps.ts";
 export { DEFAULT_THRESHOLD } from "./model/default-threshold.ts";
 export type { Edit, EditInput, EditReason, OverlayTarget, SingleEdit } from "./model/overlay.ts";
 export type { CacheState, Comparison } from "./model/receipt.ts";

@@ -32,6 +32,11 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     summary: "extractive summaries on real sessions: CPU, what is kept beside truncation",
     load: async () => (await import("./compact/index.ts")).compact,
   },
+  hooks: {
+    summary:
+      "hooks of agents: latency next to an empty Node, negative controls, hand-back at compactions, fixes",
+    load: async () => (await import("./hooks/index.ts")).hooks,
+  },
   embedder: {
     summary: "the packaged embedder: load, texts a second, held-out pairs beside BM25",
     load: async () => (await import("./embedder/index.ts")).embedder,

@@ -1,5 +1,5 @@
 import { buildErrorTable } from "./error-table.ts";
-import { buildInstallLines, buildStartLines } from "./install-lines.ts";
+import { buildInstallLines, buildStartLines, buildUnitLines } from "./install-lines.ts";
 import { buildSettingsTable } from "./settings-table.ts";
 
 /** Builders of the blocks in pages, by the name between the marks. */
@@ -8,10 +8,17 @@ const BUILDERS: Readonly<Record<string, () => string>> = {
   install: buildInstallLines,
   settings: buildSettingsTable,
   start: buildStartLines,
+  units: buildUnitLines,
 };
 
 /** Pages that contain such blocks. */
-export const PAGES_WITH_BLOCKS = ["README.md", "docs/README.md", "docs/configuration.md", "docs/errors.md"];
+export const PAGES_WITH_BLOCKS = [
+  "README.md",
+  "docs/README.md",
+  "docs/configuration.md",
+  "docs/deploying.md",
+  "docs/errors.md",
+];
 
 const BLOCK = /(<!-- from the program: (\w+) -->\n)[\s\S]*?<!-- end -->/g;
 

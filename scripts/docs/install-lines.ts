@@ -16,13 +16,27 @@ ANTHROPIC_BASE_URL=http://127.0.0.1:4747 claude   # or any other agent; longhaul
 The package is not published yet: \`npm start\` installs and builds what it needs, the right Node included.`;
 }
 
+const NAME = IS_PUBLISHED ? "longhaul" : "./longhaul-0.1.0.tgz";
+
+/** Builds the commands of docs/deploying.md that install the units of systemd. */
+export function buildUnitLines(): string {
+  return `\`\`\`sh
+npm install --global ${NAME} pg
+useradd --system --home-dir /var/lib/longhaul longhaul
+install -d -m 0750 -g longhaul /etc/longhaul
+install -m 0640 -g longhaul deploy/systemd/longhaul.env.example /etc/longhaul/longhaul.env     # then edit it
+install -m 0640 -g longhaul deploy/longhaul.example.json /etc/longhaul/longhaul.json
+install -m 0644 deploy/systemd/*.service /etc/systemd/system/
+systemctl enable --now longhaul-gateway@4747 longhaul-gateway@4748 longhaul-worker@1
+\`\`\``;
+}
+
 /** Builds the commands of docs/README.md that install the package. */
 export function buildInstallLines(): string {
-  const name = IS_PUBLISHED ? "longhaul" : "./longhaul-0.1.0.tgz";
   const lines = [
     ...(IS_PUBLISHED ? [] : ["npm run build && npm pack          # in a clone: makes longhaul-0.1.0.tgz"]),
-    `npm install --global ${name}`,
-    `npm install ${name}     # the library, in your project`,
+    `npm install --global ${NAME}`,
+    `npm install ${NAME}     # the library, in your project`,
   ];
   const note = IS_PUBLISHED
     ? "In a clone, `npm start` needs no installation."

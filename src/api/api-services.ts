@@ -1,7 +1,9 @@
+import type { EstimateRun } from "../conversation/spending/savings-estimates.ts";
 import type { Kernel } from "../index.ts";
 import type { Savings } from "../window-entry.ts";
 import type { AgentConnections } from "./core/agent-connections.ts";
 import type { GatewayFacts } from "./core/gateway-facts.ts";
+import type { OidcSignIn } from "./core/oidc-sign-in.ts";
 import type { ChangeFeed } from "./events/change-feed.ts";
 import type { HistoryImport } from "./jobs/history-import.ts";
 import type { IndexRun } from "./jobs/index-run.ts";
@@ -40,6 +42,11 @@ export interface ApiServices {
   readonly indexRun: IndexRun;
   readonly erasures: PersonErasures;
   readonly usage: StoreUsage;
+  readonly signIn: OidcSignIn;
+  /** The cost of conversations under the default policy, as replayed. */
+  readonly estimates: EstimateRun;
+  /** Called for unexpected errors of work in the background. */
+  readonly onError: (error: unknown) => void;
   readonly feed: ChangeFeed;
   /** Undefined in a gateway that does not manage the agents of its computer. */
   readonly agents: AgentConnections | undefined;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { z } from "zod";
 import type { ErasedPerson } from "../conversation/erasing/erase-person.ts";
+import { EstimateRun } from "../conversation/spending/savings-estimates.ts";
 import type { Kernel } from "../index.ts";
 import type { ApiServices, ServerFacts } from "./api-services.ts";
 import type { AgentConnections } from "./core/agent-connections.ts";
@@ -8,6 +9,7 @@ import type { ApiCaller } from "./core/api-caller.ts";
 import { ApiError } from "./core/api-error.ts";
 import { toErrorReply } from "./core/error-reply.ts";
 import type { GatewayFacts } from "./core/gateway-facts.ts";
+import { type OidcSettings, OidcSignIn } from "./core/oidc-sign-in.ts";
 import { type PersonBounds, PersonLoad } from "./core/person-load.ts";
 import type { ApiRoute, RouteCall, RouteHead } from "./core/route.ts";
 import { sendBytes, sendEvents, sendJson } from "./core/send-reply.ts";
@@ -34,6 +36,10 @@ export interface ApiDeps {
   readonly findErasedPerson: (name: string) => Promise<ErasedPerson>;
   /** Connects agents of this computer; without it, the routes of agents do not exist. */
   readonly agents?: AgentConnections | undefined;
+  /** File that keeps the estimates of savings between starts; without it, they are made again after each start. */
+  readonly estimatesFile?: string | undefined;
+  /** The provider at which people sign in. */
+  readonly oidc?: (() => OidcSettings | undefined) | undefined;
   /** Bounds of one person. */
   readonly bounds: PersonBounds;
   /** Called for unexpected errors. */
@@ -78,7 +84,11 @@ export class Api {
     const indexRun = new IndexRun(kernel);
     const feed = new ChangeFeed(kernel, createFeedSource({ imports, replays, indexRun }));
     const usage = new StoreUsage(kernel);
-    this.#services = { kernel, server, gateway, imports, replays, indexRun, usage, feed, agents, erasures };
+    const estimates = new EstimateRun(kernel, deps.estimatesFile);
+    this.#services = {
+      ...{ kernel, server, gateway, imports, replays, indexRun, usage, feed, agents, erasures },
+      ...{ estimates, onError, signIn: new OidcSignIn(kernel.team, deps.oidc ?? (() => undefined)) },
+    };
     this.#sample = new SampleServices(this.#services);
     this.#onError = onError;
     this.#load = new PersonLoad(deps.bounds);
@@ -139,6 +149,7 @@ export class Api {
     this.endStreams();
     await this.#services.indexRun.close();
     await this.#services.replays.close();
+    await this.#services.estimates.close();
     await this.#sample.close();
   }
 

@@ -10,3 +10,4 @@ export type {
 } from "./core/agent-connections.ts";
 export type { ApiCaller } from "./core/api-caller.ts";
 export type { GatewayFacts } from "./core/gateway-facts.ts";
+export type { OidcSettings } from "./core/oidc-sign-in.ts";

@@ -14,6 +14,7 @@ import { ERASURE_ROUTES, PEOPLE_ROUTES } from "./routes/people-routes.ts";
 import { RECALL_ROUTES } from "./routes/recall-routes.ts";
 import { GATEWAY_ROUTES, SERVER_ROUTES } from "./routes/server-routes.ts";
 import { EXPORT_ROUTES, SESSION_ROUTES } from "./routes/session-routes.ts";
+import { SIGN_IN_ROUTES } from "./routes/sign-in-routes.ts";
 import { TASK_ROUTES } from "./routes/task-routes.ts";
 import { CURVE_ROUTES, USAGE_ROUTES } from "./routes/usage-routes.ts";
 import { WINDOW_ROUTES } from "./routes/window-routes.ts";
@@ -36,6 +37,7 @@ export const API_ROUTES = [
   ...USAGE_ROUTES,
   ...CACHE_ROUTES,
   ...PEOPLE_ROUTES,
+  ...SIGN_IN_ROUTES,
   ...ERASURE_ROUTES,
   ...JOB_ROUTES,
   ...INDEX_ROUTES,

@@ -1,7 +1,19 @@
 /** Commands by the wish of a person; the help lists them in this order. */
 export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
-  Start: ["import", "serve", "mcp", "connect", "disconnect", "service", "status", "top"],
-  "Find and read": ["sessions", "show", "recall", "index", "export", "continue"],
+  Start: [
+    "import",
+    "dashboard",
+    "serve",
+    "mcp",
+    "hook",
+    "statusline",
+    "connect",
+    "disconnect",
+    "service",
+    "status",
+    "top",
+  ],
+  "Find and read": ["sessions", "show", "recall", "decisions", "index", "export", "continue"],
   "Remember and forget": ["remember", "memories", "forget"],
   "Context and cost": ["context", "usage", "cache", "compact", "revert", "pin", "unpin", "replay"],
   "Run programs": ["task", "worker"],
@@ -19,6 +31,13 @@ export const COMMAND_GROUPS: Readonly<Record<string, readonly string[]>> = {
     "completion",
     "trust",
   ],
+};
+
+/** Advice for commands that people expect and that do not exist. */
+export const ADVICE: Readonly<Record<string, string>> = {
+  update: 'longhaul is updated the way it was installed: "npm update longhaul", or "git pull" in a clone',
+  upgrade: 'longhaul is updated the way it was installed: "npm update longhaul", or "git pull" in a clone',
+  demo: '"longhaul dashboard" shows a sample conversation while the store is empty, "npm run demo" runs one in a clone',
 };
 
 /** Words that people type for a command. */
@@ -44,7 +63,12 @@ export const SYNONYMS: Readonly<Record<string, string>> = {
   cat: "show",
   view: "show",
   read: "show",
-  open: "show",
+  open: "dashboard",
+  ui: "dashboard",
+  web: "dashboard",
+  browser: "dashboard",
+  demo: "dashboard",
+  init: "connect",
   log: "show",
   add: "import",
   load: "import",

@@ -48,7 +48,6 @@ PROVIDER_FAILED | A model could not be reached, answered with an error, or ended
 PROVIDER_REFUSED | The model or its content filter refused this prompt. A \`ProviderError\`, with \`usage\` if the call was billed. | Ask another model, or change the prompt. | \`provider\`, \`isRetryable\`, \`reason\`, \`status\`
 PROVIDER_TIMEOUT | A model sent nothing, stopped sending, or did not finish in time. A \`ProviderError\`. | Repeat the call, or raise the timeout that the message names. | \`provider\`, \`isRetryable\`, \`phase\`, \`timeoutMs\`
 PROVIDER_UNCONFIGURED | A package, key or address is missing, or the address is not a URL. | Follow the message. | \`provider\`, \`variable\`, \`package\`
-READER_DAMAGED | The weights or the kernel of the reader for careful recalls are missing, truncated or altered. | Install the package again, or recall without depth "careful". | \`file\`, \`reason\`
 SCHEMA_TOO_NEW | A newer longhaul wrote this store. | Update longhaul. | \`path\`, \`found\`, \`known\`
 SERVICE_FAILED | \`longhaul service\` cannot manage a service on this system, or the service manager reported an error. A failed install is undone. | The message holds the output of the service manager and the remedy. | \`command\`, \`platform\`
 SESSION_HAS_CHILDREN | The session to delete still has children or forks. | Delete them first, or pass \`{ recursive: true }\`. | \`session\`

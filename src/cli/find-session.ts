@@ -78,6 +78,13 @@ export async function* listSessions(
   } while (before !== undefined);
 }
 
+/** All sessions of a store, newest first. */
+export async function collectSessions(kernel: Kernel): Promise<readonly SessionRecord[]> {
+  const records: SessionRecord[] = [];
+  for await (const record of listSessions(kernel)) records.push(record);
+  return records;
+}
+
 /** Yields the ids of the same sessions. */
 export async function* listSessionIds(
   kernel: Kernel,

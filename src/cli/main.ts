@@ -20,9 +20,10 @@ if (major < 22 || (major === 22 && minor < 13)) {
 /** The built program keeps compiled code next to itself; where that folder cannot be written, it compiles each time. */
 async function run(): Promise<void> {
   if (!import.meta.url.endsWith(".js")) return (await import("./process-context.ts")).start();
+  const [name, ...args] = process.argv.slice(2);
+  if (name === "hook" || name === "statusline") await (await import("./hook-relay.ts")).relayHook(name, args);
   const { enableCompileCache } = await import("node:module");
   enableCompileCache(`${import.meta.dirname}/../.compile-cache`);
-  const [name, ...args] = process.argv.slice(2);
   const greeted =
     name === "mcp"
       ? (await import("./mcp-greeter.ts")).greetClient(

@@ -3,9 +3,9 @@ import { isLonghaulError } from "../index.ts";
 import { type CliCommand, type CommandGroup, isCommandGroup } from "./cli-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { describeFailure } from "./cli-failure.ts";
-import { SYNONYMS } from "./command-words.ts";
+import { ADVICE, SYNONYMS } from "./command-words.ts";
 import { EXIT } from "./exit-code.ts";
-import { isFirstRun } from "./first-run/first-run.ts";
+import { canAsk, isFirstRun } from "./first-run/first-run.ts";
 import { formatCommandHelp, formatGroupHelp, formatProgramHelp } from "./help.ts";
 import { nearestWords } from "./nearest-words.ts";
 import { parseArguments, splitCommand } from "./parse-arguments.ts";
@@ -25,6 +25,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | Comman
   pin: async () => (await import("./commands/pin-command.ts")).pinCommand,
   unpin: async () => (await import("./commands/pin-command.ts")).unpinCommand,
   recall: async () => (await import("./commands/recall-command.ts")).recallCommand,
+  decisions: async () => (await import("./commands/decisions-command.ts")).decisionsCommand,
   index: async () => (await import("./commands/index-command.ts")).indexCommand,
   remember: async () => (await import("./commands/memories-command.ts")).rememberCommand,
   memories: async () => (await import("./commands/memories-command.ts")).memoriesCommand,
@@ -42,10 +43,13 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | Comman
   check: async () => (await import("./commands/check-command.ts")).checkCommand,
   migrate: async () => (await import("./commands/migrate-command.ts")).migrateCommand,
   repair: async () => (await import("./commands/check-command.ts")).repairCommand,
+  dashboard: async () => (await import("./commands/dashboard-command.ts")).dashboardCommand,
   serve: async () => (await import("./commands/serve-command.ts")).serveCommand,
   token: async () => (await import("./commands/token-commands.ts")).tokenCommands,
   audit: async () => (await import("./commands/audit-command.ts")).auditCommand,
   mcp: async () => (await import("./commands/mcp-command.ts")).mcpCommand,
+  hook: async () => (await import("./commands/hook-command.ts")).hookCommand,
+  statusline: async () => (await import("./commands/hook-command.ts")).statuslineCommand,
   connect: async () => (await import("./commands/connect-command.ts")).connectCommand,
   disconnect: async () => (await import("./commands/connect-command.ts")).disconnectCommand,
   service: async () => (await import("./commands/service-commands.ts")).serviceCommands,
@@ -90,14 +94,14 @@ async function runCommand(
     return EXIT.fine;
   };
   const { name, rest } = splitCommand(args);
-  if (name === undefined || name === "help") {
+  if (name === undefined || name === "help" || (name === "init" && canAsk(context))) {
     const { operands, options } = parseArguments(PROGRAM, rest);
     if (options.version) return say(`${readVersion()}\n`);
-    if (name === undefined && !options.help && isFirstRun(context, options))
+    if (name === "init" || (name === undefined && !options.help && isFirstRun(context, options)))
       return (await import("./first-run/run-tour.ts")).runTour(context, options);
     return say(await formatHelp(operands));
   }
-  const one = await loadCommand(name);
+  const one = await loadCommand(name === "open" && !isOperand(rest[0]) ? "dashboard" : name);
   called.topic = one.name;
   if (!isCommandGroup(one)) return start(one, rest);
   const inner = splitCommand(rest);
@@ -113,6 +117,10 @@ async function runCommand(
     const given = parseArguments(command, rest);
     return given.options.help ? say(formatCommandHelp(command)) : command.run(context, given);
   }
+}
+
+function isOperand(argument: string | undefined): boolean {
+  return argument !== undefined && !argument.startsWith("-");
 }
 
 /** Returns the arguments before `--`, which precedes the program to run. */
@@ -143,6 +151,8 @@ async function loadMember({ name, commands, hidden = [] }: CommandGroup, word: s
 }
 
 function createNoCommandError(word: string, known: readonly string[], prefix = ""): UsageError {
+  const advice = prefix === "" && Object.hasOwn(ADVICE, word) ? ADVICE[word] : undefined;
+  if (advice !== undefined) return new UsageError(`there is no command ${JSON.stringify(word)}; ${advice}`);
   const meant = prefix === "" && Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined;
   const isKnown = meant?.startsWith("--") || known.includes(meant?.split(" ")[0] ?? "");
   const nearest = isKnown ? meant : nearestWords(word, known)[0];

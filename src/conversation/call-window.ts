@@ -26,6 +26,8 @@ export interface CallUsage {
   readonly overheadMs?: number | undefined;
   /** Replaces the metadata of the report before it is stored. */
   readonly describe?: ReportOptions["describe"];
+  /** The provider's own explanation of a cache miss. */
+  readonly diagnosis?: { readonly [field: string]: unknown } | undefined;
 }
 
 /** The window of one call of a stateless caller: fitted, healed after a refusal, and given the usage of the reply. */
@@ -104,6 +106,7 @@ export class CallWindow<Given extends CallerMessage> {
     addedTokens,
     overheadMs,
     describe,
+    diagnosis,
   }: Omit<CallUsage, "usage">): ReportOptions {
     return {
       model,
@@ -113,6 +116,7 @@ export class CallWindow<Given extends CallerMessage> {
       ...(request !== undefined && { request }),
       ...(addedTokens !== undefined && { addedTokens }),
       ...(overheadMs !== undefined && { overheadMs }),
+      ...(diagnosis && { diagnosis }),
     };
   }
 

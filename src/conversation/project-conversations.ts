@@ -17,7 +17,7 @@ export interface ConversationScope {
 }
 
 /** A conversation, and the folder that it worked in, if known. */
-export interface ProjectConversation {
+interface ProjectConversation {
   readonly id: SessionId;
   readonly project: string | undefined;
 }
@@ -85,6 +85,53 @@ export function selectProject(
     ({ project }) => projects.length === 0 || project === undefined || isWanted(project),
   );
   return { sessions: inside.map(({ id }) => id), others: conversations.length - inside.length };
+}
+
+/** Time after which all sessions are read again, because sessions may have been deleted or changed. */
+const MAX_AGE_MS = 60_000;
+const MAX_CONVERSATIONS = 10_000;
+
+/** The conversations of one caller. Between full readings, only sessions newer than the known ones are read. */
+export class ConversationIndex {
+  readonly #kernel: Pick<Kernel, "sessions">;
+  readonly #prefixes: readonly string[] | undefined;
+  #known: readonly ProjectConversation[] = [];
+  #newest: SessionId | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+
+  constructor(kernel: Pick<Kernel, "sessions">, prefixes: readonly string[] | undefined) {
+    this.#kernel = kernel;
+    this.#prefixes = prefixes;
+  }
+
+  /** The conversations, newest first. */
+  async list(): Promise<readonly ProjectConversation[]> {
+    const now = performance.now();
+    const until = now - this.#readAt > MAX_AGE_MS ? undefined : this.#newest;
+    const { conversations, newest, isCutShort } = await readConversations(this.#kernel, {
+      prefixes: this.#prefixes,
+      until,
+    });
+    if (!isCutShort) {
+      this.#known = conversations;
+      this.#readAt = now;
+    } else if (conversations.length > 0)
+      this.#known = [...conversations, ...this.#known].slice(0, MAX_CONVERSATIONS);
+    this.#newest = newest;
+    return this.#known;
+  }
+
+  /** The sessions of some projects, and the number of conversations elsewhere. */
+  async within(
+    projects: readonly string[],
+  ): Promise<{ readonly sessions: readonly SessionId[]; readonly others: number }> {
+    return selectProject(await this.list(), projects);
+  }
+}
+
+/** True if a session is the one that a caller named, by its own id or by the id of its client. */
+export function isNamedSession(session: SessionId, name: string): boolean {
+  return session === name || session.endsWith(`/${name}`) || session.endsWith(`:${name}`);
 }
 
 /** Folders whose indexed files belong to the projects; files belong to the local user only. */

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { AgentConnections } from "../api/index.ts";
+import type { AgentConnections, OidcSettings } from "../api/index.ts";
 import { HistoryImport, ReplayRunner } from "../api/jobs/index.ts";
 import { BoundedMap } from "../base/bounded-map.ts";
 import { readVersion } from "../base/package-files.ts";
@@ -14,11 +14,13 @@ import { KnownCompactions } from "./call/compacted-request.ts";
 import { ModelLimits } from "./call/model-limits.ts";
 import type { GatewayConfig } from "./config/config.ts";
 import { nameBounds } from "./config/kernel-settings.ts";
+import { toOpenableUrl } from "./config/loopback.ts";
 import type { ReloadResult } from "./config/watch-config.ts";
 import { buildServerOptions, guardServer } from "./door/guard-server.ts";
 import { matchToken, PersonLimits } from "./door/principal.ts";
 import { addMessageKey } from "./identity/canonical-key.ts";
 import { FormerPeople, findErasedPerson } from "./identity/person-ids.ts";
+import { OldPlaces } from "./lookup/old-places.ts";
 import { Threads } from "./lookup/threads.ts";
 import { LoopStates, toWallClock } from "./loops/loop-states.ts";
 import { SharedStates } from "./loops/shared-states.ts";
@@ -30,12 +32,12 @@ import { Observer } from "./observe/observer.ts";
 import { openSpans } from "./observe/spans.ts";
 import { LazyApi } from "./pages/lazy-api.ts";
 import { toApiError } from "./reception/answer-api.ts";
-import type { McpMount } from "./reception/answer-mcp.ts";
+import type { HookMount, McpMount } from "./reception/answer-mcp.ts";
 import { buildGatewayFacts } from "./reception/answer-page.ts";
 import { Reception } from "./reception/reception.ts";
 import { Redactor } from "./redact/redactor.ts";
-import { RecentBodies } from "./request/recent-bodies.ts";
 import { ReferencedItems } from "./request/referenced-items.ts";
+import { SeenBodies } from "./request/seen-bodies.ts";
 import { ResponseIds, StoredItems } from "./thread/response-ids.ts";
 import { closeAgents, createAgents, PackedBodies } from "./upstream/send-upstream.ts";
 
@@ -51,8 +53,12 @@ export interface GatewayOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Serves /mcp for admitted requests; without it, there is no such path. The gateway closes it. */
   readonly mcp?: McpMount;
+  /** Answers agents' hooks at /hooks/<client>, like `mcp`. */
+  readonly hooks?: HookMount;
   /** Connects agents of this computer for the API; gets the address when the gateway listens. */
   readonly agents?: (address: () => string) => AgentConnections;
+  /** File that keeps estimates of savings between starts. */
+  readonly estimatesFile?: string;
   /** The computer whose histories the API imports; default: this one. */
   readonly system?: System;
 }
@@ -76,7 +82,9 @@ const BODIES_SHARE = 0.25;
 
 /** Opens the gateway and starts listening. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const { kernel, config, env = process.env, logForm = "json" } = options;
+  const { kernel, env = process.env, logForm = "json" } = options;
+  const team = new TeamState(kernel.team);
+  const config = redactForTeams(options.config, team);
   const version = readVersion();
   const startedAt = Date.now();
   const log = createGatewayLog({
@@ -86,7 +94,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     ...(options.log && { stream: { write: options.log } }),
   });
   const redactor = new Redactor({
-    isOn: () => config().redact,
+    isOn: () => config().redact === true,
     onFound: (kind) => metrics.redacted.add({ kind }),
   });
   const stored = (message: MessageInput, key: string) => addMessageKey(redactor.redact(message), key);
@@ -99,7 +107,12 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const rooms = new ModelLimits(kernel, () => config().models, shared);
   const names = () => nameBounds(config().limits);
-  const threads = new Threads({ kernel, stored, prepareStored, controlShare: () => config().control }, () => {
+  const oldPlaces = new OldPlaces(kernel, ({ filled, isDone }) => {
+    const summary = `${isDone ? "all" : "so far"} ${filled} conversations of an earlier version can be found by a look-up`;
+    log.info("places", { summary });
+  });
+  const deps = { kernel, oldPlaces, stored, prepareStored, controlShare: () => config().control };
+  const threads = new Threads(deps, () => {
     const { maxThreads, maxThreadBytes } = config().limits;
     const { leftThreads } = names();
     const share = (1 - BODIES_SHARE) * kernel.maintenance.cacheShare;
@@ -150,6 +163,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     gateway: () => buildGatewayFacts(config(), status(), env),
     imports,
+    oidc: () => readOidcSettings(config(), url, env),
+    estimatesFile: options.estimatesFile,
     replayRunner: new ReplayRunner(kernel),
     findErasedPerson: (name) => findErasedPerson(kernel, name),
     agents: options.agents?.(() => url),
@@ -165,7 +180,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     onError,
   });
-  const bodies = new RecentBodies(
+  const bodies = new SeenBodies(
     () => config().limits.maxThreadBytes * BODIES_SHARE * threads.share * kernel.maintenance.cacheShare,
   );
   const isOwnToken = (secret: string) =>
@@ -197,7 +212,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const gate = kernel.team.openGate(onError);
   const spending = {
     gate,
-    state: new TeamState(kernel.team),
+    state: team,
     warned: new BoundedMap<string, true>({ max: MAX_WARNED }),
     withoutUsage: new BoundedMap<string, true>({ max: MAX_WARNED }),
     onError,
@@ -208,7 +223,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     services: {
       kernel,
       spending,
-      onBudgetWarning: (text) => log.info("budget", { message: text, summary: text }),
+      onBudgetWarning: (text) => {
+        log.info("budget", { message: text, summary: text });
+        metrics.budgetWarnings.add({});
+        void sendAlert(config().alerts.webhook, text).catch((error: unknown) =>
+          log.error("alert", { message: `The webhook did not take an alert: ${String(error)}` }),
+        );
+      },
       config,
       env,
       threads,
@@ -240,6 +261,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     observer,
     sharedStates: shared,
     mcp: options.mcp,
+    hooks: options.hooks,
     onError,
   });
   const server = createServer(buildServerOptions(config()));
@@ -247,6 +269,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   // A gateway of a team is closed from its first request on, also if the store fails at that moment.
   if (await kernel.team.isInUse().catch(() => false)) spending.state.markInUse();
   url = await listen(server, config());
+  oldPlaces.start(onError);
 
   // The first numbers, before the monitor's interval has passed.
   void kernel.monitor.check().catch(() => undefined);
@@ -259,6 +282,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     // Open streams of clients would otherwise last until the time limit.
     await api.endStreams();
     await options.mcp?.close();
+    await options.hooks?.close();
     await reception.drain(config().limits.drainMs);
     server.closeAllConnections();
     await ended;
@@ -267,6 +291,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await imports.close();
     gate.close();
     caches.close();
+    await oldPlaces.close();
     await threads.close();
     closeAgents(agents);
     await redactor.close();
@@ -281,6 +306,50 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const reloaded = (result: ReloadResult) => logReload(log, result);
   return { url, status, reloaded, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
+}
+
+/** The provider at which people sign in, with the address that it sends them back to. */
+function readOidcSettings(
+  { oidc, publicUrl, tokens }: GatewayConfig,
+  url: string,
+  env: NodeJS.ProcessEnv,
+): OidcSettings | undefined {
+  if (!oidc) return undefined;
+  const { clientSecretEnv, sessionHours, ...settings } = oidc;
+  return {
+    ...settings,
+    clientSecret: clientSecretEnv === undefined ? undefined : env[clientSecretEnv],
+    sessionMs: sessionHours * 3_600_000,
+    reserved: tokens.map(({ name }) => name),
+    publicUrl: publicUrl ?? toOpenableUrl(url),
+  };
+}
+
+/** The settings, with redaction for a store with people if nobody has decided about it. */
+function redactForTeams(read: () => GatewayConfig, team: TeamState): () => GatewayConfig {
+  let known: { readonly given: GatewayConfig; readonly shared: GatewayConfig } | undefined;
+  return () => {
+    const given = read();
+    if (given.redact !== undefined || !team.isKnownInUse) return given;
+    if (known?.given !== given) known = { given, shared: { ...given, redact: true } };
+    return known.shared;
+  };
+}
+
+const ALERT_MS = 10_000;
+
+/** Tells another program of a budget that is nearly used up; the text names the person and the amounts. */
+async function sendAlert(webhook: string | undefined, text: string): Promise<void> {
+  if (webhook === undefined) return;
+  const reply = await fetch(webhook, {
+    method: "POST",
+    redirect: "error",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ type: "budget", at: new Date().toISOString(), text }),
+    signal: AbortSignal.timeout(ALERT_MS),
+  });
+  await reply.body?.cancel();
+  if (!reply.ok) throw new Error(`status ${reply.status}`);
 }
 
 async function listen(server: Server, { host, port }: GatewayConfig): Promise<string> {

@@ -23,6 +23,8 @@ export interface ReadyBody<Body extends EntryBody = EntryBody> {
   readonly holds?: readonly string[];
   /** Time of the event; now by default. */
   readonly at?: number;
+  /** Keys by which the entry is found across sessions. */
+  readonly places?: readonly string[] | undefined;
 }
 
 /** The message if no part of it has to become a blob, else undefined. */
@@ -36,7 +38,8 @@ export function preparePlain(input: MessageInput, spillBytes: number): ReadyBody
     if (!plain) return undefined;
     parts.push(plain);
   }
-  return { body: { kind: "message", message: withParts(input, parts) } };
+  const body = { kind: "message", message: withParts(input, parts) } as const;
+  return input.places ? { body, places: input.places } : { body };
 }
 
 function toPlainResult(part: ToolResultInput, safeLength: number): ToolResultPart | undefined {
@@ -132,7 +135,7 @@ export async function absorbMessage(
     parts.push({ ...part, output });
   }
   const body = { kind: "message", message: withParts(input, parts) } as const;
-  return { body, blobs: [...referred] };
+  return { body, blobs: [...referred], places: input.places };
 }
 
 function withParts({ role, model, meta }: MessageInput, parts: readonly Part[]): Message {

@@ -146,11 +146,13 @@ export class Log {
     let sizeBytes = 0;
     const entries: NewEntry[] = [];
     const holds: string[] = [];
-    for (const { body, blobs, holds: held, at: own } of items) {
+    for (const { body, blobs, places, holds: held, at: own } of items) {
       const payload = this.encode(body);
       sizeBytes += payload.byteLength;
       const entry = { kind: body.kind, at: own ?? at, payload };
-      entries.push(blobs ? { ...entry, blobs } : entry);
+      entries.push(
+        blobs || places ? { ...entry, ...(blobs && { blobs }), ...(places && { places }) } : entry,
+      );
       if (held) for (const one of held) holds.push(one);
     }
     if (extras === NO_EXTRAS && holds.length === 0) return { request: { session, entries }, sizeBytes };

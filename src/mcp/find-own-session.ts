@@ -1,5 +1,5 @@
+import { isNamedSession } from "../conversation/project-conversations.ts";
 import type { Kernel, Session } from "../index.ts";
-import { isNamedSession } from "./running-conversation.ts";
 import type { McpCall } from "./tool-definition.ts";
 
 /**

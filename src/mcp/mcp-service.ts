@@ -1,11 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { BoundedMap } from "../base/bounded-map.ts";
 import { openAgentMemory } from "../conversation/open-agent-memory.ts";
-import {
-  type ProjectConversation,
-  readConversations,
-  selectProject,
-} from "../conversation/project-conversations.ts";
+import { ConversationIndex } from "../conversation/project-conversations.ts";
+import { WorkHistory } from "../conversation/work-history.ts";
 import type { Kernel, SessionId } from "../index.ts";
 import type { AgentMemory } from "../memory-entry.ts";
 
@@ -35,10 +32,13 @@ export class McpService {
   readonly onError: (error: unknown) => void;
   /** Valid in every process on the same store, because the next call may reach another gateway. */
   readonly confirmations = new Confirmations(() => this.kernel.maintenance.readKey("confirmations"));
+  /** Answers questions about earlier work. */
+  readonly work: WorkHistory;
   readonly #callers = new BoundedMap<string, CallerState>({ max: MAX_CALLERS });
 
   constructor({ kernel, tools = "default", onError = () => {} }: McpOptions) {
     this.kernel = kernel;
+    this.work = new WorkHistory(kernel);
     this.tools = tools;
     this.onError = onError;
   }
@@ -96,48 +96,6 @@ class Confirmations {
       .update(`${period}\0${action}`)
       .digest("hex")
       .slice(0, DIGITS);
-  }
-}
-
-/** Time after which all sessions are read again, because sessions may have been deleted or changed. */
-const MAX_AGE_MS = 60_000;
-const MAX_CONVERSATIONS = 10_000;
-
-/** The conversations of one caller. Between full readings, only sessions newer than the known ones are read. */
-class ConversationIndex {
-  readonly #kernel: Pick<Kernel, "sessions">;
-  readonly #prefixes: readonly string[] | undefined;
-  #known: readonly ProjectConversation[] = [];
-  #newest: SessionId | undefined;
-  #readAt = Number.NEGATIVE_INFINITY;
-
-  constructor(kernel: Pick<Kernel, "sessions">, prefixes: readonly string[] | undefined) {
-    this.#kernel = kernel;
-    this.#prefixes = prefixes;
-  }
-
-  /** The conversations, newest first. */
-  async list(): Promise<readonly ProjectConversation[]> {
-    const now = performance.now();
-    const until = now - this.#readAt > MAX_AGE_MS ? undefined : this.#newest;
-    const { conversations, newest, isCutShort } = await readConversations(this.#kernel, {
-      prefixes: this.#prefixes,
-      until,
-    });
-    if (!isCutShort) {
-      this.#known = conversations;
-      this.#readAt = now;
-    } else if (conversations.length > 0)
-      this.#known = [...conversations, ...this.#known].slice(0, MAX_CONVERSATIONS);
-    this.#newest = newest;
-    return this.#known;
-  }
-
-  /** The sessions of some projects, and the number of conversations elsewhere. */
-  async within(
-    projects: readonly string[],
-  ): Promise<{ readonly sessions: readonly SessionId[]; readonly others: number }> {
-    return selectProject(await this.list(), projects);
   }
 }
 

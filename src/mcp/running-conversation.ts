@@ -23,11 +23,6 @@ export async function findRunningConversation(
   return undefined;
 }
 
-/** True if a session is the one that a caller named, by its own id or by the id of its client. */
-export function isNamedSession(session: SessionId, name: string): boolean {
-  return session === name || session.endsWith(`/${name}`) || session.endsWith(`:${name}`);
-}
-
 function hasRecallCall(entry: Entry, query: string): boolean {
   if (entry.kind !== "message" || entry.message.role !== "assistant") return false;
   return entry.message.parts.some((part) => {

@@ -1,3 +1,4 @@
+import type { EntryId, SessionId } from "../model/entry.ts";
 import type { SessionOrigin } from "../model/session-origin.ts";
 import type { Commit } from "../touch/commit.ts";
 import type { Likelihood } from "./hits/likelihood.ts";
@@ -36,4 +37,35 @@ export interface WorkStretch {
   readonly readFiles: readonly string[];
   /** The commit with which the work ended, perhaps after further requests. */
   readonly commit?: Commit & { readonly seq: number };
+}
+
+/** One step of a fix: an edit of a file, or a command. */
+export interface FixStep {
+  readonly entry: EntryId;
+  readonly seq: number;
+  /** The file that was edited. */
+  readonly path?: string;
+  /** The command that was run. */
+  readonly command?: string;
+}
+
+/** An error, and the work after which its program ran without it. Texts are untrusted data, never instructions. */
+export interface Fix {
+  /** The line as the program printed it. */
+  readonly error: string;
+  /** The first words of the command that printed it, such as "npm test". */
+  readonly program: string;
+  readonly session: SessionId;
+  /** The output with the error, and that of the first run of the same program without it. */
+  readonly seen: EntryId;
+  readonly confirmed: EntryId;
+  /** The time of the last step. */
+  readonly at: number;
+  /** The edits, or without any the commands, last first: the last one made the difference. */
+  readonly steps: readonly FixStep[];
+  readonly files: readonly string[];
+  /** The commit in which the work ended. */
+  readonly commit?: Commit & { readonly seq: number };
+  /** Those of the files that the session edited again after the fix; empty if none. */
+  readonly changedSince: readonly string[];
 }

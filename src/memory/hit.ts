@@ -1,6 +1,6 @@
 import type { EntryId, SessionId } from "../model/entry.ts";
 import type { ChunkAuthor } from "../store/memory-store.ts";
-import type { HitDetails } from "./hit-details.ts";
+import type { Fix, HitDetails } from "./hit-details.ts";
 import type { RecalledMemory } from "./memories/recallable-memories.ts";
 
 /** The common fields of hits: the text, verbatim, and its score. The text is untrusted data, never an instruction. */
@@ -24,6 +24,13 @@ export interface HitCopy {
   readonly at: number;
 }
 
+/** Another decision, as far as it is named by one. */
+export interface RelatedDecision {
+  readonly text: string;
+  readonly entry: EntryId;
+  readonly at: number;
+}
+
 /** A stretch of an entry. */
 export interface SessionHit extends HitBase {
   readonly kind: "session";
@@ -41,6 +48,8 @@ export interface SessionHit extends HitBase {
   readonly memory?: RecalledMemory;
   /** Other places with the same text, best first, which are no hits of their own. */
   readonly copies?: readonly HitCopy[];
+  /** The decision among the other hits that this one overrules. */
+  readonly replaces?: RelatedDecision;
 }
 
 /** A stretch of a file. */
@@ -66,8 +75,8 @@ export interface Recall {
   readonly isSure: boolean;
   /** Why vectors were not used, if they were not. */
   readonly withoutVectors?: string;
-  /** Why a careful recall did not read its candidates, if it did not. */
-  readonly withoutReading?: string;
+  /** The newest fix of the error that the question quotes; its steps are the first hits. */
+  readonly fix?: Fix;
   /** Minimum number of entries that were not searched because they are not indexed yet. */
   readonly unindexed?: number;
   /** True if nothing is stored yet, so that no question has an answer; absent otherwise. */

@@ -14,6 +14,7 @@ import { parseTimeWindows } from "./rank/time-window.ts";
 import type { RankContext, TermVectors } from "./rank/turn-candidate.ts";
 import { listWholeTerms } from "./rare-words.ts";
 import { RecentTouches } from "./recent-touches.ts";
+import type { SourceFilter } from "./scored-chunk.ts";
 import { SourceNumbers } from "./source-numbers.ts";
 import { listSearchTerms } from "./text/search-terms.ts";
 
@@ -75,7 +76,7 @@ export class IndexSearch {
     const asked = question.slice(0, MAX_QUESTION_CHARACTERS);
     const { log, texts, vectors, termVectors } = this.#deps;
     const { store } = log;
-    const filter = await resolveScope({ store, ...this.#numbers }, options.scope);
+    const filter = await this.resolveScope(options.scope);
     const state = await this.#text.refresh();
     await texts.refresh(state.stamp);
     const speakers = await store.memory.speakers(MAX_SPEAKERS);
@@ -113,6 +114,11 @@ export class IndexSearch {
       context,
       reason,
     };
+  }
+
+  /** Resolves a scope to its sources; undefined for all. */
+  async resolveScope(scope: MemoryScope | undefined): Promise<SourceFilter> {
+    return resolveScope({ store: this.#deps.log.store, ...this.#numbers }, scope);
   }
 
   /** Approximate bytes of cached index data. */

@@ -6,10 +6,8 @@ import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { RelatedContent } from "../model/related-content.ts";
 import { Census, type Closable, Scope } from "../model/scope.ts";
 import type { StoredChunk } from "../store/memory-store.ts";
-import type { CandidateReader } from "./careful/candidate-reader.ts";
-import { runSecondStage, type SecondStageDeps } from "./careful/second-stage.ts";
 import type { CatchUpOptions } from "./catch-up-options.ts";
-import { estimateCertainty } from "./certainty.ts";
+import { estimateRecallCertainty } from "./certainty.ts";
 import { DepartedEntries } from "./departed-entries.ts";
 import type { Embedder } from "./embed/embedder.ts";
 import { type ExpandOptions, readAroundEntry } from "./expand-hit.ts";
@@ -18,27 +16,31 @@ import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/i
 import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
 import { findRelated, type RelatedOptions } from "./find-related.ts";
 import type { Recall } from "./hit.ts";
+import type { Fix } from "./hit-details.ts";
 import { collectHits } from "./hits/collect-hits.ts";
-import { createHitReader } from "./hits/create-hit-reader.ts";
+import { createEntryTest, createHitReader } from "./hits/create-hit-reader.ts";
 import { describeHits } from "./hits/describe-hits.ts";
+import { findFixes, putFixesFirst } from "./hits/find-fixes.ts";
 import { ChunkTexts } from "./index/chunk-texts.ts";
 import { ChunkVectors } from "./index/chunk-vectors.ts";
 import { LogFollower } from "./index/log-follower.ts";
 import { IndexSearch } from "./index-search.ts";
+import {
+  type Decision,
+  type DecisionOptions,
+  listDecisions,
+  putNewestDecisionsFirst,
+} from "./list-decisions.ts";
 import { checkMemoryFilter } from "./memories/memory-trust.ts";
 import { RecallableMemories } from "./memories/recallable-memories.ts";
 import { findMemoryAgent } from "./memories/remembered-fact.ts";
 import type { IndexSource, MemoryState, SourceQuery, UnindexedPage, UnindexedQuery } from "./memory-state.ts";
 import { readIndexSources, readMemoryState, readUnindexedSessions } from "./memory-state.ts";
+import { asksForOldState } from "./rank/newest-versions.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
-import {
-  checkDetailedHits,
-  checkRecallDepth,
-  checkRecallOptions,
-  type RecallOptions,
-} from "./recall-options.ts";
+import { checkDetailedHits, checkRecallOptions, type RecallOptions } from "./recall-options.ts";
 
 /** Dependencies and settings of memory. */
 export interface MemoryDeps {
@@ -49,8 +51,6 @@ export interface MemoryDeps {
   readonly termVectors?: () => TermVectors | null;
   /** The cache of these vectors. */
   readonly termVectorCache?: DroppableCache;
-  /** Reads candidates for recalls of depth "careful"; without it, they stay in the order of the first stage. */
-  readonly reader?: CandidateReader;
   /** Maximum bytes of vectors held in memory, default 256 MB; others are read for each recall. */
   readonly maxVectorBytes?: number;
   /** Called when something is degraded, such as an embedder that does not respond. */
@@ -59,9 +59,17 @@ export interface MemoryDeps {
   readonly census?: Census;
 }
 
+/** Options of `findFix`. */
+type FixOptions = Pick<RecallOptions, "scope" | "waitMs" | "signal">;
+
 const WAIT_MS = 10_000;
 /** Recall is sure from this probability on; see docs/internals/search.md for its cost. */
 const MIN_CERTAINTY = 0.4;
+/** The line of an error in the log, and work after which it was gone, need no estimate. */
+const FIX_CERTAINTY = 0.9;
+const MAX_DECISIONS = 10_000;
+const DEPTH_WARNING =
+  'Recall has no depth "careful" any more: it was no better than the only depth there is now. Leave the option out.';
 const INDEX_FIELDS = { maxFileBytes: "number?", signal: "signal?", onProgress: "function?" } as const;
 
 /** Recall over all sessions and indexed files. */
@@ -71,13 +79,13 @@ export class Memory implements Closable {
   readonly #texts: ChunkTexts;
   readonly #vectors: ChunkVectors;
   readonly #search: IndexSearch;
-  readonly #secondStage: SecondStageDeps;
   readonly #departed: DepartedEntries;
+  #hasToldDepth = false;
   /** Owns the watchers. */
   readonly #scope: Scope;
 
   constructor(parts: MemoryDeps) {
-    const { log, embedder, termVectors, reader, maxVectorBytes, onWarning, census = new Census() } = parts;
+    const { log, embedder, termVectors, maxVectorBytes, onWarning, census = new Census() } = parts;
     this.#deps = parts;
     this.#scope = new Scope("memory", census);
     const store = log.store.memory;
@@ -101,7 +109,6 @@ export class Memory implements Closable {
     this.#scope.own({ close: forgetCache });
     if (parts.termVectorCache)
       this.#scope.own({ close: log.caches.add("word vectors", parts.termVectorCache) });
-    this.#secondStage = { reader, store, texts, onWarning };
   }
 
   /**
@@ -126,11 +133,10 @@ export class Memory implements Closable {
     const k = checkWholeNumber("k", options.k ?? 10, 1, 1_000);
     if (typeof question !== "string") throw createArgumentError("question", question, "a text");
     const waitMs = checkWholeNumber("waitMs", options.waitMs ?? WAIT_MS, 0);
-    const depth = checkRecallDepth(options.depth);
     const detailed = checkDetailedHits(options.details);
     const unindexed = await this.#follower.catchUpWithin(waitMs, options.signal);
     const searched = await this.#search.search(question, options);
-    const { found, ranked: byScore, terms, wholeTerms, context, reason } = searched;
+    const { found, ranked: byScore, wholeTerms, context, reason } = searched;
     const placeOf = ({ source, turn }: StoredChunk) => `${source} ${turn}`;
     const placesOf = (numbers: readonly number[]) =>
       new Set(numbers.flatMap((number) => found.chunks.get(number) ?? []).map(placeOf));
@@ -138,29 +144,64 @@ export class Memory implements Closable {
       isOnlyWord: wholeTerms.length === 1,
       k,
     });
-    const { ranked, withoutReading } =
-      depth === "careful"
-        ? await runSecondStage(this.#secondStage, searched, lifted, options.signal)
-        : { ranked: lifted };
-    const { log } = this.#deps;
+    const { log, onWarning } = this.#deps;
+    if (options.depth === "careful" && !this.#hasToldDepth) onWarning?.(DEPTH_WARNING);
+    this.#hasToldDepth ||= options.depth === "careful";
+    const isShown = await createEntryTest(log.store, found, options, isLeftOut);
+    const fixes = await findFixes({ log, texts: this.#texts, isShown }, question, found);
+    const ranked = await putFixesFirst(log.store.memory, fixes, lifted);
     const readers = { store: log.store, texts: this.#texts, memories, isLeftOut };
-    const { hits, chunks } = await collectHits(ranked, {
+    const { hits: collected, chunks } = await collectHits(ranked, {
       readHit: await createHitReader(readers, found, options),
       texts: this.#texts,
       k,
       threshold: options.threshold ?? 0,
     });
+    const hits = putNewestDecisionsFirst(collected, asksForOldState(question));
     const similarity = hits[0]?.similarity ?? null;
-    const certainty = estimateCertainty(searched.question, terms, chunks, similarity, context);
+    const estimated = estimateRecallCertainty(searched, chunks, similarity);
+    const certainty = fixes.length > 0 ? Math.max(FIX_CERTAINTY, estimated) : estimated;
     return {
       hits: await describeHits(log, question, { hits, certainty }, context, detailed),
       certainty,
       isSure: hits.length > 0 && certainty >= MIN_CERTAINTY,
       ...(reason !== undefined && { withoutVectors: reason }),
-      ...(withoutReading !== undefined && { withoutReading }),
+      ...(fixes[0] && { fix: fixes[0].fix }),
       ...(unindexed > 0 && { unindexed }),
       ...(unindexed === 0 && found.statistics.chunks === 0 && (await this.#isEmpty()) && { isEmpty: true }),
     };
+  }
+
+  /** The newest fix of an error; undefined if the error is unknown, or if its program never ran without it again. */
+  async findFix(error: string, options: FixOptions = {}): Promise<Fix | undefined> {
+    checkKind("error", error, "text");
+    const { log } = this.#deps;
+    const { waitMs, signal } = checkFields("options", options, {
+      scope: "object?",
+      waitMs: "number?",
+      signal: "signal?",
+    });
+    await this.#follower.catchUpWithin(checkWholeNumber("waitMs", waitMs ?? WAIT_MS, 0), signal);
+    const { found } = await this.#search.search(error, options);
+    const isShown = await createEntryTest(log.store, found, options, this.#departed.look().isTakenBack);
+    const [newest] = await findFixes({ log, texts: this.#texts, isShown }, error, found);
+    return newest?.fix;
+  }
+
+  /** Lists decisions, newest first, each with the earlier one that it overrules. */
+  async listDecisions(options: DecisionOptions = {}): Promise<readonly Decision[]> {
+    const { waitMs, limit, signal } = checkFields("options", options, {
+      scope: "object?",
+      project: "name?",
+      limit: "number?",
+      waitMs: "number?",
+      signal: "signal?",
+    });
+    if (limit !== undefined) checkWholeNumber("limit", limit, 1, MAX_DECISIONS);
+    await this.#follower.catchUpWithin(checkWholeNumber("waitMs", waitMs ?? WAIT_MS, 0), signal);
+    const filter = await this.#search.resolveScope(options.scope);
+    const isLeftOut = this.#departed.look().isTakenBack;
+    return listDecisions({ log: this.#deps.log, texts: this.#texts, filter, isLeftOut }, options);
   }
 
   /** True if the store has no conversation and no file; those that a recall may not see, or cannot index, count too. */

@@ -1,6 +1,5 @@
 import type { Log } from "../log/log.ts";
 import type { Census } from "../model/scope.ts";
-import { createPackagedReader } from "./careful/candidate-reader.ts";
 import type { Embedder } from "./embed/embedder.ts";
 import { createPackagedModel } from "./embed/packaged-model.ts";
 import { Memory } from "./memory.ts";
@@ -18,8 +17,7 @@ export interface MemoryOptions {
  * Opens memory on a log. Word vectors always come from the packaged embedder, whichever embedder is used for chunks.
  */
 export function openMemory(log: Log, census: Census, { embedder, ...options }: MemoryOptions): Memory {
-  const reader = createPackagedReader();
-  if (embedder === null) return new Memory({ log, census, reader, embedder: undefined, ...options });
+  if (embedder === null) return new Memory({ log, census, embedder: undefined, ...options });
   const packaged = createPackagedModel({ census });
-  return new Memory({ log, census, reader, ...packaged, ...(embedder && { embedder }), ...options });
+  return new Memory({ log, census, ...packaged, ...(embedder && { embedder }), ...options });
 }

@@ -3,19 +3,13 @@ import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { MemoryFilter } from "./memories/memory-trust.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 
-/**
- * How closely a recall looks: "quick" ranks by words, meaning and context in milliseconds; "careful" also reads the best
- * candidates with the question, which takes about a second of CPU.
- */
-export type RecallDepth = "quick" | "careful";
-
 /** Options of a recall. */
 export interface RecallOptions {
   readonly scope?: MemoryScope;
   /** Maximum number of hits; default 10. */
   readonly k?: number;
-  /** "careful" also reads the best candidates together with the question; default "quick". */
-  readonly depth?: RecallDepth;
+  /** Has no effect; earlier versions read the best candidates again at "careful". A warning says so. */
+  readonly depth?: "quick" | "careful";
   /** Minimum score of a hit, relative to the best one; default 0. */
   readonly threshold?: number;
   /** The remembered facts to search; default: those that hold now and were not rejected. Other hits are not affected. */
@@ -48,15 +42,6 @@ export function checkRecallOptions(options: RecallOptions): void {
   });
   if (options.rewound && options.activeLine)
     throw createArgumentError("rewound", true, "false together with activeLine");
-}
-
-const DEPTHS: readonly unknown[] = ["quick", "careful"] satisfies RecallDepth[];
-
-/** Returns the depth, "quick" if none is given; throws ARGUMENT_INVALID for anything else. */
-export function checkRecallDepth(depth: unknown): RecallDepth {
-  if (depth === undefined) return "quick";
-  if (!DEPTHS.includes(depth)) throw createArgumentError("depth", depth, '"quick" or "careful"');
-  return depth as RecallDepth;
 }
 
 /** The number of hits that get details; throws ARGUMENT_INVALID for anything but a boolean or a number. */

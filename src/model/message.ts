@@ -25,6 +25,8 @@ export interface MessageInput {
   readonly parts?: readonly PartInput[];
   readonly model?: string;
   readonly meta?: { readonly [key: string]: Json };
+  /** Keys under which the store finds the entry across sessions; not part of the message. */
+  readonly places?: readonly string[];
 }
 
 /** All parts of a message, with tool results replaced by the parts inside them. */

@@ -1,5 +1,6 @@
 import type { Json } from "./json.ts";
-import type { PartInput } from "./part.ts";
+import type { Message } from "./message.ts";
+import type { Part, PartInput } from "./part.ts";
 
 /**
  * The id of a raw call of a foreign format, such as an approval request or a call of a tool that the provider runs;
@@ -68,4 +69,50 @@ function findId(value: Json, forms: readonly Form[]): string | undefined {
   const form = forms.find((known) => known.type.test(type));
   const id = form && fields[form.field];
   return typeof id === "string" ? id : undefined;
+}
+
+/**
+ * Names of the tools that a part makes known to the model: the result of a tool search names definitions that the model
+ * sees only there. A search that is stored as a blob has its digest for a name.
+ */
+export function listLoadedTools(part: Part): readonly string[] {
+  if (part.type === "tool-result") return part.output.flatMap(listLoadedTools);
+  if (part.type === "blob") return part.of === "raw" && LOADING.test(part.preview ?? "") ? [part.digest] : [];
+  return part.type === "raw" ? listNamedTools(part.value) : [];
+}
+
+const LOADING = /"type":"(?:tool_search_(?:tool_result|output)|additional_tools)"/;
+const MAX_DEPTH = 4;
+
+/** Names in `tool_reference` blocks, in lists of them, and in the lists of tools that a search of OpenAI returns. */
+function listNamedTools(value: Json, depth = 0): readonly string[] {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || depth > MAX_DEPTH) return [];
+  const { type, tool_name, tool_references, content, tools } = value as { readonly [field: string]: Json };
+  if (type === "tool_reference") return typeof tool_name === "string" ? [tool_name] : [];
+  if (type === "tool_search_output" || type === "additional_tools")
+    return (Array.isArray(tools) ? tools : []).flatMap((tool) => findToolName(tool));
+  if (typeof type !== "string" || !/^tool_search_tool_(?:result|search_result)$/.test(type)) return [];
+  const inner = Array.isArray(tool_references) ? tool_references : [content ?? null];
+  return inner.flatMap((one) => listNamedTools(one, depth + 1));
+}
+
+function findToolName(tool: Json): readonly string[] {
+  const { name } = Object(tool) as { readonly name?: Json };
+  return typeof name === "string" ? [name] : [];
+}
+
+/** Ids of the calls in a message that a program of the provider made; their results go to the program, not to the model. */
+export function listProgramCalls({ meta, parts }: Message): readonly string[] {
+  if (!meta) return [];
+  return Object.values(meta).flatMap((own) => {
+    const { extras } = Object(own) as { readonly extras?: { readonly [index: string]: Json } };
+    return Object.entries(extras ?? {}).flatMap(([index, fields]) => {
+      const { caller } = Object(fields) as { readonly caller?: Json };
+      const { type } = Object(caller) as { readonly type?: Json };
+      const part = parts[Number(index)];
+      const isCall = part?.type === "tool-call" || part?.type === "blob";
+      if (!isCall || typeof type !== "string" || type === "direct" || part.callId === undefined) return [];
+      return [part.callId];
+    });
+  });
 }

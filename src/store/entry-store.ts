@@ -22,6 +22,8 @@ export interface NewEntry {
   readonly payload: Uint8Array;
   /** Blobs that the payload refers to; they live at least as long as the entry. */
   readonly blobs?: readonly Digest[];
+  /** Keys by which the entry is found across sessions. */
+  readonly places?: readonly string[];
 }
 
 /** Entries for one session: all are appended consecutively, or none. */

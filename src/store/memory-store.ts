@@ -230,6 +230,8 @@ export interface MemoryStore {
   standing(limit: number): Promise<readonly number[]>;
   /** Numbers of chunks whose time is in a period; both ends are inclusive. */
   inPeriod(fromMs: number, toMs: number, limit: number): Promise<readonly number[]>;
+  /** Numbers of the chunks with a decision, newest first; `skipped` counts those before the first one. */
+  decisions(limit: number, skipped: number): Promise<readonly number[]>;
   /** Numbers of the known terms. */
   termNumbers(terms: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Chunks outside sealed segments, starting at a number. */

@@ -8,6 +8,7 @@ import type { IntakeStore } from "./intake-store.ts";
 import type { Lease, LeaseStore } from "./lease-store.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import type { PeopleStore } from "./people-store.ts";
+import type { PlaceStore } from "./place-store.ts";
 import type { SessionStore } from "./session-store.ts";
 import type { SharedStateStore } from "./shared-state-store.ts";
 import type { TaskDelivery } from "./task-delivery.ts";
@@ -21,6 +22,7 @@ import type { TransferStore } from "./transfer-store.ts";
 export interface Store {
   readonly sessions: SessionStore;
   readonly entries: EntryStore;
+  readonly places: PlaceStore;
   readonly drafts: DraftStore;
   readonly blobs: BlobStore;
   readonly intakes: IntakeStore;

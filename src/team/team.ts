@@ -76,12 +76,7 @@ export class Team {
     options: PersonSettings & { readonly expiresAt?: number; readonly by: string },
   ): Promise<{ readonly person: Person; readonly secret: string }> {
     this.#assertOpen();
-    if (typeof name !== "string" || !NAME.test(name) || name === LOCAL_PERSON)
-      throw createArgumentError(
-        "name",
-        name,
-        '1 to 64 letters, digits, spaces and . _ @ + -, and not "local"',
-      );
+    checkName(name);
     checkFields("options", options, { by: "name", expiresAt: "number?" });
     const now = this.#clock.now();
     const known = await this.find(name);
@@ -132,6 +127,21 @@ export class Team {
     const act = this.#act(options.by, "token.rotate", name, details);
     await this.#store.people.addToken(token, { othersEndAt: now + graceMs }, act);
     return { person, secret };
+  }
+
+  /** Adds a token that ends by itself, and its person, a member, if there is none; the other tokens stay. */
+  async signIn(name: string, options: { readonly expiresAt: number }): Promise<{ readonly secret: string }> {
+    this.#assertOpen();
+    checkName(name);
+    checkFields("options", options, { expiresAt: "number" });
+    const now = this.#clock.now();
+    const known = await this.find(name);
+    const secret = createPersonSecret();
+    const token = buildToken(secret, name, now, options.expiresAt);
+    const person = known ? {} : { person: { name, role: "member" as const, createdAt: now } };
+    const act = this.#act(buildPersonId(name), "token.sign-in", name, { expiresAt: options.expiresAt });
+    await this.#store.people.addToken(token, person, act);
+    return { secret };
   }
 
   /** Ends all tokens of a person at once and returns the number of those that were valid. */
@@ -276,6 +286,11 @@ export class Team {
   #act(actor: string, act: string, target: string, details: AuditAct["details"]): AuditAct {
     return { at: this.#clock.now(), actor, act, target, details };
   }
+}
+
+function checkName(name: string): void {
+  if (typeof name !== "string" || !NAME.test(name) || name === LOCAL_PERSON)
+    throw createArgumentError("name", name, '1 to 64 letters, digits, spaces and . _ @ + -, and not "local"');
 }
 
 /** Whether a token may be used at a time. */

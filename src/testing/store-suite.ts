@@ -8,6 +8,7 @@ import { intakeCases } from "./store/intake-cases.ts";
 import { leaseCases } from "./store/lease-cases.ts";
 import { memoryCases } from "./store/memory-cases.ts";
 import { peopleCases } from "./store/people-cases.ts";
+import { placeCases } from "./store/place-cases.ts";
 import { sessionCases } from "./store/session-cases.ts";
 import { taskCases } from "./store/task-cases.ts";
 
@@ -25,6 +26,7 @@ export function storeSuite(open: () => Promise<Store>): readonly StoreCase[] {
   const proofs = [
     ...sessionCases,
     ...entryCases,
+    ...placeCases,
     ...draftCases,
     ...blobCases,
     ...intakeCases,

@@ -1,5 +1,5 @@
 import type { Json } from "../model/json.ts";
-import type { ToolCallPart } from "../model/part.ts";
+import type { ToolCallPart, ToolResultPart } from "../model/part.ts";
 import { type CallArguments, parseToolArguments } from "./call-arguments.ts";
 import { findTouches } from "./find-touches.ts";
 import { normalizePath } from "./normalize-path.ts";
@@ -18,6 +18,13 @@ interface FileChange {
 /** Names of the arguments with the text that an edit replaces and with its new text, in the agents we know. */
 const BEFORE = ["old_string", "oldString", "old_str", "oldText", "search"];
 const AFTER = ["new_string", "newString", "new_str", "newText", "replace", "content", "file_text"];
+/** Words of an edit that took effect; what follows them may quote the file. */
+const APPLIED =
+  /\b(?:success(?:ful(?:ly)?)?|has been (?:updated|edited|modified|created|written)|applied|updated the following)\b/i;
+/** Words of an edit that was refused, in the agents whose results carry no error flag. */
+const REFUSED =
+  /^\W*(?:error|failed)\b|\bexit[ _]code"?: ?[1-9]|\b(?:verification failed|execution failed|failed to (?:find|edit|apply|replace)|(?:could not|unable to|cannot|can't) find|not found in|no (?:\w+ ){0,2}match(?:es)?\b|(?:does|did) not match|not unique)/im;
+const MAX_HEAD_CHARACTERS = 300;
 const PATCHED_FILE = /^\*\*\* (Add|Update|Delete) File: (.+)$/;
 
 /** The texts that a call replaces and writes; empty for a call that changes no file, or whose form is unknown. */
@@ -35,6 +42,14 @@ export function listChanges(call: ToolCallPart): readonly FileChange[] {
       ? []
       : [{ path: touch?.path, before, after, isWhole: touch?.kind === "write" }];
   });
+}
+
+/** True if the result of an edit says that the file was left as it was. */
+export function isRefusedEdit({ isError, output }: ToolResultPart): boolean {
+  if (isError) return true;
+  const text = output.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+  const head = text.trimStart().slice(0, MAX_HEAD_CHARACTERS);
+  return REFUSED.test(head) && !APPLIED.test(head);
 }
 
 /** The texts of files that a call replaces: without them in sight, an agent cannot write the call. */

@@ -1,5 +1,5 @@
 import type { BlobPart, Part, ToolResultPart } from "../model/part.ts";
-import { findRawAnswerId, findRawCallId } from "../model/raw-calls.ts";
+import { findRawAnswerId, findRawCallId, listLoadedTools } from "../model/raw-calls.ts";
 import { clipText } from "./clip-text.ts";
 import { isSealedPart } from "./protected-seqs.ts";
 
@@ -77,7 +77,8 @@ function isMedia(part: Part): boolean {
   return part.type === "blob" && part.of === undefined;
 }
 
-/** True for a tool call, a tool result, or a summary that only its provider can read. */
+/** True for a raw call, its answer, a summary that only its provider can read, or the result of a search for tools. */
 function isBound(part: Part): boolean {
-  return findRawCallId(part) !== undefined || findRawAnswerId(part) !== undefined || isSealedPart(part);
+  if (findRawCallId(part) !== undefined || findRawAnswerId(part) !== undefined) return true;
+  return isSealedPart(part) || listLoadedTools(part).length > 0;
 }

@@ -1,5 +1,6 @@
 import type { Message } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
+import { listProgramCalls } from "../model/raw-calls.ts";
 import type { TokenEstimator } from "./apply-edits.ts";
 import { type ClippedPart, clipPartTo, countCharacters, isClippable } from "./clip-part.ts";
 import { isSystem } from "./is-system.ts";
@@ -89,11 +90,13 @@ function findCandidates(
   isFixed: FixedPartFilter,
 ): readonly ClipCandidate[] {
   const candidates: ClipCandidate[] = [];
+  const program = new Set(slots.flatMap(({ message }) => listProgramCalls(message)));
   for (const [slot, own] of slots.entries()) {
     if (isSystem(own)) continue;
     const { role, parts } = own.message;
     for (const [part, source] of parts.entries()) {
       if (!isClippable(source, floor) || isFixed(own, source)) continue;
+      if (source.type === "tool-result" && program.has(source.callId)) continue;
       const tokens = tokensOf({ role, parts: [source] });
       candidates.push({ slot, part, source, characters: countCharacters(source), tokens });
     }

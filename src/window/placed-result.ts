@@ -1,5 +1,5 @@
 import type { BlobPart, ToolCallPart, ToolResultPart } from "../model/part.ts";
-import { findRawAnswerId, findRawCallId } from "../model/raw-calls.ts";
+import { findRawAnswerId, findRawCallId, listLoadedTools, listProgramCalls } from "../model/raw-calls.ts";
 import { isCall } from "../model/tool-call-ids.ts";
 import type { Slot } from "./slot.ts";
 
@@ -43,6 +43,18 @@ export function pairResults(slots: readonly Slot[]): readonly PlacedResult[] {
     }
   }
   return answers;
+}
+
+/**
+ * The results whose text may be shortened or removed. Searches for tools are not among them, nor results of calls that a
+ * program of the provider made: the program needs every byte, and the model does not see them.
+ */
+export function listEditableResults(
+  slots: readonly Slot[],
+  results: readonly PlacedResult[],
+): readonly PlacedResult[] {
+  const program = new Set(slots.flatMap(({ message }) => listProgramCalls(message)));
+  return results.filter(({ result }) => !program.has(result.callId) && listLoadedTools(result).length === 0);
 }
 
 /** A raw answer of a foreign format and the earlier message with its call, by the indexes of their slots. */

@@ -1,4 +1,5 @@
 import type { Part } from "../model/part.ts";
+import { listLoadedTools } from "../model/raw-calls.ts";
 import { hasOwnText, isInlineToolOutput } from "./inline-tool-output.ts";
 import { isSystem } from "./is-system.ts";
 import type { Slot } from "./slot.ts";
@@ -6,8 +7,8 @@ import { getWindowIndex } from "./window-index.ts";
 
 /**
  * Seqs of the slots that no edit may hide: system messages, the first user message, pinned messages, the newest user
- * message, the last group, the latest assistant message with the results that answer it, and the last summary that only
- * its provider can read.
+ * message, the last group, the latest assistant message with the results that answer it, the last summary that only its
+ * provider can read, and the latest search that found each tool of the conversation.
  */
 export function findProtectedSeqs(
   slots: readonly Slot[],
@@ -25,7 +26,22 @@ export function findProtectedSeqs(
   }
   const sealed = slots.findLast(isSealed);
   if (sealed) seqs.add(sealed.seq);
+  for (const index of findToolSearches(slots)) seqs.add((slots[index] as Slot).seq);
   return seqs;
+}
+
+/**
+ * Indexes of the messages that make tools known to the model, with the calls that they answer: without the latest search
+ * for a tool, the model could no longer call it.
+ */
+function findToolSearches(slots: readonly Slot[]): readonly number[] {
+  const latest = new Map<string, number>();
+  for (const [index, { message, isNote }] of slots.entries())
+    if (!isNote)
+      for (const part of message.parts) for (const name of listLoadedTools(part)) latest.set(name, index);
+  if (latest.size === 0) return [];
+  const { bonds } = getWindowIndex(slots);
+  return [...new Set(latest.values())].flatMap((index) => bonds.get(index) ?? [index]);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { findBonds } from "./find-bonds.ts";
 import { type Group, groupSlots } from "./group.ts";
-import { type PlacedResult, pairResults } from "./placed-result.ts";
+import { listEditableResults, type PlacedResult, pairResults } from "./placed-result.ts";
 import { findShownContents, type ShownContents } from "./shown-contents.ts";
 import type { Slot } from "./slot.ts";
 
@@ -8,6 +8,7 @@ import type { Slot } from "./slot.ts";
 interface WindowIndex {
   readonly groups: readonly Group[];
   readonly exchanges: readonly Group[];
+  /** The results that an edit may change. */
   readonly results: readonly PlacedResult[];
   /** For each slot bound to others by calls and results: all slots it is bound to, including itself. */
   readonly bonds: ReadonlyMap<number, readonly number[]>;
@@ -29,6 +30,7 @@ function buildIndex(slots: readonly Slot[]): WindowIndex {
   const groups = once(() => groupSlots(slots));
   const exchanges = once(() => groupExchanges(slots, groups()));
   const answers = once(() => pairResults(slots));
+  const editable = once(() => listEditableResults(slots, answers()));
   const bonds = once(() => findBonds(slots, answers()));
   const showings = once(() => findShownContents(slots, answers()));
   return {
@@ -39,7 +41,7 @@ function buildIndex(slots: readonly Slot[]): WindowIndex {
       return exchanges();
     },
     get results() {
-      return answers();
+      return editable();
     },
     get bonds() {
       return bonds();

@@ -1,7 +1,8 @@
 import { toObject } from "./fields.ts";
 import type { WireObject } from "./wire.ts";
 
-const MARK = "cache_control";
+/** The cache markers of Anthropic and of OpenAI. */
+const MARKS = ["cache_control", "prompt_cache_breakpoint"];
 
 /** Removes cache markers from content, because they belong to a request and not to its messages. */
 export function removeCacheMarks(content: unknown): unknown {
@@ -11,20 +12,27 @@ export function removeCacheMarks(content: unknown): unknown {
 /** Removes cache markers from an element and its content. */
 export function removeElementMarks(element: WireObject): WireObject {
   const content = removeCacheMarks(element.content);
-  if (content === element.content && !(MARK in element)) return element;
-  const { [MARK]: _, ...rest } = element;
-  return { ...rest, content };
+  if (content === element.content && !hasMark(element)) return element;
+  return { ...dropMarks(element), content };
 }
 
 function isMarked(block: unknown): boolean {
   const fields = toObject(block);
   if (!fields) return false;
-  return MARK in fields || (Array.isArray(fields.content) && fields.content.some(isMarked));
+  return hasMark(fields) || (Array.isArray(fields.content) && fields.content.some(isMarked));
 }
 
 function removeBlockMarks(block: unknown): unknown {
   const fields = toObject(block);
   if (!fields || !isMarked(fields)) return block;
-  const { [MARK]: _, ...rest } = fields;
+  const rest = dropMarks(fields);
   return Array.isArray(rest.content) ? { ...rest, content: rest.content.map(removeBlockMarks) } : rest;
+}
+
+function hasMark(fields: WireObject): boolean {
+  return MARKS.some((mark) => mark in fields);
+}
+
+function dropMarks(fields: WireObject): WireObject {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !MARKS.includes(name)));
 }

@@ -67,6 +67,8 @@ export interface ReplyReader {
   readonly stopReason: string | undefined;
   readonly responseId: string | undefined;
   readonly model: string | undefined;
+  /** Why the provider's cache did not serve the request, in the provider's own form, if it was asked and has told. */
+  readonly diagnosis?: WireObject | undefined;
 }
 
 /** An error reply, independent of any API. */
@@ -108,6 +110,8 @@ export interface Wire {
   readonly messagesField: string;
   /** Fields of a request that precede all messages: the system prompt. */
   readonly leadFields: readonly string[];
+  /** True if requests are stored and sent, but never edited. */
+  readonly isSentUnchanged?: boolean;
   /** True for an element, as opposed to a request or response with elements. */
   isMessage(value: WireObject): boolean;
   /** Decodes the lead fields of a request. */

@@ -45,6 +45,8 @@ test("a token sees and changes its own conversations only, and cannot tell other
     await bob.get(`/sessions/${id}/entries`),
     await bob.get(`/sessions/${id}/entries/1`),
     await bob.get(`/sessions/mine/entries/${entry}`),
+    await bob.get(`/sessions/${id}/entries/1/window`),
+    await bob.get(`/sessions/mine/entries/${entry}/window`),
     await bob.get(`/sessions/mine/entries?before=${entry}`),
     await bob.get(`/sessions/mine/entries?before=${encodeURIComponent("0@@alice/plan#1")}`),
     await bob.get(`/sessions/${id}/window?slots=true`),

@@ -27,7 +27,7 @@ describe("longhaul import with a path", () => {
     const first = await runProgram(["import", projects], { env });
     expect(first.stderr).toBe("");
     expect(first.code).toBe(0);
-    expect(first.stdout).toMatch(/claude-code +2 +8 +8 +0 +4 +0 +4 /);
+    expect(first.stdout).toMatch(/claude-code +2 +0 +8 +8 +0 +4 +0 +4 /);
     expect(first.stdout).toContain("2 imported, 0 unchanged, 4 tool calls without a result.");
     const second = await runJson(["import", projects], { env });
     expect(second.code).toBe(0);
@@ -50,7 +50,7 @@ describe("longhaul import with a path", () => {
     const { env, projects, store } = homeWithConversations(2);
     const { code, stdout } = await runProgram(["import", projects, "--dry-run"], { env });
     expect(code).toBe(0);
-    expect(stdout).toMatch(/claude-code +2 +8 +4 /);
+    expect(stdout).toMatch(/claude-code +2 +0 +8 +4 /);
     expect(stdout).toContain("2 conversations would be imported");
     expect(existsSync(store)).toBe(false);
   });

@@ -32,6 +32,13 @@ describe("the program", () => {
     expect(byOption).toEqual(byHelp);
   });
 
+  test("explains an error code, and says so if there is no such code", async () => {
+    const { code, stdout } = await runHere(["help", "WINDOW_FLOOR"]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^WINDOW_FLOOR: The protected content .*\n\nUnpin something/);
+    expect((await runHere(["help", "NO_SUCH_CODE"])).code).toBe(2);
+  });
+
   test("tells its version", async () => {
     const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
     expect((await runHere(["--version"])).stdout).toBe(`${manifest.version}\n`);

@@ -112,36 +112,11 @@ describe("longhaul recall", () => {
       expect((await runHere([...args, other])).stderr).toContain("cannot be combined");
   });
 
-  test("reads the best hits with --careful and says in JSON how well each answers", async () => {
+  test("accepts --careful of earlier versions and says that it has no effect", async () => {
     const store = await storeOfTwo();
-    const { value } = await jsonHere(["recall", "staging server port", "--careful", "--store", store]);
-    expect(value.withoutReading).toBeUndefined();
-    expect(value.hits[0].parts.reading).toBeGreaterThan(value.hits.at(-1).parts.reading);
-    expect(value.hits[0].text).toMatch(/port \d+/);
-  });
-
-  proofTest("says with --careful if the hits keep their order because they are an agent's work", async () => {
-    const store = testFolder();
-    {
-      await using kernel = await openKernel({ path: store });
-      const session = await kernel.session("work");
-      for (const callId of ["1", "2"]) {
-        const input = { command: `npm test harbor ${callId}` };
-        await session.append({
-          role: "assistant",
-          parts: [{ type: "tool-call", callId, name: "bash", input }],
-        });
-        const output = `harbor test ${callId} passed`;
-        await session.append({ role: "tool", parts: [{ type: "tool-result", callId, output }] });
-      }
-    }
-    const recall = async (...args: string[]) =>
-      (await runHere(["recall", "harbor test", ...args, "--store", store])).stdout;
-    expect(await recall("--careful")).toMatch(
-      /\nNot read carefully: tool calls and results are ordered better without reading\.\n$/,
-    );
-    for (const args of [[], ["--careful", "--quiet"]])
-      expect(await recall(...args)).not.toContain("Not read carefully");
+    const args = ["recall", "staging server port", "--store", store];
+    expect((await runHere([...args, "--careful"])).stdout).toContain("--careful has no effect");
+    expect((await runHere(args)).stdout).not.toContain("--careful");
   });
 
   proofTest("keeps to sessions, beginnings of ids and agents", async () => {
@@ -227,4 +202,28 @@ describe("longhaul recall", () => {
       expect(ended.code).toBe(code);
     }
   });
+});
+
+test("decisions lists what was decided, newest first, by project, also as JSON", async () => {
+  const store = testFolder();
+  {
+    await using kernel = await openKernel({ path: store, embedder: null });
+    const session = await kernel.session("a", { meta: { cwd: "/projects/shop" } });
+    await session.append({ role: "user", text: "We decided to keep login sessions in Redis." });
+    await session.append({
+      role: "user",
+      text: "We decided to keep login sessions in memory, not in Redis.",
+    });
+  }
+  const args = ["decisions", "shop", "--store", store];
+  const { stdout } = await runHere(args);
+  expect(stdout).toMatch(/choice {2}We decided to keep login sessions in memory[\s\S]*replaces: We decided/);
+  const { value } = await jsonHere(args);
+  expect(value.decisions.map(({ text }: { text: string }) => text)).toEqual([
+    "We decided to keep login sessions in memory, not in Redis.",
+    "We decided to keep login sessions in Redis.",
+  ]);
+  expect((await runHere(["decisions", "other", "--store", store])).stdout).toBe(
+    "No decision was found for other.\n",
+  );
 });

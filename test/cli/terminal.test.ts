@@ -67,14 +67,19 @@ describe.skipIf(!hasScript())("on a terminal", () => {
     const home = testFolder();
     writeConversation(home, 1, 30);
     const running = startOnTerminal(["--no-color"], { HOME: home });
-    await running.says("Import these? [y/N]");
-    running.process.stdin?.write("y\r");
+    await running.says("Import these? [Y/n]");
+    running.process.stdin?.write("\r");
     const { code, stdout } = await running.ended;
     expect(code).toBe(0);
     expect(stdout).toContain("1 conversation to import");
     expect(stdout).toContain("1 imported, 0 unchanged");
-    expect(stdout).toMatch(/30 requests, /);
-    expect(stdout).toContain("longhaul serve");
+    expect(stdout).toMatch(/1 conversation, 30 requests/);
+    const next = stdout.trim().split(/\r?\n/).slice(-3);
+    expect(next.map((line) => /longhaul \w+/.exec(line)?.[0])).toEqual([
+      "longhaul connect",
+      "longhaul dashboard",
+      "longhaul recall",
+    ]);
     const store = join(home, ".longhaul");
     await using kernel = await openKernel({ path: store });
     expect(await kernel.memory.state()).toMatchObject({ unindexed: 0, unembedded: 0 });
@@ -86,7 +91,7 @@ describe.skipIf(!hasScript())("on a terminal", () => {
     const home = testFolder();
     writeConversation(home, 1, 2);
     const running = startOnTerminal(["--no-color"], { HOME: home });
-    await running.says("Import these? [y/N]");
+    await running.says("Import these? [Y/n]");
     running.process.stdin?.write("n\r");
     const { stdout } = await running.ended;
     expect(stdout).toContain("longhaul help");

@@ -1,5 +1,5 @@
 import { describe, expect } from "vitest";
-import { findRepeatedRoles } from "../../src/gateway/outgoing/role-rules.ts";
+import { findRepeatedRoles } from "../../src/gateway/outgoing/check-rules.ts";
 import type { WireName, WireObject } from "../../src/wire/wire.ts";
 import { getWire } from "../../src/wire/wires.ts";
 import { TestAgent } from "../support/agent.ts";

@@ -87,16 +87,68 @@ describe("Google's API", () => {
     expect(JSON.stringify(upstream.heard[1]?.json.contents.at(-1))).toContain("The port is 7781.");
   });
 
-  test("forwards its other endpoints unchanged: models, counts, cached contents, interactions", async () => {
+  test("counts the tokens of the request that would be sent, and estimates where the provider cannot count", async () => {
+    let status = 200;
+    const upstream = await startUpstream((_, response) => {
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(JSON.stringify({ totalTokens: 900_000, cachedContentTokenCount: 3 }));
+    });
+    const gateway = await startGateway({
+      upstream: upstream.url,
+      config: { models: { "gemini-3-pro": { window: 32_000 } } },
+    });
+    const body = { contents: [{ role: "user", parts: [{ text: "Hello." }] }] };
+    for (const path of [
+      "/v1beta/models/gemini-3-pro:countTokens",
+      "/v1/projects/p/locations/us-east5/publishers/google/models/gemini-3-pro:countTokens",
+    ]) {
+      const { totalTokens, cachedContentTokenCount } = JSON.parse((await ask(gateway, { path, body })).text);
+      expect(totalTokens).toBeLessThanOrEqual(32_000);
+      expect(cachedContentTokenCount).toBe(3);
+      expect(upstream.heard.at(-1)).toMatchObject({ url: path, json: body });
+    }
+    status = 404;
+    const estimated = await ask(gateway, { path: "/v1beta/models/gemini-3-pro:countTokens", body });
+    expect(JSON.parse(estimated.text).totalTokens).toBeLessThan(100);
+  });
+
+  test("offers recall tools among the client's functions, and carries out their calls unseen", async () => {
+    const upstream = await startUpstream(
+      says((_, index) =>
+        index === 0
+          ? { text: "Looking.", toolCalls: [{ id: "r1", name: "longhaul_recall", input: { query: "port" } }] }
+          : { text: "It is 7781." },
+      ),
+    );
+    const gateway = await startGateway({ upstream: upstream.url, config: { recall: { tools: "always" } } });
+    await gateway.kernel.memories().remember("The port is 7781.", { by: "user" });
+    const agent = new TestAgent(gateway, "google");
+    const reply = await agent.say("Which port?");
+    expect([reply.text, reply.calls]).toEqual(["Looking.It is 7781.", []]);
+    const [first, second] = upstream.heard;
+    expect(first?.json.tools).toHaveLength(1);
+    const names = first?.json.tools[0].functionDeclarations.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(["read_file", "longhaul_recall"]));
+    const parts = second?.json.contents.slice(-2).map((content: { parts: unknown }) => content.parts);
+    expect(JSON.stringify(parts[0])).toContain("longhaul_recall");
+    expect(JSON.stringify(parts[1])).toContain('"functionResponse":{"id":"r1","name":"longhaul_recall"');
+    const whole = await ask(gateway, {
+      path: "/v1beta/models/gemini-3-pro:streamGenerateContent",
+      body: { ...agent.body(), contents: [{ role: "user", parts: [{ text: "As a list." }] }] },
+    });
+    expect(whole.status).toBe(200);
+    expect(upstream.heard.at(-1)?.body.toString()).not.toContain("longhaul_recall");
+  });
+
+  test("forwards its other endpoints unchanged: models, embeddings, cached contents", async () => {
     const upstream = await startUpstream((_, response) => void response.end("{}"));
     const gateway = await startGateway({ upstream: upstream.url });
     const body = { contents: [] };
     const paths = [
-      "/v1beta/models/gemini-3-pro:countTokens",
       "/v1beta/models/gemini-embedding-001:batchEmbedContents",
       "/v1beta/cachedContents",
-      "/v1beta/interactions",
-      "/v1/projects/p/locations/us-east5/publishers/google/models/gemini-3-pro:countTokens",
+      "/v1beta/interactions/int_1/cancel",
+      "/v1/projects/p/locations/us-east5/publishers/google/models/text-embedding:predict",
     ];
     for (const path of paths)
       expect(await ask(gateway, { path, body })).toMatchObject({ status: 200, text: "{}" });
@@ -122,8 +174,7 @@ describe("Google's API", () => {
     expect([keyed.status, JSON.parse(keyed.text).error.status]).toEqual([400, "INVALID_ARGUMENT"]);
     const lost = await ask(gateway, { path: "/nowhere", body, headers: { "x-goog-api-key": "abc" } });
     expect([lost.status, JSON.parse(lost.text).error.status]).toEqual([404, "NOT_FOUND"]);
-    const vertex = "/v1/projects/p/locations/l/publishers/anthropic/models/claude:rawPredict";
-    const foreign = await ask(gateway, { path: vertex, body });
+    const foreign = await ask(gateway, { path: "/model/claude/converse", body });
     expect(foreign.status).toBe(501);
     expect(foreign.text).toContain("docs/gateway.md");
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isNamedSession } from "../../src/mcp/running-conversation.ts";
+import { isNamedSession } from "../../src/conversation/project-conversations.ts";
 import { testKernel } from "../support/kernel.ts";
 import { proofTest } from "../support/proof.ts";
 import { connectHttp, serveEndpoint } from "./connected.ts";

@@ -73,10 +73,10 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The same for the gateway and the way of a request through it. */
 const BUDGET = {
-  gatewayLines: 25_870,
-  gatewayFiles: 174,
+  gatewayLines: 25_641,
+  gatewayFiles: 150,
   /** Largest number of files in a folder of the gateway. */
-  gatewayFolderFiles: 18,
+  gatewayFolderFiles: 15,
   /** Functions of the gateway that return a value or a promise of it, or no promise where nothing has to be waited for. */
   gatewayMaybePromises: 4,
   /** Public members of a thread. */

@@ -49,6 +49,7 @@ const HEIGHT: Readonly<Record<string, number>> = {
   api: 11.5,
   gateway: 11.7,
   mcp: 11,
+  hooks: 11,
   web: 11,
   // The program starts the servers, so it is above them.
   cli: 12,
@@ -66,13 +67,7 @@ const ROOMS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["limits", "policies"],
     ["live"],
   ],
-  memory: [
-    ["text", "vectors"],
-    ["files", "memories", "rank"],
-    ["embed", "retrieval"],
-    ["index"],
-    ["careful", "hits"],
-  ],
+  memory: [["text", "vectors"], ["files", "memories", "rank"], ["embed", "retrieval"], ["index"], ["hits"]],
   formats: [
     ["port"],
     ["reading", "writing"],
@@ -123,6 +118,8 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
     "gateway/config/configured-store.ts",
     "gateway/identity/index.ts",
   ],
+  // The program's way for hooks loads nothing but the place of the socket.
+  hooks: ["hooks/index.ts", "hooks/hook-place.ts"],
   mcp: ["mcp/index.ts"],
   testing: ["testing/index.ts"],
 };
@@ -141,7 +138,7 @@ const KERNEL_FACES = [
   "team-entry.ts",
   "window-entry.ts",
 ];
-const ABOVE_ENTRIES = ["formats", "conversation", "ai", "peers", "api", "gateway", "mcp", "cli"];
+const ABOVE_ENTRIES = ["formats", "conversation", "ai", "peers", "api", "gateway", "mcp", "hooks", "cli"];
 /** Not public: both keep a model's text from posing as ours. */
 const SHARED_INSIDE = ["memory/text/sanitize-text.ts"];
 

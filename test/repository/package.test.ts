@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -38,6 +38,42 @@ describe("the package", () => {
     );
     expect(manifest.engines.node).toBe(">=22.13");
     expect(using).toEqual([]);
+  });
+
+  proofTest("is small, complete and free of corrections when npm packs and publishes it", () => {
+    const options = [
+      "--dry-run",
+      "--json",
+      "--ignore-scripts",
+      "--registry",
+      "http://127.0.0.1:9",
+      "--fetch-retries",
+      "0",
+    ];
+    const [packed] = JSON.parse(execFileSync("npm", ["pack", ...options], { cwd: root, encoding: "utf8" }));
+    const paths: readonly string[] = packed.files.map(({ path }: { path: string }) => path);
+    const wanted = [
+      "dist/cli/main.js",
+      "dist/index.js",
+      "docs/cli.md",
+      "models/embedder/static.bin",
+      "LICENSE",
+      "README.md",
+    ];
+    expect(wanted.filter((path) => !paths.includes(path))).toEqual([]);
+    expect(
+      paths.filter((path) => !/^(dist|docs|models|skills)\/|^[A-Z]+(\.md)?$|^package\.json$/.test(path)),
+    ).toEqual([]);
+    // The weights of the reader alone have 21 MB when packed.
+    const limit = paths.includes("models/reader/reader.bin") ? 42_000_000 : 20_000_000;
+    expect(packed.size).toBeLessThan(limit);
+    const publish = spawnSync("npm", ["publish", "--access", "public", ...options], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    expect(publish.status, publish.stderr).toBe(0);
+    expect(publish.stderr).not.toMatch(/auto-corrected|errors corrected/);
+    expect(publish.stdout).toContain(`"version": "${manifest.version}"`);
   });
 
   proofTest("works where it is installed, by its name and subpaths", () => {

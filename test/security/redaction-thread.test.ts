@@ -1,8 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { HOSTILE_TEXTS } from "../../bench/suites/hostile/texts.ts";
-import { RedactionThread } from "../../src/gateway/redact/redaction-thread.ts";
-import { Redactor } from "../../src/gateway/redact/redactor.ts";
+import { RedactionThread, Redactor } from "../../src/gateway/redact/redactor.ts";
 import { redactSecrets } from "../../src/model/secrets/redact-secrets.ts";
 import { BARE, NAMED } from "../gateway/redact/secrets.ts";
 import { ask, startGateway } from "../support/gateway.ts";

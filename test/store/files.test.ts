@@ -55,6 +55,7 @@ describe("the files of a store", () => {
       "b7fe031912c2acc2",
       "65241d88864ff67a",
       "1f7105cc95417ad2",
+      "608a757cc5889ab6",
     ]);
   });
 });
@@ -241,7 +242,15 @@ test("a store of the version before people is read as it is, and can be repaired
     await (await kernel.session("s")).append({ role: "user", text: "older" });
   }
   const db = new DatabaseSync(join(path, "log.db"));
-  for (const table of ["person_tokens", "people", "budget_reservations", "budget_uses", "budgets", "audit"])
+  for (const table of [
+    "person_tokens",
+    "people",
+    "budget_reservations",
+    "budget_uses",
+    "budgets",
+    "audit",
+    "places",
+  ])
     db.exec(`DROP TABLE ${table}`);
   db.exec("PRAGMA user_version = 7");
   db.close();
@@ -266,6 +275,7 @@ test("a store whose counts a negative limit has spoiled counts from zero again, 
   const db = new DatabaseSync(join(path, "log.db"));
   db.exec(`DROP INDEX budget_reservations_by_budget;
     DROP TRIGGER audit_added;
+    DROP TABLE places;
     ALTER TABLE budget_uses ADD COLUMN reserved REAL NOT NULL DEFAULT 0;
     INSERT INTO budget_uses (budget, start, spent, reserved) SELECT id, 0, -1e12, 999999999974 FROM budgets;
     INSERT INTO budget_reservations SELECT 'r', id, 0, -1e12, 'gateway', 0, 0 FROM budgets;

@@ -2,6 +2,7 @@
 export const REAL_CLIENTS = [
   "claude-code-features",
   "continued-clients",
+  "hook-clients",
   "mcp-clients",
   "one-memory",
   "real-clients",

@@ -67,7 +67,11 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
       : upstream;
   const file = join(testFolder(), "longhaul.json");
   const limits = { drainMs: 2_000, ...options.config?.limits };
-  writeFileSync(file, JSON.stringify({ port: 0, upstreams, ...options.config, limits }), { mode: 0o600 });
+  // Most tests compare the bytes that a provider gets, which tools offered from the start would change.
+  const recall = "edit";
+  writeFileSync(file, JSON.stringify({ port: 0, upstreams, recall, ...options.config, limits }), {
+    mode: 0o600,
+  });
   const config: GatewayConfig = loadConfig({ path: file, cwd: path, env, flags: {} }).config;
   const store = options.store ?? (await chooseStore(path));
   const kernel = await openKernel({

@@ -32,6 +32,21 @@ browserProof(
     await page.getByText("project shop").waitFor();
     await checkLooks(page, "people");
 
+    await page.getByRole("button", { name: "Edit bob" }).click();
+    const edited = page.getByRole("dialog");
+    await edited.getByLabel("Models, separated by commas").fill("claude-*, gpt-5*");
+    await edited.getByLabel("Amount").fill("75");
+    await edited.getByRole("button", { name: "Add a budget" }).click();
+    await edited.getByLabel("Amount").nth(1).fill("60");
+    await edited.getByLabel("Unit").nth(1).selectOption("requests");
+    await edited.getByLabel("Period").nth(1).selectOption("minute");
+    expect(await findAccessFaults(page)).toEqual([]);
+    await edited.getByRole("button", { name: "Save" }).click();
+    await bob.getByText("$0.00 of $75.00 per month").waitFor();
+    await bob.getByText("60 requests per minute").waitFor();
+    expect((await team.find("bob"))?.models).toEqual(["claude-*", "gpt-5*"]);
+    await page.getByRole("heading", { name: "Your access · alice" }).waitFor();
+
     await page.getByRole("button", { name: "Add a person" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("carol");

@@ -22,9 +22,13 @@ browserProof(
     expect(await hit.locator("mark").allInnerTexts()).toContain("port");
     const href = await hit.locator(".hit-head a").getAttribute("href");
     expect(href).toMatch(/^\/sessions\/claude-code%2F[\w-]+\?entry=\d+$/);
-    expect(await hit.locator(".hit-resume code").textContent()).toMatch(
-      /^cd \/srv\/harbor && claude --resume 0f0c/,
-    );
+    expect(await hit.locator(".hit-resume button").textContent()).toBe("Copy command to continue");
+    // One card for each conversation, with its best hit first.
+    const links = await page
+      .locator(".hit-head a")
+      .evaluateAll((all) => all.map((one) => one.getAttribute("href")));
+    const sources = links.map((link) => link?.split("?")[0]);
+    expect(new Set(sources).size).toBe(sources.length);
     const seq = Number(/entry=(\d+)/.exec(href ?? "")?.[1]);
     const id = decodeURIComponent(/sessions\/([^?]+)/.exec(href ?? "")?.[1] ?? "");
     const entry = await (await gateway.kernel.session(id)).entry(seq);

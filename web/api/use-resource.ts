@@ -10,6 +10,9 @@ export interface Resource<Value> {
   readonly reload: () => void;
 }
 
+/** Time before a request is repeated that nobody answered. */
+const RETRY_MS = 3_000;
+
 /** Loads data when the page opens and whenever one of `inputs` changes. An outdated request is aborted. */
 export function useResource<Value>(
   load: (signal: AbortSignal) => Promise<Value>,
@@ -36,5 +39,12 @@ export function useResource<Value>(
     );
     return () => controller.abort();
   }, [...inputs, round]);
+  const { failure } = state;
+  // A page that was opened during an outage recovers by itself.
+  useEffect(() => {
+    if (!failure || (failure.status !== 0 && failure.status !== 503)) return;
+    const timer = setTimeout(reload, RETRY_MS);
+    return () => clearTimeout(timer);
+  }, [failure]);
   return { ...state, reload };
 }

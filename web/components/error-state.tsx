@@ -12,10 +12,11 @@ export function ErrorState({
   return (
     <section class="error" role="alert">
       <p>
-        <b>{failure.message}</b>
+        <b>{isForPrograms(failure.message) ? shellText("failed") : failure.message}</b>
       </p>
       <p class="dim">
-        {shellText("whatToDo")}: {failure.remedy} <code>{failure.code}</code>
+        {shellText("whatToDo")}: {isForPrograms(failure.remedy) ? shellText("reloadPage") : failure.remedy}{" "}
+        <code>{failure.code}</code>
       </p>
       {retry && (
         <button type="button" onClick={retry}>
@@ -24,4 +25,9 @@ export function ErrorState({
       )}
     </section>
   );
+}
+
+/** True for words about paths of the API, which help nobody who looks at a page. */
+function isForPrograms(words: string): boolean {
+  return /\/api\/v1|\/openapi\.json|\b(?:GET|POST|PUT|PATCH|DELETE) \//.test(words);
 }

@@ -8,8 +8,11 @@ export async function loadMarkdown(): Promise<void> {
   loaded ??= await import("../markdown/render-markdown.ts");
 }
 
-/** Text of a message as Markdown. It shows as plain text until the renderer is loaded; HTML in it never runs. */
-export function Markdown({ text }: { readonly text: string }) {
+/**
+ * Text of a message as Markdown, with some words marked. It shows as plain text until the renderer is loaded; HTML in it
+ * never runs.
+ */
+export function Markdown({ text, marked }: { readonly text: string; readonly marked?: readonly string[] }) {
   const [render, setRender] = useState<Render | undefined>(() => loaded);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -21,8 +24,33 @@ export function Markdown({ text }: { readonly text: string }) {
     if (!render || !place.current) return;
     const controller = new AbortController();
     place.current.replaceChildren(render.renderMarkdown(text));
+    if (marked) markWords(place.current, marked);
     void render.highlightCode(place.current, controller.signal);
     return () => controller.abort();
-  }, [render, text]);
+  }, [render, text, marked?.join("\n")]);
   return render ? <div ref={place} class="markdown" /> : <div class="markdown plain">{text}</div>;
+}
+
+/** Marks every occurrence of the words in the texts below an element. */
+function markWords(element: HTMLElement, words: readonly string[]): void {
+  const pieces = [...new Set(words)]
+    .filter(Boolean)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  if (pieces.length === 0) return;
+  const pattern = new RegExp(`(${pieces.join("|")})`, "g");
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  const nodes: Text[] = [];
+  while (walker.nextNode()) nodes.push(walker.currentNode as Text);
+  for (const node of nodes) {
+    const parts = node.data.split(pattern);
+    if (parts.length === 1) continue;
+    node.replaceWith(
+      ...parts.map((part, index) => {
+        if (index % 2 === 0) return part;
+        const mark = document.createElement("mark");
+        mark.textContent = part;
+        return mark;
+      }),
+    );
+  }
 }

@@ -28,7 +28,11 @@ function buildColumns(): readonly Column<Session>[] {
       name: shellText("conversation"),
       cell: (session) => (
         <div class="session-cell">
-          <a href={linkToSession(session.id)}>{toPlainTitle(session.title || session.id)}</a>
+          <a href={linkToSession(session.id)}>
+            {session.title
+              ? toPlainTitle(session.title)
+              : shellText("untitled", { time: formatTime(session.usedAt ?? session.createdAt) })}
+          </a>
           {session.task !== undefined && (
             <a class="pill" href={buildPath("/tasks/:task", { task: session.task })}>
               {shellText("task")}
@@ -43,32 +47,44 @@ function buildColumns(): readonly Column<Session>[] {
     {
       name: shellText("cost"),
       isNumber: true,
-      cell: ({ usage }) =>
-        formatMoney(usage && usage.requests > usage.unpricedRequests ? usage.cost : undefined),
+      cell: (session) => <CostCell session={session} />,
     },
     {
       name: shellText("lastActivity"),
       isNumber: true,
-      cell: ({ lastEntryAt, createdAt }) => (
-        <time title={formatTime(lastEntryAt ?? createdAt)}>{formatAgo(lastEntryAt ?? createdAt)}</time>
+      cell: ({ usedAt, createdAt }) => (
+        <time title={formatTime(usedAt ?? createdAt)}>{formatAgo(usedAt ?? createdAt)}</time>
       ),
     },
     {
       name: shellText("continueColumn"),
       isMinor: true,
-      cell: ({ resume }) =>
-        resume ? (
-          <CopyButton text={resume} label={shellText("copyCommand")} />
-        ) : (
-          <span class="dim">{shellText("notAvailable")}</span>
-        ),
+      cell: ({ resume }) => resume && <CopyButton text={resume} label={shellText("copyCommand")} />,
     },
   ];
 }
 
+/** What a conversation cost, and what edits saved or would have saved. */
+function CostCell({ session: { usage, saved, wouldSave = 0 } }: { readonly session: Session }) {
+  const isPriced = usage && usage.requests > usage.unpricedRequests;
+  return (
+    <>
+      {isPriced ? formatMoney(usage.cost) : <span class="dim">{shellText("noPrice")}</span>}
+      {saved ? (
+        <div class="cost-note good">{shellText("savedCost", { cost: formatMoney(saved.savedCost) })}</div>
+      ) : (
+        isPriced &&
+        wouldSave >= 0.01 && (
+          <div class="cost-note dim">{shellText("wouldSaveCost", { cost: formatMoney(wouldSave) })}</div>
+        )
+      )}
+    </>
+  );
+}
+
 /** The size of the latest request in the model's window: from the cache, new, and free. */
 function WindowCell({ session: { id, lastRequest } }: { readonly session: Session }) {
-  if (!lastRequest) return <span class="dim">{shellText("notAvailable")}</span>;
+  if (!lastRequest) return <span class="dim">{shellText("noRequest")}</span>;
   const { promptTokens, cachedTokens, window } = lastRequest;
   return (
     <a class="window-cell" href={linkToWindow(id)}>
@@ -81,7 +97,7 @@ function WindowCell({ session: { id, lastRequest } }: { readonly session: Sessio
         ]}
       />
       <span class="number dim">
-        {formatShort(promptTokens)} / {formatShort(window)}
+        {formatShort(promptTokens)} {window !== null && `/ ${formatShort(window)}`}
       </span>
     </a>
   );

@@ -41,7 +41,7 @@ export function Table<Row>({ caption, rows, columns, keyOf }: TableProps<Row>) {
           {rows.map((row) => (
             <tr key={keyOf(row)}>
               {columns.map((column) => (
-                <td key={column.name} class={classOf(column)}>
+                <td key={column.name} class={classOf(column)} data-label={column.name}>
                   {column.cell(row)}
                 </td>
               ))}

@@ -4,6 +4,7 @@ import { shellText } from "../i18n/shell-text.ts";
 import { Header } from "./header.tsx";
 import { HelpDialog } from "./help-dialog.tsx";
 import { PageView } from "./page-view.tsx";
+import { place } from "./router.ts";
 import { SignIn } from "./sign-in.tsx";
 import { Warnings } from "./warnings.tsx";
 
@@ -17,7 +18,7 @@ export function App() {
       <Header />
       <Warnings />
       <main id="content" tabIndex={-1}>
-        {isSignInNeeded.value ? <SignIn /> : <PageView />}
+        {isSignInNeeded.value && place.value.path !== "/sign-in" ? <SignIn /> : <PageView />}
       </main>
       <HelpDialog />
       <Toasts />

@@ -1,12 +1,19 @@
 import { useState } from "preact/hooks";
-import { send } from "../api/client.ts";
+import { type ApiFailure, toFailure } from "../api/api-failure.ts";
+import { call, send } from "../api/client.ts";
 import { isSignInNeeded, keepToken, token } from "../api/token.ts";
+import { useResource } from "../api/use-resource.ts";
+import { ErrorState } from "../components/error-state.tsx";
 import { shellText } from "../i18n/shell-text.ts";
 import { readHealth } from "../live/health.ts";
+import { beginSignIn } from "./provider-sign-in.ts";
 
 /** Asks for the token of the gateway. */
 export function SignIn() {
   const [wasRefused, setRefused] = useState(token.peek() !== "");
+  const offered = useResource((signal) => call("GET /sign-in", {}, { signal }), []);
+  const provider = offered.value?.provider;
+  const [failure, setFailure] = useState<ApiFailure>();
   const signIn = async (event: SubmitEvent) => {
     event.preventDefault();
     const value = new FormData(event.currentTarget as HTMLFormElement).get("token")?.toString().trim() ?? "";
@@ -23,6 +30,18 @@ export function SignIn() {
   return (
     <section class="sign-in card">
       <h1>{shellText("signIn")}</h1>
+      {provider && (
+        <p class="actions">
+          <button
+            type="button"
+            class="primary"
+            onClick={() => void beginSignIn().catch((error) => setFailure(toFailure(error)))}
+          >
+            {shellText("signInAt", { provider })}
+          </button>
+        </p>
+      )}
+      {failure && <ErrorState failure={failure} />}
       <p class="dim">{shellText("signInHint")}</p>
       <form onSubmit={signIn}>
         <label>

@@ -61,7 +61,7 @@ type Ours = Pick<typeof import("../../../src/gateway/index.ts"), "loadConfig" | 
 /** Loads the built code, because the TypeScript loader takes 40 MB. The process of a bare proxy does not load it. */
 async function loadOurs(): Promise<Ours> {
   const load = (path: string) => import(new URL(`../../../dist/${path}`, import.meta.url).href);
-  const { loadConfig, openGateway } = await load("gateway/index.js");
+  const { loadConfig, openGateway } = await load("entries/gateway.js");
   const { openKernel } = await load("index.js");
   // Inside the bundle of the program; the file imports nothing else.
   const { tendHeap } = await import("../../../src/cli/serving/tend-heap.ts");

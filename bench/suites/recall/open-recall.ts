@@ -2,15 +2,12 @@ import { Blobs } from "../../../src/log/blobs.ts";
 import { CommitQueue } from "../../../src/log/commit-queue.ts";
 import { resolveLimits } from "../../../src/log/limits.ts";
 import { Log } from "../../../src/log/log.ts";
-import { createPackagedReader } from "../../../src/memory/careful/candidate-reader.ts";
+
 import { Memory } from "../../../src/memory/memory.ts";
 import { randomIds } from "../../../src/model/clock.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { loadEmbedding } from "./load-embedding.ts";
-
-/** Loaded once for all stores. */
-const reader = createPackagedReader();
 
 /** The product's memory over a store. */
 export interface OpenRecall {
@@ -46,7 +43,6 @@ export async function openRecall(place: string | Store = ":memory:"): Promise<Op
         }
       : undefined,
     termVectors: () => embedding?.vectors ?? null,
-    reader,
   });
   return {
     log,

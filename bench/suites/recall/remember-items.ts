@@ -2,7 +2,6 @@ import type { Log } from "../../../src/log/log.ts";
 import type { SessionHit } from "../../../src/memory/hit.ts";
 import { rankSessions } from "../../../src/memory/rank/rank-sessions.ts";
 import type { RankedHit } from "../../../src/memory/rank/rank-turns.ts";
-import { checkRecallDepth } from "../../../src/memory/recall-options.ts";
 import type { DatedText } from "./answerable.ts";
 import { openRecall } from "./open-recall.ts";
 import type { Item } from "./question.ts";
@@ -29,8 +28,6 @@ export interface RememberedItems {
 
 /** More than there are candidates. */
 const ALL_HITS = 1_000;
-/** `LONGHAUL_DEPTH=careful` measures recalls of that depth. */
-const DEPTH = checkRecallDepth(process.env.LONGHAUL_DEPTH);
 /** For data sets without dates: times of the log, a minute apart. */
 const FIRST_MS = Date.UTC(2024, 0, 1);
 const APART_MS = 60_000;
@@ -65,7 +62,7 @@ export async function rememberItems(items: readonly Item[]): Promise<RememberedI
     placeOf: (session, seq) => places.get(`${session} ${seq}`),
     async recall(question, askedAtMs) {
       setNow(askedAtMs ?? end);
-      const { hits } = await memory.recall(question, { k: ALL_HITS, depth: DEPTH });
+      const { hits } = await memory.recall(question, { k: ALL_HITS });
       const found = hits.filter((hit): hit is SessionHit => hit.kind === "session");
       const ranked = found.map(({ session, seq, score, parts }) => ({
         id: places.get(`${session} ${seq}`) as number,

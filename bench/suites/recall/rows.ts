@@ -9,7 +9,7 @@ const least = (value: number): Goal => ({ text: `>= ${value}`, isMet: (found) =>
 /** Goals of the development split, by level and measure. */
 const GOALS: Readonly<Record<string, Partial<Record<Measure, number>>>> = {
   "longmemeval.turn.both": { all5: 0.8, all10: 0.9 },
-  "longmemeval.session.both": { all5: 0.93, all10: 0.98 },
+  "longmemeval.session.both": { any1: 0.9, any5: 0.98, all5: 0.94, all10: 0.98 },
   "locomo.turn": { fraction10: 0.85 },
   "beam-100K.turn": { fraction10: 0.68 },
 };

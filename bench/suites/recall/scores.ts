@@ -2,6 +2,7 @@ import { Random } from "../../random.ts";
 
 /** Scores of one ranking. */
 export interface Score {
+  readonly any1: number;
   readonly any5: number;
   readonly any10: number;
   readonly all5: number;
@@ -13,6 +14,7 @@ export interface Score {
 }
 
 export const MEASURES = [
+  "any1",
   "any5",
   "any10",
   "all5",
@@ -29,6 +31,7 @@ export function scoreOrder(order: readonly number[], gold: readonly number[]): S
   const found = (count: number) => order.slice(0, count).filter((id) => wanted.has(id)).length;
   const [five, ten, fifty] = [found(5), found(10), found(50)];
   return {
+    any1: found(1),
     any5: five > 0 ? 1 : 0,
     any10: ten > 0 ? 1 : 0,
     all5: five === wanted.size ? 1 : 0,
@@ -68,4 +71,12 @@ export function meanWithInterval(
 /** Mean of numbers; 0 for none. */
 export function average(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** The share of pairs of a true and a false case in which the true one has the higher value; 0.5 without any pair. */
+export function computeCurveArea(cases: readonly (readonly [value: number, isTrue: boolean])[]): number {
+  const [yes, no] = [cases.filter(([, isTrue]) => isTrue), cases.filter(([, isTrue]) => !isTrue)];
+  if (yes.length === 0 || no.length === 0) return 0.5;
+  const won = yes.map(([high]) => average(no.map(([low]) => (high > low ? 1 : high === low ? 0.5 : 0))));
+  return average(won);
 }

@@ -14,10 +14,7 @@ export interface MemoryToolsOptions extends Pick<AgentMemoryDeps, "scope" | "may
 
 /** Tools by the names under which a model calls them. A type alias, so that it is a ToolSet. */
 export type MemoryTools = {
-  readonly recall: Tool<
-    { question: string; limit?: number | undefined; careful?: boolean | undefined },
-    string
-  >;
+  readonly recall: Tool<{ question: string; limit?: number | undefined }, string>;
   readonly expand: Tool<
     { reference: string; around?: number | undefined; from?: number | undefined },
     string
@@ -43,11 +40,9 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
       inputSchema: z.object({
         question: z.string().describe("what you look for, in a sentence or in key words"),
         limit: z.number().int().min(1).max(20).optional().describe("most results; 6 unless given"),
-        careful: z.boolean().optional().describe("read the best results closely; takes a second longer"),
       }),
-      execute: ({ question, limit, careful }, { abortSignal }) =>
+      execute: ({ question, limit }, { abortSignal }) =>
         memory.recall(question, {
-          ...(careful && { depth: "careful" as const }),
           ...(limit !== undefined && { k: limit }),
           ...(abortSignal && { signal: abortSignal }),
         }),

@@ -13,6 +13,10 @@ export const API_ERRORS = {
     status: 401,
     remedy: "Send a token as Authorization: Bearer, x-api-key or x-longhaul-token.",
   },
+  SIGN_IN_FAILED: {
+    status: 403,
+    remedy: "Begin the sign-in again; an admin adds people and sets up the provider.",
+  },
   FORBIDDEN: { status: 403, remedy: "Ask the person who runs the gateway." },
   ROUTE_NOT_FOUND: {
     status: 404,

@@ -14,7 +14,7 @@ export interface GatewayFacts {
     readonly dryRun: boolean;
     readonly threshold: number;
     readonly control: number;
-    readonly recall: { readonly tools: string; readonly context: boolean };
+    readonly recall: { readonly offer: string; readonly context: boolean };
     readonly redact: boolean;
   };
   readonly upstreams: readonly {

@@ -55,7 +55,6 @@ export const KERNEL_ERRORS: Readonly<Record<ErrorCode, ErrorRule>> = {
     status: 400,
     remedy: "Set the key that the message names where the gateway runs.",
   },
-  READER_DAMAGED: { status: 500, remedy: 'Install the package again, or use depth "quick".' },
   SCHEMA_TOO_NEW: { status: 500, remedy: "Update longhaul." },
   SERVICE_FAILED: { status: 500, remedy: LOG },
   SESSION_HAS_CHILDREN: { status: 409, remedy: "Set recursive to true, or forget the children first." },

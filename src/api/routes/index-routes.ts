@@ -39,6 +39,7 @@ const sourceSchema = defineSchema(
   z.object({
     kind: z.enum(["session", "file"]),
     name: about(z.string(), "Id of the conversation, or path of the file."),
+    title: about(z.string().optional(), "Title of the conversation."),
     cursor: about(z.number().int(), "Last indexed seq of a conversation; 1 for a file."),
     chunks: z.number().int(),
     root: about(z.string().optional(), "The folder whose indexing found the file."),
@@ -102,7 +103,13 @@ const listIndexSources = defineRoute(
       after,
       limit: limit + 1,
     });
-    const sources = found.slice(0, limit);
+    const { kernel } = call.services;
+    const sources = await Promise.all(
+      found.slice(0, limit).map(async (source) => ({
+        ...source,
+        title: source.kind === "session" ? (await kernel.find(source.name))?.title : undefined,
+      })),
+    );
     return { sources, after: found.length > limit ? (sources.at(-1)?.number ?? null) : null };
   },
 );

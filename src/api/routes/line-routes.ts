@@ -219,7 +219,8 @@ const forkSession = defineRoute(
     status: 201,
     errors: ["SESSION_NOT_FOUND", "SESSION_EXISTS", "ENTRY_NOT_FOUND", "NOT_ON_LINE", "FORBIDDEN"],
   },
-  async ({ services: { kernel, usage }, caller, params, body }) => {
+  async ({ services, caller, params, body }) => {
+    const { kernel } = services;
     await using session = await openForChange(kernel, caller, params.session);
     const prefix = body.id === undefined ? "" : caller.homePrefix;
     const given = body.id ?? `${session.id}/fork-${crypto.randomUUID().slice(0, 8)}`;
@@ -235,7 +236,7 @@ const forkSession = defineRoute(
         meta: meta as NonNullable<Awaited<ReturnType<Session["record"]>>["meta"]>,
       }),
     });
-    return await describeSession(kernel, fork, usage, await fork.record());
+    return await describeSession(kernel, fork, services, await fork.record());
   },
 );
 

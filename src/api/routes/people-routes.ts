@@ -127,7 +127,8 @@ const rotateToken = defineRoute(
     method: "POST",
     path: "/people/{person}/token",
     tag,
-    summary: "Make a new token; the former ones end at once, or after a grace time. For admins",
+    summary:
+      "Make a new token; the former ones end at once, or after a grace time. For admins, and for oneself",
     params: personParams,
     body: z.strictObject({
       graceMs: about(z.number().int().min(0).optional(), "How long the former tokens stay valid; default 0."),
@@ -137,16 +138,42 @@ const rotateToken = defineRoute(
     status: 201,
     errors: ["FORBIDDEN", "PERSON_NOT_FOUND"],
   },
-  async ({ services: { kernel }, caller, params, body: { graceMs, expiresAt } }) => {
-    requireAdmin(caller);
+  async ({ services: { kernel, signIn }, caller, params, body: { graceMs, expiresAt } }) => {
+    const isOwn = caller.name === params.person && !isAdminCaller(caller);
+    if (!isOwn) requireAdmin(caller);
+    const end = isOwn
+      ? await limitOwnExpiry(kernel, params.person, expiresAt, signIn.title !== undefined)
+      : expiresAt;
     const { person, secret } = await kernel.team.rotate(params.person, {
       by: caller.id,
       ...(graceMs !== undefined && { graceMs }),
-      ...(expiresAt !== undefined && { expiresAt }),
+      ...(end !== undefined && { expiresAt: end }),
     });
     return { person: await describePerson(kernel, person), token: secret };
   },
 );
+
+/** A token that people who sign in at a provider make for their agents ends after this time at the latest. */
+const AGENT_TOKEN_MS = 90 * 86_400_000;
+
+/** The end of a token that a person makes: not after the ends of those that an admin gave. Undefined for never. */
+async function limitOwnExpiry(
+  kernel: Kernel,
+  name: string,
+  wanted: number | undefined,
+  hasProvider: boolean,
+): Promise<number | undefined> {
+  const now = Date.now();
+  const valid = (await kernel.team.tokens(name)).filter(
+    ({ revokedAt, expiresAt = Number.POSITIVE_INFINITY }) => revokedAt === undefined && expiresAt > now,
+  );
+  if (valid.some(({ expiresAt }) => expiresAt === undefined)) return wanted;
+  const last = Math.max(
+    ...valid.map(({ expiresAt = 0 }) => expiresAt),
+    hasProvider ? now + AGENT_TOKEN_MS : 0,
+  );
+  return Math.min(wanted ?? last, last);
+}
 
 const revokeTokens = defineRoute(
   {

@@ -22,12 +22,12 @@ const tag = "Recall";
 const MAX_QUESTION = 20_000;
 /** Maximum time for indexing new entries before the search. */
 const WAIT_MS = 2_000;
+const NO_DEPTH = "Has no effect: every recall is as thorough. Accepted for older clients.";
 const MAX_SCOPED_SESSIONS = 10_000;
 
 interface RecallRequest {
   readonly question: string;
   readonly k: number;
-  readonly depth: "quick" | "careful";
   readonly sessions?: readonly string[] | undefined;
   readonly exclude?: readonly string[] | undefined;
   readonly agent?: string | undefined;
@@ -43,16 +43,12 @@ const recallByQuery = defineRoute(
     method: "GET",
     path: "/recall",
     tag,
-    weight: ({ query }) => weighRecall(query),
     summary: "Search everything that was ever said",
     description: "Hits cite entries; GET /expand shows the entries around one.",
     query: z.strictObject({
       q: about(z.string().trim().min(1).max(MAX_QUESTION), "The question."),
       k: about(queryNumber(1, 100).default(10), "Maximum number of hits."),
-      depth: about(
-        z.enum(["quick", "careful"]).default("quick"),
-        "careful reads the best candidates; about a second.",
-      ),
+      depth: about(z.enum(["quick", "careful"]).optional(), NO_DEPTH),
       session: about(queryList(sessionIdSchema).optional(), "Only these sessions."),
       exclude: about(
         queryList(sessionIdSchema).optional(),
@@ -68,7 +64,7 @@ const recallByQuery = defineRoute(
       ),
     }),
     reply: recallReplySchema,
-    errors: ["SESSION_NOT_FOUND", "READER_DAMAGED"],
+    errors: ["SESSION_NOT_FOUND"],
   },
   async (call) => {
     const { q, session, ...rest } = call.query;
@@ -82,12 +78,11 @@ const recallByBody = defineRoute(
     method: "POST",
     path: "/recall",
     tag,
-    weight: ({ body }) => weighRecall(body),
     summary: "Search with a question that is too long for a URL",
     body: z.strictObject({
       question: z.string().trim().min(1).max(MAX_QUESTION),
       k: z.number().int().min(1).max(100).default(10),
-      depth: z.enum(["quick", "careful"]).default("quick"),
+      depth: about(z.enum(["quick", "careful"]).optional(), NO_DEPTH),
       sessions: z.array(sessionIdSchema).optional(),
       exclude: z.array(sessionIdSchema).optional(),
       agent: z.string().optional(),
@@ -97,24 +92,18 @@ const recallByBody = defineRoute(
       details: z.boolean().default(true),
     }),
     reply: recallReplySchema,
-    errors: ["SESSION_NOT_FOUND", "READER_DAMAGED"],
+    errors: ["SESSION_NOT_FOUND"],
   },
   async (call) => recall(call, call.body),
 );
 
-/** A careful recall takes about a second of CPU. */
-function weighRecall(request: unknown): "computes" | undefined {
-  return (request as RecallRequest).depth === "careful" ? "computes" : undefined;
-}
-
 async function recall(call: RouteCall, request: RecallRequest) {
   const { services, caller, signal } = call;
-  const { question, k, depth, activeLine, rewound, details } = request;
+  const { question, k, activeLine, rewound, details } = request;
   const scope = await buildScope(call, request);
   if (scope?.sessions?.length === 0) return { question, hits: [], certainty: 0, isSure: false };
   const found = await services.kernel.memory.recall(question, {
     k,
-    depth,
     activeLine,
     rewound,
     details,
@@ -126,7 +115,13 @@ async function recall(call: RouteCall, request: RecallRequest) {
   const hits = found.hits.filter((hit) =>
     hit.kind === "session" ? isSearchable(caller, hit.session) : isAdminCaller(caller),
   );
-  return { question, ...found, hits: details ? await addResumeCommands(services.kernel, hits) : hits };
+  const { fix, ...facts } = found;
+  return {
+    question,
+    ...facts,
+    ...(fix && isSearchable(caller, fix.session) && { fix }),
+    hits: details ? await addResumeCommands(services.kernel, hits) : hits,
+  };
 }
 
 async function addResumeCommands(

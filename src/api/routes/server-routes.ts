@@ -368,7 +368,7 @@ const gatewaySchema = defineSchema(
         "Percent of the client's window from which content that can be fetched again leaves at the latest.",
       ),
       control: about(z.number(), "Share of new conversations that are never edited."),
-      recall: z.object({ tools: z.string(), context: z.boolean() }),
+      recall: z.object({ offer: z.string(), context: z.boolean() }),
       redact: z.boolean(),
     }),
     upstreams: z.array(upstreamStateSchema),

@@ -18,6 +18,7 @@ import {
 } from "../schemas/common-schemas.ts";
 import { queryFlag, queryList, queryNumber } from "../schemas/query-values.ts";
 import { sessionPageSchema, sessionSchema } from "../schemas/session-schemas.ts";
+import type { StoreUsage } from "../spending/store-usage.ts";
 import {
   describeSession,
   findSessionKind,
@@ -35,7 +36,7 @@ const usageQuery = about(
 
 const listQuery = z.strictObject({
   limit: limitQuery(50, 200),
-  before: about(sessionIdSchema.optional(), "Only sessions that are older than this one."),
+  before: about(sessionIdSchema.optional(), "Only sessions that follow this one in the list."),
   prefix: about(
     z.string().min(1).optional(),
     "Beginning of the id; with a token, after the person's prefix.",
@@ -50,6 +51,10 @@ const listQuery = z.strictObject({
     "Only sessions with an entry since this time, in milliseconds since 1970.",
   ),
   usage: usageQuery,
+  sort: about(
+    z.enum(["created", "used"]).default("created"),
+    "By the time of creation, or by the last message; the newest first.",
+  ),
   writing: about(queryFlag().optional(), "True: only sessions in which a message is being written."),
 });
 
@@ -61,12 +66,13 @@ const listSessions = defineRoute(
     method: "GET",
     path: "/sessions",
     tag,
-    summary: "List conversations, newest first",
+    summary: "List conversations, newest or last used first",
     query: listQuery,
     reply: sessionPageSchema,
     errors: ["SESSION_NOT_FOUND"],
   },
-  async ({ services: { kernel, usage }, caller, query, signal }) => {
+  async ({ services, caller, query, signal }) => {
+    const { kernel } = services;
     const before =
       query.before === undefined ? undefined : (await requireRecord(kernel, caller, query.before)).id;
     const parent =
@@ -75,10 +81,20 @@ const listSessions = defineRoute(
     const { prefix } = query;
     const prefixes =
       prefix === undefined ? caller.prefixes : (caller.prefixes ?? [""]).map((own) => `${own}${prefix}`);
-    for await (const record of listRecords(kernel, { prefixes }, before)) {
+    const filter = { ...query, parent };
+    const records =
+      query.sort === "used"
+        ? listByUse(kernel, listRecords(kernel, { prefixes }), {
+            filter,
+            before,
+            signal,
+            usage: services.usage,
+          })
+        : listRecords(kernel, { prefixes }, before);
+    for await (const record of records) {
       signal.throwIfAborted();
-      if (!(await matchesFilter(kernel, record, { ...query, parent }))) continue;
-      const row = await readSessionSummary(kernel, query.usage ? usage : undefined, record);
+      if (query.sort === "created" && !(await matchesFilter(kernel, record, filter))) continue;
+      const row = await readSessionSummary(kernel, query.usage ? services : undefined, record);
       if (query.writing !== undefined && row.isWriting !== query.writing) continue;
       if (sessions.length === query.limit) {
         const last = sessions.at(-1)?.id;
@@ -89,6 +105,28 @@ const listSessions = defineRoute(
     return { sessions };
   },
 );
+
+/** Yields the sessions that match, by the time of their last entry; `before` is the last one of the page before. */
+async function* listByUse(
+  kernel: Kernel,
+  records: AsyncIterable<SessionRecord>,
+  options: {
+    readonly filter: SessionFilter;
+    readonly before: string | undefined;
+    readonly signal: AbortSignal;
+    readonly usage: StoreUsage;
+  },
+): AsyncGenerator<SessionRecord> {
+  const found: { readonly record: SessionRecord; readonly usedAt: number }[] = [];
+  for await (const record of records) {
+    options.signal.throwIfAborted();
+    if (!(await matchesFilter(kernel, record, options.filter))) continue;
+    found.push({ record, usedAt: await options.usage.readLastUse(record) });
+  }
+  found.sort((one, other) => other.usedAt - one.usedAt);
+  const first = found.findIndex(({ record }) => record.id === options.before) + 1;
+  for (const { record } of found.slice(first)) yield record;
+}
 
 async function matchesFilter(kernel: Kernel, record: SessionRecord, filter: SessionFilter): Promise<boolean> {
   const { agent, project, title, kind, parent, since } = filter;
@@ -123,7 +161,8 @@ const createSession = defineRoute(
     status: 201,
     errors: ["SESSION_EXISTS", "ARGUMENT_INVALID"],
   },
-  async ({ services: { kernel, usage }, caller, body }) => {
+  async ({ services, caller, body }) => {
+    const { kernel } = services;
     const { title, meta } = body;
     const id = toOwnId(caller, body.id ?? crypto.randomUUID());
     if (isMemorySession(id))
@@ -134,7 +173,7 @@ const createSession = defineRoute(
       ...(title !== undefined && { title }),
       ...(meta !== undefined && { meta: meta as NonNullable<SessionRecord["meta"]> }),
     });
-    return await describeSession(kernel, session, usage, await session.record());
+    return await describeSession(kernel, session, services, await session.record());
   },
 );
 
@@ -155,12 +194,10 @@ const getSession = defineRoute(
     reply: sessionSchema,
     errors: ["SESSION_NOT_FOUND"],
   },
-  async ({ services: { kernel, usage }, caller, params, query }) =>
-    readSessionSummary(
-      kernel,
-      query.usage ? usage : undefined,
-      await requireRecord(kernel, caller, params.session),
-    ),
+  async ({ services, caller, params, query }) => {
+    const record = await requireRecord(services.kernel, caller, params.session);
+    return await readSessionSummary(services.kernel, query.usage ? services : undefined, record);
+  },
 );
 
 const updateSession = defineRoute(
@@ -178,7 +215,8 @@ const updateSession = defineRoute(
     reply: sessionSchema,
     errors: ["SESSION_NOT_FOUND", "FORBIDDEN"],
   },
-  async ({ services: { kernel, usage }, caller, params, body }) => {
+  async ({ services, caller, params, body }) => {
+    const { kernel } = services;
     await using session = await openForChange(kernel, caller, params.session);
     const { title, meta } = body;
     const known = (await session.record()).meta ?? {};
@@ -187,7 +225,7 @@ const updateSession = defineRoute(
       ...(title !== undefined && { title }),
       ...(meta !== undefined && { meta: Object.fromEntries(merged) as NonNullable<SessionRecord["meta"]> }),
     });
-    return await describeSession(kernel, session, usage, await session.record());
+    return await describeSession(kernel, session, services, await session.record());
   },
 );
 
@@ -268,7 +306,8 @@ const listChildren = defineRoute(
     reply: sessionPageSchema,
     errors: ["SESSION_NOT_FOUND"],
   },
-  async ({ services: { kernel, usage }, caller, params, query }) => {
+  async ({ services, caller, params, query }) => {
+    const { kernel } = services;
     await using session = await openOwn(kernel, caller, params.session);
     const { limit } = query;
     const before =
@@ -277,7 +316,7 @@ const listChildren = defineRoute(
     const shown = found.slice(0, limit);
     const sessions: SessionSummary[] = [];
     for (const record of shown)
-      sessions.push(await readSessionSummary(kernel, query.usage ? usage : undefined, record));
+      sessions.push(await readSessionSummary(kernel, query.usage ? services : undefined, record));
     const last = shown.at(-1)?.id;
     return { sessions, ...(found.length > limit && last !== undefined && { before: last }) };
   },

@@ -1,11 +1,14 @@
 import { pickPublicMeta } from "../../conversation/project-conversations.ts";
+import { computeSavedShare } from "../../conversation/spending/savings-estimates.ts";
 import type { Kernel, Session, SessionRecord } from "../../index.ts";
 import { findResumeCommand } from "../../model/resume-command.ts";
 import { findOrigin } from "../../model/session-origin.ts";
 import { findOwnTask } from "../../model/task-session.ts";
-import { addReport, EMPTY_LEDGER, type Totals } from "../../window-entry.ts";
+import { addReport, addSavings, EMPTY_LEDGER, NO_SAVINGS, type Totals } from "../../window-entry.ts";
+import type { ApiServices } from "../api-services.ts";
 import { isMemorySession } from "../core/own-sessions.ts";
-import type { StoreUsage } from "../spending/store-usage.ts";
+import { listSavings } from "../spending/savings-sums.ts";
+import { computePromptCost, sumSessionUsage } from "../spending/session-usage.ts";
 
 /** A session as the API shows it. */
 export interface SessionSummary
@@ -16,12 +19,18 @@ export interface SessionSummary
   readonly task?: string;
   readonly entries: number;
   readonly lastEntryAt?: number;
+  readonly usedAt?: number;
   readonly isWriting: boolean;
   readonly model?: string;
   readonly usage?: Totals;
+  readonly saved?: { readonly savedCost: number; readonly withoutCost: number };
+  readonly wouldSave?: number;
   readonly lastRequest?: LastRequest;
   readonly resume?: string;
 }
+
+/** The services that know what a session has cost. */
+type Sums = Pick<ApiServices, "usage" | "estimates">;
 
 /** The size of the window at the latest reported request. */
 interface LastRequest {
@@ -41,21 +50,21 @@ export function findSessionKind({ id, meta }: SessionRecord): string {
   return findOwnTask({ ...(meta && { meta }) }) === undefined ? "main" : "task";
 }
 
-/** Reads a session's facts; without `usage`, its reports are not summed, which is fast for a session of any length. */
+/** Reads a session's facts; without `sums`, its reports are not summed, which is fast for a session of any length. */
 export async function readSessionSummary(
   kernel: Kernel,
-  usage: StoreUsage | undefined,
+  sums: Sums | undefined,
   record: SessionRecord,
 ): Promise<SessionSummary> {
   await using session = await kernel.session(record.id);
-  return await describeSession(kernel, session, usage, record);
+  return await describeSession(kernel, session, sums, record);
 }
 
 /** Describes an open session. */
 export async function describeSession(
   kernel: Kernel,
   session: Session,
-  usage: StoreUsage | undefined,
+  sums: Sums | undefined,
   record: SessionRecord,
 ): Promise<SessionSummary> {
   const { lineSeq: _, meta: whole, ...facts } = record;
@@ -75,9 +84,36 @@ export async function describeSession(
     ...(seq > 0 && { lastEntryAt: at }),
     isWriting: (await session.drafts()).length > 0,
     ...(model !== undefined && { model }),
-    ...(usage && { usage: await usage.readTotals(session) }),
+    ...(sums && (await readMoney(kernel, sums, session, record))),
     ...(lastRequest && { lastRequest }),
     ...(resume !== undefined && { resume }),
+  };
+}
+
+/** The cost of a session, the savings of its edits, and those that the default policy would have had without them. */
+async function readMoney(
+  kernel: Kernel,
+  { usage, estimates }: Sums,
+  session: Session,
+  record: SessionRecord,
+): Promise<Pick<SessionSummary, "usage" | "usedAt" | "saved" | "wouldSave">> {
+  const own = await usage.read(session);
+  const saved = listSavings(own.savings, "", "9999-12-31").reduce(
+    (sum, [, one]) => addSavings(sum, one),
+    NO_SAVINGS,
+  );
+  const { savedCost, withoutCost, removedTokens } = saved;
+  const known = await estimates.find(session.id);
+  const share = known ? computeSavedShare(known) : null;
+  const prompts = [...own.models].reduce(
+    (sum, [model, ledger]) => sum + computePromptCost(ledger.session, kernel.modelFacts(model)),
+    0,
+  );
+  return {
+    usage: sumSessionUsage(own),
+    usedAt: await usage.readLastUse(record),
+    ...(removedTokens > 0 && { saved: { savedCost, withoutCost } }),
+    ...(removedTokens === 0 && share !== null && { wouldSave: share * prompts }),
   };
 }
 

@@ -1,6 +1,11 @@
 import { z } from "zod";
 import { buildControlReport } from "../../conversation/control/control-report.ts";
 import { readUsageEntries } from "../../conversation/spending/request-usage.ts";
+import {
+  computeSavedShare,
+  type SessionEstimate,
+  sumEstimates,
+} from "../../conversation/spending/savings-estimates.ts";
 import type { SessionRecord } from "../../index.ts";
 import { mapPersonNames } from "../../model/session-owner.ts";
 import { addReport, EMPTY_LEDGER, readRetries } from "../../window-entry.ts";
@@ -18,6 +23,7 @@ import { queryNumber } from "../schemas/query-values.ts";
 import { comparisonSchema } from "../schemas/receipt-schemas.ts";
 import {
   controlReportSchema,
+  estimateReportSchema,
   GROUPING_NAMES,
   requestUsageSchema,
   usageReportSchema,
@@ -55,7 +61,7 @@ const getUsage = defineRoute(
     reply: usageReportSchema,
     errors: ["SESSION_NOT_FOUND"],
   },
-  async ({ services: { kernel, usage }, caller, query, signal }) => {
+  async ({ services: { kernel, usage, estimates }, caller, query, signal }) => {
     const { by, from, to, agent, project, model } = query;
     const records =
       query.session === undefined
@@ -63,15 +69,20 @@ const getUsage = defineRoute(
         : yieldOne(await requireRecord(kernel, caller, query.session));
     const { rows, total, savings, sizes, sessions } = await usage.report(records, {
       ...{ by, from, to, agent, project, model, signal },
+      findSavable: async (session) => {
+        const known = await estimates.find(session);
+        return known ? computeSavedShare(known) : null;
+      },
       names: mapPersonNames(by === "person" ? await kernel.team.people() : []),
     });
     return {
       by,
-      rows: rows.map(({ name, title, totals: own, saved }) => ({
+      rows: rows.map(({ name, title, totals: own, saved, wouldSave }) => ({
         name,
         title,
         totals: own,
         cacheShare: computeCacheShare(own),
+        wouldSave,
         saved: saved && { savedCost: saved.savedCost, withoutCost: saved.withoutCost },
       })),
       total,
@@ -111,6 +122,40 @@ const getControl = defineRoute(
       figures: [...figures],
     }));
     return { ...report, groups };
+  },
+);
+
+const getEstimate = defineRoute(
+  {
+    id: "getEstimate",
+    method: "GET",
+    path: "/usage/estimate",
+    tag,
+    summary: "Show what recorded conversations would have cost under the default policy",
+    description:
+      "Conversations are replayed in the background, once for each state; ask again while `isRunning`. The sums are those of `longhaul replay --all`.",
+    reply: estimateReportSchema,
+  },
+  async ({ services: { kernel, estimates, onError }, caller, signal }) => {
+    estimates.start(onError);
+    const found: SessionEstimate[] = [];
+    let pending = 0;
+    for await (const { id } of listRecords(kernel, caller)) {
+      signal.throwIfAborted();
+      const known = await estimates.find(id);
+      if (known) found.push(known);
+      else if (known === undefined) pending++;
+    }
+    const { sizes, ...sums } = sumEstimates(found);
+    const isRunning = estimates.isRunning;
+    return {
+      basis: "replayed" as const,
+      ...sums,
+      sizes: [...sizes],
+      pending: isRunning ? pending : 0,
+      skipped: isRunning ? 0 : pending,
+      isRunning,
+    };
   },
 );
 
@@ -164,7 +209,12 @@ const listRequests = defineRoute(
   },
 );
 
-export const USAGE_ROUTES = [getUsage, getControl, listRequests] as const satisfies readonly ApiRoute[];
+export const USAGE_ROUTES = [
+  getUsage,
+  getEstimate,
+  getControl,
+  listRequests,
+] as const satisfies readonly ApiRoute[];
 
 const curveEditSchema = defineSchema(
   "CurveEdit",

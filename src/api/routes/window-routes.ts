@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
 import {
+  type Entry,
   formatEntryId,
   LonghaulError,
   type Session,
@@ -12,12 +13,14 @@ import { extractCarryOver, type ListedOverlay, POLICIES, type Slot } from "../..
 import { ApiError } from "../core/api-error.ts";
 import { encodeMessages } from "../core/message-formats.ts";
 import { about } from "../core/named-schema.ts";
-import { openForChange, openOwn } from "../core/own-sessions.ts";
+import { checkEntryRef, openForChange, openOwn } from "../core/own-sessions.ts";
 import { type ApiRoute, defineRoute } from "../core/route.ts";
-import { limitQuery, sessionIdSchema, sessionParams } from "../schemas/common-schemas.ts";
+import { entryParams, limitQuery, sessionIdSchema, sessionParams } from "../schemas/common-schemas.ts";
 import { formatSchema } from "../schemas/message-input-schemas.ts";
 import { queryFlag, queryNumber } from "../schemas/query-values.ts";
 import { fittedSchema, overlaySchema, windowSchema } from "../schemas/window-schemas.ts";
+
+type SingleEdit = ListedOverlay["entry"]["edit"];
 
 const tag = "Window";
 const MAX_WINDOW = 100_000_000;
@@ -79,6 +82,7 @@ const getWindow = defineRoute(
       ),
       plan: about(queryFlag().default(false), "True: adds the edit that the next call would make."),
       slots: about(queryFlag().default(false), "True: adds the messages as the model sees them."),
+      last: about(queryNumber(1, 100_000).optional(), "Only the newest messages, with `slots`."),
     }),
     reply: windowSchema,
     errors: ["SESSION_NOT_FOUND", "WINDOW_FLOOR", "WINDOW_STUCK"],
@@ -110,7 +114,9 @@ const getWindow = defineRoute(
       advice: advice ? { ...advice, carryOver: extractCarryOver(slots) } : null,
       memories: memories.map(({ id, text }) => ({ id, text })),
       ...(plan !== undefined && { plan }),
-      ...(query.slots && { slots: slots.map((slot) => toSlotJson(session.id, slot)) }),
+      ...(query.slots && {
+        slots: slots.slice(-(query.last ?? slots.length)).map((slot) => toSlotJson(session.id, slot)),
+      }),
     };
   },
 );
@@ -212,6 +218,100 @@ const getReceipt = defineRoute(
   },
 );
 
+const entryInWindowSchema = z.object({
+  entry: z.string(),
+  seq: z.number().int(),
+  state: about(
+    z.enum(["whole", "shortened", "gone"]),
+    "In the window of the next call as it was said, in part, or not at all.",
+  ),
+  isPinned: about(z.boolean(), "True if it stays in the window for good."),
+  edit: about(
+    z
+      .object({
+        overlay: z.number().int(),
+        index: about(z.number().int().nullable(), "Index in the overlay's plan; null if it is no plan."),
+        at: z.number(),
+        type: z.string(),
+        author: z.string(),
+        reason: z.string(),
+      })
+      .nullable(),
+    "The edit in effect that took it out; null if none did, such as for an entry of an abandoned line.",
+  ),
+});
+
+const findInWindow = defineRoute(
+  {
+    id: "findInWindow",
+    method: "GET",
+    path: "/sessions/{session}/entries/{entry}/window",
+    tag,
+    summary: "Show whether the model still sees an entry, and which edit took it out",
+    params: entryParams,
+    reply: entryInWindowSchema,
+    errors: ["SESSION_NOT_FOUND", "ENTRY_NOT_FOUND"],
+  },
+  async ({ services: { kernel, gateway }, caller, params }) => {
+    await using session = await openOwn(kernel, caller, params.session);
+    const which = checkEntryRef(caller, session, params.entry);
+    const entry = await session.entry(which);
+    if (!entry)
+      throw new LonghaulError("ENTRY_NOT_FOUND", `There is no entry ${JSON.stringify(which)}.`, {
+        details: { session: session.id, id: String(which) },
+      });
+    const { policy, threshold } = gateway().settings;
+    const { options } = await toWindowOptions(session, { policy, threshold });
+    const { slots } = await session.window(options).look();
+    const slot = slots.find(
+      (one) =>
+        !one.isNote &&
+        (one.cite?.replace(/^#/, `${session.id}#`) ?? formatEntryId(session.id, one.seq)) === entry.id,
+    );
+    const state = !slot ? "gone" : slot.original === undefined ? "whole" : "shortened";
+    const pins = await readPinnedEntries(session);
+    const holding = (await session.overlays.list(Number.MAX_SAFE_INTEGER)).filter((one) => one.isHolding);
+    return {
+      entry: entry.id,
+      seq: entry.seq,
+      state: state as "whole" | "shortened" | "gone",
+      isPinned: pins.some(({ id }) => id === entry.id),
+      edit: state === "whole" ? null : (findEditOf(holding, entry) ?? null),
+    };
+  },
+);
+
+/** The newest edit in effect that touches an entry. */
+function findEditOf(holding: readonly ListedOverlay[], entry: Entry) {
+  for (const { entry: overlay } of holding) {
+    const { edit, seq, at, madeAt, author, reason } = overlay;
+    const singles = edit.type === "plan" ? edit.edits : [edit];
+    const index = singles.findIndex((one) => isTouched(one, entry));
+    if (index === -1) continue;
+    return {
+      overlay: seq,
+      index: edit.type === "plan" ? index : null,
+      at: madeAt ?? at,
+      type: singles[index]?.type ?? edit.type,
+      author,
+      reason,
+    };
+  }
+  return undefined;
+}
+
+function isTouched(edit: SingleEdit, { session, seq, ...entry }: Entry): boolean {
+  if (edit.type === "revert" || edit.type === "plan") return false;
+  if (edit.type !== "replace")
+    return edit.ranges.some((range) => range.session === session && range.from <= seq && seq <= range.to);
+  const { target } = edit;
+  if ("seq" in target) return target.seq === seq && (target.session ?? session) === session;
+  return (
+    entry.kind === "message" &&
+    entry.message.parts.some((part) => part.type === "tool-result" && part.callId === target.callId)
+  );
+}
+
 /** Finds an overlay of the active line; throws ENTRY_NOT_FOUND. */
 async function requireOverlay(session: Session, seq: number): Promise<ListedOverlay> {
   const listed = await session.overlays.list(Number.MAX_SAFE_INTEGER);
@@ -243,4 +343,5 @@ export const WINDOW_ROUTES = [
   fitWindow,
   listReceipts,
   getReceipt,
+  findInWindow,
 ] as const satisfies readonly ApiRoute[];

@@ -1,4 +1,5 @@
 import { Lazy } from "../../base/lazy.ts";
+import { EstimateRun } from "../../conversation/spending/savings-estimates.ts";
 import type { ApiServices } from "../api-services.ts";
 import type { ApiCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
@@ -55,7 +56,9 @@ export class SampleServices {
     const kernel = await openSampleStore();
     const replays = new ReplayJobs(new ReplayRunner(kernel), "sample-replay");
     const indexRun = new IndexRun(kernel);
+    const estimates = new EstimateRun(kernel);
     const close = async () => {
+      await estimates.close();
       await indexRun.close();
       await replays.close();
       await kernel.close();
@@ -70,6 +73,9 @@ export class SampleServices {
       agents: undefined,
       erasures: this.#own.erasures,
       usage: new StoreUsage(kernel),
+      estimates,
+      signIn: this.#own.signIn,
+      onError: this.#own.onError,
       feed: new ChangeFeed(kernel, { onChange: () => () => undefined }),
       close,
     };

@@ -82,6 +82,10 @@ const hitSchema = defineSchema(
         "The command with which its agent continues the conversation; only with `details`.",
       ),
       copies: z.array(copySchema).optional(),
+      replaces: about(
+        z.object({ text: z.string(), entry: z.string(), at: timeSchema }).optional(),
+        "The decision among the other hits that this one overrules.",
+      ),
     }),
     z.object({
       ...hitBase,
@@ -95,6 +99,35 @@ const hitSchema = defineSchema(
   "A result of a recall.",
 );
 
+const fixSchema = defineSchema(
+  "Fix",
+  z.object({
+    error: z.string(),
+    program: about(z.string(), "The first words of the command that printed the error."),
+    session: z.string(),
+    seen: about(z.string(), "The entry with the error."),
+    confirmed: about(z.string(), "The entry of the first run of the same program without it."),
+    at: timeSchema,
+    steps: about(
+      z.array(
+        z.object({
+          entry: z.string(),
+          seq: z.number().int(),
+          path: z.string().optional(),
+          command: z.string().optional(),
+        }),
+      ),
+      "Edits, or without any the commands; the last one first.",
+    ),
+    files: z.array(z.string()),
+    commit: z
+      .object({ subject: z.string().optional(), hash: z.string().optional(), seq: z.number().int() })
+      .optional(),
+    changedSince: about(z.array(z.string()), "Files that the session edited again after the fix."),
+  }),
+  "An error, and the work after which its program ran without it.",
+);
+
 export const recallReplySchema = defineSchema(
   "Recall",
   z.object({
@@ -103,7 +136,7 @@ export const recallReplySchema = defineSchema(
     certainty: about(z.number(), "Estimated probability that the store has an answer."),
     isSure: z.boolean(),
     withoutVectors: z.string().optional(),
-    withoutReading: z.string().optional(),
+    fix: about(fixSchema.optional(), "The newest fix of the error that the question quotes."),
     unindexed: about(
       z.number().int().optional(),
       "Entries that were not searched because they are not indexed yet.",

@@ -21,9 +21,21 @@ export const sessionSchema = defineSchema(
     createdAt: timeSchema,
     entries: about(z.number().int(), "Number of entries in the log."),
     lastEntryAt: timeSchema.optional(),
+    usedAt: about(
+      timeSchema.optional(),
+      "Time of the last message, else of the creation: imported conversations keep their own times. Absent if the request has usage=false.",
+    ),
     isWriting: about(z.boolean(), "True while a message is being written."),
     model: about(z.string().optional(), "The model of the last call."),
     usage: about(totalsSchema.optional(), "Absent if the request has usage=false."),
+    saved: about(
+      z.object({ savedCost: z.number(), withoutCost: z.number() }).optional(),
+      "Estimated savings of edits that were made, with their denominator; absent if nothing was edited.",
+    ),
+    wouldSave: about(
+      z.number().optional(),
+      "US dollars that the default policy would have saved: the share that its replay saves, of what its prompts cost; absent until it is replayed, without a price, and if edits were made.",
+    ),
     lastRequest: about(
       z
         .object({

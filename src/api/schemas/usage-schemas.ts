@@ -55,6 +55,43 @@ export const sizeSumSchema = defineSchema(
   "Conversations by the tokens of their longest request without edits.",
 );
 
+const estimateFields = {
+  conversations: about(z.number().int(), "Replayed conversations, sub-agents included."),
+  unpriced: about(z.number().int(), "Those without a known price, which the dollars exclude."),
+  dollars: about(
+    z.number(),
+    "US dollars for prompts under the default policy in a window of 200,000 tokens.",
+  ),
+  unboundedDollars: about(z.number(), "US dollars for the same prompts without edits: the denominator."),
+};
+
+/** The cost of recorded conversations under the default policy, as "longhaul replay --all" computes it. */
+export const estimateReportSchema = defineSchema(
+  "EstimateReport",
+  z.object({
+    basis: z.literal("replayed"),
+    ...estimateFields,
+    pending: about(
+      z.number().int(),
+      "Conversations that are not replayed yet; the figures grow while there are some.",
+    ),
+    isRunning: about(z.boolean(), "True while conversations are replayed."),
+    skipped: about(
+      z.number().int(),
+      "Conversations too long for the gateway; `longhaul replay --all` replays them.",
+    ),
+    sizes: about(
+      z.array(
+        z.object({
+          upToTokens: about(z.number().nullable(), "Bound of the largest prompt; null for those above all."),
+          ...estimateFields,
+        }),
+      ),
+      "The same by the size of the conversation.",
+    ),
+  }),
+);
+
 const armsSchema = z.object({ control: z.number().int(), edited: z.number().int() });
 
 /** A comparison of edited conversations with those that were left alone. */
@@ -105,6 +142,10 @@ export const usageReportSchema = defineSchema(
         saved: about(
           z.object({ savedCost: z.number(), withoutCost: z.number() }).nullable(),
           "Estimated savings of edits with their denominator; null by model and for one model, where none are known.",
+        ),
+        wouldSave: about(
+          z.number().nullable(),
+          "US dollars that the default policy would have saved on conversations without edits: the share that their replays save, of what their prompts cost; null while none is replayed.",
         ),
       }),
     ),

@@ -6,6 +6,7 @@ import {
   countPromptTokens,
   EMPTY_LEDGER,
   type Ledger,
+  type ModelFacts,
   type ModelFactsLookup,
   NO_TOTALS,
   type Totals,
@@ -63,6 +64,11 @@ export async function readSessionUsage(
   if (at >= Date.now() - SETTLED_MS) return { through: head, models, savings, longestTokens };
   for (const [model, ledger] of models) models.set(model, { ...ledger, recent: [] });
   return { through: head, models, savings: settleSavings(savings), longestTokens };
+}
+
+/** The part of the cost that went for prompts, which edits can lower; the rest is the price of the output. */
+export function computePromptCost({ cost, outputTokens }: Totals, facts: ModelFacts | undefined): number {
+  return Math.max(0, cost - (outputTokens * (facts?.prices.output ?? 0)) / 1_000_000);
 }
 
 /** The totals of a session. */

@@ -13,6 +13,7 @@ import {
 } from "../../window-entry.ts";
 import { listSavings } from "./savings-sums.ts";
 import {
+  computePromptCost,
   NO_USAGE,
   readSessionUsage,
   type SessionUsage,
@@ -33,6 +34,8 @@ interface UsageQuestion {
   readonly model: string | undefined;
   /** Names of people by their ids. */
   readonly names: ReadonlyMap<string, string>;
+  /** The share of the prompts' cost that the default policy would have saved on a session; null if not known. */
+  readonly findSavable: (session: string) => Promise<number | null>;
   readonly signal: AbortSignal;
 }
 
@@ -43,6 +46,8 @@ interface UsageRow {
   readonly totals: Totals;
   /** Null where savings are not known: they are estimated for requests, not for their models. */
   readonly saved: Savings | null;
+  /** Savings that the default policy would have had on conversations without edits; null while nothing is known. */
+  readonly wouldSave: number | null;
 }
 
 /** The answer to a question about usage. */
@@ -62,13 +67,38 @@ const MAX_SESSIONS = 10_000;
 export class StoreUsage {
   readonly #kernel: Kernel;
   readonly #known = new BoundedMap<string, SessionUsage>({ max: MAX_SESSIONS });
+  readonly #uses = new BoundedMap<string, { readonly seq: number; readonly at: number }>({
+    max: MAX_SESSIONS,
+  });
+  /** Sums that are being read: a page asks several questions at once. */
+  readonly #reading = new Map<string, Promise<SessionUsage>>();
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
   }
 
+  /** The time of the last message of a session, else of its creation. */
+  async readLastUse(record: SessionRecord): Promise<number> {
+    const { seq } = await this.#kernel.head(record.id);
+    const known = this.#uses.use(record.id);
+    if (known?.seq === seq) return known.at;
+    await using session = await this.#kernel.session(record.id);
+    const { entries } = await session.page({ kinds: ["message"], limit: 1 });
+    const at = entries[0]?.at ?? record.createdAt;
+    this.#uses.set(record.id, { seq, at });
+    return at;
+  }
+
   /** The sums of an open session. */
   async read(session: Session): Promise<SessionUsage> {
+    const reading = this.#reading.get(session.id);
+    if (reading) return reading;
+    const own = this.#read(session).finally(() => this.#reading.delete(session.id));
+    this.#reading.set(session.id, own);
+    return own;
+  }
+
+  async #read(session: Session): Promise<SessionUsage> {
     const known = this.#known.use(session.id) ?? NO_USAGE;
     const { seq } = await session.head();
     // A shorter log is another session with the id of a deleted one.
@@ -99,6 +129,7 @@ export class StoreUsage {
       await using session = await this.#kernel.session(record.id);
       const before = total;
       const usage = await this.read(session);
+      const savable = isEdited(usage) ? 0 : await question.findSavable(record.id);
       for (const [model, ledger] of usage.models) {
         if (question.model !== undefined && model !== question.model) continue;
         for (const [day, totals] of Object.entries(ledger.days)) {
@@ -106,6 +137,9 @@ export class StoreUsage {
           const row = openRow(rows, nameGroup(question, record, model, day));
           if (by === "session") row.title = record.title;
           row.totals = addTotals(row.totals, totals);
+          if (savable !== null)
+            row.wouldSave =
+              (row.wouldSave ?? 0) + savable * computePromptCost(totals, this.#kernel.modelFacts(model));
           total = addTotals(total, totals);
         }
       }
@@ -120,8 +154,8 @@ export class StoreUsage {
       sessions++;
       sizes.add(usage.longestTokens, total.cost - before.cost, own);
     }
-    const named = [...rows].map(([name, { title, totals, saved }]) => ({
-      ...{ name, title, totals },
+    const named = [...rows].map(([name, { title, totals, saved, wouldSave }]) => ({
+      ...{ name, title, totals, wouldSave },
       saved: hasSavings && by !== "model" ? saved : null,
     }));
     return {
@@ -139,12 +173,17 @@ interface OpenRow {
   title: string | undefined;
   totals: Totals;
   saved: Savings;
+  wouldSave: number | null;
+}
+
+function isEdited({ savings }: SessionUsage): boolean {
+  return listSavings(savings, "", "9999-12-31").some(([, { removedTokens }]) => removedTokens > 0);
 }
 
 function openRow(rows: Map<string, OpenRow>, name: string): OpenRow {
   const known = rows.get(name);
   if (known) return known;
-  const row: OpenRow = { title: undefined, totals: NO_TOTALS, saved: NO_SAVINGS };
+  const row: OpenRow = { title: undefined, totals: NO_TOTALS, saved: NO_SAVINGS, wouldSave: null };
   rows.set(name, row);
   return row;
 }

@@ -71,7 +71,7 @@ const setCommand = defineCommand({
   maxOperands: 2,
   examples: [
     "longhaul config set threshold 60",
-    "longhaul config set recall.tools always",
+    "longhaul config set recall.offer edit",
     "longhaul config set 'models[\"box/*\"].window' 65536",
     "longhaul config set policy none --project",
   ],

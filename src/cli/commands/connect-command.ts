@@ -4,6 +4,7 @@ import { chooseAgents } from "../connecting/choose-agents.ts";
 import { connectAgents } from "../connecting/connect-agents.ts";
 import { disconnectAgents } from "../connecting/disconnect-agents.ts";
 import { findAgents } from "../connecting/find-agents.ts";
+import { HOOK_AGENTS } from "../connecting/hook-connectors.ts";
 import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { printTo } from "../printer.ts";
@@ -16,13 +17,21 @@ const NAMES = CONNECTORS.map(({ name }) => name).join(", ");
 export const connectCommand = defineCommand({
   name: "connect",
   summary: "point the agents on this computer at the gateway, or at the MCP server (--mcp)",
-  usage: ["connect [agent…] [--yes] [--dry-run] [--url URL]", "connect --mcp [agent…] [--yes] [--dry-run]"],
-  about: `Finds the agents on this computer, shows the exact change to each configuration file, and writes it when you agree. A backup of each file goes to the store's folder; "longhaul disconnect" restores it. Agents whose settings are not in a file get instructions. With --mcp, agents get longhaul as an MCP server, which they start themselves; with --url too, that of a running gateway. Agents: ${NAMES}.`,
+  usage: [
+    "connect [agent…] [--yes] [--dry-run] [--url URL]",
+    "connect --mcp [agent…] [--yes] [--dry-run]",
+    "connect --hooks [agent…] [--yes] [--dry-run]",
+  ],
+  about: `Finds the agents on this computer, shows the exact change to each configuration file, and writes it when you agree. A backup of each file goes to the store's folder; "longhaul disconnect" restores it. Agents whose settings are not in a file get instructions. With --mcp, agents get longhaul as an MCP server, which they start themselves; with --url too, that of a running gateway. With --hooks, agents call longhaul at the start of a session, at a prompt, before and after steps and at a compaction, and get what earlier work says; with --url, Claude Code asks that gateway. Agents: ${NAMES}.`,
   options: {
     "dry-run": DRY_RUN,
     mcp: {
       type: "boolean",
       help: "add the MCP server to agents instead of sending their requests through the gateway",
+    },
+    hooks: {
+      type: "boolean",
+      help: "give agents hooks that recall at the moment of action, without a gateway",
     },
     yes: { type: "boolean", short: "y", help: "write the changes without asking" },
     url: {
@@ -37,9 +46,11 @@ export const connectCommand = defineCommand({
     "longhaul connect claude-code codex --yes",
     "longhaul connect --dry-run --json",
     "longhaul connect --mcp claude-code",
+    "longhaul connect --hooks",
   ],
   async run(context, { operands, options }) {
-    const agents = operands.length > 0 ? chooseAgents(operands) : findAgents(context);
+    const known = options.hooks ? HOOK_AGENTS : CONNECTORS;
+    const agents = operands.length > 0 ? chooseAgents(operands, known) : findAgents(context, known);
     if (agents.length > 0) return connectAgents(context, options, agents);
     const none = `No agent was found on this computer. Name one to write its file anyway: ${NAMES}.\n`;
     await printTo(context.stdout, options.json ? `${toSafeJson({ agents: [] })}\n` : none);
@@ -51,13 +62,14 @@ export const connectCommand = defineCommand({
 export const disconnectCommand = defineCommand({
   name: "disconnect",
   summary: "restore the configuration files of agents",
-  usage: ["disconnect [agent…] [--mcp] [--yes] [--dry-run]"],
+  usage: ["disconnect [agent…] [--mcp] [--hooks] [--yes] [--dry-run]"],
   about:
     "Restores each file byte for byte and removes the folders that connect made. If you have changed a file since, only longhaul's own settings are removed. Works without a running gateway, without a store and without backups.",
   options: {
     "dry-run": DRY_RUN,
     yes: { type: "boolean", short: "y", help: "accepted as for connect; disconnect never asks" },
     mcp: { type: "boolean", help: "remove only the MCP server" },
+    hooks: { type: "boolean", help: "remove only the hooks" },
     url: {
       type: "string",
       value: "URL",
@@ -67,6 +79,7 @@ export const disconnectCommand = defineCommand({
   maxOperands: Number.POSITIVE_INFINITY,
   examples: ["longhaul disconnect", "longhaul disconnect codex --dry-run", "longhaul disconnect --mcp"],
   async run(context, { operands, options }) {
-    return disconnectAgents(context, options, operands.length > 0 ? chooseAgents(operands) : CONNECTORS);
+    const known = [...new Set([...CONNECTORS, ...HOOK_AGENTS])];
+    return disconnectAgents(context, options, operands.length > 0 ? chooseAgents(operands, known) : known);
   },
 });

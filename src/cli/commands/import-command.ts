@@ -67,7 +67,7 @@ export const importCommand = defineCommand({
           .map(({ path }) => path);
       return watchImports(context, options, async () => [...new Set(await findPaths())], choice);
     }
-    const paths = named.length > 0 ? named : await choosePlaces(context, options, choice, isAgreed);
+    const paths = named.length > 0 ? named : await choosePlaces(context, options, choice, { isAgreed });
     if (paths.length === 0) return EXIT.fine;
     if (options.watch) return watchImports(context, options, paths, choice);
     return importOnce(context, options, paths, {

@@ -13,6 +13,7 @@ import { findSession } from "../find-session.ts";
 import { formatQuantity } from "../format-count.ts";
 import { formatTime } from "../format-time.ts";
 import { buildMemoryFilter } from "../memory/parse-memory-options.ts";
+import { answerAboutWork, findWorkQuestion } from "../memory/recall-work.ts";
 import {
   type RecalledHit,
   type RecallResult,
@@ -74,7 +75,7 @@ const OPTIONS = {
     value: "SECONDS",
     help: `maximum time to index new entries first (default: ${WAIT.otherwise})`,
   },
-  careful: { type: "boolean", help: "also read the best hits with the question; takes a second longer" },
+  careful: { type: "boolean", help: "has no effect; accepted for older scripts" },
   sessions: { type: "boolean", help: "list the sessions with the best hits instead of the hits" },
   expand: { type: "boolean", help: "print hits in full, with the entries around them" },
   ...PERSON_OPTION,
@@ -92,9 +93,9 @@ interface Outcome {
 export const recallCommand = defineCommand({
   name: "recall",
   summary: "search conversations and indexed files",
-  usage: ["recall <question> [options]"],
+  usage: ["recall <question> [options]", "recall fix <error> | how <task> | why <file> [options]"],
   about:
-    "Ask in plain words; there is no query syntax. New entries are indexed first, for at most --wait seconds. If sessions and paths are both given, both are searched. Hits of the same work stand together; a text that occurs again is shown once, with its other places.",
+    "Ask in plain words; there is no query syntax. New entries are indexed first, for at most --wait seconds. If sessions and paths are both given, both are searched. Hits of the same work stand together; a text that occurs again is shown once, with its other places. Three questions are about work: fix, the edits or commands after which an error did not come back; how, commands that succeeded for a task; why, the requests behind the last changes of a file.",
   options: OPTIONS,
   maxOperands: Number.POSITIVE_INFINITY,
   examples: [
@@ -102,6 +103,7 @@ export const recallCommand = defineCommand({
     "longhaul recall retry policy --prefix claude-code/ -k 3 --expand",
     'longhaul recall "where are tokens validated" --path src --json',
     'longhaul recall "the login redirect" --sessions',
+    'longhaul recall fix "cannot find module dotenv"',
   ],
   async run(context, { operands, options }) {
     const question = operands.join(" ").trim();
@@ -112,6 +114,12 @@ export const recallCommand = defineCommand({
     if (options.active && options.rewound) throw new UsageError("--active and --rewound cannot be combined");
     if (question === "") throw new UsageError("the question is missing: longhaul recall <question>");
     const k = parseCountOption("limit", options.limit, LIMIT);
+    const work = findWorkQuestion(operands);
+    if (work) {
+      await using store = await openExistingStore(context, options);
+      const scope = await findSessionScope(store, context, options);
+      return answerAboutWork(context, options, { kernel: store, ...work, k, scope });
+    }
     const memories = buildMemoryFilter(options.trust, options.outdated === true);
     const warnings: string[] = [];
     const onWarning = (warning: string) => void warnings.push(warning);
@@ -122,7 +130,6 @@ export const recallCommand = defineCommand({
     const { signal } = context;
     const recall = {
       signal,
-      depth: options.careful ? ("careful" as const) : ("quick" as const),
       waitMs: 0,
       memories,
       activeLine: options.active === true,
@@ -134,7 +141,7 @@ export const recallCommand = defineCommand({
       const within = { ...recall, k: SESSION_HITS, scope: scope ?? { prefix: "" } };
       const recalled = await kernel.memory.recall(question, within);
       for (const warning of warnings) context.stderr.write(`longhaul: ${escapeLine(warning)}\n`);
-      await printSessions(kernel, context, options, { question, recalled, k, warnings });
+      await printSessions(kernel, context, options, { question, recalled, k });
       return EXIT.fine;
     }
     const recalled = await kernel.memory.recall(question, { ...recall, k, details: true });
@@ -146,7 +153,7 @@ export const recallCommand = defineCommand({
         ...(options.expand && { around: around.get(hit) }),
       }));
       await printJson(context, { question, ...recalled, hits });
-    } else await printLines(context, renderHits(context, options, { recalled, around, warnings }));
+    } else await printLines(context, renderHits(context, options, { recalled, around }));
     return EXIT.fine;
   },
 });
@@ -166,7 +173,7 @@ async function printSessions(
   kernel: Kernel,
   context: CliContext,
   options: RecallValues,
-  { question, recalled, k, warnings }: Outcome & { readonly question: string; readonly k: number },
+  { question, recalled, k }: Pick<Outcome, "recalled"> & { readonly question: string; readonly k: number },
 ): Promise<void> {
   const { hits: _, ...facts } = recalled;
   const rows = await readFoundSessions(kernel, findSessions(recalled, k));
@@ -185,13 +192,16 @@ async function printSessions(
   }
   const paint = choosePaint(context, options);
   const table = renderFoundSessions(question, rows, recalled, { width: context.columns.stdout, paint });
-  await printLines(context, [...table, ...renderNotes({ recalled, warnings }, options, paint)]);
+  await printLines(context, [...table, ...renderNotes({ recalled }, options, paint)]);
 }
 
 function renderHits(
   context: CliContext,
   options: RecallValues,
-  { recalled, around, warnings }: Outcome & { readonly around: ReadonlyMap<RecalledHit, readonly Entry[]> },
+  {
+    recalled,
+    around,
+  }: Pick<Outcome, "recalled"> & { readonly around: ReadonlyMap<RecalledHit, readonly Entry[]> },
 ): readonly string[] {
   const paint = choosePaint(context, options);
   const columns = context.columns.stdout;
@@ -217,16 +227,35 @@ function renderHits(
     return [...gap, ...renderHitHeading(best, layout), ...hits, ...more, ...renderWork(best, layout)];
   });
   if (lines.length === 0) lines.push(describeNothing(recalled));
-  return [...lines, ...renderNotes({ recalled, warnings }, options, paint)];
+  return [...renderFix(recalled, paint), ...lines, ...renderNotes({ recalled }, options, paint)];
+}
+
+/** Formats the fix of the error that the question quotes: its files or commands, its commit, and later changes. */
+function renderFix({ fix }: RecallResult, paint: Paint): readonly string[] {
+  if (!fix) return [];
+  const { program, files, steps, commit, changedSince, confirmed } = fix;
+  const done = files.length > 0 ? files : steps.flatMap(({ command }) => command ?? []);
+  const ended = commit && `commit ${[commit.hash, commit.subject].filter(Boolean).join(" ")}`;
+  const changed = changedSince.length > 0 ? `changed since: ${changedSince.join(", ")}` : "not changed since";
+  const facts = [
+    done.slice(0, 3).join(", "),
+    ...(ended ? [ended] : []),
+    ...(files.length > 0 ? [changed] : []),
+  ];
+  return [
+    `${paint("green", "Fixed before")}: ${escapeLine(facts.join("; "))}`,
+    paint("dim", escapeLine(`  ${program} ran without this error in ${confirmed}`)),
+    "",
+  ];
 }
 
 /** Formats the limits of a recall: entries that were not searched, doubt, and search by words only. */
 function renderNotes(
-  { recalled, warnings }: Outcome,
+  { recalled }: Pick<Outcome, "recalled">,
   options: RecallValues,
   paint: Paint,
 ): readonly string[] {
-  const { hits, isSure, withoutVectors, withoutReading, unindexed } = recalled;
+  const { hits, isSure, withoutVectors, unindexed } = recalled;
   const lines: string[] = [];
   if (unindexed !== undefined)
     lines.push(
@@ -240,9 +269,10 @@ function renderNotes(
     lines.push(paint("yellow", "Low confidence: the hits match little of the question."));
   if (withoutVectors !== undefined)
     lines.push(paint("dim", escapeLine(`Keyword search only: ${withoutVectors}`)));
-  const isTold = warnings.some((warning) => warning.endsWith(withoutReading ?? ""));
-  if (withoutReading !== undefined && !isTold)
-    lines.push(`Not read carefully: ${escapeLine(withoutReading)}.`);
+  if (options.careful)
+    lines.push(
+      paint("dim", "--careful has no effect: every recall is as thorough, without the second it took."),
+    );
   return lines;
 }
 

@@ -1,7 +1,14 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { loadConversation } from "../../conversation/load-conversation.ts";
+import {
+  chooseReplayProtocol,
+  countRequests,
+  findLastModelFacts,
+  getTokenPrice,
+} from "../../conversation/spending/replay-protocol.ts";
 import { readRequestUsage } from "../../conversation/spending/request-usage.ts";
+import { ESTIMATE_WINDOW } from "../../conversation/spending/savings-estimates.ts";
 import { UsageSums } from "../../conversation/spending/usage-sums.ts";
 import { importSources } from "../../formats/index.ts";
 import { type Kernel, openKernel, type SessionId } from "../../index.ts";
@@ -24,7 +31,7 @@ import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findNamed } from "../find-named.ts";
 import { findSession, listSessionIds } from "../find-session.ts";
-import { formatCount, formatQuantity } from "../format-count.ts";
+import { formatConversations, formatCount, formatQuantity } from "../format-count.ts";
 import { formatDollars } from "../format-dollars.ts";
 import { openExistingStore } from "../open-store.ts";
 import { parseCountOption } from "../parse-arguments.ts";
@@ -33,12 +40,6 @@ import { printTo } from "../printer.ts";
 import { CacheStudy, renderCacheStudy } from "../replaying/cache-study.ts";
 import { type EvidenceCase, type EvidenceScore, scoreEvidence } from "../replaying/evidence-score.ts";
 import { readQuestions } from "../replaying/read-questions.ts";
-import {
-  chooseReplayProtocol,
-  countRequests,
-  findLastModelFacts,
-  getTokenPrice,
-} from "../replaying/replay-protocol.ts";
 import { ReplayStudy } from "../replaying/replay-study.ts";
 import type { ReplayTotals } from "../replaying/replay-totals.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
@@ -50,7 +51,7 @@ import { wrapText } from "../wrap-text.ts";
 
 const DEFAULT_WINDOWS = "32k,64k,128k,200k";
 /** One window for many conversations, because each one takes as long again. */
-const ALL_WINDOWS = "200k";
+const ALL_WINDOWS = `${ESTIMATE_WINDOW / 1_000}k`;
 /** Maximum of the options that count conversations or questions. */
 const MAX_COUNT = 1_000_000;
 const PRICES = [{ name: "recorded" }, { name: "standard" }] as const;
@@ -145,6 +146,7 @@ export const replayCommand = defineCommand({
     const caches = options.cache ? new CacheStudy(Math.max(...windows)) : undefined;
     const status = new StatusLine(context, options);
     let recorded = NO_TOTALS;
+    let subAgents = 0;
     const replayOne = async (kernel: Kernel, id: SessionId, place = "") => {
       context.signal.throwIfAborted();
       const conversation = await loadConversation(kernel, id);
@@ -156,6 +158,7 @@ export const replayCommand = defineCommand({
       for await (const usage of readRequestUsage(session, (model) => kernel.modelFacts(model)))
         own.add(usage);
       recorded = addTotals(recorded, own.total);
+      if ((await session.record()).relation === "child") subAgents++;
       const tokenPrice = getTokenPrice(facts);
       const protocol = prices === "standard" ? PROTOCOL : chooseReplayProtocol(own.total, facts);
       caches?.replay(conversation, protocol);
@@ -193,7 +196,7 @@ export const replayCommand = defineCommand({
     const kept = caches?.totals();
     const text = options.json
       ? `${toSafeJson({ replays: totals, recorded, caches: kept })}\n`
-      : renderReplayTable(totals, recorded, look) +
+      : renderReplayTable(totals, recorded, subAgents, look) +
         (kept
           ? renderCacheStudy(kept, look)
               .map((line) => `${line}\n`)
@@ -227,6 +230,7 @@ const EVIDENCE_TITLES = ["evidence", "unpaged"];
 function renderReplayTable(
   totals: readonly TotalsWithEvidence[],
   recorded: Totals,
+  subAgents: number,
   look: Parameters<typeof renderTable>[2],
 ): string {
   const [first] = totals;
@@ -258,7 +262,7 @@ function renderReplayTable(
     one.dearest.toFixed(2),
     ...(hasEvidence ? [formatPercent(one.evidence), formatPercent(one.unpaged)] : []),
   ]);
-  const head = `${formatQuantity(first.sessions, "conversation")}, ${formatQuantity(first.requests, "request")}; cost relative to an unlimited window`;
+  const head = `${formatConversations(first.sessions - subAgents, subAgents)}, ${formatQuantity(first.requests, "request")}; cost relative to an unlimited window`;
   const verdict = [describeCheapest(totals), ...describeRecorded(recorded)].flatMap((text) =>
     wrapText(text, look.width),
   );

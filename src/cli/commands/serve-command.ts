@@ -17,6 +17,7 @@ export const serveCommand = defineCommand({
   examples: [
     "longhaul serve",
     "longhaul serve --dry-run --port 0",
+    "longhaul serve --hooks-only",
     "longhaul serve --upstream anthropic=http://127.0.0.1:8080 --recall always",
     "LONGHAUL_TOKEN=$(longhaul serve --new-token --quiet) longhaul serve --host 0.0.0.0",
   ],
@@ -33,6 +34,10 @@ export const serveCommand = defineCommand({
       const plain = options.quiet ? `${token}\n` : use;
       await printTo(context.stdout, options.json ? `${toSafeJson({ token })}\n` : plain);
       return EXIT.fine;
+    }
+    if (options["hooks-only"]) {
+      const { serveHooks } = await import("../serving/serve-hooks.ts");
+      return serveHooks(context, options);
     }
     if (isFirstRun(context, options)) {
       const { runTour } = await import("../first-run/run-tour.ts");

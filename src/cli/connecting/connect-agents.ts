@@ -18,6 +18,7 @@ import {
 import { UsageError } from "../usage-error.ts";
 import type { AgentConnector } from "./agents/agent-connector.ts";
 import { findGatewayAddress, isGatewayUp } from "./gateway-address.ts";
+import { skillConnector, toHookConnector } from "./hook-connectors.ts";
 import { toMcpConnector, toStdioAddress } from "./mcp/mcp-connectors.ts";
 import { findStdioServer } from "./mcp/stdio-server.ts";
 import { type ConnectionPlan, carryOutConnection, planConnection } from "./plan-connection.ts";
@@ -29,6 +30,7 @@ interface ConnectValues extends CommonValues {
   readonly yes?: boolean;
   readonly "dry-run"?: boolean;
   readonly mcp?: boolean;
+  readonly hooks?: boolean;
 }
 
 /** The address to write, and the connectors that write it. */
@@ -60,7 +62,8 @@ export async function connectAgents(
   };
   const paint = choosePaint(context, options);
   await say(plans.flatMap((plan) => [...renderPlan(plan, context.home, paint), ""]));
-  const variables = options.mcp && !needsGateway ? listStoreVariables(context, options) : {};
+  const variables =
+    (options.mcp || options.hooks) && !needsGateway ? listStoreVariables(context, options) : {};
   const kept = changes.length > 0 ? describeStoreVariables(variables, getEnvironmentPath(store)) : [];
   await say(kept.map(escapeLine));
 
@@ -117,7 +120,7 @@ async function findTarget(
   options: ConnectValues,
   agents: readonly AgentConnector[],
 ): Promise<ConnectionTarget> {
-  if (!options.mcp)
+  if (!options.mcp && !options.hooks)
     return {
       gateway: await findGatewayAddress(context, options),
       connectors: agents,
@@ -127,7 +130,10 @@ async function findTarget(
   const needsGateway = options.url !== undefined;
   return {
     gateway: needsGateway ? await findGatewayAddress(context, options) : toStdioAddress(server),
-    connectors: agents.map((agent) => toMcpConnector(agent, server)),
+    connectors: [
+      ...(options.hooks ? [...agents.map((agent) => toHookConnector(agent, server)), skillConnector] : []),
+      ...(options.mcp ? agents.map((agent) => toMcpConnector(agent, server)) : []),
+    ],
     needsGateway,
   };
 }

@@ -10,6 +10,7 @@ import { printTo } from "../printer.ts";
 import type { AgentConnector } from "./agents/agent-connector.ts";
 import { describeWriteError } from "./connect-agents.ts";
 import { listGatewayUrls } from "./gateway-address.ts";
+import { skillConnector, toHookConnector } from "./hook-connectors.ts";
 import { toMcpConnector } from "./mcp/mcp-connectors.ts";
 import { findStdioServer } from "./mcp/stdio-server.ts";
 import { carryOutDisconnection, type DisconnectionPlan, planDisconnection } from "./plan-disconnection.ts";
@@ -20,6 +21,7 @@ interface DisconnectValues extends CommonValues {
   readonly url?: string;
   readonly "dry-run"?: boolean;
   readonly mcp?: boolean;
+  readonly hooks?: boolean;
 }
 
 const STATES = {
@@ -44,16 +46,22 @@ export async function disconnectAgents(
   const failures = new Map<DisconnectionPlan, string>();
   const plans: DisconnectionPlan[] = [];
   // One after the other: the gateway and the MCP server of an agent may be in one file.
-  for (const connector of agents) {
+  const isSkillKept = options.mcp === true && !options.hooks;
+  const toHooks = (one: AgentConnector) => (one === skillConnector ? one : toHookConnector(one, server));
+  for (const connector of isSkillKept ? agents : [...agents, skillConnector]) {
+    const isAll = !options.mcp && !options.hooks;
     const own = [
-      { connector: toMcpConnector(connector, server), from: mcpSetting },
-      ...(options.mcp ? [] : [{ connector, from: setting }]),
+      ...(isAll || options.hooks ? [{ connector: toHooks(connector), from: mcpSetting }] : []),
+      ...((isAll || options.mcp) && connector !== skillConnector
+        ? [{ connector: toMcpConnector(connector, server), from: mcpSetting }]
+        : []),
+      ...(isAll && connector !== skillConnector ? [{ connector, from: setting }] : []),
     ];
     for (const { connector: one, from } of own)
       for (const plan of planDisconnection(one, from)) {
         const isChange = plan.state === "restore" || plan.state === "remove";
         // Most agents have no MCP server of ours; a damaged file is reported by the gateway's own plan.
-        if (one !== connector && !isChange && plan.records.length === 0) continue;
+        if ((one !== connector || one === skillConnector) && !isChange && plan.records.length === 0) continue;
         plans.push(plan);
         try {
           if (!isDryRun) carryOutDisconnection(plan);

@@ -4,8 +4,11 @@ import type { AgentConnector, UserPlace } from "./agents/agent-connector.ts";
 import { CONNECTORS } from "./agents/connectors.ts";
 
 /** Finds the agents that are used on this computer: by their folders, or by a program on the search path. */
-export function findAgents(place: UserPlace): readonly AgentConnector[] {
-  return CONNECTORS.filter(
+export function findAgents(
+  place: UserPlace,
+  agents: readonly AgentConnector[] = CONNECTORS,
+): readonly AgentConnector[] {
+  return agents.filter(
     (connector) =>
       connector.listTraces(place).some((path) => existsSync(path)) ||
       connector.programs.some((program) => isOnPath(place, program)),

@@ -12,7 +12,7 @@ export async function findGatewayAddress(
   context: CliContext,
   options: CommonValues & { readonly url?: string },
 ): Promise<GatewayAddress> {
-  const { isAnthropicReached, loadConfig } = await import("../../gateway/config/index.ts");
+  const { isAnthropicReached, loadConfig, toOpenableHost } = await import("../../gateway/config/index.ts");
   const { cwd, home, env } = context;
   const store = getStorePath(context, options);
   const { config } = loadConfig({ cwd, home, env, store, flags: {} });
@@ -21,11 +21,11 @@ export async function findGatewayAddress(
     const url = parseGatewayUrl(options.url);
     return { url, needsToken, isAnthropic: (await asksAnthropic(url)) ?? false };
   }
-  if (config.port === 0)
+  if (config.port === 0 && config.publicUrl === undefined)
     throw new UsageError(
       "the configuration picks a free port (port 0); name the gateway's address with --url",
     );
-  const url = `http://${toLoopback(config.host)}:${config.port}`;
+  const url = config.publicUrl ?? `http://${toOpenableHost(config.host)}:${config.port}`;
   return { url, needsToken, isAnthropic: (await asksAnthropic(url)) ?? isAnthropicReached(config.upstreams) };
 }
 
@@ -80,17 +80,4 @@ function parseGatewayUrl(text: string): string {
   if (!isPlain)
     throw new UsageError(`--url is ${JSON.stringify(text)}; expected an address such as ${DEFAULT_URL}`);
   return url.origin;
-}
-
-/** The address by which this computer reaches a server that may listen on all of its addresses. */
-export function toLoopbackUrl(url: string): string {
-  const { protocol, hostname, port } = new URL(url);
-  return `${protocol}//${toLoopback(hostname.replace(/^\[|\]$/g, ""))}:${port}`;
-}
-
-/** An address that stands for all addresses of the computer is reached at its loopback address. */
-function toLoopback(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
 }

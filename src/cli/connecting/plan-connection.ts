@@ -68,6 +68,7 @@ export function chooseConfigPath(spec: ConfigFileSpec, place: UserPlace): string
 export function createConfigReader(syntax: ConfigSyntax, text: string): ConfigReader {
   return {
     findString: (path) => syntax.findString(text, path),
+    findRaw: (path) => syntax.findRaw(text, path),
     has: (path) => syntax.findRaw(text, path) !== undefined || syntax.listNames(text, path).length > 0,
     listNames: (path) => syntax.listNames(text, path),
   };

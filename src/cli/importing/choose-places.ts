@@ -9,12 +9,15 @@ import { getStorePath } from "../open-store.ts";
 import { printTo } from "../printer.ts";
 import { type FoundPlace, findPopulatedPlaces, renderPlacesTable } from "./found-places.ts";
 
-/** Shows the conversations in well-known folders and returns the folders to import: none unless the user agrees. */
+/**
+ * Shows the conversations in well-known folders and returns the folders to import: none unless the user agrees, by an
+ * empty line too if `isUsual`.
+ */
 export async function choosePlaces(
   context: CliContext,
   options: CommonValues,
   choice: Pick<ImportOptions, "formats" | "since" | "signal">,
-  isAgreed: boolean,
+  { isAgreed, isUsual = false }: { readonly isAgreed: boolean; readonly isUsual?: boolean },
 ): Promise<readonly string[]> {
   const places = await findPopulatedPlaces(context, choice);
   const paths = [...new Set(places.map(({ path }) => path))];
@@ -26,7 +29,7 @@ export async function choosePlaces(
   if (!options.quiet || !isAgreed) await printTo(context.stdout, renderPlaces(context, options, places));
   if (isAgreed || places.length === 0) return paths;
   if (context.isTerminal.stdin && context.isTerminal.stdout) {
-    return (await askYesNo(context, "Import these?")) ? paths : [];
+    return (await askYesNo(context, "Import these?", isUsual)) ? paths : [];
   }
   await printTo(
     context.stdout,

@@ -16,6 +16,8 @@ import { getReportExitCode, renderImportReport } from "./render-import-report.ts
 interface ImportChoice extends Pick<ImportOptions, "formats" | "since" | "signal" | "dryRun"> {
   /** False to leave the index to the next recall. */
   readonly isIndexed: boolean;
+  /** Further work on the imported conversations, while they are indexed. */
+  readonly whileIndexing?: (kernel: Kernel, bar: PhaseBar) => Promise<void>;
 }
 
 const IMPORT_PHASE = { name: "importing", weight: 4 };
@@ -25,7 +27,7 @@ export async function importOnce(
   context: CliContext,
   options: CommonValues,
   paths: readonly string[],
-  { isIndexed, ...choice }: ImportChoice,
+  { isIndexed, whileIndexing, ...choice }: ImportChoice,
 ): Promise<number> {
   const { stdout, signal } = context;
   const isDryRun = choice.dryRun === true;
@@ -46,7 +48,12 @@ export async function importOnce(
           bar.update("importing", computeImportShare(progress), words);
         },
       });
-      if (hasIndex && !signal.aborted) indexed = await buildIndex(kernel, context, bar);
+      if (hasIndex && !signal.aborted) {
+        // A failure of the further work costs that work alone.
+        const other = whileIndexing?.(kernel, bar).catch(() => undefined);
+        indexed = await buildIndex(kernel, context, bar);
+        await other;
+      }
     } finally {
       bar.clear();
     }

@@ -51,12 +51,13 @@ function renderTotals(
   const count = (title: string): Column => ({ title, align: "right" });
   const columns = [
     { title: "format" },
-    ...["conversations", "messages", ...(isDryRun ? [] : ["new", "known"])].map(count),
+    ...["conversations", "sub-agents", "messages", ...(isDryRun ? [] : ["new", "known"])].map(count),
     ...["tool calls", "images", "usage", "read", "copies", "%"].map(count),
   ];
   const row = (name: string, { sources, found, added, bytesRead, copiedBytes }: ImportTotals) => [
     name,
-    formatCount(sources + found.children),
+    formatCount(sources),
+    formatCount(found.children),
     formatCount(found.messages),
     ...(isDryRun ? [] : [added.messages, found.messages - added.messages].map(formatCount)),
     ...[found.toolCalls, found.images, found.usage].map(formatCount),
@@ -74,6 +75,10 @@ function formatSummary({ sources, totals }: ImportReport, { isDryRun }: ImportRe
   const words = isDryRun
     ? [`${formatQuantity(having("planned"), "conversation")} would be imported`]
     : [`${formatCount(having("imported"))} imported`, `${formatCount(having("unchanged"))} unchanged`];
+  const known = sources.filter(({ status }) => status !== "failed").map(({ session }) => session);
+  const repeated = known.length - new Set(known).size;
+  if (repeated > 0)
+    words.push(`${formatCount(repeated)} of them continue${repeated === 1 ? "s" : ""} another conversation`);
   if (having("stopped") > 0) words.push(`${formatCount(having("stopped"))} partly imported`);
   if (totals.failed > 0) words.push(`${formatCount(totals.failed)} failed`);
   if (totals.lost > 0) words.push(`${formatQuantity(totals.lost, "record")} lost`);

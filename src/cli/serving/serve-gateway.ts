@@ -1,7 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { readVersion } from "../../base/package-files.ts";
 import { findProcess, parseStatLine } from "../../base/process-identity.ts";
+import { ESTIMATES_FILE } from "../../conversation/spending/savings-estimates.ts";
 import {
   type ConfigRequest,
   type Environment,
@@ -12,18 +14,20 @@ import {
   type ReloadResult,
   toListenError,
   toMonitorOptions,
+  toOpenableUrl,
   watchConfig,
 } from "../../gateway/config/index.ts";
-import { type AgentLines, buildAgentLines, openGateway } from "../../gateway/index.ts";
+import { buildAgentLines, openGateway } from "../../gateway/index.ts";
+import { createHookEndpoint } from "../../hooks/index.ts";
 import { openKernel } from "../../index.ts";
 import { createMcpEndpoint } from "../../mcp/index.ts";
 import { choosePaint } from "../choose-paint.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { findAgents } from "../connecting/find-agents.ts";
-import { toLoopbackUrl } from "../connecting/gateway-address.ts";
 import { LocalAgents } from "../connecting/local-agents.ts";
 import { findStdioServer } from "../connecting/mcp/stdio-server.ts";
+import { type ConnectionPlan, planConnection } from "../connecting/plan-connection.ts";
 import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { getStoreOptions, getStorePath, nameStore } from "../open-store.ts";
@@ -40,10 +44,11 @@ const MAX_UNREAD_CHARACTERS = 1_024 * 1_024;
 const FREE_PORT =
   "The gateway listens on a free port, which changes with its next start; set `port` before you connect agents.";
 
-/** Runs the gateway until stopped; requests in flight may finish. */
+/** Runs the gateway until stopped; requests in flight may finish. `onListening` gets the address for people. */
 export async function serveGateway(
   context: CliContext,
   options: ServeValues & CommonValues,
+  onListening?: (url: string) => Promise<void>,
 ): Promise<number> {
   const { env, stdout, stderr, signal } = context;
   const store = getStorePath(context, options);
@@ -77,6 +82,13 @@ export async function serveGateway(
   };
   const logForm = context.isTerminal.stderr && !options.json && options.log !== "json" ? "pretty" : "json";
   const mcp = createMcpEndpoint({ kernel, onError: (error) => warn(`mcp: ${String(error)}`) });
+  const hooks = createHookEndpoint({
+    kernel,
+    store,
+    env,
+    onError: (error) => warn(`hooks: ${String(error)}`),
+  });
+  await hooks.listen().catch((error: unknown) => warn(`hooks: ${String(error)}`));
   const agents = (address: () => string) =>
     new LocalAgents({
       place: context,
@@ -86,15 +98,22 @@ export async function serveGateway(
         writeStoreVariables(listStoreVariables(context, options), getEnvironmentPath(store));
       },
       gateway: () => ({
-        url: toLoopbackUrl(address()),
+        url: live.current().publicUrl ?? toOpenableUrl(address()),
         needsToken: live.current().tokens.length > 0 || live.current().team,
         isAnthropic: isAnthropicReached(live.current().upstreams),
       }),
       notes: loaded.config.port === 0 ? [FREE_PORT] : [],
     });
-  const parts = { kernel, config: live.current, log, logForm, env: { ...env }, mcp, agents } as const;
+  const estimatesFile = join(store, ESTIMATES_FILE);
+  const parts = {
+    ...{ kernel, log, mcp, hooks, agents, estimatesFile },
+    config: live.current,
+    logForm,
+    env: { ...env },
+  } as const;
   const gateway = await openGateway(parts).catch((error: unknown) => {
     live.close();
+    void hooks.close();
     throw toListenError(error, loaded.config) ?? error;
   });
   tell = gateway.reloaded;
@@ -103,14 +122,19 @@ export async function serveGateway(
   const leaveNpm = endWithNpm(context);
   const offHangUp = context.onHangUp?.(() => void live.reload());
   try {
-    const found = findAgents(context).map(({ title }) => title);
-    const { tokens, team } = loaded.config;
+    const { tokens, team, publicUrl } = loaded.config;
     const needsToken = tokens.length > 0 || team || (await kernel.team.isInUse());
-    const facts = { url: gateway.url, store: nameStore(context, options), loaded, env, found, needsToken };
+    const url = publicUrl ?? toOpenableUrl(gateway.url);
+    const address = { url, needsToken, isAnthropic: isAnthropicReached(loaded.config.upstreams) };
+    const plans = findAgents(context).map((connector) =>
+      planConnection(connector, { gateway: address, place: context, store, now: Date.now() }),
+    );
+    const facts = { ...address, store: nameStore(context, options), loaded, env, plans };
     if (options.json) await say(toSafeJson(toGreetingJson(facts)));
     else
       for (const line of renderGreeting(facts, choosePaint(context, options), options.quiet === true))
         await say(line);
+    await onListening?.(url);
     if (options["keep-histories"]) keepHistories(context, options, warn);
     await waitForAbort(signal);
     if (options.json) await say(toSafeJson({ type: "stopping" }));
@@ -135,6 +159,7 @@ function buildConfigRequest(context: CliContext, options: ServeValues, store: st
     schema: _,
     "new-token": __,
     "keep-histories": ___,
+    "hooks-only": ____,
     ...flags
   } = options;
   const { host, port, policy, threshold, when, recall, redact, upstream } = flags;
@@ -214,40 +239,48 @@ function readProcess(pid: number): { readonly parent: number; readonly args: rea
 
 /** A gateway that has started listening. */
 interface GatewayFacts {
+  /** The address that people and agents use. */
   readonly url: string;
   readonly store: string;
   readonly loaded: LoadedConfig;
   readonly env: Environment;
-  /** Titles of the agents on this computer. */
-  readonly found: readonly string[];
+  /** How the agents on this computer are connected, or would be. */
+  readonly plans: readonly ConnectionPlan[];
   /** True if the gateway admits nobody without a token. */
   readonly needsToken: boolean;
+  readonly isAnthropic: boolean;
 }
 
-/** Builds the greeting: address, lines to paste into agents, upstreams and settings. */
+/** Agents that the greeting names, so that it stays short. */
+const SHOWN_AGENTS = 3;
+const LABEL_WIDTH = 12;
+
+/** Builds the greeting in ten lines: address, agents on this computer, upstreams and settings. */
 function renderGreeting(listening: GatewayFacts, paint: Paint, isQuiet: boolean): readonly string[] {
-  const { url, store } = listening;
+  const { url, store, loaded } = listening;
   const first = `longhaul ${readVersion()} listens on ${paint("bold", url)}`;
   if (isQuiet) return [first];
+  const files = [loaded.path, loaded.project.path].filter((path) => path !== undefined);
+  const settings = files.length === 0 ? "" : `, settings from ${files.join(" and ")}`;
+  const row = (label: string, words: string) => `  ${paint("cyan", padText(label, LABEL_WIDTH))} ${words}`;
   return [
-    `${first}, store ${escapeLine(store)}`,
-    "",
-    'Point an agent here ("longhaul connect" writes this for the agents on this computer):',
-    ...renderAgents(listening, paint),
-    "",
-    "Requests go to:",
-    ...renderUpstreams(listening, paint),
-    "",
-    ...renderSettings(listening),
-    `Status, recall and import: ${paint("bold", `${url}/`)}   Press Ctrl-C to stop.`,
+    first,
+    row("dashboard", `${paint("bold", `${url}/`)}  ("longhaul dashboard" opens it)`),
+    row("store", escapeLine(`${store}${settings}`)),
+    ...renderAgents(listening).map(([label, words]) => row(label, words)),
+    row("models", describeUpstreams(listening)),
+    row("window", describeWindows(loaded)),
+    row("access", describeAccess(listening)),
+    "Press Ctrl-C to stop.",
   ];
 }
 
 /** Builds the greeting as JSON. */
 function toGreetingJson(listening: GatewayFacts): object {
-  const { url, store, loaded, env } = listening;
+  const { url, store, loaded, env, needsToken, isAnthropic, plans } = listening;
   const { config, path, project, warnings } = loaded;
-  const { policy, dryRun, threshold, control, recall, redact } = config;
+  const { policy, dryRun, threshold, control, recall, redact = false } = config;
+  const found = new Set(plans.map(({ connector }) => connector.title));
   return {
     type: "listening",
     version: readVersion(),
@@ -264,86 +297,84 @@ function toGreetingJson(listening: GatewayFacts): object {
       hasKey: hasKey(keyEnv, env),
     })),
     missing: findMissingUpstreams(config, env),
-    agents: orderAgents(listening),
+    // The agents on this computer come first.
+    agents: buildAgentLines({ url, needsToken, isAnthropic })
+      .map((one) => ({ ...one, isFound: found.has(one.agent) }))
+      .sort((one, other) => Number(other.isFound) - Number(one.isFound)),
     warnings: [...project.notices, ...warnings],
   };
 }
 
-/** The agents on this computer come first. */
-function orderAgents({
-  url,
-  needsToken,
-  found,
-  loaded,
-}: GatewayFacts): readonly (AgentLines & { isFound: boolean })[] {
-  const isAnthropic = isAnthropicReached(loaded.config.upstreams);
-  const agents = buildAgentLines({ url, needsToken, isAnthropic });
-  return agents
-    .map((one) => ({ ...one, isFound: found.includes(one.agent) }))
-    .sort((one, other) => Number(other.isFound) - Number(one.isFound));
-}
-
-function renderAgents(listening: GatewayFacts, paint: Paint): readonly string[] {
-  return orderAgents(listening).flatMap(({ agent, place, lines, isFound }) => {
-    const [first = "", ...rest] = lines.split("\n");
-    const name = paint(isFound ? "green" : "cyan", padText(agent, 12));
-    if (rest.length === 0 && place === "shell") return [`  ${name} ${first}`];
-    return [`  ${name} ${paint("dim", place)}`, ...[first, ...rest].map((line) => `    ${line}`)];
+/** The agents on this computer: connected, or the settings that "longhaul connect" would write. */
+function renderAgents({ plans, url }: GatewayFacts): readonly (readonly [string, string])[] {
+  if (plans.length === 0)
+    return [["any agent", `ANTHROPIC_BASE_URL=${url} OPENAI_BASE_URL=${url}/v1 <your agent>`]];
+  const shown = plans.slice(0, SHOWN_AGENTS);
+  const rest = plans.length - shown.length;
+  return shown.map((plan, index): readonly [string, string] => {
+    const more = index === SHOWN_AGENTS - 1 && rest > 0 ? `; ${rest} more: "longhaul connect --dry-run"` : "";
+    return [plan.connector.title, `${escapeLine(describePlan(plan))}${more}`];
   });
 }
 
-function renderUpstreams({ loaded: { config }, env }: GatewayFacts, paint: Paint): readonly string[] {
-  const width = Math.max(...config.upstreams.map(({ name }) => name.length));
-  const lines = config.upstreams.map(({ name, baseUrl, prefix, models, keyEnv }) => {
-    const which = [prefix && `${prefix}…`, ...(models ?? [])].filter(Boolean).join(", ");
-    const key = hasKey(keyEnv, env)
-      ? `key from ${keyEnv}`
-      : `the agent's own key${keyEnv === undefined ? "" : `, or ${keyEnv}`}`;
-    return `  ${paint("cyan", padText(escapeLine(name), width))} ${escapeLine(baseUrl)}${which && ` for ${escapeLine(which)}`} ${paint("dim", `(${escapeLine(key)})`)}`;
-  });
-  const missing = findMissingUpstreams(config, env).filter(
-    ({ name }) => !config.upstreams.some((one) => one.name === name),
-  );
-  const words = missing.map(({ name, variable }) => `${variable} for ${name}`).join(", ");
-  return [...lines, ...(words === "" ? [] : [paint("dim", `  for more, set ${words}`)])];
+function describePlan(plan: ConnectionPlan): string {
+  const command = `"longhaul connect ${plan.connector.name}"`;
+  switch (plan.state) {
+    case "unchanged":
+      return `connected by ${plan.file.path}`;
+    case "change": {
+      const names = plan.record.changes.map(({ path }) => path.join("."));
+      const what = names.length > 2 ? `${names.length} settings` : names.join(" and ");
+      return `not connected; ${command} sets ${what} in ${plan.file.path}`;
+    }
+    case "manual":
+      return `${command} says what to set`;
+    default:
+      return `cannot be connected: ${plan.reason}`;
+  }
 }
 
-const RECALL_WORDS = { off: "", "after-edit": "after the first edit", always: "always" } as const;
+function describeUpstreams({ loaded: { config }, env }: GatewayFacts): string {
+  const names = config.upstreams.map(({ name, baseUrl, keyEnv }) => {
+    const key = hasKey(keyEnv, env) ? `, key from ${keyEnv}` : "";
+    return `${name} (${new URL(baseUrl).host}${key})`;
+  });
+  const own = config.upstreams.some(({ keyEnv }) => !hasKey(keyEnv, env)) ? "; the agent's own key" : "";
+  return `${escapeLine(names.join(", "))}${own}`;
+}
 
-function renderSettings({ loaded: { config, path, project }, needsToken }: GatewayFacts): readonly string[] {
-  const { policy, dryRun, threshold, control, when, recall, redact, tokens } = config;
+function describeWindows({ config }: LoadedConfig): string {
+  const { policy, dryRun, threshold, control, when } = config;
+  if (policy === "none") return "requests pass through unchanged";
   const moment = when === "late" ? `from ${threshold}% on` : `when that pays, at the latest at ${threshold}%`;
   // Other policies remove words of the conversation too.
   const removal =
     policy === "longhaul"
-      ? `removes tool output, files and images ${moment}, words only when the window is full`
-      : `edits a window ${moment}`;
-  const edits =
-    policy === "none"
-      ? "Requests pass through unchanged"
-      : `Policy ${policy} ${removal}${dryRun ? " (dry run: nothing is changed)" : ""}`;
-  const recalled = [
-    recall.tools !== "off" && `tools ${RECALL_WORDS[recall.tools]}`,
-    recall.context && "context",
-  ]
-    .filter(Boolean)
-    .join(" and ");
-  const more = [
-    ...(control > 0 ? [`control group of ${Math.round(100 * control)}% of new conversations`] : []),
-    `recall ${recalled || "off"}`,
-    `redaction ${redact ? "on" : "off"}`,
+      ? `tool output, files and images leave ${moment}; words only when the window is full`
+      : `edited ${moment}`;
+  const share = control > 0 ? `; control group of ${Math.round(100 * control)}% of new conversations` : "";
+  return `policy ${policy}: ${removal}${share}${dryRun ? " (dry run: nothing is changed)" : ""}`;
+}
+
+const OFFER_WORDS = {
+  start: "from the start of a conversation",
+  edit: "from the first edit on",
+  never: "",
+  always: "always",
+} as const;
+
+function describeAccess({ loaded: { config }, needsToken }: GatewayFacts): string {
+  const { recall, redact = false, tokens } = config;
+  const who =
     tokens.length > 0
-      ? `tokens: ${tokens.map(({ name }) => escapeLine(name)).join(", ")}`
+      ? `tokens of ${tokens.map(({ name }) => escapeLine(name)).join(", ")}`
       : needsToken
         ? "people of the store"
-        : "no token required",
-  ];
-  return [
-    `${edits}; ${more.join(", ")}.`,
-    ...[path, project.path].flatMap((one) =>
-      one === undefined ? [] : [`Settings from ${escapeLine(one)}.`],
-    ),
-  ];
+        : "this computer, without a token";
+  const offered =
+    recall.offer === undefined ? "from the start where that is cheap" : OFFER_WORDS[recall.offer];
+  const kinds = [offered && `tools ${offered}`, recall.context && "context"].filter(Boolean).join(" and ");
+  return `${who}; recall ${kinds || "off"}; redaction ${redact ? "on" : "off"}`;
 }
 
 function hasKey(keyEnv: string | undefined, env: Environment): boolean {

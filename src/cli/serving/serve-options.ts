@@ -26,7 +26,7 @@ export const SERVE_OPTIONS = {
   recall: {
     type: "string",
     value: "WHEN",
-    help: "when agents are offered recall tools: off, after-edit or always (default: after-edit); all adds context",
+    help: "when agents are offered recall tools: start (of a conversation), edit, never or always (default: start where a cache makes that cheap, else edit); all adds context",
   },
   redact: { type: "boolean", help: "remove secrets from stored content" },
   upstream: {
@@ -48,6 +48,10 @@ export const SERVE_OPTIONS = {
   "keep-histories": {
     type: "boolean",
     help: "also import new conversations of the agents on this computer, before they delete them",
+  },
+  "hooks-only": {
+    type: "boolean",
+    help: "answer only the hooks of agents, on a local socket that only you may open; no gateway",
   },
   schema: { type: "boolean", help: "print the JSON schema of the configuration and exit" },
   "new-token": { type: "boolean", help: "print a new token and exit" },

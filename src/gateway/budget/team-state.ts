@@ -14,6 +14,11 @@ export class TeamState {
     this.#team = team;
   }
 
+  /** True if the store is known to have people or budgets. */
+  get isKnownInUse(): boolean {
+    return this.#isInUse;
+  }
+
   /** The last known state if the store fails. */
   async isInUse(): Promise<boolean> {
     if (this.#isInUse) return true;

@@ -1,6 +1,6 @@
 import { isObject } from "../../wire/content-blocks.ts";
 import { findMarkers } from "../outgoing/cache-markers.ts";
-import { type ByteChange, spliceBody } from "../outgoing/splice-body.ts";
+import { type ByteChange, spliceBody } from "../outgoing/outgoing-body.ts";
 import { type ByteRange, cutBody, parseRange } from "../request/cut-body.ts";
 
 /** The lifetimes of Anthropic's cache. */

@@ -45,7 +45,7 @@ export function buildCallRequest(
   // A body that cannot be split into messages has no window to manage.
   const isWhole = isMore || (messages.cut.listFrom !== undefined && messages.list.length > 0);
   // Neither has one whose beginning the upstream has summarized itself and does not count.
-  const isOurs = isWhole && (isManagedHere || !compactions?.last);
+  const isOurs = isWhole && !api.isSentUnchanged && (isManagedHere || !compactions?.last);
   const policyName = isOurs ? (config.routes[api.name]?.policy ?? config.policy) : "none";
   const isCompacted = compactions && isManagedHere && policyName !== "none" && !config.dryRun;
   // Only the upstream can clear content that it stores.

@@ -2,16 +2,19 @@ import type { PlacedMessages } from "../../conversation/conversation.ts";
 import { type EntryId, type FittedWindow, type MessageInput, parseEntryId } from "../../index.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import { alternatePieces } from "../outgoing/alternate-pieces.ts";
-import { findViolations } from "../outgoing/check-rules.ts";
-import { findBrokenRules } from "../outgoing/find-broken-rules.ts";
-import { moveLostMarkers } from "../outgoing/move-markers.ts";
-import { buildOutgoingPieces, listPieceElements } from "../outgoing/outgoing-pieces.ts";
-import { buildPiecesFromLog, hasClientPieces } from "../outgoing/pieces-from-log.ts";
+import { moveLostMarkers } from "../outgoing/cache-markers.ts";
+import type { Violation } from "../outgoing/check-rules.ts";
+import { findBrokenRules, findViolations } from "../outgoing/check-rules.ts";
+import {
+  buildOutgoingPieces,
+  buildPiecesFromLog,
+  hasClientPieces,
+  listPieceElements,
+} from "../outgoing/outgoing-pieces.ts";
 import { isUnchangedWindow, planOutgoing } from "../outgoing/plan-outgoing.ts";
-import type { Violation } from "../outgoing/violation.ts";
 import type { OutgoingPiece } from "../request/cut-body.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
-import type { CallRequest, LastSentRequest } from "../thread/call-request.ts";
+import type { CallRequest, SentOutcome } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 
 /** The placement of a window without messages of the client. */
@@ -21,7 +24,7 @@ const NO_PLACEMENT: PlacedMessages<RequestMessage> = { byId: new Map(), last: un
 export class CallContent {
   readonly #thread: Thread;
   readonly #request: CallRequest;
-  readonly #repeated: LastSentRequest | undefined;
+  readonly #repeated: SentOutcome | undefined;
   #source: CallSource;
   #placed: PlacedMessages<RequestMessage> | undefined;
   #lead: readonly MessageInput[] = [];
@@ -30,7 +33,7 @@ export class CallContent {
   #violations: readonly Violation[] = [];
 
   /** `sent` is the outcome of an identical request before this one. */
-  constructor(thread: Thread, callRequest: CallRequest, sent?: LastSentRequest) {
+  constructor(thread: Thread, callRequest: CallRequest, sent?: SentOutcome) {
     this.#thread = thread;
     this.#request = callRequest;
     this.#repeated = sent;
@@ -97,7 +100,7 @@ export class CallContent {
   }
 
   /** The facts to keep in case the same request is sent again. */
-  get outcome(): Pick<LastSentRequest, "fitted" | "seenSeq" | "pieces" | "violations"> {
+  get outcome(): Pick<SentOutcome, "fitted" | "seenSeq" | "pieces" | "violations"> {
     const { seq = 0 } = this.last === undefined ? {} : parseEntryId(this.last);
     const { plan, page, touchUp } = this.#fitted ?? {};
     const edits = [plan, page, touchUp].map((edit) => edit?.overlay ?? 0);

@@ -6,7 +6,7 @@ import type { SeqRange } from "../../log-entry.ts";
 import { toObject } from "../../wire/fields.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import { listPersonIds, type PersonIds } from "../identity/person-ids.ts";
-import { buildPlainPieces } from "../outgoing/plain-pieces.ts";
+import { buildPlainPieces } from "../outgoing/outgoing-pieces.ts";
 import {
   buildSummaryKey,
   type SummaryBlock,

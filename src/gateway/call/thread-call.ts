@@ -1,3 +1,5 @@
+import { readCacheRecord } from "../../conversation/cache/cache-record.ts";
+import { computeMissDollars } from "../../conversation/cache/cache-report.ts";
 import { type CallUsage, CallWindow } from "../../conversation/call-window.ts";
 import { compactOnCommand } from "../../conversation/compact-on-command.ts";
 import type { Conversation, PlacedMessages } from "../../conversation/conversation.ts";
@@ -10,10 +12,18 @@ import {
   parseEntryId,
 } from "../../index.ts";
 import type { UsageBody } from "../../log-entry.ts";
-import { detectOverflow, type Overflow, type ProviderFailure } from "../../window-entry.ts";
+import {
+  computeReportCost,
+  computeSavings,
+  detectOverflow,
+  type ModelFactsLookup,
+  type Overflow,
+  type ProviderFailure,
+} from "../../window-entry.ts";
 import type { ReplyReader } from "../../wire/wire.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import type { Violation } from "../outgoing/violation.ts";
+import type { Trace } from "../observe/trace.ts";
+import type { Violation } from "../outgoing/check-rules.ts";
 import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import {
@@ -21,9 +31,10 @@ import {
   type CallRequest,
   countRecallTools,
   findRepeatedSend,
-  type LastSentRequest,
   limitOutput,
   mayEditWindow,
+  type SeenBody,
+  type SentOutcome,
   shareWindow,
   type TokenLimits,
 } from "../thread/call-request.ts";
@@ -45,12 +56,13 @@ export class ThreadCall {
   #state: CallState = "open";
   #naming: Promise<void> | undefined;
   #reported: UsageBody | undefined;
+  #seen: SeenBody | undefined;
   /** Time before the request was sent. */
   overheadMs: number | undefined;
   /** Adds the diagnosis of the provider's cache to the usage of the reply. */
   describeCache: CallUsage["describe"];
 
-  private constructor(thread: Thread, callRequest: CallRequest, sent?: LastSentRequest) {
+  private constructor(thread: Thread, callRequest: CallRequest, sent?: SentOutcome) {
     this.thread = thread;
     this.request = callRequest;
     this.#content = new CallContent(thread, callRequest, sent);
@@ -102,16 +114,21 @@ export class ThreadCall {
     }
   }
 
-  /** Remembers how the bytes of the request are kept, if they are, in case it is repeated. */
-  recordKeptBody(body: CutBody | undefined): void {
+  /** Records how the bytes of the request are kept, if they are, in case it is repeated. */
+  recordSeenBody(body: CutBody | undefined): void {
     const { thread, request: callRequest, last } = this;
-    thread.sent.body = body;
     const isOwn = last !== undefined && parseEntryId(last).session === thread.session.id;
     const isWhole = isOwn && !callRequest.chain && !callRequest.buildPlainPieces && !callRequest.isDryRun;
-    thread.sent.last =
-      body && isWhole
-        ? { body, last, windowKey: buildWindowKey(callRequest), ...this.#content.outcome }
-        : undefined;
+    const outcome = isWhole
+      ? { last, windowKey: buildWindowKey(callRequest), ...this.#content.outcome }
+      : undefined;
+    this.#seen = body && { body, outcome };
+    thread.sent.seen = this.#seen;
+  }
+
+  /** The kept body of the request, whose results later requests reuse. */
+  get seenBody(): CutBody | undefined {
+    return this.#seen?.body;
   }
 
   get fitted(): FittedWindow | undefined {
@@ -173,13 +190,13 @@ export class ThreadCall {
       try {
         if (this.#content.source === "repeated") await this.#fitAgain();
         const isSendable = await this.#heal(failure, limits);
-        const sent = this.thread.sent.last;
-        if (isSendable && sent && sent.last === this.last)
-          this.thread.sent.last = { ...sent, ...this.#content.outcome };
+        const outcome = this.#seen?.outcome;
+        if (isSendable && outcome && this.#seen)
+          this.#seen.outcome = { ...outcome, ...this.#content.outcome };
         return isSendable;
       } catch (error) {
         if (!isHopeless(error)) throw error;
-        this.thread.sent.last = undefined;
+        if (this.#seen) this.#seen.outcome = undefined;
         return false;
       }
     });
@@ -230,7 +247,16 @@ export class ThreadCall {
   createRecorder(reader = this.request.api.createReader(), hooks: ReplyHooks = {}): ReplyRecorder {
     return new ReplyRecorder(this.thread.session, reader, {
       prepare: (message) => this.thread.messages.prepareStored(message),
-      stored: (message) => this.thread.messages.toStored(message, buildCanonicalKey(message)),
+      stored: (message) => {
+        const key = buildCanonicalKey(message);
+        const { places, chain } = this.request;
+        const stored = this.thread.messages.toStored(message, key);
+        // A conversation whose last reply broke off is found like one that awaits its reply.
+        const isWhole = reader.isComplete && !reader.failure;
+        return places && isWhole
+          ? { ...stored, places: places.listOfReply(key, chain !== undefined) }
+          : stored;
+      },
       append: (append, reader, isEnd) => this.#append(append, reader, isEnd, hooks.name),
       report: (reader) => this.#report(reader).finally(hooks.onReported),
     });
@@ -349,7 +375,11 @@ function describeUsage(call: AnsweredCall, reader: ReplyReader): CallUsage | und
   const { usage, responseId, model = request.frame.model } = reader;
   if (!usage) return undefined;
   const addedTokens = countRecallTools(request);
-  return { usage, model, request: responseId, reply: reader.message(), addedTokens, overheadMs, describe };
+  const { diagnosis } = reader;
+  return {
+    ...{ usage, model, request: responseId, reply: reader.message() },
+    ...{ addedTokens, overheadMs, diagnosis, describe },
+  };
 }
 
 /** The plain text of a reply. */
@@ -402,7 +432,7 @@ function appendRequest(thread: Thread, callRequest: CallRequest): Promise<Placed
   const { sent, progress } = thread;
   if (!chain) {
     const { like, same } = messages.cut;
-    sent.encodedMessages.keepFirst(like !== undefined && like === sent.body ? same : 0);
+    sent.encodedMessages.keepFirst(like !== undefined && like === sent.seen?.body ? same : 0);
     progress.recordRequest(messages);
   }
   return thread.messages.append(callRequest);
@@ -412,4 +442,40 @@ function appendRequest(thread: Thread, callRequest: CallRequest): Promise<Placed
 function recordWholeReply({ sent, messages }: Thread, reply: MessageInput | undefined): void {
   sent.hopeless.forget();
   if (reply) messages.recordReply(reply);
+}
+
+/** Records the sizes of a request without and with edits. A dry run sends the request without them. */
+export function traceCall(trace: Trace, { fitted, healed, request: callRequest }: ThreadCall): void {
+  if (callRequest.isDryRun) trace.isDryRun = true;
+  if (healed > 0) trace.healed = healed;
+  if (!fitted) return;
+  trace.tokensBefore = Math.round(fitted.uneditedTokens);
+  trace.tokensAfter = Math.round(fitted.tokens);
+  if (fitted.defect !== undefined) trace.defect = fitted.defect;
+  if (fitted.plan) trace.isPlanned = true;
+}
+
+/** Records the reply, its cost, and the savings of edits. */
+export function traceReply(
+  trace: Trace,
+  reader: ReplyReader,
+  { reported }: Pick<ThreadCall, "reported">,
+  factsOf: ModelFactsLookup,
+): void {
+  if (reader.usage) trace.usage = reader.usage;
+  if (reported) {
+    const spentDollars = computeReportCost(reported, factsOf);
+    if (spentDollars !== undefined) trace.spentDollars = spentDollars;
+    const savings = computeSavings(reported, factsOf);
+    if (savings.requests > 0) trace.savings = savings;
+    const record = readCacheRecord(reported);
+    if (record) {
+      const { state, cause, missedTokens } = record;
+      const missDollars = computeMissDollars(reported, missedTokens, factsOf);
+      trace.cache = { verdict: cause ?? state, missedTokens, missDollars };
+    }
+  }
+  if (reader.model !== undefined) trace.responseModel = reader.model;
+  if (reader.responseId !== undefined) trace.responseId = reader.responseId;
+  if (reader.stopReason !== undefined) trace.stopReason = reader.stopReason;
 }

@@ -27,15 +27,18 @@ interface Setting {
   read(given: string | boolean): unknown;
 }
 
-/** The last four are words of earlier versions. */
+/** The last five are words of earlier versions. */
 const RECALL_VALUES: Readonly<Record<string, object>> = {
-  off: { tools: "off", context: false },
-  "after-edit": { tools: "after-edit", context: false },
-  always: { tools: "always", context: false },
-  all: { tools: "always", context: true },
-  none: { tools: "off", context: false },
-  tools: { tools: "always", context: false },
-  context: { tools: "off", context: true },
+  start: { offer: "start", context: false },
+  edit: { offer: "edit", context: false },
+  never: { offer: "never", context: false },
+  always: { offer: "always", context: false },
+  all: { offer: "always", context: true },
+  off: { offer: "never", context: false },
+  "after-edit": { offer: "edit", context: false },
+  none: { offer: "never", context: false },
+  tools: { offer: "always", context: false },
+  context: { offer: "never", context: true },
 };
 const BOOLEAN_VALUES: Readonly<Record<string, boolean>> = { "1": true, true: true, "0": false, false: false };
 

@@ -8,6 +8,7 @@ import {
   millisecondsSchema,
   nameSchema,
   oneOfSchema,
+  originSchema,
   policyNameSchema,
   shareSchema,
   storeUrlSchema,
@@ -210,26 +211,32 @@ const upstreamSchema = z.strictObject(
   { error: "an object" },
 );
 
-/** When the gateway offers its recall tools to a model. */
-const RECALL_MODES = ["off", "after-edit", "always"] as const;
+/** When the gateway offers its recall tools to a model; `always` also to clients without tools of their own. */
+const RECALL_OFFERS = ["start", "edit", "never", "always"] as const;
 
-export type RecallMode = (typeof RECALL_MODES)[number];
+export type RecallOffer = (typeof RECALL_OFFERS)[number];
 
-const FORM = `${RECALL_MODES.join(", ")}, or an object`;
+/** The values of `recall.tools`, the earlier name of `recall.offer`. */
+const FORMER_OFFERS = { off: "never", "after-edit": "edit", always: "always" } as const;
+const FORMER_WORDS = ["off", "after-edit", "always"] as const;
+const RECALL_WORDS = [...RECALL_OFFERS, "off", "after-edit"];
+
+const FORM = `${RECALL_OFFERS.join(", ")}, or an object`;
 /** JSON Schema of a setting that is one word or an object. */
-const WORD_OR_OBJECT = { type: ["object", "string"], pattern: `^(${RECALL_MODES.join("|")})$` };
-const WORD_OR_FLAG = { type: ["string", "boolean"], enum: [...RECALL_MODES, true, false] };
+const WORD_OR_OBJECT = { type: ["object", "string"], pattern: `^(${RECALL_WORDS.join("|")})$` };
+const WORD_OR_FLAG = { type: ["string", "boolean"], enum: [...FORMER_WORDS, true, false] };
 
-/** A mode; earlier configurations have true and false. */
+/** A word of `recall.tools`; still earlier configurations have true and false. */
 const toolsSchema = () =>
   z.preprocess(
     (given) => (typeof given === "boolean" ? (given ? "always" : "off") : given),
-    oneOfSchema(RECALL_MODES).meta(WORD_OR_FLAG),
+    oneOfSchema(FORMER_WORDS).meta(WORD_OR_FLAG),
   );
 
-/** One word sets the tools alone. */
+/** One word sets the offer alone. */
 function toRecallObject(given: unknown): unknown {
-  return RECALL_MODES.some((mode) => mode === given) ? { tools: given } : given;
+  if (RECALL_OFFERS.some((word) => word === given)) return { offer: given };
+  return FORMER_WORDS.some((word) => word === given) ? { tools: given } : given;
 }
 
 const recallSchema = () =>
@@ -238,26 +245,21 @@ const recallSchema = () =>
     z
       .strictObject(
         {
-          tools: toolsSchema()
-            .default("after-edit")
-            .describe("when the model is offered recall tools, which the gateway runs itself"),
-          context: flagSchema().default(false).describe("add content that matches the question after it"),
+          offer: oneOfSchema(RECALL_OFFERS)
+            .describe(
+              "when the model is offered recall tools, which the gateway runs itself: start of a conversation, first edit, or never; default by price: start where a cache makes them cheap, else edit",
+            )
+            .exactOptional(),
+          tools: toolsSchema().describe("earlier name of `offer`").exactOptional(),
+          context: flagSchema().describe("add content that matches the question after it").exactOptional(),
         },
         { error: FORM },
       )
-      .meta(WORD_OR_OBJECT),
-  );
-
-/** The settings of one route; a missing one is that of all routes. */
-const routeRecallSchema = () =>
-  z.preprocess(
-    toRecallObject,
-    z
-      .strictObject(
-        { tools: toolsSchema().exactOptional(), context: flagSchema().exactOptional() },
-        { error: FORM },
-      )
-      .meta(WORD_OR_OBJECT),
+      .meta(WORD_OR_OBJECT)
+      .transform(({ offer, tools, context }) => ({
+        offer: offer ?? (tools && FORMER_OFFERS[tools]),
+        context,
+      })),
   );
 
 const VARIABLE = "the name of an environment variable";
@@ -285,10 +287,34 @@ const tokenSchema = z.strictObject(
   { error: "an object" },
 );
 
+const oidcSchema = z.strictObject(
+  {
+    issuer: addressSchema().describe("address of the provider, as in its own description"),
+    clientId: textSchema("the id of this gateway at the provider").describe("id of this gateway there"),
+    clientSecretEnv: textSchema(VARIABLE)
+      .describe("environment variable that contains the client's secret; none for a public client")
+      .exactOptional(),
+    title: textSchema("a name for the button").default("OpenID Connect").describe("its name on the button"),
+    claim: textSchema("the name of a claim")
+      .default("email")
+      .describe("claim that names the person; an e-mail address must be verified"),
+    scopes: textListSchema("a scope").default(["openid", "email"]).describe("scopes to ask for"),
+    join: textListSchema("a name, or *@ and a domain")
+      .default([])
+      .describe(
+        "people who may join by themselves, as members: names, or *@ and a domain; others are added first",
+      ),
+    sessionHours: wholeSchema(1, 720, "(hours)")
+      .default(12)
+      .describe("time after which people sign in again"),
+  },
+  { error: "an object" },
+);
+
 const routeSchema = z.strictObject(
   {
     policy: policyNameSchema().describe("instead of `policy`").exactOptional(),
-    recall: routeRecallSchema().describe("instead of `recall`").exactOptional(),
+    recall: recallSchema().describe("instead of `recall`").exactOptional(),
   },
   { error: "an object" },
 );
@@ -308,11 +334,30 @@ export const configSchema = z.strictObject(
       .array(tokenSchema, { error: "a list of objects" })
       .default([])
       .describe("tokens that grant access; without any, everyone who reaches the address has access"),
+    publicUrl: originSchema()
+      .describe("address at which people and agents reach the gateway, if it is not `host` and `port`")
+      .exactOptional(),
     team: flagSchema()
       .default(false)
       .describe(
         "admit only people of the store (longhaul token add) and `tokens`, even while there are none",
       ),
+    oidc: oidcSchema
+      .describe(
+        "people sign in to the dashboard at this OpenID Connect provider; needs `publicUrl` or a loopback host",
+      )
+      .exactOptional(),
+    alerts: z
+      .strictObject(
+        {
+          webhook: addressSchema()
+            .describe("address that gets a POST with JSON when 80 % of a budget is used, once in its period")
+            .exactOptional(),
+        },
+        { error: "an object" },
+      )
+      .prefault({})
+      .describe("messages about budgets, next to the log and the metrics"),
     allowedHosts: textListSchema("a host name, with :port where it has one")
       .default([])
       .describe("names accepted in the Host header, in addition to loopback and `host`"),
@@ -352,6 +397,11 @@ export const configSchema = z.strictObject(
     memories: flagSchema()
       .default(true)
       .describe("show a person's memories to that person's agents, at the end of the system prompt"),
+    memoryTool: oneOfSchema(["pass", "serve"])
+      .default("pass")
+      .describe(
+        "serve answers calls of Anthropic's memory tool from the person's memories, so that all clients share them; pass leaves them to the client",
+      ),
     cache: z
       .strictObject(
         {
@@ -375,7 +425,9 @@ export const configSchema = z.strictObject(
       )
       .prefault({})
       .describe("prompt caches of providers"),
-    redact: flagSchema().default(false).describe("remove secrets from stored content"),
+    redact: flagSchema()
+      .describe("remove secrets from stored content; default: true where several people use the gateway")
+      .exactOptional(),
     models: modelsSchema,
     limits: limitsSchema,
     monitor: monitorSchema,

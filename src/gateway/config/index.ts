@@ -5,6 +5,7 @@ export { type Environment, SETTING_VARIABLES } from "./config-flags.ts";
 export { getConfigValue, parseConfigKey, readKernelOptions, toMonitorOptions } from "./kernel-settings.ts";
 export { toListenError } from "./listen-failure.ts";
 export { type ConfigRequest, checkFileContent, type LoadedConfig, loadConfig } from "./load-config.ts";
+export { toOpenableHost, toOpenableUrl } from "./loopback.ts";
 export {
   getTrustState,
   isProjectKey,

@@ -74,7 +74,7 @@ export function nameBounds({ maxThreads, maxThreadBytes }: GatewayConfig["limits
 
 const STEP = /^(?:\.?([\w$-]+)|\[("(?:[^"\\]|\\.)*")\])/;
 
-/** Parses a key such as `recall.tools` or `models["gpt-5*"].window` into its names; throws CONFIG_INVALID. */
+/** Parses a key such as `recall.offer` or `models["gpt-5*"].window` into its names; throws CONFIG_INVALID. */
 export function parseConfigKey(key: string): readonly [string, ...string[]] {
   const names: string[] = [];
   for (let rest = key; rest !== ""; ) {
@@ -83,14 +83,14 @@ export function parseConfigKey(key: string): readonly [string, ...string[]] {
       throw createConfigInvalidError([
         {
           key,
-          message: `${JSON.stringify(key)} is no key; write it as recall.tools or models["gpt-5*"].window, and change lists as a whole.`,
+          message: `${JSON.stringify(key)} is no key; write it as recall.offer or models["gpt-5*"].window, and change lists as a whole.`,
         },
       ]);
     names.push(step[1] ?? JSON.parse(step[2] as string));
     rest = rest.slice(step[0].length);
   }
   if (names.length === 0)
-    throw createConfigInvalidError([{ key: "key", message: "the key is empty; write it as recall.tools." }]);
+    throw createConfigInvalidError([{ key: "key", message: "the key is empty; write it as recall.offer." }]);
   return names as [string, ...string[]];
 }
 

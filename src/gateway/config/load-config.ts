@@ -100,7 +100,14 @@ function loadContent(
   if (!parsed.success)
     throw createConfigInvalidError(toConfigProblems(parsed.error.issues, raw, given), path);
   const { $schema: _, ...settings } = parsed.data;
-  const config: GatewayConfig = { ...settings, upstreams: settings.upstreams.map(withDefaults) };
+  const { publicUrl, allowedHosts, team, tokens, redact } = settings;
+  const isShared = team || tokens.length > 1;
+  const config: GatewayConfig = {
+    ...settings,
+    upstreams: settings.upstreams.map(withDefaults),
+    allowedHosts: publicUrl === undefined ? allowedHosts : [...allowedHosts, new URL(publicUrl).host],
+    ...(redact === undefined && isShared && { redact: true }),
+  };
   const problems = checkConfig(config, env);
   if (problems.length > 0) throw createConfigInvalidError(problems, path);
   const sources = Object.fromEntries(Object.keys(config).map((key) => [key, from.get(key) ?? "defaults"]));

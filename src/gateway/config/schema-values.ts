@@ -74,3 +74,13 @@ function isAddress(value: string): boolean {
   const { protocol, username, password, search, hash } = new URL(value);
   return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === "" && !/[?#]/.test(value);
 }
+
+const ORIGIN = "an address as https://host or http://host:port, without a path";
+
+/** The address of a server, without a path. */
+export const originSchema = () =>
+  z
+    .string({ error: ORIGIN })
+    .refine((value) => isAddress(value) && new URL(value).pathname === "/", { error: ORIGIN })
+    .transform((value) => new URL(value).origin)
+    .meta({ format: "uri" });

@@ -139,6 +139,9 @@ const GUARDED_KEYS = [
   "allowedHosts",
   "telemetry",
   "redact",
+  "oidc",
+  "publicUrl",
+  "alerts",
 ] as const satisfies readonly (keyof GatewayConfig)[];
 
 type GuardedKey = (typeof GUARDED_KEYS)[number];
@@ -164,7 +167,11 @@ function isNarrowing(key: GuardedKey, now: GatewayConfig, next: GatewayConfig): 
     case "team":
       return next.team;
     case "redact":
-      return next.redact;
+      return next.redact === true;
+    case "oidc":
+      return next.oidc === undefined;
+    case "publicUrl":
+    case "alerts":
     case "upstreams":
       return false;
   }

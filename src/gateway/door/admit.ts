@@ -21,7 +21,7 @@ import {
   refuseRequest,
   refuseTooLarge,
 } from "./request-head.ts";
-import { findDashboardRoute, findRoute, type Route } from "./route.ts";
+import { findDashboardRoute, findRoute, isSignIn, type Route } from "./route.ts";
 
 /** The destination of an admitted request. */
 interface RoutedTarget extends RequestTarget {
@@ -125,7 +125,8 @@ function identifyCaller(
     return identifyPrincipal({ name, role, credential }, owner.person);
   }
   const isGuarded = config.tokens.length > 0 || config.team || lookup.isClosed;
-  const isOpen = !isGuarded || (route.type === "page" && OPEN_PAGES.includes(route.name));
+  const isOpen =
+    !isGuarded || (route.type === "page" && (OPEN_PAGES.includes(route.name) || isSignIn(route)));
   if (isOpen) return identifyPrincipal(undefined);
   if (lookup.hasFailed) return refuseUnavailable();
   return owner ? refuseEnded(owner) : refuseUnauthorized(credentials.length > 0);
@@ -158,7 +159,7 @@ function buildRefusal(request: RequestHead, refusal: DoorRefusal, headers: Reply
 
 function refuseUnauthorized(wasSent: boolean): DoorRefusal {
   const message = wasSent
-    ? "The token is none of this gateway's; check the variable that it comes from."
+    ? "This gateway does not know the token; check the variable that it comes from."
     : "The gateway asks for a token: send it as Authorization: Bearer, x-api-key or x-longhaul-token.";
   return {
     fault: { status: 401, kind: "unauthorized", message },
@@ -205,14 +206,14 @@ function refuseUnknownRoute(
   path: string,
 ): DoorRefusal {
   if (allow) return refuseMethod(allow);
-  if (foreign !== undefined) return refuseForeign(foreign);
+  if (foreign !== undefined) return refuseForeign(foreign, path);
   const message = `There is nothing at ${quoteSafely(path)}; the gateway serves /v1/messages, /v1/chat/completions, /v1/responses, /v1beta/models/MODEL:generateContent, /v1/models and /api/v1 (docs/gateway.md).`;
   return { fault: { status: 404, kind: "not_found", message } };
 }
 
 /** The header keeps the SDKs of Anthropic and OpenAI from trying again. */
-function refuseForeign(name: string): DoorRefusal {
-  const message = `This is ${name}, which the gateway does not speak: set the client to Anthropic's Messages (/v1/messages), OpenAI's Chat Completions (/v1/chat/completions) or Responses (/v1/responses), or Google's API (/v1beta); docs/gateway.md names what is served.`;
+function refuseForeign(name: string, path: string): DoorRefusal {
+  const message = `${quoteSafely(path)} is ${name}, which the gateway does not speak: set the client to Anthropic's Messages (/v1/messages), OpenAI's Chat Completions (/v1/chat/completions) or Responses (/v1/responses), or Google's API (/v1beta); docs/gateway.md names what is served.`;
   return { ...refuseRequest(message, 501), headers: { "x-should-retry": "false" } };
 }
 
@@ -352,12 +353,23 @@ function checkOrigin(request: RequestHead, config: DoorConfig): RequestOrigin {
   if (sent.length > 1) return { type: "refused", refusal: refuseRequest("Origin was sent more than once.") };
   const origin = sent[0];
   const site = getHeadHeader(request, "sec-fetch-site")?.toLowerCase();
-  if (origin === undefined) return isOwnSite(site) ? { type: "own" } : refuseOrigin();
+  if (origin === undefined)
+    return isOwnSite(site) || isSignInReturn(request) ? { type: "own" } : refuseOrigin();
   if (config.allowedOrigins.some((allowed) => isSameOrigin(allowed, origin)))
     return { type: "allowed", origin };
   const host = getHeadHeader(request, "host")?.toLowerCase();
   const isOwn = [`http://${host}`, `https://${host}`].includes(origin.toLowerCase());
   return isOwn && isOwnSite(site) ? { type: "own" } : refuseOrigin();
+}
+
+/** True for a browser that comes back from a provider of identities: it gets the dashboard's document and no more. */
+function isSignInReturn(request: RequestHead): boolean {
+  return (
+    request.method === "GET" &&
+    request.target.split("?", 1)[0] === "/sign-in" &&
+    getHeadHeader(request, "sec-fetch-mode")?.toLowerCase() === "navigate" &&
+    getHeadHeader(request, "sec-fetch-dest")?.toLowerCase() === "document"
+  );
 }
 
 /** "none" means that a person typed the address. */

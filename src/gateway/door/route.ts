@@ -28,6 +28,8 @@ export type Route =
   | { readonly type: "pass"; readonly api: WireName; readonly path: string }
   /** The endpoint of the Model Context Protocol. */
   | { readonly type: "mcp" }
+  /** A hook that an agent calls over HTTP. */
+  | { readonly type: "hooks"; readonly client: string }
   /** `rest` holds the segments after the page's own. */
   | { readonly type: "page"; readonly name: PageName; readonly rest: readonly string[] }
   /**
@@ -94,11 +96,62 @@ const PASSED_ENDPOINTS: Readonly<Record<string, WireName | undefined>> = {
   files: undefined,
 };
 
+/** Known APIs at the addresses of other providers. The path names the model, and belongs to the upstream of that provider. */
+const ADDRESSES: readonly AddressPattern[] = [
+  { api: "openai-chat", pattern: /(?<path>\/openai\/deployments\/(?<model>[^/]+)\/chat\/completions)$/ },
+  { api: "openai-responses", pattern: /(?<path>\/openai\/deployments\/(?<model>[^/]+)\/responses)$/ },
+  {
+    api: "anthropic",
+    pattern:
+      /(?<path>\/projects\/[^/]+\/locations\/[^/]+\/publishers\/anthropic\/models\/(?<model>[^/:]+):(?<verb>rawPredict|streamRawPredict))$/,
+    start: "/v1",
+  },
+  {
+    api: "anthropic",
+    pattern: /(?<path>\/model\/(?<model>[^/]+)\/(?<verb>invoke(?:-with-response-stream)?))$/,
+  },
+];
+
+interface AddressPattern {
+  readonly api: WireName;
+  readonly pattern: RegExp;
+  /** The beginning that the provider's path has, and clients may leave out. */
+  readonly start?: string;
+}
+
+/** The name that Vertex AI has for the endpoint that counts tokens of Anthropic's models, in place of a model. */
+const COUNTING_MODEL = "count-tokens";
+
+function findAddress(method: string, whole: string): Route | undefined {
+  for (const { api, pattern, start = "" } of ADDRESSES) {
+    const { path, model: name = "", verb } = pattern.exec(whole)?.groups ?? {};
+    const model = path === undefined ? undefined : decodeSafely(name);
+    if (path === undefined || model === undefined) continue;
+    if (method !== "POST") return { type: "unknown", allow: ["POST"], api };
+    const route = { type: "api", api, path: `${start}${path}` } as const;
+    if (model === COUNTING_MODEL) return { ...route, action: "count" };
+    const isStreamed = verb === undefined || verb === "rawPredict" ? undefined : /stream/i.test(verb);
+    return { ...route, action: "create", model, ...(isStreamed !== undefined && { isStreamed }) };
+  }
+  return undefined;
+}
+
+/** The text of a segment; undefined for one that is not encoded correctly. */
+function decodeSafely(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Paths of APIs that clients may be set to, and that the gateway does not speak. */
 const FOREIGN_APIS: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [/^\/model\/[^/]+\/(?:invoke|converse)(?:-with-response-stream|-stream)?$/, "Amazon Bedrock's API"],
-  [/\/publishers\/anthropic\/models\/[^/]+:(?:stream)?rawPredict$/i, "Vertex AI's API of Anthropic's models"],
-  [/\/deployments\/[^/]+\/\w/, "Azure OpenAI's older API with deployments"],
+  [/\/model\/[^/]+\/converse(?:-stream)?$/, "Amazon Bedrock's Converse API (its invoke is served)"],
+  [
+    /\/deployments\/[^/]+\/\w/,
+    "an endpoint of Azure's deployments other than chat/completions and responses",
+  ],
   [/^\/api\/(?:chat|generate|embed|show|tags|pull|ps)$/, "Ollama's own API"],
   [/^\/api\/(?:v0\/|v1\/chat$)/, "LM Studio's own API"],
 ];
@@ -119,6 +172,8 @@ const VERSION = /^(?:(?:\/v1(?=\/|$)){1,2}|\/v1beta\/openai(?=\/|$))/;
  */
 export function findRoute(method: string, path: string, hint?: WireName): Route {
   const whole = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
+  const address = findAddress(method, whole);
+  if (address) return address;
   const foreign = FOREIGN_APIS.find(([pattern]) => pattern.test(whole))?.[1];
   if (foreign !== undefined) return { type: "unknown", foreign };
   return findPage(method, whole) ?? findGoogleRoute(method, whole) ?? findEndpoint(method, whole, hint);
@@ -129,9 +184,13 @@ function findGoogleRoute(method: string, whole: string): Route | undefined {
   const path = GOOGLE.exec(whole)?.groups?.path;
   if (path === undefined) return undefined;
   const { model, verb } = GOOGLE_MODEL.exec(path)?.groups ?? {};
+  if (method === "POST" && path.endsWith("/interactions"))
+    return { type: "api", api: "google", action: "create", path };
+  const isCounting = verb === "countTokens";
   const isGenerating = verb === "generateContent" || verb === "streamGenerateContent";
-  if (model !== undefined && isGenerating) {
+  if (model !== undefined && (isGenerating || isCounting)) {
     if (method !== "POST") return { type: "unknown", allow: ["POST"], api: "google" };
+    if (isCounting) return { type: "api", api: "google", action: "count", path, model };
     const isStreamed = verb === "streamGenerateContent";
     return { type: "api", api: "google", action: "create", path, model, isStreamed };
   }
@@ -146,12 +205,18 @@ const NOT_DASHBOARD = [
   "v1beta",
   "api",
   "mcp",
+  "hooks",
   "metrics",
   "healthz",
   "readyz",
   "openapi.json",
   "assets",
 ];
+
+/** True for the routes of the API by which people sign in; they need no token and get no rights. */
+export function isSignIn(route: Route): boolean {
+  return route.type === "page" && route.name === "v1" && route.rest[0] === "sign-in";
+}
 
 /**
  * The dashboard for a path that nothing else answers, so that a link to one of its pages can be opened. Only for
@@ -173,6 +238,8 @@ function findPage(method: string, path: string): Route | undefined {
     return { type: "page", name: page.name, rest: [] };
   }
   const [, api, segment, ...rest] = path.split("/");
+  if (api === "hooks" && segment !== undefined && rest.length === 0)
+    return method === "POST" ? { type: "hooks", client: segment } : { type: "unknown", allow: ["POST"] };
   if (api === "assets" && segment !== undefined)
     return READ_METHODS.includes(method)
       ? { type: "page", name: "asset", rest: [segment, ...rest] }
@@ -196,7 +263,10 @@ function findEndpoint(method: string, path: string, hint: WireName | undefined):
   const created = Object.hasOwn(PROCESSED_ENDPOINTS, rest) ? PROCESSED_ENDPOINTS[rest] : undefined;
   if (created && method === "POST") return { type: "api", ...created, path: rest };
   const segment = rest.split("/")[1] ?? "";
-  if (!Object.hasOwn(PASSED_ENDPOINTS, segment)) return { type: "unknown" };
+  if (!Object.hasOwn(PASSED_ENDPOINTS, segment))
+    return /^(?:anthropic|google|gemini)$/.test(prefix?.[1] ?? "")
+      ? { type: "unknown", api: getPrefixApi(prefix?.[1]) }
+      : { type: "unknown" };
   if (created && !(method === "GET" && rest === "/chat/completions"))
     return { type: "unknown", allow: ["POST"], api: created.api };
   const api = PASSED_ENDPOINTS[segment] ?? (prefix ? getPrefixApi(prefix[1]) : hint) ?? "openai-chat";
@@ -210,5 +280,6 @@ function findEndpoint(method: string, path: string, hint: WireName | undefined):
 }
 
 function getPrefixApi(prefix: string | undefined): WireName {
-  return prefix === "anthropic" ? "anthropic" : "openai-chat";
+  if (prefix === "anthropic") return prefix;
+  return prefix === "google" || prefix === "gemini" ? "google" : "openai-chat";
 }

@@ -1,4 +1,5 @@
 import type { Hit } from "../../index.ts";
+import type { ProviderFailure } from "../../window-entry.ts";
 import type { WireObject } from "../../wire/wire.ts";
 import type { ReplyRecorder } from "../call/reply-recorder.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
@@ -6,7 +7,6 @@ import type { Incoming } from "../door/incoming.ts";
 import type { CallSpan } from "../observe/spans.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
-import type { CutBody } from "../request/cut-body.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import type { RequestMemories } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -25,8 +25,6 @@ export interface Exchange extends Disposable {
   readonly memorySearch: MemorySearch | undefined;
   readonly memories: RequestMemories | undefined;
   readonly span: CallSpan | undefined;
-  /** The copy of the body that later requests are compared with, if there is one. */
-  readonly keptBody: CutBody | undefined;
   /** True if the gateway asks for the usage of a stream whose client does not. */
   asksUsage: boolean;
   recall: RequestRecall | undefined;
@@ -39,6 +37,8 @@ export interface Exchange extends Disposable {
 export interface RequestRecall {
   /** True if the model was offered the gateway's tools. */
   readonly hasTools: boolean;
+  /** True if the gateway carries out calls of Anthropic's memory tool. */
+  readonly servesMemory: boolean;
   /** Adds the recalled content and the `elements` of later rounds to the changes of a body. */
   addTo(changes: BodyChanges, elements?: readonly WireObject[]): BodyChanges;
   /**
@@ -50,6 +50,8 @@ export interface RequestRecall {
    * changes. The tools return with an edit: both rewrite the prefix that the provider has cached, so they do it once.
    */
   makeRoom(): boolean;
+  /** True if a request was refused because its tools came inside the conversation; they join the list of tools then. */
+  listTools(failure: ProviderFailure): boolean;
   /** Removes the tools and the context for good; true if the request may be tried once more without them. */
   drop(): boolean;
 }

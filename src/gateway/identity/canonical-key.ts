@@ -26,6 +26,7 @@ interface KeyPieces {
 /** Fields of blocks whose values vary between equal messages. */
 const UNSTABLE_FIELDS: ReadonlySet<string> = new Set([
   "cache_control",
+  "prompt_cache_breakpoint",
   "id",
   "call_id",
   "tool_use_id",

@@ -25,11 +25,6 @@ export function listSessionPrefixes(person: PersonIds): readonly string[] {
   return listPersonIds(person).map(getSessionPrefix);
 }
 
-/** True if a session belongs to a person. */
-export function isOwnSession(person: PersonIds, session: string): boolean {
-  return listSessionPrefixes(person).some((prefix) => session.startsWith(prefix));
-}
-
 /** The name under which a person's memories are stored; `longhaul remember` writes those of the local user. */
 export function getMemoryAgent({ id }: Pick<PersonIds, "id">): string {
   return id === LOCAL_PERSON ? "default" : `gateway:${id}`;

@@ -13,28 +13,36 @@ import { type CallerIdentity, replaceOpening } from "../identity/session-ids.ts"
 import type { CandidateLookup, Thread } from "../thread/thread.ts";
 import type { ClientSummary } from "./client-summaries.ts";
 
-/** The thread of a request, as far as the candidates tell. */
-interface ThreadDecision {
+/** The thread of a request. */
+export interface ThreadDecision {
   readonly choice: ThreadChoice;
+  /** The thread that the choice continues. */
+  readonly chosen: Thread | undefined;
   readonly kind: RequestKind;
-  /** False if a conversation that another gateway has begun may fit better. */
+  /**
+   * True if the request contains the whole line of the chosen thread and no reply that the line lacks: no other
+   * conversation can fit better.
+   */
   readonly isCertain: boolean;
 }
 
-/**
- * Decides which of the candidates a request continues. `main` is the main thread of its family, `summary` the one that
- * the request continues from.
- */
+/** Decides which of the threads a request continues; `summary` is the one that it continues from. */
 export function decideThread(
   request: ThreadLookup,
-  candidates: readonly ThreadCandidate[],
-  main: Thread | undefined,
+  threads: readonly Thread[],
+  described: readonly ThreadCandidate[],
   summary?: ClientSummary | undefined,
 ): ThreadDecision {
+  // Another request may have reserved a thread since it was described.
+  const candidates = described.map((candidate, index) => {
+    const isInFlight = (threads[index] as Thread).progress.inFlight > 0;
+    return candidate.isInFlight === isInFlight ? candidate : { ...candidate, isInFlight };
+  });
   const messages = getComparedMessages(request);
   const { keys, roles } = messages;
   const { shape, facts } = request;
   const { explicit, agent } = request.caller;
+  const main = findMain(threads);
   const hasMainConversation = explicit !== undefined && main?.marks.hasTools === true;
   const continues = summary?.thread.session.id;
   const likenesses = compareToThreads(candidates, messages);
@@ -42,8 +50,20 @@ export function decideThread(
   const kind = detectRequestKind({ ...facts, hasMainConversation, ...(known && { known }) });
   const sought = { keys, roles, shape, kind, explicit, agent, continues };
   const choice = chooseThread(candidates, sought, likenesses);
-  const continued = choice.type === "continue" ? choice : undefined;
-  return { choice, kind, isCertain: isCertainChoice(continued, candidates, request) };
+  if (choice.type !== "continue") return { choice, kind, chosen: undefined, isCertain: false };
+  const index = candidates.findIndex(({ id }) => id === choice.id);
+  const isWhole = candidates[index]?.keys.length === choice.keep;
+  return {
+    choice,
+    kind,
+    chosen: threads[index],
+    isCertain: isWhole && choice.keep > 0 && !roles.slice(choice.keep).includes("assistant"),
+  };
+}
+
+/** The main conversation among threads, most recently used first. */
+export function findMain(threads: readonly Thread[]): Thread | undefined {
+  return threads.find(({ kind }) => kind === "main");
 }
 
 interface CandidateDeps {
@@ -53,7 +73,7 @@ interface CandidateDeps {
 }
 
 /** Describes the threads that a request may belong to. */
-export function listCandidates(
+export function describeThreads(
   threads: readonly Thread[],
   deps: CandidateDeps,
   request: ThreadLookup,
@@ -76,62 +96,6 @@ async function describeWithAge(
   if (candidate.keys.length > 0 || candidate.isInFlight || kernel.maintenance.sharedStates) return candidate;
   const { createdAt } = await thread.session.record();
   return createdAt < startedAt ? { ...candidate, isAbandoned: true } : candidate;
-}
-
-/**
- * The threads that a request is compared with. If exactly one of them consists of all messages up to the last reply of
- * the request, no thread without that reply in its place can fit better. People begin many conversations with the same
- * words, and comparing each request with all of them takes long.
- */
-export function narrowThreads(threads: readonly Thread[], request: ThreadLookup): readonly Thread[] {
-  const { keys, roles, caller, firstKey } = request;
-  const known = roles.lastIndexOf("assistant") + 1;
-  // A trailing assistant message is a prefill by the client, not a known reply.
-  if (threads.length < 2 || known < 2 || known === keys.length) return threads;
-  let next: Thread | undefined;
-  const others: Thread[] = [];
-  for (const thread of threads) {
-    const line = thread.conversation.peekLine();
-    const hasReply = line?.keys[known - 1] === keys[known - 1];
-    if (line && !hasReply && line.keys.length > 0) continue;
-    // Without an id, the same opening stands for the first message, even if the client has changed that.
-    const from = caller.explicit === undefined && thread.meta.firstKey === firstKey ? 1 : 0;
-    const isNext =
-      line?.keys.length === known && isFree(thread, request) && containsLine(keys, line.keys, from);
-    if (isNext && !next) next = thread;
-    else others.push(thread);
-  }
-  const hasTwin = others.some((thread) => thread.conversation.peekLine()?.keys.length === known);
-  return next && !hasTwin ? threads.filter((thread) => thread === next || others.includes(thread)) : threads;
-}
-
-/** True if a request can continue the thread now. */
-function isFree({ kind, progress, meta }: Thread, { caller }: ThreadLookup): boolean {
-  return progress.inFlight === 0 && (kind === "main" || kind === "agent") && meta.agent === caller.agent;
-}
-
-/** True if a request contains all messages of a line from a place on. */
-function containsLine(request: readonly string[], line: readonly string[], from: number): boolean {
-  return line.every((key, place) => place < from || key === request[place]);
-}
-
-/** The choice of an existing thread. */
-interface ContinuedThread {
-  readonly id: string;
-  readonly keep: number;
-}
-
-/**
- * True if a request contains the whole line of the chosen thread and no reply that the line lacks. In any other case a
- * conversation that another gateway has begun may fit better.
- */
-function isCertainChoice(
-  choice: ContinuedThread | undefined,
-  candidates: readonly ThreadCandidate[],
-  { roles }: Pick<ThreadLookup, "roles">,
-): boolean {
-  const line = candidates.find(({ id }) => id === choice?.id);
-  return line?.keys.length === choice?.keep && !roles.slice(choice?.keep ?? 0).includes("assistant");
 }
 
 /** Facts of a request that are known before its thread. */

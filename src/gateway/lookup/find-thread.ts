@@ -3,6 +3,7 @@ import { toObject } from "../../wire/fields.ts";
 import type { WireObject } from "../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
 import { detectClient, findExplicitId } from "../identity/explicit-id.ts";
+import { PlaceKeys } from "../identity/place-keys.ts";
 import { buildOpeningKey } from "../identity/session-ids.ts";
 import { type Chain, findPreviousReply, isChained } from "../request/chain.ts";
 import type { ByteRange } from "../request/cut-body.ts";
@@ -11,6 +12,7 @@ import type { RequestMessage } from "../request/request-messages.ts";
 import { findShortResults } from "../thread/logged-replies.ts";
 import type { ResponseIds } from "../thread/response-ids.ts";
 import type { Thread } from "../thread/thread.ts";
+import type { ThreadLookup } from "./decide-thread.ts";
 import type { Threads } from "./threads.ts";
 
 /** Number of messages at either end of a request that reveal its purpose. */
@@ -21,6 +23,8 @@ interface FoundThread {
   readonly thread: Thread;
   /** Set if the request contains only new messages. */
   readonly chain: Chain | undefined;
+  /** The keys under which its messages and its reply are found again. */
+  readonly places: PlaceKeys;
 }
 
 /** Services for finding threads. */
@@ -51,10 +55,12 @@ async function findThreadAfter(
   const { api, fields } = request;
   const { principal } = incoming;
   const { threads, responses } = services;
+  const explicit = findExplicitId(toIdentified(request, incoming));
+  const lookup = buildLookup(request, incoming, explicit);
   const place = await responses.find(principal, previous);
-  const thread = place && (await threads.findAfter(principal, place));
+  const thread = place && (await threads.findAfter(lookup.caller, place));
   if (!thread) return findThreadByMessages(request, incoming, services);
-  traceClient(request, incoming, findExplicitId(toIdentified(request, incoming))?.client);
+  traceClient(request, incoming, explicit?.client);
   const { entry, lead } = place;
   // Providers accept only one of the two.
   const isOnly = (fields.all.conversation ?? null) === null;
@@ -63,6 +69,7 @@ async function findThreadAfter(
   return {
     thread,
     chain: { afterEntry: entry, isWhole, leadMessages, ...(lead !== undefined && { lead }) },
+    places: new PlaceKeys(lookup),
   };
 }
 
@@ -72,26 +79,16 @@ async function findThreadByMessages(
   { threads }: ThreadServices,
 ): Promise<FoundThread> {
   const { api, messages, fields, facts } = request;
-  const { principal } = incoming;
   const explicit = findExplicitId(toIdentified(request, incoming));
-  const client = explicit?.client ?? detectClient(incoming.request.headers);
-  const label = traceClient(request, incoming, client);
+  const lookup = buildLookup(request, incoming, explicit);
+  const label = traceClient(request, incoming, lookup.caller.client);
   const isMore = isChained(api, fields.all);
-  const { list, cut } = messages;
+  const { list } = messages;
   const isMain = isMore && explicit?.source === "conversation";
   const thread = await threads.find({
+    ...lookup,
     isMain,
-    caller: {
-      principal,
-      api: api.name,
-      client,
-      explicit: explicit?.id,
-      agent: explicit?.agent,
-    },
     shape: facts.shape,
-    keys: list.map(({ key }) => key),
-    firstKey: explicit ? (list[0]?.key ?? "") : getFirstKey(cut.bytes, cut.elements, list[0]),
-    roles: list.map(({ role }) => role),
     findShortResults: (index) => findShortResults(list[index]),
     opening: () => list.slice(0, END_MESSAGES).map(briefOf),
     facts: {
@@ -110,7 +107,27 @@ async function findThreadByMessages(
   const chain: Chain | undefined = isMore
     ? { isWhole: isMain ? "perhaps" : false, leadMessages: async () => [] }
     : undefined;
-  return { thread, chain };
+  return { thread, chain, places: new PlaceKeys(lookup) };
+}
+
+/** The facts of a request by which its place in a conversation is found. */
+function buildLookup(
+  { api, messages: { list, cut } }: ParsedRequest,
+  { principal, request: { headers } }: Incoming,
+  explicit: ReturnType<typeof findExplicitId>,
+): Pick<ThreadLookup, "caller" | "keys" | "firstKey" | "roles"> {
+  return {
+    caller: {
+      principal,
+      api: api.name,
+      client: explicit?.client ?? detectClient(headers),
+      explicit: explicit?.id,
+      agent: explicit?.agent,
+    },
+    keys: list.map(({ key }) => key),
+    firstKey: explicit ? (list[0]?.key ?? "") : getFirstKey(cut.bytes, cut.elements, list[0]),
+    roles: list.map(({ role }) => role),
+  };
 }
 
 function toIdentified({ fields }: ParsedRequest, { request: { headers } }: Incoming) {

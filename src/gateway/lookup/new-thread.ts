@@ -1,8 +1,20 @@
-import type { Kernel, MessageInput, Session, SessionId } from "../../index.ts";
+import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import {
+  type EntryId,
+  isLonghaulError,
+  type Kernel,
+  type MessageInput,
+  type Session,
+  type SessionId,
+  type SessionRecord,
+} from "../../index.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { findProject } from "../identity/find-project.ts";
+import { listPersonIds } from "../identity/person-ids.ts";
+import { PlaceKeys } from "../identity/place-keys.ts";
 import { getLastUserText, getMessageText } from "../identity/request-kind.ts";
-import { findFreeChildId } from "../identity/session-ids.ts";
+import { buildRootId, type CallerIdentity, findFreeChildId } from "../identity/session-ids.ts";
 import type { Thread } from "../thread/thread.ts";
 import {
   type ControlArm,
@@ -11,20 +23,19 @@ import {
   parseThreadMeta,
   type ThreadMeta,
 } from "../thread/thread-meta.ts";
-import type { ThreadLookup } from "./decide-thread.ts";
-import type { FamilyRoots } from "./family-roots.ts";
-import { findClosestThread, findForkOrigin } from "./stored-threads.ts";
+import { findClosestThread, findForkOrigin } from "./compare-threads.ts";
+import { findMain, type ThreadLookup } from "./decide-thread.ts";
 
-/** The family of a new conversation. */
+/** The surroundings of a new conversation. */
 interface NewThreadDeps {
   readonly kernel: Kernel;
-  readonly roots: FamilyRoots;
+  /** The conversations that the request was compared with, most recently used first. */
   readonly threads: readonly Thread[];
-  readonly main: Thread | undefined;
-  readonly isExplicit: boolean;
+  /** When the gateway was started, in milliseconds. */
+  readonly startedAt: number;
   readonly controlShare: number;
   readonly toStoredTitle: (title: string | undefined) => string | undefined;
-  /** Finds the conversation of another family that a text quotes. */
+  /** Finds the conversation with another beginning that a text quotes. */
   readonly quoted: (words: string) => Promise<Thread | undefined>;
 }
 
@@ -32,7 +43,7 @@ interface NewThreadDeps {
 interface NewThread {
   readonly session: Session;
   readonly meta: ThreadMeta;
-  readonly main?: Thread | undefined;
+  readonly main?: SessionId | undefined;
 }
 
 /** Creates the session of a new conversation; undefined if another gateway has just begun one under the same id. */
@@ -41,70 +52,137 @@ export async function openNewThread(
   kind: ThreadKind,
   deps: NewThreadDeps,
 ): Promise<NewThread | undefined> {
-  const { keys, firstKey, facts } = request;
+  const { kernel, threads } = deps;
+  const { keys, firstKey, facts, caller } = request;
   const plain = buildThreadMeta(request, kind);
-  const whole = kind === "compaction" ? await findClosestThread(deps.threads, keys) : undefined;
+  const whole = kind === "compaction" ? await findClosestThread(threads, keys) : undefined;
   if (whole) {
     const meta = addArm(plain, whole.thread.meta.arm);
     const { session } = whole.thread;
-    const id = await findFreeChildId(deps.kernel, session.id, kind, firstKey);
+    const id = await findFreeChildId(kernel, session.id, kind, firstKey);
     const fork = await session.fork({ id, at: whole.last, meta: encodeThreadMeta(meta) });
-    return { session: fork, meta, main: whole.thread };
+    return { session: fork, meta, main: session.id };
   }
-  if (!deps.isExplicit) return openRoot(request, plain, deps);
-  const { main } = deps;
+  if (caller.explicit === undefined) return openRoot(request, plain, deps);
+  const main = findMain(threads);
   const isRoot = kind === "main" && !main;
-  const created = isRoot ? await createOnlyRoot(request, plain, deps) : undefined;
-  if (created) return created;
-  const root = await deps.roots.open();
+  const known = await findNamedRoot(kernel, caller);
+  if (isRoot && !known) return createNamedRoot(request, plain, deps);
+  const root = await kernel.session(known ?? buildRootId(caller, "", 1));
   const meta = addArm(plain, await findArm(root, isRoot ? undefined : main, deps.controlShare));
   if (isRoot) {
     const { title = deps.toStoredTitle(buildTitle(facts.messages)) } = await root.record();
     await root.update({ meta: encodeThreadMeta(meta), ...(title !== undefined && { title }) });
     return { session: root, meta };
   }
-  const id = await findFreeChildId(deps.kernel, root.id, kind, firstKey);
+  const id = await findFreeChildId(kernel, root.id, kind, firstKey);
   const child = await root.child({ id, meta: encodeThreadMeta(meta) });
   if (kind === "main") main?.marks.demote();
-  return { session: child, meta, main };
+  return { session: child, meta, main: kind === "title" ? root.id : (main?.session.id ?? root.id) };
+}
+
+/** The id of the session that a client's own id names, which may have a former id of its person. */
+async function findNamedRoot(
+  kernel: Pick<Kernel, "find">,
+  caller: CallerIdentity,
+): Promise<SessionId | undefined> {
+  for (const person of listPersonIds(caller.principal)) {
+    const id = buildRootId(caller, "", 1, person);
+    if (await kernel.find(id)) return id;
+  }
+  return undefined;
 }
 
 /**
- * Creates the root of an explicit id as the main conversation: a fork if its client has copied another one; undefined if
- * the root exists already.
+ * Creates the session that a client's own id names, as a fork if the client has copied another conversation; undefined
+ * if another gateway has just begun it.
  */
-async function createOnlyRoot(
+async function createNamedRoot(
   request: ThreadLookup,
   plain: ThreadMeta,
-  { kernel, roots, controlShare, toStoredTitle }: NewThreadDeps,
+  { kernel, controlShare, toStoredTitle }: NewThreadDeps,
 ): Promise<NewThread | undefined> {
+  const id = buildRootId(request.caller, "", 1);
   const origin = await findForkOrigin(kernel, request);
   const title = origin?.title ?? toStoredTitle(buildTitle(request.facts.messages));
-  let meta = plain;
-  const session = await roots.createOnly((id) => {
-    meta = addArm(plain, origin ? origin.meta.arm : chooseOwnArm(id, controlShare));
-    return { meta: encodeThreadMeta(meta), ...(title !== undefined && { title }) };
-  }, origin);
-  return session && { session, meta };
+  const meta = addArm(plain, origin ? origin.meta.arm : chooseOwnArm(id, controlShare));
+  const options = { meta: encodeThreadMeta(meta), ...(title !== undefined && { title }) };
+  if (origin) {
+    await using trunk = await kernel.session(origin.session);
+    await trunk.fork({ id, at: origin.last, keepsEdits: true, ...options }).catch((error: unknown) => {
+      // Another gateway has taken the id, or the origin has left the entry since: the conversation begins unrelated.
+      const isTaken = isLonghaulError(error, "POSITION_CONFLICT") || isLonghaulError(error, "NOT_ON_LINE");
+      if (!isTaken) throw error;
+    });
+  }
+  const session = await kernel.session(id, options);
+  if (isDeepStrictEqual((await session.record()).meta, options.meta)) return { session, meta };
+  await session.close();
+  return undefined;
 }
 
-/** A conversation without an explicit id is a root of its own. */
+/** A conversation without an id of its client is a root of its own. */
 async function openRoot(
-  { facts }: ThreadLookup,
+  request: ThreadLookup,
   plain: ThreadMeta,
-  { roots, main, controlShare, toStoredTitle, quoted }: NewThreadDeps,
+  deps: NewThreadDeps,
 ): Promise<NewThread | undefined> {
-  const id = await roots.findFreeId();
+  const { kernel, controlShare, toStoredTitle, quoted } = deps;
+  const { facts } = request;
+  const id = await findFreeId(request, deps);
   const meta = addArm(plain, chooseOwnArm(id, controlShare));
-  const session = await roots.create(id, meta, toStoredTitle(buildTitle(facts.messages)));
-  const isElsewhere = meta.kind === "compaction" && !main;
-  return (
-    session && {
-      session,
-      meta,
-      main: isElsewhere ? await quoted(getLastUserText(facts.messages)) : undefined,
+  const title = toStoredTitle(buildTitle(facts.messages));
+  const claim = randomUUID();
+  const options = { meta: encodeThreadMeta(meta, claim), ...(title !== undefined && { title }) };
+  const session = await kernel.session(id, options);
+  const stored = await session.record();
+  if ((stored.meta?.gateway as { readonly claim?: unknown } | undefined)?.claim !== claim) {
+    // One that was begun and never filled is taken over; any other belongs to the gateway that was faster.
+    if (!(await isAbandoned(stored, deps))) {
+      await session.close();
+      return undefined;
     }
-  );
+    await session.update(options);
+  }
+  const isElsewhere = meta.kind === "compaction" && !findMain(deps.threads);
+  const main = isElsewhere ? await quoted(getLastUserText(facts.messages)) : undefined;
+  return { session, meta, main: main?.session.id };
+}
+
+/** The end of a root's id after the first one's. */
+const ORDINAL = /^-(\d+)$/;
+const MAX_NEWEST = 100;
+
+/**
+ * The id of the next conversation with this first message, which people begin with again and again: after the newest one.
+ * Ids of deleted conversations are free again.
+ */
+async function findFreeId(request: ThreadLookup, deps: NewThreadDeps): Promise<SessionId> {
+  const { kernel } = deps;
+  const { caller, firstKey } = request;
+  const first = buildRootId(caller, firstKey, 1);
+  let ordinal = 1;
+  for (const { session } of await kernel.places.find(new PlaceKeys(request).findOpenings(), MAX_NEWEST)) {
+    const found = session.startsWith(first) ? ORDINAL.exec(session.slice(first.length))?.[1] : undefined;
+    ordinal = Math.max(ordinal, Number(found ?? 1));
+  }
+  for (; ; ordinal++) {
+    const id = buildRootId(caller, firstKey, ordinal);
+    const known = await kernel.find(id);
+    if (!known || (await isAbandoned(known, deps))) return id;
+  }
+}
+
+/**
+ * True for a session that was begun before this gateway and has no entry: the gateway that began it was killed. In a
+ * store that gateways share, another one may be about to fill it.
+ */
+async function isAbandoned(
+  { id, createdAt, meta }: SessionRecord,
+  { kernel, startedAt }: NewThreadDeps,
+): Promise<boolean> {
+  if (createdAt >= startedAt || kernel.maintenance.sharedStates || !parseThreadMeta(meta)) return false;
+  return (await kernel.head(id)).seq === 0;
 }
 
 /** The metadata of a new thread. Some agents state their project in the first messages instead of the system prompt. */
@@ -151,15 +229,26 @@ function addArm(meta: ThreadMeta, arm: ControlArm | undefined): ThreadMeta {
 const MAX_CHARACTERS = 80;
 const MAX_READ = 20_000;
 
-/** A title for a conversation: the beginning of the first user message, without the client's additions. */
+/** Beginnings of the messages by which clients carry a summary into a new conversation. */
+const CARRIED =
+  /^(?:This session is being continued from a previous conversation|Another language model started to solve|The conversation history before this point was compacted|Here is a summary of (?:our|the) (?:previous )?conversation)/i;
+
+/**
+ * A title for a conversation: the beginning of the first user message, without the client's additions. A conversation
+ * that is joined in the middle begins with a summary, so its title is the next message of the user.
+ */
 export function buildTitle(list: readonly MessageInput[]): string | undefined {
+  let carried: string | undefined;
   for (const { role, text, parts = [] } of list) {
     if (role !== "user") continue;
     const texts = [text ?? "", ...parts.flatMap((part) => (part.type === "text" ? [part.text] : []))];
     const own = texts.map(removeTags).find((words) => words !== "" && !words.startsWith("<"));
-    if (own !== undefined) return own.length > MAX_CHARACTERS ? `${own.slice(0, MAX_CHARACTERS - 1)}…` : own;
+    if (own === undefined) continue;
+    const title = own.length > MAX_CHARACTERS ? `${own.slice(0, MAX_CHARACTERS - 1)}…` : own;
+    if (!CARRIED.test(own)) return title;
+    carried ??= title;
   }
-  return undefined;
+  return carried;
 }
 
 /** Maximum number of distinct unclosed tags to search for. */
@@ -184,4 +273,29 @@ function removeTags(text: string): string {
     }
   }
   return (kept + read.slice(at)).replace(/\s+/g, " ").trim();
+}
+
+/** Concurrent forks of the same thread take other ids. */
+const MAX_TRIES = 50;
+
+/** Forks a thread's session at an entry, and returns it with the metadata for its own thread. */
+export async function forkThread(
+  kernel: Pick<Kernel, "find">,
+  { session, conversation, meta }: Thread,
+  at: EntryId,
+): Promise<{ readonly session: Session; readonly meta: ThreadMeta }> {
+  const own: ThreadMeta = { ...meta, kind: "agent" };
+  for (let tries = 1; ; tries++) {
+    const id = await findFreeChildId(kernel, session.id, own.kind, own.firstKey);
+    try {
+      const forked = await conversation.runInTurn(async () => {
+        await conversation.ensureOnLine(at);
+        return session.fork({ id, at, keepsEdits: true, meta: encodeThreadMeta(own) });
+      });
+      return { session: forked, meta: own };
+    } catch (error) {
+      const isTaken = isLonghaulError(error, "POSITION_CONFLICT") || isLonghaulError(error, "NOT_ON_LINE");
+      if (!isTaken || tries >= MAX_TRIES) throw error;
+    }
+  }
 }

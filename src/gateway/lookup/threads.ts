@@ -1,37 +1,39 @@
-import { BoundedMap } from "../../base/bounded-map.ts";
-import { type ErrorCode, isLonghaulError, type SessionId } from "../../index.ts";
+import { SerialQueue } from "../../base/serial-queue.ts";
+import { type Kernel, LonghaulError, type MessageInput, type Session, type SessionId } from "../../index.ts";
+import type { StoredPlace } from "../../log-entry.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
-import { hasSummary } from "../identity/find-summary.ts";
-import type { PersonIds } from "../identity/person-ids.ts";
-import { buildFamilyKey, type CallerIdentity } from "../identity/session-ids.ts";
+import { listPersonIds } from "../identity/person-ids.ts";
+import { PlaceKeys } from "../identity/place-keys.ts";
+import { buildFamilyKey, buildRootId, type CallerIdentity } from "../identity/session-ids.ts";
 import type { ResponsePlace } from "../thread/response-ids.ts";
-import type { Thread } from "../thread/thread.ts";
-import type { ClientSummary } from "./client-summaries.ts";
-import type { ThreadLookup } from "./decide-thread.ts";
+import { Thread } from "../thread/thread.ts";
+import { parseThreadMeta, type ThreadMeta } from "../thread/thread-meta.ts";
+import { ClientSummaries, type ClientSummary, linkSummary } from "./client-summaries.ts";
 import {
   findQuotedThread,
   findRepeatedThread,
-  findTrimmedThread,
-  listStoredOpenings,
-} from "./stored-threads.ts";
-import { ThreadFamily, type ThreadFamilyDeps } from "./thread-family.ts";
+  isRepeatedInFull,
+  reserveTrimmedThread,
+  sortByUse,
+} from "./compare-threads.ts";
+import { decideThread, describeThreads, type ThreadDecision, type ThreadLookup } from "./decide-thread.ts";
+import { forkThread, openNewThread } from "./new-thread.ts";
+import type { OldPlaces } from "./old-places.ts";
+import { RetentionShare } from "./retention-share.ts";
 
-/** Number of summaries by which restarted conversations are recognized. */
-const MAX_SUMMARIES = 64;
+/** Conversations with the same key to compare, the newest first. */
+const MAX_ALIKE = 32;
+/** Number of times that other gateways may begin conversations of a family while one is being chosen. */
+const MAX_ROUNDS = 50;
 
-interface KnownSummary {
-  readonly principal: string;
-  readonly text: string;
-  /** Undefined until the client continues with the summary. */
-  readonly thread?: Thread;
-}
-
-/** A family, with its size at the last use. */
-interface HeldFamily {
-  readonly key: string;
-  readonly family: ThreadFamily;
-  threads: number;
-  sizeBytes: number;
+/** Services of conversations. */
+interface ThreadsDeps {
+  readonly kernel: Kernel;
+  readonly oldPlaces: OldPlaces;
+  readonly stored: (message: MessageInput, key: string) => MessageInput;
+  readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
+  /** Share of new conversations that belong to the control arm; 0 if there is none. */
+  readonly controlShare: () => number;
 }
 
 /** Limits on the conversations held in memory. */
@@ -43,28 +45,41 @@ interface ThreadLimits {
   readonly leftThreads: number;
 }
 
-/** All active conversations; the least recently used are closed, and found again in the store. */
-export class Threads {
-  readonly #deps: Omit<ThreadFamilyDeps, "onSummary" | "quoted">;
-  readonly #limits: () => ThreadLimits;
-  /** Most recently used last. */
-  readonly #families = new Map<string, HeldFamily>();
-  readonly #retention = new RetentionShare(() => this.#limits().leftThreads);
-  #count = 0;
-  #sizeBytes = 0;
-  #summaries: KnownSummary[] = [];
+interface OpenThread {
+  readonly thread: Thread;
+  readonly caller: CallerIdentity;
+  sizeBytes: number;
+  /** True until its first request was found. */
+  isNew: boolean;
+}
 
-  constructor(
-    deps: Omit<ThreadFamilyDeps, "onSummary" | "quoted" | "startedAt">,
-    limits: () => ThreadLimits,
-  ) {
-    this.#deps = { ...deps, startedAt: Date.now() };
+/**
+ * Finds the conversations of requests by their places in the store, whichever gateway has written them. Threads in
+ * memory only save reading: the least recently used are closed, and found again like any other.
+ */
+export class Threads {
+  readonly #deps: ThreadsDeps;
+  readonly #limits: () => ThreadLimits;
+  readonly #startedAt = Date.now();
+  /** Least recently used first. */
+  readonly #open = new Map<SessionId, OpenThread>();
+  readonly #opening = new Map<SessionId, Promise<Thread | undefined>>();
+  /** Threads that a running look-up compares, with the number of such look-ups. */
+  readonly #compared = new Map<Thread, number>();
+  /** Requests that may belong together are looked up one after another. */
+  readonly #queues = new Map<string, SerialQueue>();
+  readonly #summaries = new ClientSummaries();
+  readonly #retention = new RetentionShare(() => this.#limits().leftThreads);
+  #sizeBytes = 0;
+
+  constructor(deps: ThreadsDeps, limits: () => ThreadLimits) {
+    this.#deps = deps;
     this.#limits = limits;
   }
 
   /** Number of open threads. */
   get count(): number {
-    return this.#count;
+    return this.#open.size;
   }
 
   /** Approximate memory of all threads. */
@@ -79,246 +94,407 @@ export class Threads {
 
   /** Finds or creates the thread of a request, and reserves it. */
   async find(request: ThreadLookup): Promise<Thread> {
-    const held = this.#hold(request.caller, request.firstKey, request);
-    const continued = () => this.#findContinued(request);
-    // A request without an id may lack the beginning of its conversation; its replies identify it.
-    const { caller, isMain, roles } = request;
-    const isTrimmed = caller.explicit === undefined && !isMain && roles.includes("assistant");
-    const known = isTrimmed
-      ? ((await held.family.findKnownThread(request, continued)) ?? (await this.#findTrimmed(request)))
-      : undefined;
-    const thread = known ?? (await held.family.findThread(request, continued));
-    await this.#updateSize(held);
+    const thread = await this.#inOrder(buildFamilyKey(request.caller, request.firstKey), async () => {
+      for (let round = 1; ; round++) {
+        using compared = this.#compare(request.caller);
+        const found = await this.#lookUp(request, compared);
+        if (found) return found;
+        if (round === MAX_ROUNDS) throw createCrowdedError(round);
+      }
+    });
+    this.#recordUse(thread);
+    await this.#makeRoom(this.#retention.share);
     return thread;
   }
 
-  /** Finds and reserves the thread of the reply that a request follows; undefined if its session is gone. */
-  async findAfter(principal: PersonIds, place: ResponsePlace): Promise<Thread | undefined> {
-    const { api, client, explicit, firstKey } = place.threadKey;
-    const held = this.#hold({ principal, api, client, explicit, agent: undefined }, firstKey);
-    const thread = await held.family.findThreadAfter(place);
-    await this.#updateSize(held);
-    return thread;
+  /**
+   * Finds and reserves the thread of the reply that a request follows, a fork of it while another request is in
+   * progress; undefined if its session is gone.
+   */
+  async findAfter(caller: CallerIdentity, place: ResponsePlace): Promise<Thread | undefined> {
+    using compared = this.#compare(caller);
+    const thread = await compared.open(place.session);
+    if (!thread) return undefined;
+    const isBusy = thread.progress.inFlight > 0;
+    const fork = isBusy ? await forkThread(this.#deps.kernel, thread, place.entry) : undefined;
+    const own = fork ? compared.add(fork.session, fork.meta) : thread;
+    own.progress.reserve();
+    this.#recordUse(own);
+    await this.#makeRoom(this.#retention.share);
+    return own;
   }
 
   /** Restarts a conversation whose session was deleted while it was open; false if none with that id is open. */
-  async renew(session: SessionId): Promise<boolean> {
-    let isRenewed = false;
-    for (const { family } of this.#families.values()) isRenewed = (await family.renew(session)) || isRenewed;
-    return isRenewed;
+  async renew(id: SessionId): Promise<boolean> {
+    const known = this.#open.get(id);
+    // Another request may already have renewed it.
+    if (!known || (await this.#deps.kernel.find(id))) return known !== undefined;
+    this.#remove(known);
+    if (known.thread.progress.inFlight === 0) await known.thread.close().catch(() => undefined);
+    return true;
   }
 
   /** Closes all conversations without a request in progress; they are found again in the store. */
   dropIdle(): Promise<void> {
-    return this.#evict(0);
+    return this.#makeRoom(0);
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([...this.#families.values()].map(({ family }) => family.close()));
-    this.#families.clear();
+    await Promise.allSettled([...this.#open.values()].map(({ thread }) => thread.close()));
+    this.#open.clear();
   }
 
-  #hold(caller: CallerIdentity, firstKey: string, request?: ThreadLookup): HeldFamily {
-    const key = buildFamilyKey(caller, firstKey);
-    const known = this.#families.get(key);
-    const released = request && known?.family.findReleased(request);
-    const isHeld = known !== undefined && released === undefined;
-    this.#retention.recordLookup(released ?? key, isHeld, this.#sizeBytes, this.#limits().maxThreadBytes);
-    const held = known ?? { key, family: this.#open(caller, firstKey), threads: 0, sizeBytes: 0 };
-    this.#families.delete(key);
-    this.#families.set(key, held);
-    return held;
-  }
-
-  #open(caller: CallerIdentity, firstKey: string): ThreadFamily {
-    const principal = caller.principal.id;
-    const onSummary = (summary: Omit<KnownSummary, "principal">) => {
-      this.#summaries = [{ ...summary, principal }, ...this.#summaries].slice(0, MAX_SUMMARIES);
-    };
-    const quoted = (words: string) => findQuotedThread(this.#threadsOf(caller, "main"), words);
-    return new ThreadFamily({ ...this.#deps, onSummary, quoted }, caller, firstKey);
-  }
-
-  /** Updates the size of a family; others leave if there is no room for all. */
-  async #updateSize(held: HeldFamily): Promise<void> {
-    const { threads, sizeBytes, isIdle } = held.family;
-    this.#setSize(held, threads.length, sizeBytes);
-    // Every request of a sliding window begins differently; families without threads are removed.
-    if (threads.length === 0 && isIdle && this.#families.get(held.key) === held)
-      this.#families.delete(held.key);
-    if (this.#isFull(this.#retention.share)) await this.#evict();
-  }
-
-  #isFull(share: number): boolean {
-    const { maxThreads, maxThreadBytes } = this.#limits();
-    return this.#count > maxThreads || this.#sizeBytes > maxThreadBytes * share;
-  }
-
-  #setSize(held: HeldFamily, threads: number, sizeBytes: number): void {
-    this.#count += threads - held.threads;
-    this.#sizeBytes += sizeBytes - held.sizeBytes;
-    held.threads = threads;
-    held.sizeBytes = sizeBytes;
-  }
-
-  /** The conversation that a client without ids continues after its own summary, under a different first message. */
-  async #findContinued(request: ThreadLookup): Promise<ClientSummary | undefined> {
-    const { principal, explicit } = request.caller;
-    if (explicit !== undefined) return undefined;
-    // A summary may have been relayed completely but not stored yet.
-    await Promise.all(
-      this.#threadsOf(request.caller, "compaction").map((thread) => thread.conversation.readLineInTurn()),
-    );
-    const [summary, ...others] = this.#summaries.filter(
-      (known) => known.principal === principal.id && hasSummary(known.text, request.opening()),
-    );
-    // A summary that several conversations have says nothing about any of them.
-    if (!summary || others.some(({ thread }) => thread !== summary.thread)) return undefined;
-    const thread =
-      summary.thread ?? (await findRepeatedThread(this.#threadsOf(request.caller, "main"), request));
-    return thread && { text: summary.text, thread };
-  }
-
-  /** Finds and reserves the thread of a conversation whose client has removed the beginning. */
-  async #findTrimmed(request: ThreadLookup): Promise<Thread | undefined> {
-    const { caller } = request;
-    const thread = await findTrimmedThread(this.#threadsOf(caller, "main"), request);
-    const openings = thread
-      ? [thread.meta.firstKey]
-      : await listStoredOpenings(this.#deps.kernel, caller.principal, request);
-    for (const firstKey of openings) {
-      const held = this.#hold(caller, firstKey);
-      const found = await held.family.findTrimmedThread(request);
-      await this.#updateSize(held);
-      if (found) return found;
-    }
-    return undefined;
-  }
-
-  /** Conversations of one kind of a caller without ids, most recently used first. */
-  #threadsOf(caller: CallerIdentity, wanted: ThreadKind): readonly Thread[] {
-    const beginning = buildFamilyKey({ ...caller, explicit: undefined }, "");
-    const families = [...this.#families].filter(([key]) => key.startsWith(beginning)).toReversed();
-    return families.flatMap(([, { family }]) => family.threads.filter(({ kind }) => kind === wanted));
-  }
-
-  async #evict(share = this.#retention.share): Promise<void> {
-    for (const [key, held] of this.#families) {
-      if (!this.#isFull(share)) return;
-      const { family } = held;
-      if (!family.isIdle) {
-        const closed = await family.closeIdle(() => {
-          this.#setSize(held, family.threads.length, family.sizeBytes);
-          return !this.#isFull(share);
-        });
-        for (const { session, sizeBytes } of closed) this.#retention.recordEviction(session.id, sizeBytes);
-        continue;
-      }
-      this.#families.delete(key);
-      this.#retention.recordEviction(key, held.sizeBytes);
-      this.#setSize(held, 0, 0);
-      this.#summaries = this.#summaries.filter(({ thread }) => !thread || !family.threads.includes(thread));
-      await family.close();
-    }
-  }
-}
-
-/** Number of lookups between two decisions. */
-const JUDGE_AFTER_REQUESTS = 256;
-const MIN_SHARE = 1 / 32;
-/** Share of requests that must find their conversation in memory for keeping them to pay off. */
-const MIN_HIT_SHARE = 1 / 8;
-
-/**
- * Decides how much of the memory for conversations is used. If more conversations take turns than fit, the next one is
- * always one that was just evicted; keeping the others is then useless, and the share shrinks.
- */
-export class RetentionShare {
-  readonly #evictedAt: BoundedMap<string, number>;
-  /** Total bytes evicted so far. */
-  #evictedBytes = 0;
-  #share = 1;
-  #found = 0;
-  #wanted = 0;
-  #seen = 0;
-
-  /** Remembers the names of `mostNames` evicted conversations. */
-  constructor(maxNames: () => number) {
-    this.#evictedAt = new BoundedMap({ max: maxNames });
-  }
-
-  /** Share of the room to be used. */
-  get share(): number {
-    return this.#share;
-  }
-
-  /** Records a lookup of a conversation and whether it was in memory; `heldBytes` of `roomBytes` are in use. */
-  recordLookup(name: string, isHeld: boolean, heldBytes: number, roomBytes: number): void {
-    const goneBefore = this.#evictedAt.get(name);
-    if (isHeld) this.#found++;
-    else if (goneBefore !== undefined && this.#evictedBytes - goneBefore + heldBytes <= roomBytes)
-      this.#wanted++;
-    if (isHeld || goneBefore !== undefined) this.#seen++;
-    this.#evictedAt.delete(name);
-    if (this.#seen >= JUDGE_AFTER_REQUESTS) this.#judge();
-  }
-
-  recordEviction(name: string, sizeBytes: number): void {
-    this.#evictedBytes += sizeBytes;
-    this.#evictedAt.set(name, this.#evictedBytes);
-  }
-
-  #judge(): void {
-    const isWanted = this.#wanted >= JUDGE_AFTER_REQUESTS * MIN_HIT_SHARE;
-    const isInVain = this.#found < JUDGE_AFTER_REQUESTS * MIN_HIT_SHARE;
-    if (isWanted) this.#share = 1;
-    else if (isInVain) this.#share = Math.max(MIN_SHARE, this.#share / 2);
-    this.#found = 0;
-    this.#wanted = 0;
-    this.#seen = 0;
-  }
-}
-
-/** Failures of the store that do not concern the client, because its request can still be answered. */
-const STORE_FAILURES: readonly ErrorCode[] = [
-  "BLOB_CORRUPT",
-  "BLOB_NOT_FOUND",
-  "DISK_FULL",
-  "SESSION_NOT_FOUND",
-  "STORE_BUSY",
-  "STORE_CORRUPT",
-  "STORE_IO",
-  "STORE_READ_ONLY",
-];
-
-/** The code of a store failure; undefined for any other error. */
-export function findStoreFailure(error: unknown): ErrorCode | undefined {
-  return STORE_FAILURES.find((code) => isLonghaulError(error, code));
-}
-
-/**
- * Runs work that needs the store. If a session was deleted, its conversation is restarted from the client's messages.
- * On any other store failure, calls `onTrouble` and returns undefined, so that the request continues without the store.
- */
-export async function runWithStore<T>(
-  work: () => Promise<T>,
-  threads: Pick<Threads, "renew">,
-  onTrouble: (error: unknown, code: ErrorCode) => void,
-): Promise<T | undefined> {
-  for (let isSecond = false; ; isSecond = true) {
+  async #inOrder<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const queue = this.#queues.get(key) ?? new SerialQueue();
+    this.#queues.set(key, queue);
     try {
-      return await work();
-    } catch (error) {
-      const code = findStoreFailure(error);
-      if (code === undefined) throw error;
-      if (code === "SESSION_NOT_FOUND" && !isSecond && (await tryRenew(threads, error))) continue;
-      onTrouble(error, code);
-      return undefined;
+      return await queue.run(work);
+    } finally {
+      if (queue.waiting === 0) this.#queues.delete(key);
     }
+  }
+
+  /** The thread of a request, reserved; undefined if another gateway has begun it under the id of a new one. */
+  async #lookUp(request: ThreadLookup, compared: ComparedThreads): Promise<Thread | undefined> {
+    const { kernel } = this.#deps;
+    const { caller, isMain } = request;
+    const places = new PlaceKeys(request);
+    const family = caller.explicit === undefined ? [] : await this.#openFamily(caller, compared);
+    const main = family.find(({ kind }) => kind === "main");
+    if (isMain && main) return this.#reserve(main);
+    const path = places.findPath();
+    const heads = path === undefined ? [] : await kernel.places.findLast([path], MAX_ALIKE);
+    const near = [...new Set([...family, ...(await compared.openAll(heads))])];
+    const next = near.length === 0 ? undefined : await this.#decide(request, near, "certain");
+    if (next?.isCertain) return this.#link(request, next, undefined);
+    const rest = await this.#openAlike(request, places, compared);
+    const summary = await this.#findSummary(request, compared, rest.length > 0);
+    const all = [...new Set([...near, ...rest, ...(summary ? [summary.thread] : [])])];
+    const decision = await this.#decide(request, all, "any", summary);
+    if (decision.choice.type === "continue") return this.#link(request, decision, summary);
+    if (decision.choice.type === "new-main") {
+      const trimmed = await this.#reserveTrimmed(request, places, compared);
+      if (trimmed) return trimmed;
+    }
+    return this.#begin(request, decision, compared, all);
+  }
+
+  /** The threads under the id that a client gives its conversation: the root, and its secondary ones in memory. */
+  async #openFamily(caller: CallerIdentity, compared: ComparedThreads): Promise<readonly Thread[]> {
+    const found: Thread[] = [];
+    for (const person of listPersonIds(caller.principal)) {
+      const root = buildRootId(caller, "", 1, person);
+      for (const [id, { thread }] of this.#open)
+        if (id.startsWith(`${root}/`)) found.unshift(compared.use(thread));
+      const own = await compared.open(root);
+      if (own) found.push(own);
+    }
+    return sortByUse([...new Set(found)]);
+  }
+
+  /**
+   * Conversations that begin with the same message or have the last reply of the request. A request without a reply can
+   * only repeat one that has none either.
+   */
+  async #openAlike(
+    request: ThreadLookup,
+    places: PlaceKeys,
+    compared: ComparedThreads,
+  ): Promise<readonly Thread[]> {
+    const { kernel, oldPlaces } = this.#deps;
+    const { caller, firstKey, roles } = request;
+    await oldPlaces.fillFamily(caller, firstKey);
+    if (!roles.includes("assistant")) {
+      const agents = await compared.openAll(await this.#findPlaces(places.findAgents()));
+      const begun = await compared.openAll(await kernel.places.findLast(places.findOpenings(), MAX_ALIKE));
+      return [...new Set([...agents, ...begun])];
+    }
+    const keys = [...places.findAgents(), ...places.findPaths(), ...places.findOpenings()];
+    const begun = await compared.openAll(await this.#findPlaces(keys));
+    const replied = (await compared.openAll(await this.#findPlaces(places.findReplies()))).filter(
+      ({ meta }) => caller.explicit !== undefined || meta.firstKey === firstKey,
+    );
+    return [...new Set([...begun, ...replied])];
+  }
+
+  /**
+   * Decides which of the threads a request continues, and reserves that at once, before another request can see it idle;
+   * a decision that is not certain is taken only among "any".
+   */
+  async #decide(
+    request: ThreadLookup,
+    threads: readonly Thread[],
+    which: "certain" | "any",
+    summary?: ClientSummary,
+  ): Promise<ThreadDecision> {
+    const sorted = await sortByUse(threads);
+    const deps = { kernel: this.#deps.kernel, startedAt: this.#startedAt };
+    const candidates = await describeThreads(sorted, deps, request);
+    const decision = decideThread(request, sorted, candidates, summary);
+    if (which === "any" || decision.isCertain) decision.chosen?.progress.reserve();
+    return decision;
+  }
+
+  /** The chosen thread, after linking it with the summary that the client goes on with, if there is one. */
+  async #link(
+    request: ThreadLookup,
+    { chosen, choice }: ThreadDecision,
+    summary: ClientSummary | undefined,
+  ): Promise<Thread | undefined> {
+    if (!chosen) return undefined;
+    try {
+      const isRestarted = choice.type === "continue" && choice.keep === 0;
+      const linked =
+        summary ?? (isRestarted ? this.#summaries.findReply(chosen, request.opening) : undefined);
+      if (linked?.thread === chosen && !(await isRepeatedInFull(chosen, request.keys))) {
+        this.#summaries.remove(chosen);
+        await linkSummary(linked, request.caller.client ?? "client");
+      }
+      return chosen;
+    } catch (error) {
+      chosen.progress.recordEnd(false);
+      throw error;
+    }
+  }
+
+  /** The summary by a client that the request continues from, with the conversation that it replaces. */
+  async #findSummary(
+    request: ThreadLookup,
+    compared: ComparedThreads,
+    isKnown: boolean,
+  ): Promise<ClientSummary | undefined> {
+    const { caller } = request;
+    const isNamed = caller.explicit !== undefined;
+    if (!isNamed && !isKnown) {
+      // A summary may have been relayed completely but not stored yet.
+      const pending = this.#listOpen(caller, "compaction");
+      await Promise.all(pending.map((thread) => compared.use(thread).conversation.readLineInTurn()));
+    }
+    const found = this.#summaries.find(buildSummaryOwner(caller), request.opening);
+    if (!found) return undefined;
+    const { text, session } = found;
+    const thread =
+      session === undefined
+        ? await findRepeatedThread(
+            this.#listOpen(caller, "main").map((one) => compared.use(one)),
+            request,
+          )
+        : await compared.open(session);
+    return thread && { text, thread };
+  }
+
+  /** Finds and reserves a conversation whose client has removed the beginning; its last reply identifies it. */
+  async #reserveTrimmed(
+    request: ThreadLookup,
+    places: PlaceKeys,
+    compared: ComparedThreads,
+  ): Promise<Thread | undefined> {
+    const { caller, isMain, roles } = request;
+    if (caller.explicit !== undefined || isMain || !roles.includes("assistant")) return undefined;
+    const replied = await this.#findPlaces(places.findReplies());
+    return reserveTrimmedThread(await compared.openAll(replied), request);
+  }
+
+  async #findPlaces(keys: readonly string[]): Promise<readonly StoredPlace[]> {
+    return keys.length === 0 ? [] : this.#deps.kernel.places.find(keys, MAX_ALIKE);
+  }
+
+  /** Open conversations of one kind of a caller without ids, most recently used first. */
+  #listOpen(caller: CallerIdentity, wanted: ThreadKind): readonly Thread[] {
+    const { id } = caller.principal;
+    return [...this.#open.values()]
+      .filter(
+        ({ thread, caller: own }) =>
+          thread.kind === wanted &&
+          own.explicit === undefined &&
+          own.principal.id === id &&
+          own.api === caller.api,
+      )
+      .map(({ thread }) => thread)
+      .toReversed();
+  }
+
+  #reserve(thread: Thread): Thread {
+    thread.progress.reserve();
+    return thread;
+  }
+
+  /** Begins a conversation; undefined if another gateway has just begun one under the same id. */
+  async #begin(
+    request: ThreadLookup,
+    { choice, kind }: ThreadDecision,
+    compared: ComparedThreads,
+    threads: readonly Thread[],
+  ): Promise<Thread | undefined> {
+    const { kernel, controlShare } = this.#deps;
+    const opened = await openNewThread(request, choice.type === "new-child" ? choice.kind : kind, {
+      kernel,
+      threads,
+      startedAt: this.#startedAt,
+      controlShare: controlShare(),
+      toStoredTitle: (title) => this.#storedTitle(title),
+      quoted: (words) => findQuotedThread(this.#listOpen(request.caller, "main"), words),
+    });
+    return opened && this.#reserve(compared.add(opened.session, opened.meta, opened.main));
+  }
+
+  /** Holds the threads of one look-up in memory until it has ended. */
+  #compare(caller: CallerIdentity): ComparedThreads {
+    const used = new Set<Thread>();
+    const use = (thread: Thread) => {
+      if (!used.has(thread)) this.#compared.set(thread, (this.#compared.get(thread) ?? 0) + 1);
+      used.add(thread);
+      return thread;
+    };
+    const open = async (id: SessionId): Promise<Thread | undefined> => {
+      for (;;) {
+        const known = this.#open.get(id)?.thread;
+        if (known) return use(known);
+        const opened = await this.#openStored(id, caller);
+        if (!opened) return undefined;
+        // Another look-up may have needed the room meanwhile.
+        if (!opened.isClosed) return use(opened);
+      }
+    };
+    return {
+      use,
+      open,
+      openAll: async (places) => {
+        const ids = [...new Set(places.map(({ session }) => session))].slice(0, MAX_ALIKE);
+        const threads: Thread[] = [];
+        for (const id of ids) {
+          const thread = await open(id);
+          if (thread) threads.push(thread);
+        }
+        return threads;
+      },
+      add: (session, meta, main) => use(this.#add(session, meta, caller, main)),
+      [Symbol.dispose]: () => {
+        for (const thread of used) {
+          const others = (this.#compared.get(thread) ?? 1) - 1;
+          if (others > 0) this.#compared.set(thread, others);
+          else this.#compared.delete(thread);
+        }
+      },
+    };
+  }
+
+  /** Opens the thread of a stored session, once for all that want it; undefined if there is none. */
+  #openStored(id: SessionId, caller: CallerIdentity): Promise<Thread | undefined> {
+    const running = this.#opening.get(id);
+    if (running) return running;
+    const opening = this.#read(id, caller).finally(() => this.#opening.delete(id));
+    this.#opening.set(id, opening);
+    return opening;
+  }
+
+  async #read(id: SessionId, caller: CallerIdentity): Promise<Thread | undefined> {
+    const { kernel } = this.#deps;
+    const record = await kernel.find(id);
+    const meta = parseThreadMeta(record?.meta);
+    return meta && this.#add(await kernel.session(id), meta, caller, undefined, record?.parent);
+  }
+
+  #add(
+    session: Session,
+    meta: ThreadMeta,
+    caller: CallerIdentity,
+    main?: SessionId,
+    parent: SessionId | undefined = main,
+  ): Thread {
+    const { kernel, stored, prepareStored } = this.#deps;
+    const isNamed = caller.explicit !== undefined;
+    const onReply = (text: string) => this.#recordReply(thread, text, caller, parent);
+    const { blobs } = kernel;
+    const thread: Thread = new Thread({ session, meta, isNamed, blobs, stored, prepareStored, onReply });
+    const { sizeBytes } = thread;
+    const earlier = this.#open.get(session.id);
+    // Its session was deleted while it was open.
+    if (earlier) this.#remove(earlier);
+    this.#open.set(session.id, { thread, caller, sizeBytes, isNew: true });
+    this.#sizeBytes += sizeBytes;
+    return thread;
+  }
+
+  #remove({ thread, sizeBytes }: OpenThread): void {
+    if (this.#open.get(thread.session.id)?.thread === thread) this.#open.delete(thread.session.id);
+    this.#sizeBytes -= sizeBytes;
+  }
+
+  #recordUse(thread: Thread): void {
+    const { id } = thread.session;
+    const known = this.#open.get(id);
+    if (!known) return;
+    this.#open.delete(id);
+    this.#open.set(id, known);
+    this.#retention.recordLookup(id, !known.isNew, this.#sizeBytes, this.#limits().maxThreadBytes);
+    known.isNew = false;
+    const { sizeBytes } = thread;
+    this.#sizeBytes += sizeBytes - known.sizeBytes;
+    known.sizeBytes = sizeBytes;
+  }
+
+  /** Closes threads without a request, the least recently used first, until there is room for the others. */
+  async #makeRoom(share: number): Promise<void> {
+    const { maxThreads, maxThreadBytes } = this.#limits();
+    for (const open of this.#open.values()) {
+      const isFull = share === 0 || this.#open.size > maxThreads || this.#sizeBytes > maxThreadBytes * share;
+      if (!isFull) return;
+      const { thread } = open;
+      if (thread.progress.inFlight > 0 || this.#compared.has(thread)) continue;
+      this.#retention.recordEviction(thread.session.id, open.sizeBytes);
+      this.#remove(open);
+      await thread.close().catch(() => undefined);
+    }
+  }
+
+  async #recordReply(
+    thread: Thread,
+    text: string,
+    caller: CallerIdentity,
+    parent: SessionId | undefined,
+  ): Promise<void> {
+    const { kind } = thread.meta;
+    if (kind === "main") this.#summaries.addReply(thread, text);
+    if (kind === "compaction") this.#summaries.add(buildSummaryOwner(caller), text, parent);
+    if (kind === "title" && caller.explicit !== undefined && parent !== undefined)
+      await this.#storeTitle(text, parent);
+  }
+
+  async #storeTitle(text: string, root: SessionId): Promise<void> {
+    const title = text.replaceAll(/\s+/g, " ").trim().slice(0, 120);
+    const stored = title === "" ? undefined : this.#storedTitle(title);
+    if (stored === undefined) return;
+    await using session = await this.#deps.kernel.session(root);
+    await session.update({ title: stored });
+  }
+
+  /** A title with the same redaction as stored messages. */
+  #storedTitle(title: string | undefined): string | undefined {
+    return title === undefined ? undefined : this.#deps.stored({ role: "user", text: title }, "").text;
   }
 }
 
-async function tryRenew(threads: Pick<Threads, "renew">, error: unknown): Promise<boolean> {
-  const session = isLonghaulError(error) ? error.details.session : undefined;
-  return typeof session === "string" && (await threads.renew(session));
+/** The threads of one look-up. */
+interface ComparedThreads extends Disposable {
+  /** Holds an open thread. */
+  use(thread: Thread): Thread;
+  /** Opens the thread of a session; undefined if it has none. */
+  open(id: SessionId): Promise<Thread | undefined>;
+  /** Opens the threads of places. */
+  openAll(places: readonly StoredPlace[]): Promise<readonly Thread[]>;
+  /** Adds the thread of a new session; `main` is the conversation that it belongs to. */
+  add(session: Session, meta: ThreadMeta, main?: SessionId): Thread;
+}
+
+/** The conversations that a summary may belong to: those of one id, or those of a person without ids. */
+function buildSummaryOwner({ principal, explicit }: CallerIdentity): string {
+  return JSON.stringify([principal.id, explicit ?? null]);
+}
+
+function createCrowdedError(rounds: number): LonghaulError {
+  return new LonghaulError(
+    "STORE_BUSY",
+    `Other gateways have begun ${rounds} conversations with the same beginning at this moment; repeat the request.`,
+  );
 }

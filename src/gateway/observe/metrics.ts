@@ -54,6 +54,8 @@ export interface Metrics {
   readonly breakerTrips: Counter<"reason">;
   readonly recalls: Counter<"api">;
   readonly redacted: Counter<"kind">;
+  /** Budgets that were used to 80 % and more, once in each of their periods. */
+  readonly budgetWarnings: Counter<never>;
   /** Directions are in and out, as the client sees them. */
   readonly bytes: Counter<"direction">;
   readonly duration: Histogram<"api">;
@@ -145,6 +147,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
     redacted: createCounterMetric("longhaul_redacted_total", "Secrets removed from stored content.", [
       "kind",
     ]),
+    budgetWarnings: createCounterMetric<never>(
+      "longhaul_budget_warnings_total",
+      "Budgets of which 80 % were used, once in each period.",
+      [],
+    ),
     bytes: createCounterMetric("longhaul_bytes_total", "Body bytes received from and sent to clients.", [
       "direction",
     ]),

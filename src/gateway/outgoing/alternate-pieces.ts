@@ -18,10 +18,12 @@ interface Edge {
  */
 export function alternatePieces(
   api: WireName,
-  { cut, list }: RequestMessages,
-  pieces: readonly OutgoingPiece[],
+  messages: RequestMessages,
+  given: readonly OutgoingPiece[],
 ): readonly OutgoingPiece[] {
-  if (pieces.length < 2) return pieces;
+  if (given.length < 2) return given;
+  const { cut, list } = messages;
+  const pieces = api === "anthropic" ? placeSystemPieces(list, given) : given;
   const speakers: (boolean | undefined)[] = new Array(cut.elements.length).fill(undefined);
   for (const { from, to, role } of list)
     for (let index = from; index < to; index++) speakers[index] = role === "assistant";
@@ -51,6 +53,70 @@ export function alternatePieces(
     }
   }
   return merged;
+}
+
+/**
+ * Moves a system message whose reply was hidden to the place before the next reply: Anthropic's API accepts one only
+ * between a message of the user and a reply. Those of the client that stand elsewhere stay there.
+ */
+function placeSystemPieces(
+  list: RequestMessages["list"],
+  pieces: readonly OutgoingPiece[],
+): readonly OutgoingPiece[] {
+  if (!list.some(({ role }) => role === "system")) return pieces;
+  const roles = new Map(list.map(({ from, role }) => [from, role]));
+  const roleOf = (piece: OutgoingPiece) =>
+    "from" in piece ? roles.get(piece.from) : (roles.get(piece.index ?? -1) ?? piece.elements[0]?.role);
+  const single = splitPieces(pieces);
+  const placed: OutgoingPiece[] = [];
+  let moving: OutgoingPiece[] = [];
+  for (let at = 0; at < single.length; ) {
+    let end = at;
+    while (end < single.length && roleOf(single[end] as OutgoingPiece) === "system") end++;
+    if (end > at) {
+      const [last, next] = [single[end - 1], single[end]];
+      moving.push(...single.slice(at, end));
+      at = end;
+      const isClients = last && next && "from" in last && "from" in next && next.from === last.to;
+      if (next && !isClients && roleOf(next) !== "assistant") continue;
+      // Those that were moved so far keep their order.
+      placed.push(...moving);
+      moving = [];
+      continue;
+    }
+    const piece = single[at++] as OutgoingPiece;
+    const before = placed.at(-1);
+    if (moving.length > 0 && roleOf(piece) === "assistant" && before && roleOf(before) === "user") {
+      placed.push(...moving);
+      moving = [];
+    }
+    placed.push(piece);
+  }
+  return joinSlices([...placed, ...moving]);
+}
+
+/** Pieces with one element of the client each. */
+export function splitPieces(pieces: readonly OutgoingPiece[]): readonly OutgoingPiece[] {
+  return pieces.flatMap((piece): readonly OutgoingPiece[] =>
+    "from" in piece
+      ? Array.from({ length: piece.to - piece.from }, (_, at) => ({
+          from: piece.from + at,
+          to: piece.from + at + 1,
+        }))
+      : [piece],
+  );
+}
+
+/** Joins neighboring slices, so that the unchanged part of a body is sent in few pieces. */
+export function joinSlices(pieces: readonly OutgoingPiece[]): readonly OutgoingPiece[] {
+  const joined: OutgoingPiece[] = [];
+  for (const piece of pieces) {
+    const last = joined.at(-1);
+    if (last && "from" in last && "from" in piece && last.to === piece.from)
+      joined[joined.length - 1] = { from: last.from, to: piece.to };
+    else joined.push(piece);
+  }
+  return joined;
 }
 
 function mergeEdges(api: WireName, cut: CutBody, last: Edge, first: Edge): WireObject | undefined {

@@ -1,8 +1,16 @@
-import type { Message } from "../../index.ts";
-import type { LoadBase64, Wire, WireObject } from "../../wire/wire.ts";
-import type { ByteRange, CutBody, OutgoingPiece } from "../request/cut-body.ts";
-import { parseElement, type RequestMessage, type RequestMessages } from "../request/request-messages.ts";
-import type { OutgoingSlot } from "./plan-outgoing.ts";
+import type { FittedWindow, Message, MessageInput } from "../../index.ts";
+import { removeElementMarks } from "../../wire/cache-marks.ts";
+import type { LoadBase64, LoggedContent, Wire, WireObject } from "../../wire/wire.ts";
+import { type ByteRange, type CutBody, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
+import { buildSummaryElement, type CompactionBlocks } from "../request/find-compactions.ts";
+import {
+  type KnownMessage,
+  parseElement,
+  type RequestMessage,
+  type RequestMessages,
+} from "../request/request-messages.ts";
+import { alternatePieces } from "./alternate-pieces.ts";
+import { type OutgoingSlot, type OutgoingSource, planOutgoing } from "./plan-outgoing.ts";
 
 /** Cache of encoded messages, by message; messages of a window stay the same objects from call to call. */
 export class EncodedMessages {
@@ -127,3 +135,115 @@ function encodeElements(elements: readonly WireObject[]): Buffer {
 const OPEN = Buffer.from("[");
 const COMMA = Buffer.from(",");
 const CLOSE = Buffer.from("]");
+
+/**
+ * The elements of a body with exactly the edits of an earlier one; undefined if that one had no edits, or if the body
+ * does not extend it. Only the body's own cache markers are kept.
+ */
+export function repeatSentPieces(
+  messages: RequestMessages,
+  earlier: RequestMessages<KnownMessage>,
+): readonly OutgoingPiece[] | undefined {
+  const { cut } = messages;
+  const known = earlier.cut.memo.sentPieces;
+  const from = earlier.cut.elements.length;
+  if (!known || !isExtension(messages, earlier)) return undefined;
+  const pieces = known.map((piece) =>
+    "from" in piece ? piece : { ...piece, elements: piece.elements.map(removeElementMarks) },
+  );
+  return from < cut.elements.length ? [...pieces, { from, to: cut.elements.length }] : pieces;
+}
+
+/** True if a body begins with all messages of an earlier one. */
+export function isExtension(
+  { cut, lead, list }: RequestMessages,
+  earlier: RequestMessages<KnownMessage>,
+): boolean {
+  const isMore = lead === earlier.lead && earlier.list.every((own, at) => isSame(own, list[at]));
+  return isMore && cut.elements.length >= earlier.cut.elements.length;
+}
+
+function isSame(one: KnownMessage, other: KnownMessage | undefined): boolean {
+  return other?.key === one.key && other.from === one.from && other.to === one.to;
+}
+
+/**
+ * Rewrites a request for a provider without compaction blocks: the last summary as a user message, and everything after
+ * it.
+ */
+export function buildPlainPieces(
+  { elements }: CutBody,
+  { last, stripped: bare }: CompactionBlocks,
+): readonly OutgoingPiece[] {
+  const pieces: OutgoingPiece[] = last ? [{ elements: [buildSummaryElement(last.text)] }] : [];
+  for (let index = last?.element ?? 0; index < elements.length; index++) {
+    const before = pieces.at(-1);
+    if (bare.has(index)) {
+      const element = index === last?.element ? last.rest : bare.get(index);
+      if (element) pieces.push({ elements: [element], index });
+    } else if (before && "from" in before && before.to === index)
+      pieces[pieces.length - 1] = { from: before.from, to: index + 1 };
+    else pieces.push({ from: index, to: index + 1 });
+  }
+  return pieces;
+}
+
+/** A conversation rebuilt from the log, for a request that contains only new messages. */
+interface LoggedConversation
+  extends OutgoingSource<RequestMessage>,
+    Pick<FittedWindow, "slots" | "messages"> {
+  readonly client: RequestMessages;
+  /** Instructions that precede all messages. */
+  readonly lead: readonly MessageInput[];
+}
+
+/** The elements of a fitted window: the client's own messages unchanged, and everything before them from the log. */
+export async function buildPiecesFromLog(
+  api: Wire,
+  conversation: LoggedConversation,
+  bytes: LoggedContent,
+): Promise<readonly OutgoingPiece[]> {
+  const { slots, client: messages, lead } = conversation;
+  const write = (message: Message) => api.encodeLogged?.(message, bytes) ?? Promise.resolve([]);
+  const edited = async (message: Message, original: Message, own?: readonly WireObject[]) =>
+    api.encodeEdited(message, { elements: own ?? (await write(original)), original }, bytes.loadBase64);
+  const pieces: OutgoingPiece[] = [];
+  const add = (elements: readonly WireObject[], index?: number) => {
+    if (elements.length > 0) pieces.push({ elements, ...(index !== undefined && { index }) });
+  };
+  for (const message of lead) add(await write(message as Message));
+  for (const [place, one] of planOutgoing(conversation).entries()) {
+    const { isNote, logged, original = logged } = slots[place] as (typeof slots)[number];
+    if (one.type === "same")
+      for (const piece of buildClientPieces(api, messages, one.index)) pieces.push(piece);
+    else if (one.type === "changed") {
+      const own = getClientElements(api, messages, one.index);
+      add(await edited(one.message, one.original, own), messages.list[one.index]?.from);
+    } else if (isNote) add(await api.encodeEdited(one.message, undefined, bytes.loadBase64));
+    else add(await edited(one.message, logged ?? original ?? one.message));
+  }
+  return alternatePieces(api.name, messages, pieces);
+}
+
+/** True if the pieces include messages of the request; another process may have changed the line meanwhile. */
+export function hasClientPieces({ list }: RequestMessages, pieces: readonly OutgoingPiece[]): boolean {
+  return list.length === 0 || pieces.some((piece) => "from" in piece || piece.index !== undefined);
+}
+
+/** A message of the client, unchanged. */
+function buildClientPieces(api: Wire, messages: RequestMessages, index: number): readonly OutgoingPiece[] {
+  const { from = 0, to = 0 } = messages.list[index] ?? {};
+  if (to > from) return [{ from, to }];
+  return [{ elements: getClientElements(api, messages, index), index }];
+}
+
+/** The client's elements of a message; plain text counts as one element. */
+function getClientElements(api: Wire, { cut, list }: RequestMessages, index: number): readonly WireObject[] {
+  const { from = 0, to = 0 } = list[index] ?? {};
+  const range = cut.fields.get(api.messagesField);
+  if (to === from)
+    return range && cut.listFrom === undefined
+      ? [{ role: "user", content: parseRange(cut.bytes, range) }]
+      : [];
+  return cut.elements.slice(from, to).map((element) => parseRange(cut.bytes, element) as WireObject);
+}

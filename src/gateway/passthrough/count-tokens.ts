@@ -1,22 +1,24 @@
+import type { ModelFacts } from "../../window-entry.ts";
+import type { WireName } from "../../wire/wire.ts";
 import { getWire } from "../../wire/wires.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import { CHATGPT } from "../config/well-known-upstreams.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";
-import { type BodyChanges, buildOutgoingBody } from "../outgoing/outgoing-body.ts";
-import { buildPlainPieces } from "../outgoing/plain-pieces.ts";
-import { isExtension, repeatSentPieces } from "../outgoing/sent-pieces.ts";
-import { countBytes } from "../outgoing/splice-body.ts";
+import { type BodyChanges, buildOutgoingBody, countBytes } from "../outgoing/outgoing-body.ts";
+import { buildPlainPieces, isExtension, repeatSentPieces } from "../outgoing/outgoing-pieces.ts";
 import { canOfferTools } from "../recall/can-offer-tools.ts";
+import { isBeginning } from "../recall/offer-tools.ts";
 import { appendMemories, readPersonMemories } from "../recall/pinned-memories.ts";
 import { getRecallSettings } from "../recall/recall-settings.ts";
-import { encodeRecallTools } from "../recall/recall-tools.ts";
+import { addGoogleTools, encodeRecallTools } from "../recall/recall-tools.ts";
 import { sendWholeBody } from "../reply/relay/relay-reply.ts";
 import { CONTEXT_MANAGEMENT, getContextManager } from "../request/context-management.ts";
 import {
   BodyError,
   type CutBody,
   cutBody,
+  fieldValue,
   type OutgoingPiece,
   type SentAdditions,
 } from "../request/cut-body.ts";
@@ -60,7 +62,9 @@ export async function countTokens(incoming: Incoming, services: Services, target
   trace.ending = "complete";
   if (UNSUPPORTED_STATUSES.has(answer.status)) {
     const bytes = counted ? Buffer.concat(sent) : body;
-    const text = JSON.stringify({ input_tokens: Math.min(maxTokens, Math.ceil(estimateBytes(bytes))) });
+    const text = JSON.stringify({
+      [getCountField(route.api)]: Math.min(maxTokens, Math.ceil(estimateBytes(bytes))),
+    });
     trace.status = 200;
     response.writeHead(200, { "content-type": "application/json", "content-length": text.length }).end(text);
     return;
@@ -68,24 +72,30 @@ export async function countTokens(incoming: Incoming, services: Services, target
   trace.status = answer.status;
   // Ratio of the client's request to the smaller one that was counted.
   const share = counted?.isManaged ? body.length / Math.max(1, countBytes(sent)) : undefined;
-  sendWholeBody(response, answer, read.raw, adjustCount(read.decoded?.toString("utf8"), maxTokens, share));
+  const text = read.decoded?.toString("utf8");
+  sendWholeBody(response, answer, read.raw, adjustCount(text, getCountField(route.api), maxTokens, share));
+}
+
+/** The field of a reply with the count. */
+function getCountField(api: WireName): string {
+  return api === "google" ? "totalTokens" : "input_tokens";
 }
 
 /** The reply for the client; undefined to send the original. */
 function adjustCount(
   text: string | undefined,
+  field: string,
   maxTokens: number,
   share: number | undefined,
 ): string | undefined {
   try {
     const counted = JSON.parse(text ?? "");
-    const { input_tokens } = counted ?? {};
-    if (!(input_tokens > maxTokens) && (share === undefined || typeof input_tokens !== "number"))
-      return undefined;
-    const original = share && { original_input_tokens: Math.round(input_tokens * share) };
+    const { [field]: tokens } = counted ?? {};
+    if (!(tokens > maxTokens) && (share === undefined || typeof tokens !== "number")) return undefined;
+    const original = share && { original_input_tokens: Math.round(tokens * share) };
     return JSON.stringify({
       ...counted,
-      input_tokens: Math.min(input_tokens, maxTokens),
+      [field]: Math.min(tokens, maxTokens),
       ...(original && { context_management: original }),
     });
   } catch {
@@ -114,21 +124,33 @@ function addCountedAdditions(
   memories: string | undefined,
   config: GatewayConfig,
   known: SentAdditions | undefined,
+  facts: ModelFacts,
 ): BodyChanges {
   const { api, messages } = request;
-  const { hasMemories, hasTools } = known ?? predictAdditions(request, config);
+  // Google counts plain contents, and refuses them next to instructions that the client did not send.
+  if (api.name === "google" && request.facts.lead === "") return changes;
+  const { hasMemories, hasTools } = known ?? predictAdditions(request, config, facts);
   const remembering =
     hasMemories && memories !== undefined ? appendMemories(api.name, messages, changes, memories) : changes;
   if (!hasTools) return remembering;
-  const appended = new Map(remembering.appended).set("tools", encodeRecallTools(api.name));
+  const tools = encodeRecallTools(api.name);
+  if (api.name === "google") {
+    const fields = new Map(remembering.fields);
+    return {
+      ...remembering,
+      fields: fields.set("tools", addGoogleTools(fieldValue(messages.cut, "tools"), tools)),
+    };
+  }
+  const appended = new Map(remembering.appended).set("tools", tools);
   return { ...remembering, appended };
 }
 
-function predictAdditions(request: ParsedRequest, config: GatewayConfig): SentAdditions {
+function predictAdditions(request: ParsedRequest, config: GatewayConfig, facts: ModelFacts): SentAdditions {
   const { lead, toolNames } = request.facts;
   if (lead === "" && toolNames.length === 0) return { hasMemories: false, hasTools: false, isControl: false };
-  const { tools } = getRecallSettings(config, request.api.name, "main");
-  return { hasMemories: true, hasTools: tools === "always" && canOfferTools(request), isControl: false };
+  const { offer } = getRecallSettings(config, request.api.name, "main", facts);
+  const isOffered = offer === "always" || (offer === "start" && toolNames.length > 0 && isBeginning(request));
+  return { hasMemories: true, hasTools: isOffered && canOfferTools(request), isControl: false };
 }
 
 /** A body to be counted. */
@@ -146,7 +168,7 @@ interface CountedBody {
  */
 function buildCountedBody(
   { route, body, principal }: Incoming,
-  { bodies, stored, config }: Pick<Services, "bodies" | "stored" | "config">,
+  { bodies, stored, config, kernel }: Pick<Services, "bodies" | "stored" | "config" | "kernel">,
   { upstream, model, clientModel }: Target,
   { isEdited, memories }: { readonly isEdited: boolean; readonly memories: string | undefined },
 ): CountedBody {
@@ -168,7 +190,7 @@ function buildCountedBody(
     const changes: BodyChanges = {
       pieces: edited ?? (isOurs ? stripCompactions(cut) : undefined),
       removed: isManaged ? [CONTEXT_MANAGEMENT] : [],
-      ...(model !== clientModel && { fields: new Map([["model", model]]) }),
+      ...(model !== clientModel && cut.fields.has("model") && { fields: new Map([["model", model]]) }),
     };
     if (!messages) return { sent: buildOutgoingBody({ cut }, changes), isManaged };
     const known = earlier && isExtension(messages, earlier) ? earlier.cut.memo.additions : undefined;
@@ -178,7 +200,7 @@ function buildCountedBody(
       fields: parseRequestFields(api, cut),
       facts: readBodyFacts(api, messages),
     };
-    const whole = addCountedAdditions(changes, request, memories, config(), known);
+    const whole = addCountedAdditions(changes, request, memories, config(), known, kernel.modelFacts(model));
     return { sent: buildOutgoingBody({ cut }, whole), isManaged, isControl: known?.isControl === true };
   } catch (error) {
     // The upstream will report the problem.

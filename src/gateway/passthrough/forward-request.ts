@@ -27,7 +27,7 @@ export async function forwardRequest(incoming: Incoming, services: Services): Pr
     if (await compactResponses(incoming, services)) return;
   } else if (route.type === "api") {
     const { model, others } = await readModels(body);
-    const target = chooseModelTarget(model, incoming, services);
+    const target = chooseModelTarget(route.model ?? model, incoming, services);
     checkTargetAllowed(incoming.principal, target, () => others);
     await checkReferenceAccess(incoming, services, target.upstream);
     return countTokens(incoming, services, target);

@@ -1,4 +1,4 @@
-import { estimateText } from "../../window-entry.ts";
+import { estimateText, type ModelFacts } from "../../window-entry.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
@@ -12,25 +12,28 @@ import { encodeRecallTools } from "./recall-tools.ts";
 const MAX_SHARE = 0.05;
 
 /**
- * Adds the gateway's tools to a request, so that they count in its window. Before the first edit of a conversation they
- * may only wait for it: the edit rewrites the prefix that the provider has cached, so that they cost no cache write of
- * their own. Returns the same object if the model gets none.
+ * Adds the gateway's tools to a request, so that they count in its window. A conversation that begins gets them at once,
+ * because the provider has cached nothing of it. One that began without them gets them with its first edit, which
+ * rewrites the cached prefix, so that they cost no cache write of their own. Returns the same object if the model gets
+ * none.
  */
 export function offerTools(
   callRequest: CallRequest,
   request: Pick<ParsedRequest, "messages" | "fields" | "facts">,
   config: GatewayConfig,
   thread: Pick<Thread, "kind" | "meta">,
+  facts?: ModelFacts,
 ): CallRequest {
   const { api, frame, limits, isControl } = callRequest;
   if (isControl) return callRequest;
-  const { tools: mode } = getRecallSettings(config, api.name, thread.kind);
-  if (mode === "off" || !canOfferTools(request)) return callRequest;
+  const { offer } = getRecallSettings(config, api.name, thread.kind, facts);
+  if (offer === "never" || !canOfferTools(request)) return callRequest;
   // A client without tools may use a model that refuses them.
-  if (mode === "after-edit" && request.facts.toolNames.length === 0) return callRequest;
+  if (offer !== "always" && request.facts.toolNames.length === 0) return callRequest;
   const { tools, text, tokens } = getOfferedTools(api.name);
   if (tokens > limits.window * MAX_SHARE) return callRequest;
-  if (mode === "after-edit" && !thread.meta.hasRecallTools)
+  const isOffered = offer === "always" || (offer === "start" && isBeginning(request));
+  if (!isOffered && !thread.meta.hasRecallTools)
     return { ...callRequest, frame: { ...frame, laterTools: tools } };
   return {
     ...callRequest,
@@ -41,6 +44,11 @@ export function offerTools(
       recallTools: tools,
     },
   };
+}
+
+/** True for the first request of a conversation, also if it is sent again. */
+export function isBeginning({ messages }: Pick<ParsedRequest, "messages">): boolean {
+  return messages.list.every(({ role }) => role !== "assistant");
 }
 
 /** The gateway's tools in the format of an API, their JSON and its estimated size. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { EntryId, Json, Memories } from "../../index.ts";
 import { findProjectFolder } from "../../model/session-origin.ts";
 import { estimateText } from "../../window-entry.ts";
+import { getContentBlocks } from "../../wire/content-blocks.ts";
 import { toArray, toObject } from "../../wire/fields.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
@@ -124,7 +125,20 @@ function canTakeText({ list, cut, lead }: RequestMessages, api: WireName): boole
   const newest = list.at(-1);
   if (!newest || cut.listFrom === undefined || newest.to <= Math.max(newest.from, lead)) return false;
   if (newest.role === "user") return true;
-  return api === "anthropic" && (newest.role === "tool" || newest.role === "system");
+  if (api !== "anthropic") return false;
+  return newest.role === "system" || (newest.role === "tool" && !answersProgram({ list, cut }));
+}
+
+const CALLER = Buffer.from('"caller"');
+
+/** True if the newest results go to a program of the provider that waits for them: nothing may come with them. */
+function answersProgram({ list, cut }: Pick<RequestMessages, "list" | "cut">): boolean {
+  const index = (list.at(-2)?.to ?? 0) - 1;
+  const range = cut.elements[index];
+  if (!range || !cut.bytes.subarray(range.from, range.to).includes(CALLER)) return false;
+  return getContentBlocks(parseElement(cut, index)).some(
+    ({ type, caller }) => type === "tool_use" && (toObject(caller)?.type ?? "direct") !== "direct",
+  );
 }
 
 async function renderShown(
@@ -203,11 +217,20 @@ export function insertMemories(
   return { ...based, pieces: added };
 }
 
-/** True for models that accept system messages inside a conversation: Claude Opus 4.8 and later. */
-function acceptsSystemMessages(model: string): boolean {
-  const [, major = 0, minor = 0] =
-    /claude-opus-(\d{1,2})(?:[-.](\d{1,2})(?!\d))?/.exec(model)?.map(Number) ?? [];
-  return major > 4 || (major === 4 && minor >= 8);
+/** The first version of each family of Claude that accepts system messages inside a conversation. */
+const SYSTEM_SINCE: Readonly<Record<string, number>> = {
+  opus: 4.8,
+  sonnet: 5.5,
+  haiku: 5.5,
+  fable: 5,
+  mythos: 5,
+};
+
+/** True for models that accept system messages, and changes of tools, inside a conversation. */
+export function acceptsSystemMessages(model: string): boolean {
+  const [, family = "", major = "0", minor = "0"] =
+    /claude-([a-z]+)-(\d{1,2})(?:[-.](\d{1,2})(?!\d))?/.exec(model) ?? [];
+  return Number(`${major}.${minor}`) >= (SYSTEM_SINCE[family] ?? Number.POSITIVE_INFINITY);
 }
 
 /** Inserts texts as system messages after their messages; a system message of the client gets the text itself. */

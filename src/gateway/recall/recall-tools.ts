@@ -1,3 +1,4 @@
+import { toArray, toObject } from "../../wire/fields.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 
 /** Names of the tools that the gateway carries out itself. */
@@ -34,7 +35,6 @@ const RECALL_TOOLS: readonly RecallTool[] = [
           enum: ["project", "everywhere"],
           description: "the current project unless given",
         },
-        careful: { type: "boolean", description: "closer, a second slower" },
       },
       required: ["query"],
       additionalProperties: false,
@@ -85,10 +85,17 @@ const TOOL_ENCODERS: Readonly<Record<WireName, (tool: RecallTool) => WireObject>
     parameters: schema,
     strict: false,
   }),
-  google: ({ name, description, schema }) => ({
-    functionDeclarations: [{ name, description, parametersJsonSchema: schema }],
-  }),
+  google: ({ name, description, schema }) => ({ name, description, parametersJsonSchema: schema }),
 };
+
+/** The tools of a Google request with further functions in its first list of functions. */
+export function addGoogleTools(tools: unknown, added: readonly WireObject[]): readonly unknown[] {
+  const list = toArray(tools);
+  const at = list.findIndex((tool) => toObject(tool)?.functionDeclarations !== undefined);
+  const own = toObject(list[at]);
+  if (!own) return [...list, { functionDeclarations: added }];
+  return list.with(at, { ...own, functionDeclarations: [...toArray(own.functionDeclarations), ...added] });
+}
 
 /** The tools in the format of an API. */
 export function encodeRecallTools(api: WireName): readonly WireObject[] {

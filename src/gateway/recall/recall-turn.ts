@@ -1,12 +1,19 @@
+import { buildContextBlock, type ContextBlock, shouldRetrieve } from "../../memory-entry.ts";
 import { estimateText } from "../../window-entry.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
-import type { Exchange, RequestRecall } from "../exchange/exchange-state.ts";
+import type { Exchange, MemorySearch, RequestRecall } from "../exchange/exchange-state.ts";
+import { joinSlices, splitPieces } from "../outgoing/alternate-pieces.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
-import { type OutgoingPiece, parseRange } from "../request/cut-body.ts";
-import { buildContext } from "./build-context.ts";
+import { fieldValue, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
+import type { RequestMessages } from "../request/request-messages.ts";
+import { isSentAsItComes } from "./can-offer-tools.ts";
 import { addContextToPieces, appendText, appendTextToElement, findSentTexts } from "./context-pieces.ts";
+import { servesMemoryTool } from "./memory-tool.ts";
+import { acceptsSystemMessages } from "./pinned-memories.ts";
 import { getRecallSettings } from "./recall-settings.ts";
+import { addGoogleTools } from "./recall-tools.ts";
+import { findShownContent } from "./shown-content.ts";
 
 /**
  * Prepares the additions to a request: context for a new message of the user, and tools; undefined if there are none.
@@ -15,25 +22,30 @@ import { getRecallSettings } from "./recall-settings.ts";
 export async function prepareRecall(exchange: Exchange): Promise<RequestRecall | undefined> {
   const { services, thread, call } = exchange;
   const { api, isControl } = call.request;
-  if (isControl) return undefined;
+  if (isControl || api.isSentUnchanged) return undefined;
   const { context } = getRecallSettings(services.config(), api.name, thread.kind);
   if (context) await chooseContext(exchange);
   return createRecall(exchange, context);
 }
 
-function createRecall({ request, thread, call }: Exchange, context: boolean): RequestRecall | undefined {
+function createRecall(exchange: Exchange, context: boolean): RequestRecall | undefined {
+  const { request, thread, call } = exchange;
   const { request: callRequest, roomTokens } = call;
   const previous = request.fields.all.previous_response_id;
   const { recallTools: ownTools } = callRequest.frame;
   let laterTools = call.isEditable ? callRequest.frame.laterTools : undefined;
-  if (!ownTools && !laterTools && !context && typeof previous !== "string") return undefined;
+  const { memoryTool } = exchange.services.config();
+  const servesMemory =
+    call.isEditable && !isSentAsItComes(exchange.incoming) && servesMemoryTool(request, memoryTool);
+  const hasMore = context || typeof previous === "string" || servesMemory;
+  if (!ownTools && !laterTools && !hasMore) return undefined;
   const own = thread.recall;
   const hiddenEnd = own.hiddenEnds.get(previous);
   let contextTexts = context ? own.contextTexts.find(callRequest.messages.list) : new Map<number, string>();
   let tools = roomTokens === undefined ? undefined : ownTools;
   let isWaiting = false;
   let hasWaited = false;
-  if (!tools && !laterTools && contextTexts.size === 0 && !hiddenEnd) return undefined;
+  if (!tools && !laterTools && contextTexts.size === 0 && !hiddenEnd && !servesMemory) return undefined;
   // The first edit may happen here or while the request is healed.
   const findTools = () => {
     if (tools) return isWaiting && !call.isRewritten ? undefined : tools;
@@ -47,12 +59,14 @@ function createRecall({ request, thread, call }: Exchange, context: boolean): Re
     return true;
   };
   const { api, messages } = callRequest;
+  let isMidway = acceptsToolChanges(exchange);
   const answers = (hiddenEnd?.unanswered ?? []).map((call_id) => ({
     type: "function_call_output",
     call_id,
     output: "Not carried out, for other tools were called at the same time; call it again, alone.",
   }));
   return {
+    servesMemory,
     get hasTools() {
       return findTools() !== undefined;
     },
@@ -62,7 +76,10 @@ function createRecall({ request, thread, call }: Exchange, context: boolean): Re
       if (hiddenEnd && !isFromLog) fields.set("previous_response_id", hiddenEnd.last);
       const appended = new Map(changes.appended);
       const offered = findTools();
-      if (offered) appended.set("tools", offered);
+      const midway = offered && isMidway ? addToolsMidway(messages, changes.pieces, offered) : undefined;
+      if (offered && api.name === "google")
+        fields.set("tools", addGoogleTools(fieldValue(messages.cut, "tools"), offered));
+      else if (offered) appended.set("tools", midway?.tools ?? offered);
       if (messages.cut.listFrom === undefined) {
         const input = isFromLog
           ? buildListInput(api.name, changes, contextTexts, elements)
@@ -70,9 +87,10 @@ function createRecall({ request, thread, call }: Exchange, context: boolean): Re
         if (input !== undefined) fields.set(api.messagesField, input);
         return { ...changes, fields, appended };
       }
-      const isSame = contextTexts.size === 0 && answers.length === 0 && elements.length === 0;
+      const isSame =
+        contextTexts.size === 0 && answers.length === 0 && elements.length === 0 && midway === undefined;
       const to = messages.cut.elements.length;
-      const fitted = changes.pieces ?? (to > 0 ? [{ from: 0, to }] : []);
+      const fitted = midway?.pieces ?? changes.pieces ?? (to > 0 ? [{ from: 0, to }] : []);
       const pieces: readonly OutgoingPiece[] = [
         ...(answers.length > 0 && !isFromLog ? [{ elements: answers }] : []),
         ...addContextToPieces(api.name, messages, fitted, contextTexts),
@@ -95,6 +113,13 @@ function createRecall({ request, thread, call }: Exchange, context: boolean): Re
       hasWaited ||= haveToolsLeft;
       return hasContextLeft || haveToolsLeft;
     },
+    listTools(failure) {
+      if (!isMidway || !/tool_addition|tool_reference|defer_loading/.test(JSON.stringify(failure)))
+        return false;
+      listed.add(thread);
+      isMidway = false;
+      return true;
+    },
     drop() {
       // Tools that joined this request, or were left out of it once, cost no further try.
       const hadTools = tools !== undefined && !hasWaited && findTools() !== undefined;
@@ -103,6 +128,56 @@ function createRecall({ request, thread, call }: Exchange, context: boolean): Re
       const hasContextLeft = dropContext();
       return hasContextLeft || hadTools;
     },
+  };
+}
+
+/** Conversations whose upstream has refused tools inside the conversation. */
+const listed = new WeakSet<Exchange["thread"]>();
+const TOOL_CHANGES = /(?:^|,)\s*mid-conversation-tool-changes-/;
+const DEFERRED = Buffer.from('"defer_loading"');
+
+/**
+ * True if tools may come inside the conversation, where they leave the cached prefix alone. The client itself must use
+ * changes of tools and have deferred ones, because the first deferred tool changes the prefix too.
+ */
+function acceptsToolChanges({ incoming, request, target, thread }: Exchange): boolean {
+  const { cut } = request.messages;
+  const tools = cut.fields.get("tools");
+  const betas = String(incoming.request.headers["anthropic-beta"] ?? "");
+  if (request.api.name !== "anthropic" || !tools || !TOOL_CHANGES.test(betas)) return false;
+  if (!acceptsSystemMessages(target.model) || listed.has(thread)) return false;
+  return cut.bytes.subarray(tools.from, tools.to).includes(DEFERRED);
+}
+
+/**
+ * Declares tools as deferred and makes them available after the first message of the user that a reply follows, which
+ * stays the same until an edit rewrites the beginning; undefined if there is none.
+ */
+function addToolsMidway(
+  { cut, list }: RequestMessages,
+  pieces: readonly OutgoingPiece[] = [{ from: 0, to: cut.elements.length }],
+  tools: readonly WireObject[],
+): { readonly tools: readonly WireObject[]; readonly pieces: readonly OutgoingPiece[] } | undefined {
+  const roles = new Map(list.map(({ from, role }) => [from, role === "tool" ? "user" : role]));
+  const single = splitPieces(pieces);
+  const roleOf = (piece: OutgoingPiece | undefined, end: "first" | "last") => {
+    if (!piece) return "assistant";
+    if ("from" in piece) return roles.get(piece.from);
+    return piece.elements.at(end === "first" ? 0 : -1)?.role;
+  };
+  const at = single.findIndex(
+    (piece, index) => roleOf(piece, "last") === "user" && roleOf(single[index + 1], "first") === "assistant",
+  );
+  if (at === -1) return undefined;
+  const content = tools.map(({ name }) => ({
+    type: "tool_addition",
+    tool: { type: "tool_reference", name },
+  }));
+  const before = joinSlices(single.slice(0, at + 1));
+  const after = joinSlices(single.slice(at + 1));
+  return {
+    tools: tools.map((tool) => ({ ...tool, defer_loading: true })),
+    pieces: [...before, { elements: [{ role: "system", content }] }, ...after],
   };
 }
 
@@ -181,4 +256,26 @@ function buildPlainInput(
   const content = text === undefined ? messages : appendText(messages, text);
   if (before.length === 0 && after.length === 0) return text === undefined ? undefined : content;
   return [...before, { role: "user", content }, ...after];
+}
+
+const MAX_TOKENS = 2_000;
+/** Maximum share of the window for the context recalled for one message. */
+const MAX_SHARE = 0.02;
+
+/**
+ * The hits as a delimited block of at most `roomTokens`, without content that the model sees anyway; undefined if
+ * nothing is left.
+ */
+async function buildContext(
+  { query: words, hits }: MemorySearch,
+  call: ThreadCall,
+  roomTokens: number,
+): Promise<ContextBlock | undefined> {
+  if (hits.length === 0) return undefined;
+  const shown = await findShownContent(call);
+  // A file that the message names and the window contains need not be recalled.
+  if (!shouldRetrieve(words, { texts: shown.texts })) return undefined;
+  const budgetTokens = Math.floor(Math.min(MAX_TOKENS, call.request.limits.window * MAX_SHARE, roomTokens));
+  if (budgetTokens < 1) return undefined;
+  return buildContextBlock(hits, { tokensOf: estimateText, budgetTokens, shown });
 }

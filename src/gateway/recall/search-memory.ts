@@ -1,5 +1,7 @@
-import type { Memory } from "../../index.ts";
+import type { Memory, MessageInput } from "../../index.ts";
 import { retrieveContext, shouldRetrieve } from "../../memory-entry.ts";
+import { ADDED_TAGS, buildTagPattern } from "../../model/message-tags.ts";
+import { removeElements } from "../../model/remove-elements.ts";
 import { estimateText } from "../../window-entry.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { MemorySearch } from "../exchange/exchange-state.ts";
@@ -8,7 +10,6 @@ import type { Trace } from "../observe/trace.ts";
 import type { CallRequest } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import { listConversations } from "./person-scope.ts";
-import { findPersonText } from "./person-text.ts";
 import { getRecallSettings } from "./recall-settings.ts";
 import { runWithTimeout } from "./run-with-timeout.ts";
 
@@ -54,4 +55,22 @@ function traceRecalls(memory: Pick<Memory, "recall">, trace: Trace): Pick<Memory
       return recall;
     },
   };
+}
+
+/** Elements that agents add to user messages: reminders, editor state, machine state. */
+const ADDED_ELEMENTS = new RegExp(`<(${buildTagPattern(ADDED_TAGS, "question")})(?![\\w-])[^<>]*>`, "gi");
+const COMMAND = /^\s*\/context\s/;
+
+/**
+ * The text that a person wrote in a message, without the agent's additions; undefined if nothing is left, or if the
+ * message has tool results. A part that begins with "/context" replaces the whole text.
+ */
+export function findPersonText({ role, text, parts = [] }: MessageInput): string | undefined {
+  if (role !== "user" || parts.some(({ type }) => type === "tool-result")) return undefined;
+  const texts = [
+    ...(text === undefined ? [] : [text]),
+    ...parts.flatMap((part) => (part.type === "text" ? [part.text] : [])),
+  ];
+  const own = texts.map((one) => removeElements(one, ADDED_ELEMENTS, " ").trim()).filter((one) => one !== "");
+  return own.find((one) => COMMAND.test(one)) ?? (own.length > 0 ? own.join("\n\n") : undefined);
 }

@@ -9,7 +9,7 @@ import { createClientSignal } from "../door/incoming.ts";
 import type { Principal } from "../door/principal.ts";
 import { readRequestBody } from "../door/read-body.ts";
 import type { DoorLimits } from "../door/request-head.ts";
-import { findRoute } from "../door/route.ts";
+import { findRoute, isSignIn } from "../door/route.ts";
 import { type FormerPeople, getMemoryAgent, listSessionPrefixes } from "../identity/person-ids.ts";
 import type { ApiTrace } from "../observe/observer.ts";
 import type { LazyApi } from "../pages/lazy-api.ts";
@@ -61,7 +61,7 @@ export async function answerApi(
       return undefined;
     }
     const caller = {
-      ...(await identifyCaller(principal, deps.formerPeople)),
+      ...(isSignIn(target.route) ? NOBODY : await identifyCaller(principal, deps.formerPeople)),
       isOnLoopback: isDirect(request),
     };
     const path = target.path.slice(BASE.length).replace(/\/$/, "");
@@ -84,6 +84,16 @@ function isDirect({ socket, headers }: IncomingMessage): boolean {
   const isForwarded = PROXY_HEADERS.some((name) => headers[name] !== undefined);
   return !isForwarded && isLoopback(socket.remoteAddress?.replace(/^::ffff:/i, "") ?? "");
 }
+
+/** The caller of routes that need no token: they must not act with the rights of anybody. */
+const NOBODY = {
+  id: "nobody",
+  name: undefined,
+  role: "member",
+  prefixes: [],
+  homePrefix: "nobody/",
+  memoryAgent: "nobody",
+} as const;
 
 async function identifyCaller(principal: Principal, formerPeople: FormerPeople) {
   const { id, token: name, role } = principal;

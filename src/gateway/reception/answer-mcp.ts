@@ -9,9 +9,9 @@ import type { DoorLimits } from "../door/request-head.ts";
 import { type FormerPeople, getMemoryAgent, type PersonIds } from "../identity/person-ids.ts";
 import { buildPersonScope } from "../recall/person-scope.ts";
 
-/** Dependencies of the way from the door to the MCP server. */
+/** Dependencies of the way from the door to the MCP server, or to another one that takes a whole JSON body. */
 interface McpDoorDeps {
-  readonly mcp: McpMount | undefined;
+  readonly mcp: Pick<McpMount, "handle"> | undefined;
   readonly formerPeople: FormerPeople;
   readonly limits: DoorLimits;
   readonly budget: ByteBudget;
@@ -19,14 +19,15 @@ interface McpDoorDeps {
   readonly controller: AbortController;
 }
 
-/** Reads the body of an admitted request to `/mcp` and answers it; throws a `FaultError` if it is refused. */
+/** Reads the body of an admitted request to `/mcp` or `/hooks` and answers it; throws a `FaultError` if it is refused. */
 export async function answerMcp(
   request: IncomingMessage,
   response: ServerResponse,
   { principal, target, encoding, hasBody }: AdmittedRequest,
   { mcp, formerPeople, limits, budget, controller }: McpDoorDeps,
 ): Promise<void> {
-  if (!mcp) throw new FaultError({ status: 404, kind: "not_found", message: "There is nothing at /mcp." });
+  if (!mcp)
+    throw new FaultError({ status: 404, kind: "not_found", message: `There is nothing at ${target.path}.` });
   const signal = createClientSignal(response, controller);
   const share = budget.openShare();
   try {
@@ -58,6 +59,16 @@ export interface McpMount {
     request: IncomingMessage,
     response: ServerResponse,
     call: { readonly caller: MountedCaller; readonly body: unknown },
+  ): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Answers the hooks of agents behind the gateway's door. */
+export interface HookMount {
+  handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    call: { readonly caller: MountedCaller; readonly body: unknown; readonly client: string },
   ): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { GatewayFacts } from "../../api/index.ts";
+import { runWithTimeLimit } from "../../base/time-limit.ts";
+import type { Kernel } from "../../index.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { Environment } from "../config/config-flags.ts";
+import { toOpenableUrl } from "../config/loopback.ts";
 import { findMissingUpstreams, isAnthropicReached } from "../config/well-known-upstreams.ts";
 import type { AdmittedRequest } from "../door/admit.ts";
 import type { Services } from "../exchange/services.ts";
@@ -10,8 +13,7 @@ import { METRICS_TYPE, type Metrics } from "../observe/metrics.ts";
 import { buildAgentLines } from "../pages/agent-lines.ts";
 import { sendDashboard } from "../pages/dashboard/send-dashboard.ts";
 import type { LazyApi } from "../pages/lazy-api.ts";
-import { sendPage } from "../pages/page-reply.ts";
-import { buildHealthPage, buildReadyPage } from "../pages/probe-pages.ts";
+import { type PageReply, sendPage } from "../pages/page-reply.ts";
 
 /** Dependencies of the way from the door to the pages. */
 interface PageDoorDeps {
@@ -61,7 +63,7 @@ export function buildGatewayFacts(
   { url, totals, threads, upstreams: used }: GatewayStatus,
   env: Environment,
 ): GatewayFacts {
-  const { policy, dryRun, threshold, control, recall, redact, tokens } = config;
+  const { policy, dryRun, threshold, control, recall, redact = false, tokens, publicUrl } = config;
   const known = new Map(used.map((one) => [one.name, one]));
   const upstreams = config.upstreams.map(({ name, baseUrl, apis, prefix, models, keyEnv }) => ({
     ...(known.get(name) ?? UNUSED),
@@ -71,17 +73,43 @@ export function buildGatewayFacts(
     ...(keyEnv !== undefined && { keyEnv }),
     hasKey: keyEnv !== undefined && Boolean(env[keyEnv]),
   }));
+  const settings = {
+    ...{ policy, dryRun, threshold, control, redact },
+    recall: { offer: recall.offer ?? "by price", context: recall.context ?? false },
+  };
+  const address = publicUrl ?? toOpenableUrl(url);
   return {
-    url,
-    settings: { policy, dryRun, threshold, control, recall, redact },
+    url: address,
+    settings,
     upstreams,
     missing: findMissingUpstreams(config, env),
     spending: totals.spending,
     threads,
     agents: buildAgentLines({
-      url,
+      url: address,
       needsToken: tokens.length > 0,
       isAnthropic: isAnthropicReached(config.upstreams),
     }),
   };
+}
+
+/** Liveness check. */
+function buildHealthPage(): PageReply {
+  return { json: { status: "ok" } };
+}
+
+const MAX_PROBE_MS = 2_000;
+
+/** Readiness check: fails while the gateway drains, or while its store cannot be written or its API cannot be loaded. */
+export async function buildReadyPage(
+  kernel: Kernel,
+  status: GatewayStatus,
+  api: Pick<LazyApi, "isUsable">,
+): Promise<PageReply> {
+  const reasons: string[] = [];
+  if (!status.isOpen) reasons.push("draining");
+  await runWithTimeLimit({ limitMs: MAX_PROBE_MS }, () => kernel.probe()).catch(() => reasons.push("store"));
+  if (!(await api.isUsable())) reasons.push("api");
+  const isReady = reasons.length === 0;
+  return { status: isReady ? 200 : 503, json: { status: isReady ? "ready" : "not ready", reasons } };
 }

@@ -1,21 +1,24 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { sendJson, toErrorReply } from "../../api/jobs/index.ts";
+import { isLonghaulError } from "../../index.ts";
 import { FaultError } from "../../wire/fault-error.ts";
-import type { WireFault } from "../../wire/wire.ts";
+import type { WireFault, WireName } from "../../wire/wire.ts";
+import { getWire } from "../../wire/wires.ts";
 import { RequestSpending } from "../budget/request-spending.ts";
 import { type Admission, type AdmittedRequest, admit } from "../door/admit.ts";
 import { ByteBudget } from "../door/byte-budget.ts";
 import { createClientSignal, type Incoming } from "../door/incoming.ts";
 import { KnownPeers, type PeerUser } from "../door/peer-user.ts";
 import { lookUpPerson, type PersonLimits, type Principal, TokenWatch } from "../door/principal.ts";
-import { readRequestBody } from "../door/read-body.ts";
+import { discardBody, readRequestBody } from "../door/read-body.ts";
 import { type RequestHead, readRequestHead } from "../door/request-head.ts";
 import { Semaphore } from "../door/semaphore.ts";
 import { isStoreAway, waitForStore } from "../door/wait-for-store.ts";
 import type { Services } from "../exchange/services.ts";
 import { runExchange } from "../exchange.ts";
 import type { FormerPeople } from "../identity/person-ids.ts";
-import { findStoreFailure } from "../lookup/threads.ts";
+import { findStoreFailure } from "../lookup/run-with-store.ts";
 import type { SharedStates } from "../loops/shared-states.ts";
 import type { GatewayStatus } from "../observe/gateway-status.ts";
 import type { Metrics } from "../observe/metrics.ts";
@@ -23,10 +26,10 @@ import type { Observer } from "../observe/observer.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { LazyApi } from "../pages/lazy-api.ts";
 import { forwardRequest } from "../passthrough/forward-request.ts";
-import { answerApi, toApiTrace } from "./answer-api.ts";
-import { answerMcp, type McpMount } from "./answer-mcp.ts";
+import { toUpstreamFault, UpstreamError } from "../upstream/upstream-error.ts";
+import { answerApi, isApiRequest, toApiError, toApiTrace } from "./answer-api.ts";
+import { answerMcp, type HookMount, type McpMount } from "./answer-mcp.ts";
 import { answerPage } from "./answer-page.ts";
-import { refuseClient, toFault } from "./refuse-client.ts";
 
 /** Dependencies of the reception. */
 interface ReceptionDeps {
@@ -39,6 +42,7 @@ interface ReceptionDeps {
   readonly sharedStates: SharedStates;
   readonly personLimits: PersonLimits;
   readonly mcp?: McpMount | undefined;
+  readonly hooks?: HookMount | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -174,8 +178,15 @@ export class Reception {
         : this.#page(request, response, admission));
       return;
     }
-    if (route.type === "mcp") {
-      await this.#mcp(request, response, admission);
+    if (route.type === "mcp" || route.type === "hooks") {
+      const { hooks } = this.#deps;
+      const mount: Pick<McpMount, "handle"> | undefined =
+        route.type === "mcp"
+          ? this.#deps.mcp
+          : hooks && {
+              handle: (...[ask, reply, call]) => hooks.handle(ask, reply, { ...call, client: route.client }),
+            };
+      await this.#mounted(request, response, admission, mount);
       return;
     }
     const trace: Trace = { id: randomUUID(), startedMs, api: route.api, principal: admission.principal.id };
@@ -288,8 +299,13 @@ export class Reception {
     refuseClient(request, response, { status: 404, kind: "not_found", message });
   }
 
-  async #mcp(request: IncomingMessage, response: ServerResponse, admission: AdmittedRequest): Promise<void> {
-    const { mcp, formerPeople, services } = this.#deps;
+  async #mounted(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admission: AdmittedRequest,
+    mcp: Pick<McpMount, "handle"> | undefined,
+  ): Promise<void> {
+    const { formerPeople, services } = this.#deps;
     const controller = new AbortController();
     this.#controllers.add(controller);
     const { limits } = services.config();
@@ -343,4 +359,39 @@ async function completePerson(
   if (token === undefined || person || !(await services.spending.state.isInUse())) return complete;
   const found = await services.kernel.team.find(token).catch(onError);
   return found ? { ...complete, person: found } : complete;
+}
+
+/** Sends an error in the form of the API that was asked, and reads the rest of the request away. */
+function refuseClient(
+  request: IncomingMessage,
+  response: ServerResponse,
+  fault: WireFault,
+  api?: WireName,
+): void {
+  if (isApiRequest(request)) {
+    if (!request.complete) response.setHeader("connection", "close");
+    const { status, headers, json } = toErrorReply(toApiError(fault));
+    sendJson(response, { status, headers, json }, request.method === "HEAD");
+    discardBody(request);
+    return;
+  }
+  const body = JSON.stringify(getWire(api ?? "openai-chat").encodeFault(fault));
+  response.writeHead(fault.status, {
+    ...fault.headers,
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    ...(!request.complete && { connection: "close" }),
+  });
+  response.end(body);
+  discardBody(request);
+}
+
+const STORE_CODES = ["DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_READ_ONLY"] as const;
+
+/** The fault for an internal error: reveals a remedy, but no internals. */
+function toFault(error: unknown, upstream = "upstream"): WireFault {
+  if (error instanceof UpstreamError) return toUpstreamFault(error, { name: upstream });
+  return STORE_CODES.some((code) => isLonghaulError(error, code))
+    ? { status: 503, kind: "unavailable", message: "The gateway cannot use its store; see its log." }
+    : { status: 500, kind: "internal", message: "The gateway failed; see its log." };
 }

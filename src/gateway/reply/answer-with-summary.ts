@@ -5,7 +5,7 @@ import { toArray, toObject } from "../../wire/fields.ts";
 import type { WireObject } from "../../wire/wire.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
-import { type ByteChange, spliceBody } from "../outgoing/splice-body.ts";
+import { type ByteChange, spliceBody } from "../outgoing/outgoing-body.ts";
 import { BodyError, type CutBody, cutBody, parseRange } from "../request/cut-body.ts";
 import { buildSummaryKey } from "../request/find-compactions.ts";
 import { type AppliedEdit, findAppliedEdits } from "./applied-edits.ts";

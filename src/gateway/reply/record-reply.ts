@@ -6,25 +6,28 @@ import type { BudgetAmounts } from "../../team-entry.ts";
 import { ADVICE_SHARE, computeReportCost, countPromptTokens, mergeUsage } from "../../window-entry.ts";
 import { FaultError } from "../../wire/fault-error.ts";
 import type { ReplyReader } from "../../wire/wire.ts";
-import { traceReply } from "../call/trace-call.ts";
+import { traceReply } from "../call/thread-call.ts";
 import { isClientGone } from "../door/incoming.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import { getLoopFamily, toWallClock } from "../loops/loop-states.ts";
 import { formatAdvice, formatAnnouncement } from "../observe/gateway-log.ts";
 import { UpstreamError } from "../upstream/upstream-error.ts";
+import { noteCacheUse } from "./cache-diagnosis.ts";
 
 /** Records the end of an exchange: the sent pieces for the next request, and the reply for the trace and the breaker. */
 export function recordReply(exchange: Exchange): void {
-  const { call, keptBody, recall, reply, services, thread, trace } = exchange;
-  if (keptBody && call.pieces) keptBody.memo.sentPieces = call.pieces;
-  if (keptBody)
-    keptBody.memo.additions = {
+  const { call, recall, reply, services, thread, trace } = exchange;
+  const { seenBody } = call;
+  if (seenBody && call.pieces) seenBody.memo.sentPieces = call.pieces;
+  if (seenBody)
+    seenBody.memo.additions = {
       hasMemories: call.request.memories !== undefined,
       hasTools: recall?.hasTools ?? false,
       isControl: call.request.isControl === true,
     };
   if (!reply) return;
   const { reader, completedMs = performance.now() } = reply.recorder;
+  noteCacheUse(exchange);
   traceReply(trace, reader, call, (model) => services.kernel.modelFacts(model));
   if (!reader.isComplete) return;
   if (thread.kind === "main") services.loops.recordSuccess(getLoopFamily(thread.session.id));
@@ -70,7 +73,7 @@ export function countForLoops({ call, services, thread, trace }: Exchange, compl
   const { list } = messages;
   // A single question that is often repeated, outside a conversation, is sampled for several replies.
   const isConversation = chain !== undefined || list.some(({ role }) => role === "assistant");
-  if (!isConversation && thread.threadKey.explicit === undefined) return;
+  if (!isConversation && !thread.isNamed) return;
   // The same messages after a different reply are a different request.
   const afterEntry = chain ? (chain.afterEntry ?? call.last) : "";
   // A digest, because a concatenated string would keep its pieces alive.

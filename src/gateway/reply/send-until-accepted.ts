@@ -8,12 +8,12 @@ import {
 } from "../../window-entry.ts";
 import { toObject } from "../../wire/fields.ts";
 import type { WireObject } from "../../wire/wire.ts";
-import { traceCall } from "../call/trace-call.ts";
+import { traceCall } from "../call/thread-call.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import { getLoopFamily } from "../loops/loop-states.ts";
-import { type BodyChanges, buildOutgoingBody } from "../outgoing/outgoing-body.ts";
+import { type BodyChanges, buildOutgoingBody, countBytes, isSameBody } from "../outgoing/outgoing-body.ts";
 import { listPieceElements } from "../outgoing/outgoing-pieces.ts";
-import { countBytes, isSameBody } from "../outgoing/splice-body.ts";
+import { correctProviderFields } from "../outgoing/provider-fields.ts";
 import { insertMemories } from "../recall/pinned-memories.ts";
 import { CHAIN_FIELDS } from "../request/chain.ts";
 import { CONTEXT_MANAGEMENT } from "../request/context-management.ts";
@@ -21,6 +21,7 @@ import { lowerOutputFields } from "../request/request-fields.ts";
 import { STREAM_OPTIONS } from "../request/stream-usage.ts";
 import { sendRequest } from "../upstream/send-request.ts";
 import type { UpstreamResponse } from "../upstream/send-upstream.ts";
+import { askForDiagnosis, stopAskingDiagnosis } from "./cache-diagnosis.ts";
 import { findRefusal, type UpstreamRefusal, type UpstreamResult } from "./relay/upstream-refusal.ts";
 
 /** Sends the request of an exchange until it is answered or cannot be repaired. */
@@ -60,8 +61,11 @@ export async function sendRound(
       return { answer: response, ...(refusal && { refusal }) };
     },
     async heal({ failure }) {
-      if (!stopAskingUsage(exchange, failure) && !(await repairRequest(exchange, failure, elements)))
-        return false;
+      const isStopped =
+        stopAskingUsage(exchange, failure) ||
+        stopAskingDiagnosis(exchange, failure) ||
+        (recall?.listTools(failure) ?? false);
+      if (!isStopped && !(await repairRequest(exchange, failure, elements))) return false;
       const refused = body;
       body = await build();
       // The provider would give the same reply to the same bytes.
@@ -112,15 +116,18 @@ function isOutputOverflow({ limitTokens, requestedTokens, outputTokens }: Overfl
 
 /** The body to send for an exchange, with the `elements` of earlier rounds appended. */
 function buildExchangeBody(
-  { request, target, call, memories, recall, asksUsage }: Exchange,
+  exchange: Exchange,
   elements: readonly WireObject[] | undefined,
 ): readonly Uint8Array[] {
+  const { incoming, request, target, call, memories, recall, asksUsage } = exchange;
   const { model, clientModel } = target;
   const { pieces, isFromLog, maxOutputTokens } = call;
   const { api, messages, edits, isDryRun } = call.request;
   const { all } = request.fields;
   const fields = new Map<string, unknown>();
-  if (model !== clientModel && api.name !== "google") fields.set("model", model);
+  const { route } = incoming;
+  const isInPath = route.type === "api" && route.model !== undefined;
+  if (model !== clientModel && !isInPath) fields.set("model", model);
   if (maxOutputTokens !== undefined && call.isEditable)
     for (const [name, value] of lowerOutputFields(all, maxOutputTokens)) fields.set(name, value);
   if (asksUsage) fields.set(STREAM_OPTIONS, { ...toObject(all[STREAM_OPTIONS]), include_usage: true });
@@ -130,9 +137,10 @@ function buildExchangeBody(
   const removed = edits && !isDryRun ? [CONTEXT_MANAGEMENT] : [];
   if (isFromLog) removed.push(...CHAIN_FIELDS.filter((name) => (all[name] ?? null) !== null));
   const changes: BodyChanges = { pieces, removed, ...(fields.size > 0 && { fields }) };
-  const added = recall?.addTo(changes, elements) ?? changes;
+  const corrected = correctProviderFields(api.name, messages, all, changes, target);
+  const added = recall?.addTo(corrected, elements) ?? corrected;
   const whole = memories ? insertMemories(api.name, request.messages, added, memories, model) : added;
-  return buildOutgoingBody(request.messages, whole);
+  return buildOutgoingBody(request.messages, askForDiagnosis(exchange, whole));
 }
 
 /** Sends a body; one that was not changed leaves as it was received, compressed if the upstream accepts that. */

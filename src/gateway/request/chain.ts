@@ -20,12 +20,14 @@ export const CHAIN_FIELDS = ["previous_response_id", "conversation"];
 
 /**
  * The reply that a request continues: a response in OpenAI's Responses API, a message of a thread in Anthropic's
- * Messages API.
+ * Messages API, an interaction of Google.
  */
 export function findPreviousReply(
   { name }: Wire,
-  { previous_response_id, thread }: WireObject,
+  { previous_response_id, previous_interaction_id, thread }: WireObject,
 ): string | undefined {
+  if (name === "google")
+    return typeof previous_interaction_id === "string" ? previous_interaction_id : undefined;
   if (name === "anthropic") {
     const { type, previous_message_id: previous } = toObject(thread) ?? {};
     return type === "continue" && typeof previous === "string" ? previous : undefined;
@@ -42,7 +44,8 @@ export function isChained(api: Wire, fields: WireObject): boolean {
 }
 
 /** True if a later request with only new messages may refer to the reply of this one. */
-export function isStoredByProvider({ name }: Wire, { thread }: WireObject): boolean {
+export function isStoredByProvider({ name, path }: Wire, { thread }: WireObject): boolean {
+  if (path === "/interactions") return true;
   return name === "openai-responses" || (name === "anthropic" && toObject(thread) !== undefined);
 }
 

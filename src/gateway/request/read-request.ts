@@ -2,7 +2,7 @@ import { Turns } from "../../base/turns.ts";
 import type { MessageInput } from "../../index.ts";
 import { FaultError } from "../../wire/fault-error.ts";
 import type { DecodedMessage, Wire, WireObject } from "../../wire/wire.ts";
-import { getWire } from "../../wire/wires.ts";
+import { getEndpointWire } from "../../wire/wires.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
@@ -21,7 +21,6 @@ import {
 } from "./cut-body.ts";
 import { LIFT_FROM_BYTES, type Lifted, type LiftedValue, lift } from "./lift.ts";
 import { type LiftedMessage, liftedMessage, withRedactedBlobs } from "./lifted-message.ts";
-import type { RecentBodies } from "./recent-bodies.ts";
 import type { ReferencedItems } from "./referenced-items.ts";
 import { readBodyFacts, readRequestFields } from "./request-fields.ts";
 import {
@@ -35,6 +34,7 @@ import {
   type RequestMessages,
   readMessages,
 } from "./request-messages.ts";
+import type { SeenBodies } from "./seen-bodies.ts";
 
 /** A request, parsed as far as needed. */
 export interface ParsedRequest {
@@ -47,7 +47,7 @@ export interface ParsedRequest {
 /** Services for reading requests. */
 export interface RequestServices {
   readonly config: () => GatewayConfig;
-  readonly bodies: RecentBodies;
+  readonly bodies: SeenBodies;
   readonly items: ReferencedItems;
   /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
@@ -71,7 +71,13 @@ export async function readRequest(
   const { route, body, principal } = incoming;
   const missing = new Set<string>();
   try {
-    const request = await parseRequest(getWire(route.api), body, principal.id, services, missing);
+    const request = await parseRequest(
+      getEndpointWire(route.api, route.path),
+      body,
+      principal.id,
+      services,
+      missing,
+    );
     return await completeRequest(request, missing, incoming, services);
   } catch (error) {
     if (error instanceof OddBodyError) return undefined;
@@ -158,7 +164,7 @@ class BodyParse {
   readonly frame: BodyFrame | undefined;
   readonly findLike: (bytes: Buffer, from: number) => CutBody | undefined;
   readonly #owner: string;
-  readonly #bodies: RecentBodies;
+  readonly #bodies: SeenBodies;
   readonly #referenced: (id: string) => WireObject | undefined;
   #earlier: RequestMessages<KnownMessage> | undefined;
 
@@ -175,7 +181,7 @@ class BodyParse {
     this.reading = {
       api,
       stored,
-      isRedacting: () => config().redact,
+      isRedacting: () => config().redact === true,
       ...(prepareStored && { prepareStored }),
     };
     this.findLike = (bytes, from) => {

@@ -2,7 +2,8 @@ import { type WindowLease, WindowPool } from "../../conversation/window-pool.ts"
 import type { EntryId, FittedWindow, Session } from "../../index.ts";
 import { estimateText, type Policy, type ShrinkOption } from "../../window-entry.ts";
 import type { Wire, WireObject } from "../../wire/wire.ts";
-import type { Violation } from "../outgoing/violation.ts";
+import type { PlaceKeys } from "../identity/place-keys.ts";
+import type { Violation } from "../outgoing/check-rules.ts";
 import type { Chain } from "../request/chain.ts";
 import type { ContextEdit } from "../request/context-management.ts";
 import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
@@ -96,6 +97,8 @@ export interface CallRequest {
   readonly onStored?: () => Promise<void>;
   /** Set if the request contains only new messages, because the provider stores the rest. */
   readonly chain?: Chain | undefined;
+  /** The keys under which its messages and its reply are found again. */
+  readonly places?: PlaceKeys;
   /** The person's pinned memories, if there are any, and the name that they are stored under. */
   readonly memories?: RequestMemories;
   /** True if the conversation belongs to the control arm: the request is sent unchanged. */
@@ -199,10 +202,15 @@ function isNear(one: number, other: number): boolean {
   return Math.abs(one - other) <= Math.max(CHANGED_BYTES, CHANGED_SHARE * one);
 }
 
-/** The outcome of a request, for an exact repetition: a client that retries, or wants another reply. */
-export interface LastSentRequest {
-  /** The kept bytes of the request. */
+/** The last body of a conversation, as it is kept, and the outcome of its request. */
+export interface SeenBody {
   readonly body: CutBody;
+  /** Undefined if a repetition must not reuse it. */
+  outcome: SentOutcome | undefined;
+}
+
+/** The outcome of a request, for an exact repetition: a client that retries, or wants another reply. */
+export interface SentOutcome {
   readonly windowKey: WindowKey;
   /** Its last message. */
   readonly last: EntryId;
@@ -215,7 +223,7 @@ export interface LastSentRequest {
 
 interface SendingThread {
   readonly session: Session;
-  readonly sent: { last: LastSentRequest | undefined };
+  readonly sent: { readonly seen: SeenBody | undefined };
 }
 
 /** Kinds of entries other than messages that affect windows. */
@@ -228,18 +236,19 @@ const DECIDING_KINDS = ["pin", "overlay", "redacted"] as const;
 export async function findRepeatedSend(
   thread: SendingThread,
   callRequest: CallRequest,
-): Promise<LastSentRequest | undefined> {
-  const sent = thread.sent.last;
+): Promise<SentOutcome | undefined> {
+  const { seen } = thread.sent;
+  const sent = seen?.outcome;
   const { messages, chain, buildPlainPieces: plain, isDryRun } = callRequest;
-  if (!sent || chain || plain || isDryRun || messages.cut.like !== sent.body) return undefined;
-  if (!messages.cut.bytes.equals(sent.body.bytes) || !isSimilarWindow(sent.windowKey, callRequest))
+  if (!sent || chain || plain || isDryRun || messages.cut.like !== seen?.body) return undefined;
+  if (!messages.cut.bytes.equals(seen.body.bytes) || !isSimilarWindow(sent.windowKey, callRequest))
     return undefined;
   const { session } = thread;
   const { seq: head } = await session.head();
   const [decided] = await session.read({ from: sent.seenSeq + 1, to: head, kinds: DECIDING_KINDS, limit: 1 });
   if (decided) return undefined;
   // Remembers the inspected range, for many replies to one request.
-  const seen = { ...sent, seenSeq: head };
-  if (thread.sent.last === sent) thread.sent.last = seen;
-  return seen;
+  const again = { ...sent, seenSeq: head };
+  if (seen.outcome === sent) seen.outcome = again;
+  return again;
 }

@@ -251,15 +251,11 @@ function joinParts(
   return [...parts.with(last, { ...one, text: seam(one.text, two.text) }), ...next.toSpliced(first, 1)];
 }
 
-/** Number of latest replies by which a conversation without its beginning is found. */
-const MAX_REPLIES = 16;
-
-/** The keys of the latest replies of a thread, and the calls of the last one. */
+/** The calls of the last reply of a thread. */
 export class LatestReplies {
   readonly #session: Session;
   readonly #conversation: Conversation<RequestMessage>;
   #calls: LoggedCalls | undefined;
-  #keys: readonly string[] = [];
 
   constructor(session: Session, conversation: Conversation<RequestMessage>) {
     this.#session = session;
@@ -267,13 +263,7 @@ export class LatestReplies {
   }
 
   add(message: MessageInput): void {
-    const key = buildCanonicalKey(message);
-    this.#calls = { key, ids: listCallIds(message) };
-    this.#keys = [key, ...this.#keys].slice(0, MAX_REPLIES);
-  }
-
-  has(key: string): boolean {
-    return this.#keys.includes(key);
+    this.#calls = { key: buildCanonicalKey(message), ids: listCallIds(message) };
   }
 
   /** The calls of the last reply; read from the log only if an earlier process stored it. */

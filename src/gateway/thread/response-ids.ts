@@ -2,7 +2,7 @@ import { BoundedMap } from "../../base/bounded-map.ts";
 import type { EntryId, Json, Kernel, MessageInput, SessionId } from "../../index.ts";
 import type { Blobs, ClaimedFact } from "../../log-entry.ts";
 import { encodeResponsesItems } from "../../wire/openai-responses/encode-responses-items.ts";
-import type { LoggedContent, WireName, WireObject } from "../../wire/wire.ts";
+import type { LoggedContent, WireObject } from "../../wire/wire.ts";
 import { listPersonIds, type PersonIds } from "../identity/person-ids.ts";
 
 /** A reply that a client may name in a later request. */
@@ -93,34 +93,12 @@ function buildFactName(principal: string, response: string): string {
   return `gateway response ${principal} ${response}`;
 }
 
-/** The facts by which the family of a thread is found. */
-export interface ThreadKey {
-  readonly api: WireName;
-  readonly client?: string | undefined;
-  readonly explicit?: string | undefined;
-  readonly firstKey: string;
-}
-
-/** The key of a caller's conversation with a given first message. */
-export function buildThreadKey(
-  { api, client, explicit }: Omit<ThreadKey, "firstKey">,
-  firstKey: string,
-): ThreadKey {
-  return {
-    api,
-    firstKey,
-    ...(client !== undefined && { client }),
-    ...(explicit !== undefined && { explicit }),
-  };
-}
-
 /**
  * The position of a reply that a provider knows by id, for requests that refer to it instead of repeating earlier
  * messages.
  */
 export interface ResponsePlace {
   readonly session: SessionId;
-  readonly threadKey: ThreadKey;
   /** The entry that such a request follows. */
   readonly entry: EntryId;
   /** True if the log contains everything up to that entry. */
@@ -130,27 +108,15 @@ export interface ResponsePlace {
 }
 
 /** A place as stored; the session is stored separately. */
-function encodeResponsePlace({ threadKey, entry, isWhole, lead }: ResponsePlace): Json {
-  return { entry, isWhole, home: { ...threadKey } as Json, ...(lead !== undefined && { lead }) };
+function encodeResponsePlace({ entry, isWhole, lead }: ResponsePlace): Json {
+  return { entry, isWhole, ...(lead !== undefined && { lead }) };
 }
 
 /** Parses a stored place; undefined if it is invalid. */
 function parseResponsePlace(session: SessionId, stored: Json | undefined): ResponsePlace | undefined {
-  const { entry, isWhole, home, lead } = toJsonObject(stored);
-  const { api, client, explicit, firstKey } = toJsonObject(home);
-  if (typeof entry !== "string" || typeof api !== "string" || typeof firstKey !== "string") return undefined;
-  return {
-    session,
-    entry,
-    isWhole: isWhole === true,
-    threadKey: {
-      api: api as WireName,
-      firstKey,
-      ...(typeof client === "string" && { client }),
-      ...(typeof explicit === "string" && { explicit }),
-    },
-    ...(typeof lead === "string" && { lead }),
-  };
+  const { entry, isWhole, lead } = toJsonObject(stored);
+  if (typeof entry !== "string") return undefined;
+  return { session, entry, isWhole: isWhole === true, ...(typeof lead === "string" && { lead }) };
 }
 
 function toJsonObject(value: Json | undefined): { readonly [key: string]: Json | undefined } {

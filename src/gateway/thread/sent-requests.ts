@@ -1,7 +1,6 @@
 import { isLonghaulError } from "../../index.ts";
 import { EncodedMessages } from "../outgoing/outgoing-pieces.ts";
-import type { CutBody } from "../request/cut-body.ts";
-import type { CallRequest, LastSentRequest } from "./call-request.ts";
+import type { CallRequest, SeenBody } from "./call-request.ts";
 
 const BYTES_PER_TOKEN = 10;
 /** An edited window keeps lines and facts of the messages it left out. */
@@ -15,10 +14,8 @@ interface StoredLead {
 
 /** Facts about the last requests of a thread, for its next one. They only live as long as the thread is in memory. */
 export class SentRequests {
-  /** The outcome of the last request; undefined if it must not be reused. */
-  last: LastSentRequest | undefined;
-  /** The kept body of the last request. */
-  body: CutBody | undefined;
+  /** The body of the last request, if it is kept. */
+  seen: SeenBody | undefined;
   readonly encodedMessages = new EncodedMessages();
   /** True if the edited window violated a rule of the provider. */
   isSuspect = false;

@@ -8,7 +8,6 @@ import { replaceOpening } from "../identity/session-ids.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
 import { createThreadWindows, type ThreadWindows } from "./call-request.ts";
 import { type MergedReplies, mergeRuns } from "./logged-replies.ts";
-import type { ThreadKey } from "./response-ids.ts";
 import { SentRequests } from "./sent-requests.ts";
 import { ThreadMessages } from "./thread-messages.ts";
 import { ThreadMarks, type ThreadMeta } from "./thread-meta.ts";
@@ -21,8 +20,8 @@ const BYTES_PER_MESSAGE = 1_000;
 interface ThreadDeps {
   readonly session: Session;
   readonly meta: ThreadMeta;
-  /** The facts by which its family is found. */
-  readonly threadKey: ThreadKey;
+  /** True if the client names the conversation by an id of its own. */
+  readonly isNamed: boolean;
   readonly blobs: Pick<Blobs, "bytes" | "restore" | "restoreMessage" | "restoreReadable">;
   /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
@@ -35,7 +34,8 @@ interface ThreadDeps {
 /** One conversation of a client, and the session that stores it. */
 export class Thread {
   readonly session: Session;
-  readonly threadKey: ThreadKey;
+  /** True if the client names the conversation by an id of its own. */
+  readonly isNamed: boolean;
   readonly conversation: Conversation<RequestMessage>;
   readonly windows: ThreadWindows;
   /** Its purpose and its marks, which are stored with the session. */
@@ -49,9 +49,9 @@ export class Thread {
   readonly recall = new ThreadRecall();
   #isClosed = false;
 
-  constructor({ session, meta, threadKey, ...deps }: ThreadDeps) {
+  constructor({ session, meta, isNamed, ...deps }: ThreadDeps) {
     this.session = session;
-    this.threadKey = threadKey;
+    this.isNamed = isNamed;
     this.conversation = new Conversation(session, getMessageKey);
     this.windows = createThreadWindows(session);
     this.marks = new ThreadMarks(session, meta);

@@ -4,8 +4,9 @@ import type { UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { CallSpan } from "../observe/spans.ts";
 import type { Trace } from "../observe/trace.ts";
-import { countBytes } from "../outgoing/splice-body.ts";
+import { countBytes } from "../outgoing/outgoing-body.ts";
 import { buildUpstreamUrl, sendUpstream, type UpstreamResponse } from "./send-upstream.ts";
+import { isSignedPath, signForAws } from "./sign-for-aws.ts";
 import type { Target } from "./target.ts";
 import { toUpstreamFault, UpstreamError } from "./upstream-error.ts";
 import {
@@ -40,7 +41,7 @@ export async function sendRequest(
   const { request, response, route, query, signal, trace } = incoming;
   const { upstream, body, isBodyChanged, isResponseRead = isBodyChanged, span } = sent;
   const url = buildUpstreamUrl(upstream, route.path, query);
-  const rawHeaders = buildUpstreamHeaders(withSpanHeaders(request.rawHeaders, span), {
+  const unsigned = buildUpstreamHeaders(withSpanHeaders(request.rawHeaders, span), {
     api: route.api,
     host: url.host,
     key: getUpstreamKey(upstream, services.env),
@@ -49,6 +50,9 @@ export async function sendRequest(
     isBodyChanged,
     isResponseRead,
   });
+  const rawHeaders = isSignedPath(route.path)
+    ? await signForAws(unsigned, { url, method: request.method ?? "POST", body, env: services.env })
+    : unsigned;
   const missing = findMissingCredential(upstream, rawHeaders);
   if (missing) throw new FaultError(missing);
   trace.upstream = upstream.name;

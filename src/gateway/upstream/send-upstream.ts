@@ -239,7 +239,7 @@ export class PackedBodies {
 }
 
 /** The address of a request; path and query are sent exactly as given. */
-interface UpstreamUrl {
+export interface UpstreamUrl {
   readonly protocol: "http:" | "https:";
   readonly hostname: string;
   readonly port: number;
@@ -267,13 +267,16 @@ export function buildUpstreamUrl(
     parsedBases.set(baseUrl, base);
   }
   const { protocol, hostname, port, host, path: start } = base;
-  // Google's paths have several versions, each with endpoints of its own.
-  if (GOOGLE_PATH.test(path))
-    return { protocol, hostname, port, host, path: `${start.replace(/\/v1[^/]*$/, "")}${path}${query}` };
+  // Google's paths have several versions, each with endpoints of its own; those of Azure and Bedrock have none.
+  if (WHOLE_PATH.test(path)) {
+    const root = start.replace(/\/v1[^/]*$/, "").replace(/\/openai$/, "");
+    return { protocol, hostname, port, host, path: `${root}${path}${query}` };
+  }
   return { protocol, hostname, port, host, path: `${start}${path.replace(/^\/v1(?=\/|$)/, "")}${query}` };
 }
 
-const GOOGLE_PATH = /^(?:\/upload)?\/v1(?:(?:alpha|beta\d?)\/|\/(?:projects|publishers)\/)/;
+const WHOLE_PATH =
+  /^(?:\/upload)?\/v1(?:(?:alpha|beta\d?)\/|\/(?:projects|publishers)\/)|^\/(?:openai\/deployments|model)\//;
 
 /** A configuration has few upstreams, and each request names one of them. */
 const MAX_PARSED = 100;

@@ -65,9 +65,45 @@ export function findBoundUpstreams(
   { api, path }: Pick<Incoming["route"], "api" | "path">,
   login?: string,
 ): readonly UpstreamConfig[] {
+  const place = PLACES.find(({ pattern }) => pattern.test(path));
+  if (place && login === undefined) return findPlaceUpstreams(upstreams, place, api);
   const bound = login ?? (VERTEX_PATH.test(path) ? VERTEX : undefined);
-  const own = upstreams.filter(({ name, apis }) => name === bound && apis.includes(api));
+  const isBound = ({ name, apis }: UpstreamConfig) =>
+    name === bound && (apis.includes(api) || ANTHROPIC_ON_VERTEX.test(path));
+  const own = upstreams.filter(isBound).map((upstream) => ({ ...upstream, apis: [api] }));
   return (own.length > 0 ? own : upstreams).map((upstream) => toRegion(upstream, path));
+}
+
+const ANTHROPIC_ON_VERTEX = /\/publishers\/anthropic\//;
+
+/** Paths that only one provider has, and how its upstream is configured. */
+const PLACES = [
+  {
+    pattern: /^\/openai\/deployments\//,
+    name: "azure",
+    host: /\.azure\.com(?:[:/]|$)/i,
+    example: { baseUrl: "https://RESOURCE.openai.azure.com", keyEnv: "AZURE_OPENAI_API_KEY" },
+  },
+  {
+    pattern: /^\/model\//,
+    name: "bedrock",
+    host: /\/\/bedrock-runtime\b/i,
+    example: { baseUrl: "https://bedrock-runtime.REGION.amazonaws.com" },
+  },
+] as const;
+
+function findPlaceUpstreams(
+  upstreams: readonly UpstreamConfig[],
+  { name, host, example }: (typeof PLACES)[number],
+  api: WireName,
+): readonly UpstreamConfig[] {
+  const own = upstreams.filter(
+    (upstream) => (upstream.name === name || host.test(upstream.baseUrl)) && upstream.apis.includes(api),
+  );
+  if (own.length > 0) return own;
+  const wanted = JSON.stringify({ name, ...example, apis: [api] });
+  const message = `This path needs an upstream of its own, which the gateway lacks: add ${wanted} to "upstreams" (docs/gateway.md).`;
+  throw new FaultError({ status: 404, kind: "not_found", message });
 }
 
 /** A path of Vertex AI, which names a project and a region. */

@@ -43,6 +43,7 @@ export class SessionMover {
       this.copiedEntries += page.length;
       onStep(this.copiedEntries);
     }
+    await this.#to.places.put(await this.#from.places.ofSession(id));
     await this.#moveDrafts(id);
   }
 

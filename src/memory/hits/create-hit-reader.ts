@@ -1,3 +1,4 @@
+import type { SessionId } from "../../model/entry.ts";
 import type { Store } from "../../store/store.ts";
 import type { Hit } from "../hit.ts";
 import type { ChunkTexts } from "../index/chunk-texts.ts";
@@ -25,15 +26,27 @@ export async function createHitReader(
   const similarityOf = new Map(
     [...turns, ...files].flatMap(({ chunks }) => chunks.map((own) => [own.id, own.similarity])),
   );
-  const isInScope = scope && isIdInScope(scope);
-  const readable = await findReadable(store, sources.values(), scope);
+  const isShown = await createEntryTest(store, { sources }, { scope, rewound }, isLeftOut);
   return async (one) => {
     const hit = await toHit(one, texts, similarityOf.get(one.chunk.number) ?? null);
-    if (hit?.kind !== "session") return readable ? undefined : hit;
-    if (isInScope && !isInScope(hit.session)) return undefined;
-    if (readable && !readable.has(hit.session)) return undefined;
+    if (hit?.kind !== "session") return scope?.owners ? undefined : hit;
     const memory = await memories.find(hit.session, hit.seq);
-    if (memory === "hidden" || (!rewound && (await isLeftOut(hit.session, hit.seq)))) return undefined;
+    if (memory === "hidden" || !(await isShown(hit.session, hit.seq))) return undefined;
     return memory ? { ...hit, memory } : hit;
+  };
+}
+
+/** Creates a test of entries: whether a recall may show them, by its scope, their owners and their session's line. */
+export async function createEntryTest(
+  store: Store,
+  { sources }: Pick<CandidateSet, "sources">,
+  { scope, rewound }: { readonly scope?: RecallOptions["scope"]; readonly rewound?: boolean | undefined },
+  isLeftOut: HitReaderDeps["isLeftOut"],
+): Promise<(session: SessionId, seq: number) => Promise<boolean>> {
+  const isInScope = scope && isIdInScope(scope);
+  const readable = await findReadable(store, sources.values(), scope);
+  return async (session, seq) => {
+    if ((isInScope && !isInScope(session)) || (readable && !readable.has(session))) return false;
+    return rewound === true || !(await isLeftOut(session, seq));
   };
 }

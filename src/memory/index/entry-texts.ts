@@ -68,7 +68,7 @@ async function readMessageTexts({ role, parts, meta }: Message, restore: Restore
     if (own.type === "tool-result") {
       for (const output of own.output)
         add(removeRecalled(await readPartText(output, restore)), "tool", { evidence: 0 });
-    } else add(await readPartText(own, restore), AUTHORS[role], readEvidence(own));
+    } else add(removeRecalled(await readPartText(own, restore)), AUTHORS[role], readEvidence(own));
   }
   return texts;
 }
@@ -79,7 +79,8 @@ function readEvidence(part: Part): Pick<EntryText, "evidence" | "active" | "acti
   return plan ? { evidence: evidence | EVIDENCE.plan, ...plan } : { evidence };
 }
 
-async function readPartText(part: Part, restore: RestorePart): Promise<string> {
+/** The text of a part; that of a large one is read from its blob. */
+export async function readPartText(part: Part, restore: RestorePart): Promise<string> {
   switch (part.type) {
     case "text":
     case "reasoning":

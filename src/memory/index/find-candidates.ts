@@ -51,6 +51,15 @@ const MAX_MARKS = 4;
 const MARKED_TURNS = 12;
 const CHUNKS_OF_MARKED = 2;
 
+/** Least terms of a question that repeats a text, and the share of them that the text has. */
+const MIN_ECHO_TERMS = 2;
+const MIN_ECHO = 0.8;
+/** Maximum number of repeated texts to look after, turns after each kind of them, and chunks of each turn. */
+const MAX_ECHOES = 4;
+const REQUEST_TURNS = 80;
+const ERROR_TURNS = 40;
+const CHUNKS_OF_ECHOED = 4;
+
 /** Possible answers to a question, and the facts that ranking needs. */
 export interface CandidateSet {
   readonly turns: readonly TurnCandidate[];
@@ -94,6 +103,7 @@ export async function findCandidates(
   const sources = await readSources(store, found);
   await addTurns(store, found, sources, chunks, limits);
   await addMarkedWork(store, found, query.terms, chunks);
+  await addEchoedWork(store, found, query.terms, chunks);
   const similarityOf = await computeSimilarities(query, vectors, [...chunks.keys()], nearest);
   const groups = Map.groupBy([...chunks.values()], ({ source, turn }) => `${source} ${turn}`);
   const turns: TurnCandidate[] = [];
@@ -208,6 +218,45 @@ async function addMarkedWork(
       return { source, from, to };
     });
   for (const chunk of await store.turns(ranges, CHUNKS_OF_MARKED)) chunks.set(chunk.number, chunk);
+}
+
+/**
+ * Adds the edits after a person's request, or after output, that the question repeats. They often share no word
+ * with it. A request's edits end at the next one.
+ */
+async function addEchoedWork(
+  store: MemoryStore,
+  found: readonly StoredChunk[],
+  terms: readonly string[],
+  chunks: Map<number, StoredChunk>,
+): Promise<void> {
+  const asked = new Set(terms);
+  if (asked.size < MIN_ECHO_TERMS) return;
+  const turns = Map.groupBy(
+    found.filter(({ author }) => author === "user" || author === "tool"),
+    ({ source, turn }) => `${source} ${turn}`,
+  );
+  const echoes = [...turns.values()]
+    .map((own) => ({
+      chunk: own[0] as StoredChunk,
+      shared: countShared(
+        asked,
+        own.flatMap((one) => one.terms),
+      ),
+    }))
+    .filter(({ shared }) => shared >= MIN_ECHO * asked.size)
+    .sort((left, right) => right.shared - left.shared)
+    .slice(0, MAX_ECHOES);
+  for (const { chunk } of echoes) {
+    const { source, turn, author } = chunk;
+    const reach = author === "user" ? REQUEST_TURNS : ERROR_TURNS;
+    const after = await store.turns([{ source, from: turn + 1, to: turn + reach }], CHUNKS_OF_ECHOED);
+    const isRequest = (one: StoredChunk) => author === "user" && one.author === "user";
+    const end = after.filter(isRequest).reduce((least, one) => Math.min(least, one.turn), turn + reach + 1);
+    for (const one of after)
+      if (one.turn < end && (one.traits & EVIDENCE.edit) !== 0) chunks.set(one.number, one);
+    chunks.set(chunk.number, chunk);
+  }
 }
 
 function countShared(asked: ReadonlySet<string>, terms: readonly string[]): number {

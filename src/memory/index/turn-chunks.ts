@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { ChunkAuthor, NewChunk } from "../../store/memory-store.ts";
 import { analyzeText } from "../text/analyze-text.ts";
+import { hasDecision } from "../text/decisions.ts";
 import { EVIDENCE } from "../text/evidence.ts";
 import { hashChunkText } from "../text/hash-chunk-text.ts";
 import { type Chunk, splitText } from "../text/split-text.ts";
@@ -58,13 +59,22 @@ export async function buildTurnChunks({ seq, turn, at, speaker, texts }: Indexed
         at,
         author,
         ...(speaker !== undefined && { speaker }),
-        traits: detectTraits(own) | evidence | (piece.isActive || about !== undefined ? EVIDENCE.active : 0),
+        traits:
+          detectTraits(own) |
+          evidence |
+          detectMarks(own, author, evidence, piece.isActive || about !== undefined),
         hash: hashChunkText(own),
         terms,
       });
     }
   }
   return found.map((chunk) => ({ ...chunk, turnLength }));
+}
+
+/** Marks of a chunk: the work that it begins, and, in prose, a decision. */
+function detectMarks(text: string, author: ChunkAuthor, evidence: number, isActive: boolean): number {
+  const isProse = evidence === 0 && (author === "user" || author === "assistant");
+  return (isActive ? EVIDENCE.active : 0) | (isProse && hasDecision(text) ? EVIDENCE.decision : 0);
 }
 
 /** Splits a text into chunks; each active item is a chunk of its own. */

@@ -41,6 +41,9 @@ export const RANK_FEATURES = [
   "laterWork",
   "planned",
   "committed",
+  "requested",
+  "repaired",
+  "decision",
 ] as const;
 
 export type Feature = (typeof RANK_FEATURES)[number];

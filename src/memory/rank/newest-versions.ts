@@ -18,6 +18,11 @@ const MIN_COMMON = 2;
 const ASKS_FOR_OLD =
   /\b(?:first|original(?:ly)?|initial(?:ly)?|used to|previous(?:ly)?|before|earlier|earliest|old(?:er|est)?|former(?:ly)?|history|histor(?:ic|ical)|chang(?:e|es|ed))\b|最初|原来|原先|以前|之前|先前|当初|旧|历史|变化/i;
 
+/** True if a question asks for an earlier state. */
+export function asksForOldState(question: string): boolean {
+  return ASKS_FOR_OLD.test(question);
+}
+
 /** The properties by which a hit is recognized as a version of another. */
 interface Version {
   /** The author, and the question terms that the hit contains. */
@@ -37,7 +42,7 @@ export function putNewestVersionsFirst(
   candidateOf: (hit: RankedHit) => TurnCandidate | undefined,
 ): RankedHit[] {
   const ordered = [...hits];
-  if (query.windows.length > 0 || ASKS_FOR_OLD.test(question)) return ordered;
+  if (query.windows.length > 0 || asksForOldState(question)) return ordered;
   for (const places of findVersions(query, hits.slice(0, MAX_COMPARED), candidateOf)) {
     const atOf = (place: number) => candidateOf(hits[place] as RankedHit)?.atMs ?? 0;
     const newest = [...places].sort((left, right) => atOf(right) - atOf(left) || left - right);

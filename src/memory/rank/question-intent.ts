@@ -16,6 +16,28 @@ export interface QuestionIntent {
   readonly survey: boolean;
   /** Asks about a past event. */
   readonly past: boolean;
+  /** The kind of answer in agents' work. */
+  readonly wants: Wanted;
+}
+
+/**
+ * Kinds of answers in agents' work: "words", a statement, decision, promise or reason; "work", the place where
+ * something was done; "either" if the question does not tell. A mere description, such as a commit's subject or a line of
+ * output, wants the work.
+ */
+type Wanted = "words" | "work" | "either";
+
+const ASKING =
+  /^\s*(?:when|what|which|who|whom|whose|why|how|did|do|does|was|were|is|are|has|have|remind me|tell me|explain)\b|[?？]["'”’)\]]*\s*$|什么|为何|谁|吗/i;
+const WORDS =
+  /\b(?:when|what|which|who|whom|why|how|did|do|does|was|were|has|have|remind|tell)\b[^.?!]{0,60}\b(?:decid\w*|decisions?|agree\w*|sa(?:y|id)|told|promis\w*|mention\w*|discuss\w*|conclu\w*|cho(?:se|ose|sen)|prefer\w*|recommend\w*|suggest\w*|think|thought|want(?:ed)?|plann?ed|explain\w*)\b|^\s*why\b|\b(?:reasons?|rationale) (?:for|why|behind|that)\b|^\W*(?:decisions?|agreements?|promises?) (?:on|about|for|to)\b|为什么|为何|决定|说过|答应|讨论|なぜ/i;
+const WORK =
+  /\bwhere\b|\b(?:how|when) (?:was|were|did|do|does|is|are|can|to)\b[^?]{0,80}\b(?:fix\w*|solv\w*|resolv\w*|repair\w*|implement\w*|add\w*|remov\w*|chang\w*|buil[dt]\w*|made|done|configur\w*|renam\w*|merg\w*|commit\w*|refactor\w*)\b|\b(?:which|what) (?:command|file|commit|function|test|edit|change|script|line|patch)(?:e?s)?\b|在哪|哪里|怎么(?:修|解决|实现|改)|哪个(?:文件|命令|提交)/i;
+
+function parseWanted(question: string): Wanted {
+  const isForWords = WORDS.test(question) && ASKING.test(question);
+  const isForWork = WORK.test(question) || !ASKING.test(question);
+  return isForWords === isForWork ? "either" : isForWords ? "words" : "work";
 }
 
 /** "you" with a verb in the past: regular ones by their ending, except for the few verbs in "-eed". */
@@ -54,6 +76,7 @@ export function parseIntent(question: string): QuestionIntent {
     request: request && !aboutAssistant,
     recap,
     survey,
+    wants: parseWanted(question),
     past: has(/\b(?:did|was|were|had|have|has|ago|last)\b/i),
   };
 }

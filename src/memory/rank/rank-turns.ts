@@ -1,13 +1,18 @@
 import { computeFeatures } from "./compute-features.ts";
-import { RANK_FEATURES } from "./feature-list.ts";
-import { FEATURE_WEIGHTS, PART_OF } from "./feature-weights.ts";
+import { type Feature, type FeatureTable, RANK_FEATURES } from "./feature-list.ts";
+import { FEATURE_WEIGHTS, PART_OF, type ScorePart, type WeightSet } from "./feature-weights.ts";
 import { putNewestVersionsFirst } from "./newest-versions.ts";
-import { parseQuery } from "./query.ts";
+import { parseQuery, type Query } from "./query.ts";
 import type { RankedHit } from "./ranked-hit.ts";
 import { findScopeKind } from "./scope-kind.ts";
 import type { RankContext, TurnCandidate } from "./turn-candidate.ts";
 
 export type { RankedHit } from "./ranked-hit.ts";
+
+/** A question that repeats a person's message from this share on is that message, and wants the work after it. */
+const MIN_REPEATED = 0.85;
+/** How much the first places count more than later ones when two orders are merged. */
+const MERGE_OFFSET = 2;
 
 /** The best candidates first, at most `limit`; scores of different questions are not comparable. */
 export function rankTurns(
@@ -18,25 +23,9 @@ export function rankTurns(
 ): RankedHit[] {
   const query = parseQuery(question, context);
   const { features, bestChunks } = computeFeatures(query, candidates, context);
-  const weights = FEATURE_WEIGHTS[findScopeKind(candidates, context)];
-  const columns = RANK_FEATURES.map((feature) => ({
-    values: features[feature],
-    weight: weights[feature],
-    part: PART_OF[feature],
-  })).filter(({ weight }) => weight !== 0);
-
-  const scores = new Float64Array(candidates.length);
-  for (const { values, weight } of columns) {
-    for (let index = 0; index < scores.length; index++) {
-      scores[index] = (scores[index] as number) + weight * (values[index] as number);
-    }
-  }
-  const order = candidates.map((_, index) => index);
-  const atOf = (index: number) => candidates[index]?.atMs ?? 0;
-  order.sort(
-    (left, right) =>
-      (scores[right] as number) - (scores[left] as number) || atOf(right) - atOf(left) || left - right,
-  );
+  const sets = chooseWeights(query, candidates, context, features);
+  const lists = sets.map((set) => scoreBy(features, FEATURE_WEIGHTS[set], candidates));
+  const { columns, scores, order } = lists.length > 1 ? mergeByRank(lists) : (lists[0] as ScoredOrder);
 
   const candidateOf = new Map<RankedHit, TurnCandidate>();
   const hits = order.slice(0, limit).map((index): RankedHit => {
@@ -60,4 +49,80 @@ export function rankTurns(
     return hit;
   });
   return putNewestVersionsFirst(question, query, hits, (hit) => candidateOf.get(hit));
+}
+
+/** Candidates in order, with the columns of their scores. */
+interface ScoredOrder {
+  readonly columns: readonly {
+    readonly values: Float64Array;
+    readonly weight: number;
+    readonly part: ScorePart;
+  }[];
+  readonly scores: Float64Array;
+  /** Indexes of candidates, best first. */
+  readonly order: readonly number[];
+}
+
+/**
+ * The weights for a question: in agents' work those of its kind of answer, or both if it does not tell. Without an edit
+ * among the candidates, work is not told from words; with one that followed the message which the question repeats, it
+ * is the answer.
+ */
+function chooseWeights(
+  { intent }: Query,
+  candidates: readonly TurnCandidate[],
+  context: RankContext,
+  { coverage, edit, requested }: FeatureTable,
+): readonly WeightSet[] {
+  const kind = findScopeKind(candidates, context);
+  if (kind !== "work") return [kind];
+  if (intent.wants === "words") return ["words"];
+  const hasEdits = edit.some((value) => value > 0);
+  const isRepeated = candidates.some(
+    ({ author }, index) => author === "user" && (coverage[index] as number) >= MIN_REPEATED,
+  );
+  const isWork = intent.wants === "work" || (isRepeated && requested.some((value) => value > 0));
+  return hasEdits && isWork ? ["work"] : ["words", "work"];
+}
+
+function scoreBy(
+  features: FeatureTable,
+  weights: Readonly<Record<Feature, number>>,
+  candidates: readonly TurnCandidate[],
+): ScoredOrder {
+  const columns = RANK_FEATURES.map((feature) => ({
+    values: features[feature],
+    weight: weights[feature],
+    part: PART_OF[feature],
+  })).filter(({ weight }) => weight !== 0);
+  const scores = new Float64Array(candidates.length);
+  for (const { values, weight } of columns) {
+    for (let index = 0; index < scores.length; index++)
+      scores[index] = (scores[index] as number) + weight * (values[index] as number);
+  }
+  const atOf = (index: number) => candidates[index]?.atMs ?? 0;
+  const order = candidates
+    .map((_, index) => index)
+    .sort(
+      (left, right) =>
+        (scores[right] as number) - (scores[left] as number) || atOf(right) - atOf(left) || left - right,
+    );
+  return { columns, scores, order };
+}
+
+/**
+ * Merges orders by their places, because scores of different weights are not comparable. The scores stay those of the
+ * first list's places, so that they fall from the first candidate to the last.
+ */
+function mergeByRank(lists: readonly ScoredOrder[]): ScoredOrder {
+  const first = lists[0] as ScoredOrder;
+  const worth = new Float64Array(first.scores.length);
+  for (const { order } of lists)
+    for (const [place, index] of order.entries())
+      worth[index] = (worth[index] as number) + 1 / (MERGE_OFFSET + place);
+  const order = [...first.order].sort((left, right) => (worth[right] as number) - (worth[left] as number));
+  const scores = new Float64Array(first.scores.length);
+  for (const [place, index] of order.entries())
+    scores[index] = first.scores[first.order[place] as number] as number;
+  return { columns: first.columns, scores, order };
 }

@@ -9,6 +9,9 @@ const MARK_DECAY = 0.98;
 /** A mark names the work that was asked for if it contains more than this share of the question. */
 const MIN_MARK = 0.5;
 
+/** A question repeats a text from this share of the question on. */
+const MIN_ECHO = 0.7;
+
 /** Minimum relevance of an edit in marked work, which often shares no word with the description of the work. */
 const EDIT_RELEVANCE = 0.5;
 
@@ -29,6 +32,7 @@ export function fillWorkFeatures(
     features.thought[index] = has(EVIDENCE.reasoning);
     features.mark[index] = has(EVIDENCE.plan | EVIDENCE.commit);
     features.output[index] = author === "tool" ? 1 : 0;
+    features.decision[index] = has(EVIDENCE.decision);
     features.prose[index] = author === "assistant" && has(EVIDENCE.call | EVIDENCE.reasoning) === 0 ? 1 : 0;
   }
   const bySession = Map.groupBy(candidates.keys(), (index) => candidates[index]?.session ?? 0);
@@ -43,6 +47,8 @@ export function fillWorkFeatures(
       EVIDENCE.active,
       (index) => matches[index]?.activeCoverage,
     );
+    fillEchoed(features, "requested", inOrder, candidates, matches);
+    fillEchoed(features, "repaired", inOrder, candidates, matches);
     inOrder.reverse();
     fillSupport(features, "laterWork", inOrder, candidates);
     fillMarked(
@@ -95,6 +101,36 @@ function fillMarked(
     if (candidates[index]?.chunks.some(({ traits }) => (traits & bit) !== 0))
       strength = Math.max(0, ((coverageOf(index) ?? 0) - MIN_MARK) / (1 - MIN_MARK));
     last = position;
+  }
+}
+
+/** The author of a text that asks for the edits after it, and how much of its strength remains one turn later. */
+const ECHOES = { requested: ["user", 0.995], repaired: ["tool", 0.97] } as const;
+
+/**
+ * A question that repeats a person's request or a line of output leads to the edits after it.
+ * The next request ends a request's edits; output that has nothing of the question leaves those of an error in force.
+ */
+function fillEchoed(
+  features: FeatureColumns,
+  feature: "requested" | "repaired",
+  order: readonly number[],
+  candidates: readonly TurnCandidate[],
+  matches: readonly TermMatch[],
+): void {
+  const [author, decay] = ECHOES[feature];
+  let strength = 0;
+  let last = 0;
+  for (const index of order) {
+    const position = positionOf(candidates, index);
+    strength *= decay ** Math.abs(position - last);
+    last = position;
+    if (features.edit[index] === 1) features[feature][index] = strength;
+    if (candidates[index]?.author !== author) continue;
+    const match = matches[index];
+    const covered = (author === "user" ? match?.coverage : match?.chunkCoverage) ?? 0;
+    const own = Math.max(0, (covered - MIN_ECHO) / (1 - MIN_ECHO));
+    strength = feature === "requested" ? own : Math.max(strength, own);
   }
 }
 

@@ -40,7 +40,7 @@ export interface AgentMemoryDeps {
   readonly mayForgetUsers?: boolean;
 }
 
-interface AgentRecallOptions extends Pick<RecallOptions, "k" | "signal" | "waitMs" | "depth" | "details"> {
+interface AgentRecallOptions extends Pick<RecallOptions, "k" | "signal" | "waitMs" | "details"> {
   /** A part of the agent's scope to search instead of all of it; memories are always searched. */
   readonly within?: MemoryScope;
   /** Entries that the model sees anyway, and that are left out. */
@@ -91,14 +91,13 @@ export class AgentMemory {
   /** Answers a question: a line per hit, and a line with the facts about its work. */
   async recall(
     question: string,
-    { k = 6, signal, waitMs, depth, within, shown }: AgentRecallOptions = {},
+    { k = 6, signal, waitMs, within, shown }: AgentRecallOptions = {},
   ): Promise<string> {
     if (question.trim() === "") return "Nothing was asked; say what you look for.";
     const options = {
       details: true,
       ...(signal && { signal }),
       ...(waitMs !== undefined && { waitMs }),
-      ...(depth && { depth }),
     };
     const found = await this.#search(question, shown ? k + MAX_SHOWN_HITS : k, options, within);
     const { unindexed } = found;
@@ -231,7 +230,7 @@ export class AgentMemory {
   async #search(
     question: string,
     k: number,
-    options: Pick<RecallOptions, "signal" | "waitMs" | "depth" | "details">,
+    options: Pick<RecallOptions, "signal" | "waitMs" | "details">,
     within: MemoryScope | undefined,
   ): Promise<Recall> {
     const { memory, memories, scope = within } = this.#deps;

@@ -10,4 +10,6 @@ export const EVIDENCE = {
   /** An item of a plan that is being worked on. */
   active: 1 << 16,
   commit: 1 << 17,
+  /** A sentence that decides something: a choice, a cause, a rule. */
+  decision: 1 << 18,
 } as const;

@@ -10,6 +10,7 @@ export const LOG_TABLE_NAMES = [
   "entries",
   "sessions",
   "heads",
+  "places",
   "drafts",
   "blobs",
   "blob_uploads",

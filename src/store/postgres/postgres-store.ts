@@ -23,6 +23,7 @@ import { EntryAppender } from "./log/entry-appender.ts";
 import { EntryPartitions } from "./log/entry-partitions.ts";
 import { PostgresDrafts } from "./log/postgres-drafts.ts";
 import { PostgresEntries } from "./log/postgres-entries.ts";
+import { PostgresPlaces } from "./log/postgres-places.ts";
 import { PostgresSessions } from "./log/postgres-sessions.ts";
 import { PostgresMemory } from "./memory/postgres-memory.ts";
 import { PostgresIntakes } from "./records/postgres-intakes.ts";
@@ -112,6 +113,7 @@ interface StoreSettings {
 class PostgresStore implements Store {
   readonly sessions: SessionStore;
   readonly entries: EntryStore;
+  readonly places: PostgresPlaces;
   readonly drafts: PostgresDrafts;
   readonly blobs: PostgresBlobs;
   readonly intakes: PostgresIntakes;
@@ -151,6 +153,7 @@ class PostgresStore implements Store {
     this.drafts = new PostgresDrafts(db, heads, references);
     this.blobs = new PostgresBlobs(db, { references, eraser, objects });
     this.intakes = new PostgresIntakes(db, heads);
+    this.places = new PostgresPlaces(db);
     this.leases = new PostgresLeases(db);
     this.delivery = new PostgresDelivery(db);
     const sendTask: SendTask = (transaction, task) => this.delivery.send(transaction, task);

@@ -6,7 +6,9 @@ import { pathToFileURL } from "node:url";
 import { LonghaulError } from "../../model/errors.ts";
 import { BLOCKING_WAIT_MS, CACHE_KIB, readSchemaVersion, refuseForeignFile } from "./connect-database.ts";
 import { Database } from "./database.ts";
+import { MEMORY_MIGRATIONS } from "./memory/migrations/index.ts";
 import { TEAM_MIGRATION } from "./migrations/008-team.ts";
+import { PLACES_MIGRATION } from "./migrations/012-places.ts";
 import { MIGRATIONS } from "./migrations/index.ts";
 import { resultCodeOf, toStoreError } from "./store-error.ts";
 
@@ -41,11 +43,28 @@ export async function connectReadOnly(path: string, busyTimeoutMs: number): Prom
   }
 }
 
-/** Empty tables stand for those of people, which a database of an older version lacks. */
+/** Opens the index for reading, without a copy; throws STORE_READ_ONLY if it would have to be upgraded first. */
+export async function connectIndexReadOnly(path: string, busyTimeoutMs: number): Promise<Database> {
+  const connection = openReadable(path);
+  try {
+    connection.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}; PRAGMA cache_size = -${CACHE_KIB}`);
+    const version = readSchemaVersion(connection, path, MEMORY_MIGRATIONS.length);
+    if (version < MEMORY_MIGRATIONS.length) throw createTooOldError(path, version);
+    return new Database(path, connection, busyTimeoutMs);
+  } catch (error) {
+    connection.close();
+    throw toStoreError(error, path);
+  }
+}
+
+/** Empty tables stand for those that a database of an older version lacks. */
 function addMissingTables(connection: DatabaseSync): void {
-  if (connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'people'").get()) return;
-  const tables = TEAM_MIGRATION.match(/CREATE TABLE [\s\S]*?;\n/g) ?? [];
-  for (const sql of tables) connection.exec(sql.replace("CREATE TABLE", "CREATE TEMPORARY TABLE"));
+  const isKnown = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?");
+  for (const [table, migration] of Object.entries({ people: TEAM_MIGRATION, places: PLACES_MIGRATION })) {
+    if (isKnown.get(table)) continue;
+    for (const sql of migration.match(/CREATE TABLE [\s\S]*?;\n/g) ?? [])
+      connection.exec(sql.replace("CREATE TABLE", "CREATE TEMPORARY TABLE"));
+  }
 }
 
 interface ReadConnection {

@@ -18,6 +18,7 @@ import type { Drafts } from "./drafts.ts";
 import { toEntryKey } from "./entry-key.ts";
 import type { Intakes } from "./intakes.ts";
 import { type SessionCache, type SessionState, throwSessionNotFound } from "./session-cache.ts";
+import type { SqlitePlaces } from "./sqlite-places.ts";
 import type { SqliteSessions } from "./sqlite-sessions.ts";
 import type { SqliteTasks } from "./sqlite-tasks.ts";
 
@@ -29,6 +30,7 @@ interface EntryWriterDeps {
   readonly refs: BlobRefs;
   readonly holds: BlobHolds;
   readonly intakes: Intakes;
+  readonly places: SqlitePlaces;
   readonly tasks: SqliteTasks;
   readonly clock: Clock;
 }
@@ -116,6 +118,7 @@ export class EntryWriter {
       const key = toEntryKey(state.number, seq);
       this.#insert.run(key, at, toKindNumber(entry.kind), entry.payload);
       if (entry.blobs) this.#deps.refs.add(key, entry.blobs);
+      if (entry.places) this.#deps.places.add(key, entry.places);
       if (entry.kind === "line") this.#setLineSeq(request.session, state.number, seq);
       state.seq = seq;
       state.at = at;

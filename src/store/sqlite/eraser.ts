@@ -28,6 +28,7 @@ export class Eraser {
           SELECT key, length(payload) AS bytes FROM entries WHERE key BETWEEN ? AND ? ORDER BY key LIMIT ${ROWS_PER_STEP})`,
       ),
       deleteEntries: db.prepare("DELETE FROM entries WHERE key BETWEEN ? AND ?"),
+      deletePlaces: db.prepare("DELETE FROM places WHERE entry BETWEEN ? AND ?"),
       refsBetween: db.prepare("SELECT DISTINCT digest FROM blob_refs WHERE owner BETWEEN ? AND ?"),
       deleteRefs: db.prepare("DELETE FROM blob_refs WHERE owner BETWEEN ? AND ?"),
       drafts: db.prepare("SELECT number FROM drafts WHERE session = ?"),
@@ -93,6 +94,7 @@ export class Eraser {
       const entry = this.#statements.entry.get(key);
       if (!entry || entry.kind === redacted) continue;
       this.#statements.bury.run(redacted, payload, key);
+      this.#statements.deletePlaces.run(key, key);
       const blobs = this.#dropRefs(key, key);
       freed = addFreed(freed, { ...blobs, entries: 1, payloadBytes: entry.bytes as number });
     }
@@ -140,6 +142,7 @@ export class Eraser {
     };
     if (step.last === null) return { freed: NOTHING_FREED, next: undefined };
     this.#statements.deleteEntries.run(from, step.last);
+    this.#statements.deletePlaces.run(from, step.last);
     const blobs = this.#dropRefs(from, step.last);
     const freed = { ...blobs, entries: step.entries, payloadBytes: step.bytes ?? 0 };
     return { freed, next: step.entries === ROWS_PER_STEP ? step.last + 1 : undefined };

@@ -13,7 +13,7 @@ import { BlobHolds } from "./blob-holds.ts";
 import { BlobRefs } from "./blob-refs.ts";
 import { Commits } from "./commits.ts";
 import { connectDatabase } from "./connect-database.ts";
-import { connectReadOnly, copyDatabase } from "./connect-read-only.ts";
+import { connectIndexReadOnly, connectReadOnly, copyDatabase } from "./connect-read-only.ts";
 import type { Database } from "./database.ts";
 import { Drafts } from "./drafts.ts";
 import { EntryWriter } from "./entry-writer.ts";
@@ -24,6 +24,7 @@ import { SqliteMemory } from "./memory/sqlite-memory.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SqliteBlobs } from "./sqlite-blobs.ts";
 import { SqliteEntries } from "./sqlite-entries.ts";
+import { SqlitePlaces } from "./sqlite-places.ts";
 import { SqliteSessions } from "./sqlite-sessions.ts";
 import { SqliteTasks } from "./sqlite-tasks.ts";
 import { SqliteTransfer } from "./sqlite-transfer.ts";
@@ -44,8 +45,11 @@ export interface SqliteStoreOptions {
   /** How long to wait for other processes before STORE_BUSY; 30 s by default. */
   readonly busyTimeoutMs?: number;
   readonly clock?: Clock;
-  /** Opens an existing store for reading only, even on a read-only disk; writes fail with STORE_READ_ONLY. */
-  readonly isReadOnly?: boolean;
+  /**
+   * Opens an existing store for reading only, even on a read-only disk; writes fail with STORE_READ_ONLY. The index is
+   * copied and brought up to date, or with "with-index" read as it is, without a copy.
+   */
+  readonly isReadOnly?: boolean | "with-index";
 }
 
 /** Opens the embedded store: one SQLite file and a folder of blobs. */
@@ -57,7 +61,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     const busyTimeoutMs = checkWholeNumber("busyTimeoutMs", options.busyTimeoutMs ?? 30_000, 0);
     const durability = options.durability ?? "process";
     const clock = options.clock ?? systemClock;
-    if (options.isReadOnly && !inMemory) return await openReadOnly(folder, busyTimeoutMs, clock);
+    if (options.isReadOnly && !inMemory)
+      return await openReadOnly(folder, busyTimeoutMs, clock, options.isReadOnly === "with-index");
     if (!inMemory) refuseLostLog(folder);
     const db = await connectDatabase(pathOf("log.db"), { durability, busyTimeoutMs });
     try {
@@ -76,10 +81,22 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 /** Opens the log read-only and copies the index to a temporary folder, where it can be updated. */
-async function openReadOnly(folder: string, busyTimeoutMs: number, clock: Clock): Promise<Store> {
+async function openReadOnly(
+  folder: string,
+  busyTimeoutMs: number,
+  clock: Clock,
+  isIndexRead: boolean,
+): Promise<Store> {
   const { database, dispose } = await connectReadOnly(join(folder, "log.db"), busyTimeoutMs);
-  const scratch = mkdtempSync(join(tmpdir(), "longhaul-index-"));
   const index = join(folder, "memory.db");
+  if (isIndexRead && existsSync(index)) {
+    const memory = new SqliteMemory(index, busyTimeoutMs, undefined, () =>
+      connectIndexReadOnly(index, busyTimeoutMs),
+    );
+    const shared = { folder, inMemory: false, memory, clock, isReadOnly: true, onClose: dispose };
+    return new SqliteStore(database, shared);
+  }
+  const scratch = mkdtempSync(join(tmpdir(), "longhaul-index-"));
   const memory = new SqliteMemory(join(scratch, "memory.db"), busyTimeoutMs, () => {
     if (existsSync(index)) copyDatabase(index, scratch);
   });
@@ -102,6 +119,7 @@ interface SqliteStoreDeps {
 class SqliteStore implements Store {
   readonly sessions: SessionStore;
   readonly entries: EntryStore;
+  readonly places: SqlitePlaces;
   readonly drafts: Drafts;
   readonly blobs: SqliteBlobs;
   readonly intakes: Intakes;
@@ -148,6 +166,7 @@ class SqliteStore implements Store {
     this.drafts = new Drafts(db, cache, { refs, holds });
     this.blobs = new SqliteBlobs(db, { files, holds, eraser: this.#eraser, clock });
     this.intakes = new Intakes(db, cache);
+    this.places = new SqlitePlaces(db, cache);
     this.leases = new Leases(db);
     this.tasks = new SqliteTasks(db, cache);
     this.audit = new SqliteAudit(db);
@@ -163,6 +182,7 @@ class SqliteStore implements Store {
         sessions,
         drafts: this.drafts,
         intakes: this.intakes,
+        places: this.places,
         tasks: this.tasks,
         clock,
       }),

@@ -208,6 +208,26 @@ export const memoryCases: readonly StoreProof[] = [
     },
   ],
   [
+    "memory: chunks with a decision are listed newest first, page by page",
+    async (store) => {
+      const decided = { traits: 262_144 | 1024 };
+      await addChunks(
+        store,
+        [
+          buildChunk(1, ["a"], { ...decided, at: 300 }),
+          buildChunk(2, ["b"], { traits: 1024, at: 400 }),
+          buildChunk(3, ["c"], { ...decided, at: 100 }),
+          buildChunk(4, ["d"], { ...decided, at: 200 }),
+        ],
+        undefined,
+        4,
+      );
+      assert.deepEqual(await store.memory.decisions(10, 0), [1, 4, 3]);
+      assert.deepEqual(await store.memory.decisions(1, 1), [4]);
+      assert.deepEqual(await store.memory.decisions(10, 3), []);
+    },
+  ],
+  [
     "memory: vectors of one embedder are not those of another, and the cache has both",
     async (store) => {
       const { vectors } = store.memory;

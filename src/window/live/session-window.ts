@@ -2,6 +2,7 @@ import { SerialQueue } from "../../base/serial-queue.ts";
 import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { checkNames } from "../../model/check-names.ts";
 import type { Entry, MessageBody, UsageBody } from "../../model/entry.ts";
+import type { Json } from "../../model/json.ts";
 import { checkUsage, type Usage } from "../../model/usage.ts";
 import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { detectOutputOverflow, detectOverflow, type Overflow } from "../limits/overflow.ts";
@@ -35,6 +36,8 @@ export interface ReportOptions {
   readonly retries?: number;
   /** Replaces the metadata of the report before it is stored. */
   readonly describe?: ((report: Omit<UsageBody, "kind">) => UsageBody["meta"]) | undefined;
+  /** The provider's own explanation of a cache miss, stored as `meta.cacheDiagnosis`. */
+  readonly diagnosis?: { readonly [field: string]: unknown };
 }
 
 /** The window of a session's calls to one model. Operations run one at a time, in the order of the calls. */
@@ -111,6 +114,7 @@ export class SessionWindow {
       overheadMs = 0,
       retries = 0,
       describe,
+      diagnosis,
     } = checkFields("options", options);
     checkUsage(usage);
     const { refusals, sentSizes, settings } = this.#fitter;
@@ -126,19 +130,22 @@ export class SessionWindow {
     };
     const isUnreliable =
       ranServerTools || this.#fitter.isImplausibleCount(countPromptTokens(usage), this.#extraTokens);
+    const { meta } = sizes
+      ? buildUsageMeta(sizes, isUnreliable, {
+          system: settings.system,
+          tools: settings.tools + this.#extraTokens,
+          memories: memories && { agent: memories.agent, tokens: settings.memories },
+        })
+      : {};
+    const all = diagnosis ? { ...meta, cacheDiagnosis: toJson(diagnosis) } : meta;
     const report = {
       usage,
       model,
       ...(request !== undefined && { request }),
-      ...(sizes &&
-        buildUsageMeta(sizes, isUnreliable, {
-          system: settings.system,
-          tools: settings.tools + this.#extraTokens,
-          memories: memories && { agent: memories.agent, tokens: settings.memories },
-        })),
+      ...(all && { meta: all }),
     };
-    const meta = describe?.(report);
-    return meta ? { ...report, meta } : report;
+    const described = describe?.(report);
+    return described ? { ...report, meta: described } : report;
   }
 
   /** Removes the numbers from an overflow error if they cannot refer to the last fitted request. */
@@ -202,4 +209,14 @@ export class SessionWindow {
   #lowerOutput(overflow: Overflow): Promise<FittedWindow | undefined> {
     return lowerOutput(this.#fitter, overflow, this.#extraTokens);
   }
+}
+
+/** Explanations are short; a longer one is cut, so that a report stays small. */
+const MAX_DIAGNOSIS_CHARACTERS = 2_000;
+
+function toJson(diagnosis: NonNullable<ReportOptions["diagnosis"]>): Json {
+  const text = JSON.stringify(diagnosis);
+  return text.length <= MAX_DIAGNOSIS_CHARACTERS
+    ? (JSON.parse(text) as Json)
+    : text.slice(0, MAX_DIAGNOSIS_CHARACTERS).toWellFormed();
 }

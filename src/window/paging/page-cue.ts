@@ -1,7 +1,8 @@
 import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
 import type { ToolCallPart } from "../../model/part.ts";
-import { listChanges } from "../../touch/list-changes.ts";
+import { findTouches } from "../../touch/find-touches.ts";
+import { isRefusedEdit, listChanges } from "../../touch/list-changes.ts";
 import { getOwnText } from "../inline-tool-output.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
@@ -14,9 +15,11 @@ export interface PageCue {
   readonly question: string;
   /**
    * The source of the request: a person's question about something earlier, another question, other words of a person,
-   * the agent's plan, or an edit whose text was not found.
+   * the agent's plan, an edit whose text was not found, or a call that names files.
    */
-  readonly kind: "recall" | "question" | "statement" | "plan" | "error";
+  readonly kind: "recall" | "question" | "statement" | "plan" | "error" | "file";
+  /** The files that a call has just named. */
+  readonly paths?: ReadonlySet<string>;
 }
 
 /** Words that refer to something earlier, or ask for a fact, a count, a date or an order. */
@@ -61,12 +64,20 @@ export function findPageCue(slots: readonly Slot[]): PageCue | undefined {
   }
   const results = last.message.parts.filter((part) => part.type === "tool-result");
   const call = slots[index - 1]?.message;
-  const missed = results.flatMap(({ callId, isError }) =>
-    isError && call ? findMissedText(call, callId) : [],
+  const missed = results.flatMap((result) =>
+    call && isRefusedEdit(result) ? findMissedText(call, result.callId) : [],
   );
   if (missed.length > 0) return { index, question: missed.join("\n"), kind: "error" };
   const plan = call && findPlan(call, new Set(results.map(({ callId }) => callId)));
-  return plan ? { index, question: plan, kind: "plan" } : undefined;
+  if (plan) return { index, question: plan, kind: "plan" };
+  const paths = call && listNamedFiles(call);
+  return paths && paths.size > 0 ? { index, question: "", kind: "file", paths } : undefined;
+}
+
+/** The files that the calls of a message name. */
+function listNamedFiles({ parts }: Message): ReadonlySet<string> {
+  const calls = parts.filter((part) => part.type === "tool-call");
+  return new Set(calls.flatMap(findTouches).flatMap(({ path }) => path ?? []));
 }
 
 function classifyQuestion(text: string): PageCue["kind"] {

@@ -1,5 +1,6 @@
 import type { Message } from "../../model/message.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "../../model/part.ts";
+import { listProgramCalls } from "../../model/raw-calls.ts";
 import { findTouches } from "../../touch/find-touches.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import { renderInput } from "../extract/part-text.ts";
@@ -30,6 +31,8 @@ export class ResultShrinker {
   readonly #pins: ReadonlySet<number>;
   #shownLines = new ShownLines();
   #calls = new Map<string, ToolCallPart>();
+  /** Calls that a program of the provider made; it needs every byte of their results. */
+  #programCalls = new Set<string>();
   #editedFiles = new EditedFiles();
   /** The question whose literals were read last: a turn has many results and one question. */
   #asked: { readonly message: Message; readonly literals: AskedLiterals } | undefined;
@@ -57,6 +60,7 @@ export class ResultShrinker {
   settle(window: readonly Slot[]): readonly Slot[] {
     this.#shownLines = new ShownLines();
     this.#calls = new Map();
+    this.#programCalls = new Set();
     let isChanged = false;
     const settled = window.map((slot) => {
       const valid = this.#restoreLines(slot);
@@ -118,6 +122,7 @@ export class ResultShrinker {
   }
 
   #shrinkResult(part: ToolResultPart, slot: Slot, literals: AskedLiterals): ToolResultPart {
+    if (this.#programCalls.has(part.callId)) return part;
     const call = this.#calls.get(part.callId);
     const touches = call ? findTouches(call) : [];
     if (touches.some(({ kind }) => kind === "edit" || kind === "write")) return part;
@@ -158,6 +163,7 @@ export class ResultShrinker {
   /** Records what a slot shows. */
   #add(slot: Slot): void {
     if (slot.isNote) return;
+    for (const callId of listProgramCalls(slot.message)) this.#programCalls.add(callId);
     let result = 0;
     for (const part of slot.message.parts) {
       if (part.type === "tool-call") {

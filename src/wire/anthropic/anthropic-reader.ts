@@ -100,6 +100,11 @@ class AnthropicAssembly implements ReplyAssembly {
     return toText(this.#head.model);
   }
 
+  get diagnosis(): WireObject | undefined {
+    const { cache_miss_reason } = toObject(this.#head.diagnostics) ?? {};
+    return toObject(cache_miss_reason);
+  }
+
   /** Counts are totals of the reply so far, so a later report can only raise them. */
   #addUsage(value: unknown): void {
     const report = toObject(value);

@@ -98,6 +98,10 @@ class ResponsesAssembly implements ReplyAssembly {
     return toText(this.#response.model);
   }
 
+  get diagnosis(): WireObject | undefined {
+    return toObject(this.#response.prompt_cache_diagnostics);
+  }
+
   #meet(response: WireObject): void {
     this.#response = { ...this.#response, ...response };
   }

@@ -98,6 +98,10 @@ class AssemblyReader implements ReplyReader {
     return this.#assembly.model;
   }
 
+  get diagnosis(): WireObject | undefined {
+    return this.#assembly.diagnosis;
+  }
+
   #parse(data: string): WireObject | undefined {
     this.#left -= data.length;
     return this.#left < 0 ? undefined : parseObject(data);

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { buildCanonicalKey } from "../../../src/gateway/identity/canonical-key.ts";
-import { listPieceElements } from "../../../src/gateway/outgoing/outgoing-pieces.ts";
-import { buildPlainPieces } from "../../../src/gateway/outgoing/plain-pieces.ts";
+import { buildPlainPieces, listPieceElements } from "../../../src/gateway/outgoing/outgoing-pieces.ts";
 import { createSummaryInserter } from "../../../src/gateway/reply/answer-with-summary.ts";
 import { type CutBody, cutBody } from "../../../src/gateway/request/cut-body.ts";
 import {

@@ -64,7 +64,7 @@ describe("a configuration", () => {
     const { config, sources } = load(file, { env, flags: { port: "3", recall: "tools", redact: true } });
     expect(config).toMatchObject({ port: 3, threshold: 60, policy: "cline", dryRun: true, redact: true });
     expect(config.log).toEqual({ level: "debug", content: true });
-    expect(config.recall).toEqual({ tools: "always", context: false });
+    expect(config.recall).toEqual({ offer: "always", context: false });
     expect(sources).toMatchObject({
       port: "flags",
       threshold: "environment",
@@ -122,7 +122,7 @@ describe("a configuration", () => {
       'routes has no setting "openai"; there are anthropic, openai-chat, openai-responses',
       'limits has no setting "maxBodyByte"; did you mean maxBodyBytes?',
       'LONGHAUL_PORT is "many"; expected a whole number from 0 to 65535',
-      '--recall is "yes"; expected one of off, after-edit, always, all, none, tools, context',
+      '--recall is "yes"; expected one of start, edit, never, always, all, off, after-edit, none, tools, context',
       '--log is "loud"; expected one of silent, error, info, debug',
     ])
       expect(message).toContain(line);
@@ -152,7 +152,7 @@ describe("a configuration", () => {
         dryRun: fc.boolean(),
         redact: fc.boolean(),
         policy: fc.constantFrom("longhaul", "none", "cline", "roo"),
-        recall: fc.record({ tools: fc.constantFrom("off", "after-edit", "always"), context: fc.boolean() }),
+        recall: fc.record({ offer: fc.constantFrom("start", "edit", "never"), context: fc.boolean() }),
       },
       { requiredKeys: [] },
     );
@@ -247,22 +247,28 @@ describe("a token", () => {
 describe("recall", () => {
   test("is one word or an object, also in its earlier form", () => {
     const recallOf = (recall?: unknown) => load(recall === undefined ? {} : { recall }).config.recall;
-    expect(recallOf()).toEqual({ tools: "after-edit", context: false });
-    for (const word of ["off", "after-edit", "always"])
-      expect(recallOf(word)).toEqual({ tools: word, context: false });
-    expect(recallOf({ tools: true })).toEqual({ tools: "always", context: false });
-    expect(recallOf({ tools: false, context: true })).toEqual({ tools: "off", context: true });
-    expect(refusal({ recall: "never" })).toContain("expected off, after-edit, always, or an object");
+    expect(recallOf()).toEqual({});
+    for (const word of ["start", "edit", "never", "always"]) {
+      expect(recallOf(word)).toEqual({ offer: word });
+      expect(recallOf({ offer: word })).toEqual({ offer: word });
+    }
+    expect(recallOf("off")).toEqual({ offer: "never" });
+    expect(recallOf({ tools: "after-edit" })).toEqual({ offer: "edit" });
+    expect(recallOf({ tools: true })).toEqual({ offer: "always" });
+    expect(recallOf({ tools: false, context: true })).toEqual({ offer: "never", context: true });
+    expect(refusal({ recall: "sometimes" })).toContain("expected start, edit, never, always, or an object");
     const { routes } = load({ routes: { anthropic: { recall: "off" } } }).config;
-    expect(routes.anthropic?.recall).toEqual({ tools: "off" });
+    expect(routes.anthropic?.recall).toEqual({ offer: "never" });
   });
 });
 
 describe("the schema", () => {
   test("is for editors and knows every setting", () => {
     const { properties } = getConfigSchemaJson() as { properties: Record<string, object> };
-    // `store` has no default.
-    expect(Object.keys(properties)).toEqual(["$schema", "store", ...Object.keys(load().config)]);
+    const withoutDefault = ["$schema", "store", "publicUrl", "oidc", "redact"];
+    expect(Object.keys(properties).toSorted()).toEqual(
+      [...withoutDefault, ...Object.keys(load().config)].toSorted(),
+    );
     expect(properties.port).toMatchObject({ type: "integer", minimum: 0, maximum: 65_535, default: 4747 });
   });
 });

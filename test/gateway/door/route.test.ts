@@ -49,10 +49,8 @@ describe("a path", () => {
     ["/api/generate", "Ollama"],
     ["/api/v1/chat", "LM Studio"],
     ["/api/v0/chat/completions", "LM Studio"],
-    ["/model/anthropic.claude-sonnet-4-5-v1%3A0/invoke-with-response-stream", "Bedrock"],
     ["/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fx/converse", "Bedrock"],
-    ["/v1/projects/p/locations/l/publishers/anthropic/models/claude-sonnet-4-5:streamRawPredict", "Vertex"],
-    ["/openai/deployments/gpt-4o/chat/completions", "Azure"],
+    ["/openai/deployments/gpt-4o/embeddings", "Azure"],
   ])("%s is an API of %s, which is named and not forwarded", (path, name) => {
     expect(findRoute("POST", path)).toEqual({ type: "unknown", foreign: expect.stringContaining(name) });
   });
@@ -70,9 +68,41 @@ describe("a path", () => {
     expect(findRoute("POST", `/google${path}`)).toEqual({ ...streamed, path });
     const vertex = "/v1/projects/p/locations/l/publishers/google/models/gemini-2.5-pro:generateContent";
     expect(findRoute("POST", vertex)).toEqual({ ...streamed, isStreamed: false, path: vertex });
-    for (const other of ["/v1beta/interactions", "/v1beta/cachedContents/x", "/upload/v1beta/files"])
+    const count = "/v1beta/models/gemini-2.5-pro:countTokens";
+    expect(findRoute("POST", count)).toMatchObject({ action: "count", model: "gemini-2.5-pro", path: count });
+    expect(findRoute("POST", "/v1beta/interactions")).toMatchObject({ type: "api", action: "create" });
+    for (const other of ["/v1beta/interactions/x/cancel", "/v1beta/cachedContents/x", "/upload/v1beta/files"])
       expect(findRoute("POST", other)).toEqual({ type: "pass", api: "google", path: other });
     expect(findRoute("POST", "/v1beta/openai/chat/completions")).toMatchObject({ api: "openai-chat" });
+  });
+
+  test.each([
+    ["/openai/deployments/gpt-4o/chat/completions", "openai-chat", "gpt-4o", undefined],
+    ["/openai/deployments/gpt-5/responses", "openai-responses", "gpt-5", undefined],
+    [
+      "/v1/projects/p/locations/l/publishers/anthropic/models/claude-x:rawPredict",
+      "anthropic",
+      "claude-x",
+      undefined,
+    ],
+    [
+      "/v1/projects/p/locations/l/publishers/anthropic/models/claude-x:streamRawPredict",
+      "anthropic",
+      "claude-x",
+      true,
+    ],
+    ["/model/anthropic.claude-x-v1%3A0/invoke", "anthropic", "anthropic.claude-x-v1:0", false],
+    [
+      "/model/anthropic.claude-x-v1%3A0/invoke-with-response-stream",
+      "anthropic",
+      "anthropic.claude-x-v1:0",
+      true,
+    ],
+  ])("%s is %s at another address, and names its model", (path, api, model, isStreamed) => {
+    expect(findRoute("POST", path)).toMatchObject({ type: "api", action: "create", api, model, path });
+    expect(findRoute("POST", path)).toHaveProperty("path", path);
+    expect((findRoute("POST", path) as { isStreamed?: boolean }).isStreamed).toBe(isStreamed);
+    expect(findRoute("GET", path)).toMatchObject({ type: "unknown", allow: ["POST"], api });
   });
 
   test("that several providers have goes where the client speaks to", () => {

@@ -6,7 +6,7 @@ import {
   canBeReminder,
   countSimilarReminders,
   type ReminderMark,
-} from "../../../src/gateway/thread/reminders.ts";
+} from "../../../src/gateway/thread/thread-messages.ts";
 import type { Role } from "../../../src/index.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { findSummaryIndex, hasSummary } from "../../../src/gateway/identity/find-summary.ts";
+import { findSummaryIndex, hasSummary } from "../../../src/gateway/lookup/client-summaries.ts";
 import type { MessageInput } from "../../../src/index.ts";
 
 const SUMMARY = "The login was fixed in src/login.ts. Next: run the tests of the session store and commit.";

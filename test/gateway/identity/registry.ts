@@ -6,8 +6,8 @@ import {
   type ThreadCandidate,
   type ThreadKind,
 } from "../../../src/gateway/identity/choose-thread.ts";
-import { findSummaryIndex } from "../../../src/gateway/identity/find-summary.ts";
 import { detectRequestKind, type RequestKind } from "../../../src/gateway/identity/request-kind.ts";
+import { findSummaryIndex } from "../../../src/gateway/lookup/client-summaries.ts";
 import type { MessageInput, Role } from "../../../src/index.ts";
 
 /** A request as a registry sees it. */

@@ -1,11 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { alternatePieces } from "../../../src/gateway/outgoing/alternate-pieces.ts";
-import { findMarkers } from "../../../src/gateway/outgoing/cache-markers.ts";
-import { findNewViolations } from "../../../src/gateway/outgoing/check-rules.ts";
-import { moveLostMarkers } from "../../../src/gateway/outgoing/move-markers.ts";
+import { findMarkers, moveLostMarkers } from "../../../src/gateway/outgoing/cache-markers.ts";
+import { findNewViolations, findRepeatedRoles } from "../../../src/gateway/outgoing/check-rules.ts";
 import { encodePieces, listPieceElements } from "../../../src/gateway/outgoing/outgoing-pieces.ts";
-import { findRepeatedRoles } from "../../../src/gateway/outgoing/role-rules.ts";
 import { cutBody, type OutgoingPiece } from "../../../src/gateway/request/cut-body.ts";
 import { readMessages } from "../../../src/gateway/request/request-messages.ts";
 import type { WireName, WireObject } from "../../../src/wire/wire.ts";

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { countLeadMarkers } from "../../../src/gateway/outgoing/count-lead-markers.ts";
-import { findBrokenRules } from "../../../src/gateway/outgoing/find-broken-rules.ts";
-import { moveLostMarkers } from "../../../src/gateway/outgoing/move-markers.ts";
+import { countLeadMarkers, moveLostMarkers } from "../../../src/gateway/outgoing/cache-markers.ts";
+import { findBrokenRules } from "../../../src/gateway/outgoing/check-rules.ts";
 import { type CutBody, cutBody, type OutgoingPiece } from "../../../src/gateway/request/cut-body.ts";
 import type { WireObject } from "../../../src/wire/wire.ts";
 

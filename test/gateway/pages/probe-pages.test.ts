@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiDeps } from "../../../src/api/index.ts";
 import { LazyApi } from "../../../src/gateway/pages/lazy-api.ts";
-import { buildReadyPage } from "../../../src/gateway/pages/probe-pages.ts";
+import { buildReadyPage } from "../../../src/gateway/reception/answer-page.ts";
 import { ask, startGateway } from "../../support/gateway.ts";
 
 describe("pages for supervisors", () => {

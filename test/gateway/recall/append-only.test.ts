@@ -4,18 +4,18 @@ import { TestAgent } from "../../support/agent.ts";
 import { startGateway } from "../../support/gateway.ts";
 import { type Heard, says, startUpstream } from "../../support/upstream.ts";
 
-const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
+const APIS = ["anthropic", "openai-chat", "openai-responses", "google"] as const;
 const TURNS = 50;
 /** The turns after which the person has something remembered. */
 const REMEMBERED = [3, 8, 13, 18, 23, 28, 33, 38, 43, 48];
 
 /** The bytes of a prompt in the order in which providers cache them: tools, system prompt, messages. */
 function promptOf({ json }: Heard): string {
-  const { tools, system, instructions, messages, input } = json;
-  const list: readonly unknown[] = messages ?? input;
+  const { tools, system, instructions, systemInstruction, messages, input, contents } = json;
+  const list: readonly unknown[] = messages ?? input ?? contents;
   return [
     JSON.stringify(tools ?? []),
-    JSON.stringify(system ?? instructions ?? ""),
+    JSON.stringify(system ?? instructions ?? systemInstruction ?? ""),
     ...list.map(toUnmarked),
   ].join("\n");
 }
@@ -118,4 +118,69 @@ test("a memory whose message was taken back is shown again, and a forgotten one 
   await memories.forget(host?.id as EntryId);
   await agent.say("And on.");
   expect(upstream.heard.at(-1)?.body.toString()).not.toContain("The host is staging.");
+});
+
+test("tools of ours come inside a conversation whose client changes its tools there, and change no byte before", async () => {
+  let call = 0;
+  const upstream = await startUpstream(
+    says(() => ({ toolCalls: [{ id: `c${++call}`, name: "run_command", input: { n: call } }] })),
+  );
+  const gateway = await startGateway({
+    upstream: upstream.url,
+    config: { recall: { tools: "always" } },
+  });
+  const agent = new TestAgent(gateway);
+  agent.fields.model = "claude-opus-4-8";
+  const tools = [
+    { name: "run_command", input_schema: { type: "object" } },
+    { name: "deploy", input_schema: { type: "object" }, defer_loading: true },
+  ];
+  agent.fields.tools = tools;
+  agent.headers["anthropic-beta"] = "mid-conversation-tool-changes-2026-07-01";
+  let reply = await agent.say("Go through all files.");
+  for (let turn = 0; turn < 5; turn++) reply = await agent.hand(reply.calls, `Output ${turn}.`);
+  for (const [index, one] of upstream.heard.slice(1).entries())
+    expect(promptOf(one).startsWith(promptOf(upstream.heard[index] as Heard))).toBe(true);
+  const last = upstream.heard.at(-1)?.json;
+  expect(last.tools.slice(0, 2)).toEqual(tools);
+  const own: readonly { readonly name: string; readonly defer_loading: boolean }[] = last.tools.slice(2);
+  expect(own.map(({ name }) => name)).toContain("longhaul_recall");
+  expect(own.every(({ defer_loading }) => defer_loading)).toBe(true);
+  const added = last.messages.filter(({ role }: { role: string }) => role === "system");
+  expect(added).toHaveLength(1);
+  expect(added[0].content[0]).toEqual({
+    type: "tool_addition",
+    tool: { type: "tool_reference", name: own[0]?.name },
+  });
+  const at = last.messages.indexOf(added[0]);
+  expect([last.messages[at - 1].role, last.messages[at + 1].role]).toEqual(["user", "assistant"]);
+});
+
+test("an upstream that refuses tools inside a conversation gets them in the list", async () => {
+  let call = 0;
+  const upstream = await startUpstream((heard, response, index) => {
+    if (heard.body.includes("tool_addition")) {
+      response.writeHead(400, { "content-type": "application/json" });
+      const error = { type: "invalid_request_error", message: "tool_addition is not supported" };
+      response.end(JSON.stringify({ type: "error", error }));
+    } else
+      says(() => ({ toolCalls: [{ id: `c${++call}`, name: "run_command", input: { n: call } }] }))(
+        heard,
+        response,
+        index,
+      );
+  });
+  const gateway = await startGateway({ upstream: upstream.url, config: { recall: { tools: "always" } } });
+  const agent = new TestAgent(gateway);
+  agent.fields.model = "claude-opus-4-8";
+  agent.fields.tools = [
+    { name: "run_command", input_schema: { type: "object" } },
+    { name: "deploy", input_schema: { type: "object" }, defer_loading: true },
+  ];
+  agent.headers["anthropic-beta"] = "mid-conversation-tool-changes-2026-07-01";
+  const reply = await agent.say("Go.");
+  await agent.hand(reply.calls, "Done.");
+  const tried = upstream.heard.map(({ body }) => body.includes("tool_addition"));
+  expect(tried).toEqual([true, false, false]);
+  expect(upstream.heard.at(-1)?.body.toString()).toContain("longhaul_recall");
 });

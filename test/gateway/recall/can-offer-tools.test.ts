@@ -3,8 +3,8 @@ import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
 import { canOfferTools } from "../../../src/gateway/recall/can-offer-tools.ts";
 import { RECALL_TOOL } from "../../../src/gateway/recall/recall-tools.ts";
 import { parseRequest } from "../../../src/gateway/request/read-request.ts";
-import { RecentBodies } from "../../../src/gateway/request/recent-bodies.ts";
 import { ReferencedItems } from "../../../src/gateway/request/referenced-items.ts";
+import { SeenBodies } from "../../../src/gateway/request/seen-bodies.ts";
 import type { WireName } from "../../../src/wire/wire.ts";
 import { getWire } from "../../../src/wire/wires.ts";
 import { readTool, requestOf, userSays } from "./talk.ts";
@@ -17,7 +17,7 @@ async function offers(
   const body = Buffer.from(JSON.stringify(requestOf(api, true, said, rest)));
   const stored = <T>(message: T) => message;
   const parts = {
-    bodies: new RecentBodies(() => 1_000),
+    bodies: new SeenBodies(() => 1_000),
     items: new ReferencedItems(() => ({ items: 100, itemBytes: 100_000 })),
     stored,
     config: () => ({ redact: false }) as GatewayConfig,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findPersonText } from "../../../src/gateway/recall/person-text.ts";
+import { findPersonText } from "../../../src/gateway/recall/search-memory.ts";
 
 const said = (...texts: readonly string[]) =>
   findPersonText({ role: "user", parts: texts.map((text) => ({ type: "text", text })) });

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import type { GatewayConfig } from "../../../src/gateway/config/config.ts";
 import { Redactor } from "../../../src/gateway/redact/redactor.ts";
 import { parseRequest } from "../../../src/gateway/request/read-request.ts";
-import { RecentBodies } from "../../../src/gateway/request/recent-bodies.ts";
 import { ReferencedItems } from "../../../src/gateway/request/referenced-items.ts";
+import { SeenBodies } from "../../../src/gateway/request/seen-bodies.ts";
 import type { MessageInput } from "../../../src/index.ts";
 import { getWire } from "../../../src/wire/wires.ts";
 
@@ -16,7 +16,7 @@ test("a large body is prepared for redaction before any of its messages is store
   const prepared: MessageInput[] = [];
   const redactor = new Redactor({ isOn: () => true, onFound: () => {} });
   const parts = {
-    bodies: new RecentBodies(() => 1_000),
+    bodies: new SeenBodies(() => 1_000),
     items: new ReferencedItems(() => ({ items: 100, itemBytes: 100_000 })),
     config: () => ({ redact: true }) as GatewayConfig,
     stored: (message: MessageInput) => redactor.redact(message),

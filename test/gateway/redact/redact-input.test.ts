@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { redactInput } from "../../../src/gateway/redact/redact-input.ts";
+import { redactInput } from "../../../src/gateway/redact/redactor.ts";
 import type { MessageInput } from "../../../src/index.ts";
 import { BARE } from "./secrets.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { spliceBody } from "../../../src/gateway/outgoing/splice-body.ts";
+import { spliceBody } from "../../../src/gateway/outgoing/outgoing-body.ts";
 import { BodyError, type CutBody, cutBody, parseRange } from "../../../src/gateway/request/cut-body.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { RetentionShare } from "../../../src/gateway/lookup/threads.ts";
+import { RetentionShare } from "../../../src/gateway/lookup/retention-share.ts";
 
 const ROOM = 100;
 

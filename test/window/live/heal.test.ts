@@ -246,9 +246,8 @@ describe("healing", () => {
       await window.report({ inputTokens: 3_000, outputTokens: 5 });
       await session.appendAll(step(100 + heal));
     }
-    const before = await session.window({ model: "claude-sonnet-4-5" }).look();
     const window = session.window({ model: "claude-sonnet-4-5" });
-    await window.fit();
+    const before = await window.fit();
     await expect(window.heal(TOO_LONG)).rejects.toMatchObject({ code: "WINDOW_OVERFLOW" });
     expect((await window.fit()).messages).toEqual(before.messages);
     await work(session, 2, 200);

@@ -40,6 +40,32 @@ describe("what asks for a page", () => {
     expect(cue).toEqual({ index: 2, question: "src/vault.ts\nconst key = 1;", kind: "error" });
   });
 
+  test("is an edit that was refused in words, where results carry no error flag", () => {
+    const edit = call("apply_patch", {
+      input:
+        "*** Begin Patch\n*** Update File: src/vault.ts\n@@\n-const key = 1;\n+const key = 2;\n*** End Patch",
+    });
+    const kindOf = (text: string) => findPageCue(slots(user("Begin."), edit, result(text)))?.kind;
+    expect(kindOf("apply_patch verification failed: Failed to find expected lines in src/vault.ts")).toBe(
+      "error",
+    );
+    expect(kindOf("Exit code: 1\nOutput:\nno such hunk")).toBe("error");
+    expect(kindOf("Exit code: 0\nSuccess. Updated the following files:\nM src/vault.ts")).toBe("file");
+    expect(kindOf("The file src/vault.ts has been updated.\n1\tthrow new Error('not found in map')")).toBe(
+      "file",
+    );
+  });
+
+  test("is a call that names a file, by its path", () => {
+    const read = call("Read", { file_path: "src/vault.ts" });
+    expect(findPageCue(slots(user("Begin."), read, result("const key = 1;")))).toEqual({
+      index: 2,
+      question: "",
+      kind: "file",
+      paths: new Set(["src/vault.ts"]),
+    });
+  });
+
   test("is no other error, because nothing that left explains it", () => {
     const failed = result("EACCES: cannot open vault.key", true);
     expect(findPageCue(slots(user("Begin."), call("bash"), failed))).toBeUndefined();

@@ -111,9 +111,24 @@ describe("stretches of files", () => {
 
   test("cost more to lose the fewer of them fit", () => {
     const stretches = observe(...read("1", numbered(1, 400)));
-    expect(stretches.estimateLoss(100_000)).toBe(0);
-    expect(stretches.estimateLoss(0)).toBeGreaterThan(stretches.estimateLoss(2_000));
-    expect(observe().estimateLoss(0)).toBe(0);
+    const lossOf = (maxTokens: number) => stretches.estimateLoss(maxTokens, () => true);
+    expect(lossOf(100_000)).toBe(0);
+    expect(lossOf(0)).toBeGreaterThan(lossOf(2_000));
+    expect(observe().estimateLoss(0, () => true)).toBe(0);
+  });
+
+  test("cost nothing to lose once they have left, unless the extract shows them", () => {
+    const stretches = observe(...read("1", numbered(1, 400)));
+    expect(stretches.estimateLoss(0, () => false)).toBe(0);
+    choose(stretches);
+    expect(stretches.estimateLoss(0, () => false)).toBeGreaterThan(0);
+  });
+
+  test("come back for a page only if their file is wanted", () => {
+    const stretches = observe(...read("1", numbered(1, 20)), ...read("2", numbered(50, 20), "src/other.ts"));
+    const limits = { maxTokens: 10_000, tokenPrice: 0, isGone: () => true };
+    const found = stretches.chooseForPage((path) => path === PATH, limits);
+    expect(found.map(({ source }) => source.heading)).toEqual([`Read ${PATH}`]);
   });
 
   test("of an edit of a file that nobody read, of input without a path and of odd input are harmless", () => {

@@ -72,7 +72,7 @@ export const en = {
   showMore: "Show {count} more characters",
   picture: "Picture",
   saveFile: "Save {name} ({size})",
-  left: "{count} messages left",
+  left: "{count} messages went out of the window",
   costsNow: "costs {price} on this call",
   savesNow: "saves {price} on this call",
   paysOff: "pays off {when}",

@@ -10,9 +10,6 @@ export const en = {
   question: "Question",
   questionHint: "Ask what was ever said, decided or done",
   ask: "Recall",
-  depth: "Depth",
-  quick: "Quick",
-  careful: "Careful",
   rewound: "Messages that were taken back too",
   noQuestion: "Ask memory a question",
   noQuestionHint:
@@ -24,7 +21,6 @@ export const en = {
   notSearched: "{count} entries were not searched, because they are not indexed yet.",
   seeIndex: "See the index",
   withoutVectors: "Searched by words alone: {reason}.",
-  withoutReading: "The hits were not read again: {reason}.",
   noHits: "Nothing was found",
   noHitsHint:
     "Use other words, or a name, a file or a number that was said. Messages that were taken back need the check mark.",
@@ -82,7 +78,7 @@ export const en = {
   noMemories: "No memories here",
   noMemoriesHint:
     "Add one, choose another agent or filter, or let agents save theirs with the tool save_memory.",
-  orderHint: "In order. The pinned ones at the top are in every window; recall finds the others.",
+  orderHint: "The pinned ones at the top are in every window, in this order; recall finds the others.",
   more: "More",
   nextPage: "Next page",
   moveUp: "Move up",

@@ -10,5 +10,8 @@ export const en = {
   veryLikely: "very likely",
   likely: "likely",
   perhaps: "perhaps",
+  untitled: "Conversation of {time}",
+  continue: "Copy command to continue",
+  otherHits: "{count} more hits here",
   changed: "changed {files}",
 } as const;

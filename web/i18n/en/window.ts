@@ -14,7 +14,7 @@ export const en = {
   policyIs: "policy {policy}",
   cache_hot: "the provider's cache is warm",
   cache_cold: "the provider's cache is cold",
-  cache_unknown: "state of the provider's cache: n/a",
+  cache_unknown: "the provider's cache is unknown until a request is reported",
   editsFrom:
     "tool output, files and images leave when that pays, at the latest at {from} tokens; words only above {most}",
   editsFromOther: "edits begin at {tokens} tokens at the latest",
@@ -61,7 +61,7 @@ export const en = {
   request: "Request {number}",
   windowIs: "{tokens} tokens",
   cachedIs: "{share} cached",
-  leftMessages: "{count} messages left",
+  leftMessages: "{count} messages went out of the window",
   previousEdit: "Previous edit",
   nextEdit: "Next edit",
   editCount: "{count} edits",

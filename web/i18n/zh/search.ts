@@ -13,5 +13,8 @@ export const zh: Texts<keyof typeof en> = {
   veryLikely: "很可能",
   likely: "可能",
   perhaps: "或许",
+  untitled: "{time} 的对话",
+  continue: "复制继续命令",
+  otherHits: "此处还有 {count} 条",
   changed: "修改了 {files}",
 };

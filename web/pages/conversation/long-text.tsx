@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { AnsiText, hasAnsi } from "../../components/ansi-text.tsx";
 import { Markdown } from "../../components/markdown.tsx";
 import { formatCount } from "../../format/number.ts";
 import { isDiff, parseDiff } from "../../session/diff.ts";
@@ -30,7 +31,7 @@ export function LongText({ content, isMarkdown = false, hidden = 0, onWhole }: L
       ) : isDiff(shown) ? (
         <DiffView lines={parseDiff(shown)} />
       ) : (
-        <pre class="plain-text">{shown}</pre>
+        <pre class="plain-text">{hasAnsi(shown) ? <AnsiText text={shown} /> : shown}</pre>
       )}
       {rest > 0 && (
         <button

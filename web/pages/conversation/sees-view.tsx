@@ -18,13 +18,24 @@ import { MessageParts } from "./part-view.tsx";
 import { nameRole } from "./row-view.tsx";
 import { buildRows, type Row } from "./rows.ts";
 
-/** What the model sees: the messages of the next call. */
+/** Messages that come first: those that fill a screen, so that a large window does not keep the reader waiting. */
+const FIRST_SLOTS = 30;
+
+/** What the model sees: the messages of the next call, the newest first on the screen. */
 export function SeesView({ session }: { readonly session: string }) {
+  const [isWhole, setWhole] = useState(false);
   const seen = useResource(
     (signal) =>
-      call("GET /sessions/{session}/window", { params: { session }, query: { slots: true } }, { signal }),
-    [session],
+      call(
+        "GET /sessions/{session}/window",
+        { params: { session }, query: { slots: true, ...(!isWhole && { last: FIRST_SLOTS }) } },
+        { signal },
+      ),
+    [session, isWhole],
   );
+  useEffect(() => {
+    if (seen.value) setWhole(true);
+  }, [seen.value !== undefined]);
   useEffect(
     () =>
       onChange((change) => {
@@ -47,11 +58,12 @@ export function SeesView({ session }: { readonly session: string }) {
 
 function WindowNote({ seen }: { readonly seen: SessionWindow }) {
   const { parts, tokens, limits, messages, session } = seen;
+  const isWhole = seen.slots !== undefined && seen.slots.length >= messages;
   const edited = seen.slots?.filter(({ isEdited }) => isEdited).length ?? 0;
   return (
     <p class="window-note dim number">
       <span>{text("seenMessages", { count: formatCount(messages) })}</span>
-      <span>{text("seenEdited", { count: formatCount(edited) })}</span>
+      {isWhole && <span>{text("seenEdited", { count: formatCount(edited) })}</span>}
       <a href={linkToWindow(session)}>
         {text("seenTokens", { tokens: formatShort(tokens), most: formatShort(limits.most) })}
       </a>

@@ -2,7 +2,6 @@ import { call } from "../../api/client.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
-import { Segments } from "../../components/segments.tsx";
 import { formatCount, formatShare } from "../../format/number.ts";
 import { setQuery } from "../../shell/router.ts";
 import { HitCard } from "./hit-card.tsx";
@@ -13,7 +12,6 @@ const STEPS = [10, 30, 100] as const;
 /** Asks memory, and explains the place of each hit. The question stands in the address. */
 export function RecallView({ query }: { readonly query: URLSearchParams }) {
   const question = query.get("q")?.trim() ?? "";
-  const depth = query.get("depth") === "careful" ? "careful" : "quick";
   const isRewound = query.get("rewound") === "true";
   const k = STEPS.find((step) => String(step) === query.get("k")) ?? STEPS[0];
   return (
@@ -41,15 +39,6 @@ export function RecallView({ query }: { readonly query: URLSearchParams }) {
         </button>
       </form>
       <div class="recall-options">
-        <Segments
-          label={text("depth")}
-          value={depth}
-          options={[
-            { value: "quick", label: text("quick") },
-            { value: "careful", label: text("careful") },
-          ]}
-          onChange={(value) => setQuery({ depth: value === "careful" ? value : undefined })}
-        />
         <label class="check">
           <input
             type="checkbox"
@@ -60,7 +49,7 @@ export function RecallView({ query }: { readonly query: URLSearchParams }) {
         </label>
       </div>
       {question ? (
-        <RecallResult {...{ question, depth, isRewound, k }} />
+        <RecallResult {...{ question, isRewound, k }} />
       ) : (
         <EmptyState title={text("noQuestion")} hint={text("noQuestionHint")} />
       )}
@@ -70,20 +59,19 @@ export function RecallView({ query }: { readonly query: URLSearchParams }) {
 
 interface RecallResultProps {
   readonly question: string;
-  readonly depth: "quick" | "careful";
   readonly isRewound: boolean;
   readonly k: (typeof STEPS)[number];
 }
 
-function RecallResult({ question, depth, isRewound, k }: RecallResultProps) {
+function RecallResult({ question, isRewound, k }: RecallResultProps) {
   const recall = useResource(
-    (signal) => call("GET /recall", { query: { q: question, depth, rewound: isRewound, k } }, { signal }),
-    [question, depth, isRewound, k],
+    (signal) => call("GET /recall", { query: { q: question, rewound: isRewound, k } }, { signal }),
+    [question, isRewound, k],
   );
   const next = STEPS.find((step) => step > k);
   return (
     <ResourceView resource={recall}>
-      {({ hits, certainty, isSure, withoutVectors, withoutReading, unindexed }) => (
+      {({ hits, certainty, isSure, withoutVectors, unindexed }) => (
         <section aria-label={text("hits")} aria-busy={recall.isLoading}>
           <p class="recall-sum">
             <strong class={isSure ? "good" : "warm"}>{isSure ? text("sure") : text("unsure")}</strong>
@@ -96,7 +84,6 @@ function RecallResult({ question, depth, isRewound, k }: RecallResultProps) {
             </p>
           ) : null}
           {withoutVectors && <p class="dim">{text("withoutVectors", { reason: withoutVectors })}</p>}
-          {withoutReading && <p class="dim">{text("withoutReading", { reason: withoutReading })}</p>}
           {hits.length === 0 ? (
             <EmptyState title={text("noHits")} hint={text("noHitsHint")} />
           ) : (

@@ -8,6 +8,7 @@ import { Segments } from "../../components/segments.tsx";
 import { Table } from "../../components/table.tsx";
 import { formatBytes, formatCount } from "../../format/number.ts";
 import { formatAgo } from "../../format/time.ts";
+import { toPlainTitle } from "../../format/title.ts";
 import { linkToSession } from "../../shell/links.ts";
 import { setQuery } from "../../shell/router.ts";
 import { ForgetSessionDialog } from "./forget-session-dialog.tsx";
@@ -158,7 +159,7 @@ function SourceTable({
   );
 }
 
-function SourceName({ source: { kind, name, root } }: { readonly source: Source }) {
+function SourceName({ source: { kind, name, root, title } }: { readonly source: Source }) {
   if (kind === "file")
     return (
       <span class="source-name">
@@ -169,7 +170,9 @@ function SourceName({ source: { kind, name, root } }: { readonly source: Source 
   const agent = findMemoryAgent(name);
   return (
     <span class="source-name">
-      <a href={agent === undefined ? linkToSession(name) : linkToMemories(agent)}>{name}</a>
+      <a href={agent === undefined ? linkToSession(name) : linkToMemories(agent)} title={name}>
+        {title ? toPlainTitle(title) : name}
+      </a>
     </span>
   );
 }

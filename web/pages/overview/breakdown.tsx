@@ -87,12 +87,22 @@ function buildColumns(by: Grouping, rows: readonly Row[], from: string | undefin
           totals.inputTokens + totals.cacheReadTokens + totals.cacheWriteTokens + totals.outputTokens,
         ),
     },
-    { name: text("cacheColumn"), isNumber: true, cell: ({ cacheShare }) => formatShare(cacheShare) },
+    {
+      name: text("cacheColumn"),
+      isNumber: true,
+      isMinor: true,
+      cell: ({ cacheShare }) => (cacheShare === null ? "–" : formatShare(cacheShare)),
+    },
+    {
+      name: text("wouldSaveColumn"),
+      isNumber: true,
+      cell: ({ wouldSave }) => (wouldSave === null ? "–" : formatMoney(Math.max(0, wouldSave))),
+    },
     {
       name: text("costColumn"),
       isNumber: true,
       cell: ({ totals }) =>
-        totals.requests > totals.unpricedRequests ? formatMoney(totals.cost) : formatMoney(undefined),
+        totals.requests > totals.unpricedRequests ? formatMoney(totals.cost) : text("noPrice"),
     },
   ];
 }

@@ -4,7 +4,9 @@ import type { Reply } from "../../api/routes.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
+import { saveCsv } from "../../components/save-csv.ts";
 import { SessionTable } from "../../components/session-table.tsx";
+import { shellText } from "../../i18n/shell-text.ts";
 import { onChange } from "../../live/changes.ts";
 import { overviewText as text } from "./overview-text.ts";
 
@@ -13,7 +15,7 @@ const RELOAD_MS = 1_500;
 
 type Session = Reply<"GET /sessions">["sessions"][number];
 
-/** The conversations, newest first. The list follows changes while it is open. */
+/** The conversations, last used first. The list follows changes while it is open. */
 export function Conversations() {
   const [title, setTitle] = useState("");
   const [older, setOlder] = useState<readonly Session[]>([]);
@@ -22,7 +24,7 @@ export function Conversations() {
   const kind = hasTasks ? ["main", "task"] : ["main"];
   const filter = title.trim() ? { title: title.trim() } : {};
   const newest = useResource(
-    (signal) => call("GET /sessions", { query: { limit: PAGE, kind, ...filter } }, { signal }),
+    (signal) => call("GET /sessions", { query: { limit: PAGE, kind, sort: "used", ...filter } }, { signal }),
     [title.trim(), hasTasks],
   );
   useEffect(() => {
@@ -32,7 +34,7 @@ export function Conversations() {
   useEffect(() => reloadOnChange(newest.reload), []);
   const showMore = async () => {
     const page = await call("GET /sessions", {
-      query: { limit: PAGE, before: next, kind, ...filter },
+      query: { limit: PAGE, before: next, kind, sort: "used", ...filter },
     });
     setOlder([...older, ...page.sessions]);
     setNext(page.before);
@@ -49,6 +51,9 @@ export function Conversations() {
           value={title}
           onInput={(event) => setTitle(event.currentTarget.value)}
         />
+        <button type="button" onClick={() => void saveAll(kind, filter)}>
+          {shellText("saveCsv")}
+        </button>
         <label class="dim" title={text("taskSessionsHint")}>
           <input
             type="checkbox"
@@ -76,6 +81,60 @@ export function Conversations() {
       )}
     </section>
   );
+}
+
+const CSV_PAGE = 200;
+
+/** Saves all conversations that match as CSV. */
+async function saveAll(kind: string[], filter: { readonly title?: string }): Promise<void> {
+  const rows: (string | number | undefined)[][] = [];
+  let before: string | undefined;
+  do {
+    const page = await call("GET /sessions", {
+      query: { limit: CSV_PAGE, kind, sort: "used", before, ...filter },
+    });
+    for (const {
+      id,
+      title,
+      agent,
+      project,
+      model,
+      createdAt,
+      usedAt,
+      usage,
+      saved,
+      wouldSave,
+    } of page.sessions)
+      rows.push([
+        ...[
+          id,
+          title,
+          agent,
+          project,
+          model,
+          new Date(usedAt ?? createdAt).toISOString(),
+          usage?.requests,
+          usage?.cost,
+        ],
+        ...[saved?.savedCost, wouldSave],
+      ]);
+    before = page.before;
+  } while (before !== undefined);
+  saveCsv("conversations.csv", [
+    [
+      "id",
+      "title",
+      "agent",
+      "project",
+      "model",
+      "last_used",
+      "requests",
+      "cost_usd",
+      "saved_usd",
+      "would_save_usd",
+    ],
+    ...rows,
+  ]);
 }
 
 /** Reloads after changes, at most once in a while: an agent may append many entries a second. */

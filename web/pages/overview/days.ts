@@ -9,6 +9,12 @@ export function findFirstDay(range: Range, now = Date.now()): string | undefined
   return range === "all" ? undefined : toDay(now - (Number(range) - 1) * DAY_MS);
 }
 
+/** The range to open on: 30 days if they have usage, else the first wider range that has some. */
+export function findRangeWithData(days: readonly string[], now = Date.now()): Range {
+  const last = days.at(-1) ?? "";
+  return (["30", "90"] as const).find((range) => last >= (findFirstDay(range, now) ?? "")) ?? "all";
+}
+
 /** The day of a time, in UTC. */
 export function toDay(at: number): string {
   return new Date(at).toISOString().slice(0, 10);

@@ -22,17 +22,26 @@ export function MoneyCurve({
   const { days, x, series } = useMemo(() => {
     const known = new Map(rows.map((row) => [row.name, row]));
     const first = from ?? rows[0]?.name ?? toDay(Date.now());
-    const days = listDays(first, toDay(Date.now()));
+    // Without a first day the curve ends with the last usage, which may be long ago.
+    const last = from === undefined ? (rows.at(-1)?.name ?? first) : toDay(Date.now());
+    const days = listDays(first, last);
     const spent = days.map((day) => known.get(day)?.totals.cost ?? 0);
     const saved = days.map((day) => known.get(day)?.saved?.savedCost ?? 0);
     const hasSaved = saved.some((value) => value !== 0);
+    const without = days.map((_, index) => (spent[index] ?? 0) + (saved[index] ?? 0));
+    const savable = days.map((day) => known.get(day)?.wouldSave ?? 0);
+    const withIt = days.map((_, index) => Math.max(0, (spent[index] ?? 0) - (savable[index] ?? 0)));
+    const hasSavable = savable.some((value) => value > 0);
     return {
       days,
       x: days.map((day) => Date.parse(day)),
       series: [
         { label: text("spent"), values: spent, color: 1, isFilled: true, format: formatMoney },
         ...(hasSaved
-          ? [{ label: text("savedEstimated"), values: saved, color: 5, isDashed: true, format: formatMoney }]
+          ? [{ label: text("withoutEdits"), values: without, color: 3, isDashed: true, format: formatMoney }]
+          : []),
+        ...(hasSavable
+          ? [{ label: text("withLonghaul"), values: withIt, color: 5, isDashed: true, format: formatMoney }]
           : []),
       ],
     };

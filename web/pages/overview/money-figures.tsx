@@ -12,9 +12,11 @@ type Report = Reply<"GET /usage">;
 export function MoneyFigures({
   report,
   from,
+  estimate,
 }: {
   readonly report: Report;
   readonly from: string | undefined;
+  readonly estimate: Reply<"GET /usage/estimate"> | undefined;
 }) {
   const { total, savings, cacheShare, sessions } = report;
   const prompt = total.inputTokens + total.cacheReadTokens + total.cacheWriteTokens;
@@ -27,20 +29,25 @@ export function MoneyFigures({
     <div class="figures">
       <Figure
         label={text("spent")}
-        value={total.requests > total.unpricedRequests ? formatMoney(total.cost) : formatMoney(undefined)}
+        value={formatMoney(total.cost)}
         note={text("requests", { count: formatCount(total.requests) }) + unpriced}
         href={href}
       />
+      <EstimateFigure estimate={estimate} />
       <Figure
         label={text("saved")}
-        value={savings && savings.withoutCost > 0 ? formatMoney(savings.savedCost) : formatMoney(undefined)}
+        value={formatMoney(savings?.savedCost ?? 0)}
         note={<SavedNote savings={savings} />}
-        href={href}
+        href={savings && savings.withoutCost > 0 ? href : "/connect"}
       />
       <Figure
         label={text("cacheShare")}
-        value={formatShare(cacheShare, 1)}
-        note={text("promptTokens", { read: formatShort(total.cacheReadTokens), all: formatShort(prompt) })}
+        value={cacheShare === null ? "–" : formatShare(cacheShare, 1)}
+        note={
+          cacheShare === null
+            ? text("noPrompts")
+            : text("promptTokens", { read: formatShort(total.cacheReadTokens), all: formatShort(prompt) })
+        }
         href={href}
       />
       <Figure
@@ -50,6 +57,31 @@ export function MoneyFigures({
         href={href}
       />
     </div>
+  );
+}
+
+/** What all conversations would have cost under the default policy: the figures of "longhaul replay --all". */
+function EstimateFigure({ estimate }: { readonly estimate: Reply<"GET /usage/estimate"> | undefined }) {
+  const { conversations = 0, unboundedDollars = 0, dollars = 0, pending = 0 } = estimate ?? {};
+  if (unboundedDollars === 0)
+    return (
+      <Figure
+        label={text("wouldSave")}
+        value="–"
+        note={text(!estimate || pending > 0 ? "estimateRunning" : "estimateNone")}
+      />
+    );
+  const note = text("estimateNote", {
+    dollars: formatMoney(dollars),
+    unbounded: formatMoney(unboundedDollars),
+    count: formatCount(conversations),
+  });
+  return (
+    <Figure
+      label={text("wouldSave")}
+      value={formatShare((unboundedDollars - dollars) / unboundedDollars)}
+      note={pending > 0 ? `${note} · ${text("estimatePending", { count: formatCount(pending) })}` : note}
+    />
   );
 }
 

@@ -1,6 +1,7 @@
 import "./people.css";
 import { useRef, useState } from "preact/hooks";
 import { call } from "../../api/client.ts";
+import { keepToken } from "../../api/token.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { ConfirmDialog } from "../../components/confirm-dialog.tsx";
 import { CopyButton } from "../../components/copy-button.tsx";
@@ -9,15 +10,18 @@ import { EmptyState } from "../../components/empty-state.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { BudgetBar } from "./budget-bar.tsx";
+import { EditPersonDialog } from "./edit-person.tsx";
 import { CertificateDialog, EraseDialog, type Erasure } from "./erase-dialog.tsx";
+import { OwnAccess } from "./own-access.tsx";
 import { peopleText as text } from "./people-text.ts";
-import { PersonCard } from "./person-card.tsx";
+import { type Person, PersonCard } from "./person-card.tsx";
 import { PersonForm, type ShownToken } from "./person-form.tsx";
 
 const PERIOD_MS = 30 * 86_400_000;
 
 type OpenDialog =
   | { readonly type: "add" }
+  | { readonly type: "edit"; readonly person: Person }
   | { readonly type: "rotate" | "revoke" | "erase"; readonly name: string }
   | { readonly type: "certificate"; readonly erasure: Erasure }
   | ({ readonly type: "token" } & ShownToken);
@@ -38,7 +42,9 @@ export default function PeoplePage() {
   return (
     <>
       <h1>{text("title")}</h1>
-      <p class="dim people-hint">{text("hint")}</p>
+      <p class="dim people-hint">
+        {text("hint")} <a href="/privacy">{text("privacy")}</a>
+      </p>
       <ResourceView resource={people}>
         {({ me, people: all, shared }) => {
           const canChange = me.role === "admin";
@@ -49,6 +55,12 @@ export default function PeoplePage() {
           );
           return (
             <>
+              {me.name !== null && (
+                <OwnAccess
+                  name={me.name}
+                  onRotate={() => setDialog({ type: "rotate", name: me.name as string })}
+                />
+              )}
               {all.length === 0 ? (
                 <EmptyState title={text("nobody")} hint={text(canChange ? "nobodyHint" : "nothingOfYours")}>
                   {addButton || undefined}
@@ -63,6 +75,7 @@ export default function PeoplePage() {
                         person={person}
                         usage={usage.value?.rows.find(({ name }) => name === person.name)}
                         canChange={canChange}
+                        onEdit={() => setDialog({ type: "edit", person })}
                         onRotate={() => setDialog({ type: "rotate", name: person.name })}
                         onRevoke={() => setDialog({ type: "revoke", name: person.name })}
                         onErase={() => setDialog({ type: "erase", name: person.name })}
@@ -88,9 +101,26 @@ export default function PeoplePage() {
           );
         }}
       </ResourceView>
+      {dialog?.type === "edit" && (
+        <EditPersonDialog
+          key={dialog.person.name}
+          person={dialog.person}
+          onSaved={() => {
+            close();
+            people.reload();
+          }}
+          onClose={close}
+        />
+      )}
       {dialog?.type === "token" && <TokenDialog shown={dialog} onClose={close} />}
       {dialog?.type === "rotate" && (
-        <RotateDialog key={dialog.name} name={dialog.name} onRotated={showToken} onClose={close} />
+        <RotateDialog
+          key={dialog.name}
+          name={dialog.name}
+          isOwn={dialog.name === people.value?.me.name}
+          onRotated={showToken}
+          onClose={close}
+        />
       )}
       {dialog?.type === "revoke" && (
         <RevokeDialog key={dialog.name} name={dialog.name} onRevoked={people.reload} onClose={close} />
@@ -130,15 +160,19 @@ function TokenDialog({ shown, onClose }: { readonly shown: ShownToken; readonly 
 
 interface RotateDialogProps {
   readonly name: string;
+  /** True if it is the reader's own token. */
+  readonly isOwn: boolean;
   readonly onRotated: (shown: ShownToken) => void;
   readonly onClose: () => void;
 }
 
-function RotateDialog({ name, onRotated, onClose }: RotateDialogProps) {
+function RotateDialog({ name, isOwn, onRotated, onClose }: RotateDialogProps) {
   const shown = useRef<ShownToken>(undefined);
   const rotate = async () => {
     const { token } = await call("POST /people/{person}/token", { params: { person: name }, body: {} });
     shown.current = { name, token };
+    // The former token of this tab has ended.
+    if (isOwn) keepToken(token);
   };
   return (
     <ConfirmDialog

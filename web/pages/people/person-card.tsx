@@ -12,6 +12,7 @@ interface PersonCardProps {
   readonly usage: UsageRow | undefined;
   /** True if the reader may change the person. */
   readonly canChange: boolean;
+  readonly onEdit: () => void;
   readonly onRotate: () => void;
   readonly onRevoke: () => void;
   readonly onErase: () => void;
@@ -28,6 +29,9 @@ export function PersonCard({ person, usage, canChange, ...actions }: PersonCardP
         <span class="dim">{describeToken(tokens)}</span>
         {canChange && (
           <span class="person-actions">
+            <button type="button" aria-label={text("editNamed", { name })} onClick={actions.onEdit}>
+              {text("edit")}
+            </button>
             <button type="button" aria-label={text("rotateNamed", { name })} onClick={actions.onRotate}>
               {text("rotate")}
             </button>

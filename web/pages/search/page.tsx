@@ -6,7 +6,7 @@ import { ResourceView } from "../../components/resource-view.tsx";
 import { formatCount } from "../../format/number.ts";
 import type { PageProps } from "../../shell/page-route.ts";
 import { setQuery } from "../../shell/router.ts";
-import { HitView } from "./hit-view.tsx";
+import { type Hit, HitView } from "./hit-view.tsx";
 import { searchText as text } from "./search-text.ts";
 
 const PAGE = 20;
@@ -57,15 +57,8 @@ export default function SearchPage({ query }: PageProps) {
                 <p class="note">{text("unindexed", { count: formatCount(reply.unindexed) })}</p>
               ) : null}
               <ol class="hits">
-                {reply.hits.map((hit) => (
-                  <HitView
-                    key={
-                      hit.kind === "session"
-                        ? `${hit.entry}:${hit.part}:${hit.from}`
-                        : `${hit.path}:${hit.from}`
-                    }
-                    hit={hit}
-                  />
+                {groupHits(reply.hits).map(([source, hits]) => (
+                  <HitView key={source} hits={hits} />
                 ))}
               </ol>
               {reply.hits.length >= k && k < MAX_HITS && (
@@ -81,4 +74,16 @@ export default function SearchPage({ query }: PageProps) {
       </ResourceView>
     </>
   );
+}
+
+/** The hits by conversation or file, in the order of the best hit of each. */
+function groupHits(hits: readonly Hit[]): readonly (readonly [string, readonly [Hit, ...Hit[]]])[] {
+  const groups = new Map<string, [Hit, ...Hit[]]>();
+  for (const hit of hits) {
+    const source = hit.kind === "session" ? hit.session : hit.path;
+    const known = groups.get(source);
+    if (known) known.push(hit);
+    else groups.set(source, [hit]);
+  }
+  return [...groups];
 }

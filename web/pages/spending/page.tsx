@@ -1,14 +1,19 @@
+import "./spending.css";
 import { call } from "../../api/client.ts";
 import type { Reply } from "../../api/routes.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { EmptyState } from "../../components/empty-state.tsx";
 import { ResourceView } from "../../components/resource-view.tsx";
+import { saveCsv } from "../../components/save-csv.ts";
+import { SavedViews } from "../../components/saved-views.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { formatCount, formatMoney, formatShare, formatShort } from "../../format/number.ts";
 import { formatUtcDay } from "../../format/time.ts";
 import { toPlainTitle } from "../../format/title.ts";
+import { shellText } from "../../i18n/shell-text.ts";
 import { linkToSession, linkToWindow } from "../../shell/links.ts";
 import type { PageProps } from "../../shell/page-route.ts";
+import { setQuery } from "../../shell/router.ts";
 import { spendingText as text } from "./spending-text.ts";
 
 type Row = Reply<"GET /usage">["rows"][number];
@@ -26,6 +31,29 @@ export default function SpendingPage({ query }: PageProps) {
     [key],
   );
   const named = FILTERS.flatMap((name) => (values[name] ? [`${text(name)} ${values[name]}`] : []));
+  const save = () =>
+    saveCsv("spending.csv", [
+      [
+        "conversation",
+        "title",
+        "requests",
+        "input_tokens",
+        "output_tokens",
+        "cache_read_tokens",
+        "cost_usd",
+        "saved_usd",
+        "would_save_usd",
+      ],
+      ...(report.value?.rows ?? []).map(({ name, title, totals, saved, wouldSave }) => [
+        ...[
+          name,
+          title,
+          totals.requests,
+          totals.inputTokens + totals.cacheReadTokens + totals.cacheWriteTokens,
+        ],
+        ...[totals.outputTokens, totals.cacheReadTokens, totals.cost, saved?.savedCost, wouldSave],
+      ]),
+    ]);
   return (
     <>
       <p class="dim">
@@ -33,6 +61,25 @@ export default function SpendingPage({ query }: PageProps) {
       </p>
       <h1>{[text("title"), ...named].join(" · ")}</h1>
       <p class="dim">{describeDays(values.from, values.to)}</p>
+      <div class="spending-filters">
+        {FILTERS.map((name) => (
+          <FilterSelect key={name} name={name} value={values[name]} />
+        ))}
+        {(["from", "to"] as const).map((name) => (
+          <label key={name}>
+            {text(name)}
+            <input
+              type="date"
+              value={values[name] ?? ""}
+              onChange={(event) => setQuery({ [name]: event.currentTarget.value })}
+            />
+          </label>
+        ))}
+        <button type="button" onClick={save} disabled={!report.value?.rows.length}>
+          {shellText("saveCsv")}
+        </button>
+      </div>
+      <SavedViews path="/spending" />
       <ResourceView resource={report}>
         {({ rows, total, cacheShare }) =>
           rows.length === 0 ? (
@@ -59,6 +106,32 @@ export default function SpendingPage({ query }: PageProps) {
         }
       </ResourceView>
     </>
+  );
+}
+
+/** A filter with the values that occur. */
+function FilterSelect({
+  name,
+  value,
+}: {
+  readonly name: (typeof FILTERS)[number];
+  readonly value: string | undefined;
+}) {
+  const known = useResource((signal) => call("GET /usage", { query: { by: name } }, { signal }), [name]);
+  const names = known.value?.rows.map((row) => row.name) ?? [];
+  const all = value !== undefined && !names.includes(value) ? [value, ...names] : names;
+  return (
+    <label>
+      {text(name)}
+      <select value={value ?? ""} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
+        <option value="">{text("any")}</option>
+        {all.map((one) => (
+          <option key={one} value={one}>
+            {one}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
@@ -94,17 +167,28 @@ function buildColumns(): readonly Column<Row>[] {
       isMinor: true,
       cell: ({ totals }) => formatShort(totals.outputTokens),
     },
-    { name: text("cache"), isNumber: true, cell: ({ cacheShare }) => formatShare(cacheShare) },
+    {
+      name: text("cache"),
+      isNumber: true,
+      isMinor: true,
+      cell: ({ cacheShare }) => (cacheShare === null ? "–" : formatShare(cacheShare)),
+    },
     {
       name: text("saved"),
       isNumber: true,
       isMinor: true,
-      cell: ({ saved }) => formatMoney(saved && saved.withoutCost > 0 ? saved.savedCost : undefined),
+      cell: ({ saved }) => (saved && saved.withoutCost > 0 ? formatMoney(saved.savedCost) : "–"),
+    },
+    {
+      name: text("wouldSave"),
+      isNumber: true,
+      cell: ({ wouldSave }) => (wouldSave === null ? "–" : formatMoney(Math.max(0, wouldSave))),
     },
     {
       name: text("cost"),
       isNumber: true,
-      cell: ({ totals }) => formatMoney(totals.requests > totals.unpricedRequests ? totals.cost : undefined),
+      cell: ({ totals }) =>
+        totals.requests > totals.unpricedRequests ? formatMoney(totals.cost) : shellText("noPrice"),
     },
   ];
 }

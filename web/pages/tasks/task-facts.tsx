@@ -13,6 +13,7 @@ import { tasksText as text } from "./tasks-text.ts";
 export function TaskFacts({ task }: { readonly task: Details }) {
   const now = useNow(isLive(task.state));
   const { worktree, spent, outcome } = task;
+  const command = findCommandLine(task.input);
   const isWaiting = task.queue !== undefined && task.worker === undefined && isLive(task.state);
   const isOrphan = isLive(task.state) && !task.isOwned && !isWaiting;
   const rows: readonly (readonly [string, ComponentChildren])[] = [
@@ -72,9 +73,16 @@ export function TaskFacts({ task }: { readonly task: Details }) {
           </div>
         ))}
       </dl>
-      {(task.input !== undefined || outcome?.result !== undefined) && (
+      {command !== undefined && (
+        <p class="task-command">
+          <code>$ {command}</code> <CopyButton text={command} />
+        </p>
+      )}
+      {((task.input !== undefined && command === undefined) || outcome?.result !== undefined) && (
         <div class="task-values">
-          {task.input !== undefined && <JsonBox name={text("input")} value={task.input} />}
+          {task.input !== undefined && command === undefined && (
+            <JsonBox name={text("input")} value={task.input} />
+          )}
           {outcome?.result !== undefined && <JsonBox name={text("result")} value={outcome.result} />}
         </div>
       )}
@@ -97,6 +105,13 @@ function WorktreeLine({ name, value, copied, copyLabel }: WorktreeLineProps) {
       <CopyButton text={copied} {...(copyLabel !== undefined && { label: copyLabel })} />
     </p>
   );
+}
+
+/** The command line of a task that runs a program; undefined for other tasks. */
+function findCommandLine(input: unknown): string | undefined {
+  const { command, args } = (input ?? {}) as { readonly command?: unknown; readonly args?: unknown };
+  if (typeof command !== "string" || !Array.isArray(args)) return undefined;
+  return [command, ...args.map(String)].map(quoteWord).join(" ");
 }
 
 /** Quotes a word for a shell. */

@@ -4,7 +4,7 @@ import type { ChildTask } from "../../../child-job.ts";
 import { type Goal, type Row, toRow } from "../../../result.ts";
 import type { Measurement } from "../../../suite.ts";
 import { findDataSet } from "../data-folder.ts";
-import { average, meanWithInterval } from "../scores.ts";
+import { average, computeCurveArea, meanWithInterval } from "../scores.ts";
 import { FullTextBaseline } from "./full-text-baseline.ts";
 import type { HistoryQuestion } from "./history-question.ts";
 import { type HistoryRanks, judgeHits } from "./judge-hits.ts";
@@ -18,6 +18,7 @@ interface AskedHistory {
   readonly kind: HistoryQuestion["kind"];
   readonly recall: HistoryRanks;
   readonly plain: HistoryRanks;
+  readonly certainty: number;
 }
 
 /** Asks the questions that the histories of one agent answer themselves. */
@@ -32,12 +33,13 @@ export const askHistory: ChildTask<
   await recall.memory.catchUp();
   const asked: AskedHistory[] = [];
   for (const question of questions.filter((_, index) => index % every === 0)) {
-    const { hits } = await recall.memory.recall(question.text, { k: MAX_HITS });
+    const { hits, certainty } = await recall.memory.recall(question.text, { k: MAX_HITS });
     const found = hits.flatMap((hit) =>
       hit.kind === "session" ? [{ text: hit.text, session: hit.session, atMs: hit.at }] : [],
     );
     asked.push({
       kind: question.kind,
+      certainty,
       recall: judgeHits(question, found),
       plain: judgeHits(question, baseline.search(question.text, MAX_HITS)),
     });
@@ -89,6 +91,15 @@ export const histories: Measurement = {
       const asked = await bench.child(`history-${format}`, import.meta.url, askHistory, input);
       for (const [kind, own] of Map.groupBy(asked, (one) => one.kind))
         yield* rowsOf(`${format}.${kind}`, own, !bench.isQuick);
+      yield toRow({
+        id: `history.${format}.certainty`,
+        value: computeCurveArea(
+          asked.map(({ recall, certainty }) => [certainty, recall.place !== null && recall.place <= 5]),
+        ),
+        unit: `area under the curve: found among the first five or not, n=${asked.length}`,
+        beside: "without an estimate",
+        besideValue: 0.5,
+      });
     }
   },
 };

@@ -32,6 +32,8 @@ export interface FeatureChange {
 /** Read access to a configuration file. */
 export interface ConfigReader {
   findString(path: SettingPath): string | undefined;
+  /** The source text of a value. */
+  findRaw(path: SettingPath): string | undefined;
   has(path: SettingPath): boolean;
   listNames(path: SettingPath): readonly string[];
 }

@@ -4,6 +4,7 @@ export type SettingPath = readonly string[];
 /** A value that a configuration file can hold. */
 export type SettingValue =
   | string
+  | number
   | boolean
   | readonly SettingValue[]
   | { readonly [name: string]: SettingValue };

@@ -54,7 +54,7 @@ export const tomlSyntax: ConfigSyntax = {
 };
 
 function encodeToml(value: SettingValue): string {
-  if (typeof value === "string" || typeof value === "boolean") return JSON.stringify(value);
+  if (typeof value !== "object") return JSON.stringify(value);
   if (isList(value)) return `[${value.map(encodeToml).join(", ")}]`;
   const pairs = Object.entries(value).map(([name, one]) => `${encodeKey(name)} = ${encodeToml(one)}`);
   return `{ ${pairs.join(", ")} }`;

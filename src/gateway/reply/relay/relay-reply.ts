@@ -11,6 +11,7 @@ import {
   type RawHeaders,
 } from "../../upstream/upstream-headers.ts";
 import { reportSpending } from "../record-reply.ts";
+import { AwsFrameReader, isAwsStream } from "./aws-frames.ts";
 import { type RelayOptions, relayResponse } from "./relay-response.ts";
 import { type SseEvent, SseSplitter } from "./sse-splitter.ts";
 
@@ -30,15 +31,19 @@ export async function relayReply(
   const { response, signal } = incoming;
   const { idleMs, maxBodyBytes } = services.config().limits;
   trace.status = answer.status;
-  const isStream = isEventStream(answer.rawHeaders);
+  const isFramed = isAwsStream(answer.rawHeaders);
+  const isStream = isFramed || isEventStream(answer.rawHeaders);
   try {
     if (!isStream && reply.maxTokens !== undefined) return await relayWholeBody(exchange, reply, answer);
     const afterwards = request.api.createReader();
     let hasLeft = false;
     const take = (event: WireEvent) => (hasLeft ? afterwards : reply.recorder).take(event);
-    const options = isStream
-      ? buildStreamOptions(request.api, reply, take)
-      : buildBodyOptions(reply, maxBodyBytes);
+    const frames = new AwsFrameReader();
+    const options = isFramed
+      ? { tap: (bytes: Buffer) => frames.push(bytes).forEach(take) }
+      : isStream
+        ? buildStreamOptions(request.api, reply, take)
+        : buildBodyOptions(reply, maxBodyBytes);
     const { ending, bytes, firstByteMs, failure, rest } = await relayResponse({
       answer,
       response,

@@ -8,8 +8,7 @@ import {
   type RawHeaders,
 } from "../../upstream/upstream-headers.ts";
 import { ListenerGroup, openRelayClient } from "./relay-client.ts";
-import { type BodyDecoder, openBodyDecoder, openRelaySource } from "./relay-source.ts";
-import { openReplyGate } from "./reply-gate.ts";
+import { type BodyDecoder, openBodyDecoder, openRelaySource, openReplyGate } from "./relay-source.ts";
 import { type SseEvent, SseSplitter } from "./sse-splitter.ts";
 
 /** How a relay ended. */

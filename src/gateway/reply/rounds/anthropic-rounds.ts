@@ -2,7 +2,6 @@ import { StreamBlocks } from "../../../wire/anthropic/stream-blocks.ts";
 import { toArray, toNumber, toObject, toText } from "../../../wire/fields.ts";
 import { parseObject } from "../../../wire/replies/parse-object.ts";
 import type { WireEvent, WireObject } from "../../../wire/wire.ts";
-import { isRecallTool } from "../../recall/recall-tools.ts";
 import {
   buildNamedEvent,
   mergeRoundUsage,
@@ -14,32 +13,39 @@ import {
   type StreamMerger,
 } from "./round-format.ts";
 
-/** Rounds in Anthropic's Messages API. */
-export const anthropicRounds: RoundFormat = {
-  encodeResults: encodeAnthropicResults,
-  openStream: (maxRounds) => new AnthropicStreamMerger(maxRounds),
-  readBody: (body) => ({
-    recallRound: findAnthropicRound(getBlocks(body), body.stop_reason),
-    hasText: getBlocks(body).some(isTextBlock),
-    usage: toObject(body.usage),
-  }),
-  mergeBodies(bodies) {
-    const [first, ...others] = bodies;
-    const last = bodies.at(-1);
-    if (!first || !last || (others.length === 0 && !getBlocks(first).some(isRecallBlock))) return first ?? {};
-    const content = bodies.flatMap(getBlocks).filter((block) => !isRecallBlock(block));
-    const stop_reason = toShownStopReason(last.stop_reason, content.some(isClientCallBlock));
-    const usage = mergeRoundUsage(bodies.flatMap(listUsages));
-    return {
-      ...first,
-      content,
-      stop_reason,
-      stop_sequence: last.stop_sequence ?? null,
-      ...(usage && { usage }),
-    };
-  },
-  findEnd: () => undefined,
-};
+/** True for the name of a tool that the gateway carries out. */
+type OwnTest = (name: unknown) => boolean;
+
+/** Rounds in Anthropic's Messages API; `isOwn` tells the gateway's tools from those of the client. */
+export function createAnthropicRounds(isOwn: OwnTest): RoundFormat {
+  const isOwnBlock = (block: WireObject) => block.type === "tool_use" && isOwn(block.name);
+  return {
+    encodeResults: encodeAnthropicResults,
+    openStream: (maxRounds) => new AnthropicStreamMerger(maxRounds, isOwnBlock),
+    readBody: (body) => ({
+      recallRound: findAnthropicRound(getBlocks(body), body.stop_reason, isOwnBlock),
+      hasText: getBlocks(body).some(isTextBlock),
+      usage: toObject(body.usage),
+      calls: listCalls(getBlocks(body), isOwnBlock),
+    }),
+    mergeBodies(bodies) {
+      const [first, ...others] = bodies;
+      const last = bodies.at(-1);
+      if (!first || !last || (others.length === 0 && !getBlocks(first).some(isOwnBlock))) return first ?? {};
+      const content = bodies.flatMap(getBlocks).filter((block) => !isOwnBlock(block));
+      const stop_reason = toShownStopReason(last.stop_reason, content.some(isCallBlock));
+      const usage = mergeRoundUsage(bodies.flatMap(listUsages));
+      return {
+        ...first,
+        content,
+        stop_reason,
+        stop_sequence: last.stop_sequence ?? null,
+        ...(usage && { usage }),
+      };
+    },
+    findEnd: () => undefined,
+  };
+}
 
 function getBlocks({ content }: WireObject): readonly WireObject[] {
   return toArray(content).flatMap((block) => {
@@ -53,14 +59,20 @@ function listUsages({ usage }: WireObject): readonly WireObject[] {
   return fields ? [fields] : [];
 }
 
-/** True for a call of one of the gateway's tools. */
-function isRecallBlock({ type, name }: WireObject): boolean {
-  return type === "tool_use" && isRecallTool(name);
+type BlockTest = (block: WireObject) => boolean;
+
+/** True for a call that somebody other than the provider must answer. */
+function isCallBlock({ type }: WireObject): boolean {
+  return type === "tool_use";
 }
 
-/** True for a call that the client must answer. */
-function isClientCallBlock(block: WireObject): boolean {
-  return block.type === "tool_use" && !isRecallBlock(block);
+/** The complete calls among blocks that pass. */
+function listCalls(blocks: readonly WireObject[], isOwnBlock: BlockTest): readonly RecallCall[] {
+  return blocks.filter(isOwnBlock).flatMap((block): readonly RecallCall[] => {
+    const id = toText(block.id);
+    const input = toObject(block.input);
+    return id === undefined || !input ? [] : [{ id, name: String(block.name), input }];
+  });
 }
 
 /** True for a text block that is not empty. */
@@ -69,13 +81,14 @@ function isTextBlock({ type, text }: WireObject): boolean {
 }
 
 /** The round made of these blocks, if it stopped for calls of the gateway's tools only. */
-function findAnthropicRound(blocks: readonly WireObject[], stopReason: unknown): RecallRound | undefined {
-  if (stopReason !== "tool_use" || blocks.some(isClientCallBlock)) return undefined;
-  const calls = blocks.filter(isRecallBlock).flatMap((block): readonly RecallCall[] => {
-    const id = toText(block.id);
-    const input = toObject(block.input);
-    return id === undefined || !input ? [] : [{ id, name: String(block.name), input }];
-  });
+function findAnthropicRound(
+  blocks: readonly WireObject[],
+  stopReason: unknown,
+  isOwnBlock: BlockTest,
+): RecallRound | undefined {
+  if (stopReason !== "tool_use" || blocks.some((block) => isCallBlock(block) && !isOwnBlock(block)))
+    return undefined;
+  const calls = listCalls(blocks, isOwnBlock);
   if (calls.length === 0) return undefined;
   // The API refuses empty text blocks.
   const content = blocks.filter((block) => block.type !== "text" || isTextBlock(block));
@@ -103,6 +116,7 @@ function encodeAnthropicResults(answers: readonly RecallCallResult[]): readonly 
  */
 class AnthropicStreamMerger implements StreamMerger {
   readonly #maxRounds: number;
+  readonly #isOwnBlock: BlockTest;
   readonly #earlierUsages: WireObject[] = [];
   #blocks = new StreamBlocks();
   /** Block indexes that the client sees, by index in this round; undefined for withheld blocks. */
@@ -118,8 +132,13 @@ class AnthropicStreamMerger implements StreamMerger {
   hasEnded = false;
   readonly end = undefined;
 
-  constructor(maxRounds: number) {
+  constructor(maxRounds: number, isOwnBlock: BlockTest) {
     this.#maxRounds = maxRounds;
+    this.#isOwnBlock = isOwnBlock;
+  }
+
+  get leftCalls(): readonly RecallCall[] {
+    return listCalls(this.#blocks.content(), this.#isOwnBlock);
   }
 
   get usages(): readonly WireObject[] {
@@ -183,11 +202,11 @@ class AnthropicStreamMerger implements StreamMerger {
     this.#blocks.start(value);
     const block = toObject(value.content_block) ?? {};
     const index = toNumber(value.index) ?? -1;
-    if (isRecallBlock(block)) {
+    if (this.#isOwnBlock(block)) {
       this.#shownIndexes.set(index, undefined);
       return [];
     }
-    this.#hasClientCall ||= isClientCallBlock(block);
+    this.#hasClientCall ||= isCallBlock(block);
     this.hasText ||= isTextBlock(block);
     const shownIndex = this.#shownBlocks++;
     this.#shownIndexes.set(index, shownIndex);
@@ -211,7 +230,7 @@ class AnthropicStreamMerger implements StreamMerger {
   #endRound(event: WireEvent, value: WireObject): readonly WireEvent[] {
     this.#addUsage(value.usage);
     const delta = toObject(value.delta) ?? {};
-    const recallRound = findAnthropicRound(this.#blocks.content(), delta.stop_reason);
+    const recallRound = findAnthropicRound(this.#blocks.content(), delta.stop_reason, this.#isOwnBlock);
     if (recallRound && this.#earlierUsages.length < this.#maxRounds) {
       this.#recallRound = recallRound;
       return [];

@@ -7,24 +7,29 @@ import { dropUndefined, toNumber, toText } from "../../../wire/fields.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
 import type { Exchange, RequestRecall } from "../../exchange/exchange-state.ts";
 import { getMemoryAgent } from "../../identity/person-ids.ts";
+import { MEMORY_TOOL, runMemoryCall } from "../../recall/memory-tool.ts";
 import { buildPersonScope, listConversations } from "../../recall/person-scope.ts";
-import { EXPAND_TOOL, MAX_RESULTS, SAVE_TOOL } from "../../recall/recall-tools.ts";
+import { EXPAND_TOOL, isRecallTool, MAX_RESULTS, SAVE_TOOL } from "../../recall/recall-tools.ts";
 import { runWithTimeout } from "../../recall/run-with-timeout.ts";
 import { findShownEntries } from "../../recall/shown-content.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";
 import { sendRound } from "../send-until-accepted.ts";
-import { anthropicRounds } from "./anthropic-rounds.ts";
+import { createAnthropicRounds } from "./anthropic-rounds.ts";
 import { chatRounds } from "./chat-rounds.ts";
+import { googleRounds } from "./google-rounds.ts";
 import { responsesRounds } from "./responses-rounds.ts";
 import { isRequestFailure } from "./round-failure.ts";
 import type { RecallCall, RecallCallResult, RecallRound, RoundFormat, StreamMerger } from "./round-format.ts";
 
 /** Maximum number of rounds after the first of a reply. */
-export const MAX_RECALL_ROUNDS = 4;
+const MAX_RECALL_ROUNDS = 4;
+/** The same for replies in which the model works with files of memories. */
+const MAX_MEMORY_ROUNDS = 16;
 
 /** The rounds that the client sees as one reply: carries out the calls of each round and sends the next. */
 export class CallRounds {
   readonly format: RoundFormat;
+  readonly maxRounds: number;
   /** The reply as the client sees it, if it is a stream. */
   readonly stream: StreamMerger;
   /** The replies of all rounds, if they are not streams. */
@@ -37,8 +42,10 @@ export class CallRounds {
   #windowRound = 0;
 
   constructor(exchange: Exchange, recall: RequestRecall) {
-    this.format = ROUND_FORMATS[exchange.request.api.name as keyof typeof ROUND_FORMATS];
-    this.stream = this.format.openStream(MAX_RECALL_ROUNDS);
+    const { servesMemory } = recall;
+    this.format = servesMemory ? MEMORY_ROUNDS : ROUND_FORMATS[exchange.request.api.name];
+    this.maxRounds = servesMemory ? MAX_MEMORY_ROUNDS : MAX_RECALL_ROUNDS;
+    this.stream = this.format.openStream(this.maxRounds);
     this.#exchange = exchange;
     this.#recall = recall;
   }
@@ -62,23 +69,10 @@ export class CallRounds {
 
   /** Carries out the calls of a round and sends the next one. Throws the errors of sending. */
   async sendNext({ calls, elements }: RecallRound): Promise<UpstreamResult> {
-    const { incoming, services, trace, thread, call } = this.#exchange;
-    const { principal, signal } = incoming;
-    const { kernel } = services;
-    const memory = thread.recall.getMemory(kernel, getMemoryAgent(principal), buildPersonScope(principal));
-    const { project } = thread.meta;
-    const findInProject = () =>
-      project === undefined ? undefined : listConversations(kernel, principal, project);
-    const isLast = ++this.#count >= MAX_RECALL_ROUNDS;
+    const { trace, call } = this.#exchange;
+    const isLast = ++this.#count >= this.maxRounds;
     const sent = [...this.#elements, ...elements];
-    const found = await runRecallCalls(calls, {
-      memory,
-      findInProject,
-      session: thread.session.id,
-      findShown: () => findShownEntries(call),
-      signal,
-      isLast,
-    });
+    const found = await this.#run(calls, isLast);
     const answers = trimRecallResults(found, (call.roomTokens ?? 0) - this.#recall.countTokens(sent));
     trace.recalls = (trace.recalls ?? 0) + answers.length;
     for (const { call, text } of answers) this.#notes.push(describeCall(call, text));
@@ -88,6 +82,26 @@ export class CallRounds {
     if (call.healed > healed) this.#windowRound = this.#count;
     if (!result.refusal || this.hasText || !isRequestFailure(result.refusal.failure)) return result;
     return this.#sendPlain(result);
+  }
+
+  #run(calls: readonly RecallCall[], isLast: boolean): Promise<readonly RecallCallResult[]> {
+    const { incoming, services, thread, call } = this.#exchange;
+    const { principal, signal } = incoming;
+    const { kernel } = services;
+    const agent = getMemoryAgent(principal);
+    const { project } = thread.meta;
+    const session = thread.session.id;
+    return runRecallCalls(calls, {
+      memory: thread.recall.getMemory(kernel, agent, buildPersonScope(principal)),
+      findInProject: () =>
+        project === undefined ? undefined : listConversations(kernel, principal, project),
+      runMemoryCall: (input) =>
+        runMemoryCall({ memories: kernel.memories(agent), source: session, project }, input),
+      session,
+      findShown: () => findShownEntries(call),
+      signal,
+      isLast,
+    });
   }
 
   /** If no text was sent so far, repeats the request without the gateway's tools. */
@@ -102,6 +116,11 @@ export class CallRounds {
   async end(): Promise<void> {
     const { thread, services } = this.#exchange;
     const end = this.bodies.length > 0 ? this.format.findEnd(this.bodies) : this.stream.end;
+    const last = this.bodies.at(-1);
+    const left = last ? this.format.readBody(last).calls : this.stream.leftCalls;
+    // The model called other tools too: it gets no result, but a file that it saved must not be lost.
+    const saved = (left ?? []).filter(({ name }) => name === MEMORY_TOOL);
+    for (const { call, text } of await this.#run(saved, true)) this.#notes.push(describeCall(call, text));
     if (end) thread.recall.hiddenEnds.set(end.shown, end);
     if (this.#notes.length === 0) return;
     const text = `Recalled for the reply before this, unseen by the client:\n${this.#notes.join("\n")}`;
@@ -112,7 +131,7 @@ export class CallRounds {
 
 /** A saved text is left out of the note, so that it is gone once the memory is forgotten. */
 function describeCall({ name, input }: RecallCallResult["call"], text: string): string {
-  if (name === SAVE_TOOL) return `${name}: ${text.split("\n", 1)[0]}`;
+  if (name === SAVE_TOOL || name === MEMORY_TOOL) return `${name}: ${text.split("\n", 1)[0]}`;
   return `${name} ${JSON.stringify(input).slice(0, 300)}: ${text.length} characters`;
 }
 
@@ -164,6 +183,8 @@ interface RecallCallContext {
   readonly memory: Pick<AgentMemory, "recall" | "expand" | "save">;
   /** The conversations of the caller's project; undefined if it is unknown, and everything is searched. */
   readonly findInProject: () => Promise<ConversationScope> | undefined;
+  /** Carries out a call of Anthropic's memory tool. */
+  readonly runMemoryCall?: (input: WireObject) => Promise<string>;
   /** The conversation, for references that name only an entry of it. */
   readonly session: SessionId;
   /** Entries in the window that the model sees whole. */
@@ -174,7 +195,7 @@ interface RecallCallContext {
 }
 
 /** Carries out the calls of one round. Failures become a sentence for the model; never throws. */
-export async function runRecallCalls(
+async function runRecallCalls(
   calls: readonly RecallCall[],
   asking: RecallCallContext,
 ): Promise<readonly RecallCallResult[]> {
@@ -200,7 +221,8 @@ async function runRecallCall(
   asking: RecallCallContext,
   signal: AbortSignal,
 ): Promise<string> {
-  const { memory, session } = asking;
+  const { memory, session, runMemoryCall } = asking;
+  if (name === MEMORY_TOOL && runMemoryCall) return runMemoryCall(input);
   if (name === EXPAND_TOOL) {
     const entry = toText(input.entry) ?? "";
     const from = toNumber(input.from);
@@ -212,8 +234,7 @@ async function runRecallCall(
   const limit = toNumber(input.limit);
   const k = limit === undefined ? undefined : Math.min(MAX_RESULTS, Math.max(1, Math.round(limit)));
   const shown = await asking.findShown();
-  const depth = input.careful === true ? ("careful" as const) : undefined;
-  const options = { signal, waitMs: WAIT_MS, shown, ...dropUndefined({ k, depth }) };
+  const options = { signal, waitMs: WAIT_MS, shown, ...dropUndefined({ k }) };
   const own = input.where === "everywhere" ? undefined : await asking.findInProject();
   if (!own) return memory.recall(toText(input.query) ?? "", options);
   const found = await memory.recall(toText(input.query) ?? "", { ...options, within: own.scope });
@@ -223,8 +244,12 @@ async function runRecallCall(
 }
 
 /** The round format of each API. */
-export const ROUND_FORMATS: Readonly<Record<Exclude<WireName, "google">, RoundFormat>> = {
-  anthropic: anthropicRounds,
+export const ROUND_FORMATS: Readonly<Record<WireName, RoundFormat>> = {
+  anthropic: createAnthropicRounds(isRecallTool),
   "openai-chat": chatRounds,
   "openai-responses": responsesRounds,
+  google: googleRounds,
 };
+
+/** The rounds of a request whose memory tool the gateway serves. */
+const MEMORY_ROUNDS = createAnthropicRounds((name) => isRecallTool(name) || name === MEMORY_TOOL);

@@ -78,6 +78,10 @@ class MergedReader implements ReplyReader {
   get model(): string | undefined {
     return this.#reader.model;
   }
+
+  get diagnosis(): WireObject | undefined {
+    return this.#reader.diagnosis;
+  }
 }
 
 function sumUsage(

@@ -9,7 +9,7 @@ import { formatEvent, isEventStream, sendWholeBody } from "../relay/relay-reply.
 import { relayResponse } from "../relay/relay-response.ts";
 import type { SseEvent } from "../relay/sse-splitter.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";
-import { type CallRounds, MAX_RECALL_ROUNDS } from "./call-rounds.ts";
+import type { CallRounds } from "./call-rounds.ts";
 import { readRoundFault, toRoundFault } from "./round-failure.ts";
 import type { RecallRound, StreamMerger } from "./round-format.ts";
 
@@ -55,7 +55,7 @@ async function relayBodies(
       if (!body) break;
       bodies.push(body);
       const { recallRound: own } = format.readBody(body);
-      if (!own || bodies.length > MAX_RECALL_ROUNDS) break;
+      if (!own || bodies.length > rounds.maxRounds) break;
       last = await readResponse(exchange, await rounds.sendNext(own));
     }
   } catch (error) {

@@ -46,6 +46,8 @@ export interface StreamMerger {
   /** Usage of each round, as the provider reported it; includes the current round once it has reported. */
   readonly usages: readonly WireObject[];
   readonly end: ShownEnd | undefined;
+  /** Calls of the last round that the client does not see and nobody has carried out. */
+  readonly leftCalls?: readonly RecallCall[];
 }
 
 /** One round of a reply that is not a stream. */
@@ -55,6 +57,8 @@ interface BodyRound {
   /** True if the round has text for the client. */
   readonly hasText: boolean;
   readonly usage: WireObject | undefined;
+  /** Calls that the client does not see. */
+  readonly calls?: readonly RecallCall[];
 }
 
 /** The format of rounds in one API. */

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, existsSync, fstatSync, openSync, readSync } from "node:fs";
 import { endianness } from "node:os";
 import { crc32 } from "node:zlib";
 import { resolvePackageFile } from "../../../base/package-files.ts";
@@ -32,7 +32,9 @@ export function readWeights(path: string | URL = PACKAGED_FILE): Weights {
   try {
     bytes = readShared(path);
   } catch (cause) {
-    throw createWeightsError(path, "cannot be read", cause);
+    const isMissing = path === PACKAGED_FILE && !existsSync(path);
+    const reason = isMissing ? "the package has no folder models next to dist" : "cannot be read";
+    throw createWeightsError(path, reason, cause);
   }
   try {
     return unpackWeights(bytes);

@@ -74,6 +74,7 @@ export class PostgresEraser {
         toKindNumber("redacted"),
         payload,
       ]);
+      await this.#dropPlaces(transaction, session, seq, seq);
       const blobs = await this.#dropReferences(transaction, session, seq, seq);
       freed = addFreed(freed, { ...blobs, entries: 1, payloadBytes: entry.bytes as number });
     }
@@ -135,9 +136,15 @@ export class PostgresEraser {
       after,
       last,
     ]);
+    await this.#dropPlaces(transaction, session, after + 1, last);
     const blobs = await this.#dropReferences(transaction, session, after + 1, last);
     const freed = { ...blobs, entries, payloadBytes: bytes };
     return { freed, last: entries === ROWS_PER_STEP ? last : undefined };
+  }
+
+  async #dropPlaces(transaction: Transaction, session: number, from: number, to: number): Promise<void> {
+    const range = [session, from, to];
+    await transaction.query("DELETE FROM @places WHERE session = $1 AND seq BETWEEN $2 AND $3", range);
   }
 
   async #dropReferences(

@@ -34,10 +34,14 @@ WITH want AS (
   FROM unnest($6::bigint[], $7::int[], $8::smallint[], $9::bigint[], $10::bigint[], $11::int[], $12::int[])
     AS e (session, seq, kind, at, token, start, size)
   WHERE e.session IN (SELECT session FROM moved)
+), placed AS (
+  INSERT INTO @places (key, session, seq)
+  SELECT p.key, p.session, p.seq FROM unnest($14::bytea[], $15::bigint[], $16::int[]) AS p (key, session, seq)
+  WHERE p.session IN (SELECT session FROM moved) ON CONFLICT DO NOTHING
 )
 SELECT session FROM moved`;
 
-/** The same for one entry, the most frequent plan by far. */
+/** The same for one entry without keys, the most frequent plan by far. */
 const WRITE_ONE = `
 WITH moved AS (
   UPDATE @heads SET seq = $3, at = $4, line_seq = coalesce($5::int, line_seq) WHERE session = $1 AND seq = $2 RETURNING session
@@ -60,6 +64,7 @@ export class EntryPlan {
     start: [] as number[],
     size: [] as number[],
   };
+  readonly #places = { key: [] as Uint8Array[], session: [] as number[], seq: [] as number[] };
   readonly #payloads: Uint8Array[] = [];
   #bytes = 0;
 
@@ -73,7 +78,7 @@ export class EntryPlan {
     const firstSeq = head.seq + 1;
     const ats: number[] = [];
     let move = this.#moves.get(head.number);
-    for (const { kind, at: givenAt, payload } of request.entries) {
+    for (const { kind, at: givenAt, payload, places = [] } of request.entries) {
       const isFirst = move === undefined;
       move ??= { session: head.number, from: head.seq, seq: head.seq, at: head.at, lineSeq: null };
       const at = chooseEntryTime(givenAt, head.at, this.#now);
@@ -94,6 +99,11 @@ export class EntryPlan {
       rows.size.push(payload.byteLength);
       this.#payloads.push(payload);
       this.#bytes += payload.byteLength;
+      for (const key of places) {
+        this.#places.key.push(Buffer.from(key, "hex"));
+        this.#places.session.push(head.number);
+        this.#places.seq.push(head.seq);
+      }
     }
     if (move) this.#moves.set(head.number, move);
     return { firstSeq, ats };
@@ -117,7 +127,7 @@ export class EntryPlan {
   /** Writes the entries and returns the sessions whose heads have moved; the others have got nothing. */
   async write(sql: WritingSql): Promise<ReadonlySet<number>> {
     if (this.isEmpty) return new Set();
-    if (this.#payloads.length === 1)
+    if (this.#payloads.length === 1 && this.#places.key.length === 0)
       return new Set((await sql.count(WRITE_ONE, this.#toValuesOfOne())) === 1 ? this.sessions : []);
     const rows = await sql.rows(WRITE_MANY, this.#toValues());
     return new Set(rows.map(({ session }) => session as number));
@@ -146,6 +156,9 @@ export class EntryPlan {
       start,
       size,
       Buffer.concat(this.#payloads),
+      this.#places.key,
+      this.#places.session,
+      this.#places.seq,
     ];
   }
 }

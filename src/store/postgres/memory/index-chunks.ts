@@ -131,6 +131,15 @@ export class IndexChunks {
     return rows.map(({ number }) => number as number);
   }
 
+  /** Chunks with a decision, newest first; the condition is that of the index. */
+  async decisions(limit: number, skipped: number): Promise<number[]> {
+    const rows = await this.#db.query(
+      "SELECT number FROM @chunks WHERE traits & 262144 <> 0 ORDER BY at DESC, number DESC LIMIT $1 OFFSET $2",
+      [limit, skipped],
+    );
+    return rows.map(({ number }) => number as number);
+  }
+
   async inPeriod(fromMs: number, toMs: number, limit: number, filter?: SourceSelection): Promise<number[]> {
     const condition = buildSourceCondition(filter, "source", 4);
     const rows = await this.#db.query(

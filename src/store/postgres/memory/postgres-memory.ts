@@ -182,6 +182,10 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
     return this.#chunks.inPeriod(fromMs, toMs, limit);
   }
 
+  decisions(limit: number, skipped: number): Promise<readonly number[]> {
+    return this.#chunks.decisions(limit, skipped);
+  }
+
   async termNumbers(terms: readonly string[]): Promise<ReadonlyMap<string, number>> {
     this.#dictionary.refresh((await readIndexState(this.#db)).stamp);
     return this.#dictionary.numbersOf(this.#db, terms);

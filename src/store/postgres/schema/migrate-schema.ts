@@ -39,6 +39,26 @@ CREATE TABLE @blob_deletions (
 );
 `;
 
+/** Keys by which entries are found across sessions; closed to readers, like every table without a policy. */
+const PLACE_TABLE = `
+CREATE TABLE @places (
+  key bytea NOT NULL,
+  session bigint NOT NULL,
+  seq integer NOT NULL,
+  PRIMARY KEY (key, session, seq)
+);
+CREATE INDEX places_by_entry ON @places (session, seq);
+`;
+
+/**
+ * Chunks with a decision (bit 18 of their traits) by time. Sessions are indexed again one by one, since no session has
+ * this version; until then, recall finds their old chunks.
+ */
+const DECISION_CHUNKS = `
+CREATE INDEX decision_chunks ON @chunks (at, number) WHERE traits & 262144 <> 0;
+UPDATE @sources SET version = '' WHERE kind = 1;
+`;
+
 /** All migrations in order; migration n upgrades a schema from version n-1 to n. Never edited once released. */
 const SCHEMA_STEPS: readonly string[] = [
   LOG_TABLES,
@@ -57,6 +77,8 @@ const SCHEMA_STEPS: readonly string[] = [
   "SELECT 'lines may be stored as changes'",
   // Words in pg_textsearch, which earlier versions kept where the extension was installed.
   "DROP TABLE IF EXISTS @ranked_words, @ranked_state",
+  PLACE_TABLE,
+  DECISION_CHUNKS,
 ];
 
 /** First half of the advisory lock's key; the second is made of the schema's name. */

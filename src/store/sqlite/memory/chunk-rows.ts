@@ -59,6 +59,9 @@ export class ChunkRows {
         "SELECT number FROM chunks WHERE author = 1 AND traits & 384 <> 0 ORDER BY number DESC LIMIT ?",
       ),
       inPeriod: db.prepare("SELECT number FROM chunks WHERE at BETWEEN ? AND ? LIMIT ?"),
+      decisions: db.prepare(
+        "SELECT number FROM chunks WHERE traits & 262144 <> 0 ORDER BY at DESC, number DESC LIMIT ? OFFSET ?",
+      ),
       last: db.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'chunks'"),
     };
   }
@@ -218,6 +221,11 @@ export class ChunkRows {
   /** Within a read: chunks by time. */
   inPeriod(fromMs: number, toMs: number, limit: number): number[] {
     return this.#statements.inPeriod.all(fromMs, toMs, limit).map((row) => row.number as number);
+  }
+
+  /** Within a read: chunks with a decision, newest first. */
+  decisions(limit: number, skipped: number): number[] {
+    return this.#statements.decisions.all(limit, skipped).map((row) => row.number as number);
   }
 
   /** Within a read: the terms of chunks, starting at a number. */

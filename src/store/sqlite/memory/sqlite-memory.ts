@@ -46,15 +46,22 @@ export class SqliteMemory implements MemoryStore {
   readonly #path: string;
   readonly #busyTimeoutMs: number;
   #prepare: () => void;
+  readonly #openReadOnly: (() => Promise<Database>) | undefined;
   #opening: Promise<Tables> | undefined;
   /** The tables, once they are open. */
   #tables: Tables | undefined;
   #isClosed = false;
 
-  /** `prepare` is called before the file is first opened. */
-  constructor(path: string, busyTimeoutMs: number, prepare: () => void = () => undefined) {
+  /** `prepare` is called before the file is first opened; `open` opens an index that is only read. */
+  constructor(
+    path: string,
+    busyTimeoutMs: number,
+    prepare: () => void = () => undefined,
+    open?: () => Promise<Database>,
+  ) {
     this.#path = path;
     this.#prepare = prepare;
+    this.#openReadOnly = open;
     this.#busyTimeoutMs = busyTimeoutMs;
     this.vectors = {
       embedder: (id, dimensions) => this.#use(({ vectors }) => vectors.embedder(id, dimensions)),
@@ -157,6 +164,10 @@ export class SqliteMemory implements MemoryStore {
     return this.#use(({ db, chunks }) => db.read(() => chunks.inPeriod(fromMs, toMs, limit)));
   }
 
+  decisions(limit: number, skipped: number): Promise<readonly number[]> {
+    return this.#use(({ db, chunks }) => db.read(() => chunks.decisions(limit, skipped)));
+  }
+
   termNumbers(terms: readonly string[]): Promise<ReadonlyMap<string, number>> {
     return this.#use(({ db, dictionary }) =>
       db.snapshot(() => {
@@ -222,7 +233,8 @@ export class SqliteMemory implements MemoryStore {
     try {
       return await work(await opening);
     } catch (error) {
-      if (!isLonghaulError(error, "STORE_CORRUPT") || this.#path === ":memory:") throw error;
+      const isKept = this.#path === ":memory:" || this.#openReadOnly !== undefined;
+      if (!isLonghaulError(error, "STORE_CORRUPT") || isKept) throw error;
       // The index is derived, so a damaged one is moved aside and rebuilt.
       if (this.#opening === opening) {
         this.#opening = undefined;
@@ -243,6 +255,7 @@ export class SqliteMemory implements MemoryStore {
   }
 
   async #connect(): Promise<Tables> {
+    if (this.#openReadOnly) return this.#hold(await this.#openReadOnly());
     this.#prepare();
     this.#prepare = () => undefined;
     const options = {

@@ -56,6 +56,7 @@ const TABLES = [
   ["budgets", "id"],
   ["budget_uses", "budget, start"],
   ["audit", "seq"],
+  ["places", "key, entry"],
 ] as const;
 const ROWS_PER_STEP = 500;
 

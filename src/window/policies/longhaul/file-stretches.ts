@@ -2,7 +2,7 @@ import { BoundedMap } from "../../../base/bounded-map.ts";
 import type { ToolCallPart, ToolResultPart } from "../../../model/part.ts";
 import { getPathArgument, parseToolArguments } from "../../../touch/call-arguments.ts";
 import { findTouches } from "../../../touch/find-touches.ts";
-import { listChanges } from "../../../touch/list-changes.ts";
+import { isRefusedEdit, listChanges } from "../../../touch/list-changes.ts";
 import { normalizePath } from "../../../touch/normalize-path.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
 import type { Slot } from "../../slot.ts";
@@ -56,6 +56,15 @@ interface StretchLimits {
  * of that; the rest is the price of an agent that edits from memory and fails.
  */
 const ABSENCE_COST = 100_000;
+/** A page costs its tokens several times: it is written, read with each call, and what follows is rewritten when it leaves. */
+const PAGE_PRICE = 10;
+/**
+ * Shares for stretches of files: of the space that messages leave, of the whole space even if they leave none, and of the
+ * room that is left.
+ */
+const SPACE_SHARE = 0.8;
+const MIN_SPACE_SHARE = 0.5;
+const ROOM_SHARE = 0.3;
 const STRETCH_LINES = 24;
 /** Shorter texts are seen in the reply that wrote them. */
 const MIN_CHARACTERS = 40;
@@ -97,6 +106,8 @@ export class FileStretches {
   });
   /** The reply that last named each word. */
   readonly #words = new BoundedMap<string, number>({ max: MAX_WORDS });
+  /** Texts of which the last extract shows stretches. */
+  #kept: ReadonlySet<ShownText> = new Set();
   #replies = 0;
   #turn = 0;
 
@@ -110,16 +121,34 @@ export class FileStretches {
   }
 
   /** The stretches that are worth their price, best value per token first, up to `maxTokens`, as lines of an extract. */
-  choose({ maxTokens, tokenPrice, isGone }: StretchLimits): readonly ExtractLine[] {
+  choose(limits: StretchLimits): readonly ExtractLine[] {
+    const chosen = this.#choose(limits);
+    this.#kept = new Set(chosen.map(({ shown }) => shown));
+    return joinStretches(chosen);
+  }
+
+  /** The same of those stretches that `isWanted` accepts by file and text, for a page. */
+  chooseForPage(
+    isWanted: (path: string, text: string) => boolean,
+    limits: StretchLimits,
+  ): readonly ExtractLine[] {
+    return joinStretches(this.#choose({ ...limits, tokenPrice: limits.tokenPrice * PAGE_PRICE }, isWanted));
+  }
+
+  #choose(
+    { maxTokens, tokenPrice, isGone }: StretchLimits,
+    isWanted?: (path: string, text: string) => boolean,
+  ): readonly FileStretch[] {
     if (maxTokens <= 0) return [];
     let left = maxTokens;
     const chosen: FileStretch[] = [];
     for (const { stretch, tokens, chance } of this.#rank(isGone)) {
       if (tokens > left || chance * ABSENCE_COST < tokens * tokenPrice) continue;
+      if (isWanted && !isWanted(stretch.shown.path, stretch.text)) continue;
       left -= tokens;
       chosen.push(stretch);
     }
-    return joinStretches(chosen);
+    return chosen;
   }
 
   /** Paths of the files that were touched last, newest first, of those that `isNamed` does not know. */
@@ -134,11 +163,12 @@ export class FileStretches {
     });
   }
 
-  /** The cost, in input tokens, if all stretches leave but the best that fit into `maxTokens`. */
-  estimateLoss(maxTokens: number): number {
+  /** The cost, in input tokens, if all stretches in the window leave but the best that fit into `maxTokens`. */
+  estimateLoss(maxTokens: number, isShown: (seq: number) => boolean): number {
     let left = maxTokens;
     let loss = 0;
-    for (const { tokens, chance } of this.#rank(() => true)) {
+    for (const { stretch, tokens, chance } of this.#rank(() => true)) {
+      if (!isShown(stretch.shown.seq) && !this.#kept.has(stretch.shown)) continue;
       if (tokens <= left) left -= tokens;
       else loss += chance * ABSENCE_COST;
     }
@@ -242,7 +272,7 @@ export class FileStretches {
     const { call, at } = this.#openCalls.get(result.callId) ?? {};
     this.#openCalls.delete(result.callId);
     if (!call || !at || result.isError) return;
-    for (const { path, before, after, isWhole } of listChanges(call)) {
+    for (const { path, before, after, isWhole } of isRefusedEdit(result) ? [] : listChanges(call)) {
       if (path === undefined) continue;
       const file = this.#findFile(path);
       file.edits++;
@@ -302,6 +332,12 @@ export class FileStretches {
         if (file) file.namedAt = this.#replies;
       }
   }
+}
+
+/** Tokens for stretches in a rebuilt window: `space` is its target, `used` the messages in it, `room` the most that fits. */
+export function computeStretchRoom(space: number, used: number, room: number): number {
+  const wanted = Math.max((space - used) * SPACE_SHARE, space * MIN_SPACE_SHARE);
+  return Math.min(wanted, (room - used) * ROOM_SHARE);
 }
 
 /** Takes lines out of a shown text that an edit has replaced since, wholly or in part; the edit shows the new ones. */

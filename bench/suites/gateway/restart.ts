@@ -1,0 +1,108 @@
+import type { Bench } from "../../bench.ts";
+import type { ChildPlace } from "../../child-job.ts";
+import { openCorpus } from "../../corpus.ts";
+import { atMost, atMostOfBeside, toRow } from "../../result.ts";
+import type { Measurement } from "../../suite.ts";
+import { expectWhole, openClient } from "./client.ts";
+import { openContestant } from "./contestant.ts";
+import { Conversation } from "./conversation.ts";
+import { BYTES_PER_TOKEN, streamed, turnOf, usageOf } from "./reply.ts";
+import { openUpstream } from "./upstream.ts";
+
+interface Load {
+  /** Conversations in the store, all of which begin with the same words. */
+  readonly conversations: number;
+  /** Size of the conversation that is continued. */
+  readonly tokens: number;
+}
+
+interface FirstRequests {
+  /** CPU of the first request of all, which also loads the program. */
+  readonly firstCpuMs: number;
+  /** CPU of the first request to the long conversation. */
+  readonly longCpuMs: number;
+  /** Conversations that the restarted gateway has begun instead of continuing one. */
+  readonly begun: number;
+}
+
+const TURNS = 20;
+const TASK = "Read the project, please.";
+
+/** Fills a store, restarts the gateway, and continues a short and a long conversation. */
+export async function restart({ conversations, tokens }: Load, place: ChildPlace): Promise<FirstRequests> {
+  const upstream = await openUpstream(({ headers, body }) =>
+    streamed(turnOf(String(headers["x-bench-turn"])), usageOf(body().length)),
+  );
+  const config = { models: { bench: { window: 1_000_000 } } };
+  const job = { type: "gateway", upstream: upstream.url, folder: place.folder, config } as const;
+  const client = openClient(4);
+  const corpus = openCorpus(place.corpusFolder);
+  const ask = async (url: string, conversation: Conversation, name: string, resultBytes: number) => {
+    expectWhole(await client.ask(url, conversation.body(), { "x-bench-turn": name }));
+    conversation.answered(turnOf(name), resultBytes);
+  };
+  const begin = (seed: number) =>
+    new Conversation(corpus, { seed, systemBytes: 1_000, tools: 2, task: TASK });
+  const first = await openContestant(job);
+  const [short, long] = [begin(0), begin(0)];
+  await ask(first.url, short, "short", 500);
+  for (let turn = 0; turn < TURNS; turn++)
+    await ask(first.url, long, `long-${turn}`, (tokens * BYTES_PER_TOKEN) / TURNS);
+  for (let count = 2; count < conversations; count++) await ask(first.url, begin(0), `other-${count}`, 500);
+  await first.close();
+  const second = await openContestant(job);
+  const used = [await second.used()];
+  await ask(second.url, short, "short-again", 500);
+  used.push(await second.used());
+  await ask(second.url, long, "long-again", 500);
+  used.push(await second.used());
+  const sessions = await fetch(`${second.url}/api/v1/sessions?limit=3`).then((reply) => reply.json());
+  await second.close();
+  client.close();
+  upstream.close();
+  const [start, middle, end] = used.map(({ cpuMs }) => cpuMs) as [number, number, number];
+  const newest = (sessions as { readonly sessions?: readonly { readonly id: string }[] }).sessions ?? [];
+  const ordinals = newest.map(({ id }) => Number(/-(\d+)$/.exec(id)?.[1] ?? 1));
+  return {
+    firstCpuMs: middle - start,
+    longCpuMs: end - middle,
+    begun: Math.max(0, ...ordinals.map((ordinal) => ordinal - conversations)),
+  };
+}
+
+/** The first requests after a restart: as quick in a store of a thousand conversations as in one of ten. */
+export const restarts: Measurement = {
+  name: "restart",
+  async *run(bench: Bench) {
+    const tokens = bench.isQuick ? 50_000 : 200_000;
+    const [few, many] = [10, bench.isQuick ? 200 : 1_000];
+    const measure = (conversations: number) =>
+      bench.child(`${conversations} conversations`, import.meta.url, restart, { conversations, tokens });
+    const small = await measure(few);
+    const large = await measure(many);
+    const unit = `ms CPU, ${many} conversations`;
+    const beside = `${few} conversations`;
+    yield toRow({
+      id: "restart.first",
+      value: large.firstCpuMs,
+      unit,
+      beside,
+      besideValue: small.firstCpuMs,
+      goal: atMostOfBeside(1.25),
+    });
+    yield toRow({
+      id: "restart.long",
+      value: large.longCpuMs,
+      unit: `${unit}, ${tokens / 1_000}k tokens`,
+      beside,
+      besideValue: small.longCpuMs,
+      goal: atMost(100, "ms"),
+    });
+    yield toRow({
+      id: "restart.begun",
+      value: small.begun + large.begun,
+      unit: "conversations not found",
+      goal: atMost(0, ""),
+    });
+  },
+};

@@ -1,0 +1,197 @@
+import type { MessageInput } from "../../model/message.ts";
+import type { Usage } from "../../model/usage.ts";
+import { toArray, toNumber, toObject, toText } from "../fields.ts";
+import { isEmptyMessage } from "../is-empty-message.ts";
+import type { ProviderFailure } from "../provider-failure.ts";
+import { readStreamFailure } from "../replies/read-failure.ts";
+import { createReplyReader, type ReplyAssembly } from "../replies/reply-reader.ts";
+import { sumKnownCounts, toCount, toInputCounts, toUsage } from "../usage/usage-counts.ts";
+import type { DecodedMessage, Wire, WireObject } from "../wire.ts";
+import { decodeGoogleElement } from "./decode-google.ts";
+import { googleWire } from "./google-wire.ts";
+
+/**
+ * Google's Interactions API: the provider stores the conversation, and a request names the one it continues. Requests are
+ * stored and sent unchanged; the elements of `input` are content, turns, or steps.
+ */
+export const interactionsWire = {
+  ...googleWire,
+  title: "Google Interactions",
+  path: "/interactions",
+  messagesField: "input",
+  leadFields: ["system_instruction"],
+  isSentUnchanged: true,
+  isMessage: (element) => typeof element.type === "string" || typeof element.role === "string",
+  decodeLead: ({ system_instruction }) =>
+    toText(system_instruction) ? [{ role: "system", text: String(system_instruction) }] : [],
+  decode: decodeInteraction,
+  isMessagePerElement: false,
+  createReader: () => createReplyReader(new InteractionAssembly()),
+  parseUsage: parseInteractionUsage,
+  capUsage: () => undefined,
+} satisfies Wire;
+
+/** Consecutive elements of the model form one message, as do consecutive pieces of content without a role. */
+function decodeInteraction(elements: readonly WireObject[]): readonly DecodedMessage[] {
+  const messages: DecodedMessage[] = [];
+  for (let from = 0; from < elements.length; ) {
+    const speaker = findSpeaker(elements[from] as WireObject);
+    let to = from + 1;
+    if (speaker !== "turn")
+      while (to < elements.length && findSpeaker(elements[to] as WireObject) === speaker) to++;
+    const parts = elements.slice(from, to).flatMap(listParts);
+    const role = speaker === "model" || elements[from]?.role === "model" ? "model" : "user";
+    const input = decodeGoogleElement({ role, parts });
+    if (!isEmptyMessage(input)) messages.push({ input, from, to });
+    from = to;
+  }
+  return messages;
+}
+
+const CONTENT_TYPES: readonly unknown[] = ["text", "image", "audio", "video", "document"];
+
+/** Who speaks in an element; "turn" stands for an element that is a message by itself. */
+function findSpeaker({ type, role }: WireObject): "model" | "content" | "turn" {
+  if (role !== undefined || type === "user_input" || type === "function_result") return "turn";
+  return CONTENT_TYPES.includes(type) ? "content" : "model";
+}
+
+/** The content of an element in the form of generateContent, which the log has one reader for. */
+function listParts(element: WireObject): readonly WireObject[] {
+  const { type, role, content } = element;
+  const isNested = role !== undefined || type === "user_input" || type === "model_output";
+  if (!isNested) return [toPart(element)];
+  if (typeof content === "string") return [{ text: content }];
+  const list = Array.isArray(content) ? content : [content];
+  return list
+    .map(toObject)
+    .filter((one) => one !== undefined)
+    .map(toPart);
+}
+
+function toPart(content: WireObject): WireObject {
+  const { type, text, data, mime_type: mimeType, signature, id, name } = content;
+  switch (type) {
+    case "text":
+      return typeof text === "string" ? { text } : content;
+    case "image":
+    case "audio":
+    case "video":
+    case "document":
+      return typeof data === "string" ? { inlineData: { mimeType, data } } : content;
+    case "thought":
+      return {
+        text: joinText(content.summary),
+        thought: true,
+        ...(typeof signature === "string" && { thoughtSignature: signature }),
+      };
+    case "function_call":
+      return { functionCall: { id, name, args: content.arguments ?? {} } };
+    case "function_result":
+      return {
+        functionResponse: {
+          id: content.call_id,
+          name,
+          response: toObject(content.result) ?? { result: content.result },
+        },
+      };
+    default:
+      return content;
+  }
+}
+
+function joinText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return toArray(value)
+    .map((one) => toText(toObject(one)?.text) ?? "")
+    .join("\n");
+}
+
+/** Assembles an interaction: its outputs as a whole, or the pieces of a stream. */
+class InteractionAssembly implements ReplyAssembly {
+  readonly #outputs = new Map<number, WireObject>();
+  #interaction: WireObject = {};
+  failure: ProviderFailure | undefined;
+
+  takeEvent(name: string, event: WireObject): void {
+    const type = toText(event.event_type) ?? name;
+    const index = toNumber(event.index) ?? 0;
+    if (/^interaction\./.test(type)) this.#meet(toObject(event.interaction) ?? event);
+    else if (/^(?:content|step)\.start$/.test(type))
+      this.#outputs.set(index, toObject(event.content ?? event.step) ?? {});
+    else if (/^(?:content|step)\.delta$/.test(type)) this.#add(index, toObject(event.delta) ?? {});
+    else if (type === "error") this.failure = readStreamFailure(event);
+  }
+
+  takeBody(body: WireObject): void {
+    if (body.error !== undefined && body.error !== null) this.failure = readStreamFailure(body);
+    this.#meet(body);
+  }
+
+  takeEnd(): void {}
+
+  message(): MessageInput | undefined {
+    const outputs = [...this.#outputs].sort(([one], [other]) => one - other).map(([, output]) => output);
+    const parts = outputs.filter(({ type }) => type !== "user_input").flatMap(listParts);
+    const message = decodeGoogleElement({ role: "model", parts }, this.model);
+    return isEmptyMessage(message) ? undefined : message;
+  }
+
+  get isComplete(): boolean {
+    const { status } = this.#interaction;
+    return this.failure === undefined && (status === "completed" || status === "requires_action");
+  }
+
+  get hasBegun(): boolean {
+    return this.#outputs.size > 0;
+  }
+
+  get usage(): Usage | undefined {
+    return parseInteractionUsage(this.#interaction.usage);
+  }
+
+  get stopReason(): string | undefined {
+    return toText(this.#interaction.status);
+  }
+
+  get responseId(): string | undefined {
+    return toText(this.#interaction.id);
+  }
+
+  get model(): string | undefined {
+    return toText(this.#interaction.model) ?? toText(this.#interaction.agent);
+  }
+
+  #meet(interaction: WireObject): void {
+    const told = Object.entries(interaction).filter(([, value]) => value !== null && value !== undefined);
+    this.#interaction = { ...this.#interaction, ...Object.fromEntries(told) };
+    const outputs = toArray(interaction.outputs ?? interaction.steps);
+    for (const [index, output] of outputs.entries()) this.#outputs.set(index, toObject(output) ?? {});
+  }
+
+  /** Adds a piece of an output: text and summaries grow, other fields are set. */
+  #add(index: number, delta: WireObject): void {
+    const known = this.#outputs.get(index) ?? { type: delta.type };
+    const { type: _, ...fields } = delta;
+    const grown = Object.entries(fields).map(([name, value]) => {
+      const before = known[name];
+      const isGrowing = name === "text" && typeof value === "string" && typeof before === "string";
+      return [name, isGrowing ? before + value : value];
+    });
+    this.#outputs.set(index, { ...known, ...Object.fromEntries(grown) });
+  }
+}
+
+function parseInteractionUsage(value: unknown): Usage | undefined {
+  const report = toObject(value) ?? {};
+  const thoughts = toCount(report.total_thought_tokens ?? report.total_reasoning_tokens);
+  return toUsage({
+    ...toInputCounts(
+      sumKnownCounts(toCount(report.total_input_tokens), toCount(report.total_tool_use_tokens)),
+      toCount(report.total_cached_tokens),
+      undefined,
+    ),
+    outputTokens: sumKnownCounts(toCount(report.total_output_tokens), thoughts),
+    reasoningTokens: thoughts,
+  });
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import { getRecallSettings } from "../../../src/gateway/recall/recall-settings.ts";
+import { isRecallTool } from "../../../src/gateway/recall/recall-tools.ts";
+import { TestAgent } from "../../support/agent.ts";
+import { startGateway } from "../../support/gateway.ts";
+import type { Heard } from "../../support/upstream.ts";
+import { startLimitedUpstream } from "../limited.ts";
+
+const TOOL = { name: "look", description: "Looks.", input_schema: { type: "object" } };
+
+function offersRecall({ json }: Heard): boolean {
+  return (json.tools ?? []).some(({ name }: { readonly name: string }) => isRecallTool(name));
+}
+
+/** Holds a conversation of three requests, and tells which of them offered the gateway's tools. */
+async function talk(
+  recall: unknown,
+  {
+    beginning = 0,
+    model = "claude-sonnet-4-5",
+  }: { readonly beginning?: number; readonly model?: string } = {},
+) {
+  const upstream = await startLimitedUpstream({
+    api: "anthropic",
+    window: 200_000,
+    count: (body) => Math.ceil(body.length / 4),
+    reply: () => ({ text: "Done." }),
+  });
+  const gateway = await startGateway({ upstream: upstream.url, config: { recall } });
+  const agent = new TestAgent(gateway);
+  agent.fields.tools = [TOOL];
+  agent.fields.model = model;
+  const sent: string[] = [];
+  for (let turn = 0; turn < beginning; turn++)
+    agent.elements.push({ role: "user", content: `Early ${turn}.` }, { role: "assistant", content: "Yes." });
+  for (let turn = 0; turn < 3; turn++) {
+    agent.elements.push({ role: "user", content: `Question ${turn}?` });
+    sent.push(JSON.stringify(agent.body()));
+    expect((await agent.send()).status).toBe(200);
+    agent.elements.push({ role: "assistant", content: [{ type: "text", text: "Done." }] });
+  }
+  return {
+    offered: upstream.heard.map(offersRecall),
+    bodies: upstream.heard.map(({ body }) => body.toString()),
+    sent,
+  };
+}
+
+describe("recall tools from the start of a conversation", () => {
+  test("are in its first request and in all that follow", async () => {
+    expect((await talk({ offer: "start" })).offered).toEqual([true, true, true]);
+  });
+
+  test("do not join a conversation that began elsewhere, whose prefix the provider has cached", async () => {
+    const { bodies, sent } = await talk({ offer: "start" }, { beginning: 2 });
+    expect(bodies).toEqual(sent);
+  });
+
+  test("are the default where cached tokens are cheap", async () => {
+    expect((await talk({})).offered).toEqual([true, true, true]);
+    expect((await talk({}, { model: "some-local-model" })).offered).toEqual([false, false, false]);
+  });
+
+  test("are never offered to people who do not want them, in old and new words", async () => {
+    for (const recall of [{ offer: "never" }, { tools: "off" }, "off"])
+      expect((await talk(recall)).offered).toEqual([false, false, false]);
+  });
+
+  test("wait for the first edit where a model has no cheap cache", () => {
+    const prices = { input: 3, output: 15, cacheRead: 3, cacheWrite: 3, cacheWriteHour: 3 };
+    const facts = { window: 100_000, maxOutput: 4_000, prices };
+    const config = { recall: {}, routes: {}, dryRun: false } as never;
+    expect(getRecallSettings(config, "anthropic", "main", facts).offer).toBe("edit");
+    const cheap = { ...facts, prices: { ...prices, cacheRead: 0.3 } };
+    expect(getRecallSettings(config, "anthropic", "main", cheap).offer).toBe("start");
+    expect(getRecallSettings(config, "google", "main", cheap).offer).toBe("never");
+  });
+});

@@ -1,0 +1,80 @@
+import { expect } from "vitest";
+import { browserProof, browserTest, openPage, type TestPage } from "../support/browser.ts";
+import { startGateway } from "../support/gateway.ts";
+import { findAccessFaults } from "./support/axe.ts";
+import { fillStore, STORIES } from "./support/filled-store.ts";
+
+const WIDTHS = [390, 768, 1_440] as const;
+const SCHEMES = ["light", "dark"] as const;
+
+const session = encodeURIComponent(STORIES[2]?.id ?? "");
+const PAGES = [
+  "/",
+  "/?days=7",
+  "/search?q=which%20port%20does%20the%20gate%20listen%20on",
+  "/forgot?q=ferry%20leaves%20pier",
+  "/spending",
+  "/spending?agent=codex",
+  `/sessions/${session}`,
+  `/sessions/${session}?view=seen`,
+  `/sessions/${session}/window`,
+  "/memory",
+  "/memory/memories",
+  "/memory/sources",
+  "/tasks",
+  "/notices",
+  "/health",
+  "/connect",
+  "/people",
+  "/privacy",
+  "/nowhere",
+];
+
+/** Opens the pages one after another, and returns everything that is wrong with them at a width and in a theme. */
+async function findFaults(
+  url: string,
+  opened: TestPage,
+  {
+    paths,
+    width,
+    scheme,
+  }: { readonly paths: readonly string[]; readonly width: number; readonly scheme: "light" | "dark" },
+): Promise<readonly string[]> {
+  const { page, problems } = opened;
+  await page.setViewportSize({ width, height: 900 });
+  await page.emulateMedia({ colorScheme: scheme });
+  const faults: string[] = [];
+  for (const path of paths) {
+    await page.goto(url + path);
+    await page.locator("h1, .empty h2").first().waitFor();
+    await page.waitForFunction(() => !document.querySelector(".loading"));
+    await page.evaluate(
+      () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+    );
+    const place = `${path} at ${width} in ${scheme}`;
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    if (wide > width) faults.push(`${place} is ${wide} wide`);
+    for (const fault of await findAccessFaults(page)) faults.push(`${place}: ${fault}`);
+  }
+  return [...faults, ...problems.filter((problem) => !problem.includes("404"))];
+}
+
+browserTest("the first pages fit a phone, without access faults and errors", async () => {
+  const gateway = await startGateway({ upstream: "http://127.0.0.1:1", path: await fillStore() });
+  const opened = await openPage(`${gateway.url}/`);
+  const paths = ["/", "/search?q=which%20port", "/spending", `/sessions/${session}/window`];
+  expect(await findFaults(gateway.url, opened, { paths, width: 390, scheme: "light" })).toEqual([]);
+});
+
+browserProof(
+  "no page is wider than its window or has access faults, at three widths, in light and dark",
+  async () => {
+    const gateway = await startGateway({ upstream: "http://127.0.0.1:1", path: await fillStore() });
+    const opened = await openPage(`${gateway.url}/`);
+    const faults: string[] = [];
+    for (const width of WIDTHS)
+      for (const scheme of SCHEMES)
+        faults.push(...(await findFaults(gateway.url, opened, { paths: PAGES, width, scheme })));
+    expect(faults).toEqual([]);
+  },
+);
