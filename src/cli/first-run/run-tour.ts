@@ -4,9 +4,9 @@ import {
   ESTIMATE_WINDOW,
   ESTIMATES_FILE,
   type EstimateSums,
+  type EstimatesOfSize,
   SavingsEstimates,
   type SessionEstimate,
-  type EstimatesOfSize,
   spreadEvenly,
   sumEstimates,
 } from "../../conversation/spending/savings-estimates.ts";
