@@ -127,10 +127,14 @@ export function putNewestDecisionsFirst(question: string, hits: readonly Hit[]):
   const asked = new Set(analyzeText(question));
   const countAsked = (text: string) => new Set(analyzeText(text).filter((term) => asked.has(term))).size;
   const isOldWanted = asksForOldState(question);
-  const own = hits.slice(0, MAX_HITS).flatMap((hit) => (hit.kind === "session" ? toDecisions(hit) : []));
+  const own = hits
+    .slice(0, MAX_HITS)
+    .filter((hit) => hit.kind === "session")
+    .sort((left, right) => right.at - left.at || right.seq - left.seq)
+    .flatMap(toDecisions);
   if (own.length < 2) return hits;
   const ordered = [...hits];
-  for (const { entry, replaces } of linkDecisions(own.sort((left, right) => right.at - left.at))) {
+  for (const { entry, replaces } of linkDecisions(own)) {
     if (!replaces || replaces.entry === entry) continue;
     const placeOf = (wanted: EntryId) =>
       ordered.findIndex((hit) => hit.kind === "session" && hit.entry === wanted);
