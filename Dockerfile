@@ -2,8 +2,8 @@
 FROM node:24-slim AS build
 WORKDIR /source
 COPY package.json package-lock.json ./
-# The development packages bring a Node of their own by a script, which the image does not need.
-RUN npm ci --ignore-scripts --no-audit --no-fund
+# Not "npm ci": the lock file has the packages of one platform only. The development packages bring a Node of their own by a script, which the image does not need.
+RUN npm install --ignore-scripts --no-save --no-audit --no-fund
 COPY . .
 RUN node scripts/build.mjs && npm pack --pack-destination /tmp
 

@@ -16,7 +16,7 @@ const workers = readdirSync(join(root, "src"), { recursive: true })
   .map(String)
   .filter((path) => path.endsWith("-worker.ts"));
 const sourceOf = (declaration) => declaration.replace("./dist/", "").replace(/\.d\.ts$|\.js$/, ".ts");
-/** The sources of each built file, by its path in dist without extension. An entry's types stand next to its source. */
+/** The source of each built file. An entry's types stand next to its source. */
 const sources = new Map([
   ...Object.values(exports).flatMap((entry) => (entry.types ? [[entry.default, sourceOf(entry.types)]] : [])),
   ...Object.values(bin).map((file) => [`./${file}`, sourceOf(`./${file}`)]),

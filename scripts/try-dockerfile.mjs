@@ -110,6 +110,10 @@ function environment() {
     HOME: join(stage.root, "root"),
     TMPDIR: join(stage.root, "tmp"),
     npm_config_registry: registry,
+    // The other user may not read the certificates and settings of this one.
+    ...(process.env.NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS }),
+    npm_config_fetch_retries: "1",
+    npm_config_fetch_timeout: "60000",
     npm_config_cache: join(stage.root, "root/.npm"),
     npm_config_prefix: join(stage.root, "usr/local"),
     ...stage.env,

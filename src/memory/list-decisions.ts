@@ -7,6 +7,7 @@ import type { Hit, RelatedDecision, SessionHit } from "./hit.ts";
 import { createEntryTest } from "./hits/create-hit-reader.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
 import { findMemoryAgent } from "./memories/remembered-fact.ts";
+import { asksForOldState } from "./rank/newest-versions.ts";
 import type { RecallOptions } from "./recall-options.ts";
 import type { SourceFilter } from "./scored-chunk.ts";
 import { analyzeText } from "./text/analyze-text.ts";
@@ -119,10 +120,13 @@ async function readDecisions(
 const MAX_HITS = 30;
 
 /**
- * Adds to hits the decision among the others that each one overrules, and puts it before that one, unless the question
- * asks for the earlier state. The two swap places and scores.
+ * Adds to hits the decision among the others that each one overrules, and puts it before that one if it has as much of
+ * the question, unless the question asks for the earlier state. The two swap places and scores.
  */
-export function putNewestDecisionsFirst(hits: readonly Hit[], isOldWanted: boolean): readonly Hit[] {
+export function putNewestDecisionsFirst(question: string, hits: readonly Hit[]): readonly Hit[] {
+  const asked = new Set(analyzeText(question));
+  const countAsked = (text: string) => new Set(analyzeText(text).filter((term) => asked.has(term))).size;
+  const isOldWanted = asksForOldState(question);
   const own = hits.slice(0, MAX_HITS).flatMap((hit) => (hit.kind === "session" ? toDecisions(hit) : []));
   if (own.length < 2) return hits;
   const ordered = [...hits];
@@ -133,7 +137,7 @@ export function putNewestDecisionsFirst(hits: readonly Hit[], isOldWanted: boole
     const [later, earlier] = [placeOf(entry), placeOf(replaces.entry)];
     const [newer, older] = [ordered[later] as SessionHit, ordered[earlier] as SessionHit];
     if (later < 0 || earlier < 0 || newer.replaces) continue;
-    const isSwapped = earlier < later && !isOldWanted;
+    const isSwapped = earlier < later && !isOldWanted && countAsked(newer.text) >= countAsked(older.text);
     ordered[isSwapped ? earlier : later] = {
       ...newer,
       replaces,

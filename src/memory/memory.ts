@@ -36,7 +36,6 @@ import { RecallableMemories } from "./memories/recallable-memories.ts";
 import { findMemoryAgent } from "./memories/remembered-fact.ts";
 import type { IndexSource, MemoryState, SourceQuery, UnindexedPage, UnindexedQuery } from "./memory-state.ts";
 import { readIndexSources, readMemoryState, readUnindexedSessions } from "./memory-state.ts";
-import { asksForOldState } from "./rank/newest-versions.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
 import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
@@ -157,7 +156,7 @@ export class Memory implements Closable {
       k,
       threshold: options.threshold ?? 0,
     });
-    const hits = putNewestDecisionsFirst(collected, asksForOldState(question));
+    const hits = putNewestDecisionsFirst(question, collected);
     const similarity = hits[0]?.similarity ?? null;
     const estimated = estimateRecallCertainty(searched, chunks, similarity);
     const certainty = fixes.length > 0 ? Math.max(FIX_CERTAINTY, estimated) : estimated;

@@ -18,7 +18,7 @@ interface FileChange {
 /** Names of the arguments with the text that an edit replaces and with its new text, in the agents we know. */
 const BEFORE = ["old_string", "oldString", "old_str", "oldText", "search"];
 const AFTER = ["new_string", "newString", "new_str", "newText", "replace", "content", "file_text"];
-/** Words of an edit that took effect; what follows them may quote the file. */
+/** Words of an edit that took effect. The text after them may quote the file. */
 const APPLIED =
   /\b(?:success(?:ful(?:ly)?)?|has been (?:updated|edited|modified|created|written)|applied|updated the following)\b/i;
 /** Words of an edit that was refused, in the agents whose results carry no error flag. */

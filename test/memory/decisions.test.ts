@@ -53,7 +53,7 @@ test("recall puts a decision before the one that it replaces and says so, unless
   const { say, memory } = await testMemory();
   const old = await say("a", "We decided to keep login sessions in Redis.");
   await say("a", "Fine.");
-  const now = await say("a", "We decided to move login sessions to PostgreSQL, no longer in Redis.");
+  const now = await say("a", "We decided to keep login sessions in PostgreSQL instead of Redis.");
   const seqs = async (question: string) =>
     (await memory.recall(question)).hits.flatMap((hit) => (hit.kind === "session" ? [hit.seq] : []));
   const found = await seqs("where do we keep login sessions");

@@ -23,8 +23,8 @@ const importedOnce = sources.filter(
  * by a simplification elsewhere, and raising a limit needs a page in docs/decisions.
  */
 const FIGURES: readonly (readonly [figure: string, count: () => number, limit: number])[] = [
-  ["lines of src", () => sources.reduce((sum, { text }) => sum + countLines(text), 0), 159_300],
-  ["files of src", () => sources.length, 1_465],
+  ["lines of src", () => sources.reduce((sum, { text }) => sum + countLines(text), 0), 168_500],
+  ["files of src", () => sources.length, 1_475],
   ["files with one importer, in per mille", () => (1_000 * importedOnce.length) / sources.length, 331],
   ["small files with one importer", () => importedOnce.filter(({ text }) => isSmall(text)).length, 90],
   ["public names of all entries", () => countPublicNames(), 219],
@@ -73,8 +73,8 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The same for the gateway and the way of a request through it. */
 const BUDGET = {
-  gatewayLines: 25_641,
-  gatewayFiles: 150,
+  gatewayLines: 28_100,
+  gatewayFiles: 160,
   /** Largest number of files in a folder of the gateway. */
   gatewayFolderFiles: 15,
   /** Functions of the gateway that return a value or a promise of it, or no promise where nothing has to be waited for. */
@@ -82,8 +82,8 @@ const BUDGET = {
   /** Public members of a thread. */
   threadMembers: 15,
   /** Files and functions of `src` that one plain turn runs, as `bench/suites/gateway/way-of-a-turn.ts` counts them. */
-  turnFiles: 212,
-  turnFunctions: 1_095,
+  turnFiles: 220,
+  turnFunctions: 1_160,
 };
 
 /** The only files directly in `src/gateway`. */

@@ -92,7 +92,7 @@ browserProof(
     const own = await openPage(`${gateway.url}/people`);
     await own.page.locator('input[type="password"]').fill(member);
     await own.page.keyboard.press("Enter");
-    await own.page.getByRole("heading", { name: "bob" }).waitFor();
+    await own.page.getByRole("heading", { name: "bob", exact: true }).waitFor();
     expect(await own.page.locator(".person").count()).toBe(1);
     expect(await own.page.getByRole("button", { name: "Add a person" }).count()).toBe(0);
     expect(await own.page.textContent("body")).not.toContain("alice");

@@ -17,7 +17,7 @@ const WAIT = { otherwise: 10, max: 3_600 };
 /** Lists decisions, newest first. */
 export const decisionsCommand = defineCommand({
   name: "decisions",
-  summary: "list what was decided in conversations, newest first",
+  summary: "list the decisions of conversations, newest first",
   usage: ["decisions [project] [options]"],
   about:
     "Sentences that choose or reject something, find a cause, or set a rule or a preference, recognized without a model. A decision that overrules an earlier one says so. Name a project by its folder or by the name of that folder; without one, all are listed.",

@@ -6,7 +6,7 @@ import {
   type EstimateSums,
   SavingsEstimates,
   type SessionEstimate,
-  type SizeSums,
+  type EstimatesOfSize,
   spreadEvenly,
   sumEstimates,
 } from "../../conversation/spending/savings-estimates.ts";
@@ -197,7 +197,7 @@ const COLUMNS: readonly Column[] = [
 
 /** The estimate by the size of the conversations: short ones save little, long ones most. */
 function renderSizes(
-  { sizes }: { readonly sizes: readonly SizeSums[] },
+  { sizes }: { readonly sizes: readonly EstimatesOfSize[] },
   look: Parameters<typeof renderTable>[2],
 ): readonly string[] {
   const used = sizes.filter(({ conversations }) => conversations > 0);

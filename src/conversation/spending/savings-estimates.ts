@@ -288,14 +288,14 @@ export interface EstimateSums {
 }
 
 /** The sums of conversations up to a size; null for those above all bounds. */
-export interface SizeSums extends EstimateSums {
+export interface EstimatesOfSize extends EstimateSums {
   readonly upToTokens: number | null;
 }
 
 /** Sums estimates, in all and by the size of the conversation. */
 export function sumEstimates(
   estimates: readonly SessionEstimate[],
-): EstimateSums & { readonly sizes: readonly SizeSums[] } {
+): EstimateSums & { readonly sizes: readonly EstimatesOfSize[] } {
   const sum = (some: readonly SessionEstimate[]): EstimateSums => ({
     conversations: some.length,
     unpriced: some.filter(({ dollars }) => dollars === null).length,

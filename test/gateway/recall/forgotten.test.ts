@@ -7,8 +7,8 @@ import { ALICE_TOKEN, BOB_TOKEN, TWO_PEOPLE } from "../../support/people.ts";
 import { says, startUpstream } from "../../support/upstream.ts";
 import { recalls, talk, userSays } from "./talk.ts";
 
-const FACT = "The vault of the cellar opens with 7171 turns.";
-const TURNS = "7171";
+const FACT = "The vault of the cellar opens with heronfold turns.";
+const TURNS = "heronfold";
 const QUERY = "how many turns open the vault of the cellar";
 
 /** A gateway whose model calls one tool in reply to "Look." or "Save.". */
@@ -136,7 +136,7 @@ test("context that quotes an entry leaves later requests once the entry is redac
   const upstream = await startUpstream();
   const gateway = await startGateway({
     upstream: upstream.url,
-    config: { recall: { context: true } },
+    config: { recall: { offer: "edit", context: true } },
   });
   const talker = { gateway, api: "anthropic", isStreamed: false } as const;
   await talk(talker, [userSays(FACT)]);

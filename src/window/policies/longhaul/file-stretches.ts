@@ -56,7 +56,7 @@ interface StretchLimits {
  * of that; the rest is the price of an agent that edits from memory and fails.
  */
 const ABSENCE_COST = 100_000;
-/** A page costs its tokens several times: it is written, read with each call, and what follows is rewritten when it leaves. */
+/** A page costs its tokens several times: it is written, read with each call, and the messages after it are rewritten when it leaves. */
 const PAGE_PRICE = 10;
 /**
  * Shares for stretches of files: of the space that messages leave, of the whole space even if they leave none, and of the
