@@ -5,6 +5,7 @@ import {
   type Policy,
   type Protocol,
   type RecordedMessage,
+  type ReplayedRequest,
   type ReplayScore,
   replay,
 } from "../../window-entry.ts";
@@ -43,17 +44,18 @@ export class CacheStudy {
     const prices = { read, write, writeHour: write > 1 ? HOUR_PRICE : write };
     const none = POLICIES.find(({ name }) => name === "none") as Policy;
     const plain = replay(conversation, none, Number.POSITIVE_INFINITY, { protocol });
+    const sent: ReplayedRequest[] = [];
     for (const way of CACHE_WAYS) {
       const keepCache = startKeeping(way, this.#pauses, prices);
-      const score = replay(conversation, longhaul(), this.#window, { protocol, keepCache });
+      const onRequest = (request: ReplayedRequest) => {
+        if (way === "five minutes") sent.push({ ...request, window: [] });
+      };
+      const score = replay(conversation, longhaul(), this.#window, { protocol, keepCache, onRequest });
       this.#scores.set(way, [...(this.#scores.get(way) ?? []), { score, plain }]);
     }
-    let last: number | undefined;
-    for (const [index, { message }] of conversation.entries()) {
-      const at = conversation[index - 1]?.at;
-      if (message.role !== "assistant" || at === undefined) continue;
-      if (last !== undefined) this.#pauses.add(at - last);
-      last = at;
+    for (const [index, { at, tokens }] of sent.entries()) {
+      const before = sent[index - 1];
+      if (before) this.#pauses.observe(at - before.at, before.tokens, tokens);
     }
     this.#pauses.addEnd();
   }

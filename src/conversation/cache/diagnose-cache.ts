@@ -143,8 +143,6 @@ export interface CacheDiagnosis {
 export interface CacheTrack {
   readonly latest: TrackedRequest | undefined;
   readonly targets: ReadonlyMap<string, TrackedRequest>;
-  /** Number of requests so far. */
-  readonly calls: number;
 }
 
 interface TrackedRequest extends CacheRequest {
@@ -154,7 +152,7 @@ interface TrackedRequest extends CacheRequest {
   readonly ttlMs: number;
 }
 
-export const EMPTY_TRACK: CacheTrack = { latest: undefined, targets: new Map(), calls: 0 };
+export const EMPTY_TRACK: CacheTrack = { latest: undefined, targets: new Map() };
 
 export const SHORT_TTL_MS = 5 * 60_000;
 export const HOUR_TTL_MS = 60 * 60_000;
@@ -222,7 +220,7 @@ export function followCache(track: CacheTrack, request: CacheRequest): CacheTrac
   targets.set(name, latest);
   const [oldest] = targets.keys();
   if (targets.size > MAX_TARGETS && oldest !== undefined) targets.delete(oldest);
-  return { latest, targets, calls: track.calls + 1 };
+  return { latest, targets };
 }
 
 /** Tokens that may be missing from an expected prefix: providers that count no writes cache in blocks. */

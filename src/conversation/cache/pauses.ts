@@ -25,7 +25,34 @@ export class PauseSample {
   readonly #counts: number[] = EDGES_MS.map((_, index) => PRIOR_WEIGHT * (PRIOR_SHARES[index] ?? 0));
   #ended = PRIOR_WEIGHT / PRIOR_CALLS;
   #total = PRIOR_WEIGHT;
-  #conversations = PRIOR_WEIGHT / PRIOR_CALLS;
+
+  /** Tokens that the observed requests would have read and written with each lifetime; old ones fade. */
+  readonly #tokens = { requests: 0, shortRead: 0, shortWritten: 0, hourRead: 0, hourWritten: 0 };
+
+  /** Adds a request with the pause before it, and the tokens of the request before and of its own. */
+  observe(pauseMs: number, tokensBefore: number, tokens: number): void {
+    this.add(pauseMs);
+    // A smaller request was edited, so that most of it was written.
+    const same = tokens >= tokensBefore ? tokensBefore : 0;
+    const sums = this.#tokens;
+    for (const name of ["shortRead", "shortWritten", "hourRead", "hourWritten"] as const)
+      sums[name] *= FADING;
+    const shortRead = pauseMs <= SHORT_TTL_MS ? same : 0;
+    const hourRead = pauseMs <= HOUR_TTL_MS ? same : 0;
+    sums.requests++;
+    sums.shortRead += shortRead;
+    sums.shortWritten += tokens - shortRead;
+    sums.hourRead += hourRead;
+    sums.hourWritten += tokens - hourRead;
+  }
+
+  /** The cost of the observed requests with an hour, relative to five minutes; 1 while too few are known. */
+  hourShare({ read, write, writeHour }: PrefixPrices): number {
+    const { requests, shortRead, shortWritten, hourRead, hourWritten } = this.#tokens;
+    const short = shortRead * read + shortWritten * write;
+    if (requests < MIN_OBSERVED || short <= 0) return 1;
+    return (hourRead * read + hourWritten * writeHour) / short;
+  }
 
   /** Adds a pause after which the conversation went on. */
   add(pauseMs: number): void {
@@ -39,12 +66,6 @@ export class PauseSample {
   addEnd(): void {
     this.#ended++;
     this.#total++;
-    this.#conversations++;
-  }
-
-  /** Mean number of requests of a conversation. */
-  get meanCalls(): number {
-    return this.#total / Math.max(1, this.#conversations);
   }
 
   /** Share of all pauses that end between two lengths. */
@@ -66,36 +87,19 @@ export class PauseSample {
   }
 }
 
-/** A conversation whose prefix is about to be written. */
-interface TtlChoice {
-  readonly pauses: PauseSample;
-  readonly prices: PrefixPrices;
-  readonly prefixTokens: number;
-  /** Requests so far. */
-  readonly calls: number;
-}
-
 /**
- * The cheaper lifetime for a prefix that has to be written anyway: an hour costs more for each written token, and saves
- * writing the prefix again after pauses of more than five minutes. As many requests are expected as there were so far.
+ * The cheaper lifetime for a prefix that has to be written anyway, by the person's own requests: an hour costs more for
+ * each written token, and saves writing the prefix again after pauses of more than five minutes.
  */
-export function chooseTtlMs({ pauses, prices, prefixTokens, calls }: TtlChoice): number {
-  const { read, write, writeHour } = prices;
-  const remaining = Math.max(calls, pauses.meanCalls / 2);
-  const growth = calls > 1 ? Math.max(MIN_GROWTH_TOKENS, prefixTokens / calls) : MIN_GROWTH_TOKENS;
-  const mean = prefixTokens + (growth * remaining) / 2;
-  const never = Number.MAX_SAFE_INTEGER;
-  const short = pauses.share(SHORT_TTL_MS, never) * mean * (write - read);
-  const long = pauses.share(HOUR_TTL_MS, never) * mean * (writeHour - read);
-  const shortCost = prefixTokens * write + remaining * (growth * write + short);
-  const hourCost = prefixTokens * writeHour + remaining * (growth * writeHour + long);
-  // Small expected savings are not worth the risk.
-  return hourCost < shortCost * MAX_HOUR_SHARE ? HOUR_TTL_MS : SHORT_TTL_MS;
+export function chooseTtlMs(pauses: PauseSample, prices: PrefixPrices): number {
+  return pauses.hourShare(prices) < MAX_HOUR_SHARE ? HOUR_TTL_MS : SHORT_TTL_MS;
 }
 
-/** Tokens that a request adds to a conversation at least, on average. */
-const MIN_GROWTH_TOKENS = 1_000;
-const MAX_HOUR_SHARE = 0.95;
+/** Small expected savings are not worth the risk. */
+const MAX_HOUR_SHARE = 0.92;
+const MIN_OBSERVED = 200;
+/** Share of an observation's weight that is left after the next one. */
+const FADING = 0.9995;
 
 /** True while a refresh is expected to save more than it costs, after a conversation has been idle for a time. */
 export function isRefreshWorth(
@@ -122,12 +126,11 @@ interface KeptCache {
   readonly refreshCost: number;
 }
 
-type Keep = (given: {
-  readonly pauseMs: number;
-  readonly tokens: number;
-  readonly ttlMs: number;
-  readonly calls: number;
-}) => { readonly isHot: boolean; readonly refreshCost: number; readonly nextTtlMs: number };
+type Keep = (given: { readonly pauseMs: number; readonly tokens: number; readonly ttlMs: number }) => {
+  readonly isHot: boolean;
+  readonly refreshCost: number;
+  readonly nextTtlMs: number;
+};
 
 /** Ways to keep a cache, by name, for replays with real times. */
 export const CACHE_WAYS = [
@@ -147,14 +150,12 @@ export function startKeeping(
   prices: PrefixPrices,
 ): (pauseMs: number | undefined, tokens: number) => KeptCache {
   const keep = WAYS[way](pauses, prices);
-  let ttlMs = keep({ pauseMs: Number.POSITIVE_INFINITY, tokens: 0, ttlMs: SHORT_TTL_MS, calls: 0 }).nextTtlMs;
-  let calls = 0;
+  let ttlMs = keep({ pauseMs: Number.POSITIVE_INFINITY, tokens: 0, ttlMs: SHORT_TTL_MS }).nextTtlMs;
   return (pauseMs, tokens) => {
     const kept =
       pauseMs === undefined
         ? { isHot: false, refreshCost: 0, nextTtlMs: ttlMs }
-        : keep({ pauseMs, tokens, ttlMs, calls });
-    calls++;
+        : keep({ pauseMs, tokens, ttlMs });
     if (!kept.isHot) ttlMs = kept.nextTtlMs;
     const writePrice = ttlMs === HOUR_TTL_MS ? prices.writeHour : prices.write;
     return { isHot: kept.isHot, refreshCost: kept.refreshCost, writePrice };
@@ -166,7 +167,7 @@ const WAYS: Readonly<Record<CacheWay, (pauses: PauseSample, prices: PrefixPrices
   "one hour": () => fixed(HOUR_TTL_MS),
   "ttl auto": (pauses, prices) => (given) => ({
     ...fixed(given.ttlMs)(given),
-    nextTtlMs: choose(pauses, prices, given),
+    nextTtlMs: chooseTtlMs(pauses, prices),
   }),
   "keep-alive": (pauses, prices) => (given) => ({
     ...refresh(pauses, prices, given),
@@ -174,7 +175,7 @@ const WAYS: Readonly<Record<CacheWay, (pauses: PauseSample, prices: PrefixPrices
   }),
   "ttl auto + keep-alive": (pauses, prices) => (given) => ({
     ...refresh(pauses, prices, given),
-    nextTtlMs: choose(pauses, prices, given),
+    nextTtlMs: chooseTtlMs(pauses, prices),
   }),
   foresight:
     (_, prices) =>
@@ -192,10 +193,6 @@ const WAYS: Readonly<Record<CacheWay, (pauses: PauseSample, prices: PrefixPrices
 
 function fixed(ttlMs: number): Keep {
   return ({ pauseMs }) => ({ isHot: pauseMs <= ttlMs, refreshCost: 0, nextTtlMs: ttlMs });
-}
-
-function choose(pauses: PauseSample, prices: PrefixPrices, { tokens, calls }: Parameters<Keep>[0]): number {
-  return chooseTtlMs({ pauses, prices, prefixTokens: Math.max(tokens, 15_000), calls });
 }
 
 /** Refreshes before each end of the lifetime while that is worth it. */

@@ -15,6 +15,7 @@ import {
 import { chooseTtlMs, PauseSample } from "../../conversation/cache/pauses.ts";
 import type { Entry, Kernel, Session } from "../../index.ts";
 import type { UsageBody } from "../../log-entry.ts";
+import { countPromptTokens } from "../../window-entry.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
@@ -117,8 +118,6 @@ export class CacheWatch {
       }
     };
     if (!track) track = await this.#readTrack(session);
-    const { latest } = track;
-    if (latest) this.#pauses.get(exchange.incoming.principal.id)?.add(sentAt - latest.at);
   }
 
   /** The last requests of a conversation, from the log if they are not in memory. Never rejects. */
@@ -147,6 +146,12 @@ export class CacheWatch {
       ...buildPrints(exchange, body, this.#deps.env),
     };
     const diagnosis = diagnoseCache(track, request);
+    const { latest } = track;
+    const tokens = countPromptTokens(report.usage);
+    if (latest && tokens > 0)
+      this.#pauses
+        .get(exchange.incoming.principal.id)
+        ?.observe(sentAt - latest.at, latest.promptTokens, tokens);
     this.#tracks.set(id, followCache(this.#tracks.get(id) ?? track, request));
     const { sent, client } = request;
     const setTtlMs = this.#setTtls.get(exchange.call);
@@ -185,13 +190,7 @@ export class CacheWatch {
     if (isHot && !call.fitted?.plan) return latest.ttlMs === HOUR_TTL_MS ? "1h" : "5m";
     const pauses = this.#getPauses(incoming.principal);
     const { cacheRead: read, cacheWrite: write, cacheWriteHour: writeHour } = prices;
-    const prefixTokens = Math.max(latest?.promptTokens ?? 0, call.fitted?.tokens ?? 0);
-    const ttlMs = chooseTtlMs({
-      pauses,
-      prices: { read, write, writeHour },
-      prefixTokens,
-      calls: track.calls,
-    });
+    const ttlMs = chooseTtlMs(pauses, { read, write, writeHour });
     return ttlMs === HOUR_TTL_MS ? "1h" : "5m";
   }
 
@@ -263,9 +262,12 @@ async function readPauses(kernel: Kernel, principal: Principal, sample: PauseSam
   for (const { id } of await listOwnSessions(kernel, prefixes, { limit: MAX_PAUSE_SESSIONS })) {
     await using session = await kernel.session(id);
     const entries = await session.read({ from: 1, limit: MAX_PAUSE_REPORTS, kinds: ["usage"] });
-    for (const [index, { at }] of entries.entries()) {
-      const before = entries[index - 1];
-      if (before) sample.add(at - before.at);
+    let before: Entry<UsageBody> | undefined;
+    for (const entry of entries as readonly Entry<UsageBody>[]) {
+      const tokens = countPromptTokens(entry.usage);
+      if (!(tokens > 0)) continue;
+      if (before) sample.observe(entry.at - before.at, countPromptTokens(before.usage), tokens);
+      before = entry;
     }
     if (entries.length > 0 && Date.now() - (await session.head()).at > ENDED_MS) sample.addEnd();
   }

@@ -39,11 +39,12 @@ test("pays for an hour only where pauses between five minutes and an hour are fr
   const prices = { read: 0.3, write: 3.75, writeHour: 6 };
   const choose = (minutes: number, share: number) => {
     const pauses = new PauseSample();
-    for (let count = 0; count < 5_000; count++)
-      pauses.add((count % 100 < share * 100 ? minutes : 0.2) * 60_000);
-    return chooseTtlMs({ pauses, prices, prefixTokens: 80_000, calls: 40 }) / 60_000;
+    for (let count = 0; count < 1_000; count++)
+      pauses.observe((count % 100 < share * 100 ? minutes : 0.2) * 60_000, 80_000, 81_000);
+    return chooseTtlMs(pauses, prices) / 60_000;
   };
   expect(choose(12, 0.2)).toBe(60);
   expect(choose(12, 0)).toBe(5);
   expect(choose(300, 0.2)).toBe(5);
+  expect(chooseTtlMs(new PauseSample(), prices) / 60_000).toBe(5);
 });
