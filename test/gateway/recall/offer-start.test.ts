@@ -73,6 +73,5 @@ describe("recall tools from the start of a conversation", () => {
     expect(getRecallSettings(config, "anthropic", "main", facts).offer).toBe("edit");
     const cheap = { ...facts, prices: { ...prices, cacheRead: 0.3 } };
     expect(getRecallSettings(config, "anthropic", "main", cheap).offer).toBe("start");
-    expect(getRecallSettings(config, "google", "main", cheap).offer).toBe("never");
   });
 });
