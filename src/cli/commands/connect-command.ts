@@ -22,7 +22,7 @@ export const connectCommand = defineCommand({
     "connect --mcp [agent…] [--yes] [--dry-run]",
     "connect --hooks [agent…] [--yes] [--dry-run]",
   ],
-  about: `Finds the agents on this computer, shows the exact change to each configuration file, and writes it when you agree. A backup of each file goes to the store's folder; "longhaul disconnect" restores it. Agents whose settings are not in a file get instructions. With --mcp, agents get longhaul as an MCP server, which they start themselves; with --url too, that of a running gateway. With --hooks, agents call longhaul at the start of a session, at a prompt, before and after steps and at a compaction, and get what earlier work says; with --url, Claude Code asks that gateway. Agents: ${NAMES}.`,
+  about: `Finds the agents on this computer, shows the exact change to each configuration file, and writes it when you agree. A backup of each file goes to the store's folder; "longhaul disconnect" restores it. Agents whose settings are not in a file get instructions. With --mcp, agents get longhaul as an MCP server, which they start themselves; with --url too, that of a running gateway. With --hooks, agents call longhaul at the start of a session, at a prompt, before and after steps and at a compaction, and get text of earlier work; with --url, Claude Code asks that gateway. Agents: ${NAMES}.`,
   options: {
     "dry-run": DRY_RUN,
     mcp: {

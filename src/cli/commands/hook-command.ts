@@ -28,9 +28,7 @@ export const hookCommand = defineCommand({
   about: `Agents start this command themselves; "longhaul connect --hooks" writes it into their settings. It reads the hook's JSON from standard input and answers in the agent's own form, or prints nothing. It asks a running "longhaul serve" or "longhaul serve --hooks-only" over a local socket, otherwise it reads the store. It takes at most 300 ms and never fails the agent; the store's hooks/hooks.log says why an answer is missing. Events: ${HOOK_EVENTS.join(", ")}.`,
   options: { client: CLIENT },
   maxOperands: 1,
-  examples: [
-    'echo \'{"session_id":"1","cwd":"/shop","prompt":"which port did we choose?"}\' | longhaul hook prompt',
-  ],
+  examples: ['echo \'{"session_id":"1","cwd":"/shop","prompt":"which port?"}\' | longhaul hook prompt'],
   async run(context, { operands, options }) {
     const [event] = operands;
     if (event === undefined || !HOOK_EVENTS.some((one) => one === event))

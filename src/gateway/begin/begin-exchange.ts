@@ -99,10 +99,9 @@ async function beginCall(
     // ChatGPT's back-end may check the instructions, so they stay unchanged.
     const isFixed = target.upstream.name === CHATGPT;
     const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
-    const facts = services.kernel.modelFacts(remembering.frame.model);
     const callRequest = isSentAsItComes(incoming)
       ? remembering
-      : offerTools(remembering, request, services.config(), thread, facts);
+      : offerTools(remembering, request, services.config(), thread);
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
     if (principal.token !== undefined) incoming.onStored(await countNewBytes(thread, callRequest));
     const span = startSpan(incoming, services, target);

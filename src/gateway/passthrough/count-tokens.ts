@@ -1,4 +1,3 @@
-import type { ModelFacts } from "../../window-entry.ts";
 import type { WireName } from "../../wire/wire.ts";
 import { getWire } from "../../wire/wires.ts";
 import type { GatewayConfig } from "../config/config.ts";
@@ -124,12 +123,11 @@ function addCountedAdditions(
   memories: string | undefined,
   config: GatewayConfig,
   known: SentAdditions | undefined,
-  facts: ModelFacts,
 ): BodyChanges {
   const { api, messages } = request;
   // Google counts plain contents, and refuses them next to instructions that the client did not send.
   if (api.name === "google" && request.facts.lead === "") return changes;
-  const { hasMemories, hasTools } = known ?? predictAdditions(request, config, facts);
+  const { hasMemories, hasTools } = known ?? predictAdditions(request, config);
   const remembering =
     hasMemories && memories !== undefined ? appendMemories(api.name, messages, changes, memories) : changes;
   if (!hasTools) return remembering;
@@ -145,10 +143,10 @@ function addCountedAdditions(
   return { ...remembering, appended };
 }
 
-function predictAdditions(request: ParsedRequest, config: GatewayConfig, facts: ModelFacts): SentAdditions {
+function predictAdditions(request: ParsedRequest, config: GatewayConfig): SentAdditions {
   const { lead, toolNames } = request.facts;
   if (lead === "" && toolNames.length === 0) return { hasMemories: false, hasTools: false, isControl: false };
-  const { offer } = getRecallSettings(config, request.api.name, "main", facts);
+  const { offer } = getRecallSettings(config, request.api.name, "main");
   const isOffered = offer === "always" || (offer === "start" && toolNames.length > 0 && isBeginning(request));
   return { hasMemories: true, hasTools: isOffered && canOfferTools(request), isControl: false };
 }
@@ -168,7 +166,7 @@ interface CountedBody {
  */
 function buildCountedBody(
   { route, body, principal }: Incoming,
-  { bodies, stored, config, kernel }: Pick<Services, "bodies" | "stored" | "config" | "kernel">,
+  { bodies, stored, config }: Pick<Services, "bodies" | "stored" | "config">,
   { upstream, model, clientModel }: Target,
   { isEdited, memories }: { readonly isEdited: boolean; readonly memories: string | undefined },
 ): CountedBody {
@@ -200,7 +198,7 @@ function buildCountedBody(
       fields: parseRequestFields(api, cut),
       facts: readBodyFacts(api, messages),
     };
-    const whole = addCountedAdditions(changes, request, memories, config(), known, kernel.modelFacts(model));
+    const whole = addCountedAdditions(changes, request, memories, config(), known);
     return { sent: buildOutgoingBody({ cut }, whole), isManaged, isControl: known?.isControl === true };
   } catch (error) {
     // The upstream will report the problem.

@@ -1,4 +1,4 @@
-import { estimateText, type ModelFacts } from "../../window-entry.ts";
+import { estimateText } from "../../window-entry.ts";
 import type { WireName, WireObject } from "../../wire/wire.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
@@ -22,11 +22,10 @@ export function offerTools(
   request: Pick<ParsedRequest, "messages" | "fields" | "facts">,
   config: GatewayConfig,
   thread: Pick<Thread, "kind" | "meta">,
-  facts?: ModelFacts,
 ): CallRequest {
   const { api, frame, limits, isControl } = callRequest;
   if (isControl) return callRequest;
-  const { offer } = getRecallSettings(config, api.name, thread.kind, facts);
+  const { offer } = getRecallSettings(config, api.name, thread.kind);
   if (offer === "never" || !canOfferTools(request)) return callRequest;
   // A client without tools may use a model that refuses them.
   if (offer !== "always" && request.facts.toolNames.length === 0) return callRequest;

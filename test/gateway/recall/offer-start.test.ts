@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { getRecallSettings } from "../../../src/gateway/recall/recall-settings.ts";
 import { isRecallTool } from "../../../src/gateway/recall/recall-tools.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { startGateway } from "../../support/gateway.ts";
@@ -56,22 +55,12 @@ describe("recall tools from the start of a conversation", () => {
     expect(bodies).toEqual(sent);
   });
 
-  test("are the default where cached tokens are cheap", async () => {
-    expect((await talk({})).offered).toEqual([true, true, true]);
-    expect((await talk({}, { model: "some-local-model" })).offered).toEqual([false, false, false]);
+  test("wait for the first edit by default, so that a short conversation costs what it costs without the gateway", async () => {
+    expect((await talk({})).offered).toEqual([false, false, false]);
   });
 
   test("are never offered to people who do not want them, in old and new words", async () => {
     for (const recall of [{ offer: "never" }, { tools: "off" }, "off"])
       expect((await talk(recall)).offered).toEqual([false, false, false]);
-  });
-
-  test("wait for the first edit where a model has no cheap cache", () => {
-    const prices = { input: 3, output: 15, cacheRead: 3, cacheWrite: 3, cacheWriteHour: 3 };
-    const facts = { window: 100_000, maxOutput: 4_000, prices };
-    const config = { recall: {}, routes: {}, dryRun: false } as never;
-    expect(getRecallSettings(config, "anthropic", "main", facts).offer).toBe("edit");
-    const cheap = { ...facts, prices: { ...prices, cacheRead: 0.3 } };
-    expect(getRecallSettings(config, "anthropic", "main", cheap).offer).toBe("start");
   });
 });
