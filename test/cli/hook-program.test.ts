@@ -62,6 +62,7 @@ proofTest("a hook without a store creates none", async () => {
 
 proofTest("the status line shows window and cache", async () => {
   const input = JSON.stringify({ context_window: { used_percentage: 41.6 } });
-  const { stdout } = await runProgram(["statusline"], { input, env: { HOME: testFolder() } });
+  const env = { HOME: testFolder(), LONGHAUL_HOOK_LIMIT_MS: "30000" };
+  const { stdout } = await runProgram(["statusline"], { input, env });
   expect(stdout).toBe("longhaul · window 42%\n");
 });

@@ -126,8 +126,8 @@ describe("a configuration planted in the working folder", () => {
           expect(isTrusted && isLonghaulError(error, "CONFIG_INVALID"), String(error)).toBe(true);
           return;
         }
-        const { policy, threshold, dryRun } = isTrusted ? loaded : usual;
-        expect(loaded).toEqual({ ...usual, policy, threshold, dryRun });
+        const { policy, threshold, dryRun, shrink } = isTrusted ? loaded : usual;
+        expect(loaded).toEqual({ ...usual, policy, threshold, dryRun, shrink });
       }),
       { numRuns: proofRounds(200) },
     );

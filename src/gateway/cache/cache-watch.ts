@@ -295,6 +295,9 @@ function listOwnChanges({ call, memories, recall }: WatchedExchange): readonly O
   return own;
 }
 
+/** No window holds more: 8 MiB are about two million tokens. */
+const MAX_PRINT_BYTES = 8 * 1024 * 1024;
+
 /** The digests of a request as sent and as received; the same object if nothing was changed. */
 function buildPrints(
   { incoming, request, target, call }: WatchedExchange,
@@ -304,6 +307,8 @@ function buildPrints(
   const { api, messages } = request;
   // A request that continues the provider's own state does not contain its prefix.
   if (call.request.chain && !call.isFromLog) return {};
+  // Digests of a huge body would take several times its size in memory.
+  if (messages.cut.bytes.length > MAX_PRINT_BYTES) return {};
   const place = nameTarget(incoming, target, env);
   const { cut } = messages;
   const client = buildRequestPrint(api.name, cut, place);
