@@ -247,7 +247,7 @@ const recallSchema = () =>
         {
           offer: oneOfSchema(RECALL_OFFERS)
             .describe(
-              "when the model is offered recall tools, which the gateway runs itself: start of a conversation, first edit (the default, because a short conversation then costs what it costs without the gateway), or never",
+              "when the model is offered recall tools, which the gateway runs itself: start of a conversation, first edit (the default: tools add nothing to the price of a short conversation), or never",
             )
             .exactOptional(),
           tools: toolsSchema().describe("earlier name of `offer`").exactOptional(),

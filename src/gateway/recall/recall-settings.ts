@@ -12,8 +12,8 @@ const NO_RECALL: RecallSettings = { offer: "never", context: false };
 
 /**
  * The settings for requests of an API. Requests that a client makes for itself get no recall. If none is set, tools are
- * offered from the first edit on: until then nothing has left the window, and a short conversation costs what it costs
- * without the gateway.
+ * offered from the first edit on: until then nothing has left the window, and the tools would only add to the price of a
+ * short conversation.
  */
 export function getRecallSettings(
   { recall, routes, dryRun }: GatewayConfig,

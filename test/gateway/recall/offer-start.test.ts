@@ -55,7 +55,7 @@ describe("recall tools from the start of a conversation", () => {
     expect(bodies).toEqual(sent);
   });
 
-  test("wait for the first edit by default, so that a short conversation costs what it costs without the gateway", async () => {
+  test("wait for the first edit by default, so that they add nothing to the price of a short conversation", async () => {
     expect((await talk({})).offered).toEqual([false, false, false]);
   });
 
