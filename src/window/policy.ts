@@ -95,14 +95,6 @@ export interface PolicyRun {
   fit(moment: Moment): readonly Slot[];
   /** Removes a page from the window; a policy without this method is started again. */
   omit?(page: Slot): void;
-  /** Texts of files that have left the window, worth bringing back; `isWanted` accepts a file and a text of it. */
-  pageFiles?(
-    isWanted: (path: string, text: string) => boolean,
-    maxTokens: number,
-  ): readonly {
-    readonly text: string;
-    readonly source: { readonly seq: number; readonly heading: string };
-  }[];
   /** Performs deferred work; called while no request is waiting. */
   digest?(): void;
   /** Why the last fit changed messages, including new ones; undefined if it changed none. */

@@ -111,10 +111,6 @@ export class PolicyPlanner {
     else this.#run = undefined;
   }
 
-  /** Texts of files that have left the window; none before the policy has begun. */
-  pageFiles: NonNullable<PolicyRun["pageFiles"]> = (isWanted, maxTokens) =>
-    this.#run?.pageFiles?.(isWanted, maxTokens) ?? [];
-
   /** True if a window is large enough to need the policy's deferred work. */
   isDigestDue(slots: readonly Slot[]): boolean {
     return this.#budget.system + sumSlotTokens(slots) > MIN_DIGEST_SHARE * this.#budget.tokens;

@@ -61,13 +61,7 @@ export class WindowFitter {
     this.meter = new Meter(this.#settings.model);
     const windowTokens = this.#settings.limits.window;
     this.#pager = this.#settings.isPaging
-      ? new WindowPager({
-          session,
-          log,
-          pageSource,
-          windowTokens,
-          pageFiles: (...args) => this.planner.pageFiles(...args),
-        })
+      ? new WindowPager({ session, log, pageSource, windowTokens })
       : undefined;
     this.planner = new PolicyPlanner(this.#settings, this.meter, session);
     this.#writer = new PlanWriter(log, session, (overlay) => this.follower.isOwn(overlay));

@@ -18,7 +18,6 @@ import { computePageBudget, MIN_PAGE_TOKENS } from "../paging/page-budget.ts";
 import { findPageCue, type PageCue } from "../paging/page-cue.ts";
 import { buildPageHeading, buildPageMessage, isPage, type PageText } from "../paging/page-note.ts";
 import type { PageSource } from "../paging/page-source.ts";
-import type { PolicyRun } from "../policy.ts";
 import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { readMarks } from "./find-active-overlays.ts";
@@ -31,7 +30,6 @@ interface WindowPagerDeps {
   readonly session: SessionId;
   readonly log: Log;
   readonly pageSource: PageSource;
-  readonly pageFiles: NonNullable<PolicyRun["pageFiles"]>;
   /** The model's window, in tokens. */
   readonly windowTokens: number;
 }
@@ -53,11 +51,10 @@ const MAX_STRETCHES = 80;
 const CALLS_BETWEEN_PAGES = 60;
 /** A text that is nothing but a question. */
 const QUESTION = /^[^.!\n]{1,400}\?\s*$/;
-/** Shares of the budget: a page for a step of the work is smaller than one for a person's question. */
-const SHARES: Partial<Record<PageCue["kind"], number>> = { plan: 1 / 8, error: 1 / 8, file: 1 / 16 };
-/** Files come back only with so much room: in a small window, their page would soon have to leave again. */
-const MIN_FILE_ROOM = 20_000;
-/** A page for a plan or an error needs a more specific cue. */
+/**
+ * A page for a plan or an error gets a smaller budget than one for a person's question, and needs a more specific cue.
+ */
+const WORK_SHARE = 1 / 8;
 const WORK_SPECIFICITY = 12;
 /** A search that takes longer is abandoned, and the request is sent without a page. */
 const MAX_SEARCH_MS = 10_000;
@@ -87,42 +84,12 @@ export class WindowPager {
     const growth = Math.min(roomTokens / 2, estimateTurnGrowth(slots));
     const maxTokens = Math.min(this.#computeBudget(cue), roomTokens - growth);
     const isRare = cue.kind !== "statement" || countRepliesSinceEdit(window) >= CALLS_BETWEEN_PAGES;
-    if (cue.paths && roomTokens < MIN_FILE_ROOM) return undefined;
-    if (cue.paths) return this.#findFiles(cue.paths, asking, window, maxTokens);
     const isWanted = isRare && maxTokens >= MIN_PAGE_TOKENS && !(await this.#hasPage(window, asking.seq));
     const found = isWanted ? await this.#search(cue, asking.seq, window, signal) : [];
     this.#lastPlace = asking.seq;
     const texts = await this.#choose(found, window, asking.seq, maxTokens, cue);
     if (texts.length === 0) return undefined;
-    return buildPage(asking, texts, cue.kind);
-  }
-
-  /** A page with texts of the files that a call has just named, as far as they have left and are likely to be edited. */
-  async #findFiles(paths: ReadonlySet<string>, asking: Slot, window: LoadedWindow, maxTokens: number) {
-    this.#lastPlace = asking.seq;
-    // A window that was rebuilt with this message already shows the best texts.
-    if (countRepliesSinceEdit(window) === 0 || (await this.#hasPage(window, asking.seq))) return undefined;
-    const notes = window.slots.flatMap(({ isNote, message }) => (isNote ? [textOfMessage(message)] : []));
-    const isWanted = (path: string, text: string) =>
-      paths.has(path) && !notes.some((note) => note.includes(text.trimEnd()));
-    const texts: (PageText & { readonly entry: Place })[] = [];
-    for (const { text, source } of this.#deps.pageFiles(isWanted, maxTokens - MIN_PAGE_TOKENS)) {
-      const entry = window.places.findEntry(source.seq);
-      const stored = entry && (await this.#deps.log.store.entries.get(entry.session, entry.seq));
-      if (stored?.kind !== "message") continue;
-      texts.push({
-        cite: this.#cite(entry as Place),
-        entry: entry as Place,
-        author: source.heading,
-        at: stored.at,
-        text,
-      });
-    }
-    return texts.length === 0 ? undefined : buildPage(asking, texts, "file");
-  }
-
-  #cite({ session, seq }: Place): string {
-    return session === this.#deps.session ? `#${seq}` : `${session}#${seq}`;
+    return buildPage(asking, texts, cue);
   }
 
   /** Makes the next call consider the newest message again. */
@@ -139,7 +106,7 @@ export class WindowPager {
 
   #computeBudget({ kind }: PageCue): number {
     const budget = computePageBudget(this.#deps.windowTokens);
-    return budget * (SHARES[kind] ?? 1);
+    return kind === "plan" || kind === "error" ? budget * WORK_SHARE : budget;
   }
 
   /** True if a message already had a page, even if it was reverted; a page is never built twice. */
@@ -225,7 +192,7 @@ export class WindowPager {
       }
       if (isShown && askedBefore.has(place)) continue;
       if (read.length === 0) least = computeMinScore({ score, isShown }, kind);
-      const cite = this.#cite({ session, seq });
+      const cite = session === this.#deps.session ? `#${seq}` : `${session}#${seq}`;
       const heading = buildPageHeading({ cite, author, at });
       const tokens = estimateText(`${heading}\n${text}\n\n`);
       const entry = { session, seq };
@@ -245,7 +212,6 @@ const CAUSES: Readonly<Record<PageCue["kind"], string>> = {
   statement: "the message",
   plan: "the plan",
   error: "the error",
-  file: "a file",
 };
 
 /** Replies since the window was last edited or had a page. */
@@ -280,7 +246,7 @@ function findHiddenByOthers({ overlays, places }: LoadedWindow): readonly { from
 function buildPage(
   asking: Slot,
   texts: readonly (PageText & { readonly entry: Place })[],
-  kind: PageCue["kind"],
+  { kind }: PageCue,
 ): WindowPage {
   const message = buildPageMessage(texts);
   const after = asking.seq;

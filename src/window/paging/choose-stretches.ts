@@ -22,7 +22,6 @@ const CLOSE_SHARES: Readonly<Record<PageCue["kind"], number>> = {
   statement: 0.95,
   plan: 0.6,
   error: 0.6,
-  file: 1,
 };
 /** Beyond this many tokens, only clearly related stretches are added. */
 const BROAD_TOKENS = 4_000;

@@ -1,7 +1,6 @@
 import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
 import type { ToolCallPart } from "../../model/part.ts";
-import { findTouches } from "../../touch/find-touches.ts";
 import { isRefusedEdit, listChanges } from "../../touch/list-changes.ts";
 import { getOwnText } from "../inline-tool-output.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
@@ -15,11 +14,9 @@ export interface PageCue {
   readonly question: string;
   /**
    * The source of the request: a person's question about something earlier, another question, other words of a person,
-   * the agent's plan, an edit whose text was not found, or a call that names files.
+   * the agent's plan, or an edit whose text was not found.
    */
-  readonly kind: "recall" | "question" | "statement" | "plan" | "error" | "file";
-  /** The files that a call has just named. */
-  readonly paths?: ReadonlySet<string>;
+  readonly kind: "recall" | "question" | "statement" | "plan" | "error";
 }
 
 /** Words that refer to something earlier, or ask for a fact, a count, a date or an order. */
@@ -69,15 +66,7 @@ export function findPageCue(slots: readonly Slot[]): PageCue | undefined {
   );
   if (missed.length > 0) return { index, question: missed.join("\n"), kind: "error" };
   const plan = call && findPlan(call, new Set(results.map(({ callId }) => callId)));
-  if (plan) return { index, question: plan, kind: "plan" };
-  const paths = call && listNamedFiles(call);
-  return paths && paths.size > 0 ? { index, question: "", kind: "file", paths } : undefined;
-}
-
-/** The files that the calls of a message name. */
-function listNamedFiles({ parts }: Message): ReadonlySet<string> {
-  const calls = parts.filter((part) => part.type === "tool-call");
-  return new Set(calls.flatMap(findTouches).flatMap(({ path }) => path ?? []));
+  return plan ? { index, question: plan, kind: "plan" } : undefined;
 }
 
 function classifyQuestion(text: string): PageCue["kind"] {

@@ -50,20 +50,10 @@ describe("what asks for a page", () => {
       "error",
     );
     expect(kindOf("Exit code: 1\nOutput:\nno such hunk")).toBe("error");
-    expect(kindOf("Exit code: 0\nSuccess. Updated the following files:\nM src/vault.ts")).toBe("file");
+    expect(kindOf("Exit code: 0\nSuccess. Updated the following files:\nM src/vault.ts")).toBeUndefined();
     expect(kindOf("The file src/vault.ts has been updated.\n1\tthrow new Error('not found in map')")).toBe(
       "file",
     );
-  });
-
-  test("is a call that names a file, by its path", () => {
-    const read = call("Read", { file_path: "src/vault.ts" });
-    expect(findPageCue(slots(user("Begin."), read, result("const key = 1;")))).toEqual({
-      index: 2,
-      question: "",
-      kind: "file",
-      paths: new Set(["src/vault.ts"]),
-    });
   });
 
   test("is no other error, because nothing that left explains it", () => {

@@ -124,13 +124,6 @@ describe("stretches of files", () => {
     expect(stretches.estimateLoss(0, () => false)).toBeGreaterThan(0);
   });
 
-  test("come back for a page only if their file is wanted", () => {
-    const stretches = observe(...read("1", numbered(1, 20)), ...read("2", numbered(50, 20), "src/other.ts"));
-    const limits = { maxTokens: 10_000, tokenPrice: 0, isGone: () => true };
-    const found = stretches.chooseForPage((path) => path === PATH, limits);
-    expect(found.map(({ source }) => source.heading)).toEqual([`Read ${PATH}`]);
-  });
-
   test("of an edit of a file that nobody read, of input without a path and of odd input are harmless", () => {
     const odd = [
       ...edit("1", "", ""),

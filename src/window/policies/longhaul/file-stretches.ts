@@ -56,15 +56,6 @@ interface StretchLimits {
  * of that; the rest is the price of an agent that edits from memory and fails.
  */
 const ABSENCE_COST = 100_000;
-/** A page costs its tokens several times: it is written, read with each call, and the messages after it are rewritten when it leaves. */
-const PAGE_PRICE = 10;
-/**
- * Shares for stretches of files: of the space that messages leave, of the whole space even if they leave none, and of the
- * room that is left.
- */
-const SPACE_SHARE = 0.8;
-const MIN_SPACE_SHARE = 0.5;
-const ROOM_SHARE = 0.3;
 const STRETCH_LINES = 24;
 /** Shorter texts are seen in the reply that wrote them. */
 const MIN_CHARACTERS = 40;
@@ -121,34 +112,17 @@ export class FileStretches {
   }
 
   /** The stretches that are worth their price, best value per token first, up to `maxTokens`, as lines of an extract. */
-  choose(limits: StretchLimits): readonly ExtractLine[] {
-    const chosen = this.#choose(limits);
-    this.#kept = new Set(chosen.map(({ shown }) => shown));
-    return joinStretches(chosen);
-  }
-
-  /** The same of those stretches that `isWanted` accepts by file and text, for a page. */
-  chooseForPage(
-    isWanted: (path: string, text: string) => boolean,
-    limits: StretchLimits,
-  ): readonly ExtractLine[] {
-    return joinStretches(this.#choose({ ...limits, tokenPrice: limits.tokenPrice * PAGE_PRICE }, isWanted));
-  }
-
-  #choose(
-    { maxTokens, tokenPrice, isGone }: StretchLimits,
-    isWanted?: (path: string, text: string) => boolean,
-  ): readonly FileStretch[] {
+  choose({ maxTokens, tokenPrice, isGone }: StretchLimits): readonly ExtractLine[] {
     if (maxTokens <= 0) return [];
     let left = maxTokens;
     const chosen: FileStretch[] = [];
     for (const { stretch, tokens, chance } of this.#rank(isGone)) {
       if (tokens > left || chance * ABSENCE_COST < tokens * tokenPrice) continue;
-      if (isWanted && !isWanted(stretch.shown.path, stretch.text)) continue;
       left -= tokens;
       chosen.push(stretch);
     }
-    return chosen;
+    this.#kept = new Set(chosen.map(({ shown }) => shown));
+    return joinStretches(chosen);
   }
 
   /** Paths of the files that were touched last, newest first, of those that `isNamed` does not know. */
@@ -332,12 +306,6 @@ export class FileStretches {
         if (file) file.namedAt = this.#replies;
       }
   }
-}
-
-/** Tokens for stretches in a rebuilt window: `space` is its target, `used` the messages in it, `room` the most that fits. */
-export function computeStretchRoom(space: number, used: number, room: number): number {
-  const wanted = Math.max((space - used) * SPACE_SHARE, space * MIN_SPACE_SHARE);
-  return Math.min(wanted, (room - used) * ROOM_SHARE);
 }
 
 /** Takes lines out of a shown text that an edit has replaced since, wholly or in part; the edit shows the new ones. */

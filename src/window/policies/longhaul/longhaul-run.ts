@@ -31,7 +31,7 @@ import {
   toPathsLine,
   toQuotedLine,
 } from "./extract-notes.ts";
-import { computeStretchRoom, FileStretches } from "./file-stretches.ts";
+import { FileStretches } from "./file-stretches.ts";
 import { keepGroups } from "./keep-groups.ts";
 import type { LonghaulOptions } from "./longhaul-options.ts";
 import { type MessageText, MessageTexts } from "./message-texts.ts";
@@ -69,6 +69,13 @@ const EXPECTED_FILES_SHARE = 0.4;
 const CALLS_BETWEEN_EDITS = 3;
 /** An early rebuild must free this share of the window. */
 const MIN_FREED_SHARE = 0.05;
+/**
+ * Shares for stretches of files: of the space that messages leave, of the whole space even if they leave none, and of the
+ * room that is left.
+ */
+const FILES_SHARE = 0.8;
+const MIN_FILES_SHARE = 0.5;
+const MAX_FILES_SHARE = 0.3;
 /** Share of the space for paths of files that nothing else names. */
 const PATHS_SHARE = 0.04;
 /** Estimated tokens of the line that marks a gap. */
@@ -193,12 +200,6 @@ export class LonghaulRun implements PolicyRun {
     if (index < this.#unsent) this.#unsent--;
   }
 
-  pageFiles(isWanted: (path: string, text: string) => boolean, maxTokens: number): readonly ExtractLine[] {
-    const isGone = (seq: number) => !this.#window.some((slot) => slot.seq === seq);
-    const tokenPrice = computeTokenPrice(this.#budget, this.#low, this.#callTokens, this.#prices);
-    return this.#stretches.chooseForPage(isWanted, { maxTokens, tokenPrice, isGone });
-  }
-
   fit(moment: Moment): readonly Slot[] {
     if (!this.#isNew) {
       this.reason = undefined;
@@ -277,7 +278,6 @@ export class LonghaulRun implements PolicyRun {
     return `pays after ${Math.max(0, Math.ceil(needed))} calls, ${expected} expected`;
   }
 
-  /** Average growth per call. */
   get #callTokens(): number {
     return this.#totalTokens / Math.max(1, this.#replies);
   }
@@ -405,8 +405,9 @@ export class LonghaulRun implements PolicyRun {
     const steps = this.#steps.listLines(shownSeqs);
     const marks = GAP_TOKENS * (countGaps(shown, this.#said) + steps.length);
     const used = sumSlotTokens(shown) + sumSlotTokens(quoted) + marks;
+    const wanted = Math.max((space - used) * FILES_SHARE, space * MIN_FILES_SHARE);
     const files = this.#stretches.choose({
-      maxTokens: computeStretchRoom(space, used, room),
+      maxTokens: Math.min(wanted, (room - used) * MAX_FILES_SHARE),
       tokenPrice: computeTokenPrice(this.#budget, target, this.#callTokens, this.#prices),
       isGone: (seq) => !shownSeqs.has(seq),
     });
