@@ -148,6 +148,7 @@ describe.skipIf("problem" in server)(`an older schema (${describeProblem(server)
       DROP INDEX budget_reservations_by_budget;
       DROP FUNCTION reserved_amount;
       DROP TABLE places;
+      DROP INDEX decision_chunks;
       ALTER TABLE budget_uses DROP CONSTRAINT budget_uses_spent_check;
       ALTER TABLE budget_reservations DROP CONSTRAINT budget_reservations_amount_check;
       ALTER TABLE budget_uses ADD COLUMN reserved double precision NOT NULL DEFAULT 0;
