@@ -74,7 +74,7 @@ browserProof("dark, narrow and Chinese pages are as accessible as the others", a
     locale: "zh-CN",
   });
   await page.getByRole("heading", { name: "概览" }).waitFor();
-  await page.getByRole("table", { name: "对话" }).waitFor();
+  await page.getByRole("table", { name: "对话", exact: true }).waitFor();
   await keepScreenshot(page, "overview-phone-dark-zh");
   expect(await findAccessFaults(page)).toEqual([]);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
