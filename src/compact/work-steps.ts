@@ -1,3 +1,4 @@
+import { clipEnd } from "../base/clip-end.ts";
 import type { EntryId } from "../model/entry.ts";
 import { type Commit, findCommitCommand, parseCommit } from "../touch/commit.ts";
 import { findTouches } from "../touch/find-touches.ts";
@@ -93,7 +94,7 @@ function describeAction({
   );
   if (paths.length > 0) {
     const [change] = listChanges(call);
-    const text = clip(firstChangedLines(change?.before ?? "", change?.after ?? ""));
+    const text = clipEnd(firstChangedLines(change?.before ?? "", change?.after ?? ""), MAX_TEXT);
     return { kind: "edit", paths, text, key: "", troubles: [], commit: undefined };
   }
   const command = touches.find(({ kind }) => kind === "run")?.command;
@@ -102,7 +103,7 @@ function describeAction({
   return {
     kind: "command",
     paths: [],
-    text: clip(command),
+    text: clipEnd(command, MAX_TEXT),
     key: normalizeCommand(command).slice(0, MAX_TEXT),
     troubles: findTroubles(output),
     commit: committing === undefined ? undefined : parseCommit(committing, output),
@@ -114,10 +115,6 @@ function firstChangedLines(before: string, after: string): string {
   const old = new Set(before.split("\n").map((line) => line.trim()));
   const added = after.split("\n").filter((line) => line.trim() !== "" && !old.has(line.trim()));
   return (added.length > 0 ? added : after.split("\n")).slice(0, 6).join("\n");
-}
-
-function clip(text: string): string {
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT).toWellFormed()} …` : text;
 }
 
 /** The lines of an output that tell of an error. */

@@ -1,3 +1,4 @@
+import { clipEnd } from "../base/clip-end.ts";
 import { checkFields } from "./argument-checks.ts";
 import { checkWholeNumber, createArgumentError } from "./errors.ts";
 import { maskSecrets } from "./secrets/mask-secrets.ts";
@@ -24,8 +25,7 @@ const NAMES: Readonly<Record<RequestEnd["by"], string>> = {
 export function toStoredEnd({ failure, ...rest }: RequestEnd): RequestEnd {
   if (failure === undefined) return rest;
   const words = maskSecrets(failure.replace(/\s+/g, " ").trim());
-  const isLong = words.length > MAX_FAILURE_CHARACTERS;
-  return { ...rest, failure: isLong ? `${words.slice(0, MAX_FAILURE_CHARACTERS)}…` : words };
+  return { ...rest, failure: clipEnd(words, MAX_FAILURE_CHARACTERS) };
 }
 
 /** One sentence about the end of a request. */

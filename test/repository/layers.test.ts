@@ -115,7 +115,7 @@ const FACES: Readonly<Record<string, readonly string[]>> = {
     "gateway/index.ts",
     "gateway/config/index.ts",
     "gateway/config/access-token.ts",
-    "gateway/config/configured-store.ts",
+    "gateway/config/config-files.ts",
     "gateway/identity/index.ts",
   ],
   // The program's way for hooks loads nothing but the place of the socket.

@@ -1,3 +1,4 @@
+import { clipEnd } from "../../base/clip-end.ts";
 import { findFenceAt } from "../../base/fence.ts";
 import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { textOfMessage } from "../../model/message.ts";
@@ -155,8 +156,7 @@ const SENTENCE_LENGTH = 120;
 
 /** The quoted part of a pending request, cut to its maximum length. */
 function clipAsk(text: string): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  return line.length <= QUOTE_LENGTH ? line : `${line.slice(0, QUOTE_LENGTH).toWellFormed()} …`;
+  return clipEnd(text.replace(/\s+/g, " ").trim(), QUOTE_LENGTH);
 }
 
 /** The requests that an earlier summary quoted, without quotation marks. */

@@ -1,3 +1,4 @@
+import { clipEnd } from "../../base/clip-end.ts";
 import { toText } from "../../wire/fields.ts";
 import { toContentBlocks } from "../copies/text-pieces.ts";
 
@@ -8,6 +9,5 @@ export function buildTaskTitle(shown: unknown, sent: unknown): string | undefine
   const text = toText(shown) ?? toText(toContentBlocks(sent)[0]?.text);
   const task = /^<task>([\s\S]*?)<\/task>/.exec(text ?? "")?.[1] ?? text;
   const line = task?.trim().split("\n", 1)[0]?.trim();
-  if (!line) return undefined;
-  return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH - 1)}…` : line;
+  return line ? clipEnd(line, MAX_LENGTH) : undefined;
 }

@@ -1,3 +1,4 @@
+import { clipEnd } from "../../base/clip-end.ts";
 import {
   type Json,
   type Kernel,
@@ -327,12 +328,7 @@ function findFirstRequest(message: MessageInput): string | undefined {
     // Leading tags and headings mark instructions and context from the tool.
     if (words === "" || /^[<#[{]/.test(words)) continue;
     const line = (words.split("\n", 1)[0] as string).replace(/<\/\w+>\s*$/, "").trim();
-    return line.length <= MAX_CHARACTERS
-      ? line
-      : `${line
-          .slice(0, MAX_CHARACTERS - 1)
-          .toWellFormed()
-          .trimEnd()}…`;
+    return clipEnd(line, MAX_CHARACTERS);
   }
   return undefined;
 }

@@ -46,10 +46,10 @@ export class PlaceKeys {
     return reply === undefined ? [] : this.#scopes().map((scope) => buildReplyPlace(scope, reply));
   }
 
-  /** The last reply with everything before it; undefined for a request without replies. */
-  findPath(): string | undefined {
+  /** The last reply with everything before it; none for a request without replies. */
+  findPath(): readonly string[] {
     const [scope] = this.#scopes() as [string];
-    return this.#findPaths(scope, this.#listReplies().slice(0, 1))[0];
+    return this.#findPaths(scope, this.#listReplies().slice(0, 1));
   }
 
   /** The last few replies with everything before them, the longest first, for each id of the person. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { clipEnd } from "../../base/clip-end.ts";
 import {
   type EntryId,
   isLonghaulError,
@@ -244,7 +245,7 @@ export function buildTitle(list: readonly MessageInput[]): string | undefined {
     const texts = [text ?? "", ...parts.flatMap((part) => (part.type === "text" ? [part.text] : []))];
     const own = texts.map(removeTags).find((words) => words !== "" && !words.startsWith("<"));
     if (own === undefined) continue;
-    const title = own.length > MAX_CHARACTERS ? `${own.slice(0, MAX_CHARACTERS - 1)}…` : own;
+    const title = clipEnd(own, MAX_CHARACTERS);
     if (!CARRIED.test(own)) return title;
     carried ??= title;
   }

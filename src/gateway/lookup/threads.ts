@@ -25,6 +25,7 @@ import { RetentionShare } from "./retention-share.ts";
 const MAX_ALIKE = 32;
 /** Number of times that other gateways may begin conversations of a family while one is being chosen. */
 const MAX_ROUNDS = 50;
+const CROWDED = `Other gateways have begun ${MAX_ROUNDS} conversations with the same beginning at this moment; repeat the request.`;
 
 /** Services of conversations. */
 interface ThreadsDeps {
@@ -99,12 +100,10 @@ export class Threads {
         using compared = this.#compare(request.caller);
         const found = await this.#lookUp(request, compared);
         if (found) return found;
-        if (round === MAX_ROUNDS) throw createCrowdedError(round);
+        if (round === MAX_ROUNDS) throw new LonghaulError("STORE_BUSY", CROWDED);
       }
     });
-    this.#recordUse(thread);
-    await this.#makeRoom(this.#retention.share);
-    return thread;
+    return this.#recordUse(thread);
   }
 
   /**
@@ -118,10 +117,7 @@ export class Threads {
     const isBusy = thread.progress.inFlight > 0;
     const fork = isBusy ? await forkThread(this.#deps.kernel, thread, place.entry) : undefined;
     const own = fork ? compared.add(fork.session, fork.meta) : thread;
-    own.progress.reserve();
-    this.#recordUse(own);
-    await this.#makeRoom(this.#retention.share);
-    return own;
+    return this.#recordUse(this.#reserve(own));
   }
 
   /** Restarts a conversation whose session was deleted while it was open; false if none with that id is open. */
@@ -162,8 +158,7 @@ export class Threads {
     const family = caller.explicit === undefined ? [] : await this.#openFamily(caller, compared);
     const main = family.find(({ kind }) => kind === "main");
     if (isMain && main) return this.#reserve(main);
-    const path = places.findPath();
-    const heads = path === undefined ? [] : await kernel.places.findLast([path], MAX_ALIKE);
+    const heads = await kernel.places.findLast(places.findPath(), MAX_ALIKE);
     const near = [...new Set([...family, ...(await compared.openAll(heads))])];
     const next = near.length === 0 ? undefined : await this.#decide(request, near, "certain");
     if (next?.isCertain) return this.#link(request, next, undefined);
@@ -295,8 +290,8 @@ export class Threads {
     return reserveTrimmedThread(await compared.openAll(replied), request);
   }
 
-  async #findPlaces(keys: readonly string[]): Promise<readonly StoredPlace[]> {
-    return keys.length === 0 ? [] : this.#deps.kernel.places.find(keys, MAX_ALIKE);
+  #findPlaces(keys: readonly string[]): Promise<readonly StoredPlace[]> {
+    return this.#deps.kernel.places.find(keys, MAX_ALIKE);
   }
 
   /** Open conversations of one kind of a caller without ids, most recently used first. */
@@ -421,10 +416,11 @@ export class Threads {
     this.#sizeBytes -= sizeBytes;
   }
 
-  #recordUse(thread: Thread): void {
+  /** Records that a request has found its thread, and makes room for it. */
+  async #recordUse(thread: Thread): Promise<Thread> {
     const { id } = thread.session;
     const known = this.#open.get(id);
-    if (!known) return;
+    if (!known) return thread;
     this.#open.delete(id);
     this.#open.set(id, known);
     this.#retention.recordLookup(id, !known.isNew, this.#sizeBytes, this.#limits().maxThreadBytes);
@@ -432,6 +428,8 @@ export class Threads {
     const { sizeBytes } = thread;
     this.#sizeBytes += sizeBytes - known.sizeBytes;
     known.sizeBytes = sizeBytes;
+    await this.#makeRoom(this.#retention.share);
+    return thread;
   }
 
   /** Closes threads without a request, the least recently used first, until there is room for the others. */
@@ -490,11 +488,4 @@ interface ComparedThreads extends Disposable {
 /** The conversations that a summary may belong to: those of one id, or those of a person without ids. */
 function buildSummaryOwner({ principal, explicit }: CallerIdentity): string {
   return JSON.stringify([principal.id, explicit ?? null]);
-}
-
-function createCrowdedError(rounds: number): LonghaulError {
-  return new LonghaulError(
-    "STORE_BUSY",
-    `Other gateways have begun ${rounds} conversations with the same beginning at this moment; repeat the request.`,
-  );
 }

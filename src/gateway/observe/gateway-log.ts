@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../base/bounded-map.ts";
+import { clipEnd } from "../../base/clip-end.ts";
 import { redactSecrets } from "../../model/secrets/redact-secrets.ts";
 import type { ReloadResult } from "../config/watch-config.ts";
 
@@ -199,7 +200,7 @@ function clean(name: Field, value: string): string {
   const most = name === "content" ? MAX_CONTENT_CHARACTERS : MAX_CHARACTERS;
   // Secrets are removed before the text is cut, because half a secret would not be recognized.
   const { text } = redactSecrets(value.slice(0, 4 * most));
-  return text.length > most ? `${text.slice(0, most).toWellFormed()}…` : text.toWellFormed();
+  return clipEnd(text, most).toWellFormed();
 }
 
 function formatPretty(value: string | number | boolean): string {

@@ -1,5 +1,6 @@
 import { acceptedContent, inputRequired } from "@modelcontextprotocol/server";
 import { z } from "zod";
+import { clipEnd } from "../../base/clip-end.ts";
 import { fenceWithMark } from "../../base/fence.ts";
 import {
   type Entry,
@@ -187,7 +188,7 @@ async function findForgetTarget({ service, caller }: McpCall, cite: string): Pro
 }
 
 function buildTarget(cite: string, text: string, what: string, forget: () => Promise<unknown>): ForgetTarget {
-  const beginning = text.length > MAX_PREVIEW ? `${text.slice(0, MAX_PREVIEW).toWellFormed()} …` : text;
+  const beginning = clipEnd(text, MAX_PREVIEW);
   const preview = fenceWithMark("memory-data", `[${sanitizeName(cite)}]\n${quoteLines(beginning)}`);
   const question = `Delete ${what} ${sanitizeName(cite)} for good? It says:\n${quoteLines(beginning)}`;
   return { cite, preview, question, forget };

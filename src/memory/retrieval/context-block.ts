@@ -1,3 +1,4 @@
+import { clipEnd } from "../../base/clip-end.ts";
 import { fenceWithMark } from "../../base/fence.ts";
 import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { checkWholeNumber } from "../../model/errors.ts";
@@ -100,10 +101,5 @@ function clipAt(text: string, length: number): string {
   if (length >= text.length) return text;
   const cut = text.slice(0, length);
   const space = Math.max(cut.lastIndexOf(" "), cut.lastIndexOf("\n"));
-  const end = space > length * 0.8 ? space : length;
-  // Avoids ending in half a surrogate pair.
-  return `${cut
-    .slice(0, end)
-    .replace(/[\ud800-\udbff]$/, "")
-    .trimEnd()} …`;
+  return clipEnd(text, (space > length * 0.8 ? space : length) + 1);
 }

@@ -1,3 +1,5 @@
+import { clipEnd } from "../../base/clip-end.ts";
+
 const LINE_BREAKS = /\r\n?|[\u0085\u2028\u2029\v\f]/g;
 /** Invisible characters, which can change the writing direction or hide text from a reader. */
 const UNSEEN =
@@ -30,11 +32,12 @@ export function sanitizeText(text: string): string {
 
 /** A name (of a session, person or file) on one line that cannot break out of the surrounding text. */
 export function sanitizeName(name: string, mostCharacters = 300): string {
-  const plain = sanitizeText(name)
-    .replace(/[<>＜＞"\s]+/g, " ")
-    .trim();
-  const characters = [...plain];
-  return characters.length <= mostCharacters ? plain : `${characters.slice(0, mostCharacters).join("")}…`;
+  return clipEnd(
+    sanitizeText(name)
+      .replace(/[<>＜＞"\s]+/g, " ")
+      .trim(),
+    mostCharacters,
+  );
 }
 
 /** Stored text with a sign before each line, so that no line can pass for one of the surrounding text. */

@@ -1,11 +1,16 @@
 import type { StatementSync } from "node:sqlite";
-import { isTerminal, type TaskId, type TaskState } from "../../model/task.ts";
-import { toTaskRecord } from "../record-rows.ts";
+import { isTerminal, type TaskId } from "../../model/task.ts";
+import {
+  checkTaskRow,
+  toChangedTaskValues,
+  toNewTaskValues,
+  toTaskRecord,
+  writeTaskSql,
+} from "../record-rows.ts";
 import { createTaskConflict, createTaskNotFound } from "../refusals.ts";
 import type {
   NewTask,
   TaskChange,
-  TaskFields,
   TaskQuery,
   TaskRecord,
   TaskRequest,
@@ -17,14 +22,17 @@ import type { SessionCache } from "./session-cache.ts";
 
 const SELECT =
   "SELECT t.*, s.id AS session_id FROM tasks t JOIN sessions s ON s.number = t.session WHERE s.id IS NOT NULL";
-const INSERT = `INSERT INTO tasks (id, session, parent, parent_session, agent, state, mode, owner, epoch, can_resume,
-    resumes, attempts, created_at, deadline_at, first_seq, queue, person)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const WRITES = writeTaskSql("tasks", () => "?");
 const NEWEST_FIRST = "ORDER BY t.number DESC LIMIT ?";
 const LIST_OF_QUEUE = `${SELECT} AND t.number < :start AND (:states IS NULL OR instr(:states, t.state) > 0)
   AND (:session IS NULL OR t.session = :session) AND (:parent IS NULL OR t.parent = :parent)
   AND (:queue IS NULL OR t.queue = :queue) AND (:person IS NULL OR t.person = :person) ORDER BY t.number DESC LIMIT :limit`;
 const END = Number.MAX_SAFE_INTEGER;
+
+/** SQLite has no booleans. */
+export function toNumbers<T>(values: readonly (T | boolean)[]): readonly (T | number)[] {
+  return values.map((value) => (typeof value === "boolean" ? Number(value) : value));
+}
 
 /** Tasks in SQLite. */
 export class SqliteTasks implements TaskStore {
@@ -61,10 +69,7 @@ export class SqliteTasks implements TaskStore {
       ),
       wishedOf: db.prepare(`${SELECT} AND t.wish IS NOT NULL AND t.owner = ?`),
       wish: db.prepare("UPDATE tasks SET wish = ?, wish_reason = ? WHERE id = ?"),
-      update: db.prepare(
-        `UPDATE tasks SET state = ?, mode = ?, owner = ?, epoch = ?, can_resume = ?, resumes = ?, wish = ?, wish_reason = ?,
-           notice = ?, attempts = ?, settled_at = ?, last_seq = ?, notice_seq = ? WHERE id = ?`,
-      ),
+      update: db.prepare(WRITES.update),
     };
   }
 
@@ -144,14 +149,7 @@ export class SqliteTasks implements TaskStore {
         );
       return;
     }
-    const { id, expect } = write;
-    const row = this.#statements.fields.get(id);
-    const isAsExpected =
-      row?.epoch === expect.epoch &&
-      (expect.state === undefined || row.state === expect.state) &&
-      (expect.notice === undefined || row.notice === expect.notice);
-    if (!isAsExpected) throw createTaskConflict(id, "has changed, has ended, or is run by someone else");
-    this.#checked = row;
+    this.#checked = checkTaskRow(write, this.#statements.fields.get(write.id));
   }
 
   /** Within a transaction, after the entries of the append: applies the checked write. */
@@ -161,50 +159,13 @@ export class SqliteTasks implements TaskStore {
   }
 
   #insert(task: NewTask, session: string, firstSeq: number): void {
-    this.#insertTask ??= this.#db.prepare(INSERT);
-    this.#insertTask.run(
-      task.id,
-      this.#cache.find(session)?.number as number,
-      task.parent ?? null,
-      task.parentSession ?? null,
-      task.agent,
-      task.state,
-      task.mode,
-      task.owner ?? null,
-      task.epoch,
-      task.canResume ? 1 : 0,
-      task.resumes,
-      task.attempts,
-      task.createdAt,
-      task.deadlineAt ?? null,
-      firstSeq,
-      task.queue ?? null,
-      task.person ?? null,
-    );
+    this.#insertTask ??= this.#db.prepare(WRITES.insert);
+    const { number } = this.#cache.require(session);
+    this.#insertTask.run(...toNumbers(toNewTaskValues(task, number, firstSeq)));
   }
 
-  #update({ id, set, marks }: TaskChange, firstSeq: number): void {
-    const row = this.#checked as Row;
-    const has = (name: keyof TaskFields) => set !== undefined && name in set;
-    const state = set?.state ?? (row.state as TaskState);
-    // A kill request stays until the task has ended.
-    const keepsWish = !has("wish") || (row.wish === "kill" && !isTerminal(state));
-    this.#statements.update.run(
-      state,
-      set?.mode ?? (row.mode as string),
-      has("owner") ? (set?.owner ?? null) : (row.owner as string | null),
-      set?.epoch ?? (row.epoch as number),
-      set?.canResume === undefined ? (row.can_resume as number) : Number(set.canResume),
-      set?.resumes ?? (row.resumes as number),
-      keepsWish ? (row.wish as string | null) : null,
-      keepsWish ? (row.wish_reason as string | null) : null,
-      set?.notice ?? (row.notice as string | null),
-      set?.attempts ?? (row.attempts as number),
-      set?.settledAt ?? (row.settled_at as number | null),
-      marks === "last" ? firstSeq : (row.last_seq as number),
-      marks === "notice" ? firstSeq : (row.notice_seq as number),
-      id,
-    );
+  #update(change: TaskChange, firstSeq: number): void {
+    this.#statements.update.run(...toNumbers(toChangedTaskValues(change, this.#checked as Row, firstSeq)));
   }
 
   #find(id: TaskId): TaskRecord | undefined {

@@ -1,9 +1,10 @@
 import { readTeam } from "../read-team.ts";
-import { toMovedIntake, toMovedRecord } from "../record-rows.ts";
+import { toMovedIntake, toMovedRecord, toTaskValues, writeTaskSql } from "../record-rows.ts";
 import type { TaskRecord } from "../task-store.ts";
 import type { MovedIntake, MovedRecord, MovedTeam, TransferStore } from "../transfer-store.ts";
 import type { Database } from "./database.ts";
 import type { SessionCache } from "./session-cache.ts";
+import { toNumbers } from "./sqlite-tasks.ts";
 import type { SqliteAudit } from "./team/sqlite-audit.ts";
 import type { SqliteBudgets } from "./team/sqlite-budgets.ts";
 import type { SqlitePeople } from "./team/sqlite-people.ts";
@@ -42,16 +43,7 @@ export class SqliteTransfer implements TransferStore {
       putRecord: db.prepare(
         "INSERT INTO intake_records (intake, record, seq, version) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET seq = excluded.seq, version = excluded.version",
       ),
-      putTask: db.prepare(
-        `INSERT INTO tasks (id, session, parent, parent_session, agent, state, mode, owner, epoch, can_resume, resumes, wish,
-           wish_reason, notice, attempts, created_at, settled_at, deadline_at, first_seq, last_seq, notice_seq,
-           queue, person)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (id) DO UPDATE SET state = excluded.state, mode = excluded.mode, owner = excluded.owner,
-           epoch = excluded.epoch, can_resume = excluded.can_resume, resumes = excluded.resumes, wish = excluded.wish, wish_reason = excluded.wish_reason,
-           notice = excluded.notice, attempts = excluded.attempts, settled_at = excluded.settled_at,
-           last_seq = excluded.last_seq, notice_seq = excluded.notice_seq`,
-      ),
+      putTask: db.prepare(writeTaskSql("tasks", () => "?").put),
     };
   }
 
@@ -88,31 +80,8 @@ export class SqliteTransfer implements TransferStore {
 
   async putTask(task: TaskRecord): Promise<void> {
     await this.#db.transact(() => {
-      this.#statements.putTask.run(
-        task.id,
-        this.#cache.require(task.session).number,
-        task.parent ?? null,
-        task.parentSession ?? null,
-        task.agent,
-        task.state,
-        task.mode,
-        task.owner ?? null,
-        task.epoch,
-        task.canResume ? 1 : 0,
-        task.resumes,
-        task.wish ?? null,
-        task.wishReason ?? null,
-        task.notice ?? null,
-        task.attempts,
-        task.createdAt,
-        task.settledAt ?? null,
-        task.deadlineAt ?? null,
-        task.firstSeq,
-        task.lastSeq,
-        task.noticeSeq,
-        task.queue ?? null,
-        task.person ?? null,
-      );
+      const { number } = this.#cache.require(task.session);
+      this.#statements.putTask.run(...toNumbers(toTaskValues(task, number)));
     });
   }
 

@@ -73,7 +73,7 @@ describe("a block of context", () => {
       expect(block.hits).toEqual(hits.slice(0, block.hits.length));
     }
     expect(buildContextBlock(hits, { tokensOf, budgetTokens: 60 })).toBeUndefined();
-    expect(buildContextBlock(hits, { tokensOf, budgetTokens: 150 })?.text).toContain(" …\n</context");
+    expect(buildContextBlock(hits, { tokensOf, budgetTokens: 150 })?.text).toContain("…\n</context");
   });
 
   test("does not say again what the window shows, nor anything twice", () => {

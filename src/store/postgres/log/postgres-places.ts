@@ -28,6 +28,7 @@ export class PostgresPlaces implements PlaceStore {
     keys: readonly string[],
     limit: number,
   ): Promise<readonly StoredPlace[]> {
+    if (keys.length === 0) return [];
     const rows = await this.#db.query(
       `SELECT encode(k.key, 'hex') AS key, s.id AS session, p.seq
        FROM unnest($1::bytea[]) WITH ORDINALITY AS k (key, place) CROSS JOIN LATERAL (

@@ -1,5 +1,5 @@
 import { readTeam } from "../../read-team.ts";
-import { toMovedIntake, toMovedRecord } from "../../record-rows.ts";
+import { toMovedIntake, toMovedRecord, toTaskValues } from "../../record-rows.ts";
 import type { TaskRecord } from "../../task-store.ts";
 import type { MovedIntake, MovedRecord, MovedTeam, TransferStore } from "../../transfer-store.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
@@ -7,6 +7,7 @@ import type { LogHeads } from "../heads/log-heads.ts";
 import type { PostgresAudit } from "../team/postgres-audit.ts";
 import type { PostgresBudgets } from "../team/postgres-budgets.ts";
 import type { PostgresPeople } from "../team/postgres-people.ts";
+import { TASK_WRITES } from "./task-writes.ts";
 
 interface PostgresTeam {
   readonly people: PostgresPeople;
@@ -93,41 +94,8 @@ export class PostgresTransfer implements TransferStore {
 
   async putTask(task: TaskRecord): Promise<void> {
     await this.#db.transact(async (transaction) => {
-      await transaction.query(
-        `INSERT INTO @tasks (id, session, parent, parent_session, agent, state, mode, owner, epoch, can_resume, resumes, wish,
-           wish_reason, notice, attempts, created_at, settled_at, deadline_at, first_seq, last_seq, notice_seq,
-           queue, person)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
-         ON CONFLICT (id) DO UPDATE SET state = excluded.state, mode = excluded.mode, owner = excluded.owner,
-           epoch = excluded.epoch, can_resume = excluded.can_resume, resumes = excluded.resumes, wish = excluded.wish, wish_reason = excluded.wish_reason,
-           notice = excluded.notice, attempts = excluded.attempts, settled_at = excluded.settled_at,
-           last_seq = excluded.last_seq, notice_seq = excluded.notice_seq`,
-        [
-          task.id,
-          await this.#heads.requireNumber(transaction, task.session),
-          task.parent ?? null,
-          task.parentSession ?? null,
-          task.agent,
-          task.state,
-          task.mode,
-          task.owner ?? null,
-          task.epoch,
-          task.canResume,
-          task.resumes,
-          task.wish ?? null,
-          task.wishReason ?? null,
-          task.notice ?? null,
-          task.attempts,
-          task.createdAt,
-          task.settledAt ?? null,
-          task.deadlineAt ?? null,
-          task.firstSeq,
-          task.lastSeq,
-          task.noticeSeq,
-          task.queue ?? null,
-          task.person ?? null,
-        ],
-      );
+      const number = await this.#heads.requireNumber(transaction, task.session);
+      await transaction.query(TASK_WRITES.put, toTaskValues(task, number));
     });
   }
 

@@ -1,3 +1,4 @@
+import { clipEnd } from "../../../base/clip-end.ts";
 import type { Json } from "../../../model/json.ts";
 import type { Message } from "../../../model/message.ts";
 import type { ToolCallPart, ToolResultPart } from "../../../model/part.ts";
@@ -98,6 +99,5 @@ function textOf(parts: Message["parts"] | ToolResultPart["output"]): string {
 }
 
 function toOneLine(text: string, most: number): string {
-  const line = text.replace(/[\s[\]]+/g, " ").trim();
-  return line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
+  return clipEnd(text.replace(/[\s[\]]+/g, " ").trim(), most);
 }

@@ -1,0 +1,8 @@
+/** Cuts a text to at most `most` characters, the last of which is then "…"; leaves no half of a surrogate pair. */
+export function clipEnd(text: string, most: number): string {
+  if (text.length <= most) return text;
+  return `${text
+    .slice(0, most - 1)
+    .replace(/[\ud800-\udbff]$/, "")
+    .trimEnd()}…`;
+}
