@@ -30,7 +30,7 @@ const LIST_OF_QUEUE = `${SELECT} AND t.number < :start AND (:states IS NULL OR i
 const END = Number.MAX_SAFE_INTEGER;
 
 /** SQLite has no booleans. */
-export function toNumbers<T>(values: readonly (T | boolean)[]): readonly (T | number)[] {
+export function toSqliteValues<T>(values: readonly (T | boolean)[]): readonly (T | number)[] {
   return values.map((value) => (typeof value === "boolean" ? Number(value) : value));
 }
 
@@ -161,11 +161,13 @@ export class SqliteTasks implements TaskStore {
   #insert(task: NewTask, session: string, firstSeq: number): void {
     this.#insertTask ??= this.#db.prepare(WRITES.insert);
     const { number } = this.#cache.require(session);
-    this.#insertTask.run(...toNumbers(toNewTaskValues(task, number, firstSeq)));
+    this.#insertTask.run(...toSqliteValues(toNewTaskValues(task, number, firstSeq)));
   }
 
   #update(change: TaskChange, firstSeq: number): void {
-    this.#statements.update.run(...toNumbers(toChangedTaskValues(change, this.#checked as Row, firstSeq)));
+    this.#statements.update.run(
+      ...toSqliteValues(toChangedTaskValues(change, this.#checked as Row, firstSeq)),
+    );
   }
 
   #find(id: TaskId): TaskRecord | undefined {

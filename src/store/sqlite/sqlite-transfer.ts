@@ -4,7 +4,7 @@ import type { TaskRecord } from "../task-store.ts";
 import type { MovedIntake, MovedRecord, MovedTeam, TransferStore } from "../transfer-store.ts";
 import type { Database } from "./database.ts";
 import type { SessionCache } from "./session-cache.ts";
-import { toNumbers } from "./sqlite-tasks.ts";
+import { toSqliteValues } from "./sqlite-tasks.ts";
 import type { SqliteAudit } from "./team/sqlite-audit.ts";
 import type { SqliteBudgets } from "./team/sqlite-budgets.ts";
 import type { SqlitePeople } from "./team/sqlite-people.ts";
@@ -81,7 +81,7 @@ export class SqliteTransfer implements TransferStore {
   async putTask(task: TaskRecord): Promise<void> {
     await this.#db.transact(() => {
       const { number } = this.#cache.require(task.session);
-      this.#statements.putTask.run(...toNumbers(toTaskValues(task, number)));
+      this.#statements.putTask.run(...toSqliteValues(toTaskValues(task, number)));
     });
   }
 
