@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { openKernel } from "../src/index.ts";
+import { openKernel } from "../src/kernel/index.ts";
 
 /** A conversation in the gateway's store. */
 export interface StoredThread {

@@ -1,4 +1,4 @@
-import type { StoreSize } from "../src/log-entry.ts";
+import type { StoreSize } from "../src/kernel/faces/log.ts";
 import type { AppendFigures } from "./chapters/append.ts";
 import type { EditFigures } from "./chapters/edit.ts";
 import type { LookUpFigures } from "./chapters/look-up.ts";

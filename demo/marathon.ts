@@ -1,4 +1,4 @@
-import { isLonghaulError, openKernel } from "../src/index.ts";
+import { isLonghaulError, openKernel } from "../src/kernel/index.ts";
 import { appendMarathon } from "./chapters/append.ts";
 import { editThePast } from "./chapters/edit.ts";
 import { lookUp } from "./chapters/look-up.ts";

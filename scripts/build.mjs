@@ -28,7 +28,7 @@ const sources = new Map([
 // The client for OpenID Connect is bundled too: only gateways whose people sign in by it load it (decision 0062).
 const BUNDLED = /^@modelcontextprotocol\/|^openid-client$/;
 const isBundledBy = (importer) =>
-  /[\\/]node_modules[\\/]|[\\/]src[\\/]mcp[\\/]|[\\/]scripts[\\/]/.test(importer);
+  /[\\/]node_modules[\\/]|[\\/]src[\\/]adapters[\\/]mcp[\\/]|[\\/]scripts[\\/]/.test(importer);
 function isExternal(id, importer = "") {
   if (/^[./\0]/.test(id) || isAbsolute(id) || /^@oxc-project\/runtime/.test(id)) return false;
   if (id.startsWith("node:")) return true;
@@ -45,7 +45,8 @@ const declarations = spawnSync(compiler, ["-p", "tsconfig.build.json", "--noChec
 });
 if (declarations.status !== 0) process.exit(1);
 // The types of all routes are large and only for the dashboard, which takes them from the sources.
-for (const path of ["routes", "routes.d.ts"]) rmSync(join(root, "dist", "api", path), { recursive: true });
+for (const path of ["routes", "routes.d.ts"])
+  rmSync(join(root, "dist", "server", "api", path), { recursive: true });
 
 const input = Object.fromEntries(
   [...sources].map(([file, source]) => [
@@ -76,8 +77,8 @@ const { output } = await bundle.write({
   // Parts that many commands need without the layers around them: the lowest layers, and facts about models and calls.
   codeSplitting: {
     groups: [
-      { name: "base", test: /[\\/]src[\\/](?:base|model)[\\/]/ },
-      { name: "facts", test: /[\\/]src[\\/](?:touch|window[\\/]models)[\\/]/ },
+      { name: "base", test: /[\\/]src[\\/]model[\\/]/ },
+      { name: "facts", test: /[\\/]src[\\/]window[\\/](?:effects|models)[\\/]/ },
     ],
   },
 });
@@ -96,7 +97,7 @@ const licenses = [...new Set(folders)].sort().map((folder) => {
 writeFileSync(join(root, "dist", "THIRD-PARTY-LICENSES.txt"), licenses.join(`\n${"-".repeat(72)}\n\n`));
 
 // What `longhaul mcp` answers before it has loaded its server: the server's own replies, which never change.
-const { serveMcpStdio } = await import(new URL("../dist/entries/mcp.js", import.meta.url));
+const { serveMcpStdio } = await import(new URL("../dist/adapters/entries/mcp.js", import.meta.url));
 const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07", "other"];
 const METHODS = ["initialize", "tools/list", "prompts/list", "resources/templates/list"];
 const greetings = {};
@@ -125,7 +126,7 @@ async function recordGreetings(tools, protocolVersion) {
 }
 
 // The words of the embedder and their terms, which would otherwise be computed at the first recall of every process.
-const load = (path) => import(new URL(`../src/memory/${path}`, import.meta.url));
+const load = (path) => import(new URL(`../src/recall/${path}`, import.meta.url));
 const { createStaticEmbedder } = await load("embed/static/static-embedder.ts");
 const { readWeights } = await load("embed/static/static-weights.ts");
 const { packTables, TABLES_FILE } = await load("embed/static/stored-tables.ts");

@@ -1,10 +1,10 @@
 // Makes the bundles of plugins/ and the other files by which agents find longhaul, all from one description
-// (src/hooks/hook-setups.ts). With --check it writes nothing and fails if a file differs.
+// (src/adapters/hooks/hook-setups.ts). With --check it writes nothing and fails if a file differs.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { buildHookSettings, buildOpencodePlugin, HOOK_SETUPS } from "../src/hooks/hook-setups.ts";
-import { SKILL_FILE } from "../src/mcp/skill.ts";
+import { buildHookSettings, buildOpencodePlugin, HOOK_SETUPS } from "../src/adapters/hooks/hook-setups.ts";
+import { SKILL_FILE } from "../src/adapters/mcp/skill.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const SKILL = "skills/longhaul-memory/SKILL.md";

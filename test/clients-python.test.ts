@@ -3,11 +3,11 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { localAgentsOf } from "./api/support/local-agents-of.ts";
+import { localAgentsOf } from "./server/api/support/local-agents-of.ts";
 import { testFolder } from "./support/folder.ts";
 import { startGateway } from "./support/gateway.ts";
 import { proofTest } from "./support/proof.ts";
-import { makeRepository } from "./worktree/repository.ts";
+import { makeRepository } from "./tasks/worktree/repository.ts";
 
 const folder = fileURLToPath(new URL("../clients/python/", import.meta.url));
 const CHECK = "import sys, httpx; assert sys.version_info >= (3, 10); print(httpx.__version__)";

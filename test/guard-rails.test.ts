@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type KernelOptions, type MessageInput, openKernel } from "../src/index.ts";
+import { type KernelOptions, type MessageInput, openKernel } from "../src/kernel/index.ts";
 import { testKernel } from "./support/kernel.ts";
 
 test("a kernel refuses a path that is not in an object, and options that it does not know", async () => {

@@ -1,12 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import * as ai from "../src/ai/index.ts";
-import * as formats from "../src/entries/formats.ts";
-import * as api from "../src/index.ts";
-import { isLonghaulError, type Kernel, openKernel, type Session } from "../src/index.ts";
-import * as mcp from "../src/mcp/index.ts";
-import * as memory from "../src/memory-entry.ts";
+import * as ai from "../src/adapters/ai/index.ts";
+import * as mcp from "../src/adapters/mcp/index.ts";
+import * as formats from "../src/histories/entries/formats.ts";
+import * as memory from "../src/kernel/faces/memory.ts";
 import {
   estimateMessage,
   estimateText,
@@ -14,7 +12,9 @@ import {
   modelFacts,
   replay,
   tokensOfMessage,
-} from "../src/window-entry.ts";
+} from "../src/kernel/faces/window.ts";
+import * as api from "../src/kernel/index.ts";
+import { isLonghaulError, type Kernel, openKernel, type Session } from "../src/kernel/index.ts";
 import { testFolder } from "./support/folder.ts";
 import { testKernel } from "./support/kernel.ts";
 import { proofCases, sizedTest } from "./support/proof.ts";

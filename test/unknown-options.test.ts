@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openKernel } from "../src/index.ts";
+import { openKernel } from "../src/kernel/index.ts";
 import { testKernel } from "./support/kernel.ts";
 
 /** An option as a caller misspelled it, which types would refuse. */

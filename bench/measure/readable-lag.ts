@@ -1,5 +1,5 @@
 import type { Log } from "../../src/log/log.ts";
-import type { Memory } from "../../src/memory/memory.ts";
+import type { Memory } from "../../src/recall/memory.ts";
 
 /**
  * Milliseconds from an acknowledged append until a recall has found the message, for each of some messages; a recall

@@ -1,4 +1,4 @@
-import type { EntryId, Kernel, Session } from "../../src/index.ts";
+import type { EntryId, Kernel, Session } from "../../src/kernel/index.ts";
 import { conversation, textBytesOf } from "../conversation/conversation.ts";
 import { imagesOf } from "../conversation/images.ts";
 import { formatBytes, formatCount, formatMs } from "../format.ts";

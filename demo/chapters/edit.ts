@@ -1,4 +1,4 @@
-import type { Entry, MessageBody, Session } from "../../src/index.ts";
+import type { Entry, MessageBody, Session } from "../../src/kernel/index.ts";
 import { formatCount } from "../format.ts";
 import { timed } from "../stopwatch.ts";
 import { expect, type Tour } from "../tour.ts";

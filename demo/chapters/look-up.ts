@@ -1,4 +1,4 @@
-import { type Entry, formatEntryId, type Session } from "../../src/index.ts";
+import { type Entry, formatEntryId, type Session } from "../../src/kernel/index.ts";
 import { Random } from "../conversation/random.ts";
 import { formatCount } from "../format.ts";
 import { timed } from "../stopwatch.ts";

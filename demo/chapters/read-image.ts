@@ -1,4 +1,4 @@
-import type { Kernel, Session } from "../../src/index.ts";
+import type { Kernel, Session } from "../../src/kernel/index.ts";
 import { imageDigest, imagesOf } from "../conversation/images.ts";
 import { formatBytes } from "../format.ts";
 import { timed } from "../stopwatch.ts";

@@ -1,5 +1,5 @@
-import { type Kernel, openKernel, type SessionId } from "../../src/index.ts";
-import type { StoreSize } from "../../src/log-entry.ts";
+import type { StoreSize } from "../../src/kernel/faces/log.ts";
+import { type Kernel, openKernel, type SessionId } from "../../src/kernel/index.ts";
 import { formatCount } from "../format.ts";
 import { timed } from "../stopwatch.ts";
 import { expect, type Tour } from "../tour.ts";

@@ -1,4 +1,4 @@
-import type { DataPart, MessageInput } from "../../src/index.ts";
+import type { DataPart, MessageInput } from "../../src/kernel/index.ts";
 import { imagePart } from "./images.ts";
 import { Random } from "./random.ts";
 import { code, command, output, path, prose } from "./writing.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { BlobPart, DataPart, Message, Part } from "../../src/index.ts";
-import type { Digest } from "../../src/log-entry.ts";
+import type { Digest } from "../../src/kernel/faces/log.ts";
+import type { BlobPart, DataPart, Message, Part } from "../../src/kernel/index.ts";
 import { Random } from "./random.ts";
 
 const PNG_SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);

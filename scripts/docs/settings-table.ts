@@ -1,4 +1,4 @@
-import { getConfigSchemaJson } from "../../src/gateway/config/config.ts";
+import { getConfigSchemaJson } from "../../src/server/gateway/config/config.ts";
 
 /** The part of a JSON Schema that the table shows. */
 interface SchemaNode {

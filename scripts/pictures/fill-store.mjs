@@ -1,7 +1,8 @@
 // Fills a store with the conversations, memories and edits of the pictures. Nothing in it is anybody's.
-import { renderServiceLog } from "../../src/api/sample/sample-files.ts";
-import { openSampleStore } from "../../src/api/sample/sample-store.ts";
-import { openKernel } from "../../src/index.ts";
+
+import { openKernel } from "../../src/kernel/index.ts";
+import { renderServiceLog } from "../../src/server/api/sample/sample-files.ts";
+import { openSampleStore } from "../../src/server/api/sample/sample-store.ts";
 import { MEMORIES, STORIES } from "./stories.mjs";
 
 const MINUTE_MS = 60_000;

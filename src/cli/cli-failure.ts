@@ -1,6 +1,6 @@
-import { isLonghaulError } from "../index.ts";
-import { escapeText, toSafeJson } from "./escape.ts";
+import { isLonghaulError } from "../kernel/index.ts";
 import { EXIT } from "./exit-code.ts";
+import { escapeText, toSafeJson } from "./terminal/escape.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** A failure as text for people, JSON for programs and an exit code. */

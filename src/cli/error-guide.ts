@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from "../index.ts";
+import { ERROR_CODES, type ErrorCode } from "../kernel/index.ts";
 
 /** Meaning and remedy of a code, and the names of its details; in Markdown. */
 export interface ErrorGuide {

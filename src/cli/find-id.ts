@@ -1,5 +1,5 @@
-import { type ErrorCode, LonghaulError } from "../index.ts";
-import { nearestWords } from "./nearest-words.ts";
+import { type ErrorCode, LonghaulError } from "../kernel/index.ts";
+import { nearestWords } from "./terminal/nearest-words.ts";
 
 const SHOWN = 5;
 const MAX_FITTING = 100;

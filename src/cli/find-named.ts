@@ -1,4 +1,4 @@
-import { nearestWords } from "./nearest-words.ts";
+import { nearestWords } from "./terminal/nearest-words.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Finds the item that an option names; throws UsageError with the nearest name, else with all names. */

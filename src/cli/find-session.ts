@@ -1,5 +1,5 @@
-import { listOwnSessions } from "../gateway/identity/index.ts";
-import { type Kernel, LonghaulError, type SessionId, type SessionRecord } from "../index.ts";
+import { type Kernel, LonghaulError, type SessionId, type SessionRecord } from "../kernel/index.ts";
+import { listOwnSessions } from "../server/gateway/identity/index.ts";
 import { findId } from "./find-id.ts";
 import { findListed } from "./sessions/session-listing.ts";
 import { isInScope, type SessionScope } from "./sessions/session-scope.ts";

@@ -1,7 +1,7 @@
 import { type CliCommand, COMMON_OPTIONS, type CommandGroup, type OptionSpecs } from "./cli-command.ts";
 import { COMMAND_GROUPS } from "./command-words.ts";
-import { padText } from "./width.ts";
-import { wrapText } from "./wrap-text.ts";
+import { padText } from "./terminal/width.ts";
+import { wrapText } from "./terminal/wrap-text.ts";
 
 const COLUMNS = 100;
 

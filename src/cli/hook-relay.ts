@@ -8,7 +8,7 @@ import {
   writeSync,
 } from "node:fs";
 import { connect, Socket } from "node:net";
-import { getSocketPlace, isPrivateFolder } from "../hooks/hook-place.ts";
+import { getSocketPlace, isPrivateFolder } from "../adapters/hooks/hook-place.ts";
 
 /** The agent waits for a hook; after this time, counted from the start of the process, it gets nothing. */
 const LIMIT_MS = 300;

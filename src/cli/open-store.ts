@@ -1,11 +1,17 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { hidePassword, isPostgresUrl } from "../base/postgres-url.ts";
-import { type FilePlaces, findUserFile, readUserFile } from "../gateway/config/config-files.ts";
-import { isLonghaulError, type Kernel, type KernelOptions, LonghaulError, openKernel } from "../index.ts";
+import {
+  isLonghaulError,
+  type Kernel,
+  type KernelOptions,
+  LonghaulError,
+  openKernel,
+} from "../kernel/index.ts";
+import { hidePassword, isPostgresUrl } from "../model/base/postgres-url.ts";
+import { type FilePlaces, findUserFile, readUserFile } from "../server/gateway/config/config-files.ts";
 import type { CommonValues } from "./cli-command.ts";
 import type { CliContext } from "./cli-context.ts";
-import { escapeLine } from "./escape.ts";
+import { escapeLine } from "./terminal/escape.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** File name of the database, as docs/internals/log-format.md defines it. */
@@ -127,7 +133,7 @@ async function readSettings(
     env.LONGHAUL_CONFIG ||
     [store, join(home, ".longhaul")].some((folder) => names.some((name) => existsSync(join(folder, name))));
   if (!hasFile) return {};
-  const { readKernelOptions } = await import("../gateway/config/index.ts");
+  const { readKernelOptions } = await import("../server/gateway/config/index.ts");
   try {
     const { models, monitor } = readKernelOptions({ cwd, home, env, store });
     return { ...(models && { models }), ...(monitor !== undefined && { monitor }) };

@@ -6,7 +6,7 @@ import {
   type OptionSpecs,
   type ParsedArguments,
 } from "./cli-command.ts";
-import { nearestWords } from "./nearest-words.ts";
+import { nearestWords } from "./terminal/nearest-words.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Separates the command's name from its arguments; common options may precede the name. */

@@ -1,5 +1,5 @@
-import { readVersion } from "../base/package-files.ts";
-import { isLonghaulError } from "../index.ts";
+import { isLonghaulError } from "../kernel/index.ts";
+import { readVersion } from "../model/base/package-files.ts";
 import { type CliCommand, type CommandGroup, isCommandGroup } from "./cli-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { describeFailure } from "./cli-failure.ts";
@@ -7,9 +7,9 @@ import { ADVICE, SYNONYMS } from "./command-words.ts";
 import { EXIT } from "./exit-code.ts";
 import { canAsk, isFirstRun } from "./first-run/first-run.ts";
 import { formatCommandHelp, formatGroupHelp, formatProgramHelp } from "./help.ts";
-import { nearestWords } from "./nearest-words.ts";
 import { parseArguments, splitCommand } from "./parse-arguments.ts";
-import { printTo, ReaderGoneError } from "./printer.ts";
+import { nearestWords } from "./terminal/nearest-words.ts";
+import { printTo, ReaderGoneError } from "./terminal/printer.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** Commands are loaded on demand: those that import all formats take longest. */

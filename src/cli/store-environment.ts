@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { hidePassword } from "../base/postgres-url.ts";
+import { hidePassword } from "../model/base/postgres-url.ts";
 import type { CommonValues } from "./cli-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { writeAtomically } from "./connecting/agent-file.ts";

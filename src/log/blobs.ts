@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { BoundedMap } from "../base/bounded-map.ts";
-import type { WorkMeter } from "../base/work-meter.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
+import { BoundedMap } from "../model/base/bounded-map.ts";
+import type { WorkMeter } from "../model/base/work-meter.ts";
 import { type Digest, isDigest } from "../model/blob.ts";
 import type { Clock } from "../model/clock.ts";
 import type { EntryBody } from "../model/entry.ts";
@@ -9,9 +9,9 @@ import { createArgumentError, isLonghaulError, LonghaulError } from "../model/er
 import type { Message } from "../model/message.ts";
 import { decideMime, SNIFF_BYTES } from "../model/mime.ts";
 import type { BlobPart, DataSource, Part } from "../model/part.ts";
-import type { BlobStore, WrittenBlob } from "../store/blob-store.ts";
 import type { Limits } from "./limits.ts";
 import { type RestorePart, restoreParts } from "./restore-parts.ts";
+import type { BlobStore, WrittenBlob } from "./store/blob-store.ts";
 
 /** A stored blob with its detected MIME type. */
 interface StoredBlob extends WrittenBlob {

@@ -2,11 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import type { Digest } from "../model/blob.ts";
 import type { EntryId, SessionId } from "../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../model/errors.ts";
-import type { SessionHead, StoredEntry } from "../store/entry-store.ts";
 import { findBodyBlobs } from "./blobs.ts";
 import { hasChecksum } from "./codec.ts";
 import { toEntry } from "./entry-body.ts";
 import type { Log } from "./log.ts";
+import type { SessionHead, StoredEntry } from "./store/entry-store.ts";
 
 /** Damage found in a store. */
 export interface StoreDamage {

@@ -1,8 +1,8 @@
-import type { WorkMeter } from "../base/work-meter.ts";
+import type { WorkMeter } from "../model/base/work-meter.ts";
 import type { SessionId } from "../model/entry.ts";
 import { isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Closable } from "../model/scope.ts";
-import type { AppendOutcome, AppendRequest, AppendResult, EntryStore } from "../store/entry-store.ts";
+import type { AppendOutcome, AppendRequest, AppendResult, EntryStore } from "./store/entry-store.ts";
 
 /** Maximum requests and bytes of one transaction. */
 const MAX_GROUP = 1_024;

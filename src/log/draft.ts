@@ -1,5 +1,5 @@
-import { OWNER_LEASE_MS } from "../base/owner.ts";
 import { checkKind } from "../model/argument-checks.ts";
+import { OWNER_LEASE_MS } from "../model/base/owner.ts";
 import { checkMessageParts } from "../model/check-message.ts";
 import { checkUsageBody } from "../model/check-usage-body.ts";
 import type { Entry, EntryBody, MessageBody, SessionId, UsageBody } from "../model/entry.ts";

@@ -2,8 +2,8 @@ import { type Entry, type EntryBody, type EntryKind, formatEntryId, type Session
 import { createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Message } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
-import type { StoredEntry } from "../store/entry-store.ts";
 import { decodePayload } from "./codec.ts";
+import type { StoredEntry } from "./store/entry-store.ts";
 
 /** Serializes a body without its kind, which the store keeps separately. */
 export function writeBody(body: EntryBody): string {

@@ -2,10 +2,10 @@ import { checkFields, checkList, checkTexts } from "../model/argument-checks.ts"
 import type { SessionId } from "../model/entry.ts";
 import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import type { IntakeState, NewRecord, TakenRecord } from "../store/intake-store.ts";
 import type { ReadyBody } from "./absorb-message.ts";
 import type { Log } from "./log.ts";
 import { type BodyInput, prepareBody } from "./prepare-body.ts";
+import type { IntakeState, NewRecord, TakenRecord } from "./store/intake-store.ts";
 
 /** One entry to import. */
 export interface IntakeItem {

@@ -1,10 +1,10 @@
-import { isOwnerAlive, isOwnerRunning } from "../base/owner.ts";
+import { isOwnerAlive, isOwnerRunning } from "../model/base/owner.ts";
 import type { DamagedBody, MessageBody, SessionId } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";
 import { flattenParts } from "../model/message.ts";
-import type { DraftRecord } from "../store/draft-store.ts";
 import { decodeStoredBody } from "./entry-body.ts";
 import type { Log } from "./log.ts";
+import type { DraftRecord } from "./store/draft-store.ts";
 
 /** A draft whose writer is alive. */
 export interface LiveDraft {

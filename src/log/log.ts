@@ -1,17 +1,17 @@
-import { CacheRegistry } from "../base/cache-registry.ts";
-import { WorkMeter } from "../base/work-meter.ts";
+import { CacheRegistry } from "../model/base/cache-registry.ts";
+import { WorkMeter } from "../model/base/work-meter.ts";
 import type { Clock, Ids } from "../model/clock.ts";
 import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts";
 import { LonghaulError } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
-import type { AppendRequest, AppendResult, NewEntry } from "../store/entry-store.ts";
-import type { Store } from "../store/store.ts";
 import { absorbMessage, type PutBlob, preparePlain, type ReadyBody } from "./absorb-message.ts";
 import type { Blobs } from "./blobs.ts";
 import { encodePayload } from "./codec.ts";
 import type { CommitQueue, SizedRequest } from "./commit-queue.ts";
 import { buildEntry, writeBody } from "./entry-body.ts";
 import type { Limits } from "./limits.ts";
+import type { AppendRequest, AppendResult, NewEntry } from "./store/entry-store.ts";
+import type { Store } from "./store/store.ts";
 
 /** Options of an append in addition to its bodies. */
 export type AppendExtras = Pick<AppendRequest, "expectedHead" | "create" | "finishes" | "intake" | "task"> & {

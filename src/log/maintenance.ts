@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
-import type { DroppableCache } from "../base/cache-registry.ts";
-import { isOwnerAlive, isOwnerRunning } from "../base/owner.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
+import type { DroppableCache } from "../model/base/cache-registry.ts";
+import { isOwnerAlive, isOwnerRunning } from "../model/base/owner.ts";
 import type { Clock } from "../model/clock.ts";
-import type { CollectedBlobs, CollectOptions } from "../store/blob-store.ts";
-import type { SessionSize } from "../store/session-store.ts";
-import type { SharedStateStore } from "../store/shared-state-store.ts";
-import type { FileSearch, Store, StoreInspection } from "../store/store.ts";
 import { adoptInterrupted } from "./interrupted-drafts.ts";
 import type { Log } from "./log.ts";
+import type { CollectedBlobs, CollectOptions } from "./store/blob-store.ts";
+import type { SessionSize } from "./store/session-store.ts";
+import type { SharedStateStore } from "./store/shared-state-store.ts";
+import type { FileSearch, Store, StoreInspection } from "./store/store.ts";
 
 /** A random key of a store, the same in every process that opens it; created on first use. */
 export async function readStoreKey(

@@ -1,8 +1,8 @@
 import { type EntryBody, formatEntryId, type Place, type SessionId } from "../model/entry.ts";
 import { createArgumentError, LonghaulError } from "../model/errors.ts";
-import type { Tombstone } from "../store/entry-store.ts";
-import type { FreedCounts } from "../store/freed-counts.ts";
 import type { Log } from "./log.ts";
+import type { Tombstone } from "./store/entry-store.ts";
+import type { FreedCounts } from "./store/freed-counts.ts";
 
 /** Erases the content of a session's own entries from disk; all or none if one cannot be redacted. */
 export async function redactEntries(

@@ -1,5 +1,5 @@
-import { clipEnd } from "../base/clip-end.ts";
 import { checkFields } from "./argument-checks.ts";
+import { clipEnd } from "./base/clip-end.ts";
 import { checkWholeNumber, createArgumentError } from "./errors.ts";
 import { maskSecrets } from "./secrets/mask-secrets.ts";
 

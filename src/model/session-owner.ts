@@ -1,4 +1,4 @@
-import { computeDigest } from "../base/digest.ts";
+import { computeDigest } from "./base/digest.ts";
 import type { SessionId } from "./entry.ts";
 
 /** The person of sessions without a token: imports, and a gateway that has no tokens. */

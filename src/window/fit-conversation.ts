@@ -1,12 +1,12 @@
 import { checkList } from "../model/argument-checks.ts";
 import type { Message } from "../model/message.ts";
-import { Meter } from "./live/meter.ts";
-import type { WindowOptions } from "./live/session-window-options.ts";
-import { createFloorError } from "./live/window-errors.ts";
-import { computeCachePrices, resolveWindowSettings, type WindowSettings } from "./live/window-settings.ts";
 import { createModelCatalog, type ModelCatalog } from "./models/model-catalog.ts";
 import type { Budget } from "./policy.ts";
 import { findProtectedSeqs, findVerbatimSeqs } from "./protected-seqs.ts";
+import { Meter } from "./session/meter.ts";
+import type { WindowOptions } from "./session/session-window-options.ts";
+import { createFloorError } from "./session/window-errors.ts";
+import { computeCachePrices, resolveWindowSettings, type WindowSettings } from "./session/window-settings.ts";
 import type { Slot } from "./slot.ts";
 import { sumSlotTokens } from "./sum-slot-tokens.ts";
 

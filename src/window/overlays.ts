@@ -8,9 +8,9 @@ import { closeLine } from "../model/line.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { EditInput, RevertEdit, SingleEdit } from "../model/overlay.ts";
 import type { PartInput } from "../model/part.ts";
-import { findActiveOverlays, findHeldEntries, readMarks } from "./live/find-active-overlays.ts";
-import { LinePlaces } from "./live/line-places.ts";
-import { isPageOverlay } from "./live/removed-content.ts";
+import { findActiveOverlays, findHeldEntries, readMarks } from "./session/find-active-overlays.ts";
+import { LinePlaces } from "./session/line-places.ts";
+import { isPageOverlay } from "./session/removed-content.ts";
 
 /** Overlays that are searched for the last edit. */
 const MAX_SEARCHED = 1_000;

@@ -1,8 +1,8 @@
 import type { Part, ToolCallPart } from "../model/part.ts";
-import { getContentsName, parseToolArguments } from "../touch/call-arguments.ts";
-import { findShownFiles } from "../touch/find-shown-files.ts";
-import { findTouches } from "../touch/find-touches.ts";
-import type { LineRange } from "../touch/line-range.ts";
+import { getContentsName, parseToolArguments } from "./effects/call-arguments.ts";
+import { findShownFiles } from "./effects/find-shown-files.ts";
+import { findTouches } from "./effects/find-touches.ts";
+import type { LineRange } from "./effects/line-range.ts";
 import type { PlacedResult } from "./placed-result.ts";
 import type { Slot } from "./slot.ts";
 import { hasStub, isStubbed } from "./stub.ts";

@@ -1,4 +1,4 @@
-import { computeDigest } from "../base/digest.ts";
+import { computeDigest } from "../model/base/digest.ts";
 import { createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import { sniffMime } from "../model/mime.ts";

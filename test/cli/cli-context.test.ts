@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { measureWidth } from "../../src/cli/width.ts";
-import { openKernel } from "../../src/index.ts";
+import { measureWidth } from "../../src/cli/terminal/width.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { MODEL, storeWith, storeWithCut, talk } from "./support/long-session.ts";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readKernelOptions } from "../../src/gateway/index.ts";
+import { readKernelOptions } from "../../src/server/gateway/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 
@@ -148,7 +148,7 @@ describe("one configuration", () => {
       place.file,
       JSON.stringify({ models: { "box/*": { window: 9_000, prices } }, monitor: { intervalMs: 5_000 } }),
     );
-    const { openKernel } = await import("../../src/index.ts");
+    const { openKernel } = await import("../../src/kernel/index.ts");
     const options = readKernelOptions({ home: place.home, cwd: testFolder(), env: {} });
     expect(options).toMatchObject({
       path: store,

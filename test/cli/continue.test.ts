@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, readFileSync, rmSync, utimesSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CONTINUED_AGENTS } from "../../src/formats/index.ts";
+import { CONTINUED_AGENTS } from "../../src/histories/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { conversationId, writeConversation } from "./support/conversation.ts";
 import { jsonHere, runHere } from "./support/here.ts";

@@ -62,7 +62,7 @@ describe("longhaul doctor", () => {
     writeFileSync(stray, "half a blob");
     const { utimesSync } = await import("node:fs");
     utimesSync(stray, 1, 1);
-    const { openSqliteStore } = await import("../../src/store/sqlite/index.ts");
+    const { openSqliteStore } = await import("../../src/stores/sqlite/index.ts");
     const opened = await openSqliteStore({ path: store });
     await opened.leases.claim({ name: "compact:talk", owner: "dead", expiresAt: 5 }, 1);
     await opened.close();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { escapeLine, escapeText, toSafeJson } from "../../src/cli/escape.ts";
+import { escapeLine, escapeText, toSafeJson } from "../../src/cli/terminal/escape.ts";
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the test looks for control characters
 const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { mapIntoFolder } from "../../src/cli/commands/export-command.ts";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
 import { runHere } from "./support/here.ts";

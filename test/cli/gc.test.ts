@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { encodePayload } from "../../src/log/codec.ts";
 import { writeBody } from "../../src/log/entry-body.ts";
-import { openSqliteStore } from "../../src/store/sqlite/index.ts";
+import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { textOf } from "../support/kernel.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { storeWith } from "./support/long-session.ts";

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFi
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
 import { conversationId, turnLines, writeConversation } from "./support/conversation.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { output, startLimitedUpstream } from "../gateway/limited.ts";
+import { output, startLimitedUpstream } from "../server/gateway/limited.ts";
 import { TestAgent } from "../support/agent.ts";
 import { startGateway, threadsOf } from "../support/gateway.ts";
 import { proofTest } from "../support/proof.ts";

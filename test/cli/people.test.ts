@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { buildPersonId } from "../../src/model/session-owner.ts";
 import { TestAgent } from "../support/agent.ts";
 import { testFolder } from "../support/folder.ts";

@@ -96,7 +96,7 @@ describe("the program", () => {
     const running = startProgram(["show", "ticket-4711", "--follow", "--store", store]);
     await running.says("It waits for a server.");
     running.process.stdout?.destroy();
-    const { openKernel } = await import("../../src/index.ts");
+    const { openKernel } = await import("../../src/kernel/index.ts");
     await using kernel = await openKernel({ path: store });
     await using session = await kernel.session("ticket-4711");
     await session.append({ role: "user", text: "Is anyone there?" });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { say } from "../support/kernel.ts";
 import { proofTest } from "../support/proof.ts";

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { planRetention, type RetentionFamily } from "../../src/cli/commands/retention-command.ts";
-import { type Kernel, openKernel } from "../../src/index.ts";
+import { type Kernel, openKernel } from "../../src/kernel/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { storeWith, storeWithCut, talk } from "./support/long-session.ts";

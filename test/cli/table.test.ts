@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { plainPaint } from "../../src/cli/paint.ts";
-import { renderTable } from "../../src/cli/table.ts";
-import { measureWidth } from "../../src/cli/width.ts";
+import { plainPaint } from "../../src/cli/terminal/paint.ts";
+import { renderTable } from "../../src/cli/terminal/table.ts";
+import { measureWidth } from "../../src/cli/terminal/width.ts";
 
 const COLUMNS = [
   { title: "id", shrinks: "last" },

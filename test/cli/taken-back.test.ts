@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";

@@ -1,10 +1,10 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { isTerminal, openKernel } from "../../src/index.ts";
-import { countTagged } from "../process/family.ts";
+import { isTerminal, openKernel } from "../../src/kernel/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { mountSmallDisk } from "../support/small-disk.ts";
+import { countTagged } from "../tasks/process/family.ts";
 import { taskWorld } from "./support/tasks.ts";
 
 const disk = mountSmallDisk(4_000_000);

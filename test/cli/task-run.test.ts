@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { countTagged, eventually, freshTag } from "../process/family.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
-import { makeRepository } from "../worktree/repository.ts";
+import { countTagged, eventually, freshTag } from "../tasks/process/family.ts";
+import { makeRepository } from "../tasks/worktree/repository.ts";
 import { supervisorOf, taskWorld } from "./support/tasks.ts";
 
 /** A program with a child that leaves its session, and another that ignores SIGTERM. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
-import { countTagged, eventually, freshTag } from "../process/family.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
-import { makeRepository } from "../worktree/repository.ts";
+import { countTagged, eventually, freshTag } from "../tasks/process/family.ts";
+import { makeRepository } from "../tasks/worktree/repository.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { runProgram } from "./support/program.ts";
 import { noticesOf, supervisorOf, taskWorld } from "./support/tasks.ts";

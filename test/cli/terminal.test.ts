@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
 import { writeConversation } from "./support/conversation.ts";

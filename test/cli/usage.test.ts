@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openKernel, type Session } from "../../src/index.ts";
+import { openKernel, type Session } from "../../src/kernel/index.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { MODEL, storeWith } from "./support/long-session.ts";
 import { runProgram } from "./support/program.ts";

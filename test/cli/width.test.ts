@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fitText, measureWidth, padText } from "../../src/cli/width.ts";
+import { fitText, measureWidth, padText } from "../../src/cli/terminal/width.ts";
 
 describe("the width of a text", () => {
   test.each([

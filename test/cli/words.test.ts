@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { formatBytes } from "../../src/cli/format-bytes.ts";
-import { formatQuantity, formatShare } from "../../src/cli/format-count.ts";
-import { formatAgo, formatDuration } from "../../src/cli/format-time.ts";
 import { computeImportShare } from "../../src/cli/importing/import-share.ts";
 import { parseSince } from "../../src/cli/importing/parse-since.ts";
-import { isColorWanted } from "../../src/cli/paint.ts";
-import { computeWholeShare, formatBar } from "../../src/cli/phase-bar.ts";
-import { quoteShellWord } from "../../src/cli/quote-shell-word.ts";
+import { formatBytes } from "../../src/cli/terminal/format-bytes.ts";
+import { formatQuantity, formatShare } from "../../src/cli/terminal/format-count.ts";
+import { formatAgo, formatDuration } from "../../src/cli/terminal/format-time.ts";
+import { isColorWanted } from "../../src/cli/terminal/paint.ts";
+import { computeWholeShare, formatBar } from "../../src/cli/terminal/phase-bar.ts";
+import { quoteShellWord } from "../../src/cli/terminal/quote-shell-word.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

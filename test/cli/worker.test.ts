@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
 import { runHere } from "./support/here.ts";

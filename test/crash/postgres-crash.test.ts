@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect, onTestFinished } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { textOf } from "../support/kernel.ts";
 import { startPostgres } from "../support/postgres/postgres-server.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { type Entry, openKernel, type Session } from "../../src/index.ts";
+import { type Entry, openKernel, type Session } from "../../src/kernel/index.ts";
 import { startChild } from "../support/child.ts";
 import { textOf } from "../support/kernel.ts";
 

@@ -1,5 +1,5 @@
 // Opens, uses and closes sessions many times, and prints the leftover heap and handles.
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 
 const [cycles = "300"] = process.argv.slice(2);
 const image = Buffer.concat([

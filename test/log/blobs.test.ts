@@ -11,8 +11,8 @@ import {
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { BlobPart, Entry, ErrorCode, Kernel, MessageBody, Part } from "../../src/index.ts";
-import type { DataSource } from "../../src/log-entry.ts";
+import type { DataSource } from "../../src/kernel/faces/log.ts";
+import type { BlobPart, Entry, ErrorCode, Kernel, MessageBody, Part } from "../../src/kernel/index.ts";
 import { diskKernel, testKernel } from "../support/kernel.ts";
 
 const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);

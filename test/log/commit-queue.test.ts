@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CommitQueue } from "../../src/log/commit-queue.ts";
+import type { AppendRequest, EntryStore } from "../../src/log/store/entry-store.ts";
 import { LonghaulError } from "../../src/model/errors.ts";
-import type { AppendRequest, EntryStore } from "../../src/store/entry-store.ts";
-import { openSqliteStore } from "../../src/store/sqlite/index.ts";
+import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { proofRounds, sizedTest } from "../support/proof.ts";
 
 /** A real store that records the size of each append group. */

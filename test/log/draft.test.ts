@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
-import { openSqliteStore } from "../../src/store/sqlite/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
+import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, testKernel, texts } from "../support/kernel.ts";
 

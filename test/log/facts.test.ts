@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { diskKernel, testKernel } from "../support/kernel.ts";
 
 describe("facts of a session", () => {

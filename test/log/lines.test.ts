@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
-import type { AppendRequest } from "../../src/store/entry-store.ts";
-import { openSqliteStore } from "../../src/store/sqlite/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
+import type { AppendRequest } from "../../src/log/store/entry-store.ts";
+import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { say, testKernel, textOf, texts } from "../support/kernel.ts";
 

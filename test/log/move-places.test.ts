@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { moveStore } from "../../src/log/moving/move-store.ts";
-import { openSqliteStore } from "../../src/store/sqlite/index.ts";
+import { moveStore } from "../../src/log/migration/move-store.ts";
+import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { testFolder } from "../support/folder.ts";
 
 test("a store that is moved takes along the keys by which its conversations are found", async () => {

@@ -1,6 +1,6 @@
 // One of several processes that append to one session and fit or compact its window; prints each finished step.
 import { openKernel } from "longhaul";
-import { SMALL, step } from "../window/live/history.ts";
+import { SMALL, step } from "../window/session/history.ts";
 
 const [path = "", name = "", steps = "0"] = process.argv.slice(2);
 const kernel = await openKernel({ path });

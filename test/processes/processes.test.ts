@@ -73,7 +73,7 @@ describe("several processes appending to one session at once", () => {
 
 test("a line changed in one process is seen by another at once", async () => {
   const { kernel, path } = await diskKernel();
-  const { openKernel } = await import("../../src/index.ts");
+  const { openKernel } = await import("../../src/kernel/index.ts");
   const other = await openKernel({ path });
   const mine = await kernel.session("s");
   const theirs = await other.session("s");

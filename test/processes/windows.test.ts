@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { type Message, openKernel, type Session } from "../../src/index.ts";
+import { type Message, openKernel, type Session } from "../../src/kernel/index.ts";
 import { listAnsweredCallIds, listCallIds } from "../../src/model/tool-call-ids.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";
 import { proofTest } from "../support/proof.ts";
-import { SMALL } from "../window/live/history.ts";
+import { SMALL } from "../window/session/history.ts";
 
 const OPTIONS = { ...SMALL, oversize: "clip" } as const;
 

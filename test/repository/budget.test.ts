@@ -86,14 +86,14 @@ const BUDGET = {
   turnFunctions: 1_160,
 };
 
-/** The only files directly in `src/gateway`. */
+/** The only files directly in `src/server/gateway`. */
 const TOP_FILES = ["exchange.ts", "gateway.ts", "index.ts"];
 
 const MAYBE_PROMISE =
   /(?:\)|=>):? (?:[\w<>[\]." ]+ \| )*Promise<[^;{=]*> \| \w|(?:\)|=>):? (?:[\w<>[\]." ]+ \| )+Promise</;
 
 describe("the gateway", () => {
-  const files = readSources("src/gateway");
+  const files = readSources("src/server/gateway");
   const folders = Map.groupBy(files, ({ path }) => path.slice(0, path.lastIndexOf("/")));
 
   test("has no more lines and files than its budget", () => {
@@ -105,7 +105,9 @@ describe("the gateway", () => {
   });
 
   test("has only its entry, its composition and its exchange outside of its stages", () => {
-    const top = (folders.get("src/gateway") ?? []).map(({ path }) => path.slice("src/gateway/".length));
+    const top = (folders.get("src/server/gateway") ?? []).map(({ path }) =>
+      path.slice("src/server/gateway/".length),
+    );
     expect(top.toSorted()).toEqual(TOP_FILES);
     const largest = [...folders.values()].map(({ length }) => length);
     expect(Math.max(...largest)).toBeLessThanOrEqual(BUDGET.gatewayFolderFiles);

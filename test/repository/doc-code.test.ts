@@ -16,8 +16,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "docs/integrations.md 1": "calls a model",
   "docs/integrations.md 2": "needs the AI SDK and calls a model",
   "docs/integrations.md 3": "needs the AI SDK and calls a model",
-  "docs/integrations.md 5": "needs LangChain; test/peers runs the same",
-  "docs/integrations.md 6": "needs the Agents SDK; test/peers runs the same",
+  "docs/integrations.md 5": "needs LangChain; test/adapters runs the same",
+  "docs/integrations.md 6": "needs the Agents SDK; test/adapters runs the same",
   "docs/integrations.md 8": "calls a model",
   "docs/memory.md 2": "needs the AI SDK and calls a model",
 };

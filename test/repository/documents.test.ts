@@ -8,7 +8,7 @@ import { fillBlocks, PAGES_WITH_BLOCKS } from "../../scripts/docs/generated-bloc
 import { listSettings } from "../../scripts/docs/settings-table.ts";
 import { buildLlmsText, SECTIONS } from "../../scripts/docs/site-pages.ts";
 import { isCommandGroup } from "../../src/cli/cli-command.ts";
-import { ERROR_CODES } from "../../src/index.ts";
+import { ERROR_CODES } from "../../src/kernel/index.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), "utf8");

@@ -1,4 +1,4 @@
-import { openSqliteStore } from "../../src/store/sqlite/index.ts";
+import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 
 // Writes a blob, prints its digest, and waits to be killed before anything refers to the blob.
 const [path = "", text = ""] = process.argv.slice(2);

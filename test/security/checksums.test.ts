@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isLonghaulError, openKernel } from "../../src/index.ts";
+import { isLonghaulError, openKernel } from "../../src/kernel/index.ts";
 import { decodePayload, encodePayload } from "../../src/log/codec.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, textOf } from "../support/kernel.ts";

@@ -2,7 +2,7 @@ import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { onlyLine } from "../gateway/only-line.ts";
+import { onlyLine } from "../server/gateway/only-line.ts";
 import { TestAgent } from "../support/agent.ts";
 import { testFolder } from "../support/folder.ts";
 import { ask, quiet, startGateway, type TestGateway, threadsOf } from "../support/gateway.ts";

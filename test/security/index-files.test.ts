@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { runJson } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";

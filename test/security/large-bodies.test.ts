@@ -3,7 +3,7 @@ import { createServer, request as openRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, expect, onTestFinished } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofCases, proofTest, sizedTest } from "../support/proof.ts";

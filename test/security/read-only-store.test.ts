@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { runHere } from "../cli/support/here.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, say, texts } from "../support/kernel.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { openKernel } from "../../src/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { runHere } from "../cli/support/here.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, testKernel } from "../support/kernel.ts";

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { HOSTILE_TEXTS } from "../../bench/suites/hostile/texts.ts";
-import { RedactionThread, Redactor } from "../../src/gateway/redact/redactor.ts";
 import { redactSecrets } from "../../src/model/secrets/redact-secrets.ts";
-import { BARE, NAMED } from "../gateway/redact/secrets.ts";
+import { RedactionThread, Redactor } from "../../src/server/gateway/redact/redactor.ts";
+import { BARE, NAMED } from "../server/gateway/redact/secrets.ts";
 import { ask, startGateway } from "../support/gateway.ts";
 import { proofTest } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";

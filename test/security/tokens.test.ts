@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createToken } from "../../src/gateway/config/access-token.ts";
-import { findReferences } from "../../src/gateway/upstream/check-ownership.ts";
+import { createToken } from "../../src/server/gateway/config/access-token.ts";
+import { findReferences } from "../../src/server/gateway/upstream/check-ownership.ts";
 import { ask, startGateway } from "../support/gateway.ts";
 import { proofTest } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";

@@ -1,4 +1,4 @@
-import type { Kernel } from "../../src/index.ts";
+import type { Kernel } from "../../src/kernel/index.ts";
 import { Random } from "../support/random.ts";
 
 const BATCH = 500;

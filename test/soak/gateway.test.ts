@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { startLimitedUpstream } from "../gateway/limited.ts";
-import { expectWholeLog, working, workOn } from "../gateway/long-session.ts";
+import { startLimitedUpstream } from "../server/gateway/limited.ts";
+import { expectWholeLog, working, workOn } from "../server/gateway/long-session.ts";
 import { startGateway } from "../support/gateway.ts";
 
 const turns = Math.ceil(2_000 * Number(process.env.LONGHAUL_SOAK ?? 1));

@@ -1,4 +1,4 @@
-import type { Kernel, Session } from "../../src/index.ts";
+import type { Kernel, Session } from "../../src/kernel/index.ts";
 
 const SESSIONS = 50;
 /** New sessions are started after this many rounds, because longer sessions would look like growth. */

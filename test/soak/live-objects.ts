@@ -1,9 +1,9 @@
 import { IncomingMessage } from "node:http";
 import { StatementSync } from "node:sqlite";
 import { queryObjects } from "node:v8";
-import { ThreadCall } from "../../src/gateway/call/thread-call.ts";
-import { Thread } from "../../src/gateway/thread/thread.ts";
-import { Session } from "../../src/session/session.ts";
+import { Session } from "../../src/kernel/session/session.ts";
+import { ThreadCall } from "../../src/server/gateway/call/thread-call.ts";
+import { Thread } from "../../src/server/gateway/thread/thread.ts";
 
 const CLASSES = { Session, Thread, ThreadCall: ThreadCall, IncomingMessage, AbortSignal, StatementSync };
 

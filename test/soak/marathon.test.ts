@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runMarathon } from "../monitor/run-marathon.ts";
+import { runMarathon } from "../kernel/monitor/run-marathon.ts";
 import { testFolder } from "../support/folder.ts";
 
 const scale = Number(process.env.LONGHAUL_SOAK ?? 1);

@@ -2,8 +2,8 @@
 // Prints one sample per line. By hand: node --expose-gc test/soak/mixed-work.ts FOLDER MINUTES
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { openKernel } from "../../src/index.ts";
-import { backupStore } from "../../src/log-entry.ts";
+import { backupStore } from "../../src/kernel/faces/log.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { KernelWork } from "./kernel-work.ts";
 import { journalBytes, takeSample } from "./sample.ts";
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { getHeapSpaceStatistics } from "node:v8";
-import type { Kernel } from "../../src/index.ts";
+import type { Kernel } from "../../src/kernel/index.ts";
 
 /** All quantities of one process that may grow, after a full garbage collection. */
 export interface Sample {

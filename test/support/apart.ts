@@ -14,11 +14,12 @@ export const REAL_CLIENTS = [
  */
 export const APART = [
   "test/*.test.ts",
-  ...["cli", "crash", "examples", "leak", "processes", "repository", "security", "task"].map(
+  "test/kernel/*.test.ts",
+  ...["cli", "crash", "examples", "leak", "processes", "repository", "security", "tasks"].map(
     (folder) => `test/${folder}/**/*.test.ts`,
   ),
-  "test/gateway/hostile.test.ts",
-  "test/gateway/reply/relay/upstream-faults.test.ts",
-  "test/formats/fuzz.test.ts",
-  "test/formats/reading/read-bytes.test.ts",
+  "test/server/gateway/hostile.test.ts",
+  "test/server/gateway/reply/relay/upstream-faults.test.ts",
+  "test/histories/fuzz.test.ts",
+  "test/histories/reading/read-bytes.test.ts",
 ];

@@ -9,6 +9,6 @@ import { COMPILE_CACHE } from "./compile-cache.ts";
 export default function build(): void {
   const setup = fileURLToPath(new URL("../../scripts/setup.mjs", import.meta.url));
   execFileSync(process.execPath, [setup], { stdio: ["ignore", "ignore", "inherit"] });
-  const sources = fileURLToPath(new URL("../../src/index.ts", import.meta.url));
+  const sources = fileURLToPath(new URL("../../src/kernel/index.ts", import.meta.url));
   execFileSync(process.execPath, [sources], { env: { ...process.env, ...COMPILE_CACHE } });
 }

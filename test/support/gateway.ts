@@ -3,15 +3,21 @@ import { Agent, type IncomingMessage, request as openRequest } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
+import { createMcpEndpoint } from "../../src/adapters/mcp/index.ts";
+import {
+  type Entry,
+  type Kernel,
+  openKernel,
+  type Session,
+  type SessionRecord,
+} from "../../src/kernel/index.ts";
 import {
   type Gateway,
   type GatewayConfig,
   type GatewayOptions,
   loadConfig,
   openGateway,
-} from "../../src/gateway/index.ts";
-import { type Entry, type Kernel, openKernel, type Session, type SessionRecord } from "../../src/index.ts";
-import { createMcpEndpoint } from "../../src/mcp/index.ts";
+} from "../../src/server/gateway/index.ts";
 import { testFolder } from "./folder.ts";
 
 /** Options of a test's gateway. */

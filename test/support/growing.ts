@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
-import type { Format } from "../../src/formats/port/format.ts";
-import type { Item, RecordItem } from "../../src/formats/port/item.ts";
-import type { Json } from "../../src/index.ts";
+import type { Format } from "../../src/histories/port/format.ts";
+import type { Item, RecordItem } from "../../src/histories/port/item.ts";
+import type { Json } from "../../src/kernel/index.ts";
 import { readAll } from "./items.ts";
 
 /** The records of items as an importer sees them: each once, in its last version. */

@@ -6,7 +6,7 @@ import {
   openKernel,
   type Page,
   type Session,
-} from "../../src/index.ts";
+} from "../../src/kernel/index.ts";
 import { testFolder } from "./folder.ts";
 
 /** A kernel for one test, in memory by default, closed afterwards. */

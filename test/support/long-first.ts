@@ -3,10 +3,10 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** The slowest files: started last, they would run alone while the other core idles. */
 const LONG = [
   "test/crash/crash.test.ts",
-  "test/formats/fuzz.test.ts",
+  "test/histories/fuzz.test.ts",
   "test/cli/task-run.test.ts",
-  "test/task/crash/crash.test.ts",
-  "test/task/model.test.ts",
+  "test/tasks/crash/crash.test.ts",
+  "test/tasks/model.test.ts",
 ];
 
 /** Runs the slowest files first. */

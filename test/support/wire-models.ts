@@ -1,4 +1,4 @@
-import type { AiSdkOptions } from "../../src/provider/ai-sdk/index.ts";
+import type { AiSdkOptions } from "../../src/wire/provider/ai-sdk/index.ts";
 import type { WireServer } from "./wire-server/wire-server.ts";
 
 /** A key that must appear only in the header of a request. */

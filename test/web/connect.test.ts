@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { localAgentsOf } from "../api/support/local-agents-of.ts";
+import { localAgentsOf } from "../server/api/support/local-agents-of.ts";
 import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
 import { testFolder } from "../support/folder.ts";
 import { startGateway } from "../support/gateway.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { readPinnedEntries } from "../../src/conversation/read-pinned-entries.ts";
+import { readPinnedEntries } from "../../src/kernel/calls/read-pinned-entries.ts";
 import { browserProof, openPage } from "../support/browser.ts";
 import { startGateway } from "../support/gateway.ts";
 import { fillStore, STORIES } from "./support/filled-store.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
-import { digestCertificate, parseCertificate } from "../../src/conversation/erasing/erasure-certificate.ts";
+import { digestCertificate, parseCertificate } from "../../src/server/erasing/erasure-certificate.ts";
 import { browserProof, keepScreenshot, openPage } from "../support/browser.ts";
 import { startGateway } from "../support/gateway.ts";
 import { findAccessFaults } from "./support/axe.ts";

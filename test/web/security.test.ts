@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
-import { type Kernel, openKernel } from "../../src/index.ts";
+import { type Kernel, openKernel } from "../../src/kernel/index.ts";
 import { browserProof, browserTest, openPage } from "../support/browser.ts";
 import { testFolder } from "../support/folder.ts";
 import { startGateway } from "../support/gateway.ts";

@@ -1,10 +1,10 @@
 import { expect, onTestFinished } from "vitest";
-import { openKernel } from "../../src/index.ts";
-import { worktreeIsolation } from "../../src/task/worktree-isolation.ts";
-import { commandAgent } from "../../src/task-entry.ts";
+import { commandAgent } from "../../src/kernel/faces/task.ts";
+import { openKernel } from "../../src/kernel/index.ts";
+import { worktreeIsolation } from "../../src/tasks/worktree-isolation.ts";
 import { browserProof, browserTest, openPage } from "../support/browser.ts";
 import { startGateway, type TestGateway } from "../support/gateway.ts";
-import { makeRepository } from "../worktree/repository.ts";
+import { makeRepository } from "../tasks/worktree/repository.ts";
 import { checkLooks } from "./support/looks.ts";
 
 const QUIET = { upstream: "http://127.0.0.1:1" } as const;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Message, Part, Role } from "../../src/index.ts";
-import { alternateRoles } from "../../src/window-entry.ts";
+import { alternateRoles } from "../../src/kernel/faces/window.ts";
+import type { Message, Part, Role } from "../../src/kernel/index.ts";
 
 const said = (role: Role, text: string): Message => ({ role, parts: [{ type: "text", text }] });
 const textsIn = ({ role, parts }: Message) => parts.map((part) => `${role} ${JSON.stringify(part)}`);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { textOfMessage } from "../../src/index.ts";
-import { diffWindows, type Slot } from "../../src/window-entry.ts";
+import { diffWindows, type Slot } from "../../src/kernel/faces/window.ts";
+import { textOfMessage } from "../../src/kernel/index.ts";
 import { testKernel } from "../support/kernel.ts";
 
 const slot = (seq: number, text = `message ${seq}`, more: Partial<Slot> = {}): Slot => ({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Message } from "../../src/index.ts";
-import { fitConversation } from "../../src/window-entry.ts";
+import { fitConversation } from "../../src/kernel/faces/window.ts";
+import type { Message } from "../../src/kernel/index.ts";
 
 const talk: readonly Message[] = Array.from({ length: 400 }, (_, at): Message => {
   const text = `Message ${at}. ${"some words about nothing in particular ".repeat(12)}`;

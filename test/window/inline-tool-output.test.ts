@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Message } from "../../src/index.ts";
+import type { Message } from "../../src/kernel/index.ts";
 import {
   clipInlineToolOutput,
   getOwnText,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Message } from "../../src/index.ts";
+import { POLICIES, type Policy } from "../../src/kernel/faces/window.ts";
+import type { Message } from "../../src/kernel/index.ts";
 import { clipSlots } from "../../src/window/clip-slots.ts";
 import type { Slot } from "../../src/window/slot.ts";
-import { POLICIES, type Policy } from "../../src/window-entry.ts";
 import { testKernel } from "../support/kernel.ts";
 import { proofTest } from "../support/proof.ts";
 import { Random } from "../support/random.ts";

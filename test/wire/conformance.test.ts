@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { wireSuite } from "../../src/testing/index.ts";
+import { wireSuite } from "../../src/stores/testing/index.ts";
 import { anthropicWire } from "../../src/wire/anthropic/anthropic-wire.ts";
 import type { Wire } from "../../src/wire/wire.ts";
 import { WIRES } from "../../src/wire/wires.ts";

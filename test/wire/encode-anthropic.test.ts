@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Message, Part } from "../../src/index.ts";
+import type { Message, Part } from "../../src/kernel/index.ts";
 import { anthropicWire } from "../../src/wire/anthropic/anthropic-wire.ts";
 import type { WireObject } from "../../src/wire/wire.ts";
 import { PNG } from "./elements.ts";

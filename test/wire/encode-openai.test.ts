@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Message, Part } from "../../src/index.ts";
+import type { Message, Part } from "../../src/kernel/index.ts";
 import { openaiChatWire } from "../../src/wire/openai-chat/openai-chat-wire.ts";
 import {
   openaiResponsesWire,

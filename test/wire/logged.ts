@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Message, MessageInput } from "../../src/index.ts";
+import type { Message, MessageInput } from "../../src/kernel/index.ts";
 import { absorbMessage } from "../../src/log/absorb-message.ts";
 import { sniffMime } from "../../src/model/mime.ts";
 

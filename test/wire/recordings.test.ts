@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { buildCanonicalKey } from "../../src/gateway/identity/canonical-key.ts";
-import type { Message } from "../../src/index.ts";
-import { HAS_RECORDINGS } from "../gateway/recorded.ts";
+import type { Message } from "../../src/kernel/index.ts";
+import { buildCanonicalKey } from "../../src/server/gateway/identity/canonical-key.ts";
+import { HAS_RECORDINGS } from "../server/gateway/recorded.ts";
 import { loggedMessages } from "./logged.ts";
 import { readExchanges } from "./recordings.ts";
 

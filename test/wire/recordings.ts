@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import type { Wire, WireObject } from "../../src/wire/wire.ts";
 import { WIRES } from "../../src/wire/wires.ts";
-import { readRecorded } from "../gateway/recorded.ts";
+import { readRecorded } from "../server/gateway/recorded.ts";
 
 /** A request of a real client, and its response. */
 export interface RecordedExchange {

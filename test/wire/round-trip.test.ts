@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Json, Message, Part } from "../../src/index.ts";
+import type { Json, Message, Part } from "../../src/kernel/index.ts";
 import type { Wire, WireObject } from "../../src/wire/wire.ts";
 import { WIRES } from "../../src/wire/wires.ts";
 import { elementsOf } from "./elements.ts";

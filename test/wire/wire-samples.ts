@@ -1,4 +1,4 @@
-import type { WireSample } from "../../src/testing/index.ts";
+import type { WireSample } from "../../src/stores/testing/index.ts";
 import type { WireName, WireObject } from "../../src/wire/wire.ts";
 import type { Reply } from "../support/wire-server/behaviour.ts";
 import { spoken, spokenWhole } from "./spoken.ts";

@@ -1,4 +1,4 @@
-import { createTokenizer, type TokenSource } from "../../src/memory/embed/static/static-tokenizer.ts";
+import { createTokenizer, type TokenSource } from "../../src/recall/embed/static/static-tokenizer.ts";
 
 /** Contractions that are words of their own; any other possessive is looked up without its ending. */
 const CONTRACTED = /^(it|that|what|let|here|there|he|she|who|where|how|when|why|everyone|one)'s$/;

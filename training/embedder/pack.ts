@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { packWeights } from "../../src/memory/embed/static/static-weights.ts";
+import { packWeights } from "../../src/recall/embed/static/static-weights.ts";
 
 const [, , prepared, trained, name, target, id] = process.argv;
 if (!prepared || !trained || !name || !target || !id)

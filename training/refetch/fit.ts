@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { loadConversation } from "../../src/conversation/load-conversation.ts";
-import { importSources } from "../../src/formats/index.ts";
-import { type Kernel, openKernel, type SessionId } from "../../src/index.ts";
+import { importSources } from "../../src/histories/index.ts";
+import { loadConversation } from "../../src/kernel/calls/load-conversation.ts";
+import { countProtocolTokens, type RecordedMessage } from "../../src/kernel/faces/window.ts";
+import { type Kernel, openKernel, type SessionId } from "../../src/kernel/index.ts";
 import { ReferenceReader } from "../../src/window/replay/reference-reader.ts";
 import { REFETCH_TABLE, type RefetchTable } from "../../src/window/replay/refetch-estimate.ts";
 import { type FactKind, getFactKind, SeenFacts } from "../../src/window/replay/seen-facts.ts";
-import { countProtocolTokens, type RecordedMessage } from "../../src/window-entry.ts";
 
 /**
  * Fits the table of `src/window/replay/refetch-estimate.ts`. At each recorded compaction it takes the facts that left the

@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { loadConversation } from "../../src/conversation/load-conversation.ts";
-import { importSources } from "../../src/formats/index.ts";
-import { openKernel } from "../../src/index.ts";
+import { importSources } from "../../src/histories/index.ts";
+import { loadConversation } from "../../src/kernel/calls/load-conversation.ts";
+import { countProtocolTokens, type RecordedMessage } from "../../src/kernel/faces/window.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import type { ToolCallPart } from "../../src/model/part.ts";
-import { listChanges } from "../../src/touch/list-changes.ts";
+import { listChanges } from "../../src/window/effects/list-changes.ts";
 import { FileStretches } from "../../src/window/policies/longhaul/file-stretches.ts";
 import { listTerms, TERMS } from "../../src/window/policies/longhaul/stretch-weights.ts";
-import { countProtocolTokens, type RecordedMessage } from "../../src/window-entry.ts";
 
 /**
  * Fits the weights of `src/window/policies/longhaul/stretch-weights.ts`: a logistic regression over the stretches of files

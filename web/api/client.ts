@@ -1,4 +1,4 @@
-import { SAMPLE_SESSION } from "../../src/api/sample/sample-session.ts";
+import { SAMPLE_SESSION } from "../../src/server/api/sample/sample-session.ts";
 import { ApiFailure, readFailure, toFailure } from "./api-failure.ts";
 import type { ByteInput, ByteName, JsonInput, JsonName, Reply } from "./routes.ts";
 import { isSignInNeeded, token } from "./token.ts";

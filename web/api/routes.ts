@@ -3,8 +3,8 @@ import type {
   ByteRoute as AnyByteRoute,
   JsonRoute as AnyJsonRoute,
   StreamRoute as AnyStreamRoute,
-} from "../../src/api/core/route.ts";
-import type { API_ROUTES } from "../../src/api/routes.ts";
+} from "../../src/server/api/core/route.ts";
+import type { API_ROUTES } from "../../src/server/api/routes.ts";
 
 /** All routes of /api/v1, as types only: the schemas of the server stay on the server. */
 type Route = (typeof API_ROUTES)[number];

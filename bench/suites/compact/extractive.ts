@@ -1,9 +1,9 @@
-import { renderTranscript } from "../../../src/compact/contract/summary-prompt.ts";
-import { extractSummary } from "../../../src/compact/extractive/extract-summary.ts";
-import type { Message } from "../../../src/index.ts";
+import type { RecordedMessage } from "../../../src/kernel/faces/window.ts";
+import type { Message } from "../../../src/kernel/index.ts";
+import { renderTranscript } from "../../../src/window/compact/contract/summary-prompt.ts";
+import { extractSummary } from "../../../src/window/compact/extractive/extract-summary.ts";
 import { isLineReference, ReferenceReader } from "../../../src/window/replay/reference-reader.ts";
 import { estimateMessage, estimateText } from "../../../src/window/tokens/estimate.ts";
-import type { RecordedMessage } from "../../../src/window-entry.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { median, percentile } from "../../measure/percentile.ts";
 import { findDataFolder } from "../../real-strings.ts";

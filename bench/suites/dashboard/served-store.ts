@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CDPSession, chromium, type Page } from "playwright-core";
 import { CHROMIUM_FLAGS, CHROMIUM_REMEDY, findChromium } from "../../../scripts/find-chromium.mjs";
-import { loadConfig, openGateway } from "../../../src/gateway/index.ts";
-import { type Kernel, openKernel } from "../../../src/index.ts";
+import { type Kernel, openKernel } from "../../../src/kernel/index.ts";
+import { loadConfig, openGateway } from "../../../src/server/gateway/index.ts";
 
 /** A store that a gateway of this process serves, and a page of a browser. */
 export interface ServedStore {

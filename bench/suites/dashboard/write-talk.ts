@@ -1,4 +1,4 @@
-import type { Kernel } from "../../../src/index.ts";
+import type { Kernel } from "../../../src/kernel/index.ts";
 
 const BATCH = 2_000;
 const MODEL = "claude-sonnet-4-5";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { loadStaticEmbedder } from "../../../src/memory/embed/static/static-embedder.ts";
+import { loadStaticEmbedder } from "../../../src/recall/embed/static/static-embedder.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { ROOT_FOLDER } from "../../corpus-files.ts";
 import { toRow } from "../../result.ts";

@@ -1,4 +1,4 @@
-import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
+import { analyzeText } from "../../../src/recall/text/analyze-text.ts";
 
 /** Two related texts of the held-out file. */
 export interface HeldOutPair {

@@ -1,4 +1,4 @@
-import { loadStaticEmbedder } from "../../../src/memory/embed/static/static-embedder.ts";
+import { loadStaticEmbedder } from "../../../src/recall/embed/static/static-embedder.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { openCorpus } from "../../corpus.ts";
 import { alternate } from "../../measure/alternate.ts";

@@ -54,14 +54,14 @@ async function openBare({ upstream, handing }: Extract<ContestantJob, { type: "b
   return { url: `http://127.0.0.1:${port}`, close: async () => server.closeAllConnections() };
 }
 
-type Ours = Pick<typeof import("../../../src/gateway/index.ts"), "loadConfig" | "openGateway"> &
-  Pick<typeof import("../../../src/index.ts"), "openKernel"> &
+type Ours = Pick<typeof import("../../../src/server/gateway/index.ts"), "loadConfig" | "openGateway"> &
+  Pick<typeof import("../../../src/kernel/index.ts"), "openKernel"> &
   Pick<typeof import("../../../src/cli/serving/tend-heap.ts"), "tendHeap">;
 
 /** Loads the built code, because the TypeScript loader takes 40 MB. The process of a bare proxy does not load it. */
 async function loadOurs(): Promise<Ours> {
   const load = (path: string) => import(new URL(`../../../dist/${path}`, import.meta.url).href);
-  const { loadConfig, openGateway } = await load("entries/gateway.js");
+  const { loadConfig, openGateway } = await load("server/entries/gateway.js");
   const { openKernel } = await load("index.js");
   // Inside the bundle of the program; the file imports nothing else.
   const { tendHeap } = await import("../../../src/cli/serving/tend-heap.ts");

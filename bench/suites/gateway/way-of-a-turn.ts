@@ -3,8 +3,8 @@ import { Session } from "node:inspector/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { loadConfig, openGateway } from "../../../src/gateway/index.ts";
-import { openKernel } from "../../../src/index.ts";
+import { openKernel } from "../../../src/kernel/index.ts";
+import { loadConfig, openGateway } from "../../../src/server/gateway/index.ts";
 import { openUpstream } from "./upstream.ts";
 
 /** Code that one plain turn of a conversation runs. */

@@ -1,15 +1,18 @@
-import { escapeLine, escapeText } from "../../../src/cli/escape.ts";
+import { escapeLine, escapeText } from "../../../src/cli/terminal/escape.ts";
+import { fitText } from "../../../src/cli/terminal/width.ts";
 import { renderExcerpt } from "../../../src/cli/transcript/transcript-formatter.ts";
-import { fitText } from "../../../src/cli/width.ts";
-import { splitOuterSentences, splitSentences } from "../../../src/compact/extractive/split-sentences.ts";
-import { buildTitle } from "../../../src/gateway/lookup/new-thread.ts";
-import { Redactor } from "../../../src/gateway/redact/redactor.ts";
-import { buildTurnChunks } from "../../../src/memory/index/turn-chunks.ts";
-import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
-import { listDefinitions } from "../../../src/memory/text/definitions.ts";
-import { CODE_CHUNK, splitText } from "../../../src/memory/text/split-text.ts";
-import { detectTraits } from "../../../src/memory/text/traits.ts";
 import { redactSecrets } from "../../../src/model/secrets/redact-secrets.ts";
+import { buildTurnChunks } from "../../../src/recall/index/turn-chunks.ts";
+import { analyzeText } from "../../../src/recall/text/analyze-text.ts";
+import { listDefinitions } from "../../../src/recall/text/definitions.ts";
+import { CODE_CHUNK, splitText } from "../../../src/recall/text/split-text.ts";
+import { detectTraits } from "../../../src/recall/text/traits.ts";
+import { buildTitle } from "../../../src/server/gateway/lookup/new-thread.ts";
+import { Redactor } from "../../../src/server/gateway/redact/redactor.ts";
+import {
+  splitOuterSentences,
+  splitSentences,
+} from "../../../src/window/compact/extractive/split-sentences.ts";
 import { scanIdentifiers } from "../../../src/window/extract/scan-identifiers.ts";
 import { detectOverflow } from "../../../src/window/limits/overflow.ts";
 import { estimateText } from "../../../src/window/tokens/estimate-text.ts";

@@ -1,6 +1,6 @@
 import { sumReplays } from "../../../src/cli/replaying/replay-totals.ts";
-import { openKernel } from "../../../src/index.ts";
-import { longhaul, POLICIES, type Policy, PROTOCOL, replay } from "../../../src/window-entry.ts";
+import { longhaul, POLICIES, type Policy, PROTOCOL, replay } from "../../../src/kernel/faces/window.ts";
+import { openKernel } from "../../../src/kernel/index.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { openCorpus } from "../../corpus.ts";
 import { median } from "../../measure/percentile.ts";

@@ -1,4 +1,4 @@
-import { openKernel } from "../../../src/index.ts";
+import { openKernel } from "../../../src/kernel/index.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { type Corpus, openCorpus } from "../../corpus.ts";
 import { atMost, toRow } from "../../result.ts";

@@ -1,6 +1,3 @@
-import type { Message } from "../../../src/model/message.ts";
-import type { Part } from "../../../src/model/part.ts";
-import { listReplacedTexts } from "../../../src/touch/list-changes.ts";
 import {
   longhaul,
   POLICIES,
@@ -8,7 +5,10 @@ import {
   PROTOCOL,
   type RecordedMessage,
   replay,
-} from "../../../src/window-entry.ts";
+} from "../../../src/kernel/faces/window.ts";
+import type { Message } from "../../../src/model/message.ts";
+import type { Part } from "../../../src/model/part.ts";
+import { listReplacedTexts } from "../../../src/window/effects/list-changes.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { findDataFolder } from "../../real-strings.ts";
 import { atLeast, atMost, toRow } from "../../result.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type Kernel, openKernel, type Session } from "../../../src/index.ts";
+import { type Kernel, openKernel, type Session } from "../../../src/kernel/index.ts";
 import type { ChildPlace } from "../../child-job.ts";
 import { type Corpus, openCorpus } from "../../corpus.ts";
 import { alternate } from "../../measure/alternate.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { encodePayload } from "../../../src/log/codec.ts";
 import { writeBody } from "../../../src/log/entry-body.ts";
-import { toKindNumber } from "../../../src/store/kind-numbers.ts";
-import { connectDatabase } from "../../../src/store/sqlite/connect-database.ts";
-import type { Database } from "../../../src/store/sqlite/database.ts";
-import { toEntryKey } from "../../../src/store/sqlite/entry-key.ts";
+import { toKindNumber } from "../../../src/log/store/kind-numbers.ts";
+import { connectDatabase } from "../../../src/stores/sqlite/connect-database.ts";
+import type { Database } from "../../../src/stores/sqlite/database.ts";
+import { toEntryKey } from "../../../src/stores/sqlite/entry-key.ts";
 import type { BenchMessage } from "../../peers/contestant.ts";
 import { LOG_FILE } from "./longhaul.ts";
 

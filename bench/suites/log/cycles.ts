@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type Kernel, openKernel, type Session } from "../../../src/index.ts";
+import { type Kernel, openKernel, type Session } from "../../../src/kernel/index.ts";
 import type { Bench } from "../../bench.ts";
 import type { ChildPlace } from "../../child-job.ts";
 import { type Corpus, openCorpus } from "../../corpus.ts";

@@ -1,4 +1,4 @@
-import { type Kernel, openKernel, type Session } from "../../../src/index.ts";
+import { type Kernel, openKernel, type Session } from "../../../src/kernel/index.ts";
 import type { BenchMessage, Contestant, Conversation } from "../../peers/contestant.ts";
 import { Random } from "../../random.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { formatEntryId, openKernel } from "../../../src/index.ts";
+import { formatEntryId, openKernel } from "../../../src/kernel/index.ts";
 import { decodeBody } from "../../../src/log/entry-body.ts";
-import { connectDatabase } from "../../../src/store/sqlite/connect-database.ts";
-import { toEntryKey } from "../../../src/store/sqlite/entry-key.ts";
+import { connectDatabase } from "../../../src/stores/sqlite/connect-database.ts";
+import { toEntryKey } from "../../../src/stores/sqlite/entry-key.ts";
 import { alternate } from "../../measure/alternate.ts";
 import { median } from "../../measure/percentile.ts";
 import { rateOf } from "../../measure/rate.ts";

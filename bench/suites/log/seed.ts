@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openKernel } from "../../../src/index.ts";
+import { openKernel } from "../../../src/kernel/index.ts";
 import type { Bench } from "../../bench.ts";
 import type { ChildPlace } from "../../child-job.ts";
 import { openCorpus } from "../../corpus.ts";

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { openKernel } from "../../../src/index.ts";
+import { openKernel } from "../../../src/kernel/index.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { openCorpus } from "../../corpus.ts";
 import { percentile } from "../../measure/percentile.ts";

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { findCandidates } from "../../../src/memory/index/find-candidates.ts";
-import { TextIndex } from "../../../src/memory/index/text-index.ts";
-import { Memory } from "../../../src/memory/memory.ts";
-import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
-import { splitText } from "../../../src/memory/text/split-text.ts";
-import { quantizeVector } from "../../../src/memory/vectors/quantize.ts";
-import { VectorIndex } from "../../../src/memory/vectors/vector-index.ts";
+import { findCandidates } from "../../../src/recall/index/find-candidates.ts";
+import { TextIndex } from "../../../src/recall/index/text-index.ts";
+import { Memory } from "../../../src/recall/memory.ts";
+import { analyzeText } from "../../../src/recall/text/analyze-text.ts";
+import { splitText } from "../../../src/recall/text/split-text.ts";
+import { quantizeVector } from "../../../src/recall/vectors/quantize.ts";
+import { VectorIndex } from "../../../src/recall/vectors/vector-index.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { type Corpus, openCorpus } from "../../corpus.ts";
 import { settledMemory } from "../../measure/memory.ts";

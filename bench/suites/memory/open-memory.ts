@@ -2,12 +2,12 @@ import { Blobs } from "../../../src/log/blobs.ts";
 import { CommitQueue } from "../../../src/log/commit-queue.ts";
 import { resolveLimits } from "../../../src/log/limits.ts";
 import { Log } from "../../../src/log/log.ts";
-import { createOfflineEmbedder } from "../../../src/memory/embed/offline-embedder.ts";
-import { loadStaticEmbedder, type StaticEmbedder } from "../../../src/memory/embed/static/static-embedder.ts";
-import { Memory } from "../../../src/memory/memory.ts";
-import { createTermVectors } from "../../../src/memory/rank/term-vectors.ts";
 import { randomIds, systemClock } from "../../../src/model/clock.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
+import { createOfflineEmbedder } from "../../../src/recall/embed/offline-embedder.ts";
+import { loadStaticEmbedder, type StaticEmbedder } from "../../../src/recall/embed/static/static-embedder.ts";
+import { Memory } from "../../../src/recall/memory.ts";
+import { createTermVectors } from "../../../src/recall/rank/term-vectors.ts";
+import { openSqliteStore } from "../../../src/stores/sqlite/index.ts";
 import type { Corpus } from "../../corpus.ts";
 
 /** Opens a store with a log, and memory over it with the bundled embedder. */

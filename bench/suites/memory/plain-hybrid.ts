@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { load } from "sqlite-vec";
-import { padDimensions, quantizeVector } from "../../../src/memory/vectors/quantize.ts";
+import { padDimensions, quantizeVector } from "../../../src/recall/vectors/quantize.ts";
 
 /** The obvious baseline: sqlite-vec's scan and FTS5's bm25, merged by rank. */
 export class PlainHybrid {

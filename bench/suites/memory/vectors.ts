@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { loadStaticEmbedder } from "../../../src/memory/embed/static/static-embedder.ts";
-import { splitText } from "../../../src/memory/text/split-text.ts";
-import { TopList } from "../../../src/memory/top-list.ts";
-import { quantizeVector } from "../../../src/memory/vectors/quantize.ts";
-import { Scanner } from "../../../src/memory/vectors/scanner.ts";
+import { loadStaticEmbedder } from "../../../src/recall/embed/static/static-embedder.ts";
+import { splitText } from "../../../src/recall/text/split-text.ts";
+import { TopList } from "../../../src/recall/top-list.ts";
+import { quantizeVector } from "../../../src/recall/vectors/quantize.ts";
+import { Scanner } from "../../../src/recall/vectors/scanner.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { openCorpus } from "../../corpus.ts";
 import { percentile } from "../../measure/percentile.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { type Kernel, openKernel } from "../../../src/index.ts";
-import { migrateStore } from "../../../src/log-entry.ts";
+import { migrateStore } from "../../../src/kernel/faces/log.ts";
+import { type Kernel, openKernel } from "../../../src/kernel/index.ts";
 import type { ChildPlace } from "../../child-job.ts";
 import { openCorpus } from "../../corpus.ts";
 import { alternate } from "../../measure/alternate.ts";

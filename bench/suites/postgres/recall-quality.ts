@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { migrateStore } from "../../../src/log-entry.ts";
-import { openPostgresStore } from "../../../src/store/postgres/index.ts";
+import { migrateStore } from "../../../src/kernel/faces/log.ts";
+import { openPostgresStore } from "../../../src/stores/postgres/index.ts";
 import type { ChildPlace } from "../../child-job.ts";
 import { median } from "../../measure/percentile.ts";
 import { atMostOfBeside, type Goal, toRow } from "../../result.ts";

@@ -1,4 +1,4 @@
-import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
+import { analyzeText } from "../../../src/recall/text/analyze-text.ts";
 import { estimateText } from "../../../src/window/tokens/estimate-text.ts";
 import type { Item } from "./question.ts";
 

@@ -1,7 +1,7 @@
-import { rankFiles } from "../../../src/memory/rank/rank-files.ts";
-import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
-import { listDefinitions } from "../../../src/memory/text/definitions.ts";
-import { CODE_CHUNK, splitText } from "../../../src/memory/text/split-text.ts";
+import { rankFiles } from "../../../src/recall/rank/rank-files.ts";
+import { analyzeText } from "../../../src/recall/text/analyze-text.ts";
+import { listDefinitions } from "../../../src/recall/text/definitions.ts";
+import { CODE_CHUNK, splitText } from "../../../src/recall/text/split-text.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { type Goal, toRow } from "../../result.ts";
 import type { Measurement } from "../../suite.ts";

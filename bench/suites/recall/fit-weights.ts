@@ -1,4 +1,4 @@
-import { type Feature, RANK_FEATURES } from "../../../src/memory/rank/feature-list.ts";
+import { type Feature, RANK_FEATURES } from "../../../src/recall/rank/feature-list.ts";
 import type { Example } from "./training-set.ts";
 
 /** Features of agents' work, which conversations do not fit; `before` is replaced by `answer`. */

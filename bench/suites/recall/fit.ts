@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { RANK_FEATURES } from "../../../src/memory/rank/feature-list.ts";
+import { RANK_FEATURES } from "../../../src/recall/rank/feature-list.ts";
 import { readBeam } from "./beam.ts";
 import { type FittedWeights, fitWeights } from "./fit-weights.ts";
 import { loadEmbedding } from "./load-embedding.ts";
@@ -8,7 +8,7 @@ import { readLongMemEval } from "./longmemeval.ts";
 import { average, type Score, scoreOrder } from "./scores.ts";
 import { buildExamples, type Example } from "./training-set.ts";
 
-/** Fits the weights of `src/memory/rank/feature-weights.ts` and prints their cross-validated scores. */
+/** Fits the weights of `src/recall/rank/feature-weights.ts` and prints their cross-validated scores. */
 const FOLDS = 5;
 const folder = process.env.LONGHAUL_DATA ?? join(import.meta.dirname, "../../../../shared/data");
 

@@ -1,8 +1,8 @@
-import { withoutSpeakers } from "../../../src/memory/rank/query.ts";
-import type { RankContext, TermVectors, TurnCandidate } from "../../../src/memory/rank/turn-candidate.ts";
-import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
-import { splitText } from "../../../src/memory/text/split-text.ts";
-import { detectTraits } from "../../../src/memory/text/traits.ts";
+import { withoutSpeakers } from "../../../src/recall/rank/query.ts";
+import type { RankContext, TermVectors, TurnCandidate } from "../../../src/recall/rank/turn-candidate.ts";
+import { analyzeText } from "../../../src/recall/text/analyze-text.ts";
+import { splitText } from "../../../src/recall/text/split-text.ts";
+import { detectTraits } from "../../../src/recall/text/traits.ts";
 import type { Item } from "./question.ts";
 
 /** An embedder and its term vectors. */

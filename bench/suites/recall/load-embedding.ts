@@ -1,5 +1,5 @@
-import { loadStaticEmbedder } from "../../../src/memory/embed/static/static-embedder.ts";
-import { createTermVectors } from "../../../src/memory/rank/term-vectors.ts";
+import { loadStaticEmbedder } from "../../../src/recall/embed/static/static-embedder.ts";
+import { createTermVectors } from "../../../src/recall/rank/term-vectors.ts";
 import type { Embedding } from "./in-memory-scope.ts";
 
 let loaded: Embedding | null | undefined;

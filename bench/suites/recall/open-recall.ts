@@ -2,11 +2,10 @@ import { Blobs } from "../../../src/log/blobs.ts";
 import { CommitQueue } from "../../../src/log/commit-queue.ts";
 import { resolveLimits } from "../../../src/log/limits.ts";
 import { Log } from "../../../src/log/log.ts";
-
-import { Memory } from "../../../src/memory/memory.ts";
+import type { Store } from "../../../src/log/store/store.ts";
 import { randomIds } from "../../../src/model/clock.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
-import type { Store } from "../../../src/store/store.ts";
+import { Memory } from "../../../src/recall/memory.ts";
+import { openSqliteStore } from "../../../src/stores/sqlite/index.ts";
 import { loadEmbedding } from "./load-embedding.ts";
 
 /** The product's memory over a store. */

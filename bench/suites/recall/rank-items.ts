@@ -1,5 +1,5 @@
-import { rankSessions } from "../../../src/memory/rank/rank-sessions.ts";
-import { rankTurns } from "../../../src/memory/rank/rank-turns.ts";
+import { rankSessions } from "../../../src/recall/rank/rank-sessions.ts";
+import { rankTurns } from "../../../src/recall/rank/rank-turns.ts";
 import { indexItems } from "./in-memory-scope.ts";
 import { loadEmbedding } from "./load-embedding.ts";
 import type { Item } from "./question.ts";

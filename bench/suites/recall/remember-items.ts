@@ -1,7 +1,7 @@
 import type { Log } from "../../../src/log/log.ts";
-import type { SessionHit } from "../../../src/memory/hit.ts";
-import { rankSessions } from "../../../src/memory/rank/rank-sessions.ts";
-import type { RankedHit } from "../../../src/memory/rank/rank-turns.ts";
+import type { SessionHit } from "../../../src/recall/hit.ts";
+import { rankSessions } from "../../../src/recall/rank/rank-sessions.ts";
+import type { RankedHit } from "../../../src/recall/rank/rank-turns.ts";
 import type { DatedText } from "./answerable.ts";
 import { openRecall } from "./open-recall.ts";
 import type { Item } from "./question.ts";

@@ -1,6 +1,6 @@
-import { rankTurns } from "../../../src/memory/rank/rank-turns.ts";
-import { analyzeText } from "../../../src/memory/text/analyze-text.ts";
-import { detectTraits } from "../../../src/memory/text/traits.ts";
+import { rankTurns } from "../../../src/recall/rank/rank-turns.ts";
+import { analyzeText } from "../../../src/recall/text/analyze-text.ts";
+import { detectTraits } from "../../../src/recall/text/traits.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { percentile } from "../../measure/percentile.ts";
 import { measureReadableLags } from "../../measure/readable-lag.ts";

@@ -1,4 +1,4 @@
-import { type Agent, type Kernel, openKernel, type Session } from "../../../src/index.ts";
+import { type Agent, type Kernel, openKernel, type Session } from "../../../src/kernel/index.ts";
 import type { Engine, EngineJob, RunJob } from "./engine.ts";
 
 let opened: Promise<Kernel> | undefined;

@@ -1,15 +1,15 @@
 import { join } from "node:path";
-import { claimOwner } from "../../../src/base/owner.ts";
 import { Blobs } from "../../../src/log/blobs.ts";
 import { CommitQueue } from "../../../src/log/commit-queue.ts";
 import { resolveLimits } from "../../../src/log/limits.ts";
 import { Log } from "../../../src/log/log.ts";
+import type { Store } from "../../../src/log/store/store.ts";
+import { claimOwner } from "../../../src/model/base/owner.ts";
 import { randomIds, systemClock } from "../../../src/model/clock.ts";
 import { Census } from "../../../src/model/scope.ts";
-import { openSqliteStore } from "../../../src/store/sqlite/index.ts";
-import type { Store } from "../../../src/store/store.ts";
-import type { AgentContext } from "../../../src/task/agent.ts";
-import { Tasks } from "../../../src/task/tasks.ts";
+import { openSqliteStore } from "../../../src/stores/sqlite/index.ts";
+import type { AgentContext } from "../../../src/tasks/agent.ts";
+import { Tasks } from "../../../src/tasks/tasks.ts";
 
 /** A supervisor with a store on disk. */
 export interface BenchHost {

@@ -1,4 +1,4 @@
-import type { Usage } from "../../../src/index.ts";
+import type { Usage } from "../../../src/kernel/index.ts";
 
 /** Tokens of a prompt, cached or not; 0 if a report has none. */
 export function promptTokensOf({

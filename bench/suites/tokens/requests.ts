@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { importSources } from "../../../src/formats/index.ts";
-import { type Entry, type Kernel, openKernel, type SessionId } from "../../../src/index.ts";
+import { importSources } from "../../../src/histories/index.ts";
+import { type Entry, type Kernel, openKernel, type SessionId } from "../../../src/kernel/index.ts";
 import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
 import { promptTokensOf } from "./prompt-tokens.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { loadConversation } from "../../../src/conversation/load-conversation.ts";
-import { importSources } from "../../../src/formats/index.ts";
-import { openKernel } from "../../../src/index.ts";
-import type { RecordedMessage } from "../../../src/window-entry.ts";
+import { importSources } from "../../../src/histories/index.ts";
+import { loadConversation } from "../../../src/kernel/calls/load-conversation.ts";
+import type { RecordedMessage } from "../../../src/kernel/faces/window.ts";
+import { openKernel } from "../../../src/kernel/index.ts";
 
 /** Real conversations with at least `least` requests, every nth of them; loaded one at a time. */
 export async function* realConversations(

@@ -6,7 +6,7 @@ import {
   replay,
   SHRINK_FILTERS,
   type ShrinkOption,
-} from "../../../src/window-entry.ts";
+} from "../../../src/kernel/faces/window.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { findDataFolder } from "../../real-strings.ts";
 import { toRow } from "../../result.ts";

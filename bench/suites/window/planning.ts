@@ -1,4 +1,4 @@
-import type { Message } from "../../../src/index.ts";
+import type { Message } from "../../../src/kernel/index.ts";
 import { longhaul } from "../../../src/window/policies/longhaul.ts";
 import { countProtocolTokens, PROTOCOL } from "../../../src/window/replay/protocol.ts";
 import type { ChildTask } from "../../child-job.ts";

@@ -4,7 +4,7 @@ import {
   type ReplayScore,
   replay,
   summarizingPolicy,
-} from "../../../src/window-entry.ts";
+} from "../../../src/kernel/faces/window.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { findDataFolder } from "../../real-strings.ts";
 import { type Goal, toRow } from "../../result.ts";

@@ -1,10 +1,10 @@
-import type { AuditEntry } from "../../team-entry.ts";
-import { choosePaint } from "../choose-paint.ts";
+import type { AuditEntry } from "../../kernel/faces/people.ts";
 import { defineCommand } from "../cli-command.ts";
 import { EXIT } from "../exit-code.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printJson, printLines } from "../print-lines.ts";
-import { type Column, renderTable } from "../table.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { printJson, printLines } from "../terminal/print-lines.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
 
 const PAGE = 1_000;

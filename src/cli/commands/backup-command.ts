@@ -1,15 +1,15 @@
 import { resolve } from "node:path";
-import { hidePassword } from "../../base/postgres-url.ts";
-import { type BackupManifest, backupStore, restoreStore, verifyBackup } from "../../log-entry.ts";
+import { type BackupManifest, backupStore, restoreStore, verifyBackup } from "../../kernel/faces/log.ts";
+import { hidePassword } from "../../model/base/postgres-url.ts";
 import { defineCommand } from "../cli-command.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { formatBytes } from "../format-bytes.ts";
-import { formatQuantity } from "../format-count.ts";
-import { formatTime } from "../format-time.ts";
 import { getStorePath, getStoreUrl, requireStore } from "../open-store.ts";
-import { printDone, printJson, printLines } from "../print-lines.ts";
-import { quoteShellWord } from "../quote-shell-word.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatBytes } from "../terminal/format-bytes.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { formatTime } from "../terminal/format-time.ts";
+import { printDone, printJson, printLines } from "../terminal/print-lines.ts";
+import { quoteShellWord } from "../terminal/quote-shell-word.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Copies the store while it is in use, or checks an earlier copy. */

@@ -5,23 +5,23 @@ import {
   CacheSums,
   findCacheNow,
   readCacheRows,
-} from "../../conversation/cache/cache-report.ts";
-import { CACHE_CAUSES, formatMs } from "../../conversation/cache/diagnose-cache.ts";
-import { choosePaint } from "../choose-paint.ts";
+} from "../../server/cache/cache-report.ts";
+import { CACHE_CAUSES, formatMs } from "../../server/cache/diagnose-cache.ts";
 import { defineCommand } from "../cli-command.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession, listSessions } from "../find-session.ts";
-import { formatCount, formatQuantity, formatShare } from "../format-count.ts";
-import { formatDollars } from "../format-dollars.ts";
-import { formatTime } from "../format-time.ts";
 import { parseSince } from "../importing/parse-since.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printResult } from "../print-lines.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
 import { renderSizes } from "../spending/render-spending.ts";
-import { type Column, renderTable } from "../table.ts";
-import { wrapText } from "../wrap-text.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatCount, formatQuantity, formatShare } from "../terminal/format-count.ts";
+import { formatDollars } from "../terminal/format-dollars.ts";
+import { formatTime } from "../terminal/format-time.ts";
+import { printResult } from "../terminal/print-lines.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 
 /** Misses of one conversation that are listed. */
 const MAX_MISSES = 200;

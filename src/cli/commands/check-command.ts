@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
-import { openKernel, type RepairReport, repairStore } from "../../index.ts";
-import type { StoreCheck, StoreDamage } from "../../log-entry.ts";
+import type { StoreCheck, StoreDamage } from "../../kernel/faces/log.ts";
+import { openKernel, type RepairReport, repairStore } from "../../kernel/index.ts";
 import { defineCommand } from "../cli-command.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { formatCount, formatQuantity } from "../format-count.ts";
 import { requireStore, requireStoreOptions } from "../open-store.ts";
-import { printDone, printJson } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatCount, formatQuantity } from "../terminal/format-count.ts";
+import { printDone, printJson } from "../terminal/print-lines.ts";
+import { printTo } from "../terminal/printer.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Reads a whole store and reports damage. */

@@ -1,20 +1,20 @@
-import type { CompactionResult } from "../../index.ts";
-import { diffWindows } from "../../window-entry.ts";
-import { choosePaint } from "../choose-paint.ts";
+import { diffWindows } from "../../kernel/faces/window.ts";
+import type { CompactionResult } from "../../kernel/index.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { renderWindowDiff } from "../compacting/render-window-diff.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
-import { formatQuantity } from "../format-count.ts";
-import { formatDollars } from "../format-dollars.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printResult } from "../print-lines.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
-import { formatTokenChange, parseTokensOption } from "../tokens.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { formatDollars } from "../terminal/format-dollars.ts";
+import { printResult } from "../terminal/print-lines.ts";
+import { formatTokenChange, parseTokensOption } from "../terminal/tokens.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { UsageError } from "../usage-error.ts";
-import { wrapText } from "../wrap-text.ts";
 
 const OPTIONS = {
   model: {

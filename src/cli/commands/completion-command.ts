@@ -6,9 +6,9 @@ import {
   isCommandGroup,
   type OptionSpecs,
 } from "../cli-command.ts";
-import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { printTo } from "../printer.ts";
+import { toSafeJson } from "../terminal/escape.ts";
+import { printTo } from "../terminal/printer.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Writes the script of one shell. */

@@ -1,19 +1,19 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isLonghaulError, LonghaulError } from "../../index.ts";
-import { choosePaint } from "../choose-paint.ts";
+import { isLonghaulError, LonghaulError } from "../../kernel/index.ts";
 import { type CommandGroup, type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { readAgentFile, replaceAgentFile } from "../connecting/agent-file.ts";
 import { ConfigSyntaxError } from "../connecting/syntax/config-syntax.ts";
 import { jsonSyntax } from "../connecting/syntax/json-syntax.ts";
 import { renderRows } from "../context/labeled-row.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { nearestWords } from "../nearest-words.ts";
 import { getStorePath } from "../open-store.ts";
-import { printJson, printLines } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { nearestWords } from "../terminal/nearest-words.ts";
+import { printJson, printLines } from "../terminal/print-lines.ts";
+import { printTo } from "../terminal/printer.ts";
 import { UsageError } from "../usage-error.ts";
 
 const FILE_OPTION = {
@@ -107,7 +107,7 @@ const pathCommand = defineCommand({
   examples: ["longhaul config path", "longhaul config path --json"],
   async run(context, { options }) {
     const files = await listSettingsFiles(context, options);
-    const { SETTING_VARIABLES } = await import("../../gateway/config/index.ts");
+    const { SETTING_VARIABLES } = await import("../../server/gateway/config/index.ts");
     const variables = SETTING_VARIABLES.filter((name) => context.env[name]);
     if (options.json) await printJson(context, { variables, files });
     else {
@@ -137,7 +137,7 @@ const schemaCommand = defineCommand({
   maxOperands: 0,
   examples: ["longhaul config schema > longhaul.schema.json"],
   async run(context) {
-    const { getConfigSchemaJson } = await import("../../gateway/config/index.ts");
+    const { getConfigSchemaJson } = await import("../../server/gateway/config/index.ts");
     await printTo(context.stdout, `${JSON.stringify(getConfigSchemaJson(), undefined, 2)}\n`);
     return EXIT.fine;
   },
@@ -215,7 +215,7 @@ async function listSettingsFiles(
   options: CommonValues & { readonly config?: string },
 ): Promise<readonly SettingsFile[]> {
   const { chooseUserFile, findUserFolder, isTrusted, listProjectFiles } = await import(
-    "../../gateway/config/index.ts"
+    "../../server/gateway/config/index.ts"
   );
   const places = getPlaces(context, options);
   const folder = findUserFolder(places);
@@ -235,7 +235,7 @@ async function readSettings(
   options: CommonValues & { readonly config?: string },
   key: string | undefined,
 ): Promise<readonly EffectiveSetting[] | undefined> {
-  const { getConfigValue, loadConfig, parseConfigKey } = await import("../../gateway/config/index.ts");
+  const { getConfigValue, loadConfig, parseConfigKey } = await import("../../server/gateway/config/index.ts");
   const { config, sources } = loadConfig({ ...getPlaces(context, options), flags: {} });
   if (key === undefined)
     return Object.entries(config).map(([name, value]) => ({
@@ -280,7 +280,7 @@ async function changeSetting(
   options: CommonValues & { readonly config?: string },
   { key, value, isProject }: SettingRequest,
 ): Promise<WrittenSetting> {
-  const config = await import("../../gateway/config/index.ts");
+  const config = await import("../../server/gateway/config/index.ts");
   const names = config.parseConfigKey(key);
   const store = getStorePath(context, options);
   const { cwd, home, env } = context;

@@ -5,9 +5,9 @@ import { connectAgents } from "../connecting/connect-agents.ts";
 import { disconnectAgents } from "../connecting/disconnect-agents.ts";
 import { findAgents } from "../connecting/find-agents.ts";
 import { HOOK_AGENTS } from "../connecting/hook-connectors.ts";
-import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { printTo } from "../printer.ts";
+import { toSafeJson } from "../terminal/escape.ts";
+import { printTo } from "../terminal/printer.ts";
 
 const DRY_RUN = { type: "boolean", help: "show the changes and write nothing" } as const;
 

@@ -1,15 +1,15 @@
-import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
 import { toContextJson } from "../context/context-json.ts";
 import { buildContextReport } from "../context/context-report.ts";
 import { renderContext } from "../context/render-context.ts";
 import { openDescribedWindow, WINDOW_OPTIONS } from "../context/window-options.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printJson, printLines } from "../print-lines.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { printJson, printLines } from "../terminal/print-lines.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Shows the window of the next model call, its cost and its edits. */

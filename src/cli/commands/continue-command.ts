@@ -5,22 +5,22 @@ import {
   type Continuation,
   findLocalSources,
   planContinuation,
-} from "../../formats/index.ts";
-import { isLonghaulError, type Kernel, type SessionId } from "../../index.ts";
+} from "../../histories/index.ts";
+import { isLonghaulError, type Kernel, type SessionId } from "../../kernel/index.ts";
 import { findSessionOwner } from "../../model/session-owner.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { writeAtomically } from "../connecting/agent-file.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { StagingFolder, TargetExistsError } from "../exporting/staging-folder.ts";
 import { findNamed } from "../find-named.ts";
 import { findSession, listSessions } from "../find-session.ts";
-import { formatQuantity } from "../format-count.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printTo } from "../printer.ts";
 import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
 import { getActor } from "../team/person-options.ts";
+import { escapeLine, toSafeJson } from "../terminal/escape.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { printTo } from "../terminal/printer.ts";
 import { UsageError } from "../usage-error.ts";
 
 const AGENTS = CONTINUED_AGENTS.join(", ");

@@ -3,9 +3,9 @@ import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { isOnPath } from "../connecting/find-agents.ts";
 import { findGatewayAddress, isGatewayUp } from "../connecting/gateway-address.ts";
-import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { printTo } from "../printer.ts";
+import { toSafeJson } from "../terminal/escape.ts";
+import { printTo } from "../terminal/printer.ts";
 
 /** Opens the dashboard in the browser. */
 export const dashboardCommand = defineCommand({

@@ -1,15 +1,15 @@
 import { resolve } from "node:path";
-import type { Decision } from "../../memory-entry.ts";
-import { choosePaint } from "../choose-paint.ts";
+import type { Decision } from "../../kernel/faces/memory.ts";
 import { defineCommand } from "../cli-command.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { formatTime } from "../format-time.ts";
 import { openExistingStore } from "../open-store.ts";
-import type { Paint } from "../paint.ts";
 import { parseCountOption } from "../parse-arguments.ts";
-import { printResult } from "../print-lines.ts";
 import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatTime } from "../terminal/format-time.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { printResult } from "../terminal/print-lines.ts";
 
 const LIMIT = { otherwise: 30, max: 1_000 };
 const WAIT = { otherwise: 10, max: 3_600 };

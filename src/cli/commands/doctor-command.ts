@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { isLonghaulError } from "../../index.ts";
-import { choosePaint } from "../choose-paint.ts";
+import { isLonghaulError } from "../../kernel/index.ts";
 import { type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { CONNECTORS } from "../connecting/agents/connectors.ts";
@@ -10,14 +9,15 @@ import { listConnections } from "../connecting/connection-record.ts";
 import { findGatewayAddress, isGatewayUp } from "../connecting/gateway-address.ts";
 import { examineComputer } from "../doctor/examine-computer.ts";
 import { AREAS, type Finding } from "../doctor/finding.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { formatQuantity } from "../format-count.ts";
-import { nearestWords } from "../nearest-words.ts";
 import { getStorePath, getStoreUrl, isStoreThere, nameStore, openExistingStore } from "../open-store.ts";
-import { printLines } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
-import { wrapText } from "../wrap-text.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine, toSafeJson } from "../terminal/escape.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { nearestWords } from "../terminal/nearest-words.ts";
+import { printLines } from "../terminal/print-lines.ts";
+import { printTo } from "../terminal/printer.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 
 const ISSUE_FILE = "longhaul-issue.md";
 const MARKS = { ok: ["green", "ok"], warning: ["yellow", "warning"], problem: ["red", "problem"] } as const;
@@ -183,7 +183,7 @@ function summarize(
 /** Checks the configuration file, the trusted project files and the variables. */
 async function examineConfiguration(context: CliContext, options: CommonValues): Promise<readonly Finding[]> {
   const { findUserFolder, getTrustState, listTrusted, loadConfig } = await import(
-    "../../gateway/config/index.ts"
+    "../../server/gateway/config/index.ts"
   );
   const { cwd, home, env } = context;
   const store = getStorePath(context, options);

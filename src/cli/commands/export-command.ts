@@ -1,21 +1,27 @@
 import { extname, join, normalize, resolve, sep } from "node:path";
-import { exportSession, type OnDamage, type OutputPiece, WRITERS, type Writer } from "../../formats/index.ts";
-import type { Kernel, SessionId } from "../../index.ts";
+import {
+  exportSession,
+  type OnDamage,
+  type OutputPiece,
+  WRITERS,
+  type Writer,
+} from "../../histories/index.ts";
+import type { Kernel, SessionId } from "../../kernel/index.ts";
 import { findSessionOwner } from "../../model/session-owner.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, escapeText } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findPathKind, StagingFolder, TargetExistsError } from "../exporting/staging-folder.ts";
 import { findNamed } from "../find-named.ts";
 import { findSession } from "../find-session.ts";
-import { formatBytes } from "../format-bytes.ts";
-import { formatQuantity } from "../format-count.ts";
 import { openExistingStore } from "../open-store.ts";
-import { createPagedPrinter } from "../paged-printer.ts";
-import { printJson } from "../print-lines.ts";
 import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
 import { getActor } from "../team/person-options.ts";
+import { escapeLine, escapeText } from "../terminal/escape.ts";
+import { formatBytes } from "../terminal/format-bytes.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { createPagedPrinter } from "../terminal/paged-printer.ts";
+import { printJson } from "../terminal/print-lines.ts";
 import { UsageError } from "../usage-error.ts";
 
 const WRITER_NAMES = WRITERS.map(({ name }) => name).join(", ");

@@ -1,16 +1,16 @@
-import { type Kernel, parseEntryId } from "../../index.ts";
-import type { FreedCounts } from "../../log-entry.ts";
-import { askYesNo } from "../ask-yes-no.ts";
+import type { FreedCounts } from "../../kernel/faces/log.ts";
+import { type Kernel, parseEntryId } from "../../kernel/index.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
-import { formatQuantity } from "../format-count.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printJson } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
 import { getSessionScope, type SessionScope } from "../sessions/session-scope.ts";
+import { askYesNo } from "../terminal/ask-yes-no.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { printJson } from "../terminal/print-lines.ts";
+import { printTo } from "../terminal/printer.ts";
 import { UsageError } from "../usage-error.ts";
 
 const MEMORY_PREFIX = "memory:";

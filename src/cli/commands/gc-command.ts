@@ -1,12 +1,12 @@
-import type { CollectedGarbage } from "../../log-entry.ts";
-import { askYesNo } from "../ask-yes-no.ts";
+import type { CollectedGarbage } from "../../kernel/faces/log.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { EXIT } from "../exit-code.ts";
-import { formatBytes } from "../format-bytes.ts";
-import { formatQuantity } from "../format-count.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printJson, printLines } from "../print-lines.ts";
+import { askYesNo } from "../terminal/ask-yes-no.ts";
+import { formatBytes } from "../terminal/format-bytes.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { printJson, printLines } from "../terminal/print-lines.ts";
 
 /** Content younger than this stays: its writer may be about to refer to it. */
 const MIN_AGE_MS = 60 * 60 * 1_000;

@@ -6,12 +6,12 @@ import {
   HOOK_CLIENTS,
   HOOK_EVENTS,
   startImport,
-} from "../../hooks/index.ts";
-import { openKernel } from "../../index.ts";
+} from "../../adapters/hooks/index.ts";
+import { openKernel } from "../../kernel/index.ts";
 import { defineCommand } from "../cli-command.ts";
 import { EXIT } from "../exit-code.ts";
 import { getStorePath } from "../open-store.ts";
-import { printTo } from "../printer.ts";
+import { printTo } from "../terminal/printer.ts";
 import { UsageError } from "../usage-error.ts";
 
 const CLIENT = {

@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
-import { FORMATS, findEncryptedHistories, findSourcePlaces } from "../../formats/index.ts";
+import { FORMATS, findEncryptedHistories, findSourcePlaces } from "../../histories/index.ts";
 import { defineCommand } from "../cli-command.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findNamed } from "../find-named.ts";
-import { formatQuantity } from "../format-count.ts";
 import { choosePlaces } from "../importing/choose-places.ts";
 import { importOnce } from "../importing/import-once.ts";
 import { parseSince } from "../importing/parse-since.ts";
 import { watchImports } from "../importing/watch-imports.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Imports the conversations of other agents. */

@@ -1,18 +1,18 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { isLonghaulError, type Kernel, LonghaulError } from "../../index.ts";
-import { choosePaint } from "../choose-paint.ts";
+import { isLonghaulError, type Kernel, LonghaulError } from "../../kernel/index.ts";
 import { type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { formatCount, formatQuantity } from "../format-count.ts";
 import { INDEX_PHASES, type IndexCounts, indexWithBar } from "../memory/index-phases.ts";
 import { openExistingStore, openStore } from "../open-store.ts";
-import type { Paint } from "../paint.ts";
-import { PhaseBar, StatusLine } from "../phase-bar.ts";
-import { printDone, printJson } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine, toSafeJson } from "../terminal/escape.ts";
+import { formatCount, formatQuantity } from "../terminal/format-count.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { PhaseBar, StatusLine } from "../terminal/phase-bar.ts";
+import { printDone, printJson } from "../terminal/print-lines.ts";
+import { printTo } from "../terminal/printer.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Indexes files for recall. */

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
-import { openKernel } from "../../index.ts";
+import { openKernel } from "../../kernel/index.ts";
 import { defineCommand } from "../cli-command.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { getStoreOptions } from "../open-store.ts";
-import { printTo } from "../printer.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { printTo } from "../terminal/printer.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Serves memory to an agent over the Model Context Protocol, on standard input and output. */
@@ -42,7 +42,7 @@ export const mcpCommand = defineCommand({
     "longhaul mcp --skill > ~/.claude/skills/longhaul-memory/SKILL.md",
   ],
   async run(context, { options }) {
-    const { serveMcpStdio, SKILL_FILE } = await import("../../mcp/index.ts");
+    const { serveMcpStdio, SKILL_FILE } = await import("../../adapters/mcp/index.ts");
     const { stdin, stdout, stderr, signal, cwd, env } = context;
     if (options.skill) {
       await printTo(stdout, SKILL_FILE);

@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
-import { hidePassword, isPostgresUrl } from "../../base/postgres-url.ts";
-import { type MoveReport, migrateStore } from "../../log-entry.ts";
+import { type MoveReport, migrateStore } from "../../kernel/faces/log.ts";
+import { hidePassword, isPostgresUrl } from "../../model/base/postgres-url.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { formatCount, formatQuantity } from "../format-count.ts";
 import { getStorePath, getStoreUrl } from "../open-store.ts";
-import { StatusLine } from "../phase-bar.ts";
-import { printDone } from "../print-lines.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatCount, formatQuantity } from "../terminal/format-count.ts";
+import { StatusLine } from "../terminal/phase-bar.ts";
+import { printDone } from "../terminal/print-lines.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Copies a store into another engine or place. */

@@ -1,15 +1,15 @@
-import { isOnLine, readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
-import { type Entry, type Kernel, LonghaulError, type Session } from "../../index.ts";
+import { isOnLine, readPinnedEntries } from "../../kernel/calls/read-pinned-entries.ts";
+import { type Entry, type Kernel, LonghaulError, type Session } from "../../kernel/index.ts";
 import { type CliCommand, defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { citeEntry, formatEntryExcerpt } from "../context/format-entry-excerpt.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printTo } from "../printer.ts";
-import { quoteShellWord } from "../quote-shell-word.ts";
 import { getSessionScope, type SessionScope } from "../sessions/session-scope.ts";
+import { escapeLine, toSafeJson } from "../terminal/escape.ts";
+import { printTo } from "../terminal/printer.ts";
+import { quoteShellWord } from "../terminal/quote-shell-word.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Pins a message, so it never leaves the window. */

@@ -1,17 +1,13 @@
 import { resolve } from "node:path";
-import { getMemoryAgent } from "../../gateway/identity/index.ts";
-import type { Entry, Kernel, SessionHit, SessionId, SessionRecord } from "../../index.ts";
-import { describeLikelihood, findMatchedSentence, rankSessions } from "../../memory-entry.ts";
+import { describeLikelihood, findMatchedSentence, rankSessions } from "../../kernel/faces/memory.ts";
+import type { Entry, Kernel, SessionHit, SessionId, SessionRecord } from "../../kernel/index.ts";
 import { findOrigin, type SessionOrigin } from "../../model/session-origin.ts";
-import { choosePaint } from "../choose-paint.ts";
+import { getMemoryAgent } from "../../server/gateway/identity/index.ts";
 import { type CommonValues, defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { formatEntryExcerpt } from "../context/format-entry-excerpt.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
-import { formatQuantity } from "../format-count.ts";
-import { formatTime } from "../format-time.ts";
 import { buildMemoryFilter } from "../memory/parse-memory-options.ts";
 import { answerAboutWork, findWorkQuestion } from "../memory/recall-work.ts";
 import {
@@ -23,12 +19,16 @@ import {
   renderWork,
 } from "../memory/render-hit.ts";
 import { getStorePath, openExistingStore } from "../open-store.ts";
-import type { Paint } from "../paint.ts";
 import { parseCountOption } from "../parse-arguments.ts";
-import { printJson, printLines } from "../print-lines.ts";
 import { writeListing } from "../sessions/session-listing.ts";
 import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
-import { type Column, renderTable } from "../table.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { formatTime } from "../terminal/format-time.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { printJson, printLines } from "../terminal/print-lines.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
 import { catchUpIndexFor } from "./index-command.ts";
 

@@ -1,17 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { loadConversation } from "../../conversation/load-conversation.ts";
-import {
-  chooseReplayProtocol,
-  countRequests,
-  findLastModelFacts,
-  getTokenPrice,
-} from "../../conversation/spending/replay-protocol.ts";
-import { readRequestUsage } from "../../conversation/spending/request-usage.ts";
-import { ESTIMATE_WINDOW } from "../../conversation/spending/savings-estimates.ts";
-import { UsageSums } from "../../conversation/spending/usage-sums.ts";
-import { importSources } from "../../formats/index.ts";
-import { type Kernel, openKernel, type SessionId } from "../../index.ts";
+import { importSources } from "../../histories/index.ts";
+import { loadConversation } from "../../kernel/calls/load-conversation.ts";
 import {
   addTotals,
   longhaul,
@@ -24,19 +14,23 @@ import {
   type ShrinkOption,
   summarizingPolicy,
   type Totals,
-} from "../../window-entry.ts";
-import { choosePaint } from "../choose-paint.ts";
+} from "../../kernel/faces/window.ts";
+import { type Kernel, openKernel, type SessionId } from "../../kernel/index.ts";
+import {
+  chooseReplayProtocol,
+  countRequests,
+  findLastModelFacts,
+  getTokenPrice,
+} from "../../kernel/usage/replay-protocol.ts";
+import { readRequestUsage } from "../../kernel/usage/request-usage.ts";
+import { ESTIMATE_WINDOW } from "../../kernel/usage/savings-estimates.ts";
+import { UsageSums } from "../../kernel/usage/usage-sums.ts";
 import { defineCommand } from "../cli-command.ts";
-import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findNamed } from "../find-named.ts";
 import { findSession, listSessionIds } from "../find-session.ts";
-import { formatConversations, formatCount, formatQuantity } from "../format-count.ts";
-import { formatDollars } from "../format-dollars.ts";
 import { openExistingStore } from "../open-store.ts";
 import { parseCountOption } from "../parse-arguments.ts";
-import { StatusLine } from "../phase-bar.ts";
-import { printTo } from "../printer.ts";
 import { CacheStudy, renderCacheStudy } from "../replaying/cache-study.ts";
 import { type EvidenceCase, type EvidenceScore, scoreEvidence } from "../replaying/evidence-score.ts";
 import { readQuestions } from "../replaying/read-questions.ts";
@@ -44,10 +38,16 @@ import { ReplayStudy } from "../replaying/replay-study.ts";
 import type { ReplayTotals } from "../replaying/replay-totals.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
 import { formatCost } from "../spending/render-spending.ts";
-import { type Column, renderTable } from "../table.ts";
-import { parseTokensOption } from "../tokens.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { toSafeJson } from "../terminal/escape.ts";
+import { formatConversations, formatCount, formatQuantity } from "../terminal/format-count.ts";
+import { formatDollars } from "../terminal/format-dollars.ts";
+import { StatusLine } from "../terminal/phase-bar.ts";
+import { printTo } from "../terminal/printer.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
+import { parseTokensOption } from "../terminal/tokens.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { UsageError } from "../usage-error.ts";
-import { wrapText } from "../wrap-text.ts";
 
 const DEFAULT_WINDOWS = "32k,64k,128k,200k";
 /** One window for many conversations, because each one takes as long again. */

@@ -1,23 +1,23 @@
-import { readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
-import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
+import { readPinnedEntries } from "../../kernel/calls/read-pinned-entries.ts";
+import type { Kernel, SessionId, SessionRecord } from "../../kernel/index.ts";
 import { findOrigin } from "../../model/session-origin.ts";
 import { findSessionOwner, mapPersonNames } from "../../model/session-owner.ts";
-import { askYesNo } from "../ask-yes-no.ts";
-import { choosePaint } from "../choose-paint.ts";
 import { type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { EXIT } from "../exit-code.ts";
 import { listSessions } from "../find-session.ts";
-import { formatBytes } from "../format-bytes.ts";
-import { formatQuantity } from "../format-count.ts";
-import { formatAgo } from "../format-time.ts";
 import { getStorePath, openExistingStore } from "../open-store.ts";
-import { printJson, printLines } from "../print-lines.ts";
-import { type Column, renderTable } from "../table.ts";
 import { listActiveTasks } from "../tasks/collect-tasks.ts";
 import { parseSize } from "../tasks/units.ts";
 import { getActor } from "../team/person-options.ts";
-import { DAY, HOUR, parseLength, type TimeUnits } from "../times.ts";
+import { askYesNo } from "../terminal/ask-yes-no.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { formatBytes } from "../terminal/format-bytes.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { formatAgo } from "../terminal/format-time.ts";
+import { printJson, printLines } from "../terminal/print-lines.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
+import { DAY, HOUR, parseLength, type TimeUnits } from "../terminal/times.ts";
 import { UsageError } from "../usage-error.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -279,7 +279,7 @@ async function chooseRules(
       },
     ];
   }
-  const { loadConfig } = await import("../../gateway/config/index.ts");
+  const { loadConfig } = await import("../../server/gateway/config/index.ts");
   const { cwd, home, env } = context;
   const { config } = loadConfig({ cwd, home, env, store: getStorePath(context, options), flags: {} });
   const { agents, people, ...general } = config.retention;

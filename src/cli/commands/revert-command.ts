@@ -1,3 +1,5 @@
+import type { OverlayBody } from "../../kernel/faces/log.ts";
+import type { ListedOverlay } from "../../kernel/faces/window.ts";
 import {
   type Entry,
   type FittedWindow,
@@ -5,32 +7,30 @@ import {
   parseEntryId,
   type Session,
   type SessionId,
-} from "../../index.ts";
-import type { OverlayBody } from "../../log-entry.ts";
-import type { ListedOverlay } from "../../window-entry.ts";
-import { choosePaint } from "../choose-paint.ts";
+} from "../../kernel/index.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { toOverlayJson } from "../context/context-json.ts";
 import { citeEntry } from "../context/format-entry-excerpt.ts";
 import { openDescribedWindow } from "../context/window-options.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
-import { formatCount, formatQuantity } from "../format-count.ts";
-import { formatTime } from "../format-time.ts";
 import { openExistingStore } from "../open-store.ts";
-import type { Paint } from "../paint.ts";
-import { printJson, printLines } from "../print-lines.ts";
-import { quoteShellWord } from "../quote-shell-word.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
-import { type Column, renderTable } from "../table.ts";
-import { DAY, HOUR, MINUTE, parseLength, parseTime, SECOND, type TimeUnits } from "../times.ts";
-import { formatTokenChange } from "../tokens.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatCount, formatQuantity } from "../terminal/format-count.ts";
+import { formatTime } from "../terminal/format-time.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { printJson, printLines } from "../terminal/print-lines.ts";
+import { quoteShellWord } from "../terminal/quote-shell-word.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
+import { DAY, HOUR, MINUTE, parseLength, parseTime, SECOND, type TimeUnits } from "../terminal/times.ts";
+import { formatTokenChange } from "../terminal/tokens.ts";
+import { fitText } from "../terminal/width.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { describeEdit } from "../transcript/describe-edit.ts";
 import { UsageError } from "../usage-error.ts";
-import { fitText } from "../width.ts";
-import { wrapText } from "../wrap-text.ts";
 
 const MAX_LISTED = 1_000;
 

@@ -1,9 +1,9 @@
 import { defineCommand } from "../cli-command.ts";
-import { toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { isFirstRun } from "../first-run/first-run.ts";
-import { printTo } from "../printer.ts";
 import { SERVE_OPTIONS } from "../serving/serve-options.ts";
+import { toSafeJson } from "../terminal/escape.ts";
+import { printTo } from "../terminal/printer.ts";
 
 /** Runs the gateway between agents and their models. */
 export const serveCommand = defineCommand({
@@ -23,12 +23,12 @@ export const serveCommand = defineCommand({
   ],
   async run(context, { options }) {
     if (options.schema) {
-      const { getConfigSchemaJson } = await import("../../gateway/config/index.ts");
+      const { getConfigSchemaJson } = await import("../../server/gateway/config/index.ts");
       await printTo(context.stdout, `${JSON.stringify(getConfigSchemaJson(), undefined, 2)}\n`);
       return EXIT.fine;
     }
     if (options["new-token"]) {
-      const { createToken } = await import("../../gateway/config/access-token.ts");
+      const { createToken } = await import("../../server/gateway/config/access-token.ts");
       const token = createToken();
       const use = `${token}\n\nSet it in the gateway's environment, and share it with the people who may use the gateway:\n  export LONGHAUL_TOKEN=${token}\nAgents send it in the header x-longhaul-token, or as their API key. longhaul does not store it.\n`;
       const plain = options.quiet ? `${token}\n` : use;

@@ -2,20 +2,15 @@ import { execFile } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { resolveModuleFile } from "../../base/package-files.ts";
-import { LonghaulError } from "../../index.ts";
-import { askYesNo } from "../ask-yes-no.ts";
+import { LonghaulError } from "../../kernel/index.ts";
+import { resolveModuleFile } from "../../model/base/package-files.ts";
 import { type CommandGroup, type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { writeAtomically } from "../connecting/agent-file.ts";
 import { listConnections } from "../connecting/connection-record.ts";
 import { findGatewayAddress, isGatewayUp } from "../connecting/gateway-address.ts";
-import { escapeLine, escapeText } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findStoreUrl, getStorePath } from "../open-store.ts";
-import { printDone, printJson } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
-import { quoteShellWord } from "../quote-shell-word.ts";
 import {
   buildLaunchdPlist,
   buildSystemdUnit,
@@ -30,6 +25,11 @@ import {
   listStoreVariables,
   writeStoreVariables,
 } from "../store-environment.ts";
+import { askYesNo } from "../terminal/ask-yes-no.ts";
+import { escapeLine, escapeText } from "../terminal/escape.ts";
+import { printDone, printJson } from "../terminal/print-lines.ts";
+import { printTo } from "../terminal/printer.ts";
+import { quoteShellWord } from "../terminal/quote-shell-word.ts";
 import { UsageError } from "../usage-error.ts";
 
 const installCommand = defineCommand({

@@ -1,19 +1,19 @@
-import type { Entry, EntryKind, Kernel, Session } from "../../index.ts";
-import { choosePaint } from "../choose-paint.ts";
+import type { Entry, EntryKind, Kernel, Session } from "../../kernel/index.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
-import { formatQuantity } from "../format-count.ts";
-import { formatTime } from "../format-time.ts";
 import { openExistingStore } from "../open-store.ts";
-import { createPagedPrinter } from "../paged-printer.ts";
-import type { Paint } from "../paint.ts";
 import { parseCountOption } from "../parse-arguments.ts";
-import { createPlainPrinter, type Printer } from "../printer.ts";
-import { quoteShellWord } from "../quote-shell-word.ts";
 import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine, toSafeJson } from "../terminal/escape.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { formatTime } from "../terminal/format-time.ts";
+import { createPagedPrinter } from "../terminal/paged-printer.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { createPlainPrinter, type Printer } from "../terminal/printer.ts";
+import { quoteShellWord } from "../terminal/quote-shell-word.ts";
 import { TranscriptFormatter } from "../transcript/transcript-formatter.ts";
 import { UsageError } from "../usage-error.ts";
 

@@ -1,19 +1,19 @@
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { AgentHistory } from "../../formats/index.ts";
-import type { Kernel } from "../../index.ts";
-import { choosePaint } from "../choose-paint.ts";
+import type { AgentHistory } from "../../histories/index.ts";
+import type { Kernel } from "../../kernel/index.ts";
 import { defineCommand } from "../cli-command.ts";
 import { renderRows } from "../context/labeled-row.ts";
 import { EXIT } from "../exit-code.ts";
 import { listSessionIds } from "../find-session.ts";
-import { formatBytes } from "../format-bytes.ts";
-import { formatQuantity } from "../format-count.ts";
 import { examineLocalHistories } from "../histories/examine-local-histories.ts";
 import { describeThreatened, KEEP_COMMANDS, renderHistories } from "../histories/render-histories.ts";
 import { getStoreUrl, isStoreThere, nameStore, openExistingStore } from "../open-store.ts";
-import { printJson, printLines } from "../print-lines.ts";
-import { wrapText } from "../wrap-text.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { formatBytes } from "../terminal/format-bytes.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { printJson, printLines } from "../terminal/print-lines.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 
 /** Shows the state of store, index and gateway. */
 export const statusCommand = defineCommand({

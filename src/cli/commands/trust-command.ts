@@ -1,14 +1,14 @@
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { choosePaint } from "../choose-paint.ts";
 import { type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { formatAgo } from "../format-time.ts";
 import { getStorePath } from "../open-store.ts";
-import { printDone, printJson, printLines } from "../print-lines.ts";
-import { type Column, renderTable } from "../table.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatAgo } from "../terminal/format-time.ts";
+import { printDone, printJson, printLines } from "../terminal/print-lines.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
 
 const COLUMNS: readonly Column[] = [
@@ -47,7 +47,7 @@ export const trustCommand = defineCommand({
 async function trustFile(context: CliContext, options: CommonValues, named: string): Promise<number> {
   const path = findConfig(named);
   if (path === undefined) throw new UsageError(`there is no longhaul.json at ${named}`);
-  const { readTrustableFile, trustContent } = await import("../../gateway/config/index.ts");
+  const { readTrustableFile, trustContent } = await import("../../server/gateway/config/index.ts");
   const { content, settings, ignored } = readTrustableFile(path);
   const trusted = trustContent(await findUserFolder(context, options), path, content, Date.now());
   await printDone(
@@ -69,7 +69,7 @@ async function trustFile(context: CliContext, options: CommonValues, named: stri
 }
 
 async function removeFile(context: CliContext, options: CommonValues, named: string): Promise<number> {
-  const { removeTrust } = await import("../../gateway/config/index.ts");
+  const { removeTrust } = await import("../../server/gateway/config/index.ts");
   const folder = await findUserFolder(context, options);
   const candidates = [
     named,
@@ -91,7 +91,7 @@ async function removeFile(context: CliContext, options: CommonValues, named: str
 }
 
 async function listFiles(context: CliContext, options: CommonValues): Promise<number> {
-  const { listTrusted, getTrustState } = await import("../../gateway/config/index.ts");
+  const { listTrusted, getTrustState } = await import("../../server/gateway/config/index.ts");
   const trusted = listTrusted(await findUserFolder(context, options)).map((one) => ({
     ...one,
     state: getTrustState(one),
@@ -112,7 +112,7 @@ async function listFiles(context: CliContext, options: CommonValues): Promise<nu
 }
 
 async function findUserFolder(context: CliContext, options: CommonValues): Promise<string> {
-  const { findUserFolder: userFolder } = await import("../../gateway/config/index.ts");
+  const { findUserFolder: userFolder } = await import("../../server/gateway/config/index.ts");
   const store = getStorePath(context, options);
   return userFolder({ cwd: context.cwd, home: context.home, store }) ?? store;
 }

@@ -1,30 +1,21 @@
+import type { Kernel, SessionId, SessionRecord } from "../../kernel/index.ts";
 import {
   buildControlReport,
   type ControlFigure,
   type ControlGroup,
   type ControlReport,
-} from "../../conversation/control/control-report.ts";
-import { type RequestUsage, readRequestUsage } from "../../conversation/spending/request-usage.ts";
-import { type NamedTotals, UsageSums } from "../../conversation/spending/usage-sums.ts";
-import type { Kernel, SessionId, SessionRecord } from "../../index.ts";
+} from "../../kernel/usage/control-report.ts";
+import { type RequestUsage, readRequestUsage } from "../../kernel/usage/request-usage.ts";
+import { type NamedTotals, UsageSums } from "../../kernel/usage/usage-sums.ts";
 import { findOrigin } from "../../model/session-origin.ts";
 import { findSessionOwner, mapPersonNames } from "../../model/session-owner.ts";
-import { choosePaint } from "../choose-paint.ts";
 import { defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { findNamed } from "../find-named.ts";
 import { findSession, listSessions } from "../find-session.ts";
-import { formatCount, formatQuantity } from "../format-count.ts";
-import { formatDollars } from "../format-dollars.ts";
-import { formatTime } from "../format-time.ts";
 import { parseSince } from "../importing/parse-since.ts";
 import { openExistingStore } from "../open-store.ts";
-import { createPagedPrinter } from "../paged-printer.ts";
-import type { Paint } from "../paint.ts";
-import { printResult } from "../print-lines.ts";
-import { createPlainPrinter, type Printer } from "../printer.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
 import {
   formatCost,
@@ -33,10 +24,19 @@ import {
   renderSpending,
   renderUnpricedNote,
 } from "../spending/render-spending.ts";
-import { type Column, renderTable } from "../table.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine, toSafeJson } from "../terminal/escape.ts";
+import { formatCount, formatQuantity } from "../terminal/format-count.ts";
+import { formatDollars } from "../terminal/format-dollars.ts";
+import { formatTime } from "../terminal/format-time.ts";
+import { createPagedPrinter } from "../terminal/paged-printer.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { printResult } from "../terminal/print-lines.ts";
+import { createPlainPrinter, type Printer } from "../terminal/printer.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
+import { fitText, padText } from "../terminal/width.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { UsageError } from "../usage-error.ts";
-import { fitText, padText } from "../width.ts";
-import { wrapText } from "../wrap-text.ts";
 
 /** Reports the tokens and cost of requests. */
 export const usageCommand = defineCommand({

@@ -1,18 +1,18 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { Agent, Kernel, Session } from "../../index.ts";
-import { commandAgent, type WorkEvent } from "../../task-entry.ts";
+import { commandAgent, type WorkEvent } from "../../kernel/faces/task.ts";
+import type { Agent, Kernel, Session } from "../../kernel/index.ts";
 import { defineCommand, type OptionValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { formatQuantity } from "../format-count.ts";
 import { nameStore } from "../open-store.ts";
-import { printJson } from "../print-lines.ts";
-import { printTo } from "../printer.ts";
 import { formatTaskState } from "../tasks/format-task.ts";
 import { openTasks } from "../tasks/open-tasks.ts";
 import { parseDuration } from "../tasks/units.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { printJson } from "../terminal/print-lines.ts";
+import { printTo } from "../terminal/printer.ts";
 import { UsageError } from "../usage-error.ts";
 
 const WORKER_OPTIONS = {

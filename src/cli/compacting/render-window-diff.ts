@@ -1,9 +1,9 @@
-import { type Message, type Part, textOfMessage } from "../../index.ts";
-import type { WindowChange } from "../../window-entry.ts";
-import { escapeLine, escapeText } from "../escape.ts";
-import { formatQuantity } from "../format-count.ts";
-import type { Paint } from "../paint.ts";
-import { fitText } from "../width.ts";
+import type { WindowChange } from "../../kernel/faces/window.ts";
+import { type Message, type Part, textOfMessage } from "../../kernel/index.ts";
+import { escapeLine, escapeText } from "../terminal/escape.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { fitText } from "../terminal/width.ts";
 
 /** Messages shown at either end of a shortened run. */
 const SHOWN_ENDS = 3;

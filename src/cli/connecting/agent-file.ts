@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { LonghaulError } from "../../index.ts";
+import { LonghaulError } from "../../kernel/index.ts";
 
 /** The configuration file of an agent, as it is on disk. */
 export interface AgentFile {

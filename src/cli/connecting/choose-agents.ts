@@ -1,4 +1,4 @@
-import { nearestWords } from "../nearest-words.ts";
+import { nearestWords } from "../terminal/nearest-words.ts";
 import { UsageError } from "../usage-error.ts";
 import type { AgentConnector } from "./agents/agent-connector.ts";
 import { CONNECTORS } from "./agents/connectors.ts";

@@ -1,20 +1,20 @@
-import type { GatewayAddress } from "../../gateway/index.ts";
-import { isLonghaulError } from "../../index.ts";
-import { askYesNo } from "../ask-yes-no.ts";
-import { choosePaint } from "../choose-paint.ts";
+import { isLonghaulError } from "../../kernel/index.ts";
+import type { GatewayAddress } from "../../server/gateway/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { getStorePath } from "../open-store.ts";
-import { type Paint, plainPaint } from "../paint.ts";
-import { printTo } from "../printer.ts";
 import {
   describeStoreVariables,
   getEnvironmentPath,
   listStoreVariables,
   writeStoreVariables,
 } from "../store-environment.ts";
+import { askYesNo } from "../terminal/ask-yes-no.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine, toSafeJson } from "../terminal/escape.ts";
+import { type Paint, plainPaint } from "../terminal/paint.ts";
+import { printTo } from "../terminal/printer.ts";
 import { UsageError } from "../usage-error.ts";
 import type { AgentConnector } from "./agents/agent-connector.ts";
 import { findGatewayAddress, isGatewayUp } from "./gateway-address.ts";

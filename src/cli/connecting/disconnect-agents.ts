@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { choosePaint } from "../choose-paint.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { getStorePath } from "../open-store.ts";
-import { type Paint, plainPaint } from "../paint.ts";
-import { printTo } from "../printer.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine, toSafeJson } from "../terminal/escape.ts";
+import { type Paint, plainPaint } from "../terminal/paint.ts";
+import { printTo } from "../terminal/printer.ts";
 import type { AgentConnector } from "./agents/agent-connector.ts";
 import { describeWriteError } from "./connect-agents.ts";
 import { listGatewayUrls } from "./gateway-address.ts";

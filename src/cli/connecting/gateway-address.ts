@@ -1,4 +1,4 @@
-import type { GatewayAddress } from "../../gateway/index.ts";
+import type { GatewayAddress } from "../../server/gateway/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { getStorePath } from "../open-store.ts";
@@ -12,7 +12,9 @@ export async function findGatewayAddress(
   context: CliContext,
   options: CommonValues & { readonly url?: string },
 ): Promise<GatewayAddress> {
-  const { isAnthropicReached, loadConfig, toOpenableHost } = await import("../../gateway/config/index.ts");
+  const { isAnthropicReached, loadConfig, toOpenableHost } = await import(
+    "../../server/gateway/config/index.ts"
+  );
   const { cwd, home, env } = context;
   const store = getStorePath(context, options);
   const { config } = loadConfig({ cwd, home, env, store, flags: {} });
@@ -31,7 +33,7 @@ export async function findGatewayAddress(
 
 /** Whether a running gateway sends Messages requests to Anthropic; undefined if none answers, or only to a token. */
 async function asksAnthropic(url: string): Promise<boolean | undefined> {
-  const { isAnthropicReached } = await import("../../gateway/config/index.ts");
+  const { isAnthropicReached } = await import("../../server/gateway/config/index.ts");
   try {
     const reply = await fetch(`${url}/api/v1/gateway`, {
       signal: AbortSignal.timeout(HEALTH_MS),

@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { resolveModuleFile } from "../../base/package-files.ts";
 import {
   buildHookSettings,
   buildOpencodePlugin,
   HOOK_CLIENTS,
   HOOK_SETUPS,
   type HookClientName,
-} from "../../hooks/index.ts";
-import { SKILL_FILE } from "../../mcp/index.ts";
-import { quoteShellWord } from "../quote-shell-word.ts";
+} from "../../adapters/hooks/index.ts";
+import { SKILL_FILE } from "../../adapters/mcp/index.ts";
+import { resolveModuleFile } from "../../model/base/package-files.ts";
+import { quoteShellWord } from "../terminal/quote-shell-word.ts";
 import type { AgentConnector, ConfigFileSpec, Setting, UserPlace } from "./agents/agent-connector.ts";
 import { CONNECTORS } from "./agents/connectors.ts";
 import type { StdioServer } from "./mcp/stdio-server.ts";

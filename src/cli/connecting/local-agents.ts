@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { maskSecrets } from "../../model/secrets/mask-secrets.ts";
 import type {
   AgentChange,
   AgentConnection,
@@ -6,9 +7,8 @@ import type {
   AgentLink,
   ConfigFileChange,
   ConnectionWay,
-} from "../../api/index.ts";
-import type { GatewayAddress } from "../../gateway/index.ts";
-import { maskSecrets } from "../../model/secrets/mask-secrets.ts";
+} from "../../server/api/index.ts";
+import type { GatewayAddress } from "../../server/gateway/index.ts";
 import { digestContent } from "./agent-file.ts";
 import type { AgentConnector, UserPlace } from "./agents/agent-connector.ts";
 import { CONNECTORS } from "./agents/connectors.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import type { GatewayAddress } from "../../gateway/index.ts";
-import { isLonghaulError } from "../../index.ts";
+import { isLonghaulError } from "../../kernel/index.ts";
+import type { GatewayAddress } from "../../server/gateway/index.ts";
 import {
   type AgentFile,
   createRefusal,

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { isLonghaulError } from "../../index.ts";
+import { isLonghaulError } from "../../kernel/index.ts";
 import {
   type AgentFile,
   digestContent,

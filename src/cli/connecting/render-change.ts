@@ -1,6 +1,6 @@
 import { maskSecrets } from "../../model/secrets/mask-secrets.ts";
-import { escapeText } from "../escape.ts";
-import type { Look, Paint } from "../paint.ts";
+import { escapeText } from "../terminal/escape.ts";
+import type { Look, Paint } from "../terminal/paint.ts";
 import { type DiffLine, diffText } from "./text-diff.ts";
 
 const LOOKS: Readonly<Record<DiffLine["mark"], Look | undefined>> = {

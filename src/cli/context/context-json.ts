@@ -1,6 +1,6 @@
-import { type Entry, type FittedWindow, formatEntryId } from "../../index.ts";
-import type { OverlayBody } from "../../log-entry.ts";
-import { extractCarryOver, type WindowChange } from "../../window-entry.ts";
+import type { OverlayBody } from "../../kernel/faces/log.ts";
+import { extractCarryOver, type WindowChange } from "../../kernel/faces/window.ts";
+import { type Entry, type FittedWindow, formatEntryId } from "../../kernel/index.ts";
 import { describeMessage } from "../compacting/render-window-diff.ts";
 import type { ContextReport } from "./context-report.ts";
 import { formatEntryExcerpt } from "./format-entry-excerpt.ts";

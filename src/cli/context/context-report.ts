@@ -1,10 +1,17 @@
-import { readPinnedEntries } from "../../conversation/read-pinned-entries.ts";
-import { readRequestUsage } from "../../conversation/spending/request-usage.ts";
-import { UsageSums } from "../../conversation/spending/usage-sums.ts";
-import type { Entry, FittedWindow, Kernel, MessageBody, RememberedFact, Session } from "../../index.ts";
-import type { OverlayBody } from "../../log-entry.ts";
+import { readPinnedEntries } from "../../kernel/calls/read-pinned-entries.ts";
+import type { OverlayBody } from "../../kernel/faces/log.ts";
+import { diffWindows, type Slot, type TodoItem, type WindowChange } from "../../kernel/faces/window.ts";
+import type {
+  Entry,
+  FittedWindow,
+  Kernel,
+  MessageBody,
+  RememberedFact,
+  Session,
+} from "../../kernel/index.ts";
+import { readRequestUsage } from "../../kernel/usage/request-usage.ts";
+import { UsageSums } from "../../kernel/usage/usage-sums.ts";
 import { findProjectFolder } from "../../model/session-origin.ts";
-import { diffWindows, type Slot, type TodoItem, type WindowChange } from "../../window-entry.ts";
 import { citeEntry } from "./format-entry-excerpt.ts";
 import type { DescribedWindow } from "./window-options.ts";
 

@@ -1,7 +1,7 @@
-import { type Entry, type SessionId, textOfMessage } from "../../index.ts";
-import type { Place } from "../../log-entry.ts";
-import { escapeLine } from "../escape.ts";
-import { fitText } from "../width.ts";
+import type { Place } from "../../kernel/faces/log.ts";
+import { type Entry, type SessionId, textOfMessage } from "../../kernel/index.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { fitText } from "../terminal/width.ts";
 
 const MAX_CHARACTERS = 400;
 

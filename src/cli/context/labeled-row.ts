@@ -1,7 +1,7 @@
-import { escapeLine } from "../escape.ts";
-import type { Paint } from "../paint.ts";
-import { fitText, padText } from "../width.ts";
-import { wrapText } from "../wrap-text.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { fitText, padText } from "../terminal/width.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 
 /** A labeled value. */
 export type LabeledRow = readonly [name: string, words: string];

@@ -1,24 +1,30 @@
-import { type Entry, type FittedWindow, parseEntryId, type Receipt, type SessionId } from "../../index.ts";
-import type { OverlayBody } from "../../log-entry.ts";
+import type { OverlayBody } from "../../kernel/faces/log.ts";
 import {
   type CacheState,
   type Comparison,
   extractCarryOver,
   type TodoItem,
   type WindowBreakdown,
-} from "../../window-entry.ts";
+} from "../../kernel/faces/window.ts";
+import {
+  type Entry,
+  type FittedWindow,
+  parseEntryId,
+  type Receipt,
+  type SessionId,
+} from "../../kernel/index.ts";
 import { renderWindowDiff } from "../compacting/render-window-diff.ts";
-import { escapeLine } from "../escape.ts";
-import { formatCount, formatQuantity, formatShare } from "../format-count.ts";
-import { formatDollars } from "../format-dollars.ts";
-import { formatAgo, formatTime } from "../format-time.ts";
-import { type Look, type Paint, plainPaint } from "../paint.ts";
-import { quoteShellWord } from "../quote-shell-word.ts";
 import { renderSavings, renderSpending, renderUnpricedNote } from "../spending/render-spending.ts";
-import { formatTokenChange } from "../tokens.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatCount, formatQuantity, formatShare } from "../terminal/format-count.ts";
+import { formatDollars } from "../terminal/format-dollars.ts";
+import { formatAgo, formatTime } from "../terminal/format-time.ts";
+import { type Look, type Paint, plainPaint } from "../terminal/paint.ts";
+import { quoteShellWord } from "../terminal/quote-shell-word.ts";
+import { formatTokenChange } from "../terminal/tokens.ts";
+import { fitText, padText } from "../terminal/width.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { describeEdit, explainEdit } from "../transcript/describe-edit.ts";
-import { fitText, padText } from "../width.ts";
-import { wrapText } from "../wrap-text.ts";
 import type { ContextReport } from "./context-report.ts";
 import { citeEntry, formatEntryExcerpt } from "./format-entry-excerpt.ts";
 import { type LabeledRow, renderRows } from "./labeled-row.ts";

@@ -1,8 +1,8 @@
-import type { Session, SessionWindow, SessionWindowOptions } from "../../index.ts";
-import { POLICIES } from "../../window-entry.ts";
+import { POLICIES } from "../../kernel/faces/window.ts";
+import type { Session, SessionWindow, SessionWindowOptions } from "../../kernel/index.ts";
 import type { OptionSpecs, OptionValues } from "../cli-command.ts";
 import { findNamed } from "../find-named.ts";
-import { parseTokensOption } from "../tokens.ts";
+import { parseTokensOption } from "../terminal/tokens.ts";
 
 /** Options that describe a model call: model, window, policy, system prompt and tools. */
 export const WINDOW_OPTIONS = {

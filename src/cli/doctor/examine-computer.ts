@@ -2,9 +2,9 @@ import { constants, existsSync, lstatSync } from "node:fs";
 import { access, chmod, readdir, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readVersion } from "../../base/package-files.ts";
-import { formatBytes } from "../format-bytes.ts";
-import { formatQuantity } from "../format-count.ts";
+import { readVersion } from "../../model/base/package-files.ts";
+import { formatBytes } from "../terminal/format-bytes.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
 import type { Area, Finding } from "./finding.ts";
 
 const GB = 1e9;

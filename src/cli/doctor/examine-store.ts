@@ -1,14 +1,14 @@
 import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { buildCacheReport } from "../../conversation/cache/cache-report.ts";
-import { CACHE_CAUSES, type CacheCause } from "../../conversation/cache/diagnose-cache.ts";
-import { isLonghaulError, type Kernel } from "../../index.ts";
-import type { StoreDamage } from "../../log-entry.ts";
+import type { StoreDamage } from "../../kernel/faces/log.ts";
+import { isLonghaulError, type Kernel } from "../../kernel/index.ts";
+import { buildCacheReport } from "../../server/cache/cache-report.ts";
+import { CACHE_CAUSES, type CacheCause } from "../../server/cache/diagnose-cache.ts";
 import { listSessions } from "../find-session.ts";
-import { formatBytes } from "../format-bytes.ts";
-import { formatCount, formatQuantity } from "../format-count.ts";
-import { formatDollars } from "../format-dollars.ts";
 import { listDeadTasks } from "../tasks/collect-tasks.ts";
+import { formatBytes } from "../terminal/format-bytes.ts";
+import { formatCount, formatQuantity } from "../terminal/format-count.ts";
+import { formatDollars } from "../terminal/format-dollars.ts";
 import { listLeftovers } from "./examine-computer.ts";
 import type { Finding } from "./finding.ts";
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { readRequestUsage } from "../../conversation/spending/request-usage.ts";
+import { type Kernel, type SessionRecord, textOfMessage } from "../../kernel/index.ts";
+import { readRequestUsage } from "../../kernel/usage/request-usage.ts";
 import {
   ESTIMATE_WINDOW,
   ESTIMATES_FILE,
@@ -9,30 +10,29 @@ import {
   type SessionEstimate,
   spreadEvenly,
   sumEstimates,
-} from "../../conversation/spending/savings-estimates.ts";
-import { UsageSums } from "../../conversation/spending/usage-sums.ts";
-import { type Kernel, type SessionRecord, textOfMessage } from "../../index.ts";
-import { choosePaint } from "../choose-paint.ts";
+} from "../../kernel/usage/savings-estimates.ts";
+import { UsageSums } from "../../kernel/usage/usage-sums.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { findAgents } from "../connecting/find-agents.ts";
 import { findGatewayAddress } from "../connecting/gateway-address.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { collectSessions } from "../find-session.ts";
-import { formatConversations, formatCount, formatQuantity, formatShare } from "../format-count.ts";
-import { formatDollars } from "../format-dollars.ts";
 import { examineLocalHistories } from "../histories/examine-local-histories.ts";
 import { describeThreatened } from "../histories/render-histories.ts";
 import { choosePlaces } from "../importing/choose-places.ts";
 import { importOnce } from "../importing/import-once.ts";
 import { getStorePath, openExistingStore } from "../open-store.ts";
-import { PhaseBar } from "../phase-bar.ts";
-import { printTo } from "../printer.ts";
-import { quoteShellWord } from "../quote-shell-word.ts";
 import { formatCost } from "../spending/render-spending.ts";
-import { type Column, renderTable } from "../table.ts";
-import { wrapText } from "../wrap-text.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatConversations, formatCount, formatQuantity, formatShare } from "../terminal/format-count.ts";
+import { formatDollars } from "../terminal/format-dollars.ts";
+import { PhaseBar } from "../terminal/phase-bar.ts";
+import { printTo } from "../terminal/printer.ts";
+import { quoteShellWord } from "../terminal/quote-shell-word.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 
 /** Time after which a first figure is shown, from the conversations replayed by then. */
 const FIRST_FIGURE_MS = 15_000;

@@ -1,8 +1,8 @@
-import { type AgentHistory, examineHistories } from "../../formats/index.ts";
-import type { Kernel } from "../../index.ts";
+import { type AgentHistory, examineHistories } from "../../histories/index.ts";
+import type { Kernel } from "../../kernel/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import type { Finding } from "../doctor/finding.ts";
-import { formatQuantity } from "../format-count.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
 import { describeThreatened, KEEP_COMMANDS } from "./render-histories.ts";
 
 /** Compares the histories of this user's agents with the store, if there is one. */

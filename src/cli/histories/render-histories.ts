@@ -1,7 +1,7 @@
-import type { AgentHistory } from "../../formats/index.ts";
-import { formatCount, formatQuantity } from "../format-count.ts";
-import type { Paint } from "../paint.ts";
-import { type Column, renderTable } from "../table.ts";
+import type { AgentHistory } from "../../histories/index.ts";
+import { formatCount, formatQuantity } from "../terminal/format-count.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
 
 const COLUMNS: readonly Column[] = [
   { title: "agent" },

@@ -1,12 +1,12 @@
-import type { ImportOptions } from "../../formats/index.ts";
-import { askYesNo } from "../ask-yes-no.ts";
-import { choosePaint } from "../choose-paint.ts";
+import type { ImportOptions } from "../../histories/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
-import { formatQuantity } from "../format-count.ts";
 import { getStorePath } from "../open-store.ts";
-import { printTo } from "../printer.ts";
+import { askYesNo } from "../terminal/ask-yes-no.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine, toSafeJson } from "../terminal/escape.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { printTo } from "../terminal/printer.ts";
 import { type FoundPlace, findPopulatedPlaces, renderPlacesTable } from "./found-places.ts";
 
 /**

@@ -1,10 +1,10 @@
-import { type Format, findSourcePlaces, type ImportOptions, surveySources } from "../../formats/index.ts";
+import { type Format, findSourcePlaces, type ImportOptions, surveySources } from "../../histories/index.ts";
 import type { CliContext } from "../cli-context.ts";
-import { formatBytes } from "../format-bytes.ts";
-import { formatCount } from "../format-count.ts";
-import { formatAgo } from "../format-time.ts";
-import type { Paint } from "../paint.ts";
-import { type Column, renderTable } from "../table.ts";
+import { formatBytes } from "../terminal/format-bytes.ts";
+import { formatCount } from "../terminal/format-count.ts";
+import { formatAgo } from "../terminal/format-time.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
 
 /** Conversations of one agent in one folder. */
 export interface FoundPlace {

@@ -1,14 +1,14 @@
-import { type ImportOptions, type ImportReport, importSources } from "../../formats/index.ts";
-import { type Kernel, openKernel } from "../../index.ts";
-import { choosePaint } from "../choose-paint.ts";
+import { type ImportOptions, type ImportReport, importSources } from "../../histories/index.ts";
+import { type Kernel, openKernel } from "../../kernel/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
-import { formatCount } from "../format-count.ts";
 import { INDEX_PHASES, type IndexCounts, indexWithBar } from "../memory/index-phases.ts";
 import { getStorePath, openStore } from "../open-store.ts";
-import { PhaseBar } from "../phase-bar.ts";
-import { printTo } from "../printer.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine, toSafeJson } from "../terminal/escape.ts";
+import { formatCount } from "../terminal/format-count.ts";
+import { PhaseBar } from "../terminal/phase-bar.ts";
+import { printTo } from "../terminal/printer.ts";
 import { computeImportShare } from "./import-share.ts";
 import { getReportExitCode, renderImportReport } from "./render-import-report.ts";
 

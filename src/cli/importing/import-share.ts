@@ -1,4 +1,4 @@
-import type { ImportProgress } from "../../formats/index.ts";
+import type { ImportProgress } from "../../histories/index.ts";
 
 /** The share of an import that is done. Compressed sources yield more bytes than they have on disk, so they count in conversations. */
 export function computeImportShare({ bytesRead, totalBytes, index, count }: ImportProgress): number {

@@ -1,4 +1,4 @@
-import { DAY, HOUR, parseLength, parseTime, type TimeUnits } from "../times.ts";
+import { DAY, HOUR, parseLength, parseTime, type TimeUnits } from "../terminal/times.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** Conversations are old, so "m" is a month here. */

@@ -1,10 +1,10 @@
-import type { ImportReport, ImportTotals, ProblemItem, SourceReport } from "../../formats/index.ts";
-import { escapeLine } from "../escape.ts";
+import type { ImportReport, ImportTotals, ProblemItem, SourceReport } from "../../histories/index.ts";
 import { EXIT } from "../exit-code.ts";
-import { formatBytes } from "../format-bytes.ts";
-import { formatCount, formatQuantity, formatShare } from "../format-count.ts";
-import type { Paint } from "../paint.ts";
-import { type Column, renderTable } from "../table.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatBytes } from "../terminal/format-bytes.ts";
+import { formatCount, formatQuantity, formatShare } from "../terminal/format-count.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
 
 /** Maximum problems to print; JSON lists more. */
 const SHOWN_PROBLEMS = 20;

@@ -1,15 +1,15 @@
-import { type ImportOptions, type WatchEvent, watchSources } from "../../formats/index.ts";
-import { choosePaint } from "../choose-paint.ts";
+import { type ImportOptions, type WatchEvent, watchSources } from "../../histories/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { formatQuantity } from "../format-count.ts";
-import { formatDuration, formatTime } from "../format-time.ts";
 import { openStore } from "../open-store.ts";
-import type { Paint } from "../paint.ts";
-import { printTo } from "../printer.ts";
-import { fitText } from "../width.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine, toSafeJson } from "../terminal/escape.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { formatDuration, formatTime } from "../terminal/format-time.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { printTo } from "../terminal/printer.ts";
+import { fitText } from "../terminal/width.ts";
 import { formatProblem } from "./render-import-report.ts";
 
 /** Imports existing and new conversations until stopped, printing each event on a line. */

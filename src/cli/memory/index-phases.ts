@@ -1,6 +1,6 @@
-import type { Kernel } from "../../index.ts";
-import { formatCount } from "../format-count.ts";
-import type { Phase, PhaseBar } from "../phase-bar.ts";
+import type { Kernel } from "../../kernel/index.ts";
+import { formatCount } from "../terminal/format-count.ts";
+import type { Phase, PhaseBar } from "../terminal/phase-bar.ts";
 
 /** The phases of indexing, with their usual durations. */
 export const INDEX_PHASES: readonly Phase[] = [

@@ -1,5 +1,5 @@
-import type { MemoryFilter, MemoryTrust, Validity } from "../../memory-entry.ts";
-import { parseTime } from "../times.ts";
+import type { MemoryFilter, MemoryTrust, Validity } from "../../kernel/faces/memory.ts";
+import { parseTime } from "../terminal/times.ts";
 import { UsageError } from "../usage-error.ts";
 
 const LEVELS: readonly MemoryTrust[] = ["user", "agent", "quoted", "rejected"];

@@ -1,13 +1,13 @@
-import { readConversations } from "../../conversation/project-conversations.ts";
-import { renderWorkHit } from "../../conversation/render-work.ts";
-import { WORK_QUESTIONS, WorkHistory, type WorkQuestion } from "../../conversation/work-history.ts";
-import type { Kernel } from "../../index.ts";
+import { readConversations } from "../../kernel/calls/project-conversations.ts";
+import { renderWorkHit } from "../../kernel/calls/render-work.ts";
+import { WORK_QUESTIONS, WorkHistory, type WorkQuestion } from "../../kernel/calls/work-history.ts";
+import type { Kernel } from "../../kernel/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { printResult } from "../print-lines.ts";
 import type { SessionScope } from "../sessions/session-scope.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { printResult } from "../terminal/print-lines.ts";
 
 /** A question about work, as the command line names it. */
 interface NamedQuestion {

@@ -1,9 +1,9 @@
-import type { Kernel } from "../../index.ts";
+import type { Kernel } from "../../kernel/index.ts";
 import { shortenPath } from "../../model/shorten-path.ts";
-import { escapeLine, escapeText } from "../escape.ts";
-import { formatAgo, formatTime } from "../format-time.ts";
-import type { Paint } from "../paint.ts";
-import { fitText, measureWidth } from "../width.ts";
+import { escapeLine, escapeText } from "../terminal/escape.ts";
+import { formatAgo, formatTime } from "../terminal/format-time.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { fitText, measureWidth } from "../terminal/width.ts";
 
 interface HitLayout {
   readonly number: number;

@@ -1,4 +1,3 @@
-import { CACHE_WAYS, type CacheWay, PauseSample, startKeeping } from "../../conversation/cache/pauses.ts";
 import {
   longhaul,
   POLICIES,
@@ -8,9 +7,10 @@ import {
   type ReplayedRequest,
   type ReplayScore,
   replay,
-} from "../../window-entry.ts";
-import { formatShare } from "../format-count.ts";
-import { type Column, renderTable } from "../table.ts";
+} from "../../kernel/faces/window.ts";
+import { CACHE_WAYS, type CacheWay, PauseSample, startKeeping } from "../../server/cache/pauses.ts";
+import { formatShare } from "../terminal/format-count.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
 
 /** Times the price of an input token that a write for an hour costs at Anthropic. */
 const HOUR_PRICE = 2;

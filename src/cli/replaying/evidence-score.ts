@@ -1,4 +1,4 @@
-import { type Kernel, type Message, openKernel, textOfMessage } from "../../index.ts";
+import { type Kernel, type Message, openKernel, textOfMessage } from "../../kernel/index.ts";
 import type { MarkedQuestion } from "./read-questions.ts";
 
 /** Settings of the window for a question. */

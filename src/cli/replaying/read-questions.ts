@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import type { Message } from "../../index.ts";
-import type { RecordedMessage } from "../../window-entry.ts";
+import type { RecordedMessage } from "../../kernel/faces/window.ts";
+import type { Message } from "../../kernel/index.ts";
 import { UsageError } from "../usage-error.ts";
 
 /** A conversation, a question asked at its end, and the texts in it that answer the question. */

@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type SessionId, textOfMessage } from "../../index.ts";
 import {
   POLICIES,
   type Policy,
@@ -9,7 +8,8 @@ import {
   type RecordedMessage,
   type ReplayedRequest,
   replay,
-} from "../../window-entry.ts";
+} from "../../kernel/faces/window.ts";
+import { type SessionId, textOfMessage } from "../../kernel/index.ts";
 import { type ComparedScore, type ReplayTotals, sumReplays } from "./replay-totals.ts";
 
 /** Replays conversations one after another and collects their scores. */

@@ -1,4 +1,4 @@
-import type { ReplayScore } from "../../window-entry.ts";
+import type { ReplayScore } from "../../kernel/faces/window.ts";
 
 /** Summed scores of several sessions under one policy and window. */
 export interface ReplayTotals {

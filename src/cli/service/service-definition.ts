@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { LonghaulError } from "../../index.ts";
+import { LonghaulError } from "../../kernel/index.ts";
 
 /** Command line of the service. */
 export interface ServiceCommand {

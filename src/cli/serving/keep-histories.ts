@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { resolveModuleFile } from "../../base/package-files.ts";
+import { resolveModuleFile } from "../../model/base/package-files.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 

@@ -1,9 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readVersion } from "../../base/package-files.ts";
-import { findProcess, parseStatLine } from "../../base/process-identity.ts";
-import { ESTIMATES_FILE } from "../../conversation/spending/savings-estimates.ts";
+import { createHookEndpoint } from "../../adapters/hooks/index.ts";
+import { createMcpEndpoint } from "../../adapters/mcp/index.ts";
+import { openKernel } from "../../kernel/index.ts";
+import { ESTIMATES_FILE } from "../../kernel/usage/savings-estimates.ts";
+import { readVersion } from "../../model/base/package-files.ts";
+import { findProcess, parseStatLine } from "../../model/base/process-identity.ts";
 import {
   type ConfigRequest,
   type Environment,
@@ -16,25 +19,22 @@ import {
   toMonitorOptions,
   toOpenableUrl,
   watchConfig,
-} from "../../gateway/config/index.ts";
-import { buildAgentLines, openGateway } from "../../gateway/index.ts";
-import { createHookEndpoint } from "../../hooks/index.ts";
-import { openKernel } from "../../index.ts";
-import { createMcpEndpoint } from "../../mcp/index.ts";
-import { choosePaint } from "../choose-paint.ts";
+} from "../../server/gateway/config/index.ts";
+import { buildAgentLines, openGateway } from "../../server/gateway/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { findAgents } from "../connecting/find-agents.ts";
 import { LocalAgents } from "../connecting/local-agents.ts";
 import { findStdioServer } from "../connecting/mcp/stdio-server.ts";
 import { type ConnectionPlan, planConnection } from "../connecting/plan-connection.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { getStoreOptions, getStorePath, nameStore } from "../open-store.ts";
-import type { Paint } from "../paint.ts";
-import { printTo } from "../printer.ts";
 import { getEnvironmentPath, listStoreVariables, writeStoreVariables } from "../store-environment.ts";
-import { padText } from "../width.ts";
+import { choosePaint } from "../terminal/choose-paint.ts";
+import { escapeLine, toSafeJson } from "../terminal/escape.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { printTo } from "../terminal/printer.ts";
+import { padText } from "../terminal/width.ts";
 import { keepHistories } from "./keep-histories.ts";
 import type { ServeValues } from "./serve-options.ts";
 import { tendHeap } from "./tend-heap.ts";

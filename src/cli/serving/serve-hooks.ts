@@ -1,11 +1,11 @@
-import { createHookEndpoint } from "../../hooks/index.ts";
-import { openKernel } from "../../index.ts";
+import { createHookEndpoint } from "../../adapters/hooks/index.ts";
+import { openKernel } from "../../kernel/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine, toSafeJson } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
 import { getStoreOptions, getStorePath, nameStore } from "../open-store.ts";
-import { printTo } from "../printer.ts";
+import { escapeLine, toSafeJson } from "../terminal/escape.ts";
+import { printTo } from "../terminal/printer.ts";
 
 /** Answers agents' hooks on the local socket until stopped, without a gateway. */
 export async function serveHooks(context: CliContext, options: CommonValues): Promise<number> {

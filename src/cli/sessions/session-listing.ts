@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { SessionId } from "../../index.ts";
+import type { SessionId } from "../../kernel/index.ts";
 
 /** The last listing of sessions, in the folder of the store: numbers are places in it. */
 const FILE = "listing.json";

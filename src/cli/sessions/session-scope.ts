@@ -1,6 +1,6 @@
-import { listOwnSessions, listSessionPrefixes, readFormerIds } from "../../gateway/identity/index.ts";
-import type { Kernel } from "../../index.ts";
+import type { Kernel } from "../../kernel/index.ts";
 import { buildPersonId, LOCAL_PERSON } from "../../model/session-owner.ts";
+import { listOwnSessions, listSessionPrefixes, readFormerIds } from "../../server/gateway/identity/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { getStorePath } from "../open-store.ts";

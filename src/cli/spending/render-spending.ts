@@ -1,11 +1,11 @@
-import type { SizeSum } from "../../conversation/spending/size-sums.ts";
-import type { NamedTotals } from "../../conversation/spending/usage-sums.ts";
-import type { Savings, Totals } from "../../window-entry.ts";
-import { formatCount, formatQuantity, formatShare } from "../format-count.ts";
-import { formatDollars } from "../format-dollars.ts";
-import type { Paint } from "../paint.ts";
-import { type Column, renderTable } from "../table.ts";
-import { measureWidth } from "../width.ts";
+import type { Savings, Totals } from "../../kernel/faces/window.ts";
+import type { SizeSum } from "../../kernel/usage/size-sums.ts";
+import type { NamedTotals } from "../../kernel/usage/usage-sums.ts";
+import { formatCount, formatQuantity, formatShare } from "../terminal/format-count.ts";
+import { formatDollars } from "../terminal/format-dollars.ts";
+import type { Paint } from "../terminal/paint.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
+import { measureWidth } from "../terminal/width.ts";
 
 type Figure = readonly [title: string, (totals: Totals) => string];
 

@@ -1,4 +1,11 @@
 import {
+  type CollectStaleResult,
+  collectStale,
+  listTagged,
+  reapTagged,
+  type TaskRecord,
+} from "../../kernel/faces/task.ts";
+import {
   isLonghaulError,
   isTerminal,
   type Kernel,
@@ -6,15 +13,8 @@ import {
   type TaskId,
   type TaskState,
   type TaskStatus,
-} from "../../index.ts";
-import {
-  type CollectStaleResult,
-  collectStale,
-  listTagged,
-  reapTagged,
-  type TaskRecord,
-} from "../../task-entry.ts";
-import { nearestWords } from "../nearest-words.ts";
+} from "../../kernel/index.ts";
+import { nearestWords } from "../terminal/nearest-words.ts";
 import { UsageError } from "../usage-error.ts";
 
 const PAGE_TASKS = 1_000;

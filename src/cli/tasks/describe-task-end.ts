@@ -1,5 +1,5 @@
-import type { Json } from "../../index.ts";
-import type { TaskDetails } from "../../task-entry.ts";
+import type { TaskDetails } from "../../kernel/faces/task.ts";
+import type { Json } from "../../kernel/index.ts";
 import { formatTaskState, toTaskJson } from "./format-task.ts";
 import { isPlainExit } from "./task-exit-code.ts";
 

@@ -1,4 +1,4 @@
-import { isLonghaulError, type Kernel, type TaskId } from "../../index.ts";
+import { isLonghaulError, type Kernel, type TaskId } from "../../kernel/index.ts";
 import { findId } from "../find-id.ts";
 import { UsageError } from "../usage-error.ts";
 

@@ -1,7 +1,7 @@
-import { parseOwner } from "../../base/owner.ts";
-import { isTerminal, type TaskStatus } from "../../index.ts";
-import type { TaskPlan, TaskSketch } from "../../task-entry.ts";
-import { quoteShellWord } from "../quote-shell-word.ts";
+import type { TaskPlan, TaskSketch } from "../../kernel/faces/task.ts";
+import { isTerminal, type TaskStatus } from "../../kernel/index.ts";
+import { parseOwner } from "../../model/base/owner.ts";
+import { quoteShellWord } from "../terminal/quote-shell-word.ts";
 import { getTaskExitCode, isPlainExit } from "./task-exit-code.ts";
 
 /** Returns a task's title, else its command line, else its agent. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { resolveModuleFile } from "../../base/package-files.ts";
+import type { CommandInputJson } from "../../kernel/faces/task.ts";
 import {
   ERROR_CODES,
   type ErrorCode,
@@ -8,8 +8,8 @@ import {
   LonghaulError,
   type StartOptions,
   type TaskId,
-} from "../../index.ts";
-import type { CommandInputJson } from "../../task-entry.ts";
+} from "../../kernel/index.ts";
+import { resolveModuleFile } from "../../model/base/package-files.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { getStorePath, getStoreUrl } from "../open-store.ts";

@@ -1,4 +1,9 @@
-import { commandChannel, type NoticeChannel, type TaskPlan, webhookChannel } from "../../task-entry.ts";
+import {
+  commandChannel,
+  type NoticeChannel,
+  type TaskPlan,
+  webhookChannel,
+} from "../../kernel/faces/task.ts";
 
 /** Extra notice channels of a task; stored in its plan, so they survive a crash. */
 export type NotifyTargets = { readonly command?: string; readonly webhook?: string };

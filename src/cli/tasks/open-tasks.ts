@@ -1,5 +1,5 @@
-import { type Kernel, LonghaulError, openKernel } from "../../index.ts";
-import type { TaskOptions } from "../../task-entry.ts";
+import type { TaskOptions } from "../../kernel/faces/task.ts";
+import { type Kernel, LonghaulError, openKernel } from "../../kernel/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { getStoreOptions, getStorePath, isStoreThere } from "../open-store.ts";

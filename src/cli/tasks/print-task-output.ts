@@ -1,8 +1,8 @@
-import { isTerminal, type Kernel, type TaskId, textOfMessage } from "../../index.ts";
-import type { OutputOptions, TaskEntry } from "../../task-entry.ts";
+import type { OutputOptions, TaskEntry } from "../../kernel/faces/task.ts";
+import { isTerminal, type Kernel, type TaskId, textOfMessage } from "../../kernel/index.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeText, toSafeJson } from "../escape.ts";
-import { printTo } from "../printer.ts";
+import { escapeText, toSafeJson } from "../terminal/escape.ts";
+import { printTo } from "../terminal/printer.ts";
 
 /** Why following ended: the task ended, moved to the background, or the reader stopped. */
 export type FollowEnd = "ended" | "detached" | "stopped";

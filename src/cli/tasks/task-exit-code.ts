@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import type { TaskStatus } from "../../index.ts";
+import type { TaskStatus } from "../../kernel/index.ts";
 
 /** Exit codes of `task run` and `task attach` other than the program's own; docs/cli.md explains them. */
 const TASK_EXIT = { late: 124, failed: 125, notRunnable: 126, notFound: 127, killed: 137 } as const;

@@ -1,4 +1,4 @@
-import { DAY, HOUR, MINUTE, parseLength, SECOND, type TimeUnits } from "../times.ts";
+import { DAY, HOUR, MINUTE, parseLength, SECOND, type TimeUnits } from "../terminal/times.ts";
 import { UsageError } from "../usage-error.ts";
 
 const DURATIONS: TimeUnits = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY };

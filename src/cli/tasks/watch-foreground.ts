@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isTerminal, type Kernel, type TaskId } from "../../index.ts";
-import type { TaskDetails } from "../../task-entry.ts";
+import type { TaskDetails } from "../../kernel/faces/task.ts";
+import { isTerminal, type Kernel, type TaskId } from "../../kernel/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { printJson } from "../print-lines.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { printJson } from "../terminal/print-lines.ts";
 import { describeTaskEnd, toTaskEndJson } from "./describe-task-end.ts";
 import type { SupervisorProcess } from "./launch-supervisor.ts";
 import { type FollowEnd, printTaskOutput } from "./print-task-output.ts";

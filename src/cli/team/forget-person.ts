@@ -1,23 +1,23 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { erasePerson, requireErasable } from "../../conversation/erasing/erase-person.ts";
+import { erasePerson, requireErasable } from "../../server/erasing/erase-person.ts";
 import {
   buildCertificateName,
   type ErasedCounts,
   type ErasureCertificate,
   formatCertificate,
   parseCertificate,
-} from "../../conversation/erasing/erasure-certificate.ts";
-import { verifyErasure } from "../../conversation/erasing/verify-erasure.ts";
-import { findErasedPerson } from "../../gateway/identity/index.ts";
-import { askYesNo } from "../ask-yes-no.ts";
+} from "../../server/erasing/erasure-certificate.ts";
+import { verifyErasure } from "../../server/erasing/verify-erasure.ts";
+import { findErasedPerson } from "../../server/gateway/identity/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import { escapeLine } from "../escape.ts";
 import { EXIT } from "../exit-code.ts";
-import { formatQuantity } from "../format-count.ts";
 import { openExistingStore } from "../open-store.ts";
-import { printDone, printJson, printLines } from "../print-lines.ts";
+import { askYesNo } from "../terminal/ask-yes-no.ts";
+import { escapeLine } from "../terminal/escape.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
+import { printDone, printJson, printLines } from "../terminal/print-lines.ts";
 import { UsageError } from "../usage-error.ts";
 import { getActor } from "./person-options.ts";
 

@@ -1,8 +1,13 @@
 import { userInfo } from "node:os";
-import { type BudgetRule, PERSON_ROLES, type PersonSettings, parseBudget } from "../../team-entry.ts";
+import {
+  type BudgetRule,
+  PERSON_ROLES,
+  type PersonSettings,
+  parseBudget,
+} from "../../kernel/faces/people.ts";
 import type { OptionValues } from "../cli-command.ts";
 import { findNamed } from "../find-named.ts";
-import { DAY, HOUR, MINUTE, parseLength, parseTime, type TimeUnits } from "../times.ts";
+import { DAY, HOUR, MINUTE, parseLength, parseTime, type TimeUnits } from "../terminal/times.ts";
 import { UsageError } from "../usage-error.ts";
 
 const ROLES = PERSON_ROLES.map((name) => ({ name }));

@@ -1,6 +1,6 @@
-import type { Receipt } from "../../index.ts";
-import type { Edit, EditReason } from "../../window-entry.ts";
-import { formatQuantity } from "../format-count.ts";
+import type { Edit, EditReason } from "../../kernel/faces/window.ts";
+import type { Receipt } from "../../kernel/index.ts";
+import { formatQuantity } from "../terminal/format-count.ts";
 
 /** Describes an edit of the window. */
 export function describeEdit(edit: Edit): string {

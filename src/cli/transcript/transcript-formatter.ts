@@ -1,4 +1,5 @@
-import { BoundedMap } from "../../base/bounded-map.ts";
+import type { Blobs } from "../../kernel/faces/log.ts";
+import { type EditReason, readRetries } from "../../kernel/faces/window.ts";
 import type {
   BlobPart,
   Entry,
@@ -11,16 +12,15 @@ import type {
   Role,
   ToolResultPart,
   Usage,
-} from "../../index.ts";
-import type { Blobs } from "../../log-entry.ts";
-import { type EditReason, readRetries } from "../../window-entry.ts";
-import { escapeLine, escapeText, toSafeJson } from "../escape.ts";
-import { formatBytes } from "../format-bytes.ts";
-import { formatCount, formatQuantity } from "../format-count.ts";
-import { formatTime } from "../format-time.ts";
-import type { Look, Paint } from "../paint.ts";
-import { fitText } from "../width.ts";
-import { wrapText } from "../wrap-text.ts";
+} from "../../kernel/index.ts";
+import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { escapeLine, escapeText, toSafeJson } from "../terminal/escape.ts";
+import { formatBytes } from "../terminal/format-bytes.ts";
+import { formatCount, formatQuantity } from "../terminal/format-count.ts";
+import { formatTime } from "../terminal/format-time.ts";
+import type { Look, Paint } from "../terminal/paint.ts";
+import { fitText } from "../terminal/width.ts";
+import { wrapText } from "../terminal/wrap-text.ts";
 import { describeEdit, explainEdit } from "./describe-edit.ts";
 
 /** Options for printing a transcript. */

@@ -1,7 +1,7 @@
 import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
 import type { Part, ToolCallPart } from "../../model/part.ts";
-import { findTouches } from "../../touch/find-touches.ts";
+import { findTouches } from "../effects/find-touches.ts";
 
 /** Sources of text in a conversation. */
 export const TEXT_ORIGINS = ["read", "result", "edit", "call", "user", "assistant", "reasoning"] as const;

@@ -1,4 +1,4 @@
-import { BoundedMap } from "../../base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/bounded-map.ts";
 import type { ModelFacts } from "./model-data.ts";
 import { type Catalog, modelFacts } from "./model-facts.ts";
 import { checkModelTable, findModelSettings, type ModelSettings, type ModelTable } from "./model-settings.ts";

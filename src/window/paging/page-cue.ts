@@ -1,7 +1,7 @@
 import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
 import type { ToolCallPart } from "../../model/part.ts";
-import { isRefusedEdit, listChanges } from "../../touch/list-changes.ts";
+import { isRefusedEdit, listChanges } from "../effects/list-changes.ts";
 import { getOwnText } from "../inline-tool-output.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";

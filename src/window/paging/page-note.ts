@@ -1,4 +1,4 @@
-import { fenceWithMark } from "../../base/fence.ts";
+import { fenceWithMark } from "../../model/base/fence.ts";
 import type { Message } from "../../model/message.ts";
 import type { Slot } from "../slot.ts";
 

@@ -1,6 +1,6 @@
 import type { Part, ToolCallPart } from "../../model/part.ts";
-import { getContentsName, parseToolArguments } from "../../touch/call-arguments.ts";
-import { isCovering, type LineRange } from "../../touch/line-range.ts";
+import { getContentsName, parseToolArguments } from "../effects/call-arguments.ts";
+import { isCovering, type LineRange } from "../effects/line-range.ts";
 import type { Pass, PassContext, Proposal } from "../pass.ts";
 import { findProtectedSeqs } from "../protected-seqs.ts";
 import { shrinkPart } from "../replace-part.ts";

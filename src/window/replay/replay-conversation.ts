@@ -1,8 +1,8 @@
 import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { createArgumentError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
-import { getPathArgument, parseToolArguments } from "../../touch/call-arguments.ts";
-import { listReplacedTexts } from "../../touch/list-changes.ts";
+import { getPathArgument, parseToolArguments } from "../effects/call-arguments.ts";
+import { listReplacedTexts } from "../effects/list-changes.ts";
 import type { Policy, PolicyRun } from "../policy.ts";
 import type { Slot } from "../slot.ts";
 import { countProtocolTokens, PROTOCOL, type Protocol } from "./protocol.ts";

@@ -1,5 +1,5 @@
 import type { ToolCallPart } from "../../model/part.ts";
-import { findTouches } from "../../touch/find-touches.ts";
+import { findTouches } from "../effects/find-touches.ts";
 
 const MAX_CHARACTERS = 60;
 const WORD = /^[\w.-]{1,20}$/;

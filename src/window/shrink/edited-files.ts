@@ -1,5 +1,5 @@
 import type { ToolCallPart } from "../../model/part.ts";
-import { findTouches } from "../../touch/find-touches.ts";
+import { findTouches } from "../effects/find-touches.ts";
 
 const MAX_FILES = 5_000;
 /** Paths that are kept for one file name; the newest ones. */

@@ -1,8 +1,8 @@
 import type { Message } from "../../model/message.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "../../model/part.ts";
 import { listProgramCalls } from "../../model/raw-calls.ts";
-import { findTouches } from "../../touch/find-touches.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
+import { findTouches } from "../effects/find-touches.ts";
 import { renderInput } from "../extract/part-text.ts";
 import { getOwnText } from "../inline-tool-output.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";

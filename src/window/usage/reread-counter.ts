@@ -1,7 +1,7 @@
 import { checkFields } from "../../model/argument-checks.ts";
 import { type Message, requireParts } from "../../model/message.ts";
-import { findTouches } from "../../touch/find-touches.ts";
-import { isCovering, type LineRange } from "../../touch/line-range.ts";
+import { findTouches } from "../effects/find-touches.ts";
+import { isCovering, type LineRange } from "../effects/line-range.ts";
 
 /** Counts reads of files that the agent had read before and not changed since. */
 export class RereadCounter {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { computeDigest } from "../../base/digest.ts";
+import { computeDigest } from "../../model/base/digest.ts";
 import type { Message } from "../../model/message.ts";
 import type { BlobPart } from "../../model/part.ts";
 import { type AnyPart, findBase64, getOutputParts, getPartKind, isSpilled } from "./part-kind.ts";

@@ -1,4 +1,4 @@
-import { parseJson } from "../../base/parse-json.ts";
+import { parseJson } from "../../model/base/parse-json.ts";
 import type { Json } from "../../model/json.ts";
 import type { PartInput, ToolResultInput } from "../../model/part.ts";
 import type { Content } from "../block-content.ts";

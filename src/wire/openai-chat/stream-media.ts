@@ -1,4 +1,4 @@
-import { ByteCollector } from "../../base/byte-collector.ts";
+import { ByteCollector } from "../../model/base/byte-collector.ts";
 import { toArray, toObject, toText } from "../fields.ts";
 import type { WireObject } from "../wire.ts";
 

@@ -1,4 +1,4 @@
-import { parseJson } from "../../base/parse-json.ts";
+import { parseJson } from "../../model/base/parse-json.ts";
 import { toObject } from "../fields.ts";
 import type { WireObject } from "../wire.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { HOOK_SETUPS } from "../../../src/hooks/index.ts";
+import { HOOK_SETUPS } from "../../../src/adapters/hooks/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { runHere } from "../support/here.ts";
 import { FILES, homeWith, snapshotOf } from "./home.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { findInstalled } from "../../../clients/install.ts";
-import { openKernel } from "../../../src/index.ts";
+import { openKernel } from "../../../src/kernel/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { proofTest } from "../../support/proof.ts";
 import { serveGateway } from "../../support/served-gateway.ts";

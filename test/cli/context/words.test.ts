@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseMoment } from "../../../src/cli/commands/revert-command.ts";
 import { apportionColumns } from "../../../src/cli/context/render-context.ts";
-import { formatDollars } from "../../../src/cli/format-dollars.ts";
-import { formatTokenChange, parseTokensOption } from "../../../src/cli/tokens.ts";
+import { formatDollars } from "../../../src/cli/terminal/format-dollars.ts";
+import { formatTokenChange, parseTokensOption } from "../../../src/cli/terminal/tokens.ts";
+import { measureWidth } from "../../../src/cli/terminal/width.ts";
+import { wrapText } from "../../../src/cli/terminal/wrap-text.ts";
 import { explainEdit } from "../../../src/cli/transcript/describe-edit.ts";
-import { measureWidth } from "../../../src/cli/width.ts";
-import { wrapText } from "../../../src/cli/wrap-text.ts";
-import type { Receipt } from "../../../src/index.ts";
+import type { Receipt } from "../../../src/kernel/index.ts";
 
 describe("a bar", () => {
   test("fills its columns, and shows whatever is there while there is room", () => {

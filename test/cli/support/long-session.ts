@@ -1,4 +1,4 @@
-import { type Kernel, openKernel, type Session } from "../../../src/index.ts";
+import { type Kernel, openKernel, type Session } from "../../../src/kernel/index.ts";
 import { testFolder } from "../../support/folder.ts";
 
 /** The model of the generated sessions. */

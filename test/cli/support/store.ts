@@ -1,4 +1,4 @@
-import { openKernel } from "../../../src/index.ts";
+import { openKernel } from "../../../src/kernel/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { PIXEL_PNG } from "../../support/pixel.ts";
 

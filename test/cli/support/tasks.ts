@@ -1,7 +1,7 @@
-import { openKernel, type TaskNotice } from "../../../src/index.ts";
-import type { TaskDetails } from "../../../src/task-entry.ts";
-import { eventually } from "../../process/family.ts";
+import type { TaskDetails } from "../../../src/kernel/faces/task.ts";
+import { openKernel, type TaskNotice } from "../../../src/kernel/index.ts";
 import { testFolder } from "../../support/folder.ts";
+import { eventually } from "../../tasks/process/family.ts";
 import { type Ended, type Running, runProgram, type Setting, startProgram } from "./program.ts";
 
 /** The task commands on one store. */

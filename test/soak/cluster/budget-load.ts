@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Kernel } from "../../../src/index.ts";
+import type { Kernel } from "../../../src/kernel/index.ts";
 import type { Load } from "./actor.ts";
 import type { SpendingRecord } from "./spending-record.ts";
 

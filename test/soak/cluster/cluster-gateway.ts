@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig, openGateway } from "../../../src/gateway/index.ts";
-import { openKernel } from "../../../src/index.ts";
+import { openKernel } from "../../../src/kernel/index.ts";
+import { loadConfig, openGateway } from "../../../src/server/gateway/index.ts";
 
 const { store, upstream, port, parent } = JSON.parse(process.argv[2] ?? "{}") as {
   readonly store: string;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { numbersFrom } from "../../gateway/random-agent.ts";
+import { numbersFrom } from "../../server/gateway/random-agent.ts";
 import type { PostgresServer } from "../../support/postgres/postgres-server.ts";
 import type { Actor, Figures, Load } from "./actor.ts";
 

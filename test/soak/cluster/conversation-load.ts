@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openKernel } from "../../../src/index.ts";
+import { openKernel } from "../../../src/kernel/index.ts";
 import type { WireName } from "../../../src/wire/wire.ts";
 import { getWire } from "../../../src/wire/wires.ts";
-import { output } from "../../gateway/limited.ts";
-import { numbersFrom } from "../../gateway/random-agent.ts";
-import { textsIn } from "../../gateway/said.ts";
+import { output } from "../../server/gateway/limited.ts";
+import { numbersFrom } from "../../server/gateway/random-agent.ts";
+import { textsIn } from "../../server/gateway/said.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { lineOf, logOf } from "../../support/gateway.ts";
 import type { Load } from "./actor.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { openKernel } from "../../../src/index.ts";
-import { numbersFrom } from "../../gateway/random-agent.ts";
+import { openKernel } from "../../../src/kernel/index.ts";
+import { numbersFrom } from "../../server/gateway/random-agent.ts";
 import { startPostgres } from "../../support/postgres/postgres-server.ts";
 import { behave, startUpstream } from "../../support/upstream.ts";
 import type { Actor, Load } from "./actor.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { claimOwner, releaseOwner } from "../../../src/base/owner.ts";
-import { openPostgresStore } from "../../../src/store/postgres/index.ts";
-import { makeHost } from "../../task/host.ts";
-import { checkEnded, findMaxRunning } from "../../task/workers/check-tasks.ts";
+import { claimOwner, releaseOwner } from "../../../src/model/base/owner.ts";
+import { openPostgresStore } from "../../../src/stores/postgres/index.ts";
+import { makeHost } from "../../tasks/host.ts";
+import { checkEnded, findMaxRunning } from "../../tasks/workers/check-tasks.ts";
 import { type Actor, createProcessActor, type Figures, type Load } from "./actor.ts";
 
 /** Settings of the workers of a cluster. */
@@ -12,7 +12,7 @@ interface WorkerClusterOptions {
   readonly atOnce?: number;
 }
 
-const WORKER = new URL("../../task/workers/worker-process.ts", import.meta.url);
+const WORKER = new URL("../../tasks/workers/worker-process.ts", import.meta.url);
 const STEPS = 4;
 const PEOPLE = 3;
 const MAX_PER_PERSON = 4;

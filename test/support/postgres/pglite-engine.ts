@@ -3,10 +3,10 @@ import { onTestFinished } from "vitest";
 import {
   StatementTexts,
   type Transaction,
-} from "../../../src/store/postgres/connection/postgres-database.ts";
-import type { SqlRow, SqlValue } from "../../../src/store/postgres/connection/sql-values.ts";
-import { MEMORY_TABLES } from "../../../src/store/postgres/schema/memory-tables.ts";
-import { SERVER_TABLES } from "../../../src/store/postgres/schema/server-tables.ts";
+} from "../../../src/stores/postgres/connection/postgres-database.ts";
+import type { SqlRow, SqlValue } from "../../../src/stores/postgres/connection/sql-values.ts";
+import { MEMORY_TABLES } from "../../../src/stores/postgres/schema/memory-tables.ts";
+import { SERVER_TABLES } from "../../../src/stores/postgres/schema/server-tables.ts";
 
 /**
  * PostgreSQL in this process with the tables of the index in the schema `store`; its extensions go to a schema that is

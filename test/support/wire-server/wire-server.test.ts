@@ -1,7 +1,7 @@
 import { createOpenAI } from "@ai-sdk/openai";
 import type { LanguageModelV4CallOptions, LanguageModelV4Content } from "@ai-sdk/provider";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { resolveModel } from "../../../src/provider/ai-sdk/ai-sdk-provider.ts";
+import { resolveModel } from "../../../src/wire/provider/ai-sdk/ai-sdk-provider.ts";
 import { wireApis, wireOptions } from "../wire-models.ts";
 import { startWireServer, type WireServer } from "./wire-server.ts";
 

@@ -1,4 +1,4 @@
-import { openKernel } from "../../../src/index.ts";
+import { openKernel } from "../../../src/kernel/index.ts";
 import { testFolder } from "../../support/folder.ts";
 
 const DAY_MS = 86_400_000;

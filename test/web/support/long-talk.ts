@@ -1,4 +1,4 @@
-import type { Kernel, Session } from "../../../src/index.ts";
+import type { Kernel, Session } from "../../../src/kernel/index.ts";
 
 interface LongTalkOptions {
   readonly id?: string;

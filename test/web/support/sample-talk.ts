@@ -1,5 +1,5 @@
 import { deflateSync } from "node:zlib";
-import type { Kernel, MessageInput, Session } from "../../../src/index.ts";
+import type { Kernel, MessageInput, Session } from "../../../src/kernel/index.ts";
 
 export const MODEL = "claude-sonnet-4-5";
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { forEachBareLine, isVerbatimRange } from "../../../src/window/extract/fact-tracker.ts";
 import { withUnits } from "../../../src/window/extract/text-units.ts";
 import { isVerbatim, stripLine } from "../../../src/window/extract/verbatim-line.ts";
-import { findContained } from "../../../src/window/live/find-removed-names.ts";
+import { findContained } from "../../../src/window/session/find-removed-names.ts";
 
 const piece = fc.constantFrom(
   ..."ab_09+-:|→\t\r\n \u00a0\ud800".split(""),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { detectOutputOverflow, detectOverflow } from "../../../src/window/limits/overflow.ts";
-import { computeOutputLeft, removeImpossibleCounts } from "../../../src/window/live/heal-window.ts";
+import { computeOutputLeft, removeImpossibleCounts } from "../../../src/window/session/heal-window.ts";
 
 const message = "too long";
 

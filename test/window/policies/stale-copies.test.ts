@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { MessageInput } from "../../../src/index.ts";
+import type { MessageInput } from "../../../src/kernel/index.ts";
 import { stubDuplicateReads } from "../../../src/window/passes/stub-duplicate-reads.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { call, context, result, say, windowOf } from "../passes/windows.ts";

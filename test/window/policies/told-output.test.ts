@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { testKernel } from "../../support/kernel.ts";
-import { SMALL } from "../live/history.ts";
+import { SMALL } from "../session/history.ts";
 
 const ENVIRONMENT = "<environment_details>\n# Open Tabs\nsrc/part.ts\n</environment_details>";
 const RULE = "Never touch the vault, and indent with tabs.";

@@ -1,8 +1,8 @@
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { importSources } from "../../../src/formats/import-sources.ts";
-import { type Kernel, openKernel } from "../../../src/index.ts";
+import { importSources } from "../../../src/histories/import-sources.ts";
+import { type Kernel, openKernel } from "../../../src/kernel/index.ts";
 import type { Message } from "../../../src/model/message.ts";
 
 const data = process.env.LONGHAUL_DATA ?? "../shared/data";

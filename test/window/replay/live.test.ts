@@ -1,5 +1,4 @@
 import { describe, expect } from "vitest";
-import type { Kernel, Message } from "../../../src/index.ts";
 import {
   countProtocolTokens,
   POLICIES,
@@ -8,7 +7,8 @@ import {
   type RecordedMessage,
   replay,
   type Tokenizer,
-} from "../../../src/window-entry.ts";
+} from "../../../src/kernel/faces/window.ts";
+import type { Kernel, Message } from "../../../src/kernel/index.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { proofCases, sizedTest } from "../../support/proof.ts";
 

@@ -1,4 +1,11 @@
 import { describe, expect, test } from "vitest";
+import {
+  POLICIES,
+  type Policy,
+  PROTOCOL,
+  type RecordedMessage,
+  replay,
+} from "../../../src/kernel/faces/window.ts";
 import { ReferenceReader } from "../../../src/window/replay/reference-reader.ts";
 import {
   findRefetchChance,
@@ -6,7 +13,6 @@ import {
   RefetchEstimate,
 } from "../../../src/window/replay/refetch-estimate.ts";
 import { getFactKind, SeenFacts } from "../../../src/window/replay/seen-facts.ts";
-import { POLICIES, type Policy, PROTOCOL, type RecordedMessage, replay } from "../../../src/window-entry.ts";
 
 const findPolicy = (name: string) => POLICIES.find((policy) => policy.name === name) as Policy;
 

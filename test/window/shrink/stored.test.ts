@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type FittedWindow, openKernel, type Session } from "../../../src/index.ts";
-import type { WindowOptions } from "../../../src/window-entry.ts";
+import type { WindowOptions } from "../../../src/kernel/faces/window.ts";
+import { type FittedWindow, openKernel, type Session } from "../../../src/kernel/index.ts";
 import { diskKernel, testKernel } from "../../support/kernel.ts";
 
 const LARGE: WindowOptions = { model: "claude-sonnet-4-5", system: 1_000 };

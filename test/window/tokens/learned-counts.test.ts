@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Message } from "../../../src/index.ts";
+import type { Message } from "../../../src/kernel/index.ts";
 import { createCalibrationState } from "../../../src/window/tokens/calibration.ts";
 import { createGauge } from "../../../src/window/tokens/gauge.ts";
 import {

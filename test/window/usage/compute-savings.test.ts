@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import type { UsageBody } from "../../../src/log-entry.ts";
+import type { UsageBody } from "../../../src/kernel/faces/log.ts";
 import {
   addSavings,
   computeSavings,
   type ModelFacts,
   modelFacts,
   NO_SAVINGS,
-} from "../../../src/window-entry.ts";
+} from "../../../src/kernel/faces/window.ts";
 
 const MODEL = "claude-sonnet-4-5";
 const facts: ModelFacts = modelFacts(MODEL);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Json, Message } from "../../../src/index.ts";
-import { RereadCounter } from "../../../src/window-entry.ts";
+import { RereadCounter } from "../../../src/kernel/faces/window.ts";
+import type { Json, Message } from "../../../src/kernel/index.ts";
 
 let calls = 0;
 function call(name: string, input: Json): Message {

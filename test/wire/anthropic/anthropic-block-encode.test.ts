@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { BlobPart, Part } from "../../../src/index.ts";
+import type { BlobPart, Part } from "../../../src/kernel/index.ts";
 import { decodeAnthropicBlocks } from "../../../src/wire/anthropic/anthropic-block-decode.ts";
 import { encodeAnthropicBlocks } from "../../../src/wire/anthropic/anthropic-block-encode.ts";
 import type { PartSource } from "../../../src/wire/part-source.ts";
-import { PNG } from "../../formats/cline/task-folder.ts";
+import { PNG } from "../../histories/cline/task-folder.ts";
 
 const whole: Part = { type: "text", text: "a long text" };
 const source: PartSource = {

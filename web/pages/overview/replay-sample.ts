@@ -1,4 +1,4 @@
-import { SAMPLE_SESSION } from "../../../src/api/sample/sample-session.ts";
+import { SAMPLE_SESSION } from "../../../src/server/api/sample/sample-session.ts";
 import { ApiFailure } from "../../api/api-failure.ts";
 import { call } from "../../api/client.ts";
 import type { Reply } from "../../api/routes.ts";

@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import { SAMPLE_SESSION } from "../../../src/api/sample/sample-session.ts";
+import { SAMPLE_SESSION } from "../../../src/server/api/sample/sample-session.ts";
 import { call } from "../../api/client.ts";
 import type { Reply } from "../../api/routes.ts";
 import { useResource } from "../../api/use-resource.ts";

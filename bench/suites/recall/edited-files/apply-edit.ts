@@ -1,5 +1,5 @@
 import type { ToolCallPart } from "../../../../src/model/part.ts";
-import { type CallArguments, parseToolArguments } from "../../../../src/touch/call-arguments.ts";
+import { type CallArguments, parseToolArguments } from "../../../../src/window/effects/call-arguments.ts";
 
 /** A text that a call replaces in a file. */
 interface Replacement {

@@ -1,5 +1,5 @@
 import type { ToolCallPart } from "../../../../src/model/part.ts";
-import type { Touch } from "../../../../src/touch/touch.ts";
+import type { Touch } from "../../../../src/window/effects/touch.ts";
 import { applyEdit, findWrittenText } from "./apply-edit.ts";
 import { parseShownLines } from "./shown-lines.ts";
 

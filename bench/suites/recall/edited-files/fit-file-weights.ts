@@ -1,4 +1,4 @@
-import { FILE_FEATURES, type FileFeature } from "../../../../src/memory/rank/file-features.ts";
+import { FILE_FEATURES, type FileFeature } from "../../../../src/recall/rank/file-features.ts";
 
 /** A task for fitting: a row of features for each file. */
 export interface FileExample {

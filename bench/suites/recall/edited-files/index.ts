@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { rankFiles } from "../../../../src/memory/rank/rank-files.ts";
+import { rankFiles } from "../../../../src/recall/rank/rank-files.ts";
 import type { ChildTask } from "../../../child-job.ts";
 import { type Goal, type Row, toRow } from "../../../result.ts";
 import type { Measurement } from "../../../suite.ts";

@@ -1,6 +1,6 @@
 import type { ToolCallPart } from "../../../../src/model/part.ts";
-import { findTouches } from "../../../../src/touch/find-touches.ts";
-import type { Touch } from "../../../../src/touch/touch.ts";
+import { findTouches } from "../../../../src/window/effects/find-touches.ts";
+import type { Touch } from "../../../../src/window/effects/touch.ts";
 import { QuestionBuilder } from "../history/build-questions.ts";
 import type { HistoryEntry } from "../history/history-entries.ts";
 import { type HistoryQuestion, rootOf } from "../history/history-question.ts";

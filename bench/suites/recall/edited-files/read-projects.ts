@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
-import { importSources } from "../../../../src/formats/index.ts";
-import { openKernel } from "../../../../src/open-kernel.ts";
+import { importSources } from "../../../../src/histories/index.ts";
+import { openKernel } from "../../../../src/kernel/open-kernel.ts";
 import { readHistory } from "../history/history-entries.ts";
 import { rootOf } from "../history/history-question.ts";
 import { openRecall } from "../open-recall.ts";

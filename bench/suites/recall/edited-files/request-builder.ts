@@ -1,5 +1,5 @@
-import { isRequest } from "../../../../src/memory/hits/work-stretch.ts";
 import type { Message } from "../../../../src/model/message.ts";
+import { isRequest } from "../../../../src/recall/hits/work-stretch.ts";
 import type { HistoryEntry } from "../history/history-entries.ts";
 import { normalizeText, rootOf } from "../history/history-question.ts";
 

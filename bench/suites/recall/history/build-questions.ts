@@ -1,5 +1,5 @@
 import type { ToolCallPart, ToolResultPart } from "../../../../src/model/part.ts";
-import { findTouches } from "../../../../src/touch/find-touches.ts";
+import { findTouches } from "../../../../src/window/effects/find-touches.ts";
 import type { HistoryEntry } from "./history-entries.ts";
 import { type HistoryKind, type HistoryQuestion, normalizeText, rootOf } from "./history-question.ts";
 import { PlanState } from "./plan-state.ts";

@@ -1,5 +1,5 @@
-import { type Feature, RANK_FEATURES } from "../../../../src/memory/rank/feature-list.ts";
-import { FEATURE_WEIGHTS } from "../../../../src/memory/rank/feature-weights.ts";
+import { type Feature, RANK_FEATURES } from "../../../../src/recall/rank/feature-list.ts";
+import { FEATURE_WEIGHTS } from "../../../../src/recall/rank/feature-weights.ts";
 import type { WorkExample } from "./work-examples.ts";
 
 /** Weights by feature. */

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { RANK_FEATURES } from "../../../../src/memory/rank/feature-list.ts";
+import { RANK_FEATURES } from "../../../../src/recall/rank/feature-list.ts";
 import { fitWorkWeights, type Weights } from "./fit-work-weights.ts";
 import { HISTORY_FORMATS, openHistory } from "./open-history.ts";
 import { buildWorkExamples, type WorkExample } from "./work-examples.ts";

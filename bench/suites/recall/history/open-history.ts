@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { importSources } from "../../../../src/formats/index.ts";
-import { openKernel } from "../../../../src/open-kernel.ts";
+import { importSources } from "../../../../src/histories/index.ts";
+import { openKernel } from "../../../../src/kernel/open-kernel.ts";
 import { type OpenRecall, openRecall } from "../open-recall.ts";
 import { QuestionBuilder } from "./build-questions.ts";
 import { type HistoryEntry, readHistory } from "./history-entries.ts";

@@ -1,11 +1,8 @@
 import { resolve } from "node:path";
-import { isTerminal, type Kernel, LonghaulError, type TaskId } from "../../../index.ts";
-import type { CollectStaleResult, Removal } from "../../../task-entry.ts";
+import type { CollectStaleResult, Removal } from "../../../kernel/faces/task.ts";
+import { isTerminal, type Kernel, LonghaulError, type TaskId } from "../../../kernel/index.ts";
 import { defineCommand } from "../../cli-command.ts";
-import { escapeLine } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
-import { formatQuantity } from "../../format-count.ts";
-import { printDone } from "../../print-lines.ts";
 import {
   collectProcesses,
   collectWorktrees,
@@ -15,6 +12,9 @@ import {
 import { formatTaskState } from "../../tasks/format-task.ts";
 import { openExistingTasks } from "../../tasks/open-tasks.ts";
 import { parseDuration } from "../../tasks/units.ts";
+import { escapeLine } from "../../terminal/escape.ts";
+import { formatQuantity } from "../../terminal/format-count.ts";
+import { printDone } from "../../terminal/print-lines.ts";
 
 const OLDER_THAN = "1h";
 

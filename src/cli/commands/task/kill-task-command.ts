@@ -1,16 +1,22 @@
-import { isLonghaulError, isTerminal, type Kernel, type TaskId, type TaskStatus } from "../../../index.ts";
-import { reapTagged } from "../../../task-entry.ts";
+import { reapTagged } from "../../../kernel/faces/task.ts";
+import {
+  isLonghaulError,
+  isTerminal,
+  type Kernel,
+  type TaskId,
+  type TaskStatus,
+} from "../../../kernel/index.ts";
 import { defineCommand } from "../../cli-command.ts";
-import { escapeLine } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
-import { formatQuantity } from "../../format-count.ts";
-import { printJson } from "../../print-lines.ts";
-import { printTo } from "../../printer.ts";
 import { listActiveTasks } from "../../tasks/collect-tasks.ts";
 import { findTask } from "../../tasks/find-task.ts";
 import { formatTaskState } from "../../tasks/format-task.ts";
 import { openExistingTasks } from "../../tasks/open-tasks.ts";
 import { waitForNotice } from "../../tasks/watch-foreground.ts";
+import { escapeLine } from "../../terminal/escape.ts";
+import { formatQuantity } from "../../terminal/format-count.ts";
+import { printJson } from "../../terminal/print-lines.ts";
+import { printTo } from "../../terminal/printer.ts";
 import { UsageError } from "../../usage-error.ts";
 
 const NOTICE_TIMEOUT_MS = 15_000;

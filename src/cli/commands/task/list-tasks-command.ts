@@ -1,18 +1,10 @@
-import { isTerminal, type Json, type Kernel, type TaskState } from "../../../index.ts";
-import type { TaskDetails, TaskQuery, TaskRecord, TaskSketch } from "../../../task-entry.ts";
-import { choosePaint } from "../../choose-paint.ts";
+import type { TaskDetails, TaskQuery, TaskRecord, TaskSketch } from "../../../kernel/faces/task.ts";
+import { isTerminal, type Json, type Kernel, type TaskState } from "../../../kernel/index.ts";
 import { defineCommand } from "../../cli-command.ts";
-import { escapeLine } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { findSession } from "../../find-session.ts";
-import { formatCount } from "../../format-count.ts";
-import { formatDollars } from "../../format-dollars.ts";
-import { formatAgo, formatDuration, formatTime } from "../../format-time.ts";
-import type { Paint } from "../../paint.ts";
 import { parseCountOption } from "../../parse-arguments.ts";
-import { printJson, printLines } from "../../print-lines.ts";
 import { getSessionScope } from "../../sessions/session-scope.ts";
-import { type Column, renderTable } from "../../table.ts";
 import { ACTIVE_STATES, ENDED_STATES, parseStatesOption } from "../../tasks/collect-tasks.ts";
 import { describePlace, describeWorktree } from "../../tasks/describe-task-end.ts";
 import { findTask } from "../../tasks/find-task.ts";
@@ -24,7 +16,15 @@ import {
   toTaskJson,
 } from "../../tasks/format-task.ts";
 import { openExistingTasks } from "../../tasks/open-tasks.ts";
-import { padText } from "../../width.ts";
+import { choosePaint } from "../../terminal/choose-paint.ts";
+import { escapeLine } from "../../terminal/escape.ts";
+import { formatCount } from "../../terminal/format-count.ts";
+import { formatDollars } from "../../terminal/format-dollars.ts";
+import { formatAgo, formatDuration, formatTime } from "../../terminal/format-time.ts";
+import type { Paint } from "../../terminal/paint.ts";
+import { printJson, printLines } from "../../terminal/print-lines.ts";
+import { type Column, renderTable } from "../../terminal/table.ts";
+import { padText } from "../../terminal/width.ts";
 
 const LIMIT = { otherwise: 50, max: 1_000 };
 const RECENT_MS = 24 * 3_600_000;

@@ -1,12 +1,12 @@
-import type { TaskEntry } from "../../../task-entry.ts";
+import type { TaskEntry } from "../../../kernel/faces/task.ts";
 import { defineCommand } from "../../cli-command.ts";
 import { EXIT } from "../../exit-code.ts";
-import { printJson } from "../../print-lines.ts";
 import { findTask } from "../../tasks/find-task.ts";
 import { openExistingTasks } from "../../tasks/open-tasks.ts";
 import { printTaskOutput } from "../../tasks/print-task-output.ts";
 import { parseDuration } from "../../tasks/units.ts";
 import { followTask } from "../../tasks/watch-foreground.ts";
+import { printJson } from "../../terminal/print-lines.ts";
 import { UsageError } from "../../usage-error.ts";
 
 /** Maximum entries in one JSON document; --since continues after them. */

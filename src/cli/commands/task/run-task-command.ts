@@ -1,19 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { basename, resolve } from "node:path";
-import type { Kernel, TaskId } from "../../../index.ts";
-import { choosePaint } from "../../choose-paint.ts";
+import type { Kernel, TaskId } from "../../../kernel/index.ts";
 import { type CommonValues, defineCommand, type OptionValues } from "../../cli-command.ts";
 import type { CliContext } from "../../cli-context.ts";
-import { escapeLine, toSafeJson } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { findSession } from "../../find-session.ts";
-import { printTo } from "../../printer.ts";
 import { getSessionScope } from "../../sessions/session-scope.ts";
 import { launchSupervisor, type RunRequest, type SupervisorProcess } from "../../tasks/launch-supervisor.ts";
 import { createNotifyChannels, type NotifyTargets } from "../../tasks/notify-channels.ts";
 import { openTasks } from "../../tasks/open-tasks.ts";
 import { parseDuration, parseSize } from "../../tasks/units.ts";
 import { followTask, watchForeground } from "../../tasks/watch-foreground.ts";
+import { choosePaint } from "../../terminal/choose-paint.ts";
+import { escapeLine, toSafeJson } from "../../terminal/escape.ts";
+import { printTo } from "../../terminal/printer.ts";
 import { UsageError } from "../../usage-error.ts";
 
 const RUN_OPTIONS = {

@@ -1,5 +1,5 @@
-import { isLonghaulError } from "../../../index.ts";
-import { commandAgent, processCleanups } from "../../../task-entry.ts";
+import { commandAgent, processCleanups } from "../../../kernel/faces/task.ts";
+import { isLonghaulError } from "../../../kernel/index.ts";
 import { defineCommand } from "../../cli-command.ts";
 import { EXIT } from "../../exit-code.ts";
 import type { RunRequest, SupervisorAnswer } from "../../tasks/launch-supervisor.ts";

@@ -1,11 +1,8 @@
-import { formatBudget } from "../../../team-entry.ts";
+import { formatBudget } from "../../../kernel/faces/people.ts";
 import { defineCommand } from "../../cli-command.ts";
 import type { CliContext } from "../../cli-context.ts";
-import { escapeLine } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
 import { openStore } from "../../open-store.ts";
-import { printJson } from "../../print-lines.ts";
-import { printTo } from "../../printer.ts";
 import {
   EXPIRY_OPTION,
   getActor,
@@ -14,6 +11,9 @@ import {
   readBudgetOptions,
   readPersonSettings,
 } from "../../team/person-options.ts";
+import { escapeLine } from "../../terminal/escape.ts";
+import { printJson } from "../../terminal/print-lines.ts";
+import { printTo } from "../../terminal/printer.ts";
 import { UsageError } from "../../usage-error.ts";
 
 /** Adds a person and prints the secret. */

@@ -1,21 +1,14 @@
-import type { Kernel } from "../../../index.ts";
 import {
   type BudgetStatus,
   formatBudget,
   formatBudgetAmount,
   type Person,
   type PersonToken,
-} from "../../../team-entry.ts";
-import { choosePaint } from "../../choose-paint.ts";
+} from "../../../kernel/faces/people.ts";
+import type { Kernel } from "../../../kernel/index.ts";
 import { defineCommand } from "../../cli-command.ts";
-import { escapeLine } from "../../escape.ts";
 import { EXIT } from "../../exit-code.ts";
-import { formatQuantity } from "../../format-count.ts";
 import { openExistingStore } from "../../open-store.ts";
-import type { Paint } from "../../paint.ts";
-import { printDone, printJson, printLines } from "../../print-lines.ts";
-import { printTo } from "../../printer.ts";
-import { type Column, renderTable } from "../../table.ts";
 import { parseDuration } from "../../tasks/units.ts";
 import {
   EXPIRY_OPTION,
@@ -25,6 +18,13 @@ import {
   readBudgetOptions,
   readPersonSettings,
 } from "../../team/person-options.ts";
+import { choosePaint } from "../../terminal/choose-paint.ts";
+import { escapeLine } from "../../terminal/escape.ts";
+import { formatQuantity } from "../../terminal/format-count.ts";
+import type { Paint } from "../../terminal/paint.ts";
+import { printDone, printJson, printLines } from "../../terminal/print-lines.ts";
+import { printTo } from "../../terminal/printer.ts";
+import { type Column, renderTable } from "../../terminal/table.ts";
 import { UsageError } from "../../usage-error.ts";
 import { printSecret } from "./add-token-command.ts";
 

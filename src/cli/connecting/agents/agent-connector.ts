@@ -1,4 +1,4 @@
-import type { GatewayAddress } from "../../../gateway/index.ts";
+import type { GatewayAddress } from "../../../server/gateway/index.ts";
 import type { CliContext } from "../../cli-context.ts";
 import type { ConfigSyntax, SettingPath, SettingValue } from "../syntax/config-syntax.ts";
 

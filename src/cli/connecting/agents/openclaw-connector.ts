@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { GatewayAddress } from "../../../gateway/index.ts";
+import type { GatewayAddress } from "../../../server/gateway/index.ts";
 import { jsonSyntax } from "../syntax/json-syntax.ts";
 import {
   type AgentConnector,

@@ -1,10 +1,10 @@
-import { BoundedMap } from "../../../base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/bounded-map.ts";
 import type { ToolCallPart, ToolResultPart } from "../../../model/part.ts";
-import { getPathArgument, parseToolArguments } from "../../../touch/call-arguments.ts";
-import { findTouches } from "../../../touch/find-touches.ts";
-import { isRefusedEdit, listChanges } from "../../../touch/list-changes.ts";
-import { normalizePath } from "../../../touch/normalize-path.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
+import { getPathArgument, parseToolArguments } from "../../effects/call-arguments.ts";
+import { findTouches } from "../../effects/find-touches.ts";
+import { isRefusedEdit, listChanges } from "../../effects/list-changes.ts";
+import { normalizePath } from "../../effects/normalize-path.ts";
 import type { Slot } from "../../slot.ts";
 import type { ExtractLine } from "./extract-notes.ts";
 import { estimateEditChance, type StretchFeatures } from "./stretch-weights.ts";

@@ -1,8 +1,8 @@
-import { clipEnd } from "../../../base/clip-end.ts";
+import { clipEnd } from "../../../model/base/clip-end.ts";
 import type { Json } from "../../../model/json.ts";
 import type { Message } from "../../../model/message.ts";
 import type { ToolCallPart, ToolResultPart } from "../../../model/part.ts";
-import { findTouches } from "../../../touch/find-touches.ts";
+import { findTouches } from "../../effects/find-touches.ts";
 import { buildOutputHeading } from "../../inline-tool-output.ts";
 import type { Slot } from "../../slot.ts";
 import type { ExtractLine } from "./extract-notes.ts";

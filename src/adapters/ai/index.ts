@@ -1,0 +1,11 @@
+export { aiSdkEmbedder } from "../../recall/embed/ai-sdk-embedder.ts";
+export { type AiSdkModel, type AiSdkOptions, aiSdkProvider } from "../../wire/provider/ai-sdk/index.ts";
+export { aiSdkAgent } from "./agent/ai-sdk-agent.ts";
+export type { AiSdkAgentOptions, AiSdkAgentResult, CallSettings } from "./agent/ai-sdk-agent-options.ts";
+export { fitMessages } from "./fit-messages.ts";
+export type { LonghaulModelOptions } from "./longhaul-model-options.ts";
+export { prepareStep } from "./prepare-step.ts";
+export type { RetrievalOptions } from "./retrieval.ts";
+export { type MemoryTools, type MemoryToolsOptions, memoryTools } from "./tools/memory-tools.ts";
+export { type ChildAgent, type TaskTools, type TaskToolsOptions, taskTools } from "./tools/task-tools.ts";
+export { withLonghaul } from "./with-longhaul.ts";

@@ -1,4 +1,0 @@
-export {
-  computeEditDistance as editDistance,
-  findNearestWords as nearestWords,
-} from "../model/edit-distance.ts";

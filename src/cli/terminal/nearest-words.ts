@@ -1,0 +1,4 @@
+export {
+  computeEditDistance as editDistance,
+  findNearestWords as nearestWords,
+} from "../../model/edit-distance.ts";

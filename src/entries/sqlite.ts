@@ -1,1 +1,0 @@
-export { openSqliteStore, type SqliteStoreOptions } from "../store/sqlite/index.ts";

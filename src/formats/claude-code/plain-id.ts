@@ -1,6 +1,0 @@
-import { computeFingerprint } from "../../base/digest.ts";
-
-/** Makes an id safe for session ids and file names: unchanged if possible, else a fingerprint. */
-export function toPlainId(id: string): string {
-  return /^[\w.-]{1,100}$/.test(id) ? id : computeFingerprint(id);
-}

@@ -1,6 +1,0 @@
-import { computeFingerprint } from "../../base/digest.ts";
-
-/** Hashes a value into the version of a record that the tool may rewrite. */
-export function hashRecordVersion(value: unknown): string {
-  return computeFingerprint(JSON.stringify(value) ?? "");
-}

@@ -1,0 +1,143 @@
+import { join } from "node:path";
+import type { Json, PartInput, ToolResultInput } from "../../kernel/index.ts";
+import { omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
+import type { Format } from "../port/format.ts";
+import type { Item } from "../port/item.ts";
+import type { JsonObject } from "../reading/json-lines.ts";
+import { buildBlockRecords } from "./anthropic-like-formats.ts";
+import { buildKeptRecord, buildMessageRecords, toMilliseconds } from "./foreign-records.ts";
+import { createLinesFormat, readHeadObject } from "./lines-format.ts";
+import { oldKiroFormat } from "./old-kiro-format.ts";
+
+const NAME = "kiro";
+const ROLES: Readonly<Record<string, "user" | "assistant" | "tool">> = {
+  Prompt: "user",
+  AssistantMessage: "assistant",
+  ToolResults: "tool",
+};
+
+/** Records of a kind with content of a kind, and the messages of the editor. */
+const linesFormat: Format = createLinesFormat<{ ids: string[] }>({
+  name: NAME,
+  title: "Kiro",
+  processes: ["kiro-cli", "kiro"],
+  homes: ({ home, env }) => [join(env.KIRO_HOME || join(home, ".kiro"), "sessions")],
+  async recognize(first, file, folder) {
+    const isLine = first.some(
+      ({ kind, data }) => typeof kind === "string" && kind in ROLES && toObject(data),
+    );
+    if (isLine) {
+      const facts = await readHeadObject(folder, file.name.replace(/\.jsonl$/, ".json"));
+      return {
+        id: toText(facts?.session_id) ?? file.name.replace(/\.jsonl$/, ""),
+        title: toText(facts?.title),
+        cwd: toText(facts?.cwd),
+        parent: toText(facts?.parent_session_id),
+      };
+    }
+    if (file.name !== "messages.jsonl" || !folder.name.startsWith("sess_")) return undefined;
+    const facts = await readHeadObject(folder, "session.json");
+    return {
+      id: folder.name,
+      title: toText(facts?.title),
+      cwd: toText(facts?.cwd) ?? toText(facts?.workspacePath),
+    };
+  },
+  sideFiles: ({ name }) => [name.replace(/\.jsonl$/, ".json"), "session.json"],
+  begin: () => ({ ids: [] }),
+  *decode({ record, line }, state) {
+    const data = toObject(record.data);
+    const role = ROLES[String(record.kind)];
+    if (!role || !data) {
+      yield* decodeEditorLine(record, line);
+      if (record.kind === "Clear") yield { type: "rewind", to: null };
+      return;
+    }
+    // Pieces of one message share an id; each is a record of its own.
+    const own = toText(data.message_id) ?? `L${line}`;
+    const id = state.ids.includes(own) ? `${own}:L${line}` : own;
+    state.ids = [...state.ids, own].slice(-200);
+    const parts = toArray(data.content).map((piece) => decodePiece(toObject(piece)) ?? buildRawPart(piece));
+    yield* buildMessageRecords(NAME, {
+      id,
+      at: toMilliseconds(toObject(data.meta)?.timestamp),
+      role,
+      parts,
+      rest: {
+        ...omitFields(record, ["kind", "data", "version"]),
+        ...omitFields(data, ["message_id", "content"]),
+      },
+    });
+  },
+});
+
+/** Kiro: the lines of its command line and its editor, and the database of the first version. */
+export const kiroFormat: Format = {
+  ...linesFormat,
+  homes: (system) => [...linesFormat.homes(system), ...oldKiroFormat.homes(system)],
+  detect: async (folder) => [...(await linesFormat.detect(folder)), ...(await oldKiroFormat.detect(folder))],
+  read: (source, input) => (/\.sqlite3$/.test(source.path) ? oldKiroFormat : linesFormat).read(source, input),
+};
+
+function* decodeEditorLine(record: JsonObject, line: number): Generator<Item> {
+  const message = toObject(record.message) ?? (toText(record.role) ? record : undefined);
+  const at = toTime(record.timestamp) ?? toMilliseconds(record.timestamp);
+  const id = toText(record.id) ?? `L${line}`;
+  if (message && (message.role === "user" || message.role === "assistant"))
+    yield* buildBlockRecords(
+      NAME,
+      { id, at },
+      { role: message.role, content: message.content },
+      omitFields(record, ["id", "role", "content", "timestamp"]),
+    );
+  else yield buildKeptRecord({ id: `L${line}`, at }, record as Json);
+}
+
+function decodePiece(piece: JsonObject | undefined): PartInput | undefined {
+  const data = toObject(piece?.data);
+  switch (piece?.kind) {
+    case "text":
+      return typeof piece.data === "string" ? { type: "text", text: piece.data } : undefined;
+    case "thinking":
+      return typeof data?.text === "string"
+        ? {
+            type: "reasoning",
+            text: data.text,
+            ...(Object.keys(data).length > 1 && { opaque: omitFields(data, ["text"]) as Json }),
+          }
+        : undefined;
+    case "toolUse":
+      if (toText(data?.toolUseId) === undefined) return undefined;
+      return {
+        type: "tool-call",
+        callId: String(data?.toolUseId),
+        name: String(data?.name ?? ""),
+        input: (data?.input ?? {}) as Json,
+      };
+    case "toolResult":
+      return data && decodeResult(data);
+    default:
+      return undefined;
+  }
+}
+
+function decodeResult(data: JsonObject): ToolResultInput | undefined {
+  if (toText(data.toolUseId) === undefined) return undefined;
+  const output = toArray(data.content).map((piece) => {
+    const fields = toObject(piece);
+    if (fields?.kind === "text" && typeof fields.data === "string")
+      return { type: "text", text: fields.data } as const;
+    if (fields?.kind === "json") return { type: "text", text: JSON.stringify(fields.data) } as const;
+    return buildRawPart(piece);
+  });
+  return {
+    type: "tool-result",
+    callId: String(data.toolUseId),
+    ...(data.status === "error" && { isError: true }),
+    output,
+  };
+}
+
+function buildRawPart(value: unknown): Extract<PartInput, { type: "raw" }> {
+  return { type: "raw", format: NAME, value: value as Json };
+}

@@ -1,0 +1,334 @@
+import {
+  type Json,
+  type Kernel,
+  LonghaulError,
+  type MessageInput,
+  type Session,
+  type SessionId,
+} from "../../kernel/index.ts";
+import { clipEnd } from "../../model/base/clip-end.ts";
+import { buildTagPattern, WRAPPER_TAGS } from "../../model/message-tags.ts";
+import type { FoundSource } from "../find-sources.ts";
+import type { ImportSource } from "../port/format.ts";
+import type { Item, ProblemItem, SessionItem } from "../port/item.ts";
+import { isDamageError } from "../reading/damage-error.ts";
+import { Input } from "../reading/input.ts";
+import type { ReadLimits } from "../reading/read-limits.ts";
+import type { DatabaseCopies } from "../reading/source-database.ts";
+import { addCounts, NO_COUNTS, type SourceReport } from "./import-report.ts";
+import { keepOriginals } from "./originals.ts";
+import { SessionImport } from "./session-import.ts";
+import type { SessionImportItem } from "./session-import-item.ts";
+import { OpenCalls } from "./tally.ts";
+
+const MAX_CHARACTERS = 80;
+const WRAPPER = new RegExp(`^\\s*<(${buildTagPattern(WRAPPER_TAGS, "title")})>`);
+
+export interface SourceOptions {
+  readonly isLive?: boolean;
+  /** Also keep the bytes of the conversation's files. */
+  readonly withOriginals?: boolean;
+  readonly limits?: Partial<ReadLimits>;
+  readonly signal?: AbortSignal;
+  readonly databases?: DatabaseCopies;
+  readonly onBytes?: (count: number) => void;
+  readonly onMessage?: () => void;
+  readonly onProblem?: (problem: ProblemItem) => void;
+}
+
+const BATCH_ITEMS = 500;
+const BATCH_BYTES = 1024 * 1024;
+
+/** Builds the session id of a foreign conversation. */
+export function buildImportedSessionId(
+  source: Pick<ImportSource, "format" | "id">,
+  child?: string,
+): SessionId {
+  const path = [source.format, source.id, ...(child === undefined ? [] : [child])].join("/");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: an id from a damaged file may hold them, ours may not
+  const id = path.toWellFormed().replace(/[\u0000-\u001f\u007f]/g, "\ufffd");
+  return id.length <= 256 ? id : `${id.slice(0, 200)}…${id.slice(-55)}`;
+}
+
+/** Imports one source: new records go into its session and those of its sub-agents. */
+export async function importSource(
+  kernel: Kernel,
+  found: FoundSource,
+  options: SourceOptions = {},
+): Promise<SourceReport> {
+  const run = new SourceImport(kernel, found, options);
+  try {
+    await run.read();
+    return run.report("done");
+  } catch (error) {
+    return run.report(options.signal?.aborted ? "stopped" : "failed", error);
+  } finally {
+    await run.close();
+  }
+}
+
+/** Records on their way to one session. */
+interface SessionLane {
+  readonly child: string | undefined;
+  facts: Omit<SessionItem, "type" | "child">;
+  items: SessionImportItem[];
+  sessionImport: SessionImport | undefined;
+  /** The person's first request: the title if the tool has none. */
+  firstRequest: string | undefined;
+}
+
+class SourceImport {
+  readonly #kernel: Kernel;
+  readonly #found: FoundSource;
+  readonly #options: SourceOptions;
+  readonly #lanes = new Map<string | undefined, SessionLane>();
+  readonly #openCalls = new OpenCalls();
+  #main: Session | undefined;
+  /**
+   * The last checkpoint that is not stored yet. It may be older than the stored records: these are then read again and
+   * recognized.
+   */
+  #state: Json | undefined;
+  #pendingItems = 0;
+  #pendingBytes = 0;
+  #bytesRead = 0;
+  #copiedBytes = 0;
+  #lost = 0;
+  #damaged = 0;
+
+  constructor(kernel: Kernel, found: FoundSource, options: SourceOptions) {
+    this.#kernel = kernel;
+    this.#found = found;
+    this.#options = options;
+  }
+
+  async read(): Promise<void> {
+    const { source, format, root } = this.#found;
+    const { limits, signal, isLive, databases } = this.#options;
+    const known = await this.#kernel.find(buildImportedSessionId(source));
+    const resume = known && (await this.#openImport(this.#lane(undefined))).state;
+    const input = new Input({
+      root,
+      paths: source.paths,
+      ...(resume !== undefined && { resume }),
+      ...(limits && { limits }),
+      ...(signal && { signal }),
+      ...(databases && { databases }),
+      ...(isLive && { isLive }),
+      onBytes: (count) => this.#countBytes(count),
+    });
+    try {
+      for await (const item of format.read(source, input)) {
+        signal?.throwIfAborted();
+        await this.#handle(item);
+      }
+    } catch (error) {
+      if (!isDamageError(error)) throw error;
+      this.#reportProblem({
+        type: "problem",
+        path: source.path,
+        severity: "lost",
+        reason: describeError(error),
+      });
+    } finally {
+      // Records before a failure are valid.
+      if (!signal?.aborted) await this.#flush();
+    }
+    for (const lane of this.#lanes.values()) await this.#finish(lane);
+    const main = this.#lanes.get(undefined)?.sessionImport;
+    if (this.#options.withOriginals && main) await keepOriginals(main.session, this.#found, input);
+  }
+
+  report(outcome: "done" | "stopped" | "failed", error?: unknown): SourceReport {
+    const { source } = this.#found;
+    const targets = [...this.#lanes.values()].flatMap(({ sessionImport: target }) => target ?? []);
+    const sum = (of: "found" | "added") =>
+      targets.map((target) => target[of]).reduce((total, counts) => addCounts(total, counts), NO_COUNTS);
+    const children = [...this.#lanes.keys()].filter((child) => child !== undefined).length;
+    const added = sum("added");
+    const isNew = Object.values(added).some((count) => count !== 0);
+    return {
+      format: source.format,
+      id: source.id,
+      path: source.path,
+      session: buildImportedSessionId(source),
+      sizeBytes: source.sizeBytes,
+      status: outcome !== "done" ? outcome : isNew ? "imported" : "unchanged",
+      found: { ...sum("found"), children },
+      added,
+      bytesRead: this.#bytesRead,
+      copiedBytes: this.#copiedBytes,
+      openCalls: this.#openCalls.count,
+      lost: this.#lost,
+      damaged: this.#damaged,
+      ...(outcome === "failed" && { error: describeError(error) }),
+    };
+  }
+
+  async close(): Promise<void> {
+    for (const { sessionImport: target } of this.#lanes.values()) await target?.session.close();
+    await this.#main?.close();
+  }
+
+  async #handle(item: Item): Promise<void> {
+    switch (item.type) {
+      case "problem":
+        return this.#reportProblem(item);
+      case "copy":
+        this.#copiedBytes += item.bytes;
+        return;
+      case "session": {
+        const lane = this.#lane(item.child);
+        const { type: _, child: _child, ...facts } = item;
+        lane.facts = { ...lane.facts, ...facts, meta: { ...lane.facts.meta, ...facts.meta } };
+        return;
+      }
+      case "checkpoint":
+        this.#state = item.state;
+        return;
+      default:
+        this.#lane(item.child).items.push(item);
+        if (item.type === "record" && item.body.kind === "message") {
+          this.#openCalls.addMessage(item.body.message);
+          this.#lane(item.child).firstRequest ??= findFirstRequest(item.body.message);
+          this.#options.onMessage?.();
+        }
+        if (++this.#pendingItems >= BATCH_ITEMS || this.#pendingBytes >= BATCH_BYTES) await this.#flush();
+    }
+  }
+
+  /** Flushes sub-agents first: the source's checkpoint must never be ahead of their records. */
+  async #flush(): Promise<void> {
+    const state = this.#state;
+    this.#state = undefined;
+    this.#pendingItems = 0;
+    this.#pendingBytes = 0;
+    const main = this.#lane(undefined);
+    for (const lane of this.#lanes.values()) if (lane !== main) await this.#appendItems(lane);
+    await this.#appendItems(main, state);
+  }
+
+  async #appendItems(lane: SessionLane, state?: Json): Promise<void> {
+    if (lane.items.length === 0 && state === undefined) return;
+    const items = lane.items;
+    lane.items = [];
+    const at = items.find((item) => item.type === "record" && item.at !== undefined);
+    if (lane.facts.createdAt === undefined && at?.type === "record" && at.at !== undefined)
+      lane.facts = { ...lane.facts, createdAt: at.at };
+    await (await this.#openImport(lane)).appendItems(items, state);
+  }
+
+  async #finish(lane: SessionLane): Promise<void> {
+    if (!lane.sessionImport) return;
+    await lane.sessionImport.chooseLine();
+    const { session } = lane.sessionImport;
+    const record = await session.record();
+    const { title = record.title === undefined ? lane.firstRequest : undefined, meta } = lane.facts;
+    // The time of the last change tells later whether the store has all of the conversation.
+    const source = lane.child === undefined ? { source: describeSource(this.#found.source) } : {};
+    const nextMeta = { ...record.meta, ...meta, ...source };
+    const isSame =
+      (title === undefined || title === record.title) &&
+      JSON.stringify(nextMeta) === JSON.stringify(record.meta ?? {});
+    if (!isSame) await session.update({ meta: nextMeta, ...(title !== undefined && { title }) });
+  }
+
+  async #openImport(lane: SessionLane): Promise<SessionImport> {
+    if (lane.sessionImport) return lane.sessionImport;
+    const { source } = this.#found;
+    const id = buildImportedSessionId(source, lane.child);
+    const own = lane.child === undefined ? source.title : undefined;
+    const { title = own ?? lane.firstRequest, createdAt, meta } = lane.facts;
+    const options = {
+      meta: { source: omitTime(describeSource(source)), ...meta },
+      ...(title !== undefined && { title }),
+      createdAt: createdAt ?? source.modifiedAt,
+    };
+    const session = await this.#openSession(id, lane.child, options);
+    lane.sessionImport = await SessionImport.open(session, `import:${id}`, source.format, {
+      onProblem: (reason, severity) =>
+        this.#reportProblem({ type: "problem", path: source.path, severity, reason }),
+      onCopied: (bytes) => {
+        this.#copiedBytes += bytes;
+      },
+    });
+    return lane.sessionImport;
+  }
+
+  async #openSession(
+    id: SessionId,
+    child: string | undefined,
+    options: { title?: string; createdAt: number; meta: { readonly [key: string]: Json } },
+  ): Promise<Session> {
+    const { source } = this.#found;
+    if (await this.#kernel.find(id)) return this.#kernel.session(id);
+    const parentId =
+      child !== undefined
+        ? buildImportedSessionId(source)
+        : source.parent === undefined
+          ? undefined
+          : buildImportedSessionId({ format: source.format, id: source.parent });
+    if (parentId === undefined || parentId === id) return this.#kernel.session(id, options);
+    if (child !== undefined) await this.#openImport(this.#lane(undefined));
+    else if (!(await this.#kernel.find(parentId))) return this.#kernel.session(id, options);
+    this.#main ??= await this.#kernel.session(parentId);
+    return this.#main.child({ ...options, id });
+  }
+
+  #lane(child: string | undefined): SessionLane {
+    const known = this.#lanes.get(child);
+    if (known) return known;
+    const lane: SessionLane = {
+      child,
+      facts: {},
+      items: [],
+      sessionImport: undefined,
+      firstRequest: undefined,
+    };
+    this.#lanes.set(child, lane);
+    return lane;
+  }
+
+  #reportProblem(problem: ProblemItem): void {
+    if (problem.severity === "lost") this.#lost++;
+    else this.#damaged++;
+    this.#options.onProblem?.(problem);
+  }
+
+  #countBytes(count: number): void {
+    this.#bytesRead += count;
+    this.#pendingBytes += count;
+    this.#options.onBytes?.(count);
+  }
+}
+
+function describeError(error: unknown): string {
+  if (error instanceof LonghaulError) return error.message;
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+}
+
+/** Leaves the time out while the conversation is not imported completely. */
+function omitTime({ modifiedAt: _, ...facts }: ReturnType<typeof describeSource>) {
+  return facts;
+}
+
+/** The part of a source that its session keeps. */
+function describeSource({ format, id, path, cwd, modifiedAt }: ImportSource) {
+  return { format, id, path, ...(cwd !== undefined && { cwd }), modifiedAt };
+}
+
+/** Returns the first line of a person's request; undefined for messages that tools wrote in the person's name. */
+function findFirstRequest(message: MessageInput): string | undefined {
+  if (message.role !== "user") return undefined;
+  const texts =
+    message.text === undefined ? (message.parts ?? []) : [{ type: "text" as const, text: message.text }];
+  for (const part of texts) {
+    if (part.type !== "text") continue;
+    const words = part.text.replace(WRAPPER, "").trim();
+    // Leading tags and headings mark instructions and context from the tool.
+    if (words === "" || /^[<#[{]/.test(words)) continue;
+    const line = (words.split("\n", 1)[0] as string).replace(/<\/\w+>\s*$/, "").trim();
+    return clipEnd(line, MAX_CHARACTERS);
+  }
+  return undefined;
+}

@@ -1,0 +1,214 @@
+import { type FSWatcher, watch } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Kernel } from "../kernel/index.ts";
+import { checkImportOptions, checkKernel } from "./check-arguments.ts";
+import type { FoundSource } from "./find-sources.ts";
+import { surveySources } from "./import-sources.ts";
+import { type AgentProcess, listRunningAgents } from "./importing/agent-processes.ts";
+import type { ImportOptions } from "./importing/import-options.ts";
+import type { SourceReport } from "./importing/import-report.ts";
+import { importSource } from "./importing/import-source.ts";
+import type { ImportSource } from "./port/format.ts";
+import type { ProblemItem } from "./port/item.ts";
+
+/** Time that changes are collected before they are reported. */
+const SETTLE_MS = 2_000;
+/** Time between two reports where the file system tells of no changes. */
+const BLIND_MS = 60_000;
+/** Longest time without a report, for changes that the file system did not tell of. */
+const IDLE_MS = 15 * 60_000;
+
+export interface WatchOptions extends ImportOptions {
+  /** Time between two surveys; by default, the next one follows a change that the file system reports. */
+  readonly intervalMs?: number;
+  /** Report a source as stalled if it has not grown for this long while its agent runs; default 10 min. */
+  readonly stalledAfterMs?: number;
+  /** Lists running processes by name; defaults to those of this computer. */
+  readonly agents?: (names: readonly string[]) => Promise<readonly AgentProcess[]>;
+}
+
+export type WatchEvent =
+  | { readonly type: "imported"; readonly report: SourceReport }
+  | { readonly type: "problem"; readonly problem: ProblemItem }
+  /** The agent runs, but its conversation has stopped growing: it writes elsewhere, or not at all. */
+  | {
+      readonly type: "stalled";
+      readonly source: ImportSource;
+      readonly idleMs: number;
+      readonly process: AgentProcess;
+    }
+  | { readonly type: "resumed"; readonly source: ImportSource }
+  /** All sources are imported; emitted once after each change. */
+  | { readonly type: "idle" };
+
+interface FollowedSource {
+  readonly sizeBytes: number;
+  readonly modifiedAt: number;
+  readonly isStalled: boolean;
+  /** True if its files are still to be kept, once they stop changing. */
+  readonly isUnkept: boolean;
+}
+
+/** A file that has not changed for this long is kept; a copy for each of its changes would fill the store. */
+const QUIET_MS = 60_000;
+/** Surveys may take at most this share of the time. */
+const SURVEY_SHARE = 0.05;
+
+/** Running agents are checked once per this many surveys. */
+const SURVEYS_PER_AGENT_CHECK = 10;
+
+/** Imports existing and new conversations until the signal aborts. A function as `paths` is asked before each survey. */
+export async function* watchSources(
+  kernel: Kernel,
+  paths: readonly string[] | (() => Promise<readonly string[]>),
+  options: WatchOptions = {},
+): AsyncGenerator<WatchEvent> {
+  checkKernel(kernel);
+  checkImportOptions(options);
+  const { signal, intervalMs, stalledAfterMs = 10 * 60_000 } = options;
+  using changes = new FolderWatch();
+  const followed = new Map<string, FollowedSource>();
+  const told = new Set<string>();
+  for (let look = 0; !signal?.aborted; look++) {
+    const begunAt = performance.now();
+    const places = typeof paths === "function" ? await paths() : paths;
+    if (intervalMs === undefined) changes.follow(places);
+    const { sources, problems } = await surveySources(places, options);
+    for (const problem of problems) {
+      const key = `${problem.path}\n${problem.reason}`;
+      if (told.has(key)) continue;
+      told.add(key);
+      yield { type: "problem", problem };
+    }
+    const surveyMs = performance.now() - begunAt;
+    let hasChanged = false;
+    for (const found of sources) {
+      if (signal?.aborted) return;
+      const key = buildKey(found);
+      const before = followed.get(key);
+      const isQuiet = Date.now() - found.source.modifiedAt >= QUIET_MS;
+      const isDue = isQuiet && before?.isUnkept === true;
+      if (isSame(before, found.source) && !isDue) continue;
+      hasChanged ||= !isDue;
+      if (before?.isStalled) yield { type: "resumed", source: found.source };
+      const withOriginals = options.withOriginals === true && isQuiet;
+      const events = await importFollowed(kernel, found, { ...options, withOriginals });
+      const isUnkept = options.withOriginals === true && !isQuiet;
+      followed.set(key, { ...found.source, isStalled: false, isUnkept });
+      yield* events;
+    }
+    if (hasChanged) yield { type: "idle" };
+    if (look % SURVEYS_PER_AGENT_CHECK === 0) {
+      for (const found of sources) {
+        const known = followed.get(buildKey(found));
+        const idleMs = Date.now() - found.source.modifiedAt;
+        if (!known || known.isStalled || idleMs < stalledAfterMs) continue;
+        const process = await findLiveAgent(found, sources, options.agents ?? listRunningAgents);
+        if (!process) continue;
+        followed.set(buildKey(found), { ...known, isStalled: true });
+        yield { type: "stalled", source: found.source, idleMs, process };
+      }
+    }
+    if (intervalMs !== undefined) await pause(intervalMs, signal);
+    else {
+      await pause(surveyMs / SURVEY_SHARE, signal);
+      const isWaiting = [...followed.values()].some(({ isUnkept }) => isUnkept);
+      await changes.wait(signal, isWaiting ? QUIET_MS : undefined);
+    }
+  }
+}
+
+function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return sleep(durationMs, undefined, signal ? { signal } : {}).catch(() => undefined);
+}
+
+async function importFollowed(
+  kernel: Kernel,
+  found: FoundSource,
+  options: WatchOptions,
+): Promise<readonly WatchEvent[]> {
+  const problems: WatchEvent[] = [];
+  const report = await importSource(kernel, found, {
+    isLive: true,
+    ...(options.withOriginals && { withOriginals: true }),
+    ...(options.limits && { limits: options.limits }),
+    ...(options.signal && { signal: options.signal }),
+    onProblem: (problem) => problems.push({ type: "problem", problem }),
+  });
+  const isNews = report.status !== "unchanged" && report.status !== "stopped";
+  return [...problems, ...(isNews ? [{ type: "imported", report } as const] : [])];
+}
+
+/** Finds the running agent of a conversation, if the conversation is the newest of its working folder. */
+async function findLiveAgent(
+  { source, format }: FoundSource,
+  sources: readonly FoundSource[],
+  agents: NonNullable<WatchOptions["agents"]>,
+): Promise<AgentProcess | undefined> {
+  const isNewest = !sources.some(
+    (other) =>
+      other.source.format === source.format &&
+      other.source.cwd === source.cwd &&
+      other.source.modifiedAt > source.modifiedAt,
+  );
+  if (!isNewest || source.parent !== undefined) return undefined;
+  const running = await agents(format.processes);
+  return running.find(({ cwd }) => cwd === undefined || source.cwd === undefined || cwd === source.cwd);
+}
+
+function buildKey({ source }: FoundSource): string {
+  return `${source.format}\n${source.id}\n${source.path}`;
+}
+
+function isSame(before: FollowedSource | undefined, source: ImportSource): boolean {
+  return before?.sizeBytes === source.sizeBytes && before.modifiedAt === source.modifiedAt;
+}
+
+/** Waits for changes below folders without looking at them. */
+class FolderWatch implements Disposable {
+  readonly #watchers = new Map<string, FSWatcher>();
+  #isBlind = false;
+  #hasChanged = false;
+  #wake: () => void = () => undefined;
+
+  /** Also waits for changes below these folders. */
+  follow(paths: readonly string[]): void {
+    for (const path of paths) if (!this.#watchers.has(path)) this.#watch(path);
+  }
+
+  /** Resolves some time after a change, after `atMostMs`, or when the signal aborts. */
+  async wait(signal: AbortSignal | undefined, atMostMs = Number.POSITIVE_INFINITY): Promise<void> {
+    const idleMs = Math.min(atMostMs, this.#isBlind ? BLIND_MS : IDLE_MS);
+    if (!this.#hasChanged) {
+      const over = new AbortController();
+      const waking = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+      await Promise.race([waking, sleep(idleMs, undefined, { signal: either }).catch(() => undefined)]);
+      over.abort();
+    }
+    if (this.#hasChanged) await sleep(SETTLE_MS, undefined, signal ? { signal } : {}).catch(() => undefined);
+    this.#hasChanged = false;
+  }
+
+  [Symbol.dispose](): void {
+    for (const watcher of this.#watchers.values()) watcher.close();
+  }
+
+  #watch(path: string): void {
+    const onLoss = () => {
+      this.#isBlind = true;
+    };
+    try {
+      const watcher = watch(path, { recursive: true, persistent: false }, () => {
+        this.#hasChanged = true;
+        this.#wake();
+      });
+      this.#watchers.set(path, watcher.on("error", onLoss));
+    } catch {
+      // Too many watches, or a file system that has none: such folders are looked at regularly.
+      onLoss();
+    }
+  }
+}

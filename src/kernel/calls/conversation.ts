@@ -1,0 +1,449 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { SerialQueue } from "../../model/base/serial-queue.ts";
+import { describeRequestEnd, type RequestEnd, toStoredEnd } from "../../model/request-end.ts";
+import type { LineDeparture, LineStep, Place, SeqRange } from "../faces/log.ts";
+import {
+  type Entry,
+  type EntryId,
+  isLonghaulError,
+  LonghaulError,
+  type MessageBody,
+  type MessageInput,
+  parseEntryId,
+  type Session,
+  textOfMessage,
+} from "../index.ts";
+import {
+  type Aligner,
+  alignKeys,
+  countCommonPrefix,
+  countOverlap,
+  findOmittedPlaces,
+} from "./align-messages.ts";
+import { DroppedMessages, type LineContent } from "./dropped-messages.ts";
+import { type CachedLine, type KeyFunction, LineCache, type LineMessage } from "./line-cache.ts";
+import {
+  type CallerMessage,
+  continuesLine,
+  type PlacedMessages,
+  pairMessages,
+  pairMessagesAfter,
+} from "./placed-messages.ts";
+
+export type { CallerMessage, PlacedMessage, PlacedMessages } from "./placed-messages.ts";
+
+/** Maximum number of the session's lines searched for an entry. */
+const MAX_SEARCHED_LINES = 1_000;
+
+/** The conversation whose turn is running in the current async context. */
+const runningTurns = new AsyncLocalStorage<object>();
+
+/**
+ * Writes callers' messages to a session's log, each message once. Nothing is ever lost: if a caller's messages differ
+ * from the log, the line changes and the log keeps both.
+ */
+export class Conversation<G extends CallerMessage> {
+  readonly #session: Session;
+  readonly #lineCache: LineCache;
+  readonly #dropped = new DroppedMessages();
+  readonly #abandoned = new AbandonedLines();
+  #isCompacted = false;
+  /** The note about the last request, if its reply was not whole. */
+  #endNote: string | undefined;
+  readonly #queue = new SerialQueue();
+
+  constructor(session: Session, keyOf: KeyFunction) {
+    this.#session = session;
+    this.#lineCache = new LineCache(session, keyOf);
+  }
+
+  /** True inside a turn. A summary that the window requests must not wait for the turn it runs in. */
+  get isInTurn(): boolean {
+    return runningTurns.getStore() === this;
+  }
+
+  /** Runs work one piece at a time, so that a fit sees exactly the messages just written. */
+  runInTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#queue.run(() => runningTurns.run(this, work));
+  }
+
+  /** The active line if it is in memory and no turn is running. */
+  peekLine(): CachedLine | undefined {
+    return this.#queue.waiting === 0 ? this.#lineCache.peek() : undefined;
+  }
+
+  /** The line as this process last read it; others may have written since. */
+  get knownLine(): CachedLine | undefined {
+    return this.#lineCache.known;
+  }
+
+  /** The active line. */
+  readLine(): Promise<CachedLine> {
+    return this.#lineCache.refresh();
+  }
+
+  /** The active line after the writes of running turns. */
+  readLineInTurn(): Promise<CachedLine> {
+    return this.#queue.run(() => this.#lineCache.refresh());
+  }
+
+  /** `readLineInTurn`, including previously dropped messages that a caller with these keys sends again. */
+  async readRestoredLineInTurn(caller: readonly string[]): Promise<LineContent> {
+    return this.#dropped.addRestored(await this.readLineInTurn(), caller);
+  }
+
+  /** Makes the line match the messages of a caller that keeps the whole conversation. */
+  takeAllMessages(given: readonly G[], align: Aligner<G> = alignKeys): Promise<PlacedMessages<G>> {
+    // Somebody else may write in between: perhaps the same messages.
+    return retryOnConflict(() => this.#tryTakeAllMessages(given, align));
+  }
+
+  async #tryTakeAllMessages(given: readonly G[], align: Aligner<G>): Promise<PlacedMessages<G>> {
+    let line = await this.#findClosestLine(given);
+    const alignment = align(line, given);
+    if (alignment.type === "drop") {
+      this.#abandoned.add(line);
+      await this.#drop(line, alignment.places);
+      return this.#tryTakeAllMessages(given, align);
+    }
+    if (alignment.type === "rewind") {
+      this.#abandoned.add(line);
+      const departure = this.#isCompacted
+        ? "trimmed"
+        : await findDeparture(this.#session, line, given, alignment.keep);
+      await this.#rewind(line, alignment.keep - 1, departure);
+      line = await this.#lineCache.refresh();
+    } else if (alignment.type === "replace") {
+      this.#abandoned.add(line);
+      for (const place of alignment.places) {
+        const { id } = line.messages[place] as LineMessage;
+        await this.#session.replace(id, (given[place] as G).input(), { departure: "branched" });
+      }
+      line = await this.#lineCache.refresh();
+    }
+    const fresh = given.slice(line.messages.length);
+    // `line` grows in place if it is the cached one; a line that was chosen again has to be read again.
+    const { isWhole, written } = await appendMessages(
+      this.#session,
+      this.#lineCache,
+      fresh,
+      this.#lineCache.head,
+    );
+    this.#isCompacted = false;
+    return pairMessages(isWhole ? line : await this.#lineCache.refresh(), given, written);
+  }
+
+  /** Appends those of the caller's messages that the line does not end with yet. */
+  async takeNewMessages(given: readonly G[]): Promise<PlacedMessages<G>> {
+    if (given.length === 0) return { byId: new Map(), last: undefined };
+    const newest = await this.#lineCache.readNewest(given.length);
+    const known = countOverlap(
+      newest.map(({ key }) => key),
+      given.map(({ key }) => key),
+    );
+    await appendMessages(this.#session, this.#lineCache, given.slice(known));
+    const messages = await this.#lineCache.readNewest(given.length);
+    const own = given.slice(-messages.length);
+    const placeOf = (id: EntryId) => messages.findIndex((message) => message.id === id);
+    return pairMessages({ messages, placeOf }, own);
+  }
+
+  /**
+   * Makes the line continue with the caller's messages after the entry `last`; messages that followed it before stay in
+   * the log.
+   */
+  async takeMessagesAfter(last: EntryId, given: readonly G[]): Promise<PlacedMessages<G>> {
+    if (!(await this.ensureOnLine(last))) return this.takeNewMessages(given);
+    const keys = given.map(({ key }) => key);
+    return retryOnConflict(async () => {
+      const line = await this.#lineCache.refresh();
+      const place = line.placeOf(last);
+      if (place === undefined)
+        return (await this.#tryEndLineAt(last)) ? undefined : this.takeNewMessages(given);
+      const from = place + 1;
+      const known = countCommonPrefix(line.keys.slice(from), keys);
+      if (from + known < line.messages.length)
+        await this.#tryEndLineAt(line.messages[from + known - 1]?.id ?? last);
+      await appendMessages(this.#session, this.#lineCache, given.slice(known));
+      return pairMessagesAfter(await this.#lineCache.refresh(), last, given);
+    });
+  }
+
+  /** True if an entry is on the active line. If it is only on another line, makes the active line end with it. */
+  async ensureOnLine(id: EntryId): Promise<boolean> {
+    const line = await this.#lineCache.refresh();
+    return line.placeOf(id) !== undefined || this.#tryEndLineAt(id);
+  }
+
+  /**
+   * Appends entries after `last`, even if concurrent calls, here or in other processes, have changed the line; only the
+   * first one may be a message. `append` may be called twice: first with the expected head of the log.
+   */
+  async appendAfter<E extends Entry>(
+    last: EntryId | undefined,
+    append: (expectedHead?: number) => Promise<readonly E[]>,
+  ): Promise<readonly E[]> {
+    const entries = await this.#appendAtEnd(last, append);
+    if (!entries[0] || this.#lineCache.addAppended(entries) || last === undefined) return entries;
+    await this.#placeAfter(last, entries[0]);
+    return entries;
+  }
+
+  async #appendAtEnd<E>(
+    last: EntryId | undefined,
+    append: (expectedHead?: number) => Promise<readonly E[]>,
+  ): Promise<readonly E[]> {
+    if (last !== undefined && this.#lineCache.last === last) {
+      try {
+        // The commit itself tells whether the line that was last seen is still the active one.
+        return await append(this.#lineCache.head);
+      } catch (error) {
+        if (!isLonghaulError(error, "POSITION_CONFLICT")) throw error;
+      }
+    }
+    await this.endLineAt(last);
+    return append();
+  }
+
+  /** Makes the line continue with an entry after `last`, because another writer came in between. */
+  async #placeAfter(last: EntryId, { id, session, seq }: Entry): Promise<void> {
+    await retryOnConflict(async () => {
+      const line = await this.#lineCache.refresh();
+      const place = line.placeOf(id);
+      if (place !== undefined && line.messages[place - 1]?.id === last) return true;
+      if (!(await this.ensureOnLine(last))) return true;
+      const { ranges } = await this.#session.rewind(last, {
+        departure: "branched",
+        keepsEdits: true,
+      });
+      await this.#session.setLine(
+        [...ranges, { session, from: seq, to: seq }],
+        "a reply to where it belongs",
+      );
+      return undefined;
+    });
+  }
+
+  /** Records that the caller goes on with a summary of its own, so that the messages it omits were not taken back. */
+  recordCompaction(): void {
+    this.#isCompacted = true;
+  }
+
+  /** Records entries that were just appended to the line, so that they need not be read again. */
+  recordAppended(entries: readonly Entry[]): void {
+    this.#lineCache.addAppended(entries);
+  }
+
+  /** Appends a note for people, in a turn of its own. */
+  note(text: string, options?: Parameters<Session["note"]>[1]): Promise<void> {
+    return this.runInTurn(async () => this.recordAppended([await this.#session.note(text, options)]));
+  }
+
+  /** Stores why a request ended, once if the same end repeats; undefined for a whole reply. */
+  async noteEnd(end: RequestEnd | undefined): Promise<void> {
+    const requestEnd = end && toStoredEnd(end);
+    const text = requestEnd && describeRequestEnd(requestEnd);
+    if (text === this.#endNote) return;
+    this.#endNote = text;
+    if (requestEnd) await this.note(describeRequestEnd(requestEnd), { requestEnd });
+  }
+
+  /** Makes the line end with `last`, even if concurrent calls have changed it. */
+  async endLineAt(last: EntryId | undefined): Promise<void> {
+    if (last !== undefined) await retryOnConflict(() => this.#tryEndLineAt(last));
+  }
+
+  /** Makes the line end with an entry; false if no line contains it. */
+  async #tryEndLineAt(id: EntryId): Promise<boolean> {
+    const line = await this.#lineCache.refresh();
+    if (line.messages.at(-1)?.id === id) return true;
+    const place = line.placeOf(id);
+    if (place !== undefined) {
+      this.#abandoned.add(line);
+      await this.#rewind(line, place, "branched");
+      return true;
+    }
+    const ranges = findRangesThrough(await this.#session.lines(MAX_SEARCHED_LINES), parseEntryId(id));
+    if (!ranges) return false;
+    this.#abandoned.add(line);
+    await this.#session.setLine(ranges, "a caller goes on from here");
+    return true;
+  }
+
+  /** The active line, or an abandoned one that shares more with the caller's messages. */
+  async #findClosestLine(given: readonly G[]): Promise<CachedLine> {
+    const line = await this.#lineCache.refresh();
+    if (given.length === 0 || continuesLine(line, given)) return line;
+    const keys = given.map(({ key }) => key);
+    const own = countCommonPrefix(line.keys, keys);
+    if (own === line.messages.length || findOmittedPlaces(line.keys, keys)) return line;
+    const restored = this.#dropped.findRestoredLine(line, keys);
+    if (restored) {
+      await this.#dropped.restore(this.#session, restored);
+      return this.#lineCache.refresh();
+    }
+    const closest = this.#abandoned.findCloser(keys, own);
+    if (!closest) return line;
+    this.#abandoned.add(line);
+    await this.#session.choose(closest.lineSeq, { departure: "branched" });
+    return this.#lineCache.refresh();
+  }
+
+  /** Makes the line end with its message at `place`; a place before the first message empties it. */
+  async #rewind(line: CachedLine, place: number, departure: LineDeparture): Promise<void> {
+    const last = line.messages[place];
+    if (last) {
+      const chosen = await this.#session.rewind(last.id, { departure, keepsEdits: true });
+      this.#lineCache.recordRewind(line, place, chosen);
+    } else
+      await this.#session.setLine([], "the caller begins again", {
+        departure: departure === "trimmed" ? departure : "branched",
+      });
+  }
+
+  /** Removes messages from the line in one step. If the line would have too many ranges, restarts it empty. */
+  async #drop(line: CachedLine, places: readonly number[]): Promise<void> {
+    const ids = places.map((place) => (line.messages[place] as LineMessage).id);
+    const count = ids.length === 1 ? "a message" : `${ids.length} messages`;
+    try {
+      const reason = `the caller left out ${count}`;
+      const chosen = await this.#session.remove(ids, { reason, departure: "trimmed" });
+      this.#dropped.add(places.map((place) => line.messages[place] as LineMessage));
+      this.#lineCache.recordDrop(line, places, chosen);
+    } catch (error) {
+      if (!isLonghaulError(error, "LINE_LIMIT")) throw error;
+      await this.#session.setLine([], "the caller begins again", { departure: "trimmed" });
+    }
+  }
+}
+
+/** The result of an append. */
+interface AppendedMessages {
+  /** True if the known line has grown by exactly these messages. */
+  readonly isWhole: boolean;
+  readonly written: readonly Entry<MessageBody>[];
+}
+
+/** Messages per append. */
+const BATCH = 1_000;
+
+/** Appends a caller's messages. Throws POSITION_CONFLICT unless the log ends at `expectedHead`. */
+async function appendMessages(
+  session: Session,
+  lineCache: LineCache,
+  given: readonly CallerMessage[],
+  expectedHead?: number,
+): Promise<AppendedMessages> {
+  const written: Entry<MessageBody>[] = [];
+  let isWhole = true;
+  let head = expectedHead;
+  for (let from = 0; from < given.length; from += BATCH) {
+    const inputs: MessageInput[] = [];
+    for (const one of given.slice(from, from + BATCH)) {
+      if (one.before) for (const input of await one.before()) inputs.push(input);
+      inputs.push(one.input());
+    }
+    const options = head === undefined ? {} : { expectedHead: head };
+    const entries = await session.appendAll(inputs, options);
+    if (head !== undefined) head += entries.length;
+    isWhole = lineCache.addAppended(entries) && isWhole;
+    for (const entry of entries) written.push(entry);
+  }
+  return { isWhole, written };
+}
+
+/** Number of abandoned lines to remember, for callers that return to an earlier draft or make several calls at once. */
+const MAX_LINES = 8;
+
+/** The lines that a conversation has left last, newest first. */
+class AbandonedLines {
+  #lines: readonly CachedLine[] = [];
+
+  add(line: CachedLine): void {
+    if (line.messages.length === 0) return;
+    const others = this.#lines.filter(({ lineSeq }) => lineSeq !== line.lineSeq);
+    this.#lines = [line, ...others].slice(0, MAX_LINES);
+  }
+
+  /** A line that begins with more than `known` of the keys. */
+  findCloser(keys: readonly string[], known: number): CachedLine | undefined {
+    return this.#lines.find((line) => countCommonPrefix(line.keys, keys) > known);
+  }
+}
+
+/** The ranges of the newest line that contains an entry, up to that entry; undefined if no line contains it. */
+function findRangesThrough(
+  lines: readonly Pick<LineStep, "ranges">[],
+  { session, seq }: Place,
+): readonly SeqRange[] | undefined {
+  for (const { ranges } of lines) {
+    const index = ranges.findIndex(
+      (range) => range.session === session && range.from <= seq && seq <= range.to,
+    );
+    const last = ranges[index];
+    if (last) return [...ranges.slice(0, index), { ...last, to: seq }];
+  }
+  return undefined;
+}
+
+/** Concurrent writers to the same line normally finish long before this. */
+const MAX_TRIES = 50;
+
+/**
+ * Retries `work` while concurrent writers change the line: until it returns a value and throws neither NOT_ON_LINE nor
+ * POSITION_CONFLICT.
+ * Throws POSITION_CONFLICT after 50 tries.
+ */
+async function retryOnConflict<T>(work: () => Promise<T | undefined>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      const result = await work();
+      if (result !== undefined) return result;
+    } catch (error) {
+      if (!isLonghaulError(error, "NOT_ON_LINE") && !isLonghaulError(error, "POSITION_CONFLICT")) throw error;
+    }
+    if (tries >= MAX_TRIES)
+      throw new LonghaulError(
+        "POSITION_CONFLICT",
+        `Others have changed the line of this session ${tries} times in a row; try again when they are done.`,
+      );
+  }
+}
+
+/** Shorter replies are not summaries of a conversation. */
+const MIN_SUMMARY = 100;
+/** Longer words may be a summary that was made elsewhere. */
+const MAX_OWN_WORDS = 2_000;
+
+/**
+ * Why messages after the first `keep` leave the line. A person who goes back goes on with a few new words; a caller that
+ * rewrites its history also repeats replies or later messages, and one that compacted it goes on with a summary.
+ */
+async function findDeparture(
+  session: Session,
+  line: CachedLine,
+  given: readonly CallerMessage[],
+  keep: number,
+): Promise<LineDeparture> {
+  const later = new Set(line.keys.slice(keep));
+  const fresh = given.slice(keep);
+  if (fresh.some(({ key }) => later.has(key))) return "branched";
+  const inputs = fresh.map((message) => message.input());
+  if (inputs.some(({ role }) => role === "assistant" || role === "tool")) return "branched";
+  const words = collapseSpaces(inputs.map(readText).join("\n"));
+  const reply = line.messages.slice(keep).findLast(({ role }) => role === "assistant");
+  if (reply && words.length >= MIN_SUMMARY) {
+    const entry = await session.entry(reply.id);
+    const text = entry?.kind === "message" ? collapseSpaces(textOfMessage(entry.message)) : "";
+    if (text.length >= MIN_SUMMARY && words.includes(text)) return "trimmed";
+  }
+  return words.length > MAX_OWN_WORDS ? "branched" : "taken-back";
+}
+
+function readText({ text, parts = [] }: MessageInput): string {
+  return [text ?? "", ...parts.map((part) => (part.type === "text" ? part.text : ""))].join("\n");
+}
+
+function collapseSpaces(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,26 @@
+/// <reference types="node" preserve="true" />
+/// <reference lib="esnext.disposable" preserve="true" />
+export {
+  cleanUpOnExit,
+  collectStale,
+  commandAgent,
+  commandChannel,
+  createWorktree,
+  findTagged,
+  holdWorktree,
+  judgeWorktree,
+  listTagged,
+  type NoticeChannel,
+  processCleanups,
+  reapStep,
+  reapTagged,
+  removeIfUnchanged,
+  runCommand,
+  startCommand,
+  type TaskRecord,
+  type TaskWorker,
+  type WorkOptions,
+  type Worktree,
+  webhookChannel,
+  worktreeIsolation,
+} from "../faces/task.ts";

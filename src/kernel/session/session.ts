@@ -1,0 +1,498 @@
+import { Appender, type AppendOptions, NO_OPTIONS, type ReplyEntries } from "../../log/appender.ts";
+import { Draft } from "../../log/draft.ts";
+import { toEntry } from "../../log/entry-body.ts";
+import { Facts } from "../../log/facts.ts";
+import { Intake } from "../../log/intake.ts";
+import { Lines } from "../../log/lines.ts";
+import type { Log } from "../../log/log.ts";
+import { PendingEdits } from "../../log/pending-edits.ts";
+import { redactEntries } from "../../log/redaction.ts";
+import type { EntryStore } from "../../log/store/entry-store.ts";
+import type { FreedCounts } from "../../log/store/freed-counts.ts";
+import type { SessionRecord } from "../../log/store/session-store.ts";
+import type { Store } from "../../log/store/store.ts";
+import { requirePlaceAtTime } from "../../log/view/place-at-time.ts";
+import { checkFields, checkKind } from "../../model/argument-checks.ts";
+import { checkNames } from "../../model/check-names.ts";
+import {
+  checkDeparture,
+  type Entry,
+  type EntryRef,
+  type LineBody,
+  type LineDeparture,
+  type MessageBody,
+  type NoticeBody,
+  type OverlayBody,
+  type PinBody,
+  type Place,
+  type SessionId,
+  type UsageBody,
+} from "../../model/entry.ts";
+import { checkWholeNumber, createArgumentError } from "../../model/errors.ts";
+import type { SeqRange } from "../../model/line.ts";
+import { flattenParts, type MessageInput } from "../../model/message.ts";
+import type { SingleEdit } from "../../model/overlay.ts";
+import { checkRequestEnd } from "../../model/request-end.ts";
+import { Scope } from "../../model/scope.ts";
+import type { CompactionResult } from "../../window/compact/compactor.ts";
+import { Overlays } from "../../window/overlays.ts";
+import type { PageSource } from "../../window/paging/page-source.ts";
+import type { SessionWindow } from "../../window/session/session-window.ts";
+import { type DescendantOptions, Family, type OpenSession } from "./family.ts";
+import { ReadableSession, requirePlace } from "./readable-session.ts";
+import {
+  type SessionCompactOptions,
+  type SessionModels,
+  type SessionWindowOptions,
+  SessionWindows,
+} from "./session-windows.ts";
+
+const BATCH = 64;
+
+/** Dependencies of a session, from its kernel. */
+interface SessionDeps {
+  readonly id: SessionId;
+  readonly log: Log;
+  readonly owner: string;
+  readonly scope: Scope;
+  /** Opens another session of the same kernel, owned by `scope`. */
+  readonly open: OpenSession<Session>;
+  readonly models: SessionModels;
+  readonly paging: PageSource;
+}
+
+/**
+ * One conversation. A handle is light: it keeps no entries in memory, and several may be open on one
+ * session, in one process or many.
+ */
+export class Session extends ReadableSession implements AsyncDisposable {
+  readonly edits: PendingEdits;
+  /** The edits between log and window, and how to revert them. */
+  readonly overlays: Overlays;
+  /** Small named facts of the session, stored apart from its log. */
+  readonly facts: Facts;
+  readonly #log: Log;
+  readonly #lines: Lines;
+  readonly #appender: Appender;
+  readonly #owner: string;
+  readonly #parentScope: Scope;
+  readonly #scope: Scope;
+  readonly #family: Family<Session>;
+  readonly #windows: SessionWindows;
+  readonly #closing: LazyAbortController;
+
+  constructor({ id, log, owner, scope: parentScope, open, models, paging }: SessionDeps) {
+    const scope = new Scope("session", parentScope.census);
+    const lines = new Lines(log, id);
+    const closing = new LazyAbortController();
+    super({ id, log, lines, scope, closing });
+    this.#log = log;
+    this.#owner = owner;
+    this.#parentScope = parentScope;
+    this.#scope = scope;
+    this.#closing = closing;
+    this.#lines = lines;
+    this.#appender = new Appender(log, id);
+    this.edits = scope.own(new PendingEdits(log, this));
+    this.overlays = new Overlays(log, lines, id);
+    this.facts = new Facts(log, id);
+    this.#family = new Family(log, lines, id, open);
+    const [flush, findLastCall] = [() => this.flush(), () => this.lastCall()];
+    const windows = new SessionWindows({ session: id, log, lines, models, flush, findLastCall, paging });
+    this.#windows = scope.own(windows);
+    parentScope.own(this);
+  }
+
+  /** Appends one message; resolves when it is committed. */
+  append(message: MessageInput, options: AppendOptions = NO_OPTIONS): Promise<Entry<MessageBody>> {
+    try {
+      this.#scope.assertOpen();
+      return this.#appender.message(message, options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Appends messages consecutively; all or none. */
+  async appendAll(
+    messages: readonly MessageInput[],
+    options: AppendOptions = {},
+  ): Promise<readonly Entry<MessageBody>[]> {
+    this.#scope.assertOpen();
+    this.#appender.checkBatch(messages);
+    return messages.length === 0 ? [] : this.#appender.messages(messages, options);
+  }
+
+  /** Appends a reply and the usage report of its call in one commit. */
+  async appendReply(
+    message: MessageInput,
+    usage: UsageBody,
+    options: AppendOptions = NO_OPTIONS,
+  ): Promise<ReplyEntries> {
+    this.#scope.assertOpen();
+    return this.#appender.reply(message, usage, options);
+  }
+
+  /** Appends a note for people, which is never sent to a model; `requestEnd` says why a request ended. */
+  async note(text: string, options: Pick<NoticeBody, "requestEnd"> = {}): Promise<Entry<NoticeBody>> {
+    this.#scope.assertOpen();
+    if (typeof text !== "string") throw createArgumentError("text", text, "a string");
+    const { requestEnd } = checkFields("options", options, { requestEnd: "object?" });
+    return this.#appender.body({
+      kind: "notice",
+      text,
+      ...(requestEnd && { requestEnd: checkRequestEnd(requestEnd) }),
+    });
+  }
+
+  /** Starts a message that will arrive in pieces. */
+  draft(start: MessageInput): Draft {
+    this.#scope.assertOpen();
+    return new Draft({ session: this.id, log: this.#log, owner: this.#owner, scope: this.#scope, start });
+  }
+
+  async update(change: Partial<Pick<SessionRecord, "title" | "meta">>): Promise<SessionRecord> {
+    this.#scope.assertOpen();
+    checkFields("change", change, { title: "text?", meta: "json?" });
+    return this.#log.store.sessions.update(this.id, change);
+  }
+
+  /**
+   * Rewinds to just after an entry: later entries leave the line but stay in the log, and so do the edits of the window
+   * made since. With `keepsEdits`, edits that concern no later message go on, as after a regenerated reply.
+   */
+  async rewind(
+    which: EntryRef,
+    options: LineOptions & { readonly keepsEdits?: boolean } = {},
+  ): Promise<Entry<LineBody>> {
+    const { keepsEdits = false } = checkFields("options", options, { keepsEdits: "boolean?" });
+    const change = { ...checkLineOptions(options), keepsEdits };
+    return this.#lines.rewind(await this.#requirePlace(which), change);
+  }
+
+  /** Removes one or more entries from the line in one step; they stay in the log. `lines()` shows `reason`. */
+  async remove(
+    which: EntryRef | readonly EntryRef[],
+    options: LineOptions & { readonly reason?: string } = {},
+  ): Promise<Entry<LineBody>> {
+    const { reason } = checkFields("options", options, { reason: "text?" });
+    const change = { ...checkLineOptions(options), ...(reason !== undefined && { reason }) };
+    const all: readonly EntryRef[] = Array.isArray(which) ? which : [which as EntryRef];
+    if (all.length === 0) throw createArgumentError("entries", all, "at least one entry");
+    return this.#lines.remove(await Promise.all(all.map((one) => this.#requirePlace(one))), change);
+  }
+
+  /** Replaces an entry and removes everything after it from the line. */
+  async edit(which: EntryRef, message: MessageInput, options: LineOptions = {}): Promise<Entry<MessageBody>> {
+    const change = checkLineOptions(options);
+    return this.#lines.edit(await this.#requirePlace(which), message, change);
+  }
+
+  /** Replaces an entry and keeps everything after it. */
+  async replace(
+    which: EntryRef,
+    message: MessageInput,
+    options: LineOptions = {},
+  ): Promise<Entry<MessageBody>> {
+    const change = checkLineOptions(options);
+    return this.#lines.replace(await this.#requirePlace(which), message, change);
+  }
+
+  /** Returns to a line of `lines()`, which undoes rewind, edit, replace and remove. */
+  async choose(lineSeq: number, options: LineOptions = {}): Promise<Entry<LineBody>> {
+    this.#scope.assertOpen();
+    return this.#lines.choose(checkWholeNumber("lineSeq", lineSeq, 0), checkLineOptions(options));
+  }
+
+  /**
+   * Sets the line to the given ranges, for importers that know the branches of a foreign log. Entries that leave the line
+   * count as another branch, which recall still finds.
+   */
+  async setLine(
+    ranges: readonly SeqRange[],
+    reason: string,
+    options: LineOptions & { readonly at?: number } = {},
+  ): Promise<Entry<LineBody>> {
+    this.#scope.assertOpen();
+    checkFields("options", options, { at: "number?" });
+    const change = { ...checkLineOptions(options), reason: checkKind("reason", reason, "text") };
+    return this.#lines.set(ranges, change, options.at);
+  }
+
+  /** Opens the intake for records of a foreign source, creating it for this session if needed. */
+  async intake(name: string): Promise<Intake> {
+    this.#scope.assertOpen();
+    return Intake.open(this.#log, this.id, name);
+  }
+
+  /**
+   * Erases the content of entries from disk, including blobs without other references and overlays that may quote it;
+   * the entries keep their places.
+   */
+  async redact(which: EntryRef | readonly EntryRef[], reason?: string): Promise<FreedCounts> {
+    this.#scope.assertOpen();
+    if (reason !== undefined) checkKind("reason", reason, "text");
+    const all = Array.isArray(which) ? which : [which];
+    const freed = await redactWithTraces(this.#log, this.id, this.#lines, all, reason);
+    this.#windows.forget();
+    return freed;
+  }
+
+  /** Creates a window for calls to a model; reuse it for the following calls. */
+  window(options: SessionWindowOptions): SessionWindow {
+    this.#scope.assertOpen();
+    return this.#windows.createWindow(
+      checkFields("options", options, { model: "text", memories: "text?", compaction: "object?" }),
+    );
+  }
+
+  /**
+   * Replaces older messages by a summary; undefined if nothing was added since the last one. Without a model, the
+   * summary quotes the conversation. The messages stay in the log: `overlays.revert` and `expand` bring them back.
+   */
+  async compact(options: SessionCompactOptions = {}): Promise<CompactionResult | undefined> {
+    this.#scope.assertOpen();
+    checkCompactOptions(options);
+    return this.#windows.compact(options);
+  }
+
+  /** Keeps an entry unchanged in the window; other content leaves first. */
+  async pin(which: EntryRef): Promise<Entry<PinBody>> {
+    return this.#appender.body({ kind: "pin", target: await this.#requirePlace(which), isPinned: true });
+  }
+
+  async unpin(which: EntryRef): Promise<Entry<PinBody>> {
+    return this.#appender.body({ kind: "pin", target: await this.#requirePlace(which), isPinned: false });
+  }
+
+  /** Creates or opens a child session; its handle closes with this one. */
+  async child(options: DescendantOptions = {}): Promise<Session> {
+    this.#scope.assertOpen();
+    return this.#family.child(options, this.#scope);
+  }
+
+  /**
+   * Creates a session whose line begins with this one's, up to `at`; copies nothing. `keepsEdits` is that of `rewind`.
+   */
+  async fork(
+    options: DescendantOptions & { readonly at?: EntryRef; readonly keepsEdits?: boolean } = {},
+  ): Promise<Session> {
+    this.#scope.assertOpen();
+    const { keepsEdits = false } = checkFields("options", options, { keepsEdits: "boolean?" });
+    const at = options.at === undefined ? undefined : await this.#requirePlace(options.at);
+    return this.#family.fork(options, { at, keepsEdits }, this.#parentScope);
+  }
+
+  /** The session this one descends from; undefined if there is none. */
+  async parent(): Promise<Session | undefined> {
+    const { parent } = await this.record();
+    return parent === undefined ? undefined : this.#family.open({ id: parent }, this.#parentScope);
+  }
+
+  /** Resolves when all appends and drafts so far are stored; call it before each model request. */
+  async flush(): Promise<void> {
+    this.#scope.assertOpen();
+    const drafts = this.#scope.owned().filter((owned) => owned instanceof Draft);
+    await Promise.all(drafts.map((draft) => draft.flush()));
+    await this.#appender.flush();
+  }
+
+  /** Ends tails, drafts, pending edits and child handles, and waits for running appends. Idempotent. */
+  async close(): Promise<void> {
+    if (!this.#scope.isClosed) this.#closing.abort();
+    await this.#appender.flush();
+    try {
+      await this.#scope.close();
+    } finally {
+      this.#parentScope.release(this);
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #requirePlace(which: EntryRef): Promise<Place> {
+    this.#scope.assertOpen();
+    return requirePlace(this.#lines, this.#log.store.entries, which);
+  }
+}
+
+/** Options of a change of the line. */
+interface LineOptions {
+  /**
+   * Why entries leave the line. "taken-back" (default, except for `setLine`): recall no longer finds them. "trimmed": they
+   * only left to save room, and recall finds them. "branched": they are on another branch, and recall finds them too, but
+   * not automatic context.
+   */
+  readonly departure?: LineDeparture;
+}
+
+/** Returns the departure of the options, if they name one. */
+function checkLineOptions(options: LineOptions): LineOptions {
+  const { departure } = checkFields("options", options);
+  return departure === undefined ? {} : { departure: checkDeparture(departure) };
+}
+
+const NAMES: Readonly<Record<keyof SessionCompactOptions, true>> = {
+  model: true,
+  fallback: true,
+  parts: true,
+  instructions: true,
+  template: true,
+  signal: true,
+  dryRun: true,
+  budgetTokens: true,
+  lastMessages: true,
+  tries: true,
+  deadlineMs: true,
+  retries: true,
+  mostShare: true,
+};
+const FIELDS = { instructions: "text?", signal: "signal?", dryRun: "boolean?" } as const;
+
+/** Refuses unknown options of a compaction and values of a wrong kind. */
+function checkCompactOptions(options: SessionCompactOptions): void {
+  checkNames("options", checkFields("options", options, FIELDS), Object.keys(NAMES));
+}
+
+/** Replaces a title that quoted removed content. */
+const REMOVED_TITLE = "(title removed)";
+
+/** Erases the content of entries from disk, and the overlays and titles that may quote it. */
+async function redactWithTraces(
+  log: Log,
+  session: SessionId,
+  lines: Lines,
+  which: readonly EntryRef[],
+  reason: string | undefined,
+): Promise<FreedCounts> {
+  const places: Place[] = [];
+  for (const one of which)
+    places.push(
+      one instanceof Date
+        ? await requirePlaceAtTime(lines, log.store.entries, one)
+        : await lines.resolvePlace(one),
+    );
+  const traces = await findTraces(log.store.entries, session, places);
+  const titled = await findQuotingTitles(log.store, places);
+  const freed = await redactEntries(log, session, [...places, ...traces], reason);
+  for (const id of titled) await log.store.sessions.update(id, { title: REMOVED_TITLE });
+  return freed;
+}
+
+/** An abort controller for a signal that is rarely used: nothing is created, and nothing aborted, until it is. */
+class LazyAbortController {
+  #controller: AbortController | undefined;
+  #isAborted = false;
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#isAborted) this.#controller.abort();
+    }
+    return this.#controller.signal;
+  }
+
+  abort(): void {
+    this.#isAborted = true;
+    this.#controller?.abort();
+  }
+}
+
+/** Overlays of a session that refer to one of the entries and contain text, which may quote them. */
+async function findTraces(
+  entries: EntryStore,
+  session: SessionId,
+  places: readonly Place[],
+): Promise<readonly Place[]> {
+  const traces: Place[] = [];
+  const { seq: head } = await entries.head(session);
+  for (
+    let from = places.reduce((least, { seq }) => Math.min(least, seq), Number.POSITIVE_INFINITY);
+    from <= head;
+  ) {
+    const query = { from, to: head, limit: BATCH, order: "ascending", kinds: ["overlay"] } as const;
+    const found = await entries.read(session, query);
+    for (const stored of found) {
+      const entry = toEntry(session, stored);
+      // A damaged overlay may quote any of the entries.
+      if (entry.kind !== "overlay" || isQuoting(entry, places)) traces.push({ session, seq: entry.seq });
+    }
+    const last = found.at(-1);
+    if (!last || found.length < BATCH) break;
+    from = last.seq + 1;
+  }
+  return traces;
+}
+
+function isQuoting(overlay: Entry<OverlayBody>, places: readonly Place[]): boolean {
+  return hasText(overlay) && places.some((place) => isAbout(overlay, place));
+}
+
+/** Whether an overlay contains text; receipts do, because they name removed content. */
+function hasText({ edit, receipt }: Entry<OverlayBody>): boolean {
+  return receipt !== undefined || listSingleEdits(edit).some(({ type }) => type !== "hide");
+}
+
+function isAbout({ edit, session }: Entry<OverlayBody>, place: Place): boolean {
+  return listSingleEdits(edit).some((single) => {
+    if (single.type !== "replace") {
+      const quotes = single.type === "summarize" ? (single.quotes ?? []) : [];
+      return (
+        quotes.some(({ session: own, seq }) => own === place.session && seq === place.seq) ||
+        single.ranges.some(
+          (range) => range.session === place.session && range.from <= place.seq && place.seq <= range.to,
+        )
+      );
+    }
+    if ("callId" in single.target) return false;
+    const { seq, session: own = session } = single.target;
+    return own === place.session && seq === place.seq;
+  });
+}
+
+function listSingleEdits(edit: OverlayBody["edit"]): readonly SingleEdit[] {
+  if (edit.type === "revert") return [];
+  return edit.type === "plan" ? edit.edits : [edit];
+}
+
+/** Sessions whose title has only words of one of the entries: importers and the gateway name a session by its first request. */
+async function findQuotingTitles(
+  { sessions, entries }: Store,
+  places: readonly Place[],
+): Promise<readonly SessionId[]> {
+  const quoting: SessionId[] = [];
+  for (const id of new Set(places.map(({ session }) => session))) {
+    const title = collapseSpaces((await sessions.get(id))?.title ?? "");
+    if (title === "") continue;
+    for (const { seq } of places.filter(({ session }) => session === id)) {
+      const stored = await entries.get(id, seq);
+      const entry = stored && toEntry(id, stored);
+      if (entry?.kind !== "message") continue;
+      const texts = flattenParts(entry.message).map((part) =>
+        part.type === "text" ? part.text : part.type === "blob" ? (part.preview ?? "") : "",
+      );
+      if (!isQuotingTitle(title, collapseSpaces(texts.join("\n")))) continue;
+      quoting.push(id);
+      break;
+    }
+  }
+  return quoting;
+}
+
+/** True if a text has the title, cut off at its end or not, or all of its whole words. */
+function isQuotingTitle(title: string, text: string): boolean {
+  if (text.includes(title.replace(/…$/, ""))) return true;
+  const words = listWords(title.replace(/[\p{L}\p{N}]*…$/u, ""));
+  const own = new Set(listWords(text));
+  return words.length > 0 && words.every((word) => own.has(word));
+}
+
+function listWords(text: string): readonly string[] {
+  return text.match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+function collapseSpaces(text: string): string {
+  return text.toLowerCase().replace(/\s+/g, " ").trim();
+}

@@ -1,0 +1,62 @@
+import type { MemoryStore } from "../../log/store/memory-store.ts";
+import type { TimeWindow } from "../rank/time-window.ts";
+import type { SourceFilter } from "../scored-chunk.ts";
+import type { VectorIndex } from "../vectors/vector-index.ts";
+import type { TextIndex } from "./text-index.ts";
+
+/** Number of the newest rules and preferences to compare with the question, and of those that become candidates. */
+const MAX_STANDING = 512;
+const STANDING_CHUNKS = 12;
+/** Maximum number of chunks in a period; a longer period does not tell them apart. */
+const MAX_IN_PERIOD = 2_000;
+const PERIOD_CHUNKS = 20;
+
+interface DirectDeps {
+  readonly store: Pick<MemoryStore, "standing" | "inPeriod" | "server">;
+  readonly text: Pick<TextIndex, "sourceOf" | "isServed">;
+  readonly vectors: Pick<VectorIndex, "similarities"> | undefined;
+}
+
+interface DirectQuery {
+  readonly vector?: ArrayLike<number>;
+  readonly windows?: readonly TimeWindow[];
+  readonly filter: SourceFilter;
+}
+
+/**
+ * Chunks that become candidates without a word of the question: rules and preferences that users stated, and content
+ * of the periods that the question names. The ones closest to the question are chosen; without vectors, the newest.
+ */
+export async function findDirectChunks(deps: DirectDeps, query: DirectQuery): Promise<readonly number[]> {
+  const { store, text } = deps;
+  const { filter } = query;
+  // A store that searches itself also filters itself: the sources of its chunks are not known here.
+  const server = text.isServed ? store.server : undefined;
+  const isOwn = (number: number) => !filter || server !== undefined || filter[text.sourceOf(number)] === 1;
+  const standing = await (server ? server.standing(MAX_STANDING, filter) : store.standing(MAX_STANDING));
+  const chosen = await pickClosest(deps, query, standing.filter(isOwn), STANDING_CHUNKS);
+  for (const { fromMs, toMs } of query.windows ?? []) {
+    const [from, to, limit] = [Math.floor(fromMs), Math.ceil(toMs), MAX_IN_PERIOD + 1];
+    const inside = await (server
+      ? server.inPeriod(from, to, limit, filter)
+      : store.inPeriod(from, to, limit));
+    if (inside.length > MAX_IN_PERIOD) continue;
+    chosen.push(...(await pickClosest(deps, query, inside.filter(isOwn), PERIOD_CHUNKS)));
+  }
+  return chosen;
+}
+
+async function pickClosest(
+  { vectors }: DirectDeps,
+  { vector }: DirectQuery,
+  own: readonly number[],
+  count: number,
+): Promise<number[]> {
+  if (!vectors || !vector || own.length <= count) return own.slice(0, count);
+  const similarities = await vectors.similarities(vector, own);
+  return own
+    .map((number, index) => ({ number, similarity: similarities[index] ?? 0 }))
+    .sort((left, right) => right.similarity - left.similarity)
+    .slice(0, count)
+    .map(({ number }) => number);
+}

@@ -1,0 +1,140 @@
+import type { RestorePart } from "../../log/restore-parts.ts";
+import type { ChunkAuthor } from "../../log/store/memory-store.ts";
+import { removeRecalled } from "../../model/base/fence.ts";
+import type { Entry } from "../../model/entry.ts";
+import { isLonghaulError } from "../../model/errors.ts";
+import type { Json } from "../../model/json.ts";
+import type { Message, Role } from "../../model/message.ts";
+import type { SingleEdit } from "../../model/overlay.ts";
+import type { BlobPart, Part } from "../../model/part.ts";
+import { RECALLED_META } from "../retrieval/context-block.ts";
+import { EVIDENCE } from "../text/evidence.ts";
+import { detectEvidence } from "./detect-evidence.ts";
+import { parsePlanCall } from "./plan-call.ts";
+
+/** One text of an entry; `part` identifies it permanently, so that a chunk finds its text again. */
+export interface EntryText {
+  readonly part: number;
+  readonly text: string;
+  readonly author: ChunkAuthor;
+  /** Bits of `EVIDENCE`. */
+  readonly evidence: number;
+  /** Items of a plan in this text that are being worked on. */
+  readonly active?: readonly string[];
+  /** Number of such an item whose text is in an earlier entry. */
+  readonly activeId?: string;
+}
+
+/** Maximum indexed length of one text. */
+const MAX_CHARACTERS = 2_000_000;
+/** Larger parts are not loaded; their preview is indexed. */
+const MAX_BLOB_BYTES = 8_000_000;
+
+const AUTHORS: Readonly<Record<Role, ChunkAuthor>> = {
+  system: "none",
+  user: "user",
+  assistant: "assistant",
+  tool: "tool",
+};
+
+/** Kinds of entries that are indexed. */
+export const INDEXED_KINDS = ["message", "overlay"] as const;
+
+/** All texts of an entry: messages, reasoning, tool inputs and outputs, and summaries. */
+export async function readEntryTexts(entry: Entry, restore: RestorePart): Promise<EntryText[]> {
+  if (entry.kind === "message") return readMessageTexts(entry.message, restore);
+  if (entry.kind === "overlay") return listSummaryTexts(entry.edit.type === "plan" ? [] : [entry.edit]);
+  return [];
+}
+
+/** The speaker of an entry, if the caller has named one. */
+export function findSpeaker(entry: Entry): string | undefined {
+  if (entry.kind !== "message") return undefined;
+  const speaker = entry.message.meta?.speaker;
+  return typeof speaker === "string" && speaker !== "" ? speaker.slice(0, 200) : undefined;
+}
+
+async function readMessageTexts({ role, parts, meta }: Message, restore: RestorePart): Promise<EntryText[]> {
+  const texts: EntryText[] = [];
+  // Recalled text is found at its original place.
+  if (meta?.longhaul === RECALLED_META.longhaul) return texts;
+  // Numbers all parts, including those inside tool results, so that each has a number of its own.
+  let part = 0;
+  const add = (text: string, author: ChunkAuthor, evidence: Pick<EntryText, "evidence">): void => {
+    if (text.trim() !== "") texts.push({ part, text: text.slice(0, MAX_CHARACTERS), author, ...evidence });
+    part++;
+  };
+  for (const own of parts) {
+    if (own.type === "tool-result") {
+      for (const output of own.output)
+        add(removeRecalled(await readPartText(output, restore)), "tool", { evidence: 0 });
+    } else add(removeRecalled(await readPartText(own, restore)), AUTHORS[role], readEvidence(own));
+  }
+  return texts;
+}
+
+function readEvidence(part: Part): Pick<EntryText, "evidence" | "active" | "activeId"> {
+  const evidence = detectEvidence(part);
+  const plan = part.type === "tool-call" ? parsePlanCall(part) : undefined;
+  return plan ? { evidence: evidence | EVIDENCE.plan, ...plan } : { evidence };
+}
+
+/** The text of a part; that of a large one is read from its blob. */
+export async function readPartText(part: Part, restore: RestorePart): Promise<string> {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return part.text;
+    case "tool-call":
+      return `${part.name}\n${[...listStrings(part.input)].join("\n")}`;
+    case "blob":
+      return readBlobText(part, restore);
+    default:
+      return "";
+  }
+}
+
+async function readBlobText(part: BlobPart, restore: RestorePart): Promise<string> {
+  if (part.of === undefined) return part.name ?? "";
+  if (part.sizeBytes > MAX_BLOB_BYTES) return part.preview ?? "";
+  try {
+    const restored = await restore(part);
+    return restored.type === "blob" ? "" : await readPartText(restored, restore);
+  } catch (error) {
+    if (isLonghaulError(error, "BLOB_NOT_FOUND") || isLonghaulError(error, "BLOB_CORRUPT"))
+      return part.preview ?? "";
+    throw error;
+  }
+}
+
+/** All texts and numbers in a tool's input, with their field names. */
+function* listStrings(value: Json): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (typeof value === "number") yield String(value);
+  else if (Array.isArray(value)) for (const item of value) yield* listStrings(item);
+  else if (value !== null && typeof value === "object") {
+    for (const [name, item] of Object.entries(value)) {
+      const [first, ...more] = listStrings(item);
+      if (first === undefined) continue;
+      yield `${name}: ${first}`;
+      yield* more;
+    }
+  }
+}
+
+/** Summaries of a range; text quoted by a policy's plan is already in the log, word for word. */
+function listSummaryTexts(edits: readonly (SingleEdit | { readonly type: "revert" })[]): EntryText[] {
+  const texts = edits.flatMap((edit) =>
+    edit.type === "summarize"
+      ? (edit.messages ?? []).flatMap(({ parts }) =>
+          parts.flatMap((part) => (part.type === "text" ? [part.text] : [])),
+        )
+      : [],
+  );
+  return texts.map((text, part) => ({
+    part,
+    text: text.slice(0, MAX_CHARACTERS),
+    author: "none",
+    evidence: 0,
+  }));
+}

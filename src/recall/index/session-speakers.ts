@@ -1,0 +1,89 @@
+import { toEntry } from "../../log/entry-body.ts";
+import type { EntryStore } from "../../log/store/entry-store.ts";
+import type { Entry, SessionId } from "../../model/entry.ts";
+import { isLonghaulError } from "../../model/errors.ts";
+import { type EntryText, findSpeaker } from "./entry-texts.ts";
+import { isTranscript, MAX_TRANSCRIPT_TURNS, parseTranscriptLine } from "./transcript-line.ts";
+
+/** Messages to read for the first turns; others are tool results. */
+const MAX_MESSAGES = 2 * MAX_TRANSCRIPT_TURNS;
+
+/** A text of an entry, and the range of it to index. */
+interface SpokenText extends EntryText {
+  readonly body?: { readonly from: number; readonly to: number };
+}
+
+/** One of the first turns of a session. */
+interface FirstTurn {
+  readonly seq: number;
+  readonly text: string;
+}
+
+/** The texts of an entry and their speaker, if one is known. */
+interface SpokenTexts {
+  readonly texts: readonly SpokenText[];
+  readonly speaker?: string;
+}
+
+/**
+ * Names the speakers of a session: as the metadata of messages say or, if the session is a transcript, as its texts do.
+ * Its first turns decide.
+ */
+export class SessionSpeakers {
+  readonly #turns: readonly FirstTurn[];
+
+  private constructor(turns: readonly FirstTurn[]) {
+    this.#turns = turns;
+  }
+
+  static async read(entries: EntryStore, session: SessionId): Promise<SessionSpeakers> {
+    const stored = await entries.read(session, {
+      from: 1,
+      to: Number.POSITIVE_INFINITY,
+      limit: MAX_MESSAGES,
+      order: "ascending",
+      kinds: ["message"],
+    });
+    const turns = stored.flatMap((one) => {
+      const text = findTurnText(readSound(() => toEntry(session, one)));
+      return text === undefined ? [] : [{ seq: one.seq, text }];
+    });
+    return new SessionSpeakers(turns);
+  }
+
+  /** True if the entries up to a seq are a transcript. */
+  isTranscriptUpTo(seq: number): boolean {
+    return isTranscript(this.#turns.filter((turn) => turn.seq <= seq).map(({ text }) => text));
+  }
+
+  /** Adds the speaker to the texts of an entry; the words after a name in the text are indexed without it. */
+  name(entry: Entry, texts: readonly EntryText[], isInTranscript: boolean): SpokenTexts {
+    const stated = findSpeaker(entry);
+    if (stated !== undefined) return { texts, speaker: stated };
+    const [first, ...others] = texts;
+    const own = isInTranscript ? findTurnText(entry) : undefined;
+    const line = first && own === first.text ? parseTranscriptLine(own) : undefined;
+    if (!first || !line) return { texts };
+    return {
+      texts: [{ ...first, body: { from: line.from, to: line.to } }, ...others],
+      speaker: line.speaker,
+    };
+  }
+}
+
+/** The text of a message of a person or a model that begins with it and names no speaker; undefined for others. */
+function findTurnText(entry: Entry | undefined): string | undefined {
+  if (entry?.kind !== "message" || findSpeaker(entry) !== undefined) return undefined;
+  const { role, parts } = entry.message;
+  const [first] = parts;
+  return (role === "user" || role === "assistant") && first?.type === "text" ? first.text : undefined;
+}
+
+function readSound(read: () => Entry): Entry | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isLonghaulError(error, "STORE_CORRUPT")) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,327 @@
+import type { Log } from "../log/log.ts";
+import type { StoredChunk } from "../log/store/memory-store.ts";
+import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
+import type { DroppableCache } from "../model/base/cache-registry.ts";
+import type { Entry, EntryId, SessionId } from "../model/entry.ts";
+import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
+import type { RelatedContent } from "../model/related-content.ts";
+import { Census, type Closable, Scope } from "../model/scope.ts";
+import type { CatchUpOptions } from "./catch-up-options.ts";
+import { estimateRecallCertainty } from "./certainty.ts";
+import { DepartedEntries } from "./departed-entries.ts";
+import type { Embedder } from "./embed/embedder.ts";
+import { type ExpandOptions, readAroundEntry } from "./expand-hit.ts";
+import { forgetFiles } from "./files/forget-files.ts";
+import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
+import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
+import { findRelated, type RelatedOptions } from "./find-related.ts";
+import type { Recall } from "./hit.ts";
+import type { Fix } from "./hit-details.ts";
+import { collectHits } from "./hits/collect-hits.ts";
+import { createEntryTest, createHitReader } from "./hits/create-hit-reader.ts";
+import { describeHits } from "./hits/describe-hits.ts";
+import { findFixes, putFixesFirst } from "./hits/find-fixes.ts";
+import { ChunkTexts } from "./index/chunk-texts.ts";
+import { ChunkVectors } from "./index/chunk-vectors.ts";
+import { LogFollower } from "./index/log-follower.ts";
+import { IndexSearch } from "./index-search.ts";
+import {
+  type Decision,
+  type DecisionOptions,
+  listDecisions,
+  putNewestDecisionsFirst,
+} from "./list-decisions.ts";
+import { checkMemoryFilter } from "./memories/memory-trust.ts";
+import { RecallableMemories } from "./memories/recallable-memories.ts";
+import { findMemoryAgent } from "./memories/remembered-fact.ts";
+import type { IndexSource, MemoryState, SourceQuery, UnindexedPage, UnindexedQuery } from "./memory-state.ts";
+import { readIndexSources, readMemoryState, readUnindexedSessions } from "./memory-state.ts";
+import type { TermVectors } from "./rank/turn-candidate.ts";
+import { liftRareWords } from "./rare-words.ts";
+import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
+import { checkDetailedHits, checkRecallOptions, type RecallOptions } from "./recall-options.ts";
+
+/** Dependencies and settings of memory. */
+export interface MemoryDeps {
+  readonly log: Log;
+  /** Undefined to search by words alone. */
+  readonly embedder: Embedder | undefined;
+  /** Vectors of single words, if the packaged embedder is available. */
+  readonly termVectors?: () => TermVectors | null;
+  /** The cache of these vectors. */
+  readonly termVectorCache?: DroppableCache;
+  /** Maximum bytes of vectors held in memory, default 256 MB; others are read for each recall. */
+  readonly maxVectorBytes?: number;
+  /** Called when something is degraded, such as an embedder that does not respond. */
+  readonly onWarning?: (warning: string) => void;
+  /** Counts resources that memory opens and closes; default: a census of its own. */
+  readonly census?: Census;
+}
+
+/** Options of `findFix`. */
+type FixOptions = Pick<RecallOptions, "scope" | "waitMs" | "signal">;
+
+const WAIT_MS = 10_000;
+/** Recall is sure from this probability on; see docs/internals/search.md for its cost. */
+const MIN_CERTAINTY = 0.4;
+/** The line of an error in the log, and work after which it was gone, need no estimate. */
+const FIX_CERTAINTY = 0.9;
+const MAX_DECISIONS = 10_000;
+const DEPTH_WARNING =
+  'Recall has no depth "careful" any more: it was no better than the only depth there is now. Leave the option out.';
+const INDEX_FIELDS = { maxFileBytes: "number?", signal: "signal?", onProgress: "function?" } as const;
+
+/** Recall over all sessions and indexed files. */
+export class Memory implements Closable {
+  readonly #deps: MemoryDeps;
+  readonly #follower: LogFollower;
+  readonly #texts: ChunkTexts;
+  readonly #vectors: ChunkVectors;
+  readonly #search: IndexSearch;
+  readonly #departed: DepartedEntries;
+  #hasToldDepth = false;
+  /** Owns the watchers. */
+  readonly #scope: Scope;
+
+  constructor(parts: MemoryDeps) {
+    const { log, embedder, termVectors, maxVectorBytes, onWarning, census = new Census() } = parts;
+    this.#deps = parts;
+    this.#scope = new Scope("memory", census);
+    const store = log.store.memory;
+    const texts = new ChunkTexts(log);
+    this.#follower = new LogFollower(log);
+    this.#texts = texts;
+    this.#vectors = new ChunkVectors({
+      store,
+      texts,
+      embedder,
+      maxVectorBytes,
+      onWarning,
+      getShare: () => log.caches.share,
+    });
+    this.#search = new IndexSearch({ log, texts, vectors: this.#vectors, termVectors });
+    this.#departed = new DepartedEntries(log);
+    const forgetCache = log.caches.add("recall", {
+      sizeBytes: () => this.cachedBytes,
+      drop: () => this.dropCaches(),
+    });
+    this.#scope.own({ close: forgetCache });
+    if (parts.termVectorCache)
+      this.#scope.own({ close: log.caches.add("word vectors", parts.termVectorCache) });
+  }
+
+  /**
+   * Finds the messages and file contents that answer a question best. Searches everything committed before the call, as
+   * far as it can be indexed in time; `unindexed` counts the rest.
+   */
+  async recall(question: string, options: RecallOptions = {}): Promise<Recall> {
+    const startedMs = performance.now();
+    const recalled = await this.#recall(question, options);
+    this.#deps.log.meter.addSearch(performance.now() - startedMs);
+    return recalled;
+  }
+
+  async #recall(question: string, options: RecallOptions): Promise<Recall> {
+    checkRecallOptions(options);
+    const memories = new RecallableMemories(
+      this.#deps.log,
+      checkMemoryFilter("memories", options.memories ?? {}),
+    );
+    const departed = this.#departed.look();
+    const isLeftOut = options.activeLine ? departed.isOffLine : departed.isTakenBack;
+    const k = checkWholeNumber("k", options.k ?? 10, 1, 1_000);
+    if (typeof question !== "string") throw createArgumentError("question", question, "a text");
+    const waitMs = checkWholeNumber("waitMs", options.waitMs ?? WAIT_MS, 0);
+    const detailed = checkDetailedHits(options.details);
+    const unindexed = await this.#follower.catchUpWithin(waitMs, options.signal);
+    const searched = await this.#search.search(question, options);
+    const { found, ranked: byScore, wholeTerms, context, reason } = searched;
+    const placeOf = ({ source, turn }: StoredChunk) => `${source} ${turn}`;
+    const placesOf = (numbers: readonly number[]) =>
+      new Set(numbers.flatMap((number) => found.chunks.get(number) ?? []).map(placeOf));
+    const lifted = liftRareWords(byScore, found.rare.map(placesOf), ({ chunk }) => placeOf(chunk), {
+      isOnlyWord: wholeTerms.length === 1,
+      k,
+    });
+    const { log, onWarning } = this.#deps;
+    if (options.depth === "careful" && !this.#hasToldDepth) onWarning?.(DEPTH_WARNING);
+    this.#hasToldDepth ||= options.depth === "careful";
+    const isShown = await createEntryTest(log.store, found, options, isLeftOut);
+    const fixes = await findFixes({ log, texts: this.#texts, isShown }, question, found);
+    const ranked = await putFixesFirst(log.store.memory, fixes, lifted);
+    const readers = { store: log.store, texts: this.#texts, memories, isLeftOut };
+    const { hits: collected, chunks } = await collectHits(ranked, {
+      readHit: await createHitReader(readers, found, options),
+      texts: this.#texts,
+      k,
+      threshold: options.threshold ?? 0,
+    });
+    const hits = putNewestDecisionsFirst(question, collected);
+    const similarity = hits[0]?.similarity ?? null;
+    const estimated = estimateRecallCertainty(searched, chunks, similarity);
+    const certainty = fixes.length > 0 ? Math.max(FIX_CERTAINTY, estimated) : estimated;
+    return {
+      hits: await describeHits(log, question, { hits, certainty }, context, detailed),
+      certainty,
+      isSure: hits.length > 0 && certainty >= MIN_CERTAINTY,
+      ...(reason !== undefined && { withoutVectors: reason }),
+      ...(fixes[0] && { fix: fixes[0].fix }),
+      ...(unindexed > 0 && { unindexed }),
+      ...(unindexed === 0 && found.statistics.chunks === 0 && (await this.#isEmpty()) && { isEmpty: true }),
+    };
+  }
+
+  /** The newest fix of an error; undefined if the error is unknown, or if its program never ran without it again. */
+  async findFix(error: string, options: FixOptions = {}): Promise<Fix | undefined> {
+    checkKind("error", error, "text");
+    const { log } = this.#deps;
+    const { waitMs, signal } = checkFields("options", options, {
+      scope: "object?",
+      waitMs: "number?",
+      signal: "signal?",
+    });
+    await this.#follower.catchUpWithin(checkWholeNumber("waitMs", waitMs ?? WAIT_MS, 0), signal);
+    const { found } = await this.#search.search(error, options);
+    const isShown = await createEntryTest(log.store, found, options, this.#departed.look().isTakenBack);
+    const [newest] = await findFixes({ log, texts: this.#texts, isShown }, error, found);
+    return newest?.fix;
+  }
+
+  /** Lists decisions, newest first, each with the earlier one that it overrules. */
+  async listDecisions(options: DecisionOptions = {}): Promise<readonly Decision[]> {
+    const { waitMs, limit, signal } = checkFields("options", options, {
+      scope: "object?",
+      project: "name?",
+      limit: "number?",
+      waitMs: "number?",
+      signal: "signal?",
+    });
+    if (limit !== undefined) checkWholeNumber("limit", limit, 1, MAX_DECISIONS);
+    await this.#follower.catchUpWithin(checkWholeNumber("waitMs", waitMs ?? WAIT_MS, 0), signal);
+    const filter = await this.#search.resolveScope(options.scope);
+    const isLeftOut = this.#departed.look().isTakenBack;
+    return listDecisions({ log: this.#deps.log, texts: this.#texts, filter, isLeftOut }, options);
+  }
+
+  /** True if the store has no conversation and no file; those that a recall may not see, or cannot index, count too. */
+  async #isEmpty(): Promise<boolean> {
+    const sessions = await this.#deps.log.store.sessions.list({ limit: 100 });
+    const files = await this.sources({ kind: "file", limit: 1 });
+    return files.length === 0 && sessions.every(({ id }) => findMemoryAgent(id) !== undefined);
+  }
+
+  /**
+   * Finds stretches of some sessions that relate to a question, best first, for a window that has lost them. Only these
+   * sessions are indexed first, regardless of other unindexed entries.
+   */
+  async related(
+    question: string,
+    sessions: readonly SessionId[],
+    options: RelatedOptions = {},
+  ): Promise<RelatedContent> {
+    const { before, signal } = checkFields("options", options, { before: "object?", signal: "signal?" });
+    if (before) checkFields("before", before, { session: "name", seq: "number" });
+    checkKind("question", question, "text");
+    checkTexts("sessions", sessions);
+    for (const session of sessions) await this.#follower.catchUpSession(session, signal ? { signal } : {});
+    return findRelated(this.#search, this.#texts, question, sessions, options);
+  }
+
+  /**
+   * The entries around a hit of a session, in order, with the hit's own entry in the middle. Around a memory, only
+   * memories that recall may return are shown; around an entry that was not taken back, no entries that were.
+   */
+  async expand(entry: EntryId, options: ExpandOptions = {}): Promise<readonly Entry[]> {
+    return readAroundEntry(this.#deps.log, this.#departed, entry, options);
+  }
+
+  /** The newest messages of a session, newest first; none if its last entry is older than `since`. */
+  async readNewest(session: SessionId, options: ReadNewestOptions): Promise<readonly Entry[]> {
+    return readNewest(this.#deps.log, session, options);
+  }
+
+  /** Indexes everything committed. A recall does so by itself, but would have to wait after a large import. */
+  async catchUp(options: CatchUpOptions = {}): Promise<void> {
+    const { signal, onEmbedded } = checkFields("options", options, {
+      signal: "signal?",
+      onProgress: "function?",
+      onEmbedded: "function?",
+    });
+    await this.#follower.catchUp(options);
+    const total = onEmbedded ? await this.#vectors.countMissing() : 0;
+    await this.#vectors.fill(
+      signal,
+      onEmbedded && ((embedded) => onEmbedded(embedded, Math.max(embedded, total))),
+    );
+    await this.#vectors.dropOthers();
+  }
+
+  /** The size of the index, and the work that it still lacks. */
+  async state(): Promise<MemoryState> {
+    return readMemoryState(this.#deps, this.#follower, this.#vectors);
+  }
+
+  /** The sessions and files in the index, in the order in which they came into it. */
+  async sources(query: SourceQuery = {}): Promise<readonly IndexSource[]> {
+    return readIndexSources(this.#deps.log, query);
+  }
+
+  /** The sessions with entries that are not indexed yet. */
+  async unindexed(query: UnindexedQuery = {}): Promise<UnindexedPage> {
+    return readUnindexedSessions(this.#deps.log, query);
+  }
+
+  /** Indexes files and folders; missing files are removed from the index. */
+  async indexFiles(paths: readonly string[], options: IndexFilesOptions = {}): Promise<IndexedFiles> {
+    checkFields("options", options, INDEX_FIELDS);
+    const indexed = await indexFiles(this.#deps.log.store.memory, paths, options);
+    await this.#vectors.fill(options.signal);
+    return indexed;
+  }
+
+  /** Indexes files and folders now and after every change, until it or the kernel is closed. */
+  watchFiles(paths: readonly string[], options: WatchFilesOptions = {}): Closable {
+    this.#scope.assertOpen();
+    checkFields("options", options, {
+      ...INDEX_FIELDS,
+      quietMs: "number?",
+      onIndexed: "function?",
+      onError: "function?",
+    });
+    const watching = watchFiles(this.#deps.log.store.memory, paths, options, this.#scope.census);
+    const closable: Closable = {
+      close: async () => {
+        this.#scope.release(closable);
+        await watching.close();
+      },
+    };
+    return this.#scope.own(closable);
+  }
+
+  /** Removes files, and all files below folders, from the index and returns their number; the files themselves stay. */
+  async forgetFiles(paths: readonly string[]): Promise<number> {
+    return forgetFiles(this.#deps.log.store.memory, paths);
+  }
+
+  /** Approximate bytes of cached index data. */
+  get cachedBytes(): number {
+    return this.#search.cachedBytes + this.#texts.cachedBytes;
+  }
+
+  /** Releases cached index data; the next recall reads it again. */
+  dropCaches(): void {
+    this.#search.dropCaches();
+    this.#texts.drop();
+  }
+
+  /** Idempotent. Interrupts embedding in progress, which continues the next time. */
+  async close(): Promise<void> {
+    this.#vectors.interrupt();
+    try {
+      await this.#scope.close();
+    } finally {
+      await this.#follower.close();
+      await this.#vectors.close();
+    }
+  }
+}

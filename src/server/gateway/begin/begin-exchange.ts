@@ -1,0 +1,237 @@
+import { computeUsageCost } from "../../../kernel/faces/window.ts";
+import type { ErrorCode } from "../../../kernel/index.ts";
+import { findOrigin, type SessionOrigin } from "../../../model/session-origin.ts";
+import { FaultError } from "../../../wire/fault-error.ts";
+import { toNumber } from "../../../wire/fields.ts";
+import { findPriceFactor } from "../../../wire/usage/usage-counts.ts";
+import type { SpendingEstimate } from "../budget/request-spending.ts";
+import { applyControl, buildCallRequest } from "../call/build-call-request.ts";
+import { readCompactedRequest } from "../call/compacted-request.ts";
+import { ThreadCall, traceCall } from "../call/thread-call.ts";
+import { CHATGPT } from "../config/well-known-upstreams.ts";
+import type { Incoming } from "../door/incoming.ts";
+import { STORE_AWAY } from "../door/wait-for-store.ts";
+import type { Exchange } from "../exchange/exchange-state.ts";
+import type { Services } from "../exchange/services.ts";
+import { findThread } from "../lookup/find-thread.ts";
+import { runWithStore } from "../lookup/run-with-store.ts";
+import { getLoopFamily, type LoopStates } from "../loops/loop-states.ts";
+import { isSentAsItComes } from "../recall/can-offer-tools.ts";
+import { offerTools } from "../recall/offer-tools.ts";
+import { addMemories } from "../recall/pinned-memories.ts";
+import { searchMemory } from "../recall/search-memory.ts";
+import type { ParsedRequest } from "../request/read-request.ts";
+import { findOutputLimit } from "../request/request-fields.ts";
+import { findNamedModels, mustAskUsage } from "../request/stream-usage.ts";
+import type { CallRequest } from "../thread/call-request.ts";
+import type { Thread } from "../thread/thread.ts";
+import { endSpan, startSpan } from "../upstream/send-request.ts";
+import type { Target } from "../upstream/target.ts";
+
+/** Failures of a database that end when it is back. */
+const AWAY_CODES: readonly ErrorCode[] = ["DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_READ_ONLY"];
+
+/** Finds the conversation of a request and begins its call; undefined if the store fails. */
+export async function beginExchange(
+  request: ParsedRequest,
+  target: Target,
+  incoming: Incoming,
+  services: Services,
+): Promise<Exchange | undefined> {
+  const { trace } = incoming;
+  const begin = () => beginCall(request, target, incoming, services);
+  const begun = await runWithStore(begin, services.threads, (error, code) => {
+    trace.error = code;
+    services.onStoreFailure(error);
+    // Other gateways go on with this conversation: an exchange that none of them knows would be lost to it.
+    if (services.kernel.maintenance.sharedStates && AWAY_CODES.includes(code))
+      throw new FaultError(STORE_AWAY);
+  });
+  if (!begun) return undefined;
+  const { call, span } = begun;
+  traceCall(trace, call);
+  // A body with its whole conversation is kept for comparison with the next one.
+  const owner = `${incoming.principal.id} ${request.api.name}`;
+  call.recordSeenBody(call.request.chain ? undefined : services.bodies.keep(owner, request.messages));
+  return {
+    ...begun,
+    incoming,
+    services,
+    trace,
+    request,
+    target,
+    thread: call.thread,
+    asksUsage: mustAskUsage(request, target, incoming, services),
+    recall: undefined,
+    reply: undefined,
+    failure: undefined,
+    [Symbol.dispose]() {
+      call.end();
+      endSpan(span, trace);
+    },
+  };
+}
+
+/** Finds the thread of a request, stores its new messages and fits its window. */
+async function beginCall(
+  request: ParsedRequest,
+  target: Target,
+  incoming: Incoming,
+  services: Services,
+): Promise<Pick<Exchange, "call" | "memorySearch" | "memories" | "span">> {
+  const { principal, trace } = incoming;
+  const received = buildCallRequest(request, target, incoming, services);
+  const compacted = await readCompactedRequest(received, principal, services);
+  const sought = compacted ? { ...request, messages: compacted.messages } : request;
+  await reserveBudget(request, target, incoming, services);
+  const { thread, chain, places } = await findThread(sought, incoming, services);
+  trace.session = thread.session.id;
+  trace.kind = thread.kind;
+  try {
+    const record = await thread.session.record();
+    thread.marks.refresh(record.meta);
+    if (record.title !== undefined) trace.title = record.title;
+    const continued = compacted?.toCallRequest(thread) ?? received;
+    const messages = chain ? continued.messages : await thread.messages.split(continued.messages);
+    const own = await applyControl({ ...continued, chain, places, messages }, thread, services.config());
+    checkLoops(thread, own.messages.list.length, services.loops);
+    await confirmBudget(request, target, incoming, services, thread);
+    // ChatGPT's back-end may check the instructions, so they stay unchanged.
+    const isFixed = target.upstream.name === CHATGPT;
+    const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
+    const callRequest = isSentAsItComes(incoming)
+      ? remembering
+      : offerTools(remembering, request, services.config(), thread);
+    const memorySearch = await searchMemory(incoming, services, callRequest, thread);
+    if (principal.token !== undefined) incoming.onStored(await countNewBytes(thread, callRequest));
+    const span = startSpan(incoming, services, target);
+    try {
+      const call = await ThreadCall.begin(thread, callRequest);
+      return { call, memorySearch, memories: await placeMemories(call), span };
+    } catch (error) {
+      endSpan(span, trace);
+      throw error;
+    }
+  } catch (error) {
+    thread.progress.recordEnd(false);
+    if (error instanceof FaultError) {
+      // A request that is refused here was not sent.
+      await incoming.spending.release();
+      await thread.conversation
+        .noteEnd({ by: "longhaul", failure: error.message })
+        .catch(services.onStoreFailure);
+    }
+    throw error;
+  }
+}
+
+/** The memories of a call; all of them join the system prompt if the provider must read the prompt again anyway. */
+async function placeMemories({ request, fitted }: ThreadCall): Promise<Exchange["memories"]> {
+  const { memories } = request;
+  const isReadAgain = fitted?.plan !== undefined || fitted?.cache === "cold";
+  return isReadAgain && memories?.gather ? memories.gather() : memories;
+}
+
+/** Bytes of the messages of a request that are not on the line of its conversation. */
+async function countNewBytes(thread: Thread, { messages, chain }: CallRequest): Promise<number> {
+  const { list, cut } = messages;
+  const known = new Set(chain ? [] : (await thread.conversation.readLineInTurn()).keys);
+  let newBytes = 0;
+  for (const { key, from, to } of list) {
+    if (known.has(key)) continue;
+    for (const range of cut.elements.slice(from, to)) newBytes += range.to - range.from;
+  }
+  return newBytes;
+}
+
+/** Stops a looping client with a fault, before it pays for more requests. */
+function checkLoops({ session, kind }: Thread, messageCount: number, loops: LoopStates): void {
+  const family = getLoopFamily(session.id);
+  const own = kind === "compaction" ? loops.recordCompaction(family, messageCount) : loops.findFault(family);
+  const fault = own ?? loops.findFault(session.id);
+  if (kind === "main") loops.recordRequest(family, messageCount);
+  if (fault) throw new FaultError(fault);
+}
+
+/** Clients ask for far more output than they use. */
+const MAX_ESTIMATED_OUTPUT = 4_096;
+const BYTES_PER_TOKEN = 4;
+/** No API writes more replies to one request. */
+const MAX_CHOICES = 128;
+const WARNING_HEADER = "x-longhaul-budget-warning";
+
+/** Reserves the estimated cost of a request before its conversation is found, so that a refused one makes none. */
+async function reserveBudget(
+  request: ParsedRequest,
+  target: Target,
+  incoming: Incoming,
+  services: Services,
+): Promise<void> {
+  const { project } = request.facts;
+  const origin = findOrigin({ id: "", meta: project === undefined ? {} : { project } });
+  await reserve(request, target, incoming, services, origin);
+}
+
+/** Corrects the reservation once the project of the conversation is known, and tells of budgets that are nearly used up. */
+async function confirmBudget(
+  request: ParsedRequest,
+  target: Target,
+  incoming: Incoming,
+  services: Services,
+  thread: Thread,
+): Promise<void> {
+  if (!(await services.spending.state.isInUse())) return;
+  const origin = findOrigin(await thread.session.record());
+  const warnings = await reserve(request, target, incoming, services, origin);
+  const [first] = warnings;
+  if (!first) return;
+  if (!incoming.response.headersSent) incoming.response.setHeader(WARNING_HEADER, toHeaderText(first.text));
+  for (const { text } of warnings.filter(({ isNew }) => isNew)) {
+    services.onBudgetWarning(text);
+    await thread.conversation.note(text).catch(services.onStoreFailure);
+  }
+}
+
+async function reserve(
+  request: ParsedRequest,
+  target: Target,
+  incoming: Incoming,
+  services: Services,
+  { project }: SessionOrigin,
+): Promise<Awaited<ReturnType<Incoming["spending"]["reserve"]>>> {
+  if (!(await services.spending.state.isInUse())) return [];
+  const models = [target.model, target.clientModel, ...findNamedModels(request)];
+  return incoming.spending.reserve({ project, models }, estimateRequest(request, target, incoming, services));
+}
+
+/** A text without the characters that a header cannot hold, such as those of a name. */
+function toHeaderText(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, "?");
+}
+
+/** Estimates a request before its window is fitted, at prices without a cache. */
+function estimateRequest(
+  { api, fields }: ParsedRequest,
+  { model, clientModel }: Target,
+  { body }: Incoming,
+  { kernel }: Services,
+): SpendingEstimate {
+  const own = kernel.modelFacts(model);
+  const facts = own.arePricesAssumed ? kernel.modelFacts(clientModel) : own;
+  const limit = Math.min(facts.maxOutput, findOutputLimit(api.name, fields.all) ?? facts.maxOutput);
+  // The usage of a reply that is made in the background is never seen, so it counts with the most that it may cost.
+  const output = fields.all.background === true ? limit : Math.min(MAX_ESTIMATED_OUTPUT, limit);
+  const factor = findPriceFactor(fields.all);
+  const usage = {
+    inputTokens: Math.min(Math.ceil(body.length / BYTES_PER_TOKEN), facts.window),
+    outputTokens: output * countChoices(fields.all.n),
+    ...(factor !== undefined && { priceFactor: factor }),
+  };
+  const usd = facts.arePricesAssumed ? undefined : computeUsageCost(usage, facts);
+  return { tokens: usage.inputTokens + usage.outputTokens, usd, usage };
+}
+
+/** The replies that a request asks for. */
+function countChoices(value: unknown): number {
+  return Math.min(MAX_CHOICES, Math.max(1, Math.floor(toNumber(value) ?? 1)));
+}

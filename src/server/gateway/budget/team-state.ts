@@ -1,0 +1,47 @@
+import type { Team } from "../../../kernel/faces/people.ts";
+
+/** A gateway that is open learns of the first person within this time. */
+const CHECK_MS = 1_000;
+
+/** Whether the store has people or budgets. Once it has, the gateway stays closed to others until it is restarted. */
+export class TeamState {
+  readonly #team: Pick<Team, "isInUse">;
+  #isInUse = false;
+  #checked: Promise<boolean> | undefined;
+  #checkedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(team: Pick<Team, "isInUse">) {
+    this.#team = team;
+  }
+
+  /** True if the store is known to have people or budgets. */
+  get isKnownInUse(): boolean {
+    return this.#isInUse;
+  }
+
+  /** The last known state if the store fails. */
+  async isInUse(): Promise<boolean> {
+    if (this.#isInUse) return true;
+    const now = performance.now();
+    if (!this.#checked || now - this.#checkedMs > CHECK_MS) {
+      this.#checkedMs = now;
+      this.#checked = this.#check();
+    }
+    // Somebody may have been recognized since the last check.
+    return (await this.#checked) || this.#isInUse;
+  }
+
+  /** Called when a person was recognized, which is certain before the next check. */
+  markInUse(): void {
+    this.#isInUse = true;
+  }
+
+  async #check(): Promise<boolean> {
+    try {
+      this.#isInUse ||= await this.#team.isInUse();
+    } catch {
+      // Requests of people are refused until the store answers; without people it is not needed.
+    }
+    return this.#isInUse;
+  }
+}

@@ -1,0 +1,208 @@
+import { computeReportCost, type Prices, parseUsageReport } from "../../../kernel/faces/window.ts";
+import type { Kernel, SessionId, SessionRecord, Usage } from "../../../kernel/index.ts";
+import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { addCacheRecord } from "../../cache/cache-record.ts";
+import { buildCacheReport } from "../../cache/cache-report.ts";
+import { isRefreshWorth, type PauseSample, REFRESH_EARLY_MS } from "../../cache/pauses.ts";
+import type { GatewayConfig } from "../config/config.ts";
+import { buildOutgoingBody } from "../outgoing/outgoing-body.ts";
+import { cutBody, fieldValue } from "../request/cut-body.ts";
+import { type ConnectionAgents, sendUpstream, type UpstreamRequest } from "../upstream/send-upstream.ts";
+import type { RawHeaders } from "../upstream/upstream-headers.ts";
+
+/** The last request of a conversation, as it can be sent again. */
+export interface KeptRequest {
+  readonly session: SessionId;
+  readonly model: string;
+  readonly upstream: string;
+  readonly url: UpstreamRequest["url"];
+  /** Headers for a body of a given length. */
+  readonly headers: (bodyLength: number) => RawHeaders;
+  readonly body: Buffer;
+  readonly sentAt: number;
+  readonly ttlMs: number;
+  /** Tokens in the provider's cache. */
+  readonly tokens: number;
+  readonly prices: Prices;
+  readonly pauses: () => PauseSample;
+}
+
+interface KeepAliveDeps {
+  readonly kernel: Kernel;
+  readonly config: () => Pick<GatewayConfig, "cache" | "limits">;
+  readonly agents: ConnectionAgents;
+  readonly onError: (error: unknown) => void;
+  /** Called with the dollars of a refresh. */
+  readonly onSpent: (upstream: string, dollars: number) => void;
+  readonly now?: () => number;
+  /** Calls back after a time, unless the returned function is called before. */
+  readonly schedule?: (run: () => void, ms: number) => () => void;
+}
+
+/** Maximum bytes of all requests that are kept, and the largest of them. */
+const MAX_KEPT_BYTES = 64 * 1_024 * 1_024;
+const MAX_BODY_BYTES = 8 * 1_024 * 1_024;
+const DAY_MS = 86_400_000;
+
+/**
+ * Sends the last request of an idle conversation again before the provider's cache expires, while that is expected to
+ * save more than it costs and the day's ceiling is not reached. The reply is cut after its usage; the usage is stored
+ * with the conversation, so that every sum contains it.
+ */
+export class KeepAlive {
+  readonly #deps: KeepAliveDeps;
+  readonly #now: () => number;
+  readonly #schedule: NonNullable<KeepAliveDeps["schedule"]>;
+  readonly #kept = new BoundedMap<SessionId, KeptRequest>({
+    max: MAX_KEPT_BYTES,
+    weigh: ({ body }) => body.length,
+  });
+  readonly #timers = new Map<SessionId, () => void>();
+  #day: { readonly name: number; spent: number } | undefined;
+  #isClosed = false;
+
+  constructor(deps: KeepAliveDeps) {
+    this.#deps = deps;
+    this.#now = deps.now ?? Date.now;
+    this.#schedule = deps.schedule ?? scheduleTimer;
+  }
+
+  get sizeBytes(): number {
+    return this.#kept.weight;
+  }
+
+  /** A conversation is in use: its last request is not sent again. */
+  forget(session: SessionId): void {
+    this.#timers.get(session)?.();
+    this.#timers.delete(session);
+    this.#kept.delete(session);
+  }
+
+  /** Keeps the request of a conversation that is idle from now on. */
+  keep(request: KeptRequest): void {
+    const { session, body } = request;
+    this.forget(session);
+    if (this.#isClosed || body.length > MAX_BODY_BYTES) return;
+    this.#kept.set(session, request);
+    this.#arm(request, request.sentAt);
+  }
+
+  #arm(request: KeptRequest, aliveAt: number): void {
+    const ms = aliveAt + request.ttlMs - REFRESH_EARLY_MS - this.#now();
+    const run = () => void this.#refresh(request).catch(this.#deps.onError);
+    this.#timers.set(request.session, this.#schedule(run, Math.max(0, ms)));
+  }
+
+  async #refresh(request: KeptRequest): Promise<void> {
+    const { session, sentAt, ttlMs, prices, pauses } = request;
+    const { cache } = this.#deps.config();
+    if (this.#kept.get(session) !== request || !cache.keepAlive) return this.forget(session);
+    const { cacheRead: read, cacheWrite: write, cacheWriteHour: writeHour } = prices;
+    const idleMs = this.#now() - sentAt;
+    if (!isRefreshWorth(pauses(), { idleMs, ttlMs, prices: { read, write, writeHour } }))
+      return this.forget(session);
+    const dollars = (request.tokens * read) / 1_000_000;
+    if ((await this.#readSpent()) + dollars > cache.maxKeepAliveDollars) return this.forget(session);
+    const startedAt = this.#now();
+    const usage = await this.#send(request);
+    if (!usage) return this.forget(session);
+    await this.#book(request, usage, startedAt);
+    // The client may have come back meanwhile.
+    if (this.#kept.get(session) === request && !this.#isClosed) this.#arm(request, startedAt);
+  }
+
+  /** Sends the request again and reads its reply up to the first usage; undefined if it was refused. */
+  async #send({ url, headers, body }: KeptRequest): Promise<Usage | undefined> {
+    const cut = cutBody(body, "messages");
+    const thinking = Object(fieldValue(cut, "thinking")) as { readonly type?: unknown };
+    const fields = new Map<string, unknown>([["stream", true]]);
+    // A budget for thinking must be smaller than the output, and a change of it would miss the cache.
+    if (thinking.type !== "enabled") fields.set("max_tokens", 1);
+    const pieces = buildOutgoingBody({ cut }, { pieces: undefined, fields });
+    const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const { agents, config } = this.#deps;
+    const response = await sendUpstream({
+      agents,
+      url,
+      method: "POST",
+      rawHeaders: headers(length),
+      body: pieces,
+      limits: config().limits,
+    });
+    try {
+      if (response.status !== 200) return undefined;
+      let text = "";
+      for await (const piece of response.body) {
+        text += (piece as Buffer).toString("latin1");
+        const start = /^data:\s*(\{.*"message_start".*\})\s*$/m.exec(text)?.[1];
+        if (start === undefined) continue;
+        const usage = parseUsageReport("anthropic", JSON.parse(start).message?.usage);
+        return usage && { ...usage, outputTokens: Math.max(1, usage.outputTokens ?? 0) };
+      }
+      return undefined;
+    } finally {
+      response.body.destroy();
+    }
+  }
+
+  async #book(
+    { session: id, model, upstream, ttlMs }: KeptRequest,
+    usage: Usage,
+    sentAt: number,
+  ): Promise<void> {
+    const { kernel, onSpent } = this.#deps;
+    const dollars = computeReportCost({ usage, model }, (name) => kernel.modelFacts(name)) ?? 0;
+    if (this.#day) this.#day.spent += dollars;
+    onSpent(upstream, dollars);
+    const record = {
+      state: "hit",
+      expectedTokens: 0,
+      missedTokens: 0,
+      ttlMs,
+      sentAt,
+      isRefresh: true,
+    } as const;
+    await using session = await kernel.session(id);
+    await session
+      .window({ model })
+      .report(usage, { model, describe: (report) => addCacheRecord(report, record) });
+  }
+
+  /** Dollars of refreshes since midnight in UTC, also of earlier processes. */
+  async #readSpent(): Promise<number> {
+    const name = Math.floor(this.#now() / DAY_MS);
+    if (this.#day?.name === name) return this.#day.spent;
+    const { kernel } = this.#deps;
+    const { ledger } = await buildCacheReport(kernel, listRecords(kernel), {
+      since: name * DAY_MS,
+      signal: AbortSignal.timeout(DAY_MS),
+    });
+    const spent = ledger.find(({ action }) => action === "keep-alive")?.debit ?? 0;
+    this.#day = { name, spent };
+    return spent;
+  }
+
+  /** Stops all refreshes. */
+  close(): void {
+    this.#isClosed = true;
+    for (const cancel of this.#timers.values()) cancel();
+    this.#timers.clear();
+    this.#kept.clear();
+  }
+}
+
+const PAGE = 500;
+
+async function* listRecords(kernel: Kernel): AsyncGenerator<SessionRecord> {
+  let before: SessionId | undefined;
+  do {
+    const page = await kernel.sessions({ limit: PAGE, ...(before !== undefined && { before }) });
+    yield* page;
+    before = page.length === PAGE ? page.at(-1)?.id : undefined;
+  } while (before !== undefined);
+}
+
+function scheduleTimer(run: () => void, ms: number): () => void {
+  const timer = setTimeout(run, ms).unref();
+  return () => clearTimeout(timer);
+}

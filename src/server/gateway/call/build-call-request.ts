@@ -1,0 +1,212 @@
+import {
+  type ClientEdits,
+  clientEdits,
+  POLICIES,
+  type Policy,
+  type Slot,
+} from "../../../kernel/faces/window.ts";
+import { FaultError } from "../../../wire/fault-error.ts";
+import type { Wire, WireName } from "../../../wire/wire.ts";
+import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
+import type { Incoming } from "../door/incoming.ts";
+import { isChained } from "../request/chain.ts";
+import {
+  buildEditsKey,
+  type ClearThinkingEdit,
+  type ClearToolUsesEdit,
+  type CompactEdit,
+  type ContextEdit,
+  getContextManager,
+  readContextManagement,
+} from "../request/context-management.ts";
+import type { ByteRange } from "../request/cut-body.ts";
+import { findCompactions } from "../request/find-compactions.ts";
+import { LIFT_FROM_BYTES } from "../request/lift.ts";
+import type { ParsedRequest } from "../request/read-request.ts";
+import { estimateBytes, leadRanges, readLead } from "../request/request-fields.ts";
+import type { CallRequest, FrameText, TokenLimits } from "../thread/call-request.ts";
+import type { Thread } from "../thread/thread.ts";
+import type { Target } from "../upstream/target.ts";
+import type { ModelLimits } from "./model-limits.ts";
+
+/** Services for calls. */
+export interface CallServices {
+  readonly config: () => GatewayConfig;
+  readonly modelLimits: ModelLimits;
+}
+
+/** Builds the request to a thread. Throws `FaultError` for edits that cannot be carried out. */
+export function buildCallRequest(
+  { api, messages, fields }: ParsedRequest,
+  target: Target,
+  { signal }: Pick<Incoming, "signal">,
+  services: CallServices,
+): CallRequest {
+  const { upstream, model } = target;
+  const config = services.config();
+  const limits = services.modelLimits.getLimits(target, config.threshold);
+  const isMore = isChained(api, fields.all);
+  const compactions = api.name === "anthropic" ? findCompactions(messages.cut) : undefined;
+  const isManagedHere = getContextManager(upstream) === "gateway";
+  // A body that cannot be split into messages has no window to manage.
+  const isWhole = isMore || (messages.cut.listFrom !== undefined && messages.list.length > 0);
+  // Neither has one whose beginning the upstream has summarized itself and does not count.
+  const isOurs = isWhole && !api.isSentUnchanged && (isManagedHere || !compactions?.last);
+  const policyName = isOurs ? (config.routes[api.name]?.policy ?? config.policy) : "none";
+  const isCompacted = compactions && isManagedHere && policyName !== "none" && !config.dryRun;
+  // Only the upstream can clear content that it stores.
+  const { context_management } = fields.all;
+  const management = choosePolicy(
+    api,
+    context_management,
+    upstream,
+    isMore ? "none" : policyName,
+    limits,
+    config.when,
+  );
+  const lead = leadRanges(api, messages);
+  const tools = messages.cut.fields.get("tools");
+  return {
+    api,
+    messages,
+    signal,
+    isDryRun: config.dryRun,
+    isPaging: config.paging,
+    shrink: config.shrink,
+    ...management,
+    ...(isMore && { policy: policyName, policyKey: policyName }),
+    ...(isCompacted && { compactions }),
+    frame: {
+      model,
+      maxTokens: fields.maxTokens,
+      leadBytes: lead.reduce((sum, { from, to }) => sum + to - from, 0),
+      toolsBytes: tools ? tools.to - tools.from : 0,
+      readLead: () => estimateLargeLead(messages.cut.bytes, lead) ?? readLead(api, messages),
+      readTools: () => (tools ? textOrTokens(messages.cut.bytes.subarray(tools.from, tools.to)) : ""),
+    },
+  };
+}
+
+function textOrTokens(bytes: Buffer): FrameText {
+  return bytes.length < LIFT_FROM_BYTES ? bytes.toString("utf8") : estimateBytes(bytes);
+}
+
+/** Estimated tokens of a system prompt that is too large to be parsed whole; undefined for any other. */
+function estimateLargeLead(bytes: Buffer, ranges: readonly ByteRange[]): number | undefined {
+  if (ranges.every(({ from, to }) => to - from < LIFT_FROM_BYTES)) return undefined;
+  return ranges.reduce((sum, { from, to }) => sum + estimateBytes(bytes.subarray(from, to)), 0);
+}
+
+function choosePolicy(
+  api: Wire,
+  management: unknown,
+  upstream: UpstreamConfig,
+  name: string,
+  limits: TokenLimits,
+  when: GatewayConfig["when"],
+): Pick<CallRequest, "policy" | "policyKey" | "edits" | "limits"> {
+  const base = POLICIES.find((policy) => policy.name === name);
+  const read = readContextManagement(management, { api: api.name, by: getContextManager(upstream) });
+  if (read.type === "fault") throw new FaultError(read.fault);
+  const isLate = base !== undefined && name !== "none" && when === "late";
+  const plain = isLate
+    ? { policy: createLatePolicy(base), policyKey: `${name} late`, limits }
+    : { policy: name, policyKey: name, limits };
+  if (read.type === "none" || !base || name === "none") return plain;
+  const { edits } = read;
+  const policy = buildEditsPolicy(edits, base, { api: api.name, windowTokens: limits.window });
+  // Edits without effect stay in the request, where only Anthropic's own API supports them.
+  if (policy === base) return { ...plain, ...(api.name !== "anthropic" && { edits }) };
+  // The client's edits come first; the policy after them only enforces the limit.
+  const whole = { ...limits, threshold: limits.window };
+  return { policy, policyKey: `${name} ${buildEditsKey(edits)}`, edits, limits: whole };
+}
+
+/** Facts about the request that asks for edits. */
+interface EditsPolicyOptions {
+  readonly api: WireName;
+  /** The model's window in the provider's count. */
+  readonly windowTokens?: number;
+}
+
+/**
+ * A policy that carries out the edits and falls back to the base when they do not meet the budget. Returns the base
+ * itself if the edits change nothing, as with `keep: "all"`.
+ */
+export function buildEditsPolicy(
+  edits: readonly ContextEdit[],
+  base: Policy,
+  options: EditsPolicyOptions,
+): Policy {
+  const wanted = toClientEdits(edits, options.api);
+  if (Object.keys(wanted).length === 0) return base;
+  const { windowTokens } = options;
+  return clientEdits(wanted, { base, ...(windowTokens !== undefined && { windowTokens }) });
+}
+
+function toClientEdits(edits: readonly ContextEdit[], api: WireName): ClientEdits {
+  const find = <T extends ContextEdit["type"]>(type: T) =>
+    edits.find((edit): edit is Extract<ContextEdit, { type: T }> => edit.type === type);
+  const results: ClearToolUsesEdit | undefined = find("clear_tool_uses_20250919");
+  const thinking: ClearThinkingEdit | undefined = find("clear_thinking_20251015");
+  const summary: CompactEdit | undefined = find("compact_20260112");
+  // The Responses API refuses a call without its reasoning.
+  const isClearing = thinking !== undefined && thinking.keep !== "all" && api !== "openai-responses";
+  return {
+    ...(isClearing && { reasoning: { keepTurns: thinking.keep as number } }),
+    ...(results && { results: toResultOptions(results) }),
+    ...(summary && { compact: { tokens: summary.triggerTokens, instructions: summary.instructions } }),
+  };
+}
+
+function toResultOptions({ type: _, ...options }: ClearToolUsesEdit): NonNullable<ClientEdits["results"]> {
+  return options;
+}
+
+/** A policy that leaves the window alone until it exceeds the budget, even where an earlier edit would save money. */
+function createLatePolicy(base: Policy): Policy {
+  return {
+    ...base,
+    start(budget, tokensOf, course) {
+      const run = base.start(budget, tokensOf, course);
+      let window: Slot[] = [...(course?.window ?? [])];
+      let reason: string | undefined;
+      return {
+        observe(slot) {
+          window.push(slot);
+          run.observe(slot);
+        },
+        fit(moment) {
+          const messageTokens = window.reduce((sum, { tokens }) => sum + tokens, 0);
+          const tokens = budget.system + messageTokens;
+          const isWithin = tokens <= budget.tokens && window.length <= (budget.messages ?? window.length);
+          if (!isWithin) window = [...run.fit(moment)];
+          reason = isWithin ? undefined : run.reason;
+          return [...window];
+        },
+        digest: () => run.digest?.(),
+        get reason() {
+          return reason;
+        },
+      };
+    },
+  };
+}
+
+/**
+ * The request of a conversation in the control arm: it is logged, and sent unchanged. While control is off, such a
+ * conversation is released: it is edited like any other from then on, and counts in neither arm.
+ */
+export async function applyControl(
+  callRequest: CallRequest,
+  thread: Thread,
+  { control }: { readonly control: number },
+): Promise<CallRequest> {
+  if (thread.meta.arm !== "control") return callRequest;
+  if (control === 0) {
+    await thread.marks.set({ arm: "released" });
+    return callRequest;
+  }
+  const { edits: _edits, compactions: _compactions, memories: _memories, ...rest } = callRequest;
+  return { ...rest, policy: "none", policyKey: "none", isControl: true };
+}

@@ -1,0 +1,173 @@
+import type { UsageBody } from "../../../kernel/faces/log.ts";
+import type { Draft, Entry, EntryId, MessageInput, Session } from "../../../kernel/index.ts";
+import type { ReplyReader, WireEvent, WireObject } from "../../../wire/wire.ts";
+
+/** Called with the id of a reply and its future entry; the entry is undefined if the reply is incomplete. */
+export type NameReply = (
+  response: string,
+  entry: Promise<EntryId | undefined>,
+  items: readonly WireObject[],
+) => Promise<void>;
+
+/** Work to be done before the client receives the end of a reply. */
+export interface ReplyHooks {
+  readonly name?: NameReply | undefined;
+  /** Called after the usage was stored. */
+  readonly onReported?: () => Promise<void>;
+}
+
+/** The last event of a stream of Chat Completions; usage precedes it, if there is any. */
+const END_MARK = "[DONE]";
+/** Minimum time between two updates of a draft. */
+const DRAFT_MS = 1_000;
+
+/** How to append a reply. */
+interface AppendReplyOptions {
+  /** Fails with POSITION_CONFLICT unless this is the session's last seq. */
+  readonly expectedHead?: number | undefined;
+  /** Builds the usage to store with a complete reply. */
+  readonly buildUsage?: (() => UsageBody) | undefined;
+}
+
+/** Appends a reply; returns its entry if the reply is complete, and that of its usage if there is one. */
+export type AppendReply = (session: Session, options: AppendReplyOptions) => Promise<readonly Entry[]>;
+
+/** The place in the conversation where a reply belongs. */
+interface RecorderDeps {
+  /** Runs `append` after the message that the reply answers; at the end of the reply together with its usage. */
+  append(append: AppendReply, reader: ReplyReader, isEnd: boolean): Promise<void>;
+  /** Stores the usage, unless the reply was stored with it; the final step of a reply. */
+  report(reader: ReplyReader): Promise<void>;
+  /** Redacts a large message in a worker, so that `stored` finds it ready. */
+  prepare(message: MessageInput): Promise<void>;
+  /** The message in its stored form. */
+  stored(message: MessageInput): MessageInput;
+}
+
+/** Stores a reply while it is relayed: first as a draft, then as a message once the reply itself has ended. */
+export class ReplyRecorder {
+  readonly reader: ReplyReader;
+  /** When the reply was complete, as from `performance.now()`. */
+  completedMs: number | undefined;
+  readonly #session: Session;
+  readonly #deps: RecorderDeps;
+  #draft: Draft | undefined;
+  #draftedMs = performance.now();
+  #isDrafting = false;
+  #appended: Promise<void> | undefined;
+  #ended: Promise<void> | undefined;
+  #storing: Promise<void> | undefined;
+
+  constructor(session: Session, reader: ReplyReader, deps: RecorderDeps) {
+    this.reader = reader;
+    this.#session = session;
+    this.#deps = deps;
+  }
+
+  take(event: WireEvent): void {
+    this.reader.take(event);
+    if (!this.reader.isComplete) this.#updateDraft();
+    else this.#complete(this.reader.usage !== undefined || event.data.trim() === END_MARK);
+  }
+
+  takeWhole(body: string): void {
+    this.reader.takeWhole(body);
+    this.#complete(true);
+  }
+
+  /**
+   * A promise while a complete reply is being stored; it resolves when that is done or has failed. The end of a reply is
+   * sent afterwards: the client's next request may reach another gateway, which finds the reply only in the store.
+   */
+  get storing(): Promise<void> | undefined {
+    return this.#storing;
+  }
+
+  /** Resolves when nothing of a complete reply is left to store. */
+  async waitUntilStored(): Promise<void> {
+    while (this.#storing) await this.#storing;
+  }
+
+  /** Ends the reply, complete or not; its content so far stays. Idempotent. */
+  end(): Promise<void> {
+    this.#ended ??= this.#append(true).then(() => this.#deps.report(this.reader));
+    return this.#ended;
+  }
+
+  /** Stores a complete reply, and its usage once that is known. */
+  #complete(isUsageKnown: boolean): void {
+    this.completedMs ??= performance.now();
+    if (isUsageKnown ? this.#ended : this.#appended) return;
+    const storing: Promise<void> = (isUsageKnown ? this.end() : this.#append(false))
+      // `end` reports the error to the exchange.
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#storing === storing) this.#storing = undefined;
+      });
+    this.#storing = storing;
+  }
+
+  #append(isEnd: boolean): Promise<void> {
+    if (this.#appended) return this.#appended;
+    const write: AppendReply = (session, options) => this.#write(session, options);
+    this.#appended = this.#deps.append(write, this.reader, isEnd);
+    // `end` reports the error; until then there is no listener.
+    this.#appended.catch(() => undefined);
+    return this.#appended;
+  }
+
+  async #write(session: Session, options: AppendReplyOptions): Promise<readonly Entry[]> {
+    const message = await this.#message();
+    if (!message) await this.#draft?.discard();
+    else if (this.reader.isComplete && !this.reader.failure)
+      return this.#writeWhole(session, message, options);
+    else {
+      const draft = this.#draft ?? session.draft(message);
+      draft.update(message);
+      await draft.close();
+    }
+    return [];
+  }
+
+  async #writeWhole(
+    session: Session,
+    message: MessageInput,
+    { expectedHead, buildUsage }: AppendReplyOptions,
+  ): Promise<readonly Entry[]> {
+    const draft = this.#draft;
+    const options = expectedHead === undefined ? {} : { expectedHead };
+    const usage = buildUsage?.();
+    if (usage)
+      return draft
+        ? draft.finishReply(message, usage, options)
+        : session.appendReply(message, usage, options);
+    return [await (draft ? draft.finish(message, options) : session.append(message, options))];
+  }
+
+  #updateDraft(): void {
+    const now = performance.now();
+    if (this.#appended || this.#isDrafting || now - this.#draftedMs < DRAFT_MS) return;
+    this.#draftedMs = now;
+    this.#isDrafting = true;
+    // A draft that fails is made up for by the reply itself, whose failure is told.
+    this.#writeDraft().catch(() => undefined);
+  }
+
+  async #writeDraft(): Promise<void> {
+    try {
+      const message = await this.#message();
+      if (!message || this.#appended) return;
+      if (this.#draft) this.#draft.update(message);
+      else this.#draft = this.#session.draft(message);
+    } finally {
+      this.#isDrafting = false;
+    }
+  }
+
+  async #message(): Promise<MessageInput | undefined> {
+    const message = this.reader.message();
+    if (!message) return undefined;
+    await this.#deps.prepare(message);
+    return this.#deps.stored(message);
+  }
+}

@@ -1,0 +1,481 @@
+import { type CallUsage, CallWindow } from "../../../kernel/calls/call-window.ts";
+import { compactOnCommand } from "../../../kernel/calls/compact-on-command.ts";
+import type { Conversation, PlacedMessages } from "../../../kernel/calls/conversation.ts";
+import type { UsageBody } from "../../../kernel/faces/log.ts";
+import {
+  computeReportCost,
+  computeSavings,
+  detectOverflow,
+  type ModelFactsLookup,
+  type Overflow,
+  type ProviderFailure,
+} from "../../../kernel/faces/window.ts";
+import {
+  type Entry,
+  type EntryId,
+  type FittedWindow,
+  isLonghaulError,
+  type MessageInput,
+  parseEntryId,
+} from "../../../kernel/index.ts";
+import type { ReplyReader } from "../../../wire/wire.ts";
+import { readCacheRecord } from "../../cache/cache-record.ts";
+import { computeMissDollars } from "../../cache/cache-report.ts";
+import { buildCanonicalKey } from "../identity/canonical-key.ts";
+import type { Trace } from "../observe/trace.ts";
+import type { Violation } from "../outgoing/check-rules.ts";
+import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
+import type { RequestMessage } from "../request/request-messages.ts";
+import {
+  buildWindowKey,
+  type CallRequest,
+  countRecallTools,
+  findRepeatedSend,
+  limitOutput,
+  mayEditWindow,
+  type SeenBody,
+  type SentOutcome,
+  shareWindow,
+  type TokenLimits,
+} from "../thread/call-request.ts";
+import { isHopeless } from "../thread/sent-requests.ts";
+import type { Thread } from "../thread/thread.ts";
+import { CALL_TRANSITIONS, CallContent, type CallEvent, type CallState } from "./call-content.ts";
+import { fitLoggedConversation } from "./fit-logged-conversation.ts";
+import { type AppendReply, type NameReply, type ReplyHooks, ReplyRecorder } from "./reply-recorder.ts";
+
+/** Maximum number of repaired retries of one request, and of one that must first be rewritten from the log. */
+const MAX_REPAIRS = { client: 4, log: 3 };
+
+/** One request of a thread, from its window to its recorded reply. */
+export class ThreadCall {
+  readonly request: CallRequest;
+  readonly thread: Thread;
+  readonly #content: CallContent;
+  readonly #window: CallWindow<RequestMessage>;
+  #state: CallState = "open";
+  #naming: Promise<void> | undefined;
+  #reported: UsageBody | undefined;
+  #seen: SeenBody | undefined;
+  /** Time before the request was sent. */
+  overheadMs: number | undefined;
+  /** Adds the diagnosis of the provider's cache to the usage of the reply. */
+  describeCache: CallUsage["describe"];
+
+  private constructor(thread: Thread, callRequest: CallRequest, sent?: SentOutcome) {
+    this.thread = thread;
+    this.request = callRequest;
+    this.#content = new CallContent(thread, callRequest, sent);
+    const { policy, chain } = callRequest;
+    // A request that continues the provider's stored state is not fitted, and its usage says nothing about the log's
+    // window.
+    const isFitted = policy !== "none" && !chain && !sent;
+    const { conversation, windows } = thread;
+    const lease = isFitted ? windows.take(callRequest) : shareWindow(windows, callRequest);
+    this.#window = new CallWindow(conversation, lease, chain ? MAX_REPAIRS.log : MAX_REPAIRS.client);
+  }
+
+  /**
+   * Begins a request for which a thread was reserved: stores its new messages and fits its window. Runs in the thread's
+   * turn, so that the fitted window contains exactly the messages just stored.
+   */
+  static begin(thread: Thread, callRequest: CallRequest): Promise<ThreadCall> {
+    return thread.conversation.runInTurn(async () => {
+      const sent = await findRepeatedSend(thread, callRequest);
+      if (sent) {
+        thread.progress.recordRequest(callRequest.messages);
+        return new ThreadCall(thread, callRequest, sent);
+      }
+      const placed = await appendRequest(thread, callRequest);
+      await thread.progress.recordWritten(placed.last);
+      const call = new ThreadCall(thread, callRequest);
+      call.#content.useClient(placed);
+      if (callRequest.onStored) await callRequest.onStored();
+      if (callRequest.policy !== "none") {
+        await carryOutCommand(thread, callRequest, call.last);
+        call.#window.takeWritten(placed.written);
+        await call.#fit();
+      }
+      return call;
+    });
+  }
+
+  async #fit(): Promise<void> {
+    const { signal, isDryRun, chain } = this.request;
+    try {
+      if (chain) {
+        const fitted = this.thread.marks.isOurs && !isDryRun ? await this.#fitFromLog() : undefined;
+        if (fitted) await this.#content.setWindow(fitted);
+      } else
+        await this.#content.setWindow(await this.#window.fit({ signal, ...(isDryRun && { dryRun: true }) }));
+    } catch (error) {
+      // A window that cannot be reduced is sent unchanged: the provider's own error is the best reply.
+      if (!isLonghaulError(error, "WINDOW_FLOOR") && !isLonghaulError(error, "WINDOW_STUCK")) throw error;
+    }
+  }
+
+  /** Records how the bytes of the request are kept, if they are, in case it is repeated. */
+  recordSeenBody(body: CutBody | undefined): void {
+    const { thread, request: callRequest, last } = this;
+    const isOwn = last !== undefined && parseEntryId(last).session === thread.session.id;
+    const isWhole = isOwn && !callRequest.chain && !callRequest.buildPlainPieces && !callRequest.isDryRun;
+    const outcome = isWhole
+      ? { last, windowKey: buildWindowKey(callRequest), ...this.#content.outcome }
+      : undefined;
+    this.#seen = body && { body, outcome };
+    thread.sent.seen = this.#seen;
+  }
+
+  /** The kept body of the request, whose results later requests reuse. */
+  get seenBody(): CutBody | undefined {
+    return this.#seen?.body;
+  }
+
+  get fitted(): FittedWindow | undefined {
+    return this.#content.fitted;
+  }
+
+  /** The elements to send; undefined if the body is sent unchanged. */
+  get pieces(): readonly OutgoingPiece[] | undefined {
+    return this.#content.pieces;
+  }
+
+  get reported(): UsageBody | undefined {
+    return this.#reported;
+  }
+
+  get isEdited(): boolean {
+    return this.#content.isEdited;
+  }
+
+  /** True if an edit has rewritten the beginning of the request, so that its cached prefix ends there. */
+  get isRewritten(): boolean {
+    return this.#content.isRewritten;
+  }
+
+  /** The last message of the request; the reply follows it. */
+  get last(): EntryId | undefined {
+    return this.#content.last;
+  }
+
+  /** Estimated tokens available for additions; undefined if the size of the request is unknown. */
+  get roomTokens(): number | undefined {
+    const { policy, chain } = this.request;
+    if (policy === "none" || (chain && !this.isFromLog)) return Number.POSITIVE_INFINITY;
+    return this.violations.length > 0 ? undefined : this.fitted?.roomTokens;
+  }
+
+  /** Reports the estimated tokens sent in addition to the fitted window. */
+  setExtraTokens(tokens: number): void {
+    this.#window.window.sendsBesides(tokens);
+  }
+
+  /**
+   * True if the request was rewritten from the log to contain the whole conversation, though the client sent only new
+   * messages.
+   */
+  get isFromLog(): boolean {
+    return this.#content.source === "log";
+  }
+
+  /**
+   * Handles a refused request; true if a different window may succeed and must be sent next. `limits` are those
+   * known by now.
+   */
+  async repair(failure: ProviderFailure, limits: TokenLimits = this.request.limits): Promise<boolean> {
+    const { policy, isDryRun } = this.request;
+    if (policy === "none" || isDryRun || !this.#window.canHeal) return false;
+    if (detectOverflow(failure) && this.thread.sent.hopeless.covers(this.request)) return false;
+    return this.thread.conversation.runInTurn(async () => {
+      try {
+        if (this.#content.source === "repeated") await this.#fitAgain();
+        const isSendable = await this.#heal(failure, limits);
+        const outcome = this.#seen?.outcome;
+        if (isSendable && outcome && this.#seen)
+          this.#seen.outcome = { ...outcome, ...this.#content.outcome };
+        return isSendable;
+      } catch (error) {
+        if (!isHopeless(error)) throw error;
+        if (this.#seen) this.#seen.outcome = undefined;
+        return false;
+      }
+    });
+  }
+
+  /** Fits another window after a refusal; false if none would help, or if it lacks the client's messages. */
+  async #heal(failure: ProviderFailure, limits: TokenLimits): Promise<boolean> {
+    const { chain } = this.request;
+    const isFirst = chain !== undefined && !this.isFromLog;
+    const { conversation } = this.thread;
+    if (!isFirst) await conversation.endLineAt(this.last);
+    const fitFromLog = () =>
+      fitOwnLine(conversation, this.last, async () => {
+        const fitted = await this.#fitFromLog(failure, limits);
+        if (fitted) await this.#content.setWindow(fitted);
+        return { fitted, isMoved: fitted && !this.isFromLog && this.violations.length === 0 };
+      });
+    const fitted = await this.#window.heal(failure, isFirst ? fitFromLog : undefined);
+    if (fitted && !isFirst) await this.#content.setWindow(fitted);
+    return fitted !== undefined && (!chain || this.isFromLog);
+  }
+
+  /** An overflow error, without its numbers if they cannot apply to the request. */
+  checkOverflow(overflow: Overflow): Overflow {
+    return this.#window.window.checkOverflowCounts(overflow);
+  }
+
+  /** Maximum output tokens to ask for; undefined to keep the client's value. */
+  get maxOutputTokens(): number | undefined {
+    return this.fitted?.maxOutputTokens ?? limitOutput(this.request.limits, this.fitted);
+  }
+
+  /** Rules of the provider that an edit would have violated; such an edit is not sent. */
+  get violations(): readonly Violation[] {
+    return this.#content.violations;
+  }
+
+  /** True if the gateway may change the window of the call. */
+  get isEditable(): boolean {
+    return mayEditWindow(this.request);
+  }
+
+  get healed(): number {
+    return this.#window.healed;
+  }
+
+  /** A recorder that stores the reply while it is relayed. */
+  createRecorder(reader = this.request.api.createReader(), hooks: ReplyHooks = {}): ReplyRecorder {
+    return new ReplyRecorder(this.thread.session, reader, {
+      prepare: (message) => this.thread.messages.prepareStored(message),
+      stored: (message) => {
+        const key = buildCanonicalKey(message);
+        const { places, chain } = this.request;
+        const stored = this.thread.messages.toStored(message, key);
+        // A conversation whose last reply broke off is found like one that awaits its reply.
+        const isWhole = reader.isComplete && !reader.failure;
+        return places && isWhole
+          ? { ...stored, places: places.listOfReply(key, chain !== undefined) }
+          : stored;
+      },
+      append: (append, reader, isEnd) => this.#append(append, reader, isEnd, hooks.name),
+      report: (reader) => this.#report(reader).finally(hooks.onReported),
+    });
+  }
+
+  /** Ends the request. Idempotent. */
+  end(): void {
+    this.#change("end", false);
+  }
+
+  async #append(append: AppendReply, reader: ReplyReader, isEnd: boolean, name?: NameReply): Promise<void> {
+    const { conversation } = this.thread;
+    const isWhole = reader.isComplete && !reader.failure;
+    this.#change("answer", isWhole);
+    if (isWhole) recordWholeReply(this.thread, reader.message());
+    const appended = conversation.runInTurn(async () => {
+      const report = isEnd && isWhole ? describeUsage(this, reader) : undefined;
+      const buildUsage = report && (() => this.#window.buildUsage(report));
+      const [entry, usage] = await appendReply(this, append, isWhole ? reader : undefined, buildUsage);
+      if (usage) this.#endReport(usage as Entry<UsageBody>);
+      return entry?.id;
+    });
+    const { responseId } = reader;
+    if (name && responseId !== undefined) this.#naming = name(responseId, appended, reader.items?.() ?? []);
+    await appended;
+    await this.#naming;
+  }
+
+  /** Stores and fits a repeated request like any other, so that it can be repaired. */
+  async #fitAgain(): Promise<void> {
+    this.#content.useClient(await appendRequest(this.thread, this.request));
+    this.#window.replace(this.thread.windows.take(this.request));
+    await this.#fit();
+  }
+
+  /** Makes the request contain the whole conversation; undefined if that is impossible. */
+  async #fitFromLog(
+    failure?: ProviderFailure,
+    limits: TokenLimits = this.request.limits,
+  ): Promise<FittedWindow | undefined> {
+    const whole = await fitLoggedConversation(this.thread, { ...this.request, limits }, failure);
+    if (!whole) return undefined;
+    this.#window.replace(whole.lease);
+    this.#content.useLog(whole.lead);
+    return whole.fitted;
+  }
+
+  async #report(reader: ReplyReader): Promise<void> {
+    // Stored with the reply.
+    if (this.#reported) return;
+    await this.thread.conversation.runInTurn(async () => {
+      const report = describeUsage(this, reader);
+      if (report) this.#endReport(await this.#window.report(report));
+      else this.end();
+    });
+  }
+
+  /** Ends the request, whose usage is stored. */
+  #endReport(entry: Entry<UsageBody>): void {
+    this.#reported = entry;
+    this.end();
+  }
+
+  /** Frees the thread for the next request once this one is answered, and the window once it has ended. */
+  #change(event: CallEvent, isWhole: boolean): void {
+    const { next, freesThread, freesWindow } = CALL_TRANSITIONS[this.#state][event];
+    this.#state = next;
+    if (freesThread) this.thread.progress.recordEnd(isWhole);
+    if (freesWindow) this.#window.end();
+  }
+}
+
+/** The parts of a call that its reply depends on. */
+interface AnsweredCall {
+  readonly thread: Thread;
+  readonly request: CallRequest;
+  readonly isFromLog: boolean;
+  readonly last: EntryId | undefined;
+  readonly overheadMs: number | undefined;
+  readonly describeCache: CallUsage["describe"];
+}
+
+/**
+ * Stores a reply after the message that it answers, with its usage if `buildUsage` is given, and tells the thread about
+ * it. Runs in the thread's turn.
+ */
+async function appendReply(
+  call: AnsweredCall,
+  append: AppendReply,
+  wholeReply: ReplyReader | undefined,
+  buildUsage: (() => UsageBody) | undefined,
+): Promise<readonly Entry[]> {
+  const { thread, last } = call;
+  const { conversation, session } = thread;
+  // An incomplete reply is appended wherever the log ends.
+  if (!wholeReply) await conversation.endLineAt(last);
+  const entries = await conversation.appendAfter(last, (expectedHead) =>
+    append(session, { expectedHead, buildUsage }),
+  );
+  await thread.progress.recordWritten(entries[0]?.id);
+  if (!wholeReply) return [];
+  await thread.messages.reportReply(getReplyText(wholeReply.message()));
+  await learnStored(call);
+  return entries;
+}
+
+/** Learns from a complete reply how much of the conversation the provider stores. */
+async function learnStored({ thread, request, isFromLog }: AnsweredCall): Promise<void> {
+  if (!isFromLog) thread.marks.recordProviderMemory(true);
+  else if (request.chain?.isWhole === "perhaps") await thread.marks.set({ isOurs: true });
+}
+
+/** The usage of a reply; undefined if the provider reports none. */
+function describeUsage(call: AnsweredCall, reader: ReplyReader): CallUsage | undefined {
+  const { request, overheadMs, describeCache: describe } = call;
+  const { usage, responseId, model = request.frame.model } = reader;
+  if (!usage) return undefined;
+  const addedTokens = countRecallTools(request);
+  const { diagnosis } = reader;
+  return {
+    ...{ usage, model, request: responseId, reply: reader.message() },
+    ...{ addedTokens, overheadMs, diagnosis, describe },
+  };
+}
+
+/** The plain text of a reply. */
+function getReplyText(message: MessageInput | undefined): string {
+  const texts = message?.parts?.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return message?.text ?? texts?.join("\n") ?? "";
+}
+
+/** Carries out a `/compact` that a person typed; agents with such a command handle it themselves. */
+async function carryOutCommand(
+  thread: Thread,
+  { isDryRun, chain, messages, signal }: CallRequest,
+  last: EntryId | undefined,
+): Promise<void> {
+  const { session, kind } = thread;
+  const newest = messages.list.at(-1);
+  if (newest?.role !== "user" || kind !== "main" || isDryRun || chain) return;
+  if (thread.messages.countReminders(messages) > 0) return;
+  await compactOnCommand(session, { id: last, message: () => newest.input() }, { signal });
+}
+
+/** A window, and whether it belongs to the line of another call. */
+interface LineFit {
+  readonly fitted: FittedWindow | undefined;
+  readonly isMoved: boolean | undefined;
+}
+
+/** Maximum number of windows to fit while other processes change the line. */
+const MAX_TRIES = 20;
+
+/**
+ * Fits the window of the line that ends with `last`. Repeats the fit while other calls move the line: those of this
+ * process before it, those of other gateways on the same store at any time.
+ */
+async function fitOwnLine(
+  conversation: Conversation<RequestMessage>,
+  last: EntryId | undefined,
+  fitLine: () => Promise<LineFit>,
+): Promise<FittedWindow | undefined> {
+  for (let tries = 1; ; tries++) {
+    await conversation.endLineAt(last);
+    const { fitted, isMoved } = await fitLine();
+    if (!isMoved || tries === MAX_TRIES) return fitted;
+  }
+}
+
+/** Stores the messages of a request, and records that its reply is pending. */
+function appendRequest(thread: Thread, callRequest: CallRequest): Promise<PlacedMessages<RequestMessage>> {
+  const { messages, chain } = callRequest;
+  const { sent, progress } = thread;
+  if (!chain) {
+    const { like, same } = messages.cut;
+    sent.encodedMessages.keepFirst(like !== undefined && like === sent.seen?.body ? same : 0);
+    progress.recordRequest(messages);
+  }
+  return thread.messages.append(callRequest);
+}
+
+/** Records a complete reply, which may answer a request that could not be repaired before. */
+function recordWholeReply({ sent, messages }: Thread, reply: MessageInput | undefined): void {
+  sent.hopeless.forget();
+  if (reply) messages.recordReply(reply);
+}
+
+/** Records the sizes of a request without and with edits. A dry run sends the request without them. */
+export function traceCall(trace: Trace, { fitted, healed, request: callRequest }: ThreadCall): void {
+  if (callRequest.isDryRun) trace.isDryRun = true;
+  if (healed > 0) trace.healed = healed;
+  if (!fitted) return;
+  trace.tokensBefore = Math.round(fitted.uneditedTokens);
+  trace.tokensAfter = Math.round(fitted.tokens);
+  if (fitted.defect !== undefined) trace.defect = fitted.defect;
+  if (fitted.plan) trace.isPlanned = true;
+}
+
+/** Records the reply, its cost, and the savings of edits. */
+export function traceReply(
+  trace: Trace,
+  reader: ReplyReader,
+  { reported }: Pick<ThreadCall, "reported">,
+  factsOf: ModelFactsLookup,
+): void {
+  if (reader.usage) trace.usage = reader.usage;
+  if (reported) {
+    const spentDollars = computeReportCost(reported, factsOf);
+    if (spentDollars !== undefined) trace.spentDollars = spentDollars;
+    const savings = computeSavings(reported, factsOf);
+    if (savings.requests > 0) trace.savings = savings;
+    const record = readCacheRecord(reported);
+    if (record) {
+      const { state, cause, missedTokens } = record;
+      const missDollars = computeMissDollars(reported, missedTokens, factsOf);
+      trace.cache = { verdict: cause ?? state, missedTokens, missDollars };
+    }
+  }
+  if (reader.model !== undefined) trace.responseModel = reader.model;
+  if (reader.responseId !== undefined) trace.responseId = reader.responseId;
+  if (reader.stopReason !== undefined) trace.stopReason = reader.stopReason;
+}

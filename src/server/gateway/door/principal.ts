@@ -1,0 +1,311 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import {
+  isPersonSecret,
+  type Person,
+  type PersonRole,
+  type Team,
+  type TokenOwner,
+} from "../../../kernel/faces/people.ts";
+import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { computeDigest } from "../../../model/base/digest.ts";
+import { buildPersonId, LOCAL_PERSON } from "../../../model/session-owner.ts";
+import type { WireFault } from "../../../wire/wire.ts";
+import type { TeamState } from "../budget/team-state.ts";
+import type { PersonIds } from "../identity/person-ids.ts";
+import {
+  type DoorLimits,
+  type DoorRefusal,
+  type DoorToken,
+  type RequestHead,
+  refuseRequest,
+} from "./request-head.ts";
+
+/** The person a request belongs to. Principals never share sessions. */
+export interface Principal extends PersonIds {
+  /** Name of the gateway's token in the configuration. */
+  readonly token?: string;
+  /** The header that carried the gateway's token; it must not be sent upstream. */
+  readonly tokenHeader?: CredentialHeader;
+  /** The rights of the person; the person of a gateway without tokens has all. */
+  readonly role: PersonRole;
+  /** The person of the store; undefined for a token of the configuration. */
+  readonly person?: Person | undefined;
+}
+
+/** Separates these digests from other SHA-256 digests of the same secret, such as the one in the configuration. */
+const DOMAIN = "longhaul gateway principal\0";
+const FORMER_DIGITS = 16;
+
+/**
+ * Identifies the principal: the name of the gateway's token if one matched, else "local". Secrets have no part in the
+ * id, so that a renewed login and a rotated token keep their sessions. Earlier versions used a digest of the secret,
+ * which is the former id of a token's person.
+ */
+export function identifyPrincipal(match: TokenMatch | undefined, person?: Person): Principal {
+  if (!match) return { id: LOCAL_PERSON, formerIds: [], role: "admin" };
+  const { name, credential, role = "member" } = match;
+  return {
+    id: buildPersonId(name),
+    formerIds: [digestSecret(credential.secret)],
+    token: name,
+    tokenHeader: credential.header,
+    role,
+    ...(person && { person }),
+  };
+}
+
+function digestSecret(secret: string): string {
+  return computeDigest(DOMAIN + secret, FORMER_DIGITS);
+}
+
+/** No person takes more than this share of the connections, so that others always get in. */
+const CONNECTION_SHARE = 4;
+const MAX_PEOPLE = 10_000;
+const DAY_MS = 86_400_000;
+
+/** Counts the requests in progress of each person with a token, and the bytes that each stores in a day. */
+export class PersonLimits {
+  readonly #limits: () => DoorLimits;
+  readonly #open = new Map<string, number>();
+  readonly #stored = new BoundedMap<string, { readonly day: number; readonly bytes: number }>({
+    max: MAX_PEOPLE,
+  });
+
+  constructor(limits: () => DoorLimits) {
+    this.#limits = limits;
+  }
+
+  /** Counts a request until the returned function is called; a fault if the person has too many. */
+  begin({ id, token }: Principal): WireFault | (() => void) {
+    if (token === undefined) return () => undefined;
+    const { maxPersonRequests, maxConnections } = this.#limits();
+    const max = Math.max(1, Math.min(maxPersonRequests, Math.floor(maxConnections / CONNECTION_SHARE)));
+    const open = this.#open.get(id) ?? 0;
+    if (open >= max)
+      return {
+        status: 429,
+        kind: "rate_limit",
+        message: `${token} has ${open} requests in progress, which is the limit for one person; wait until one of them has ended.`,
+        headers: { "retry-after": "2" },
+      };
+    this.#open.set(id, open + 1);
+    return () => {
+      const left = (this.#open.get(id) ?? 1) - 1;
+      if (left === 0) this.#open.delete(id);
+      else this.#open.set(id, left);
+    };
+  }
+
+  /**
+   * Counts the bytes of a request as stored by its person today; a fault if that is more than one person may store. The
+   * returned function corrects the count once, because most messages of a request are in the log already.
+   */
+  countStored(
+    { id, token }: { readonly id: string; readonly token?: string | undefined },
+    sizeBytes: number,
+  ): WireFault | ((storedBytes: number) => void) {
+    if (token === undefined) return () => undefined;
+    const now = Date.now();
+    const day = Math.floor(now / DAY_MS);
+    const add = (addedBytes: number) => {
+      const known = this.#stored.get(id);
+      const bytes = (known?.day === day ? known.bytes : 0) + addedBytes;
+      const isWithin = bytes <= this.#limits().maxPersonBytes;
+      if (isWithin || addedBytes < 0) this.#stored.set(id, { day, bytes: Math.max(0, bytes) });
+      return isWithin;
+    };
+    if (!add(sizeBytes))
+      return {
+        status: 429,
+        kind: "rate_limit",
+        message: `${token} has stored as much today as one person may, or the request is larger than what is left (limits.maxPersonBytes). It begins again at midnight UTC; an admin can raise it.`,
+        headers: {
+          "retry-after": String(Math.ceil(((day + 1) * DAY_MS - now) / 1_000)),
+          "x-should-retry": "false",
+        },
+      };
+    let isCorrected = false;
+    return (storedBytes) => {
+      if (!isCorrected) add(Math.min(0, storedBytes - sizeBytes));
+      isCorrected = true;
+    };
+  }
+}
+
+type CredentialHeader = "x-longhaul-token" | "authorization" | "x-api-key";
+
+/** A credential as a client sent it. Only digests of it leave the door. */
+interface Credential {
+  readonly header: CredentialHeader;
+  readonly secret: string;
+}
+
+/** The matching token of the configuration, and the credential that carried it; its header is not sent upstream. */
+interface TokenMatch {
+  readonly name: string;
+  readonly credential: Credential;
+  readonly role?: PersonRole | undefined;
+}
+
+interface TokenDigest {
+  readonly name: string;
+  readonly role: PersonRole | undefined;
+  readonly digest: Buffer;
+}
+
+const HEADERS: readonly CredentialHeader[] = ["x-longhaul-token", "authorization", "x-api-key"];
+const MAX_CHARACTERS = 8_192;
+
+/** The credentials of a request. A header sent twice is refused, because the next reader may use the other value. */
+export function readCredentials(request: RequestHead): readonly Credential[] | DoorRefusal {
+  const found: Credential[] = [];
+  for (const header of HEADERS) {
+    const values = request.headers.get(header) ?? [];
+    if (values.length > 1) return refuseRequest(`${header} was sent more than once.`);
+    const secret = parseSecret(header, values[0] ?? "");
+    if (secret.length > MAX_CHARACTERS)
+      return refuseRequest(`${header} is longer than ${MAX_CHARACTERS} characters.`);
+    if (secret) found.push({ header, secret });
+  }
+  return found;
+}
+
+/**
+ * Keeps a scheme other than Bearer as a prefix: such a credential never matches a token.
+ */
+function parseSecret(header: CredentialHeader, value: string): string {
+  if (header !== "authorization" || value === "") return value;
+  return /^Bearer +(.*)$/i.exec(value)?.[1] ?? `other ${value}`;
+}
+
+/**
+ * Finds the token that a request carries. A client that also sends a credential for the provider sends the gateway's
+ * token as x-longhaul-token, and then only that header counts. All tokens are compared even after a match, so that
+ * timing reveals nothing.
+ */
+export function matchToken(
+  credentials: readonly Credential[],
+  tokens: readonly DoorToken[],
+  environment: NodeJS.ProcessEnv,
+): TokenMatch | undefined {
+  const digests = digestTokens(tokens, environment);
+  if (digests.length === 0) return undefined;
+  let match: TokenMatch | undefined;
+  for (const credential of selectCredentials(credentials)) {
+    const given = sha256(credential.secret);
+    for (const { name, digest, role } of digests)
+      if (timingSafeEqual(digest, given)) match ??= { name, credential, role };
+  }
+  return match;
+}
+
+/** The credentials that may hold the gateway's token: its own header if it was sent. */
+function selectCredentials(credentials: readonly Credential[]): readonly Credential[] {
+  const own = credentials.filter(({ header }) => header === "x-longhaul-token");
+  return own.length > 0 ? own : credentials;
+}
+
+/** Digests by token list; reloading the configuration creates a new list. */
+const knownDigests = new WeakMap<readonly DoorToken[], readonly TokenDigest[]>();
+
+/** A token without a secret or with an invalid digest matches nothing. */
+function digestTokens(tokens: readonly DoorToken[], environment: NodeJS.ProcessEnv): readonly TokenDigest[] {
+  const cached = knownDigests.get(tokens);
+  if (cached) return cached;
+  const digests = tokens.flatMap(({ name, env, sha256: hex, role }) => {
+    const secret = env === undefined ? "" : (environment[env] ?? "");
+    if (secret) return [{ name, role, digest: sha256(secret) }];
+    return hex && /^[0-9a-f]{64}$/i.test(hex) ? [{ name, role, digest: Buffer.from(hex, "hex") }] : [];
+  });
+  knownDigests.set(tokens, digests);
+  return digests;
+}
+
+function sha256(text: string): Buffer {
+  return hash("sha256", text, "buffer");
+}
+
+/** The store's answer about the credentials of a request. */
+export interface PersonLookup {
+  /** True if the store has people, so that nobody is admitted without a token. */
+  readonly isClosed: boolean;
+  readonly owner?: TokenOwner;
+  /** The credential that holds the secret of a person. */
+  readonly credential?: Credential;
+  /** True if the store could not be asked. */
+  readonly hasFailed?: true;
+}
+
+export const NO_PEOPLE: PersonLookup = { isClosed: false };
+const ONLY_PEOPLE: PersonLookup = { isClosed: true };
+
+/** Asks the store about the person whose secret a request carries; other credentials are not looked up. */
+export async function lookUpPerson(
+  head: RequestHead,
+  team: Pick<Team, "authenticate">,
+  state: TeamState,
+): Promise<PersonLookup> {
+  const isClosed = await state.isInUse();
+  const credentials = readCredentials(head);
+  const credential =
+    "fault" in credentials
+      ? undefined
+      : selectCredentials(credentials).find(({ secret }) => isPersonSecret(secret));
+  if (!credential) return isClosed ? ONLY_PEOPLE : NO_PEOPLE;
+  try {
+    const owner = await team.authenticate(credential.secret);
+    if (owner) state.markInUse();
+    return { isClosed: isClosed || owner !== undefined, credential, ...(owner && { owner }) };
+  } catch {
+    return { isClosed, credential, hasFailed: true };
+  }
+}
+
+const CHECK_MS = 500;
+
+/** A request in progress, whose token is asked about again. */
+interface WatchedRequest {
+  readonly principal: Principal;
+  /** Admits the request once more; undefined if its token is not valid any more. */
+  readonly admitAgain: () => Promise<Principal | undefined>;
+  readonly end: () => void;
+}
+
+/** Ends requests in progress, such as streams, whose token was revoked, rotated, expired or given another role. */
+export class TokenWatch {
+  readonly #requests = new Set<WatchedRequest>();
+  #timer: NodeJS.Timeout | undefined;
+  #isChecking = false;
+
+  /** Watches a request until the returned function is called. */
+  add(request: WatchedRequest): () => void {
+    if (request.principal.token === undefined) return () => undefined;
+    this.#requests.add(request);
+    this.#timer ??= setInterval(() => void this.#check(), CHECK_MS).unref();
+    return () => {
+      this.#requests.delete(request);
+      if (this.#requests.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    };
+  }
+
+  async #check(): Promise<void> {
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    try {
+      // Requests with the same secret have the same answer.
+      const known = new Map<string, Promise<Principal | undefined>>();
+      for (const request of [...this.#requests]) {
+        const { principal, admitAgain, end } = request;
+        const secret = principal.formerIds.join();
+        const asking = known.get(secret) ?? admitAgain();
+        known.set(secret, asking);
+        const now = await asking;
+        if (this.#requests.has(request) && (now?.id !== principal.id || now.role !== principal.role)) end();
+      }
+    } finally {
+      this.#isChecking = false;
+    }
+  }
+}

@@ -1,0 +1,233 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { ByteCollector } from "../../../model/base/byte-collector.ts";
+import { canDecompress, decompress } from "../../../model/base/decompress.ts";
+import type { WireFault } from "../../../wire/wire.ts";
+import type { ByteShare } from "./byte-budget.ts";
+import {
+  type DoorRefusal,
+  getHeadHeader,
+  type RequestHead,
+  refuseRequest,
+  refuseTooLarge,
+} from "./request-head.ts";
+import type { Route } from "./route.ts";
+
+/** The result of reading a body; "gone" if the client left before its end. */
+export type BodyReadResult =
+  | {
+      readonly type: "read";
+      /** Decompressed; the same buffer as `raw` if the body was not compressed. */
+      readonly body: Buffer;
+      /** The bytes as received. */
+      readonly raw: Buffer;
+    }
+  | { readonly type: "refused"; readonly fault: WireFault }
+  | { readonly type: "gone" };
+
+/** Maximum bytes of a body, compressed as well as decompressed, and maximum time until its last byte. */
+interface BodyLimits {
+  readonly maxBodyBytes: number;
+  readonly bodyMs: number;
+}
+
+interface ReadBodyOptions {
+  /** The encoding from admission; default "identity". */
+  readonly encoding?: ContentEncoding;
+  readonly signal?: AbortSignal;
+  /** The response to the request; a client that expects "100 Continue" gets it here. */
+  readonly response?: ServerResponse;
+  /** Reserves the bytes of the body; while there is no room, the body stays with the sender. */
+  readonly share?: ByteShare;
+}
+
+/** Expected ratio of decompressed to compressed size. */
+const USUAL_RATIO = 20;
+/** Bytes reserved for a body of unknown length. */
+const FIRST_SHARE = 65_536;
+/** Every chunk takes time, however small, so a body must not consist of too many tiny ones. */
+const MAX_TINY_CHUNKS = 65_536;
+const TINY_BYTES = 64;
+
+/** Nobody sees this reason; an abort without one would create a DOMException with a stack. */
+const BODY_OVER = new Error("The body is no longer read.");
+
+/** Reads the body of an admitted request within its limits. Never throws. */
+export function readRequestBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  options: ReadBodyOptions = {},
+): Promise<BodyReadResult> {
+  const { encoding = "identity" } = options;
+  const reading = readRaw(request, limits, options);
+  return encoding === "identity" ? reading : unpackBody(reading, encoding, limits, options);
+}
+
+async function unpackBody(
+  reading: Promise<BodyReadResult>,
+  encoding: Exclude<ContentEncoding, "identity">,
+  limits: BodyLimits,
+  { share, signal }: ReadBodyOptions,
+): Promise<BodyReadResult> {
+  const read = await reading;
+  if (read.type !== "read") return read;
+  const { length } = read.raw;
+  await share?.raise(length + Math.min(limits.maxBodyBytes, length * USUAL_RATIO), signal);
+  const unpacked = await decompress(read.raw, encoding, limits.maxBodyBytes);
+  share?.settle(length + (unpacked.type === "unpacked" ? unpacked.bytes.length : 0));
+  if (unpacked.type === "too-large")
+    return { type: "refused", fault: refuseTooLarge(limits.maxBodyBytes).fault };
+  if (unpacked.type === "unpacked") return { type: "read", body: unpacked.bytes, raw: read.raw };
+  return {
+    type: "refused",
+    fault: refuseRequest("The body is not packed as its Content-Encoding says.").fault,
+  };
+}
+
+/** Reads a body as it is, so that `body` and `raw` are the same. */
+function readRaw(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  options: ReadBodyOptions,
+): Promise<BodyReadResult> {
+  const declared = Number(request.headers["content-length"] ?? 0);
+  const collected = new ByteCollector(declared);
+  let chunks = 0;
+  let isOver = false;
+  /** Ends the wait for room; undefined while nothing waits, because most bodies never do. */
+  let waiting: AbortController | undefined;
+  return new Promise((resolve) => {
+    const settle = (read: BodyReadResult) => {
+      clearTimeout(timer);
+      isOver = true;
+      waiting?.abort(BODY_OVER);
+      options.signal?.removeEventListener("abort", leave);
+      request.off("data", take).off("end", finish).off("close", leave).off("error", leave);
+      collected.clear();
+      if (read.type !== "read") request.pause();
+      resolve(read);
+    };
+    const take = (chunk: Buffer) => {
+      const bytes = collected.length + chunk.length;
+      if (bytes > limits.maxBodyBytes)
+        settle({ type: "refused", fault: refuseTooLarge(limits.maxBodyBytes).fault });
+      else if (++chunks > MAX_TINY_CHUNKS && bytes < chunks * TINY_BYTES)
+        settle({ type: "refused", fault: refuseTinyChunks() });
+      else {
+        collected.add(chunk);
+        reserve(Math.min(2 * bytes, limits.maxBodyBytes), bytes);
+      }
+    };
+    const reserve = (wanted: number, needed = wanted) => {
+      const { share } = options;
+      if (!share || share.bytes >= needed || waiting || share.raiseAtOnce(wanted)) return undefined;
+      waiting = new AbortController();
+      const granted = share.raise(wanted, waiting.signal);
+      request.pause();
+      return granted.then(() => {
+        waiting = undefined;
+        if (!isOver) request.resume();
+      });
+    };
+    const finish = () => {
+      const raw = collected.take();
+      options.share?.settle(raw.length);
+      settle({ type: "read", body: raw, raw });
+    };
+    const leave = () => settle({ type: "gone" });
+    const timer = setTimeout(() => {
+      settle({ type: "refused", fault: waiting ? refuseForRoom() : refuseSlowBody(limits.bodyMs) });
+    }, limits.bodyMs);
+    timer.unref();
+    if (request.destroyed || options.signal?.aborted) return leave();
+    options.signal?.addEventListener("abort", leave);
+    request.on("end", finish).on("close", leave).on("error", leave);
+    const begin = () => {
+      if (isOver) return;
+      request.on("data", take);
+      if (expectsContinue(request)) options.response?.writeContinue();
+    };
+    const granted = reserve(declared || FIRST_SHARE);
+    if (granted) void granted.then(begin);
+    else begin();
+  });
+}
+
+function expectsContinue(request: IncomingMessage): boolean {
+  return /100-continue/i.test(request.headers.expect ?? "");
+}
+
+function refuseTinyChunks(): WireFault {
+  const message = `The body comes in more than ${MAX_TINY_CHUNKS} chunks of less than ${TINY_BYTES} bytes; send larger ones.`;
+  return refuseRequest(message).fault;
+}
+
+function refuseForRoom(): WireFault {
+  const message =
+    "Other large requests are under way and take all the room that limits.maxHeldBytes gives; try again later.";
+  return { status: 503, kind: "unavailable", message };
+}
+
+function refuseSlowBody(bodyMs: number): WireFault {
+  return {
+    status: 408,
+    kind: "timeout",
+    message: `The body did not arrive within ${bodyMs} ms; send it faster, or raise limits.bodyMs.`,
+  };
+}
+
+/** Compression of a body. */
+export type ContentEncoding = "identity" | "gzip" | "zstd" | "br" | "deflate";
+
+const ENCODINGS: Readonly<Record<string, ContentEncoding>> = {
+  "": "identity",
+  identity: "identity",
+  gzip: "gzip",
+  "x-gzip": "gzip",
+  br: "br",
+  deflate: "deflate",
+  ...(canDecompress("zstd") && { zstd: "zstd" as const }),
+};
+const JSON_TYPE = /^application\/json(?:\s*;\s*charset=(?:utf-?8|"utf-?8"))?\s*;?$/i;
+/** Multipart forms carry files to providers. */
+const FORM_TYPE = /^multipart\/form-data\s*;\s*boundary=(?:[\w'()+,./:=?-]{1,70}|"[\w'()+,./:=? -]{1,70}")$/i;
+
+/** Refuses content types that the route does not accept: JSON everywhere, forms only where files pass through. */
+export function checkContentType(request: RequestHead, route: Route): DoorRefusal | undefined {
+  const types = request.headers.get("content-type") ?? [];
+  const type = types[0] ?? "";
+  if (types.length > 1) return refuseRequest("Content-Type was sent more than once.", 415);
+  if (JSON_TYPE.test(type) || (route.type === "pass" && FORM_TYPE.test(type))) return undefined;
+  return refuseRequest("The body has to be JSON: send Content-Type: application/json, in UTF-8.", 415);
+}
+
+/** The compression of a request body, or a refusal if it is not supported. */
+export function readContentEncoding(request: RequestHead): ContentEncoding | DoorRefusal {
+  const sent = request.headers.get("content-encoding") ?? [];
+  const name = (getHeadHeader(request, "content-encoding") ?? "").toLowerCase();
+  const encoding = sent.length < 2 && Object.hasOwn(ENCODINGS, name) ? ENCODINGS[name] : undefined;
+  return (
+    encoding ?? refuseRequest("Content-Encoding has to be one of identity, gzip, zstd, br, deflate.", 415)
+  );
+}
+
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_MS = 2_000;
+
+/**
+ * Reads and discards the rest of a refused request for a limited time, then closes the connection: a client that is cut
+ * off while it is sending would see a broken connection instead of the reply. Call it after the reply has been written.
+ */
+export function discardBody(request: IncomingMessage, mostBytes = MAX_BYTES, mostMs = MAX_MS): void {
+  if (request.complete || request.destroyed) return;
+  let bytes = 0;
+  const hangUp = () => request.socket.destroy();
+  const timer = setTimeout(hangUp, mostMs);
+  timer.unref();
+  request.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > mostBytes) hangUp();
+  });
+  request.once("close", () => clearTimeout(timer));
+  request.on("error", () => {});
+  request.resume();
+}

@@ -1,0 +1,296 @@
+import type { MessageInput } from "../../../kernel/index.ts";
+
+/** The purpose of a request. */
+export type RequestKind =
+  /** A turn of a conversation. */
+  | "main"
+  /** Asks for a title of a conversation. */
+  | "title"
+  /** Asks for a summary of the client's own conversation. */
+  | "compaction"
+  /** Checks whether the model answers at all. */
+  | "probe"
+  /** A single question of the client itself, outside the conversation. */
+  | "aside";
+
+/**
+ * Classifies a request. Its words count only where its form shows that a program wrote it: in a system prompt that is
+ * not the conversation's, or where the conversation's tools are missing. Doubtful requests are "main", so that no turn
+ * is lost.
+ */
+export function detectRequestKind(facts: RequestFacts): RequestKind {
+  if (facts.purpose === "compact") return "compaction";
+  if (isProbe(facts)) return "probe";
+  if (isTitle(facts)) return "title";
+  if (isCompactionRequest(facts)) return "compaction";
+  return scoreAside(facts) >= ASIDE_SCORE ? "aside" : "main";
+}
+
+const PROBE_WORDS = /^\W*(?:quota|test|ping|warm-?\s?up|hi|hello|count|foo)\W*$/i;
+
+function isProbe(facts: RequestFacts): boolean {
+  if (facts.maxTokens === 1) return true;
+  if (hasHistory(facts)) return false;
+  const last = getLastUserText(facts.messages);
+  if (/^\W*warm-?\s?up\W*$/i.test(last)) return true;
+  return (facts.maxTokens ?? Number.POSITIVE_INFINITY) <= FEW_TOKENS && PROBE_WORDS.test(last);
+}
+
+const TITLE_SCORE = 3;
+const ASKS_FOR_TITLE =
+  /\b(?:generat|creat|writ|provid|suggest|extract|come up with|giv|summari[sz]|repl|output|produc)\w*\b[^.]{0,80}\b(?:title|headline|slug|(?:session|thread|chat|branch) name|name for)|\btitles?(?:[- ]generat| for)|标题/i;
+const ASKS_TO_NAME_THIS =
+  /^\W*(?:please )?(?:generat|creat|writ|provid|suggest|giv)\w*\b[^.\n]{0,60}\b(?:title|name|headline|slug)\b[^.\n]{0,20}\b(?:for|of) (?:this|the following) (?:conversation|chat|session|thread|discussion)\b/i;
+const NAMING_HEAD = 200;
+const SHORT_NAME =
+  /\b(?:summar|descri|label|name)\w*[^.]{0,60}\b(?:under|less than|at most|max\w*|no more than|up to) \d+ (?:words?|char)|\b\d+ (?:words?|char\w*) or (?:less|fewer)[^.]{0,30}\b(?:description|summary|name|label)/i;
+const ABOUT_CONVERSATION =
+  /\b(?:conversation|session|chat|thread|dialog(?:ue)?|discussion|topic|first message|user'?s? (?:message|request|prompt|input|task))\b|对话|会话/i;
+const SHORTNESS =
+  /\b\d+(?:\s?(?:-|–|to)\s?\d+)?[- ](?:word|char|token)|\b(?:few|single|short|concise|brief)\b/i;
+const ONLY_THAT =
+  /\b(?:only|just) (?:the|a|with|output|return|reply|respond)|\bnothing else\b|\b(?:output|return|respond|reply)\w* (?:\w+ )?only\b|\bno (?:quotes?|punctuation|quotation|explanation)|\bdo not (?:use|include) (?:quotes|colons)/i;
+
+function isTitle(facts: RequestFacts): boolean {
+  if (facts.toolNames.length > 0) return false;
+  const lead = facts.lead.slice(0, READ);
+  const isAskedByLead = hasOwnLead(facts) && asksForName(lead);
+  if (!isAskedByLead && !isSideQuestion(facts) && !asksToNameMissing(facts)) return false;
+  const callRequest = `${lead}\n${getLastUserText(facts.messages).slice(0, READ)}\n${getFirstUserText(facts)}`;
+  if (!asksForName(callRequest)) return false;
+  return (
+    1 + [ABOUT_CONVERSATION, SHORTNESS, ONLY_THAT].filter((mark) => mark.test(callRequest)).length >=
+    TITLE_SCORE
+  );
+}
+
+/**
+ * True if a request begins by asking for a title of "this conversation" and repeats none, which only a program does.
+ */
+function asksToNameMissing(facts: RequestFacts): boolean {
+  return !hasHistory(facts) && ASKS_TO_NAME_THIS.test(getLastUserText(facts.messages).slice(0, NAMING_HEAD));
+}
+
+function asksForName(text: string): boolean {
+  return ASKS_FOR_TITLE.test(text) || SHORT_NAME.test(text);
+}
+
+const ASIDE_SCORE = 3;
+const CLASSIFIES =
+  /\b(?:classif|determin|detect|extract|analy[sz]e (?:if|whether)|decide (?:if|whether)|judge|is (?:this|it) safe|risk level)\w*/i;
+const FIXED_FORMAT =
+  /\b(?:json|yes or no|true or false|one of the following|exactly one)\b|<\w+>(?:\w|\.\.\.)*<\/\w+>/i;
+const SMALL_REPLY = 1_024;
+
+function scoreAside(facts: RequestFacts): number {
+  if (facts.toolNames.length > 0 || hasHistory(facts)) return 0;
+  if (facts.hasMainConversation) return ASIDE_SCORE;
+  const lead = facts.lead.slice(0, READ);
+  const words = [CLASSIFIES, FIXED_FORMAT, ONLY_THAT].filter((mark) => mark.test(lead)).length;
+  const isSmall = (facts.maxTokens ?? Number.POSITIVE_INFINITY) <= SMALL_REPLY;
+  const form = (facts.hasOutputFormat ? 2 : 0) + (isSmall ? 1 : 0);
+  return words > 0 && form > 0 ? words + form + (facts.isStreamed === false ? 1 : 0) : 0;
+}
+
+const READ = 3_000;
+
+function getFirstUserText({ messages }: RequestFacts): string {
+  const first = messages.find(({ role }) => role === "user");
+  return first ? getLastUserText([first]).slice(0, READ) : "";
+}
+
+/** Minimum score at which a request of the right form counts as the client's own compaction. */
+const COMPACTION_SCORE = 5;
+
+const SUMMARY =
+  "summar(?:y|ies|i[sz]e[sd]?|i[sz]ing|i[sz]ation)|compact(?:ion|ing|ed|or)?|condens\\w+|compress(?:ion|ing|es)?|recap|checkpoint|hand-?off|state_snapshot|distil\\w*";
+const TALK =
+  "conversations?|sessions?|chat|history|context|messages|transcript|dialog(?:ue)?|discussion|thread|events|what (?:we|was|has)|work so far";
+const SUMMARY_REQUEST = new RegExp(
+  `(?:${SUMMARY})[\\s\\S]{0,80}?(?:${TALK})|(?:${TALK})[\\s\\S]{0,80}?(?:${SUMMARY})`,
+  "i",
+);
+const SUMMARY_REQUEST_CHINESE =
+  /(?:总结|摘要|概括|压缩|提炼)[\s\S]{0,40}(?:对话|会话|上下文|历史|聊天)|(?:对话|会话|上下文|历史|聊天)[\s\S]{0,40}(?:总结|摘要|概括|压缩|提炼)/;
+
+/** States the purpose of the summary: the next model has nothing else to continue from. */
+const CONTINUATION_WORDS =
+  /\b(?:continu\w+|resum(?:e|es|ing)|carry on|pick up|hand(?:ed)?[- ]?off|another (?:llm|model|agent|assistant|instance|coding)|next (?:llm|agent|model|assistant)|context (?:window|limit)|running out|will be (?:replaced|lost|discarded|removed)|(?:only|sole|only context|the only) (?:memory|context)|without losing|continuity|context-aware|previous summary)|继续|恢复/i;
+
+const FORBIDS_TOOLS =
+  /\b(?:do not|don't|never|must not|cannot|can't|without)\b[^.\n]{0,30}\b(?:call|us|invok|execut|run)\w*[^.\n]{0,30}\btools?\b|\btext only\b|\btool calls? (?:will be|are) (?:rejected|ignored|not)\b|\bno tools?\b/i;
+
+/** Openings of instructions that a program writes to a model. */
+const COMMANDS =
+  /^\W*(?:(?:critical|important|urgent|system|note)\b|you(?:r| are| have| will)\b|(?:please )?(?:create|provide|generate|write|produce|summar|condense|compact|briefly|answer|respond|reply)|(?:now,? )?your\b|the (?:above|messages above|following|current conversation)\b|given\b|#|<)/i;
+
+const TRANSCRIPT_TAG =
+  /<(?:conversation|transcript|chat_?history|history|messages|dialog(?:ue)?|events?)\b[^>]*>/i;
+const SPEAKERS = [
+  /^\W{0,4}(?:user|human)\b\W{0,4}:|^#+ user\b|"role":\s*"user"/im,
+  /^\W{0,4}(?:assistant|ai|model|agent)\b[^:\n]{0,20}:|^#+ assistant\b|"role":\s*"assistant"/im,
+];
+
+/** Sections that the reply must have. */
+const SECTION = /^\s*(?:#{1,4} |\d{1,2}[.)] |[-*] |<[a-z_]+>\s*$)/gim;
+
+/** Openings of clients that ask for a compaction inside the conversation, with its tools still offered. */
+const TEXT_ONLY = /\btext[- ]only\b/i;
+const BANS_TOOLS = /\b(?:do not|don't|never)\b[^.\n]{0,30}\b(?:call|us|invok)\w*[^.\n]{0,30}\btools?\b/i;
+const BAN_HEAD = 120;
+
+const LONG = 350;
+const VERY_LONG = 2_000;
+/**
+ * Characters to inspect at each end: instructions stand at the beginning or the end, around a transcript of any length.
+ */
+const ENDS_LENGTH = 6_000;
+
+/**
+ * True for a request by which a client has its own conversation summarized. Its words count only where its form shows
+ * that a program wrote it: the conversation's tools are missing, the system prompt is a different one, or the opening
+ * is one that no person would write. Otherwise the request is a turn of the conversation, and is recognized as a
+ * compaction once the client continues from the reply.
+ */
+function isCompactionRequest(facts: RequestFacts): boolean {
+  const last = getLastUserText(facts.messages);
+  if (last === "") return false;
+  if (hasHistory(facts) && hasToolBan(facts.messages)) return true;
+  const isAskedByLead = hasOwnLead(facts) && asksForSummary(readEnds(facts.lead));
+  if (!isAskedByLead && !isSideQuestion(facts)) return false;
+  const callRequest = `${readEnds(last)}\n${readEnds(facts.lead)}`;
+  if (hasHistory(facts)) {
+    const isApart = isAskedByLead || lacksKnownTools(facts);
+    return isApart && scoreCompaction(facts, callRequest, last) >= COMPACTION_SCORE;
+  }
+  // Somebody who pastes a transcript wants to read the summary; a client that has only the transcript wants to continue
+  // from it.
+  const isWhole = hasTranscript(callRequest) && (CONTINUATION_WORDS.test(callRequest) || isAskedByLead);
+  return (
+    facts.toolNames.length === 0 && isWhole && scoreCompaction(facts, callRequest, last) >= COMPACTION_SCORE
+  );
+}
+
+/** Score of the evidence that the request asks for a summary to continue from. */
+function scoreCompaction(facts: RequestFacts, callRequest: string, last: string): number {
+  const hasTools = facts.toolNames.length > 0;
+  const lastEnds = readEnds(last);
+  const instruction = COMMANDS.test(lastEnds) ? lastEnds : readEnds(facts.lead);
+  const length = Math.max(last.length, facts.lead.length);
+  const points: readonly (readonly [boolean, number])[] = [
+    [asksForSummary(callRequest), 2],
+    [CONTINUATION_WORDS.test(callRequest), 1],
+    [FORBIDS_TOOLS.test(lastEnds), 1],
+    [!hasTools, 1],
+    [COMMANDS.test(instruction), 1],
+    [hasTranscript(callRequest), 1],
+    [length > LONG, 1],
+    [length > VERY_LONG, 1],
+    [(callRequest.match(SECTION)?.length ?? 0) >= 3, 1],
+  ];
+  return asksForSummary(callRequest)
+    ? points.reduce((sum, [holds, worth]) => sum + (holds ? worth : 0), 0)
+    : 0;
+}
+
+function asksForSummary(text: string): boolean {
+  return SUMMARY_REQUEST.test(text) || SUMMARY_REQUEST_CHINESE.test(text);
+}
+
+function hasTranscript(text: string): boolean {
+  return TRANSCRIPT_TAG.test(text) || SPEAKERS.every((speaker) => speaker.test(text));
+}
+
+/** True if the last message has a long text that begins by asking for text only and forbidding tools. */
+function hasToolBan(messages: readonly MessageInput[]): boolean {
+  const last = messages.findLast(({ role }) => role !== "system");
+  if (!last || last.role === "assistant") return false;
+  const texts = [
+    last.text ?? "",
+    ...(last.parts ?? []).map((part) => (part.type === "text" ? part.text : "")),
+  ];
+  return texts.some((text) => {
+    const head = text.slice(0, BAN_HEAD);
+    return text.length > VERY_LONG && TEXT_ONLY.test(head) && BANS_TOOLS.test(head);
+  });
+}
+
+function readEnds(text: string): string {
+  return text.length <= 2 * ENDS_LENGTH ? text : `${text.slice(0, ENDS_LENGTH)}\n${text.slice(-ENDS_LENGTH)}`;
+}
+
+/** Replies of at most this many tokens are titles, labels or single words. */
+const FEW_TOKENS = 64;
+
+/** True if the request contains a reply of the model. */
+function hasHistory({ messages }: RequestFacts): boolean {
+  return messages.some(({ role }) => role === "assistant");
+}
+
+/** True if a request repeats a conversation that offers tools, but offers none itself. */
+function lacksKnownTools({ toolNames, known }: RequestFacts): boolean {
+  return toolNames.length === 0 && known?.hasTools === true;
+}
+
+/**
+ * True if the system prompt was written for this request, by a program: it differs from the prompt of the conversation
+ * that the request repeats. A request that repeats an unknown conversation is assumed to have that conversation's
+ * prompt.
+ */
+function hasOwnLead(facts: RequestFacts): boolean {
+  if (facts.lead === "") return false;
+  return facts.known ? !facts.known.hasSameLead : !hasHistory(facts);
+}
+
+/** True if a request has the form of a question that a client asks for itself, regardless of its words. */
+function isSideQuestion(facts: RequestFacts): boolean {
+  if (facts.toolNames.length > 0) return false;
+  const isBeside = facts.hasMainConversation === true && !hasHistory(facts);
+  const isShort = (facts.maxTokens ?? Number.POSITIVE_INFINITY) <= FEW_TOKENS;
+  return isBeside || lacksKnownTools(facts) || isShort || facts.hasOutputFormat === true;
+}
+
+/** Facts of a request that are known before its conversation is looked up. */
+export interface RequestFacts {
+  /** The system prompt. */
+  readonly lead: string;
+  /** The name of the client. */
+  readonly client?: string;
+  /** The working directory that the system prompt states. */
+  readonly project?: string;
+  readonly toolNames: readonly string[];
+  readonly messages: readonly MessageInput[];
+  /** Maximum tokens of the reply, under any API's name for it. */
+  readonly maxTokens?: number;
+  readonly isStreamed?: boolean;
+  /** True if the reply must be JSON of a given form. */
+  readonly hasOutputFormat?: boolean;
+  /** The purpose found by `findExplicitId`. */
+  readonly purpose?: string;
+  /** True if the same client has a conversation with tools under the same id. */
+  readonly hasMainConversation?: boolean;
+  /** The conversation whose messages the request repeats, if one is known. */
+  readonly known?: KnownConversation;
+}
+
+/** Features of a known conversation, compared with a request that repeats its messages. */
+export interface KnownConversation {
+  readonly hasTools: boolean;
+  readonly hasSameLead: boolean;
+}
+
+/** The texts of a message, without tool results. */
+export function getMessageText(message: MessageInput | undefined): string {
+  if (!message) return "";
+  const texts = (message.parts ?? []).flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return [...(message.text === undefined ? [] : [message.text]), ...texts].join("\n\n");
+}
+
+/**
+ * The text of the last message that is not the model's. System messages after it belong to the same instruction and are
+ * skipped.
+ */
+export function getLastUserText(messages: readonly MessageInput[]): string {
+  const last = messages.findLast(({ role }) => role !== "system") ?? messages.at(-1);
+  return last?.role === "assistant" ? "" : getMessageText(last);
+}

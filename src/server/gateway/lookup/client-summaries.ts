@@ -1,0 +1,177 @@
+import { type MessageInput, parseEntryId, type Session, type SessionId } from "../../../kernel/index.ts";
+import { getMessageText } from "../identity/request-kind.ts";
+import type { Thread } from "../thread/thread.ts";
+
+/** Number of summaries by which restarted conversations are recognized. */
+const MAX_SUMMARIES = 64;
+/** Shorter replies are not summaries of a conversation. */
+const MIN_REPLY = 100;
+/** Longer replies are not searched for in later requests. */
+const MAX_REPLY = 200_000;
+
+/** A reply that is a summary. */
+interface KnownSummary {
+  readonly owner: string;
+  readonly text: string;
+  /** The summarized conversation; undefined if it is not known. */
+  readonly session: SessionId | undefined;
+  /** True if another conversation has the same summary, which then says nothing about either. */
+  readonly isShared: boolean;
+}
+
+/** The summaries that clients have made of their conversations, until they continue with them. */
+export class ClientSummaries {
+  #summaries: readonly KnownSummary[] = [];
+  readonly #lastReplies = new WeakMap<Thread, string>();
+
+  /** Adds a reply that is a summary. */
+  add(owner: string, text: string, session: SessionId | undefined): void {
+    const isOther = (known: KnownSummary) =>
+      known.owner === owner && known.text === text && known.session !== session;
+    const isShared = this.#summaries.some(isOther);
+    const others = this.#summaries.map((known) => (isOther(known) ? { ...known, isShared } : known));
+    this.#summaries = [{ owner, text, session, isShared }, ...others].slice(0, MAX_SUMMARIES);
+  }
+
+  /** Keeps the last reply of a conversation, because the next request may show that it was a summary. */
+  addReply(thread: Thread, text: string): void {
+    const { length } = text;
+    if (length >= MIN_REPLY && length <= MAX_REPLY) this.#lastReplies.set(thread, text);
+    else this.#lastReplies.delete(thread);
+  }
+
+  /** The summary that a request with this opening continues from; none if several conversations have it. */
+  find(
+    owner: string,
+    opening: () => readonly MessageInput[],
+  ): Pick<KnownSummary, "text" | "session"> | undefined {
+    const own = this.#summaries.filter((known) => known.owner === owner);
+    const [first, ...others] = own.filter(({ text }) => hasSummary(text, opening()));
+    if (!first || first.isShared) return undefined;
+    return others.every(({ session, isShared }) => session === first.session && !isShared)
+      ? first
+      : undefined;
+  }
+
+  /** The last reply of a conversation, if a restarted conversation contains it in a message that is not the model's. */
+  findReply(thread: Thread, opening: () => readonly MessageInput[]): ClientSummary | undefined {
+    const text = this.#lastReplies.get(thread);
+    if (text === undefined) return undefined;
+    const messages = opening();
+    const index = findSummaryIndex(text, messages);
+    return index !== undefined && messages[index]?.role !== "assistant" ? { text, thread } : undefined;
+  }
+
+  /** Forgets the summaries of a conversation whose client continues with one of them. */
+  remove(thread: Thread): void {
+    this.#summaries = this.#summaries.filter(({ session }) => session !== thread.session.id);
+    this.#lastReplies.delete(thread);
+  }
+}
+/** A client's own summary of a conversation, with which the client continues. */
+export interface ClientSummary {
+  readonly text: string;
+  /** The summarized conversation. */
+  readonly thread: Thread;
+}
+
+/**
+ * Records the messages that a client's own summary replaces: adds an overlay on the old line, so that `expand` restores
+ * everything, and a note for people. The overlay is reverted at once, because a client that returns to the old line
+ * sends the messages it wants.
+ */
+export async function linkSummary({ text, thread }: ClientSummary, client: string): Promise<void> {
+  const { session } = thread;
+  const line = (await thread.conversation.readLineInTurn()).messages;
+  const [first, last] = [line[0], line.at(-1)].map((message) => message && parseEntryId(message.id));
+  if (!first || !last) return;
+  const ranges =
+    first.session === last.session
+      ? [{ session: first.session, from: first.seq, to: last.seq }]
+      : [{ session: session.id, from: 1, to: last.seq }];
+  const { seq } = await session.overlays.add(
+    { type: "summarize", ranges, messages: [{ role: "user", text }] },
+    "the client compacted its conversation",
+    client,
+  );
+  await session.overlays.revert(seq);
+  await noteSummary(session, client, line.length, seq);
+  thread.conversation.recordCompaction();
+}
+
+async function noteSummary(
+  session: Session,
+  client: string,
+  messageCount: number,
+  seq: number,
+): Promise<void> {
+  await session.note(
+    `${client} compacted ${messageCount} messages by itself and goes on with its summary; expand #${seq} to read them.`,
+  );
+}
+
+/** A summary stands near the beginning of the conversation that continues from it. */
+const FIRST_MESSAGES = 6;
+/** Shorter summaries could match any sentence. */
+const MIN_LENGTH = 12;
+/** Share of a summary that must be present; clients may cut it or leave sections out. */
+const MIN_SHARE = 0.8;
+const RUN_WORDS = 8;
+const MAX_RUNS = 64;
+
+/** True if a conversation contains the result of a compaction, even if the client has wrapped it in other text. */
+export function hasSummary(summary: string, messages: readonly MessageInput[]): boolean {
+  return findSummaryIndex(summary, messages) !== undefined;
+}
+
+/** Index of the message that contains the result of a compaction; undefined if none does. */
+export function findSummaryIndex(summary: string, messages: readonly MessageInput[]): number | undefined {
+  const forms = [summary, findTagged(summary), summary.replace(REASONING_TAGS, "")].flatMap((form) => {
+    const plain = normalizeWords(form ?? "");
+    return plain.length >= MIN_LENGTH ? [plain] : [];
+  });
+  if (forms.length === 0) return undefined;
+  const place = messages
+    .slice(0, FIRST_MESSAGES)
+    .findIndex((message, index) => forms.some((form) => isCarrying(message, index, form)));
+  return place < 0 ? undefined : place;
+}
+
+const REASONING_TAGS = /<(analysis|thinking|scratchpad)>[\s\S]*?<\/\1>/gi;
+
+/** The text inside the tag that the client asked the summary to have. */
+function findTagged(text: string): string | undefined {
+  return /<(summary|state_snapshot|compacted?_\w+|handoff)>([\s\S]*?)<\/\1>/i.exec(text)?.[2];
+}
+
+function isCarrying(message: MessageInput, index: number, summary: string): boolean {
+  const text = normalizeWords(getMessageText(message));
+  // The model may quote the same text; as a reply, the summary must be the whole message and near the beginning.
+  if (message.role === "assistant") return index <= 2 && text === summary;
+  return text.includes(summary) || computeRunShare(summary, text) >= MIN_SHARE;
+}
+
+/** Share of the word runs of a text that occur in another; 0 for texts too short to compare. */
+function computeRunShare(text: string, other: string): number {
+  const words = text.split(" ");
+  const last = words.length - RUN_WORDS;
+  if (last < RUN_WORDS) return 0;
+  const step = Math.max(1, Math.floor(last / MAX_RUNS));
+  let runs = 0;
+  let found = 0;
+  for (let from = 0; from <= last; from += step) {
+    runs++;
+    if (other.includes(words.slice(from, from + RUN_WORDS).join(" "))) found++;
+  }
+  return found / runs;
+}
+
+/** The words of a text in lower case, without tags, formatting marks and repeated white space. */
+function normalizeWords(text: string): string {
+  return text
+    .replace(/<\/?[a-z][\w-]*>/gi, " ")
+    .replace(/[#*_`>|-]+/g, " ")
+    .replace(/\s+/g, " ")
+    .trim()
+    .toLowerCase();
+}

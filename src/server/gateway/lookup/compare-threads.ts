@@ -1,0 +1,151 @@
+import { countCommonPrefix } from "../../../kernel/calls/align-messages.ts";
+import { Conversation } from "../../../kernel/calls/conversation.ts";
+import { type EntryId, type Kernel, type SessionId, textOfMessage } from "../../../kernel/index.ts";
+import { type AgentShape, isSameShape } from "../identity/agent-shape.ts";
+import { getMessageKey } from "../identity/canonical-key.ts";
+import { chooseThread, compareToThread, type KeyedMessages } from "../identity/choose-thread.ts";
+import { PlaceKeys } from "../identity/place-keys.ts";
+import type { Thread } from "../thread/thread.ts";
+import { parseThreadMeta, type ThreadMeta } from "../thread/thread-meta.ts";
+import type { ThreadLookup } from "./decide-thread.ts";
+
+/** Number of conversations to compare, most recently used first. */
+const MAX_COMPARED = 32;
+/** The first user message is among this many messages. */
+const FIRST_MESSAGES = 8;
+/** Shorter texts could belong to any conversation. */
+const MIN_LENGTH = 12;
+
+/** The conversation that a request for a summary quotes: its first user message occurs in the text. */
+export async function findQuotedThread(
+  threads: readonly Thread[],
+  words: string,
+): Promise<Thread | undefined> {
+  for (const thread of threads.slice(0, MAX_COMPARED)) {
+    const first = await thread.session.read({ from: 1, limit: FIRST_MESSAGES, kinds: ["message"] });
+    const isQuoted = first.some((entry) => {
+      if (entry.kind !== "message" || entry.message.role !== "user") return false;
+      const text = textOfMessage(entry.message).trim();
+      return text.length >= MIN_LENGTH && words.includes(text);
+    });
+    if (isQuoted) return thread;
+  }
+  return undefined;
+}
+
+/** The conversation whose end a request repeats after a summary. */
+export async function findRepeatedThread(
+  threads: readonly Thread[],
+  request: KeyedMessages,
+): Promise<Thread | undefined> {
+  let best: { readonly thread: Thread; readonly same: number } | undefined;
+  for (const thread of threads.slice(0, MAX_COMPARED)) {
+    const candidate = await thread.describeCandidate({ explicit: undefined, opening: undefined, request });
+    const { isNext, same } = compareToThread(candidate, request);
+    if (isNext && !candidate.isInFlight && same > (best?.same ?? 0)) best = { thread, same };
+  }
+  return best?.thread;
+}
+
+/** The main conversation that shares the longest beginning with a request for a summary, and the last shared entry. */
+export async function findClosestThread(
+  threads: readonly Thread[],
+  keys: readonly string[],
+): Promise<{ readonly thread: Thread; readonly last: EntryId } | undefined> {
+  let best: { readonly thread: Thread; readonly last: EntryId; readonly same: number } | undefined;
+  for (const thread of threads.filter(({ kind }) => kind === "main")) {
+    const line = (await thread.conversation.readLineInTurn()).messages;
+    const same = countCommonPrefix(
+      line.map(({ key }) => key),
+      keys,
+    );
+    const last = line[same - 1]?.id;
+    if (last !== undefined && same > (best?.same ?? 0)) best = { thread, last, same };
+  }
+  return best;
+}
+
+/** The place in another conversation that a new one continues. */
+interface ForkOrigin {
+  readonly session: SessionId;
+  readonly meta: ThreadMeta;
+  readonly title: string | undefined;
+  /** The last shared entry. */
+  readonly last: EntryId;
+}
+
+/**
+ * The stored conversation of the same person that the first request of a new id has copied, up to a reply which this
+ * gateway has relayed: clients give a fork of a conversation its own id. Replies that the client wrote itself, such as
+ * the examples of a prompt, make no fork.
+ */
+export async function findForkOrigin(kernel: Kernel, request: ThreadLookup): Promise<ForkOrigin | undefined> {
+  const { keys, roles } = request;
+  const lastReply = roles.lastIndexOf("assistant");
+  const places = await kernel.places.find(new PlaceKeys(request).findPersonPaths(), MAX_COMPARED);
+  for (const { session: id } of places) {
+    const record = await kernel.find(id);
+    const meta = parseThreadMeta(record?.meta);
+    if (meta?.kind !== "main") continue;
+    await using session = await kernel.session(id);
+    const line = await new Conversation(session, getMessageKey).readLine();
+    const last = line.messages[lastReply]?.id;
+    if (last === undefined || countCommonPrefix(line.keys, keys) <= lastReply) continue;
+    const entry = await session.entry(last);
+    if (entry?.kind === "message" && entry.message.model !== undefined)
+      return { session: id, meta, title: record?.title, last };
+  }
+  return undefined;
+}
+
+/** True if a request contains the whole conversation, so that no summary replaces it. */
+export async function isRepeatedInFull(thread: Thread, keys: readonly string[]): Promise<boolean> {
+  return (await thread.conversation.readLineInTurn()).messages.every(({ key }, index) => key === keys[index]);
+}
+
+/** A request that may continue a conversation without containing its beginning. */
+interface TrimmedRequest extends KeyedMessages {
+  readonly shape: AgentShape;
+  readonly caller: { readonly agent: string | undefined };
+}
+
+/** Reserves the conversation whose end a request contains, among threads with its last reply; undefined if none fits. */
+export async function reserveTrimmedThread(
+  threads: readonly Thread[],
+  request: TrimmedRequest,
+): Promise<Thread | undefined> {
+  const ending = threads.filter(
+    ({ kind, meta }) => kind === "main" && isSameShape(meta.shape, request.shape),
+  );
+  const described = await Promise.all(
+    ending.map(async (thread) => ({
+      thread,
+      candidate: await thread.describeCandidate({ explicit: undefined, opening: undefined, request }),
+    })),
+  );
+  const isPossible = described.some(({ candidate }) => {
+    const { isNext, isAnotherEnd } = compareToThread(candidate, request);
+    return isNext || isAnotherEnd;
+  });
+  if (!isPossible) return undefined;
+  // All of them are compared: of those that have gone on from the same place, none is rewound.
+  const candidates = described.map(({ thread, candidate }) => ({
+    ...candidate,
+    isInFlight: thread.progress.inFlight > 0,
+  }));
+  const { keys, roles, shape, caller } = request;
+  const choice = chooseThread(candidates, { keys, roles, shape, kind: "main", agent: caller.agent });
+  const chosen =
+    choice.type === "continue" ? ending.find(({ session }) => session.id === choice.id) : undefined;
+  chosen?.progress.reserve();
+  return chosen;
+}
+
+/** Threads in the order of their last entries, the newest first, which is the same for every gateway. */
+export async function sortByUse(threads: readonly Thread[]): Promise<readonly Thread[]> {
+  if (threads.length < 2) return threads;
+  const heads = await Promise.all(
+    threads.map(async (thread) => ({ thread, ...(await thread.session.head()) })),
+  );
+  return heads.toSorted((one, other) => other.at - one.at).map(({ thread }) => thread);
+}

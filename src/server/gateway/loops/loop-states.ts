@@ -1,0 +1,135 @@
+import type { Json } from "../../../kernel/index.ts";
+import type { WireFault } from "../../../wire/wire.ts";
+import {
+  applyCompaction,
+  applyMainRequest,
+  applyOverflow,
+  applyReply,
+  applySuccess,
+  findLoopFault,
+  type LoopLimits,
+  type LoopState,
+  NO_LOOP,
+  type RepeatableRequest,
+  resetAfterCooling,
+} from "./breaker.ts";
+import type { SharedStates } from "./shared-states.ts";
+
+const SHARED_KIND = "loop";
+
+/** Dependencies and size of `LoopStates`. */
+interface LoopStatesDeps {
+  /** Carries the states to other gateways on the same database. */
+  readonly shared?: SharedStates;
+  readonly limits: () => LoopLimits;
+  readonly now: () => number;
+  /** Maximum number of watched threads and families; the least recently changed are dropped first. */
+  readonly maxStates: () => number;
+}
+
+interface Watched {
+  readonly state: LoopState;
+  readonly changedAt: number;
+}
+
+/** Loop states of all clients, by thread or family. */
+export class LoopStates {
+  readonly #deps: LoopStatesDeps;
+  /** Most recently changed last. */
+  readonly #states = new Map<string, Watched>();
+
+  constructor(deps: LoopStatesDeps) {
+    this.#deps = deps;
+    deps.shared?.listen(SHARED_KIND, (name, value) => this.#set(name, parseLoopState(value)));
+  }
+
+  get size(): number {
+    return this.#states.size;
+  }
+
+  /** The fault for the next request of a thread or family; undefined if it may be sent. */
+  findFault(name: string): WireFault | undefined {
+    const watched = this.#states.get(name);
+    return watched && findLoopFault(watched.state, this.#deps.now());
+  }
+
+  /** Records a complete reply to a request of a thread. */
+  recordReply(thread: string, request: RepeatableRequest): void {
+    this.#change(thread, (state, _, limits) => applyReply(state, request, limits));
+  }
+
+  /** Records the number of messages in a request of a family's main thread. */
+  recordRequest(family: string, messages: number): void {
+    // A family without compactions needs no state.
+    if (this.#states.has(family)) this.#change(family, (state) => applyMainRequest(state, messages));
+  }
+
+  /** Records a request for a compaction of a line with `messages` messages; returns a fault if it must not be sent. */
+  recordCompaction(family: string, messages: number): WireFault | undefined {
+    const known = this.findFault(family);
+    if (known) return known;
+    this.#change(family, (state, now, limits) => applyCompaction(state, messages, now, limits));
+    return this.findFault(family);
+  }
+
+  /** Records an overflow error that reached a family's client. */
+  recordOverflow(family: string): void {
+    this.#change(family, applyOverflow);
+  }
+
+  /** Records a successful turn of a family. */
+  recordSuccess(family: string): void {
+    if (this.#states.has(family)) this.#change(family, applySuccess);
+  }
+
+  #change(name: string, change: (state: LoopState, now: number, limits: LoopLimits) => LoopState): void {
+    const now = this.#deps.now();
+    const limits = this.#deps.limits();
+    const apply = (state: LoopState) => change(resetAfterCooling(state, now), now, limits);
+    this.#set(name, apply(this.#states.get(name)?.state ?? NO_LOOP));
+    this.#deps.shared?.change(SHARED_KIND, name, (stored) => encodeLoopState(apply(parseLoopState(stored))));
+  }
+
+  #set(name: string, state: LoopState): void {
+    const now = this.#deps.now();
+    this.#states.delete(name);
+    this.#states.set(name, { state, changedAt: now });
+    this.#forget(now, this.#deps.limits());
+  }
+
+  /** Drops expired states, and the oldest ones beyond the maximum. */
+  #forget(now: number, { withinMs }: LoopLimits): void {
+    const most = this.#deps.maxStates();
+    for (const [name, { state, changedAt }] of this.#states) {
+      const isOver = now - changedAt >= withinMs && now >= (state.stopped?.until ?? 0);
+      if (this.#states.size <= most && !isOver) return;
+      this.#states.delete(name);
+    }
+  }
+}
+
+/** A state as JSON, which has no infinite numbers. */
+function encodeLoopState(state: LoopState): Json {
+  return {
+    ...state,
+    fewestSince: Number.isFinite(state.fewestSince) ? state.fewestSince : null,
+  } as unknown as Json;
+}
+
+/** A stored state; the initial one if it is missing or of another form. */
+function parseLoopState(stored: Json | undefined): LoopState {
+  const state = stored as Partial<LoopState> | null | undefined;
+  if (!Array.isArray(state?.answered) || !Array.isArray(state.compactions) || !Array.isArray(state.overflows))
+    return NO_LOOP;
+  return { ...NO_LOOP, ...state, fewestSince: state.fewestSince ?? NO_LOOP.fewestSince };
+}
+
+/** The family of a thread's session: a conversation with its titles, summaries and asides. */
+export function getLoopFamily(session: string): string {
+  return session.split("/").slice(0, 2).join("/");
+}
+
+/** The wall-clock time of a `performance.now()` value; finer than Date.now() and monotonic. */
+export function toWallClock(momentMs: number): number {
+  return performance.timeOrigin + momentMs;
+}

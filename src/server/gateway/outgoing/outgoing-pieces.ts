@@ -1,0 +1,249 @@
+import type { FittedWindow, Message, MessageInput } from "../../../kernel/index.ts";
+import { removeElementMarks } from "../../../wire/cache-marks.ts";
+import type { LoadBase64, LoggedContent, Wire, WireObject } from "../../../wire/wire.ts";
+import { type ByteRange, type CutBody, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
+import { buildSummaryElement, type CompactionBlocks } from "../request/find-compactions.ts";
+import {
+  type KnownMessage,
+  parseElement,
+  type RequestMessage,
+  type RequestMessages,
+} from "../request/request-messages.ts";
+import { alternatePieces } from "./alternate-pieces.ts";
+import { type OutgoingSlot, type OutgoingSource, planOutgoing } from "./plan-outgoing.ts";
+
+/** Cache of encoded messages, by message; messages of a window stay the same objects from call to call. */
+export class EncodedMessages {
+  readonly #encoded = new Map<Message, { readonly to: number; readonly elements: readonly WireObject[] }>();
+
+  /** Drops messages encoded from elements that have changed. */
+  keepFirst(same: number): void {
+    for (const [message, { to }] of this.#encoded) if (to > same) this.#encoded.delete(message);
+  }
+
+  /** Drops messages that are no longer sent. */
+  keepOnly(outgoing: readonly OutgoingSlot[]): void {
+    const sent = new Set(outgoing.map((one) => (one.type === "same" ? undefined : one.message)));
+    for (const message of this.#encoded.keys()) if (!sent.has(message)) this.#encoded.delete(message);
+  }
+
+  async encode(
+    api: Wire,
+    { cut, list }: RequestMessages,
+    one: Exclude<OutgoingSlot, { type: "same" }>,
+    base64Of: LoadBase64,
+  ): Promise<readonly WireObject[]> {
+    const known = this.#encoded.get(one.message);
+    if (known) return known.elements;
+    const place = one.type === "note" ? undefined : list[one.index];
+    const own = place &&
+      one.type === "changed" && {
+        elements:
+          place.written ??
+          Array.from({ length: place.to - place.from }, (_, at) => parseElement(cut, place.from + at)),
+        original: one.original,
+      };
+    const elements = await api.encodeEdited(one.message, own || undefined, base64Of);
+    this.#encoded.set(one.message, { to: place?.to ?? 0, elements });
+    return elements;
+  }
+}
+
+/** The elements of a window; unchanged elements are joined into the longest possible slices. */
+export async function buildOutgoingPieces(
+  api: Wire,
+  messages: RequestMessages,
+  outgoing: readonly OutgoingSlot[],
+  written: EncodedMessages,
+  base64Of: LoadBase64,
+): Promise<readonly OutgoingPiece[]> {
+  const pieces: OutgoingPiece[] = [];
+  const add = (from: number, to: number) => {
+    const last = pieces.at(-1);
+    if (last && "from" in last && isNext(messages, last.to, from))
+      pieces[pieces.length - 1] = { from: last.from, to };
+    else if (to > from) pieces.push({ from, to });
+  };
+  add(0, messages.lead);
+  for (const one of outgoing) {
+    if (one.type === "same") {
+      const message = messages.list[one.index];
+      if (message?.written) pieces.push(buildWrittenPiece(message.written, message));
+      else if (message) add(message.from, message.to);
+    } else {
+      const elements = await written.encode(api, messages, one, base64Of);
+      const index = one.type === "changed" ? messages.list[one.index]?.from : undefined;
+      if (elements.length > 0) pieces.push({ elements, ...(index !== undefined && { index }) });
+    }
+  }
+  written.keepOnly(outgoing);
+  return pieces;
+}
+
+/** A piece for rewritten elements; it has no index if it replaces no element of the body. */
+function buildWrittenPiece(
+  elements: readonly WireObject[],
+  { from, to }: Pick<RequestMessage, "from" | "to">,
+): OutgoingPiece {
+  return { elements, ...(to > from && { index: from }) };
+}
+
+/** True if no message or dropped element lies between two elements. */
+function isNext({ list, lead, dropped: left }: RequestMessages, end: number, from: number): boolean {
+  if (end === from) return true;
+  if (left) for (let index = end; index < from; index++) if (left.has(index)) return false;
+  return from > end && !list.some((message) => message.from >= end && message.to <= from) && end >= lead;
+}
+
+/** The elements of pieces, parsed. */
+export function listPieceElements(cut: CutBody, pieces: readonly OutgoingPiece[]): readonly WireObject[] {
+  return pieces.flatMap((piece) =>
+    "from" in piece
+      ? Array.from({ length: piece.to - piece.from }, (_, index) => parseElement(cut, piece.from + index))
+      : piece.elements,
+  );
+}
+
+/** The bytes of a list of pieces, without copying: requests are large and wait long for their replies. */
+export function encodePieces(
+  { bytes, elements }: CutBody,
+  pieces: readonly OutgoingPiece[],
+): readonly Uint8Array[] {
+  const parts: Uint8Array[] = [];
+  for (const piece of pieces) {
+    parts.push(parts.length === 0 ? OPEN : COMMA);
+    if ("from" in piece) {
+      const first = elements[piece.from] as ByteRange;
+      const last = elements[piece.to - 1] as ByteRange;
+      parts.push(bytes.subarray(first.from, last.to));
+    } else parts.push(encodeElements(piece.elements));
+  }
+  if (parts.length === 0) parts.push(OPEN);
+  parts.push(CLOSE);
+  return parts;
+}
+
+/** Newly written elements are sent with many later requests, so their bytes are cached. */
+const knownBytes = new WeakMap<readonly WireObject[], Buffer>();
+
+function encodeElements(elements: readonly WireObject[]): Buffer {
+  const bytes = knownBytes.get(elements) ?? Buffer.from(elements.map((one) => JSON.stringify(one)).join(","));
+  knownBytes.set(elements, bytes);
+  return bytes;
+}
+
+const OPEN = Buffer.from("[");
+const COMMA = Buffer.from(",");
+const CLOSE = Buffer.from("]");
+
+/**
+ * The elements of a body with exactly the edits of an earlier one; undefined if that one had no edits, or if the body
+ * does not extend it. Only the body's own cache markers are kept.
+ */
+export function repeatSentPieces(
+  messages: RequestMessages,
+  earlier: RequestMessages<KnownMessage>,
+): readonly OutgoingPiece[] | undefined {
+  const { cut } = messages;
+  const known = earlier.cut.memo.sentPieces;
+  const from = earlier.cut.elements.length;
+  if (!known || !isExtension(messages, earlier)) return undefined;
+  const pieces = known.map((piece) =>
+    "from" in piece ? piece : { ...piece, elements: piece.elements.map(removeElementMarks) },
+  );
+  return from < cut.elements.length ? [...pieces, { from, to: cut.elements.length }] : pieces;
+}
+
+/** True if a body begins with all messages of an earlier one. */
+export function isExtension(
+  { cut, lead, list }: RequestMessages,
+  earlier: RequestMessages<KnownMessage>,
+): boolean {
+  const isMore = lead === earlier.lead && earlier.list.every((own, at) => isSame(own, list[at]));
+  return isMore && cut.elements.length >= earlier.cut.elements.length;
+}
+
+function isSame(one: KnownMessage, other: KnownMessage | undefined): boolean {
+  return other?.key === one.key && other.from === one.from && other.to === one.to;
+}
+
+/**
+ * Rewrites a request for a provider without compaction blocks: the last summary as a user message, and everything after
+ * it.
+ */
+export function buildPlainPieces(
+  { elements }: CutBody,
+  { last, stripped: bare }: CompactionBlocks,
+): readonly OutgoingPiece[] {
+  const pieces: OutgoingPiece[] = last ? [{ elements: [buildSummaryElement(last.text)] }] : [];
+  for (let index = last?.element ?? 0; index < elements.length; index++) {
+    const before = pieces.at(-1);
+    if (bare.has(index)) {
+      const element = index === last?.element ? last.rest : bare.get(index);
+      if (element) pieces.push({ elements: [element], index });
+    } else if (before && "from" in before && before.to === index)
+      pieces[pieces.length - 1] = { from: before.from, to: index + 1 };
+    else pieces.push({ from: index, to: index + 1 });
+  }
+  return pieces;
+}
+
+/** A conversation rebuilt from the log, for a request that contains only new messages. */
+interface LoggedConversation
+  extends OutgoingSource<RequestMessage>,
+    Pick<FittedWindow, "slots" | "messages"> {
+  readonly client: RequestMessages;
+  /** Instructions that precede all messages. */
+  readonly lead: readonly MessageInput[];
+}
+
+/** The elements of a fitted window: the client's own messages unchanged, and everything before them from the log. */
+export async function buildPiecesFromLog(
+  api: Wire,
+  conversation: LoggedConversation,
+  bytes: LoggedContent,
+): Promise<readonly OutgoingPiece[]> {
+  const { slots, client: messages, lead } = conversation;
+  const write = (message: Message) => api.encodeLogged?.(message, bytes) ?? Promise.resolve([]);
+  const edited = async (message: Message, original: Message, own?: readonly WireObject[]) =>
+    api.encodeEdited(message, { elements: own ?? (await write(original)), original }, bytes.loadBase64);
+  const pieces: OutgoingPiece[] = [];
+  const add = (elements: readonly WireObject[], index?: number) => {
+    if (elements.length > 0) pieces.push({ elements, ...(index !== undefined && { index }) });
+  };
+  for (const message of lead) add(await write(message as Message));
+  for (const [place, one] of planOutgoing(conversation).entries()) {
+    const { isNote, logged, original = logged } = slots[place] as (typeof slots)[number];
+    if (one.type === "same")
+      for (const piece of buildClientPieces(api, messages, one.index)) pieces.push(piece);
+    else if (one.type === "changed") {
+      const own = getClientElements(api, messages, one.index);
+      add(await edited(one.message, one.original, own), messages.list[one.index]?.from);
+    } else if (isNote) add(await api.encodeEdited(one.message, undefined, bytes.loadBase64));
+    else add(await edited(one.message, logged ?? original ?? one.message));
+  }
+  return alternatePieces(api.name, messages, pieces);
+}
+
+/** True if the pieces include messages of the request; another process may have changed the line meanwhile. */
+export function hasClientPieces({ list }: RequestMessages, pieces: readonly OutgoingPiece[]): boolean {
+  return list.length === 0 || pieces.some((piece) => "from" in piece || piece.index !== undefined);
+}
+
+/** A message of the client, unchanged. */
+function buildClientPieces(api: Wire, messages: RequestMessages, index: number): readonly OutgoingPiece[] {
+  const { from = 0, to = 0 } = messages.list[index] ?? {};
+  if (to > from) return [{ from, to }];
+  return [{ elements: getClientElements(api, messages, index), index }];
+}
+
+/** The client's elements of a message; plain text counts as one element. */
+function getClientElements(api: Wire, { cut, list }: RequestMessages, index: number): readonly WireObject[] {
+  const { from = 0, to = 0 } = list[index] ?? {};
+  const range = cut.fields.get(api.messagesField);
+  if (to === from)
+    return range && cut.listFrom === undefined
+      ? [{ role: "user", content: parseRange(cut.bytes, range) }]
+      : [];
+  return cut.elements.slice(from, to).map((element) => parseRange(cut.bytes, element) as WireObject);
+}

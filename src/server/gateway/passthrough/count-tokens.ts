@@ -1,0 +1,224 @@
+import type { WireName } from "../../../wire/wire.ts";
+import { getWire } from "../../../wire/wires.ts";
+import type { GatewayConfig } from "../config/config.ts";
+import { CHATGPT } from "../config/well-known-upstreams.ts";
+import type { Incoming } from "../door/incoming.ts";
+import type { Services } from "../exchange/services.ts";
+import { type BodyChanges, buildOutgoingBody, countBytes } from "../outgoing/outgoing-body.ts";
+import { buildPlainPieces, isExtension, repeatSentPieces } from "../outgoing/outgoing-pieces.ts";
+import { canOfferTools } from "../recall/can-offer-tools.ts";
+import { isBeginning } from "../recall/offer-tools.ts";
+import { appendMemories, readPersonMemories } from "../recall/pinned-memories.ts";
+import { getRecallSettings } from "../recall/recall-settings.ts";
+import { addGoogleTools, encodeRecallTools } from "../recall/recall-tools.ts";
+import { sendWholeBody } from "../reply/relay/relay-reply.ts";
+import { CONTEXT_MANAGEMENT, getContextManager } from "../request/context-management.ts";
+import {
+  BodyError,
+  type CutBody,
+  cutBody,
+  fieldValue,
+  type OutgoingPiece,
+  type SentAdditions,
+} from "../request/cut-body.ts";
+import { findCompactions } from "../request/find-compactions.ts";
+import { LIFT_FROM_BYTES } from "../request/lift.ts";
+import type { ParsedRequest } from "../request/read-request.ts";
+import { estimateBytes, parseRequestFields, readBodyFacts } from "../request/request-fields.ts";
+import {
+  type KnownMessage,
+  type MessageReading,
+  type RequestMessages,
+  readMessages,
+} from "../request/request-messages.ts";
+import { readUpstreamBody } from "../upstream/read-whole.ts";
+import { sendRequest } from "../upstream/send-request.ts";
+import type { Target } from "../upstream/target.ts";
+
+/** Replies to count requests are short. */
+const MAX_BYTES = 1_024 * 1_024;
+/** Statuses of upstreams that cannot count. */
+const UNSUPPORTED_STATUSES = new Set([404, 405, 501]);
+
+/**
+ * Answers with the token count of a request: the upstream's count, but at most the size that would be sent, which is
+ * the number that the client needs. For upstreams that cannot count, the gateway estimates.
+ */
+export async function countTokens(incoming: Incoming, services: Services, target: Target): Promise<void> {
+  const { upstream, model, clientModel } = target;
+  const { response, body, raw, signal, trace, route } = incoming;
+  const config = services.config();
+  const policy = config.routes[route.api]?.policy ?? config.policy;
+  const isEdited = policy !== "none" && !config.dryRun;
+  const isSame = !isEdited && model === clientModel;
+  const memories = isEdited ? await findCountedMemories(incoming, services, target) : undefined;
+  const counted = isSame ? undefined : buildCountedBody(incoming, services, target, { isEdited, memories });
+  const sent = counted?.sent ?? [raw];
+  const answer = await sendRequest(incoming, services, { upstream, body: sent, isBodyChanged: !isSame });
+  const read = await readUpstreamBody(answer.body, MAX_BYTES, { idleMs: config.limits.idleMs, signal });
+  const { threshold } = services.modelLimits.getLimits(target, config.threshold);
+  const maxTokens = isEdited && !counted?.isControl ? threshold : Number.POSITIVE_INFINITY;
+  trace.ending = "complete";
+  if (UNSUPPORTED_STATUSES.has(answer.status)) {
+    const bytes = counted ? Buffer.concat(sent) : body;
+    const text = JSON.stringify({
+      [getCountField(route.api)]: Math.min(maxTokens, Math.ceil(estimateBytes(bytes))),
+    });
+    trace.status = 200;
+    response.writeHead(200, { "content-type": "application/json", "content-length": text.length }).end(text);
+    return;
+  }
+  trace.status = answer.status;
+  // Ratio of the client's request to the smaller one that was counted.
+  const share = counted?.isManaged ? body.length / Math.max(1, countBytes(sent)) : undefined;
+  const text = read.decoded?.toString("utf8");
+  sendWholeBody(response, answer, read.raw, adjustCount(text, getCountField(route.api), maxTokens, share));
+}
+
+/** The field of a reply with the count. */
+function getCountField(api: WireName): string {
+  return api === "google" ? "totalTokens" : "input_tokens";
+}
+
+/** The reply for the client; undefined to send the original. */
+function adjustCount(
+  text: string | undefined,
+  field: string,
+  maxTokens: number,
+  share: number | undefined,
+): string | undefined {
+  try {
+    const counted = JSON.parse(text ?? "");
+    const { [field]: tokens } = counted ?? {};
+    if (!(tokens > maxTokens) && (share === undefined || typeof tokens !== "number")) return undefined;
+    const original = share && { original_input_tokens: Math.round(tokens * share) };
+    return JSON.stringify({
+      ...counted,
+      [field]: Math.min(tokens, maxTokens),
+      ...(original && { context_management: original }),
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The memories that a call of the person would carry; undefined if there are none. */
+async function findCountedMemories(
+  { principal }: Incoming,
+  services: Services,
+  target: Target,
+): Promise<string | undefined> {
+  if (target.upstream.name === CHATGPT) return undefined;
+  const { window } = services.modelLimits.getLimits(target, services.config().threshold);
+  return readPersonMemories(principal, services, window);
+}
+
+/**
+ * Adds the gateway's additions to a counted body: those of the request that it extends, else those of a new
+ * conversation. A body with neither instructions nor tools is a piece of text to be measured, and gets none.
+ */
+function addCountedAdditions(
+  changes: BodyChanges,
+  request: ParsedRequest,
+  memories: string | undefined,
+  config: GatewayConfig,
+  known: SentAdditions | undefined,
+): BodyChanges {
+  const { api, messages } = request;
+  // Google counts plain contents, and refuses them next to instructions that the client did not send.
+  if (api.name === "google" && request.facts.lead === "") return changes;
+  const { hasMemories, hasTools } = known ?? predictAdditions(request, config);
+  const remembering =
+    hasMemories && memories !== undefined ? appendMemories(api.name, messages, changes, memories) : changes;
+  if (!hasTools) return remembering;
+  const tools = encodeRecallTools(api.name);
+  if (api.name === "google") {
+    const fields = new Map(remembering.fields);
+    return {
+      ...remembering,
+      fields: fields.set("tools", addGoogleTools(fieldValue(messages.cut, "tools"), tools)),
+    };
+  }
+  const appended = new Map(remembering.appended).set("tools", tools);
+  return { ...remembering, appended };
+}
+
+function predictAdditions(request: ParsedRequest, config: GatewayConfig): SentAdditions {
+  const { lead, toolNames } = request.facts;
+  if (lead === "" && toolNames.length === 0) return { hasMemories: false, hasTools: false, isControl: false };
+  const { offer } = getRecallSettings(config, request.api.name, "main");
+  const isOffered = offer === "always" || (offer === "start" && toolNames.length > 0 && isBeginning(request));
+  return { hasMemories: true, hasTools: isOffered && canOfferTools(request), isControl: false };
+}
+
+/** A body to be counted. */
+interface CountedBody {
+  readonly sent: readonly Uint8Array[];
+  /** True if the client asks for edits that the gateway carries out. */
+  readonly isManaged: boolean;
+  /** True if it extends a conversation whose requests are sent as they come. */
+  readonly isControl?: boolean;
+}
+
+/**
+ * A body as it would be sent for a reply, as far as known: if edits apply, with those of the conversation that it
+ * extends, and with the gateway's additions.
+ */
+function buildCountedBody(
+  { route, body, principal }: Incoming,
+  { bodies, stored, config }: Pick<Services, "bodies" | "stored" | "config">,
+  { upstream, model, clientModel }: Target,
+  { isEdited, memories }: { readonly isEdited: boolean; readonly memories: string | undefined },
+): CountedBody {
+  const api = getWire(route.api);
+  const { name, messagesField } = api;
+  try {
+    const who = `${principal.id} ${name}`;
+    let earlier: RequestMessages<KnownMessage> | undefined;
+    const cut = cutBody(body, messagesField, (bytes, from) => {
+      earlier = bodies.find(who, bytes, from);
+      return earlier?.cut;
+    });
+    const isOurs = isEdited && getContextManager(upstream) === "gateway";
+    const isManaged = isOurs && cut.fields.has(CONTEXT_MANAGEMENT);
+    // A large body that extends no known one is counted as it is, because parsing it would take too long.
+    const isRead = isEdited && (earlier !== undefined || body.length < LIFT_FROM_BYTES);
+    const messages = isRead ? readCounted({ api, stored }, cut, earlier) : undefined;
+    const edited = messages && earlier ? repeatSentPieces(messages, earlier) : undefined;
+    const changes: BodyChanges = {
+      pieces: edited ?? (isOurs ? stripCompactions(cut) : undefined),
+      removed: isManaged ? [CONTEXT_MANAGEMENT] : [],
+      ...(model !== clientModel && cut.fields.has("model") && { fields: new Map([["model", model]]) }),
+    };
+    if (!messages) return { sent: buildOutgoingBody({ cut }, changes), isManaged };
+    const known = earlier && isExtension(messages, earlier) ? earlier.cut.memo.additions : undefined;
+    const request = {
+      api,
+      messages,
+      fields: parseRequestFields(api, cut),
+      facts: readBodyFacts(api, messages),
+    };
+    const whole = addCountedAdditions(changes, request, memories, config(), known);
+    return { sent: buildOutgoingBody({ cut }, whole), isManaged, isControl: known?.isControl === true };
+  } catch (error) {
+    // The upstream will report the problem.
+    if (error instanceof BodyError) return { sent: [body], isManaged: false };
+    throw error;
+  }
+}
+
+function readCounted(
+  reading: MessageReading,
+  cut: CutBody,
+  earlier: RequestMessages<KnownMessage> | undefined,
+): RequestMessages {
+  return cut.listFrom === undefined ? { cut, lead: 0, list: [] } : readMessages(reading, cut, earlier);
+}
+
+/**
+ * The elements of a body with compaction blocks, for an upstream that does not support them; undefined for any other.
+ */
+function stripCompactions(cut: CutBody): readonly OutgoingPiece[] | undefined {
+  const found = findCompactions(cut);
+  return found && buildPlainPieces(cut, found);
+}

@@ -1,0 +1,78 @@
+import { toArray } from "../../../wire/fields.ts";
+import type { WireName, WireObject } from "../../../wire/wire.ts";
+import type { OutgoingPiece } from "../request/cut-body.ts";
+import { parseElement, type RequestMessages } from "../request/request-messages.ts";
+
+/** A user element with a text appended to its content. */
+export function appendTextToElement(api: WireName, element: WireObject, text: string): WireObject {
+  const { content, parts } = element;
+  if (api === "google") return { ...element, parts: [...toArray(parts), { text }] };
+  if (typeof content === "string") return { ...element, content: appendText(content, text) };
+  const type = api === "openai-responses" ? "input_text" : "text";
+  return { ...element, content: [...toArray(content), { type, text }] };
+}
+
+export function appendText(content: string, text: string): string {
+  return `${content}\n\n${text}`;
+}
+
+/** The texts whose message is sent, by the index of the message; all of them if the request is sent unchanged. */
+export function findSentTexts(
+  { list }: RequestMessages,
+  pieces: readonly OutgoingPiece[] | undefined,
+  texts: ReadonlyMap<number, string>,
+): ReadonlyMap<number, string> {
+  if (!pieces || texts.size === 0) return texts;
+  const isSent = (index: number) =>
+    pieces.some((piece) => {
+      if ("from" in piece) return piece.from <= index && index < piece.to;
+      const { index: first, elements } = piece;
+      return first !== undefined && first <= index && index < first + elements.length;
+    });
+  return new Map([...texts].filter(([index]) => isSent((list[index]?.to ?? 0) - 1)));
+}
+
+/**
+ * The pieces of a request with texts appended to some messages, given by index; all other messages stay slices of the
+ * body.
+ */
+export function addContextToPieces(
+  api: WireName,
+  { cut, list }: RequestMessages,
+  pieces: readonly OutgoingPiece[],
+  contextTexts: ReadonlyMap<number, string>,
+): readonly OutgoingPiece[] {
+  const texts = new Map<number, string>();
+  for (const [index, text] of contextTexts) {
+    const message = list[index];
+    if (message && message.to > message.from) texts.set(message.to - 1, text);
+  }
+  return pieces.flatMap((piece): readonly OutgoingPiece[] => {
+    if ("elements" in piece) return [addContextToElements(api, piece, texts)];
+    const split: OutgoingPiece[] = [];
+    let from = piece.from;
+    for (const index of [...texts.keys()].sort((one, other) => one - other)) {
+      if (index < piece.from || index >= piece.to) continue;
+      if (index > from) split.push({ from, to: index });
+      const element = appendTextToElement(api, parseElement(cut, index), texts.get(index) as string);
+      split.push({ elements: [element], index });
+      from = index + 1;
+    }
+    if (from < piece.to) split.push({ from, to: piece.to });
+    return split;
+  });
+}
+
+function addContextToElements(
+  api: WireName,
+  piece: Extract<OutgoingPiece, { readonly elements: unknown }>,
+  texts: ReadonlyMap<number, string>,
+): OutgoingPiece {
+  const { elements, index } = piece;
+  if (index === undefined) return piece;
+  const extended = elements.map((element, at) => {
+    const text = texts.get(index + at);
+    return text === undefined ? element : appendTextToElement(api, element, text);
+  });
+  return { elements: extended, index };
+}

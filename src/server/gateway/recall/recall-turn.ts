@@ -1,0 +1,281 @@
+import { buildContextBlock, type ContextBlock, shouldRetrieve } from "../../../kernel/faces/memory.ts";
+import { estimateText } from "../../../kernel/faces/window.ts";
+import type { WireName, WireObject } from "../../../wire/wire.ts";
+import type { ThreadCall } from "../call/thread-call.ts";
+import type { Exchange, MemorySearch, RequestRecall } from "../exchange/exchange-state.ts";
+import { joinSlices, splitPieces } from "../outgoing/alternate-pieces.ts";
+import type { BodyChanges } from "../outgoing/outgoing-body.ts";
+import { fieldValue, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
+import type { RequestMessages } from "../request/request-messages.ts";
+import { isSentAsItComes } from "./can-offer-tools.ts";
+import { addContextToPieces, appendText, appendTextToElement, findSentTexts } from "./context-pieces.ts";
+import { servesMemoryTool } from "./memory-tool.ts";
+import { acceptsSystemMessages } from "./pinned-memories.ts";
+import { getRecallSettings } from "./recall-settings.ts";
+import { addGoogleTools } from "./recall-tools.ts";
+import { findShownContent } from "./shown-content.ts";
+
+/**
+ * Prepares the additions to a request: context for a new message of the user, and tools; undefined if there are none.
+ * The context may only use the room left in the window.
+ */
+export async function prepareRecall(exchange: Exchange): Promise<RequestRecall | undefined> {
+  const { services, thread, call } = exchange;
+  const { api, isControl } = call.request;
+  if (isControl || api.isSentUnchanged) return undefined;
+  const { context } = getRecallSettings(services.config(), api.name, thread.kind);
+  if (context) await chooseContext(exchange);
+  return createRecall(exchange, context);
+}
+
+function createRecall(exchange: Exchange, context: boolean): RequestRecall | undefined {
+  const { request, thread, call } = exchange;
+  const { request: callRequest, roomTokens } = call;
+  const previous = request.fields.all.previous_response_id;
+  const { recallTools: ownTools } = callRequest.frame;
+  let laterTools = call.isEditable ? callRequest.frame.laterTools : undefined;
+  const { memoryTool } = exchange.services.config();
+  const servesMemory =
+    call.isEditable && !isSentAsItComes(exchange.incoming) && servesMemoryTool(request, memoryTool);
+  const hasMore = context || typeof previous === "string" || servesMemory;
+  if (!ownTools && !laterTools && !hasMore) return undefined;
+  const own = thread.recall;
+  const hiddenEnd = own.hiddenEnds.get(previous);
+  let contextTexts = context ? own.contextTexts.find(callRequest.messages.list) : new Map<number, string>();
+  let tools = roomTokens === undefined ? undefined : ownTools;
+  let isWaiting = false;
+  let hasWaited = false;
+  if (!tools && !laterTools && contextTexts.size === 0 && !hiddenEnd && !servesMemory) return undefined;
+  // The first edit may happen here or while the request is healed.
+  const findTools = () => {
+    if (tools) return isWaiting && !call.isRewritten ? undefined : tools;
+    return canJoin(call, laterTools) ? laterTools : undefined;
+  };
+  const dropContext = () => {
+    if (contextTexts.size === 0) return false;
+    // Permanently: alternating between sending and omitting a text would invalidate the provider's cache each time.
+    own.contextTexts.forget(callRequest.messages.list, [...contextTexts.keys()]);
+    contextTexts = new Map();
+    return true;
+  };
+  const { api, messages } = callRequest;
+  let isMidway = acceptsToolChanges(exchange);
+  const answers = (hiddenEnd?.unanswered ?? []).map((call_id) => ({
+    type: "function_call_output",
+    call_id,
+    output: "Not carried out, for other tools were called at the same time; call it again, alone.",
+  }));
+  return {
+    servesMemory,
+    get hasTools() {
+      return findTools() !== undefined;
+    },
+    addTo(changes, elements = []) {
+      const fields = new Map(changes.fields);
+      const { isFromLog } = call;
+      if (hiddenEnd && !isFromLog) fields.set("previous_response_id", hiddenEnd.last);
+      const appended = new Map(changes.appended);
+      const offered = findTools();
+      const midway = offered && isMidway ? addToolsMidway(messages, changes.pieces, offered) : undefined;
+      if (offered && api.name === "google")
+        fields.set("tools", addGoogleTools(fieldValue(messages.cut, "tools"), offered));
+      else if (offered) appended.set("tools", midway?.tools ?? offered);
+      if (messages.cut.listFrom === undefined) {
+        const input = isFromLog
+          ? buildListInput(api.name, changes, contextTexts, elements)
+          : buildPlainInput(call, contextTexts, answers, elements);
+        if (input !== undefined) fields.set(api.messagesField, input);
+        return { ...changes, fields, appended };
+      }
+      const isSame =
+        contextTexts.size === 0 && answers.length === 0 && elements.length === 0 && midway === undefined;
+      const to = messages.cut.elements.length;
+      const fitted = midway?.pieces ?? changes.pieces ?? (to > 0 ? [{ from: 0, to }] : []);
+      const pieces: readonly OutgoingPiece[] = [
+        ...(answers.length > 0 && !isFromLog ? [{ elements: answers }] : []),
+        ...addContextToPieces(api.name, messages, fitted, contextTexts),
+        ...(elements.length > 0 ? [{ elements }] : []),
+      ];
+      return { ...changes, fields, appended, pieces: isSame ? changes.pieces : pieces };
+    },
+    countTokens(elements = []) {
+      const texts = findSentTexts(messages, call.pieces, contextTexts);
+      const later = elements.length === 0 ? 0 : estimateText(JSON.stringify(elements));
+      // Tools that join with this request are not counted in its window.
+      const joined = tools || !findTools() ? 0 : estimateText(JSON.stringify(laterTools));
+      return later + joined + sumTextTokens(texts);
+    },
+    makeRoom() {
+      const hadTools = findTools() !== undefined;
+      isWaiting = true;
+      const hasContextLeft = dropContext();
+      const haveToolsLeft = hadTools && findTools() === undefined;
+      hasWaited ||= haveToolsLeft;
+      return hasContextLeft || haveToolsLeft;
+    },
+    listTools(failure) {
+      if (!isMidway || !/tool_addition|tool_reference|defer_loading/.test(JSON.stringify(failure)))
+        return false;
+      listed.add(thread);
+      isMidway = false;
+      return true;
+    },
+    drop() {
+      // Tools that joined this request, or were left out of it once, cost no further try.
+      const hadTools = tools !== undefined && !hasWaited && findTools() !== undefined;
+      tools = undefined;
+      laterTools = undefined;
+      const hasContextLeft = dropContext();
+      return hasContextLeft || hadTools;
+    },
+  };
+}
+
+/** Conversations whose upstream has refused tools inside the conversation. */
+const listed = new WeakSet<Exchange["thread"]>();
+const TOOL_CHANGES = /(?:^|,)\s*mid-conversation-tool-changes-/;
+const DEFERRED = Buffer.from('"defer_loading"');
+
+/**
+ * True if tools may come inside the conversation, where they leave the cached prefix alone. The client itself must use
+ * changes of tools and have deferred ones, because the first deferred tool changes the prefix too.
+ */
+function acceptsToolChanges({ incoming, request, target, thread }: Exchange): boolean {
+  const { cut } = request.messages;
+  const tools = cut.fields.get("tools");
+  const betas = String(incoming.request.headers["anthropic-beta"] ?? "");
+  if (request.api.name !== "anthropic" || !tools || !TOOL_CHANGES.test(betas)) return false;
+  if (!acceptsSystemMessages(target.model) || listed.has(thread)) return false;
+  return cut.bytes.subarray(tools.from, tools.to).includes(DEFERRED);
+}
+
+/**
+ * Declares tools as deferred and makes them available after the first message of the user that a reply follows, which
+ * stays the same until an edit rewrites the beginning; undefined if there is none.
+ */
+function addToolsMidway(
+  { cut, list }: RequestMessages,
+  pieces: readonly OutgoingPiece[] = [{ from: 0, to: cut.elements.length }],
+  tools: readonly WireObject[],
+): { readonly tools: readonly WireObject[]; readonly pieces: readonly OutgoingPiece[] } | undefined {
+  const roles = new Map(list.map(({ from, role }) => [from, role === "tool" ? "user" : role]));
+  const single = splitPieces(pieces);
+  const roleOf = (piece: OutgoingPiece | undefined, end: "first" | "last") => {
+    if (!piece) return "assistant";
+    if ("from" in piece) return roles.get(piece.from);
+    return piece.elements.at(end === "first" ? 0 : -1)?.role;
+  };
+  const at = single.findIndex(
+    (piece, index) => roleOf(piece, "last") === "user" && roleOf(single[index + 1], "first") === "assistant",
+  );
+  if (at === -1) return undefined;
+  const content = tools.map(({ name }) => ({
+    type: "tool_addition",
+    tool: { type: "tool_reference", name },
+  }));
+  const before = joinSlices(single.slice(0, at + 1));
+  const after = joinSlices(single.slice(at + 1));
+  return {
+    tools: tools.map((tool) => ({ ...tool, defer_loading: true })),
+    pieces: [...before, { elements: [{ role: "system", content }] }, ...after],
+  };
+}
+
+/** True if tools may join the request: an edit has rewritten its beginning, and its window has room for them. */
+function canJoin(
+  { isRewritten, roomTokens = 0 }: ThreadCall,
+  tools: readonly WireObject[] | undefined,
+): boolean {
+  return tools !== undefined && isRewritten && roomTokens >= estimateText(JSON.stringify(tools));
+}
+
+/** Keeps offering the tools once a model has accepted a request with them. */
+export async function keepRecallTools(
+  { thread, recall, services }: Exchange,
+  isAccepted: boolean,
+): Promise<void> {
+  if (!isAccepted || !recall?.hasTools || thread.meta.hasRecallTools) return;
+  await thread.marks.set({ hasRecallTools: true }).catch(services.onStoreFailure);
+}
+
+/** Chooses the context for the newest message; earlier context stays as long as there is room for it, newest first. */
+async function chooseContext({ thread, call, memorySearch, services }: Exchange): Promise<void> {
+  const { request: callRequest, pieces, roomTokens = 0 } = call;
+  const { list } = callRequest.messages;
+  const { contextTexts } = thread.recall;
+  await contextTexts.dropErased(async (entry) => {
+    const [now] = await services.kernel.memory.expand(entry, { around: 0, rewound: false });
+    return now === undefined || now.kind === "redacted";
+  });
+  const earlier = findSentTexts(callRequest.messages, pieces, contextTexts.find(list));
+  let leftTokens = roomTokens;
+  const tooMany: number[] = [];
+  for (const [index, text] of [...earlier].sort(([one], [other]) => other - one)) {
+    const tokens = estimateText(text);
+    if (tokens <= leftTokens) leftTokens -= tokens;
+    else tooMany.push(index);
+  }
+  contextTexts.forget(list, tooMany);
+  const sought = memorySearch && list[memorySearch.messageIndex];
+  if (!memorySearch || !sought) return;
+  const block = await buildContext(memorySearch, call, leftTokens);
+  const entries = block?.hits.flatMap((hit) => (hit.kind === "session" ? [hit.entry] : []));
+  contextTexts.set(list, sought, block?.text, entries);
+}
+
+function sumTextTokens(texts: ReadonlyMap<number, string>): number {
+  return [...texts.values()].reduce((sum, text) => sum + estimateText(text), 0);
+}
+
+/** The input of a request whose client sent plain text, which is the last item sent. */
+function buildListInput(
+  api: WireName,
+  { pieces = [] }: BodyChanges,
+  texts: ReadonlyMap<number, string>,
+  after: readonly WireObject[],
+): unknown {
+  const items = pieces.flatMap((piece) => ("elements" in piece ? piece.elements : []));
+  const text = texts.get(0);
+  const last = items.at(-1);
+  if (text === undefined || !last) return [...items, ...after];
+  return [...items.slice(0, -1), appendTextToElement(api, last, text), ...after];
+}
+
+/** The input of a request that is plain text; undefined if it stays unchanged. */
+function buildPlainInput(
+  { request: callRequest }: ThreadCall,
+  texts: ReadonlyMap<number, string>,
+  before: readonly WireObject[],
+  after: readonly WireObject[],
+): unknown {
+  const { cut } = callRequest.messages;
+  const range = cut.fields.get(callRequest.api.messagesField);
+  const messages = range && parseRange(cut.bytes, range);
+  if (typeof messages !== "string") return undefined;
+  const text = texts.get(0);
+  const content = text === undefined ? messages : appendText(messages, text);
+  if (before.length === 0 && after.length === 0) return text === undefined ? undefined : content;
+  return [...before, { role: "user", content }, ...after];
+}
+
+const MAX_TOKENS = 2_000;
+/** Maximum share of the window for the context recalled for one message. */
+const MAX_SHARE = 0.02;
+
+/**
+ * The hits as a delimited block of at most `roomTokens`, without content that the model sees anyway; undefined if
+ * nothing is left.
+ */
+async function buildContext(
+  { query: words, hits }: MemorySearch,
+  call: ThreadCall,
+  roomTokens: number,
+): Promise<ContextBlock | undefined> {
+  if (hits.length === 0) return undefined;
+  const shown = await findShownContent(call);
+  // A file that the message names and the window contains need not be recalled.
+  if (!shouldRetrieve(words, { texts: shown.texts })) return undefined;
+  const budgetTokens = Math.floor(Math.min(MAX_TOKENS, call.request.limits.window * MAX_SHARE, roomTokens));
+  if (budgetTokens < 1) return undefined;
+  return buildContextBlock(hits, { tokensOf: estimateText, budgetTokens, shown });
+}

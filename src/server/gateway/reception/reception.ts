@@ -1,0 +1,397 @@
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isLonghaulError } from "../../../kernel/index.ts";
+import { FaultError } from "../../../wire/fault-error.ts";
+import type { WireFault, WireName } from "../../../wire/wire.ts";
+import { getWire } from "../../../wire/wires.ts";
+import { sendJson, toErrorReply } from "../../api/jobs/index.ts";
+import { RequestSpending } from "../budget/request-spending.ts";
+import { type Admission, type AdmittedRequest, admit } from "../door/admit.ts";
+import { ByteBudget } from "../door/byte-budget.ts";
+import { createClientSignal, type Incoming } from "../door/incoming.ts";
+import { KnownPeers, type PeerUser } from "../door/peer-user.ts";
+import { lookUpPerson, type PersonLimits, type Principal, TokenWatch } from "../door/principal.ts";
+import { discardBody, readRequestBody } from "../door/read-body.ts";
+import { type RequestHead, readRequestHead } from "../door/request-head.ts";
+import { Semaphore } from "../door/semaphore.ts";
+import { isStoreAway, waitForStore } from "../door/wait-for-store.ts";
+import type { Services } from "../exchange/services.ts";
+import { runExchange } from "../exchange.ts";
+import type { FormerPeople } from "../identity/person-ids.ts";
+import { findStoreFailure } from "../lookup/run-with-store.ts";
+import type { SharedStates } from "../loops/shared-states.ts";
+import type { GatewayStatus } from "../observe/gateway-status.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { Observer } from "../observe/observer.ts";
+import type { Trace } from "../observe/trace.ts";
+import type { LazyApi } from "../pages/lazy-api.ts";
+import { forwardRequest } from "../passthrough/forward-request.ts";
+import { toUpstreamFault, UpstreamError } from "../upstream/upstream-error.ts";
+import { answerApi, isApiRequest, toApiError, toApiTrace } from "./answer-api.ts";
+import { answerMcp, type HookMount, type McpMount } from "./answer-mcp.ts";
+import { answerPage } from "./answer-page.ts";
+
+/** Dependencies of the reception. */
+interface ReceptionDeps {
+  readonly services: Services;
+  readonly formerPeople: FormerPeople;
+  readonly status: () => GatewayStatus;
+  readonly api: LazyApi;
+  readonly metrics: Metrics;
+  readonly observer: Observer;
+  readonly sharedStates: SharedStates;
+  readonly personLimits: PersonLimits;
+  readonly mcp?: McpMount | undefined;
+  readonly hooks?: HookMount | undefined;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Maximum number of requests that are read and prepared at once. */
+const MAX_PREPARED = 16;
+/** Preparing takes several times the size of a body, so bodies of this size are prepared one at a time. */
+const LARGE_BYTES = 8 * 1_024 * 1_024;
+/** A slower body gives up its place until it has arrived. */
+const SLOW_MS = 50;
+/** An aborted request ends at once, but its reply may still be waiting for the store's lock. */
+const MAX_STORE_MS = 30_000;
+
+/** Receives requests, admits or refuses them, and passes them to their handlers. */
+export class Reception {
+  readonly #deps: ReceptionDeps;
+  /** One for each request that can be aborted. */
+  readonly #controllers = new Set<AbortController>();
+  readonly #active = new Set<Promise<void>>();
+  readonly #semaphore = new Semaphore(MAX_PREPARED);
+  readonly #largeSemaphore = new Semaphore(1);
+  readonly #budget: ByteBudget;
+  readonly #ownUser = process.getuid?.();
+  readonly #peers = new KnownPeers();
+  readonly #tokenWatch = new TokenWatch();
+
+  constructor(deps: ReceptionDeps) {
+    this.#deps = deps;
+    this.#budget = new ByteBudget(() => deps.services.config().limits.maxHeldBytes);
+  }
+
+  /** Number of unfinished requests. */
+  get inFlight(): number {
+    return this.#active.size;
+  }
+
+  /** Answers one request. Never throws. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const work = this.#handle(request, response).then(() => {
+      this.#active.delete(work);
+    });
+    this.#active.add(work);
+    return work;
+  }
+
+  /** Waits for requests in progress, then aborts the rest and waits until their replies are stored. */
+  async drain(drainMs: number): Promise<void> {
+    const late = AbortSignal.timeout(drainMs);
+    const all = Promise.allSettled([...this.#active]);
+    await Promise.race([all, new Promise((resolve) => late.addEventListener("abort", resolve))]);
+    for (const controller of this.#controllers) controller.abort(new Error("The gateway closes."));
+    await Promise.race([all, new Promise((resolve) => setTimeout(resolve, MAX_STORE_MS).unref())]);
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const startedMs = performance.now();
+    const { config, env, kernel, spending } = this.#deps.services;
+    try {
+      const head = readRequestHead(request);
+      const lookup = await lookUpPerson(head, kernel.team, spending.state);
+      const admission = admit(head, config(), env, lookup);
+      if (!lookup.isClosed && this.#isLocalOnly(admission)) {
+        const stranger = this.#strangerFault(await this.#peers.find(request.socket));
+        if (stranger) return refuseClient(request, response, stranger);
+      }
+      const { headers } = admission;
+      for (const name in headers) response.setHeader(name, headers[name] as string);
+      if (admission.type === "preflight") response.writeHead(204).end();
+      else if (admission.type === "refused") {
+        this.#deps.metrics.refused.add({ kind: admission.fault.kind });
+        refuseClient(request, response, admission.fault, admission.api);
+      } else {
+        const begun = this.#deps.personLimits.begin(admission.principal);
+        if (typeof begun !== "function") {
+          this.#deps.metrics.refused.add({ kind: begun.kind });
+          const { route } = admission.target;
+          return refuseClient(request, response, begun, "api" in route ? route.api : undefined);
+        }
+        const unwatch = this.#tokenWatch.add({
+          principal: admission.principal,
+          admitAgain: () => this.#admitAgain(head, admission.principal),
+          end: () => response.destroy(),
+        });
+        await this.#admitted(request, response, admission, startedMs).finally(() => {
+          unwatch();
+          begun();
+        });
+      }
+    } catch (error) {
+      this.#deps.onError(error);
+      response.destroy();
+    }
+  }
+
+  /** The person of a request in progress as of now; the former one while the store cannot be asked. */
+  async #admitAgain(head: RequestHead, former: Principal): Promise<Principal | undefined> {
+    const { config, env, kernel, spending } = this.#deps.services;
+    const lookup = await lookUpPerson(head, kernel.team, spending.state);
+    if (lookup.hasFailed) return former;
+    const admission = admit(head, config(), env, lookup);
+    return admission.type === "admitted" ? admission.principal : undefined;
+  }
+
+  /** Without tokens, the gateway serves only the user who runs it, not every account on the machine. */
+  #isLocalOnly(admission: Admission): boolean {
+    if (admission.type !== "admitted" || admission.principal.token !== undefined) return false;
+    const { tokens, team } = this.#deps.services.config();
+    if (tokens.length > 0 || team) return false;
+    const { route } = admission.target;
+    return !(route.type === "page" && (route.name === "healthz" || route.name === "readyz"));
+  }
+
+  #strangerFault(peer: PeerUser): WireFault | undefined {
+    const own = this.#ownUser;
+    if (peer.type === "unknown" || (peer.type === "user" && (peer.uid === own || peer.uid === 0)))
+      return undefined;
+    this.#deps.metrics.refused.add({ kind: "forbidden" });
+    const message =
+      "The gateway serves the user who runs it alone; with LONGHAUL_TOKEN set, others who have the token can use it.";
+    return { status: 403, kind: "forbidden", message };
+  }
+
+  async #admitted(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admission: AdmittedRequest,
+    startedMs: number,
+  ): Promise<void> {
+    const { route } = admission.target;
+    if (route.type === "page") {
+      const isApi = route.name === "v1" || route.name === "openapi";
+      await (isApi
+        ? this.#api(request, response, admission, startedMs)
+        : this.#page(request, response, admission));
+      return;
+    }
+    if (route.type === "mcp" || route.type === "hooks") {
+      const { hooks } = this.#deps;
+      const mount: Pick<McpMount, "handle"> | undefined =
+        route.type === "mcp"
+          ? this.#deps.mcp
+          : hooks && {
+              handle: (...[ask, reply, call]) => hooks.handle(ask, reply, { ...call, client: route.client }),
+            };
+      await this.#mounted(request, response, admission, mount);
+      return;
+    }
+    const trace: Trace = { id: randomUUID(), startedMs, api: route.api, principal: admission.principal.id };
+    const controller = new AbortController();
+    const signal = createClientSignal(response, controller);
+    this.#controllers.add(controller);
+    const permit = this.#semaphore.createPermit();
+    const largePermit = this.#largeSemaphore.createPermit();
+    const share = this.#budget.openShare();
+    const spending = new RequestSpending(this.#deps.services.spending, admission.principal.token);
+    let onStored: Incoming["onStored"] = () => undefined;
+    try {
+      const { limits } = this.#deps.services.config();
+      if (isStoreAway(this.#deps.sharedStates)) {
+        const away = await waitForStore(this.#deps.sharedStates, signal);
+        if (away) throw new FaultError(away);
+      }
+      await permit.acquire();
+      // A slow sender must not block others.
+      const slow = setTimeout(() => permit.release(), SLOW_MS).unref();
+      const { encoding } = admission;
+      const read = await readRequestBody(request, limits, { encoding, signal, response, share });
+      clearTimeout(slow);
+      if (read.type === "read" && read.body.length >= LARGE_BYTES) {
+        permit.release();
+        await largePermit.acquire();
+      }
+      await permit.acquire();
+      if (read.type === "gone") {
+        trace.ending = "client-gone";
+        return;
+      }
+      if (read.type === "refused") throw new FaultError(read.fault);
+      const { target } = admission;
+      const principal = await completePerson(admission.principal, this.#deps);
+      const { body, raw } = read;
+      const isExchange = route.type === "api" && route.action === "create";
+      const counted = isExchange ? this.#deps.personLimits.countStored(principal, body.length) : onStored;
+      if (typeof counted !== "function") throw new FaultError(counted);
+      onStored = counted;
+      const onPrepared = () => {
+        permit.release();
+        largePermit.release();
+      };
+      const { query } = target;
+      await this.#answer({
+        request,
+        response,
+        principal,
+        route,
+        query,
+        body,
+        raw,
+        signal,
+        trace,
+        spending,
+        onPrepared,
+        onStored,
+      });
+    } catch (error) {
+      this.#failed(error, request, response, trace);
+    } finally {
+      permit.release();
+      largePermit.release();
+      share.release();
+      // A request that failed before its messages were counted has stored none.
+      onStored(0);
+      this.#controllers.delete(controller);
+      trace.endedMs = performance.now();
+      this.#deps.observer.recordEnd(trace);
+      await spending.end();
+    }
+  }
+
+  #answer(incoming: Incoming): Promise<void> {
+    const services = this.#deps.services;
+    const { route } = incoming;
+    const isExchange = route.type === "api" && route.action === "create";
+    return isExchange ? runExchange(incoming, services) : forwardRequest(incoming, services);
+  }
+
+  async #api(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admission: AdmittedRequest,
+    startedMs: number,
+  ): Promise<void> {
+    const { api, formerPeople, services } = this.#deps;
+    const controller = new AbortController();
+    this.#controllers.add(controller);
+    const { limits } = services.config();
+    try {
+      const deps = { api, formerPeople, limits, budget: this.#budget, controller };
+      const route = await answerApi(request, response, admission, deps);
+      this.#deps.observer.recordApi(toApiTrace(request, response, { route, admission, startedMs }));
+    } catch (error) {
+      // The API itself could not be loaded, for instance because too many files are open.
+      this.#deps.onError(error);
+      const message = "The API cannot be loaded at the moment; try again, and see the gateway's log.";
+      if (response.headersSent) response.destroy();
+      else refuseClient(request, response, { status: 503, kind: "unavailable", message });
+    } finally {
+      this.#controllers.delete(controller);
+    }
+  }
+
+  async #page(request: IncomingMessage, response: ServerResponse, admission: AdmittedRequest): Promise<void> {
+    if (await answerPage(request, response, admission, this.#deps)) return;
+    const message = `There is no page ${admission.target.path}.`;
+    refuseClient(request, response, { status: 404, kind: "not_found", message });
+  }
+
+  async #mounted(
+    request: IncomingMessage,
+    response: ServerResponse,
+    admission: AdmittedRequest,
+    mcp: Pick<McpMount, "handle"> | undefined,
+  ): Promise<void> {
+    const { formerPeople, services } = this.#deps;
+    const controller = new AbortController();
+    this.#controllers.add(controller);
+    const { limits } = services.config();
+    try {
+      const deps = { mcp, formerPeople, limits, budget: this.#budget, controller };
+      await answerMcp(request, response, admission, deps);
+    } catch (error) {
+      if (!(error instanceof FaultError)) this.#deps.onError(error);
+      if (response.headersSent) response.destroy();
+      else refuseClient(request, response, error instanceof FaultError ? error.fault : toFault(error));
+    } finally {
+      this.#controllers.delete(controller);
+    }
+  }
+
+  #failed(error: unknown, request: IncomingMessage, response: ServerResponse, trace: Trace): void {
+    if (response.destroyed || (response.headersSent && response.writableEnded)) {
+      // The client has its reply, but it was not stored.
+      const code = findStoreFailure(error);
+      if (code !== undefined) {
+        trace.error = code;
+        this.#deps.onError(error);
+      }
+      trace.ending ??= "client-gone";
+      return;
+    }
+    const fault = error instanceof FaultError ? error.fault : toFault(error, trace.upstream);
+    if (fault.kind === "internal") this.#deps.onError(error);
+    trace.status = fault.status;
+    trace.error = fault.kind;
+    trace.ending ??= "failed";
+    if (response.headersSent) response.destroy();
+    else refuseClient(request, response, fault, trace.api);
+  }
+}
+
+/** Dependencies of `completePerson`. */
+interface PersonDeps {
+  readonly services: Services;
+  readonly formerPeople: FormerPeople;
+  readonly onError: (error: unknown) => void;
+}
+
+/** The principal with former ids, and for a token of the configuration with the store's person of its name. */
+async function completePerson(
+  principal: Principal,
+  { formerPeople, services, onError }: PersonDeps,
+): Promise<Principal> {
+  const complete = await formerPeople.complete(principal);
+  const { token, person } = principal;
+  if (token === undefined || person || !(await services.spending.state.isInUse())) return complete;
+  const found = await services.kernel.team.find(token).catch(onError);
+  return found ? { ...complete, person: found } : complete;
+}
+
+/** Sends an error in the form of the API that was asked, and reads the rest of the request away. */
+function refuseClient(
+  request: IncomingMessage,
+  response: ServerResponse,
+  fault: WireFault,
+  api?: WireName,
+): void {
+  if (isApiRequest(request)) {
+    if (!request.complete) response.setHeader("connection", "close");
+    const { status, headers, json } = toErrorReply(toApiError(fault));
+    sendJson(response, { status, headers, json }, request.method === "HEAD");
+    discardBody(request);
+    return;
+  }
+  const body = JSON.stringify(getWire(api ?? "openai-chat").encodeFault(fault));
+  response.writeHead(fault.status, {
+    ...fault.headers,
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    ...(!request.complete && { connection: "close" }),
+  });
+  response.end(body);
+  discardBody(request);
+}
+
+const STORE_CODES = ["DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_READ_ONLY"] as const;
+
+/** The fault for an internal error: reveals a remedy, but no internals. */
+function toFault(error: unknown, upstream = "upstream"): WireFault {
+  if (error instanceof UpstreamError) return toUpstreamFault(error, { name: upstream });
+  return STORE_CODES.some((code) => isLonghaulError(error, code))
+    ? { status: 503, kind: "unavailable", message: "The gateway cannot use its store; see its log." }
+    : { status: 500, kind: "internal", message: "The gateway failed; see its log." };
+}

@@ -1,0 +1,144 @@
+import type { EntryId, MessageInput } from "../../../kernel/index.ts";
+import type { WireObject } from "../../../wire/wire.ts";
+import type { NameReply } from "../call/reply-recorder.ts";
+import type { Exchange, ReplyRelay } from "../exchange/exchange-state.ts";
+import { buildCanonicalKey } from "../identity/canonical-key.ts";
+import { isStoredByProvider } from "../request/chain.ts";
+import type { ParsedRequest } from "../request/read-request.ts";
+import { parseElement } from "../request/request-messages.ts";
+import { hideStreamUsage } from "../request/stream-usage.ts";
+import type { ResponsePlace } from "../thread/response-ids.ts";
+import { createSummaryInserter, findNewSummary, type SummaryInserter } from "./answer-with-summary.ts";
+import { findAppliedEdits, withAppliedEdits } from "./applied-edits.ts";
+import { settleSpending } from "./record-reply.ts";
+import { relayReply, sendWholeBody } from "./relay/relay-reply.ts";
+import type { UpstreamResult } from "./relay/upstream-refusal.ts";
+import { CallRounds } from "./rounds/call-rounds.ts";
+import { createMergedReader } from "./rounds/merged-reader.ts";
+import { relayRounds } from "./rounds/relay-rounds.ts";
+
+/** Relays the final response of an upstream, and records the reply if there is one. */
+export async function relayResult(exchange: Exchange, result: UpstreamResult): Promise<void> {
+  const { incoming, services, trace, request, call, recall } = exchange;
+  const { response, refusal } = result;
+  if (refusal?.raw) {
+    trace.status = response.status;
+    trace.ending = "refused";
+    exchange.failure = refusal.failure;
+    sendWholeBody(incoming.response, response, refusal.raw);
+    return;
+  }
+  const hasRounds = recall?.hasTools || recall?.servesMemory;
+  const rounds = hasRounds ? new CallRounds(exchange, recall) : undefined;
+  const reader = rounds && createMergedReader(request.api, services.kernel, rounds);
+  call.overheadMs = trace.overheadMs;
+  const recorder = call.createRecorder(reader, {
+    name: createReplyNamer(exchange),
+    onReported: () => settleSpending(exchange),
+  });
+  const reply = await prepareReply(exchange, recorder);
+  exchange.reply = reply;
+  if (rounds) await relayRounds(exchange, reply, response, rounds);
+  else await relayReply(exchange, reply, response);
+}
+
+/** The changes to a reply: the usage that the client may see, and the edits and the summary that it asked for. */
+async function prepareReply(
+  { incoming, services, target, thread, call, recall, asksUsage }: Exchange,
+  recorder: ReplyRelay["recorder"],
+): Promise<ReplyRelay> {
+  // Edits and additions must not make a client believe that its own window is full.
+  const isChanged = call.isEditable || recall !== undefined;
+  const maxTokens = isChanged ? services.modelLimits.getClientWindow(target) : undefined;
+  const text = findNewSummary(call);
+  const { last } = call;
+  const isShown = text !== undefined && last !== undefined;
+  // The summary is stored before the client gets it.
+  if (isShown) await services.compactions.store(incoming.principal, text, thread, last);
+  const summary = isShown ? createSummaryInserter(text) : undefined;
+  return {
+    recorder,
+    maxTokens,
+    change: asksUsage ? hideStreamUsage : createEditReporter(call, summary),
+    eventsAfter: summary?.eventsAfter,
+  };
+}
+
+/** Adds the report that the client asked for to the reply: the edits made, and the summary if there is one. */
+function createEditReporter(
+  { request: { api, edits, isDryRun }, fitted }: Exchange["call"],
+  summary: SummaryInserter | undefined,
+): ReplyRelay["change"] {
+  if (!edits || isDryRun) return undefined;
+  const applied = findAppliedEdits(edits, fitted?.slots ?? []);
+  return (data) => {
+    const changed = summary?.change(data);
+    return withAppliedEdits(api.name, changed ?? data, applied) ?? changed;
+  };
+}
+
+/** Records the id of a call's reply, so that a request can continue from it; undefined if none can. */
+function createReplyNamer({ incoming, services, request, thread, call }: Exchange): NameReply | undefined {
+  const { api, chain } = call.request;
+  const { all } = request.fields;
+  const { last } = call;
+  if (!isStoredByProvider(api, all)) return undefined;
+  const principal = incoming.principal.id;
+  const isStored = canBeReferenced(request) || chain !== undefined;
+  const lead = chain ? [] : readLeadMessages(request, services.stored);
+  const key = lead.map(buildCanonicalKey).join(" ");
+  const storeItems = async (entry: Promise<EntryId | undefined>, items: readonly WireObject[]) => {
+    try {
+      const id = await entry;
+      if (id !== undefined) await services.storedItems.add(principal, items, thread.session.id, id);
+    } catch (error) {
+      services.onStoreFailure(error);
+    }
+  };
+  return (response, entry, items) => {
+    if (all.store !== false) services.items.add(principal, items);
+    const isNamed = all.store !== false && items.length > 0;
+    const itemsStored = isNamed ? storeItems(entry, items) : undefined;
+    const known = thread.sent.storedLead;
+    const isKnown = known?.key === key;
+    const leadResponse = chain
+      ? chain.lead
+      : lead.length === 0
+        ? undefined
+        : isKnown
+          ? known.response
+          : response;
+    if (leadResponse === response && isStored) thread.sent.storedLead = { key, response };
+    const isLeadStored = leadResponse !== response || isStored;
+    const place = entry.then((id): ResponsePlace | undefined => {
+      const afterEntry = id ?? last;
+      if (afterEntry === undefined) return undefined;
+      return {
+        session: thread.session.id,
+        entry: afterEntry,
+        isWhole: id !== undefined && isLeadStored && (chain?.isWhole ?? true) === true,
+        ...(leadResponse !== undefined && { lead: leadResponse }),
+      };
+    });
+    const placeStored = services.responses.add(principal, response, {
+      place,
+      isStored,
+      ...(leadResponse === response && { lead }),
+    });
+    return Promise.all([placeStored, itemsStored]).then(() => undefined);
+  };
+}
+
+/** False for a client that stores nothing and repeats all messages itself, which never refers to a reply. */
+function canBeReferenced({ messages, fields }: ParsedRequest): boolean {
+  return fields.all.store !== false || !messages.list.some(({ role }) => role === "assistant");
+}
+
+/** Instructions among the items of a request: not part of the messages, but a chain continues from them. */
+function readLeadMessages(
+  { api, messages: { cut, lead } }: ParsedRequest,
+  stored: Exchange["services"]["stored"],
+): readonly MessageInput[] {
+  const elements = Array.from({ length: lead }, (_, index) => parseElement(cut, index));
+  return api.decode(elements).map(({ input }) => stored(input, buildCanonicalKey(input)));
+}

@@ -1,0 +1,174 @@
+import { runHealLoop } from "../../../kernel/calls/heal-loop.ts";
+import {
+  detectOutputOverflow,
+  detectOverflow,
+  type Overflow,
+  type ProviderFailure,
+} from "../../../kernel/faces/window.ts";
+import { recordOverflow } from "../../../kernel/usage/overflow-count.ts";
+import { toObject } from "../../../wire/fields.ts";
+import type { WireObject } from "../../../wire/wire.ts";
+import { traceCall } from "../call/thread-call.ts";
+import type { Exchange } from "../exchange/exchange-state.ts";
+import { getLoopFamily } from "../loops/loop-states.ts";
+import { type BodyChanges, buildOutgoingBody, countBytes, isSameBody } from "../outgoing/outgoing-body.ts";
+import { listPieceElements } from "../outgoing/outgoing-pieces.ts";
+import { correctProviderFields } from "../outgoing/provider-fields.ts";
+import { insertMemories } from "../recall/pinned-memories.ts";
+import { CHAIN_FIELDS } from "../request/chain.ts";
+import { CONTEXT_MANAGEMENT } from "../request/context-management.ts";
+import { lowerOutputFields } from "../request/request-fields.ts";
+import { STREAM_OPTIONS } from "../request/stream-usage.ts";
+import { sendRequest } from "../upstream/send-request.ts";
+import type { UpstreamResponse } from "../upstream/send-upstream.ts";
+import { askForDiagnosis, stopAskingDiagnosis } from "./cache-diagnosis.ts";
+import { findRefusal, type UpstreamRefusal, type UpstreamResult } from "./relay/upstream-refusal.ts";
+
+/** Sends the request of an exchange until it is answered or cannot be repaired. */
+export async function sendUntilAccepted(exchange: Exchange): Promise<UpstreamResult> {
+  const { services, target, thread, call } = exchange;
+  const learned = services.modelLimits.getLearned(target);
+  const result = await sendRound(exchange);
+  if (result.refusal && detectOverflow(result.refusal.failure)) {
+    await recordOverflow(thread.session).catch(services.onStoreFailure);
+    if (call.request.isControl) return result;
+    // It is not repaired again, and a client that repeats it is stopped.
+    thread.sent.hopeless.record(call.request, call.healed);
+    services.loops.recordOverflow(getLoopFamily(thread.session.id));
+    services.modelLimits.restoreLearned(target, learned);
+  }
+  return result;
+}
+
+/** Sends one round of a request, with the `elements` of earlier rounds appended, until it is answered or given up. */
+export async function sendRound(
+  exchange: Exchange,
+  elements?: readonly WireObject[],
+): Promise<UpstreamResult> {
+  const { call, recall } = exchange;
+  const { caches } = exchange.services;
+  const build = () => caches.setTtl(exchange, buildExchangeBody(exchange, elements));
+  let body = await build();
+  const { answer, refusal } = await runHealLoop<UpstreamResponse, UpstreamRefusal>({
+    async send() {
+      if (!elements) call.setExtraTokens(recall?.countTokens() ?? 0);
+      const watched = elements ? undefined : caches.watch(exchange, body);
+      const response = await sendBody(exchange, body);
+      await watched;
+      const isWatched =
+        call.isEditable || recall !== undefined || call.request.isControl === true || exchange.asksUsage;
+      const refusal = isWatched ? await findRefusal(exchange, response, countBytes(body)) : undefined;
+      return { answer: response, ...(refusal && { refusal }) };
+    },
+    async heal({ failure }) {
+      const isStopped =
+        stopAskingUsage(exchange, failure) ||
+        stopAskingDiagnosis(exchange, failure) ||
+        (recall?.listTools(failure) ?? false);
+      if (!isStopped && !(await repairRequest(exchange, failure, elements))) return false;
+      const refused = body;
+      body = await build();
+      // The provider would give the same reply to the same bytes.
+      return !isSameBody(refused, body);
+    },
+    discard: (response) => response.body.destroy(),
+  });
+  return { response: answer, ...(refusal && { refusal }) };
+}
+
+/** True if the upstream does not know the field that asks for usage: it is not asked again. */
+function stopAskingUsage(exchange: Exchange, { body, message }: ProviderFailure): boolean {
+  if (!exchange.asksUsage || !/stream_options|include_usage/.test(JSON.stringify([body, message])))
+    return false;
+  exchange.asksUsage = false;
+  exchange.services.spending.withoutUsage.set(exchange.target.upstream.name, true);
+  return true;
+}
+
+/** True if another request must be tried: one without the gateway's additions, or one with a different window. */
+async function repairRequest(
+  { services, trace, call, target, recall }: Exchange,
+  failure: ProviderFailure,
+  elements: readonly WireObject[] | undefined,
+): Promise<boolean> {
+  const { modelLimits, config } = services;
+  const detected = detectOverflow(failure) ?? detectOutputOverflow(failure);
+  const overflow = detected && call.checkOverflow(detected);
+  if (overflow?.limitTokens !== undefined) modelLimits.learn(target, overflow.limitTokens);
+  // The client's messages must not be cut for content that it did not ask for.
+  const isTooLong = overflow !== undefined && !isOutputOverflow(overflow) && !elements;
+  if (isTooLong && recall?.makeRoom()) return true;
+  if (elements) call.setExtraTokens(recall?.countTokens(elements) ?? 0);
+  if (await call.repair(failure, modelLimits.getLimits(target, config().threshold))) {
+    if (call.fitted?.maxOutputTokens !== undefined) modelLimits.learnOutputCounts(target);
+    traceCall(trace, call);
+    return true;
+  }
+  if (elements) call.setExtraTokens(recall?.countTokens() ?? 0);
+  return isTooLong && (recall?.drop() ?? false);
+}
+
+/** True if the messages alone would fit, according to the provider. */
+function isOutputOverflow({ limitTokens, requestedTokens, outputTokens }: Overflow): boolean {
+  if (limitTokens === undefined || outputTokens === undefined) return false;
+  return (requestedTokens ?? outputTokens) - outputTokens < limitTokens;
+}
+
+/** The body to send for an exchange, with the `elements` of earlier rounds appended. */
+function buildExchangeBody(
+  exchange: Exchange,
+  elements: readonly WireObject[] | undefined,
+): readonly Uint8Array[] {
+  const { incoming, request, target, call, memories, recall, asksUsage } = exchange;
+  const { model, clientModel } = target;
+  const { pieces, isFromLog, maxOutputTokens } = call;
+  const { api, messages, edits, isDryRun } = call.request;
+  const { all } = request.fields;
+  const fields = new Map<string, unknown>();
+  const { route } = incoming;
+  const isInPath = route.type === "api" && route.model !== undefined;
+  if (model !== clientModel && !isInPath) fields.set("model", model);
+  if (maxOutputTokens !== undefined && call.isEditable)
+    for (const [name, value] of lowerOutputFields(all, maxOutputTokens)) fields.set(name, value);
+  if (asksUsage) fields.set(STREAM_OPTIONS, { ...toObject(all[STREAM_OPTIONS]), include_usage: true });
+  // A plain text becomes a list if more messages are sent.
+  if (isFromLog && messages.cut.listFrom === undefined)
+    fields.set(api.messagesField, listPieceElements(messages.cut, pieces ?? []));
+  const removed = edits && !isDryRun ? [CONTEXT_MANAGEMENT] : [];
+  if (isFromLog) removed.push(...CHAIN_FIELDS.filter((name) => (all[name] ?? null) !== null));
+  const changes: BodyChanges = { pieces, removed, ...(fields.size > 0 && { fields }) };
+  const corrected = correctProviderFields(api.name, messages, all, changes, target);
+  const added = recall?.addTo(corrected, elements) ?? corrected;
+  const whole = memories ? insertMemories(api.name, request.messages, added, memories, model) : added;
+  return buildOutgoingBody(request.messages, askForDiagnosis(exchange, whole));
+}
+
+/** Sends a body; one that was not changed leaves as it was received, compressed if the upstream accepts that. */
+async function sendBody(
+  { incoming, services, trace, request, target, span, call: { isEditable } }: Exchange,
+  body: readonly Uint8Array[],
+): Promise<UpstreamResponse> {
+  const { upstream } = target;
+  const { packedBodies } = services;
+  const isSame = body[0] === request.messages.cut.bytes;
+  const isPacked = isSame && incoming.raw !== incoming.body;
+  const send = (pieces: readonly Uint8Array[], isBodyChanged: boolean) =>
+    sendRequest(incoming, services, {
+      upstream,
+      body: pieces,
+      isBodyChanged,
+      isResponseRead: isBodyChanged || isEditable,
+      span,
+    });
+  trace.bytesIn = incoming.body.length;
+  if (!isPacked) return send(body, !isSame);
+  // With edits off, the request is the client's own affair.
+  if (!isEditable) return send([incoming.raw], false);
+  if (!packedBodies.mayAccept(upstream.name)) return send(body, true);
+  const response = await send([incoming.raw], false);
+  if (!packedBodies.mustUnpack(upstream.name, response.status)) return response;
+  response.body.destroy();
+  const unpacked = await send(body, true);
+  packedBodies.recordUnpacked(upstream.name, unpacked.status);
+  return unpacked;
+}

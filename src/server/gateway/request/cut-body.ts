@@ -1,0 +1,454 @@
+import { finish, type Steps } from "../../../model/base/turns.ts";
+import type { WireObject } from "../../../wire/wire.ts";
+import type { AgentShape } from "../identity/agent-shape.ts";
+
+/** A request body with the positions of its fields and of its list's elements. Values are not parsed. */
+export interface CutBody {
+  readonly bytes: Buffer;
+  /** Top-level values by name. */
+  readonly fields: ReadonlyMap<string, ByteRange>;
+  /** Start of the list; undefined if the field is absent or not a list. */
+  readonly listFrom: number | undefined;
+  readonly elements: readonly ByteRange[];
+  /** Number of leading elements that are byte-identical to those of `like`. */
+  readonly same: number;
+  /** The earlier body with the same beginning. */
+  readonly like: CutBody | undefined;
+  readonly memo: BodyMemo;
+  /** The rest of the body, which other bodies share. */
+  readonly frame?: BodyFrame | undefined;
+  /** Resolves an element that is only a reference to content stored at the provider. */
+  readonly referenced?: (id: string) => WireObject | undefined;
+  /** Large fields, parsed without their large values. */
+  readonly largeFields?: ReadonlyMap<string, unknown> | undefined;
+}
+
+/** Finds an earlier body whose list may begin like the one at `from`. */
+type FindSimilarBody = (bytes: Buffer, from: number) => CutBody | undefined;
+
+type CutList = Pick<CutBody, "listFrom" | "elements" | "same" | "like">;
+
+/** The error for a body that is not a JSON object of the form that every API requires. */
+export class BodyError extends Error {}
+
+/** The error for a body that a provider may accept, but may read differently than the gateway. */
+export class OddBodyError extends BodyError {}
+
+/** Maximum nesting depth. */
+const MAX_DEPTH = 1_000;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const OPEN_LIST = 0x5b;
+const CLOSE_LIST = 0x5d;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+
+/**
+ * Locates the fields of a body and the elements of its list. Clients repeat the whole conversation with every request:
+ * the part that equals an earlier body is only compared, which is cheap, and only the rest is scanned. `frame` is one
+ * that the body begins with.
+ */
+export function cutBody(bytes: Buffer, list: string, findLike?: FindSimilarBody, frame?: BodyFrame): CutBody {
+  return finish(cutSteps(bytes, list, findLike, frame));
+}
+
+/** Like `cutBody`, with a pause after each `STEP_BYTES`, so that a large body does not delay other requests. */
+export function cutSteps(
+  bytes: Buffer,
+  list: string,
+  findLike?: FindSimilarBody,
+  frame?: BodyFrame,
+): Steps<CutBody> {
+  return new Cutter(bytes).cut(list, findLike, frame);
+}
+
+/** Locates the fields of any body, even an odd one; of duplicate fields the last counts, as in most parsers. */
+export function oddFieldSteps(bytes: Buffer): Steps<CutBody> {
+  return new Cutter(bytes, true).cut("", undefined);
+}
+
+const STEP_BYTES = 512 * 1_024;
+/** Strings up to this length are read byte by byte; the ends of longer ones are searched for. */
+const SHORT_BYTES = 64;
+
+class Cutter {
+  readonly #bytes: Buffer;
+  #at = 0;
+  #depth = 0;
+  #pauseAt = STEP_BYTES;
+
+  readonly #mayBeOdd: boolean;
+
+  constructor(bytes: Buffer, mayBeOdd = false) {
+    this.#bytes = bytes;
+    this.#mayBeOdd = mayBeOdd;
+  }
+
+  *cut(list: string, findLike: FindSimilarBody | undefined, frame?: BodyFrame | undefined): Steps<CutBody> {
+    const bytes = this.#bytes;
+    const fields = new Map<string, ByteRange>();
+    let listed: CutList = NO_LIST;
+    const hasBegun = frame !== undefined && bytes[frame.before.length] === OPEN_LIST;
+    if (hasBegun) {
+      for (const [name, range] of frame.fieldsBefore) fields.set(name, range);
+      const from = frame.before.length;
+      listed = yield* this.#list(from, findLike?.(bytes, from));
+      const end = this.#at;
+      fields.set(list, { from, to: end });
+      if (endsLike(bytes, end, frame)) {
+        for (const [name, { from, to }] of frame.fieldsAfter)
+          fields.set(name, { from: end + from, to: end + to });
+        return toCutBody(bytes, fields, listed, frame);
+      }
+    } else this.#expect(OPEN_OBJECT);
+    for (let isFirst = !hasBegun; this.#next() !== CLOSE_OBJECT; isFirst = false) {
+      if (!isFirst) this.#expect(COMMA);
+      const name = this.#name();
+      if (!this.#mayBeOdd && fields.has(name)) throw duplicateFieldError(name, list);
+      this.#expect(COLON);
+      this.#next();
+      const from = this.#at;
+      if (name === list && bytes[from] === OPEN_LIST)
+        listed = yield* this.#list(from, findLike?.(bytes, from));
+      else if (!this.#skip()) yield* this.#goOn();
+      fields.set(name, { from, to: this.#at });
+    }
+    this.#at++;
+    if (this.#next() !== undefined) throw this.#unexpected();
+    return toCutBody(bytes, fields, listed, undefined);
+  }
+
+  *#list(from: number, candidate: CutBody | undefined): Steps<CutList> {
+    const same = candidate ? countSameElements(this.#bytes, from, candidate) : 0;
+    const like = same > 0 ? candidate : undefined;
+    const elements = like ? shiftRanges(like.elements.slice(0, same), from - (like.listFrom ?? 0)) : [];
+    this.#at = elements.at(-1)?.to ?? from + 1;
+    while (this.#next() !== CLOSE_LIST) {
+      if (elements.length > 0) this.#expect(COMMA);
+      this.#next();
+      const start = this.#at;
+      if (!this.#skip()) yield* this.#goOn();
+      elements.push({ from: start, to: this.#at });
+    }
+    this.#at++;
+    return { listFrom: from, elements, same, like };
+  }
+
+  /** The next byte after white space; undefined at the end. */
+  #next(): number | undefined {
+    const bytes = this.#bytes;
+    for (;;) {
+      const byte = bytes[this.#at];
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return byte;
+      this.#at++;
+    }
+  }
+
+  #expect(byte: number): void {
+    if (this.#next() !== byte) throw this.#unexpected();
+    this.#at++;
+  }
+
+  #name(): string {
+    if (this.#next() !== QUOTE) throw this.#unexpected();
+    const from = this.#at;
+    this.#string();
+    return parseRange(this.#bytes, { from, to: this.#at }) as string;
+  }
+
+  #string(): void {
+    const bytes = this.#bytes;
+    let at = this.#at + 1;
+    for (let reach = SHORT_BYTES; ; ) {
+      for (const near = at + SHORT_BYTES; at < near; ) {
+        const byte = bytes[at++];
+        if (byte === QUOTE) {
+          this.#at = at;
+          return;
+        }
+        if (byte === BACKSLASH) at++;
+        else if (byte === undefined) throw new BodyError("it ends inside a string");
+      }
+      // The range doubles until a match, so that a distant quote is not searched for again at every escape.
+      const ahead = bytes.subarray(at, at + reach);
+      const quote = ahead.indexOf(QUOTE);
+      const backslash = ahead.indexOf(BACKSLASH);
+      const found = quote < 0 || (backslash >= 0 && backslash < quote) ? backslash : quote;
+      at += found < 0 ? ahead.length : found;
+      reach = found < 0 ? 2 * reach : SHORT_BYTES;
+    }
+  }
+
+  /** Moves past the value at the current position; false if a pause is due before its end. */
+  #skip(): boolean {
+    const first = this.#bytes[this.#at];
+    if (first === OPEN_OBJECT || first === OPEN_LIST) return this.#nested();
+    if (first === QUOTE) this.#string();
+    else this.#word();
+    return true;
+  }
+
+  /** Skips the rest of a nested value, with a pause before each step. */
+  *#goOn(): Steps<void> {
+    do {
+      this.#pauseAt = this.#at + STEP_BYTES;
+      yield;
+    } while (!this.#nested());
+  }
+
+  /** Moves past the end of a nested value; false if a pause is due first. */
+  #nested(): boolean {
+    const bytes = this.#bytes;
+    const pauseAt = this.#pauseAt;
+    let depth = this.#depth;
+    for (;;) {
+      if (this.#at >= pauseAt) {
+        this.#depth = depth;
+        return false;
+      }
+      const byte = bytes[this.#at];
+      if (byte === QUOTE) {
+        this.#string();
+        continue;
+      }
+      this.#at++;
+      if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+        if (++depth > MAX_DEPTH && !this.#mayBeOdd)
+          throw new OddBodyError(`values are nested more than ${MAX_DEPTH} deep`);
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+        if (--depth === 0) {
+          this.#depth = 0;
+          return true;
+        }
+      } else if (byte === undefined) throw new BodyError("it ends before it is whole");
+    }
+  }
+
+  /** Moves past a number, true, false or null. */
+  #word(): void {
+    const from = this.#at;
+    const bytes = this.#bytes;
+    for (;;) {
+      const byte = bytes[this.#at] ?? COMMA;
+      if (byte <= 0x20 || byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_LIST) break;
+      this.#at++;
+    }
+    if (this.#at === from) throw this.#unexpected();
+  }
+
+  #unexpected(): BodyError {
+    return new BodyError(
+      this.#at >= this.#bytes.length ? "it ends before it is whole" : `byte ${this.#at} is out of place`,
+    );
+  }
+}
+
+/**
+ * The destination and the stored content of a request must not depend on the parser, so duplicates of these fields are
+ * errors.
+ */
+function duplicateFieldError(name: string, list: string): BodyError {
+  const message = `the field ${JSON.stringify(name)} stands there twice`;
+  return name === list || name === "model" ? new BodyError(message) : new OddBodyError(message);
+}
+
+function toCutBody(
+  bytes: Buffer,
+  fields: ReadonlyMap<string, ByteRange>,
+  { listFrom, elements, same, like }: CutList,
+  frame: BodyFrame | undefined,
+): CutBody {
+  return { bytes, fields, listFrom, elements, same, like, memo: {}, frame };
+}
+
+const NO_LIST = { listFrom: undefined, elements: [], same: 0, like: undefined } as const;
+
+/** The value of a field, undefined if absent; the large texts of a large field are cut to their beginnings. */
+export function fieldValue({ bytes, fields, largeFields }: CutBody, name: string): unknown {
+  const range = fields.get(name);
+  if (!range) return undefined;
+  return largeFields?.has(name) ? largeFields.get(name) : parseRange(bytes, range);
+}
+
+/** The value at a range. */
+export function parseRange(bytes: Buffer, { from, to }: ByteRange): unknown {
+  try {
+    return JSON.parse(bytes.toString("utf8", from, to));
+  } catch (error) {
+    throw new BodyError(`between bytes ${from} and ${to} it is no JSON`, { cause: error });
+  }
+}
+
+/** A range of bytes; `to` is exclusive. */
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** True if a range of an earlier body equals the bytes at the range shifted by `by`. */
+export function isSameRange(bytes: Buffer, earlier: Buffer, { from, to }: ByteRange, by: number): boolean {
+  return to + by <= bytes.length && bytes.compare(earlier, from, to, from + by, to + by) === 0;
+}
+
+/** The same ranges in a body where their content starts `by` bytes later. */
+function shiftRanges(ranges: readonly ByteRange[], by: number): ByteRange[] {
+  return by === 0 ? [...ranges] : ranges.map(({ from, to }) => ({ from: from + by, to: to + by }));
+}
+
+/** An earlier body with the ranges of its list's elements. */
+interface EarlierBody {
+  readonly bytes: Buffer;
+  readonly listFrom: number | undefined;
+  readonly elements: readonly ByteRange[];
+}
+
+/**
+ * Number of leading elements that both lists share, byte for byte; a binary search, since comparing is cheap and
+ * scanning is not.
+ */
+function countSameElements(bytes: Buffer, from: number, like: EarlierBody): number {
+  if (like.listFrom === undefined) return 0;
+  const ends = like.elements;
+  const origin = like.listFrom;
+  const isSame = (count: number): boolean => {
+    const last = ends[count - 1];
+    if (!last) return true;
+    const by = from - origin;
+    // Differences are mostly in the last element.
+    return (
+      isSameRange(bytes, like.bytes, last, by) &&
+      isSameRange(bytes, like.bytes, { from: origin, to: last.from }, by)
+    );
+  };
+  let same = 0;
+  let beyond = ends.length + 1;
+  // Only the last few elements usually change; most bodies extend the previous one.
+  for (const count of [ends.length, ends.length - 1, ends.length - 2, ends.length - 4]) {
+    if (count <= same) break;
+    if (isSame(count)) same = count;
+    else beyond = count;
+    if (same > 0) break;
+  }
+  while (beyond - same > 1) {
+    const middle = (same + beyond) >> 1;
+    if (isSame(middle)) same = middle;
+    else beyond = middle;
+  }
+  return same;
+}
+
+/** Everything of a body except its list. An agent repeats it with every request, often in all of its conversations. */
+export interface BodyFrame {
+  /** The bytes before the list. */
+  readonly before: Buffer;
+  /** The bytes after the list. */
+  readonly after: Buffer;
+  /** Top-level values before the list. */
+  readonly fieldsBefore: readonly (readonly [name: string, range: ByteRange])[];
+  /** Top-level values after the list, counted from its end. */
+  readonly fieldsAfter: readonly (readonly [name: string, range: ByteRange])[];
+  /** Results that depend on nothing but the frame. */
+  readonly memo: FrameMemo;
+}
+
+interface FrameMemo {
+  fields?: RequestFields;
+  /** All models that its fields name. */
+  namedModels?: readonly string[];
+  /** Facts of the agent, and the bytes of the instruction elements that they were read with. */
+  facts?: { readonly lead: Buffer; readonly facts: BodyFacts };
+}
+
+/** A body with the positions of its fields and of its list. */
+interface FramedBody {
+  readonly bytes: Buffer;
+  readonly fields: ReadonlyMap<string, ByteRange>;
+  readonly listFrom: number | undefined;
+}
+
+/** The frame of a body, with its own copy of the bytes; undefined if the body has no list. */
+export function copyFrame({ bytes, fields, listFrom }: FramedBody, list: string): BodyFrame | undefined {
+  const end = fields.get(list)?.to;
+  if (listFrom === undefined || end === undefined) return undefined;
+  const fieldsBefore: [string, ByteRange][] = [];
+  const fieldsAfter: [string, ByteRange][] = [];
+  for (const [name, { from, to }] of fields) {
+    if (to <= listFrom) fieldsBefore.push([name, { from, to }]);
+    else if (from >= end) fieldsAfter.push([name, { from: from - end, to: to - end }]);
+  }
+  return {
+    before: copyBytes(bytes.subarray(0, listFrom)),
+    after: copyBytes(bytes.subarray(end)),
+    fieldsBefore,
+    fieldsAfter,
+    memo: {},
+  };
+}
+
+/** True if a body begins with the bytes of a frame, so that its list and the fields before it are at the same places. */
+export function beginsLike(bytes: Buffer, { before }: BodyFrame): boolean {
+  return bytes.length > before.length && bytes.compare(before, 0, before.length, 0, before.length) === 0;
+}
+
+/** True if the rest of a body from `listEnd` on is that of a frame. */
+export function endsLike(bytes: Buffer, listEnd: number, { after }: BodyFrame): boolean {
+  const hasLength = listEnd >= 0 && bytes.length - listEnd === after.length;
+  return hasLength && bytes.compare(after, 0, after.length, listEnd) === 0;
+}
+
+/** A copy that does not keep any other bytes in memory. */
+export function copyBytes(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
+}
+
+/** Facts about the agent that sent a body, from its system prompt and tools. */
+export interface BodyFacts {
+  /** The beginning of the system prompt. */
+  readonly lead: string;
+  /** The working directory that the system prompt states. */
+  readonly project?: string;
+  readonly toolNames: readonly string[];
+  readonly shape: AgentShape;
+}
+
+/** Fields of a request, other than messages, tools and system prompt, that the gateway reads. */
+export interface RequestFields {
+  /** All short fields. */
+  readonly all: WireObject;
+  readonly model: string | undefined;
+  readonly isStreamed: boolean;
+  /** Maximum tokens of the reply. */
+  readonly maxTokens: number | undefined;
+}
+
+/** Results about a body that later bodies with the same beginning reuse. */
+interface BodyMemo {
+  facts?: BodyFacts;
+  /** Elements that name compaction blocks. */
+  compactionElements?: readonly number[];
+  /** Elements with a cache marker. */
+  markedElements?: readonly number[];
+  /** The pieces that were sent for the body. */
+  sentPieces?: readonly OutgoingPiece[];
+  additions?: SentAdditions;
+}
+
+/** The gateway's additions to a request of a conversation. */
+export interface SentAdditions {
+  /** True if the person's memories go with it, once there are any. */
+  readonly hasMemories: boolean;
+  readonly hasTools: boolean;
+  /** True if the conversation belongs to the control arm. */
+  readonly isControl: boolean;
+}
+
+/** A run of outgoing elements: a slice of the received body, or newly written elements. */
+export type OutgoingPiece =
+  | { readonly from: number; readonly to: number }
+  /** `index` is that of the client's first element that they replace, if any. */
+  | { readonly elements: readonly WireObject[]; readonly index?: number };

@@ -1,0 +1,232 @@
+import type { Aligner } from "../../../kernel/calls/align-messages.ts";
+import type { Conversation, PlacedMessages } from "../../../kernel/calls/conversation.ts";
+import type { Blobs } from "../../../kernel/faces/log.ts";
+import type { MessageInput, Role, Session } from "../../../kernel/index.ts";
+import type { LoggedContent } from "../../../wire/wire.ts";
+import { toStableText } from "../identity/agent-shape.ts";
+import { alignRequest } from "../identity/choose-thread.ts";
+import { getMessageText } from "../identity/request-kind.ts";
+import {
+  type RequestMessage,
+  type RequestMessages,
+  withMessageChanges,
+} from "../request/request-messages.ts";
+import type { CallRequest } from "./call-request.ts";
+import { LatestReplies, MergedReplies, restoreCallIds } from "./logged-replies.ts";
+import { createLoggedContent } from "./response-ids.ts";
+
+const REMINDER_PREFIX = "Said by the client for one request only:\n";
+
+/** Dependencies of `ThreadMessages`. */
+interface ThreadMessagesDeps {
+  readonly blobs: Pick<Blobs, "bytes" | "restore" | "restoreMessage" | "restoreReadable">;
+  readonly stored: (message: MessageInput, key: string) => MessageInput;
+  readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
+  readonly onReply: (text: string) => Promise<void>;
+}
+
+/** The way of a thread's messages and replies to its log. */
+export class ThreadMessages {
+  /** Access to large contents. */
+  readonly content: LoggedContent;
+  readonly mergedReplies: MergedReplies;
+  readonly #session: Session;
+  readonly #conversation: Conversation<RequestMessage>;
+  readonly #deps: ThreadMessagesDeps;
+  readonly #replies: LatestReplies;
+  readonly #reminders = new Reminders();
+  /** Number of final messages of a request that were stored as notes. */
+  readonly #noted = new WeakMap<RequestMessages, number>();
+
+  constructor(session: Session, conversation: Conversation<RequestMessage>, deps: ThreadMessagesDeps) {
+    this.#session = session;
+    this.#conversation = conversation;
+    this.#deps = deps;
+    this.content = createLoggedContent(deps.blobs);
+    this.mergedReplies = new MergedReplies(session, deps.blobs);
+    this.#replies = new LatestReplies(session, conversation);
+  }
+
+  /** Splits replies that the client has joined, so that the request matches the line. */
+  async split(request: RequestMessages): Promise<RequestMessages> {
+    return this.mergedReplies.split(request, await this.#conversation.readLineInTurn());
+  }
+
+  /** Appends the messages of a request to the log. */
+  async append({ messages, chain, places }: CallRequest): Promise<PlacedMessages<RequestMessage>> {
+    const line = await this.#conversation.readLine();
+    if (chain) {
+      const given =
+        line.messages.length === 0 ? addPlaces(messages.list, 0, places?.listOfOpening()) : messages.list;
+      const { afterEntry } = chain;
+      if (afterEntry !== undefined) return this.#conversation.takeMessagesAfter(afterEntry, given);
+      return this.#conversation.takeNewMessages(given);
+    }
+    const { list } = messages;
+    const note = this.#noted.has(messages) ? undefined : this.#reminders.findNote(list);
+    if (note !== undefined) this.#noted.set(messages, 1);
+    this.#reminders.expect(list);
+    const given = restoreCallIds(this.getLineMessages(messages), await this.#replies.readLastCalls());
+    // A conversation may begin again; a fork has no message of its own yet.
+    const isFork = line.messages.length > 0 && line.messages.at(-1)?.seq === undefined;
+    const own = isFork ? addPlaces(given, line.messages.length, places?.listOfFirst()) : given;
+    const first = addPlaces(own, 0, places?.listOfFirst());
+    const placed = await this.#conversation.takeAllMessages(first, this.#reminders.align);
+    if (note !== undefined)
+      this.#conversation.recordAppended([await this.#session.note(REMINDER_PREFIX + note)]);
+    return placed;
+  }
+
+  /** The messages of a request that belong to the line; excludes a reminder stored as a note. */
+  getLineMessages(messages: RequestMessages): readonly RequestMessage[] {
+    const { list } = messages;
+    return list.slice(0, list.length - (this.#noted.get(messages) ?? 0));
+  }
+
+  /** Number of final messages of a request that look like reminders that the client will not repeat. */
+  countReminders({ list }: RequestMessages): number {
+    return this.#reminders.isReminder(list) ? 1 : 0;
+  }
+
+  /** Records a complete reply. */
+  recordReply(message: MessageInput): void {
+    this.#replies.add(message);
+  }
+
+  /** Redacts a large message in a worker, so that `toStored` finds it ready. */
+  prepareStored(message: MessageInput): Promise<void> {
+    return this.#deps.prepareStored([message]);
+  }
+
+  toStored(message: MessageInput, key: string): MessageInput {
+    return this.#deps.stored(message, key);
+  }
+
+  /** Reports the text of a complete reply. */
+  reportReply(text: string): Promise<void> {
+    return this.#deps.onReply(text);
+  }
+}
+
+/** The messages, one of which gets keys when it is stored. */
+function addPlaces(
+  messages: readonly RequestMessage[],
+  index: number,
+  places: readonly string[] | undefined,
+): readonly RequestMessage[] {
+  const message = messages[index];
+  if (!message || !places) return messages;
+  const input = () => ({ ...message.input(), places });
+  return messages.with(index, withMessageChanges(message, { input }));
+}
+
+/** Number of vanished reminders after which the next one is not taken for a person's message. */
+const MIN_LEARNED = 2;
+/**
+ * Number after which the next one is stored as a note, because every message that leaves the line makes the line's
+ * description longer.
+ */
+const MIN_NOTED = 32;
+/** Longer reminders stay messages. */
+const MAX_NOTE = 16_000;
+
+interface RequestEnd {
+  readonly key: string;
+  readonly mark: ReminderMark;
+}
+
+/**
+ * Learns which messages a client sends at the end of one request only. They are stored as messages and leave the line
+ * with the next request. Once a client has sent dozens that begin alike and kept none, further ones are stored as
+ * notes.
+ */
+class Reminders {
+  #vanished: readonly ReminderMark[] = [];
+  /** The end of the last request, if it may have been a reminder. */
+  #end: RequestEnd | undefined;
+  #next: RequestEnd | undefined;
+
+  /** Records the end of a request before its messages are stored. */
+  expect(messages: readonly RequestMessage[]): void {
+    this.#end = this.#next;
+    const mark = findMark(messages);
+    this.#next = mark && { key: (messages.at(-1) as RequestMessage).key, mark };
+    const kept = this.#end && messages.findLast(({ key }) => key === this.#end?.key);
+    // A client that keeps one reminder may keep the next.
+    if (kept && kept !== messages.at(-1)) this.#vanished = [];
+  }
+
+  /** Compares a line with a request, and records a reminder that has vanished. */
+  readonly align: Aligner<RequestMessage> = (line, given) => {
+    const alignment = alignRequest(line, {
+      keys: given.map(({ key }) => key),
+      roles: given.map(({ role }) => role),
+    });
+    const [place] = alignment.type === "drop" && alignment.places.length === 1 ? alignment.places : [];
+    if (place !== undefined && this.#end && line.keys[place] === this.#end.key) {
+      this.#vanished = [this.#end.mark, ...this.#vanished].slice(0, MIN_NOTED);
+      this.#end = undefined;
+    }
+    return alignment;
+  };
+
+  /** True if a request ends with a message that resembles vanished reminders. */
+  isReminder(messages: readonly RequestMessage[]): boolean {
+    return this.#countSimilar(messages) >= MIN_LEARNED;
+  }
+
+  /** The text of a final reminder to store as a note; undefined if there is none. */
+  findNote(messages: readonly RequestMessage[]): string | undefined {
+    if (this.#countSimilar(messages) < MIN_NOTED) return undefined;
+    const input = (messages.at(-1) as RequestMessage).input();
+    const words = isPlain(input) ? getMessageText(input) : "";
+    return words === "" || words.length > MAX_NOTE ? undefined : words;
+  }
+
+  #countSimilar(messages: readonly RequestMessage[]): number {
+    const mark = this.#vanished.length > 0 ? findMark(messages) : undefined;
+    return mark ? countSimilarReminders(this.#vanished, mark) : 0;
+  }
+}
+
+function isPlain({ parts = [] }: MessageInput): boolean {
+  return parts.every(({ type }) => type === "text");
+}
+
+function findMark(messages: readonly RequestMessage[]): ReminderMark | undefined {
+  const last = messages.at(-1);
+  const before = messages.at(-2);
+  return last && before && canBeReminder(last.role, before.role)
+    ? buildReminderMark(last.input())
+    : undefined;
+}
+
+/** The common features of one client's reminders. */
+export interface ReminderMark {
+  readonly role: Role;
+  /** The beginning of the reminder, without text that changes between requests. */
+  readonly head: string;
+}
+
+const HEAD = 40;
+const RAW_HEAD = 400;
+const MIN_HEAD = 8;
+
+/**
+ * True if a message may be a reminder: it follows a message of a user or a tool. A message that follows the model's is
+ * never a reminder.
+ */
+export function canBeReminder(role: Role, before: Role): boolean {
+  return (role === "user" || role === "system") && (before === "user" || before === "tool");
+}
+
+/** The mark of a possible reminder; undefined if its text is too short to identify it. */
+export function buildReminderMark(message: MessageInput): ReminderMark | undefined {
+  const head = toStableText(getMessageText(message).slice(0, RAW_HEAD)).slice(0, HEAD);
+  return head.length < MIN_HEAD ? undefined : { role: message.role, head };
+}
+
+/** Number of vanished reminders that begin like a message. */
+export function countSimilarReminders(vanished: readonly ReminderMark[], mark: ReminderMark): number {
+  return vanished.filter(({ role, head }) => role === mark.role && head === mark.head).length;
+}

@@ -1,0 +1,165 @@
+import type { IncomingMessage, InformationEvent, ServerResponse } from "node:http";
+import { FaultError } from "../../../wire/fault-error.ts";
+import type { UpstreamConfig } from "../config/config.ts";
+import type { Incoming } from "../door/incoming.ts";
+import type { CallSpan } from "../observe/spans.ts";
+import type { Trace } from "../observe/trace.ts";
+import { countBytes } from "../outgoing/outgoing-body.ts";
+import { buildUpstreamUrl, sendUpstream, type UpstreamResponse } from "./send-upstream.ts";
+import { isSignedPath, signForAws } from "./sign-for-aws.ts";
+import type { Target } from "./target.ts";
+import { toUpstreamFault, UpstreamError } from "./upstream-error.ts";
+import {
+  buildUpstreamHeaders,
+  filterHeaders,
+  findMissingCredential,
+  findRawHeader,
+  getForwardedHeaders,
+  getUpstreamKey,
+  type RawHeaders,
+} from "./upstream-headers.ts";
+import type { UpstreamServices } from "./upstream-services.ts";
+
+/** A request to be sent upstream. */
+interface UpstreamSend {
+  readonly upstream: UpstreamConfig;
+  /** Undefined for a request without a body. */
+  readonly body: readonly Uint8Array[] | undefined;
+  /** True if the body is sent in other bytes than it was received in. */
+  readonly isBodyChanged: boolean;
+  /** True if the response must be read on its way; default: as `isBodyChanged`. */
+  readonly isResponseRead?: boolean;
+  readonly span?: CallSpan | undefined;
+}
+
+/** Sends a request to its upstream and waits for the head of the response. Throws `FaultError`. */
+export async function sendRequest(
+  incoming: Incoming,
+  services: UpstreamServices,
+  sent: UpstreamSend,
+): Promise<UpstreamResponse> {
+  const { request, response, route, query, signal, trace } = incoming;
+  const { upstream, body, isBodyChanged, isResponseRead = isBodyChanged, span } = sent;
+  const url = buildUpstreamUrl(upstream, route.path, query);
+  const unsigned = buildUpstreamHeaders(withSpanHeaders(request.rawHeaders, span), {
+    api: route.api,
+    host: url.host,
+    key: getUpstreamKey(upstream, services.env),
+    isGatewayToken: services.isGatewayToken,
+    bodyLength: body && countBytes(body),
+    isBodyChanged,
+    isResponseRead,
+  });
+  const rawHeaders = isSignedPath(route.path)
+    ? await signForAws(unsigned, { url, method: request.method ?? "POST", body, env: services.env })
+    : unsigned;
+  const missing = findMissingCredential(upstream, rawHeaders);
+  if (missing) throw new FaultError(missing);
+  trace.upstream = upstream.name;
+  trace.host = url.host;
+  incoming.onPrepared();
+  trace.overheadMs ??= performance.now() - trace.startedMs;
+  try {
+    const { limits } = services.config();
+    const method = request.method ?? "POST";
+    const answer = await sendUpstream({
+      agents: services.agents,
+      url,
+      method,
+      rawHeaders,
+      body: body ?? [],
+      signal,
+      limits,
+      onInformation: createInformationForwarder(request, response),
+    });
+    const kept = removeForeignLocation(answer.rawHeaders, url.host);
+    return kept === answer.rawHeaders ? answer : { ...answer, rawHeaders: kept };
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    throw new FaultError(toUpstreamFault(error, upstream), error);
+  }
+}
+
+/** Removes a Location header that would send a client, and its key, to a host other than the upstream's. */
+function removeForeignLocation(rawHeaders: RawHeaders, host: string): RawHeaders {
+  if (!isForeign(findRawHeader(rawHeaders, "location"), host)) return rawHeaders;
+  return filterHeaders(rawHeaders, (name) => name !== "location");
+}
+
+function isForeign(location: string | undefined, host: string): boolean {
+  if (location === undefined) return false;
+  const base = `http://${host}`;
+  return !URL.canParse(location, base) || new URL(location, base).host !== new URL(base).host;
+}
+
+/** "100 Continue" concerns only the client and the gateway, and "101 Switching Protocols" is never forwarded. */
+const MIN_FORWARDED_STATUS = 102;
+/** Maximum number of informational responses forwarded; also limits the bytes that a slow client must take. */
+const MAX_FORWARDED = 100;
+const HEAD_BYTES = 16 * 1_024;
+
+/** Forwards informational responses of an upstream, such as "103 Early Hints", to a client that supports them. */
+function createInformationForwarder(
+  request: Pick<IncomingMessage, "httpVersion">,
+  response: ServerResponse,
+): (information: InformationEvent) => void {
+  let count = 0;
+  return ({ statusCode, statusMessage, rawHeaders }) => {
+    const { socket } = response;
+    if (statusCode < MIN_FORWARDED_STATUS || request.httpVersion !== "1.1" || ++count > MAX_FORWARDED) return;
+    // A response that has begun, or that waits behind another one on the connection, can no longer be preceded by
+    // anything.
+    if (!socket || response.headersSent || !socket.writable || socket.writableNeedDrain) return;
+    const head = formatHead(statusCode, statusMessage, getForwardedHeaders(rawHeaders));
+    if (head.length <= HEAD_BYTES) socket.write(head, "latin1");
+  };
+}
+
+function formatHead(status: number, message: string, headers: readonly string[]): string {
+  const lines = [`HTTP/1.1 ${status} ${message}`];
+  for (let at = 0; at + 1 < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
+  return `${lines.join("\r\n")}\r\n\r\n`;
+}
+
+/** Starts the span of a model call; undefined if telemetry is off. */
+export function startSpan(
+  { request, route, trace }: Incoming,
+  { spans }: Pick<UpstreamServices, "spans">,
+  { upstream, model }: Target,
+): CallSpan | undefined {
+  if (!spans.isOn) return undefined;
+  const { traceparent, tracestate } = request.headers;
+  const { hostname: host, port } = buildUpstreamUrl(upstream, route.path);
+  return spans.start({
+    api: route.api,
+    model,
+    upstream: upstream.name,
+    host,
+    port,
+    request: trace.id,
+    session: trace.session,
+    kind: trace.kind,
+    client: trace.client,
+    isStreamed: trace.isStreamed,
+    traceparent: getFirst(traceparent),
+    tracestate: getFirst(tracestate),
+  });
+}
+
+/** Ends a span with the facts of the trace. */
+export function endSpan(span: CallSpan | undefined, trace: Trace): void {
+  const { isPlanned, ...rest } = trace;
+  span?.end({ ...rest, isEdited: isPlanned });
+}
+
+/** The headers of a request with its span in place of the client's, so that the trace continues at the upstream. */
+function withSpanHeaders(rawHeaders: RawHeaders, span: CallSpan | undefined): RawHeaders {
+  if (!span) return rawHeaders;
+  const others = filterHeaders(rawHeaders, (name) => name !== "traceparent" && name !== "tracestate");
+  const state = span.tracestate === undefined ? [] : ["tracestate", span.tracestate];
+  return [...others, "traceparent", span.traceparent, ...state];
+}
+
+function getFirst(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,188 @@
+import type { WireFault, WireName } from "../../../wire/wire.ts";
+import type { Upstream } from "./target.ts";
+
+/** Properties of an outgoing request that decide its headers. */
+export interface OutgoingHeaderOptions {
+  readonly api: WireName;
+  /** Value of the Host header: `upstreamUrl(…).host`. */
+  readonly host: string;
+  /** The upstream's key; if absent, the client's own credential is forwarded. */
+  readonly key?: string | undefined;
+  /** True for a token of the gateway itself, which no upstream may see. */
+  readonly isGatewayToken?: ((credential: string) => boolean) | undefined;
+  /** Size of the body as sent; undefined for a request without a body. */
+  readonly bodyLength: number | undefined;
+  /** True if the body is sent in other bytes than it was received in. */
+  readonly isBodyChanged: boolean;
+  /** True if the response must be read on its way, so that it must not be compressed. */
+  readonly isResponseRead: boolean;
+}
+
+/** Headers that are valid only for the exact bytes received. */
+const BYTE_HEADERS: ReadonlySet<string> = new Set([
+  "content-encoding",
+  "content-md5",
+  "digest",
+  "content-digest",
+  "repr-digest",
+]);
+
+/**
+ * The client's headers as sent to an upstream: in original order and case, without those of the connection, those of
+ * the gateway and, where a key is configured, the client's own credentials.
+ */
+export function buildUpstreamHeaders(rawHeaders: RawHeaders, sending: OutgoingHeaderOptions): string[] {
+  const { api, host, key, isGatewayToken, bodyLength, isBodyChanged, isResponseRead } = sending;
+  const isHopByHop = createHopByHopTest(rawHeaders);
+  const sent: string[] = [];
+  let hasHost = false;
+  let hasLength = bodyLength === undefined;
+  let hasKey = key === undefined;
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    const value = rawHeaders[at + 1] as string;
+    const lowerName = name.toLowerCase();
+    if (lowerName === "host") {
+      if (!hasHost) sent.push(name, host);
+      hasHost = true;
+    } else if (lowerName === "content-length") {
+      if (!hasLength) sent.push(name, String(bodyLength));
+      hasLength = true;
+    } else if (CREDENTIAL_HEADERS.has(lowerName)) {
+      if (key === undefined) {
+        if (!isGatewayToken?.(parseCredential(value))) sent.push(name, value);
+      } else if (!hasKey) {
+        sent.push(...buildKeyHeaders(api, host, key));
+        hasKey = true;
+      }
+    } else if (lowerName === "accept-encoding" && isResponseRead) {
+      sent.push(name, "identity");
+    } else if (isForUpstream(lowerName, isBodyChanged) && !isHopByHop(lowerName)) {
+      sent.push(name, value);
+    }
+  }
+  if (!hasHost) sent.unshift("Host", host);
+  if (!hasKey && key !== undefined) sent.push(...buildKeyHeaders(api, host, key));
+  if (!hasLength) sent.push("Content-Length", String(bodyLength));
+  return sent;
+}
+
+/**
+ * "Expect" is dropped, because the gateway has already received the whole body; cookies, because they were set for the
+ * gateway's own host and are nobody else's business.
+ */
+function isForUpstream(name: string, isBodyChanged: boolean): boolean {
+  if (name === "expect" || name === "cookie" || name.startsWith("x-longhaul-")) return false;
+  return !(isBodyChanged && BYTE_HEADERS.has(name));
+}
+
+/** Headers in which clients send credentials. */
+const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
+  "authorization",
+  "x-api-key",
+  "api-key",
+  "x-goog-api-key",
+]);
+
+/** The key of an upstream, if its environment variable is set. */
+export function getUpstreamKey(
+  { keyEnv }: Pick<Upstream, "keyEnv">,
+  environment: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  return (keyEnv === undefined ? undefined : environment[keyEnv]?.trim()) || undefined;
+}
+
+/** The headers that carry a configured key to an upstream. */
+function buildKeyHeaders(api: WireName, host: string, key: string): string[] {
+  if (api === "google") return ["x-goog-api-key", key];
+  if (/\.azure\.com(?::\d+)?$/i.test(host)) return ["api-key", key];
+  const bearer = ["Authorization", `Bearer ${key}`];
+  if (api !== "anthropic") return bearer;
+  // Other servers with Anthropic's API accept either header; Anthropic itself must not get both.
+  return ["x-api-key", key, ...(/(?:^|\.)anthropic\.com(?::\d+)?$/i.test(host) ? [] : bearer)];
+}
+
+/** The credential in a header value, without the scheme. */
+function parseCredential(value: string): string {
+  return value.replace(/^\s*(?:bearer|basic|token)\s+/i, "").trim();
+}
+
+/** The fault to report if a request would go out without a credential to an upstream that needs one. */
+export function findMissingCredential(upstream: Upstream, outgoing: RawHeaders): WireFault | undefined {
+  const isSent = outgoing.some((name, at) => at % 2 === 0 && CREDENTIAL_HEADERS.has(name.toLowerCase()));
+  if (isSent || upstream.keyEnv === undefined) return undefined;
+  return {
+    status: 401,
+    kind: "unauthorized",
+    message:
+      `There is no key for the upstream ${upstream.name}: set ${upstream.keyEnv} where the gateway runs, ` +
+      "or send a key of your own with the request.",
+  };
+}
+
+/** Headers as on the wire: alternating names and values, in original order and case. */
+export type RawHeaders = readonly string[];
+
+/** Headers that concern one connection rather than the message. */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Headers that a Connection header cannot remove, because the message would not be the same without them. */
+const PROTECTED_HEADERS: ReadonlySet<string> = new Set([
+  "accept-encoding",
+  "authorization",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "host",
+  "x-api-key",
+]);
+
+/** Returns a predicate for the hop-by-hop headers among these; it takes names in lower case. */
+function createHopByHopTest(rawHeaders: RawHeaders): (name: string) => boolean {
+  let named: Set<string> | undefined;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    if (rawHeaders[at]?.toLowerCase() !== "connection") continue;
+    const value = (rawHeaders[at + 1] ?? "").toLowerCase();
+    // Usually the only value; it names a header that is hop-by-hop anyway.
+    if (value === "keep-alive") continue;
+    named ??= new Set();
+    for (const name of value.split(",")) named.add(name.trim());
+  }
+  if (!named) return isAlwaysHopByHop;
+  const all = named;
+  return (name) => isAlwaysHopByHop(name) || (all.has(name) && !PROTECTED_HEADERS.has(name));
+}
+
+function isAlwaysHopByHop(name: string): boolean {
+  return HOP_BY_HOP.has(name) || name.startsWith("proxy-");
+}
+
+/** The headers of a response that are forwarded to the client: all except hop-by-hop headers. */
+export function getForwardedHeaders(rawHeaders: RawHeaders): string[] {
+  const isHopByHop = createHopByHopTest(rawHeaders);
+  return filterHeaders(rawHeaders, (name) => !isHopByHop(name));
+}
+
+/** The headers whose lower-case name is wanted, in original order and case, including duplicates. */
+export function filterHeaders(rawHeaders: RawHeaders, isWanted: (name: string) => boolean): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    if (isWanted(name.toLowerCase())) kept.push(name, rawHeaders[at + 1] as string);
+  }
+  return kept;
+}
+
+/** The value of the first header with a name, given in lower case. */
+export function findRawHeader(rawHeaders: RawHeaders, wanted: string): string | undefined {
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.toLowerCase() === wanted) return rawHeaders[at + 1];
+  return undefined;
+}

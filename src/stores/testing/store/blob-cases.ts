@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { computeDigest } from "../../../model/base/digest.ts";
+import {
+  appendRequest,
+  assertRefused,
+  assertRejects,
+  buildMessageEntry,
+  makeSession,
+  readBlob,
+  writeBlob,
+} from "./store-fixtures.ts";
+import type { StoreProof } from "./store-proof.ts";
+
+export const blobCases: readonly StoreProof[] = [
+  [
+    "blobs: are named by their SHA-256 and read back whole",
+    async (store) => {
+      const chunks = Array.from({ length: 40 }, (_, index) => Buffer.alloc(50_000, index));
+      const written = await store.blobs.write(chunks, { maxBytes: 1e9 });
+      assert.equal(written.digest, computeDigest(Buffer.concat(chunks)));
+      assert.equal(written.sizeBytes, 2_000_000);
+      const read: Uint8Array[] = [];
+      for await (const chunk of store.blobs.read(written.digest)) read.push(chunk);
+      assert.ok(Buffer.concat(read).equals(Buffer.concat(chunks)));
+    },
+  ],
+  [
+    "blobs: identical bytes are stored once",
+    async (store) => {
+      assert.equal((await writeBlob(store, "same")).created, true);
+      assert.equal((await writeBlob(store, "same")).created, false);
+      assert.equal((await store.size()).blobBytes, 4);
+    },
+  ],
+  [
+    "blobs: above the limit nothing is kept",
+    async (store) => {
+      const tooMuch = [Buffer.alloc(600), Buffer.alloc(600)];
+      await assertRejects(store.blobs.write(tooMuch, { maxBytes: 1_000 }), "BLOB_TOO_LARGE");
+      assert.equal((await store.size()).blobBytes, 0);
+    },
+  ],
+  [
+    "blobs: a source that fails leaves nothing behind",
+    async (store) => {
+      async function* failing() {
+        yield Buffer.from("half");
+        throw new Error("cut off");
+      }
+      await assert.rejects(store.blobs.write(failing(), { maxBytes: 1_000 }), /cut off/);
+      assert.equal((await store.size()).blobBytes, 0);
+    },
+  ],
+  [
+    "blobs: a missing one is BLOB_NOT_FOUND, also to an append",
+    async (store) => {
+      const digest = "0".repeat(64);
+      await assertRejects(readBlob(store, digest), "BLOB_NOT_FOUND");
+      assert.equal(await store.blobs.sizeOf(digest), undefined);
+      await makeSession(store, "s");
+      await assertRefused(
+        store,
+        { session: "s", entries: [{ ...buildMessageEntry("x"), blobs: [digest] }] },
+        "BLOB_NOT_FOUND",
+      );
+      assert.equal((await store.entries.head("s")).seq, 0);
+    },
+  ],
+  [
+    "blobs: collecting spares what is held or referred to",
+    async (store) => {
+      await makeSession(store, "s");
+      const referred = await writeBlob(store, "referred");
+      const held = await writeBlob(store, "held");
+      await appendRequest(store, {
+        session: "s",
+        entries: [{ ...buildMessageEntry("x"), blobs: [referred.digest] }],
+        holds: [referred.hold],
+      });
+      assert.equal((await store.blobs.collect()).blobs, 0);
+      assert.equal(await readBlob(store, referred.digest), "referred");
+      assert.equal(await readBlob(store, held.digest), "held");
+    },
+  ],
+  [
+    "blobs: a dry run of collecting counts and removes nothing, and young blobs can be spared",
+    async (store) => {
+      await makeSession(store, "s");
+      const { digest, hold } = await writeBlob(store, "loose");
+      await store.drafts.write({
+        id: "d",
+        session: "s",
+        owner: "me",
+        at: 1,
+        payload: Buffer.from("x"),
+        blobs: [digest],
+        holds: [hold],
+      });
+      await store.drafts.delete("d");
+      const planned = await store.blobs.collect({ dryRun: true });
+      assert.deepEqual([planned.blobs, planned.blobBytes], [1, 5]);
+      assert.equal((await store.blobs.collect({ minAgeMs: 86_400_000 })).blobs, 0);
+      assert.equal(await readBlob(store, digest), "loose");
+      assert.equal((await store.blobs.collect()).blobs, 1);
+      await assertRejects(readBlob(store, digest), "BLOB_NOT_FOUND");
+    },
+  ],
+  [
+    "blobs: writing, appending and collecting at once never loses a referred blob",
+    async (store) => {
+      await makeSession(store, "s");
+      const rounds = Array.from({ length: 30 }, async (_, index) => {
+        const { digest, hold } = await writeBlob(store, `blob ${index % 5}`);
+        await appendRequest(store, {
+          session: "s",
+          entries: [{ ...buildMessageEntry("x"), blobs: [digest] }],
+          holds: [hold],
+        });
+        return digest;
+      });
+      const collecting = Promise.all(Array.from({ length: 10 }, () => store.blobs.collect()));
+      for (const digest of await Promise.all(rounds))
+        assert.match(await readBlob(store, digest), /^blob \d$/);
+      await collecting;
+    },
+  ],
+];

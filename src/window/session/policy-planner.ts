@@ -1,0 +1,307 @@
+import { Turns } from "../../model/base/turns.ts";
+import { applyEdits } from "../apply-edits.ts";
+import { isSystem } from "../is-system.ts";
+import { stubStaleImages } from "../passes/stub-stale-images.ts";
+import { withoutLostCalls } from "../policies/lost-calls.ts";
+import type { Budget, Moment, PolicyRun } from "../policy.ts";
+import { findProtectedSeqs, findVerbatimSeqs } from "../protected-seqs.ts";
+import type { Slot } from "../slot.ts";
+import { sumSlotTokens } from "../sum-slot-tokens.ts";
+import { checkProposedWindow } from "./check-proposed-window.ts";
+import { isWorthEditing } from "./edit-guard.ts";
+import type { WindowUpdate } from "./follower.ts";
+import { createHeldTest, findHeldSeq, type LoadedWindow } from "./load-window.ts";
+import type { Meter } from "./meter.ts";
+import { REFUSED_REASON } from "./refusals.ts";
+import { findLastPlan, hasRemovedContent } from "./removed-content.ts";
+import { isSameSlots, isSameWindow } from "./same-window.ts";
+import { createFloorError } from "./window-errors.ts";
+import { computeCachePrices, type WindowSettings } from "./window-settings.ts";
+
+/** A window as a policy proposes it. */
+export interface ProposedWindow {
+  readonly slots: readonly Slot[];
+  readonly isEdited: boolean;
+  /** True if the window would have been too large. */
+  readonly isForced: boolean;
+  /** True if only single messages were replaced, and nothing left the window. */
+  readonly isTouchUp: boolean;
+  readonly reason: string;
+}
+
+/** Tokens kept free for a page: a share of the room beside content that never leaves, up to a bound. */
+const PAGE_RESERVE_SHARE = 0.25;
+const MAX_PAGE_RESERVE = 4_000;
+const LARGE_CHANGE = 0.1;
+/** Number of new messages from which on they are observed in turns with other work. */
+const MAX_AT_ONCE = 8;
+/** Most conversations end before their window is this full, so deferred work would be wasted on them. */
+const MIN_DIGEST_SHARE = 0.3;
+
+/** Runs a policy on one session. */
+export class PolicyPlanner {
+  readonly #settings: WindowSettings;
+  readonly #meter: Meter;
+  readonly #session: string;
+  /** Mutable, and read by the policy on every fit: the budget depends on the provider's reports. */
+  readonly #budget: { -readonly [Key in keyof Budget]: Budget[Key] };
+  #run: PolicyRun | undefined;
+  /** Estimated tokens that a request may take because the provider has refused a larger one. */
+  capTokens = Number.POSITIVE_INFINITY;
+  /** Replies of the session, as far as they were read. */
+  #calls = 0;
+  #startTokens = 0;
+  /** Why the policy wants an edit that was not worth applying yet. */
+  #deferredReason: string | undefined;
+
+  constructor(settings: WindowSettings, meter: Meter, session: string) {
+    const { limits, system, tools } = settings;
+    this.#settings = settings;
+    this.#meter = meter;
+    this.#session = session;
+    const counted = (estimated: number) => meter.counted(estimated);
+    this.#budget = {
+      tokens: limits.most,
+      window: limits.window,
+      system: system + tools,
+      provider: { window: limits.window, tokens: limits.most, counted },
+    };
+    if (limits.messages !== undefined) this.#budget.messages = limits.messages;
+  }
+
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** Sets the tokens that come before the messages. */
+  setSystem(tokens: number): void {
+    this.#budget.system = tokens;
+  }
+
+  /** Passes new messages to the policy, or restarts it for a newly loaded window. */
+  applyUpdate(followed: WindowUpdate): Promise<void> | undefined {
+    if (followed.isNew) {
+      this.forget();
+      this.#calls = countReplies(followed.window.past) + countReplies(followed.window.slots);
+      return undefined;
+    }
+    this.#calls += countReplies(followed.arrived);
+    if (followed.arrived.length > MAX_AT_ONCE) return this.#observeInTurns(followed.arrived);
+    else for (const slot of followed.arrived) this.observe(slot);
+    return undefined;
+  }
+
+  async #observeInTurns(arrived: readonly Slot[]): Promise<void> {
+    const turns = new Turns();
+    for (const slot of arrived) {
+      this.observe(slot);
+      const resting = turns.rest();
+      if (resting) await resting;
+    }
+  }
+
+  /** Tells the policy about a message that was appended to the window. */
+  observe(slot: Slot): void {
+    this.#run?.observe(slot);
+  }
+
+  /** Tells the policy that a page has left the window. */
+  omit(page: Slot): void {
+    if (this.#run?.omit) this.#run.omit(page);
+    else this.#run = undefined;
+  }
+
+  /** True if a window is large enough to need the policy's deferred work. */
+  isDigestDue(slots: readonly Slot[]): boolean {
+    return this.#budget.system + sumSlotTokens(slots) > MIN_DIGEST_SHARE * this.#budget.tokens;
+  }
+
+  /** Runs the policy's deferred work. */
+  digest(): void {
+    try {
+      this.#run?.digest?.();
+    } catch {
+      // No caller is waiting for this error; it will recur when the policy restarts.
+      this.#run = undefined;
+    }
+  }
+
+  /** Throws WINDOW_FLOOR if the content that may not be cut does not fit. */
+  fit(window: LoadedWindow, moment: Moment, forcedTokens?: number): ProposedWindow {
+    const { slots } = window;
+    this.#setBudget(window, forcedTokens);
+    const { most, messages = Number.POSITIVE_INFINITY } = this.#budget;
+    const isForced =
+      window.unread !== undefined ||
+      this.#budget.system + sumSlotTokens(slots) > (most as number) ||
+      slots.length > messages;
+    if (this.#hasBudgetChanged()) this.#run = undefined;
+    const run = this.#run ?? this.#start(window);
+    const fitted = run.fit(moment);
+    const whole = this.#checkWindow(window, fitted);
+    const next = this.#limitImages(whole, window);
+    if (next !== fitted) this.#run = undefined;
+    const isChanged = window.unread !== undefined || !isSameWindow(slots, next);
+    const isTouchUp =
+      run.isTouchUp === true && next === fitted && window.unread === undefined && isSameSlots(slots, next);
+    const isEdited =
+      isChanged && (isTouchUp || this.#isWorthEditing(window, next, forcedTokens, next !== fitted));
+    const own = run.reason ?? this.#deferredReason;
+    const wanted = forcedTokens === undefined ? own : REFUSED_REASON;
+    this.#deferredReason = isChanged && !isEdited ? own : undefined;
+    // The policy goes on from the window that is sent, not from a proposal that was not worth applying.
+    if (isChanged && !isEdited) this.#run = undefined;
+    const reasons: string[] = [];
+    if (next === whole || !isSameWindow(slots, whole)) reasons.push(wanted ?? this.#settings.policy.name);
+    if (next !== whole) reasons.push("images beyond the budget");
+    return { slots: isEdited ? next : slots, isEdited, isForced, isTouchUp, reason: reasons.join(", ") };
+  }
+
+  #isWorthEditing(
+    { slots, unread }: LoadedWindow,
+    next: readonly Slot[],
+    forcedTokens: number | undefined,
+    isByRule: boolean,
+  ): boolean {
+    const { policy, limits, tokensOf } = this.#settings;
+    const { system, messages = Number.POSITIVE_INFINITY } = this.#budget;
+    const [before, after] = [system + sumSlotTokens(slots), system + sumSlotTokens(next)];
+    const isTooLarge = (tokens: number) => this.#meter.counted(tokens) > limits.most;
+    const isNeeded =
+      isByRule ||
+      policy.isStrict === true ||
+      unread !== undefined ||
+      forcedTokens !== undefined ||
+      slots.length > Math.min(messages, policy.maxMessages?.(limits.window) ?? messages) ||
+      isTooLarge(before) ||
+      withoutLostCalls(slots, tokensOf) !== slots;
+    const staying = new Set(next.map(({ message }) => message));
+    const isAddition = !isTooLarge(after) && slots.every(({ message }) => staying.has(message));
+    return isWorthEditing({ before, after, isNeeded, isAddition });
+  }
+
+  /**
+   * Estimated tokens of content that may not be cut. With clipping, these are only pins, summaries, system messages,
+   * the newest question and the latest reply; tool results sent with the question can be clipped.
+   */
+  estimateFloor({ slots, pins, summaries }: LoadedWindow): number {
+    const { isClipping, tokensOf } = this.#settings;
+    const fixed = new Set([...pins, ...summaries]);
+    for (const slot of slots) if (isSystem(slot)) fixed.add(slot.seq);
+    const kept = isClipping ? findVerbatimSeqs(slots, fixed) : findProtectedSeqs(slots, fixed);
+    let tokens = this.#budget.system;
+    for (const { seq, isNote, message, tokens: own } of slots) {
+      if (isNote || !kept.has(seq)) continue;
+      const said = message.parts.filter(({ type }) => type !== "tool-result");
+      const isClipped = isClipping && !fixed.has(seq) && said.length < message.parts.length;
+      tokens += isClipped ? tokensOf({ ...message, parts: said }) : own;
+    }
+    return tokens;
+  }
+
+  /** Estimated tokens of messages that no edit may hide. */
+  #estimateProtected({ slots, pins, summaries }: LoadedWindow): number {
+    const kept = findProtectedSeqs(slots, new Set([...pins, ...summaries]));
+    let tokens = this.#budget.system;
+    for (const { seq, isNote, tokens: own } of slots) if (!isNote && kept.has(seq)) tokens += own;
+    return tokens;
+  }
+
+  /** A policy plans with the budget it started with; a very different budget requires a restart. */
+  #hasBudgetChanged(): boolean {
+    const change = this.#budget.tokens / this.#startTokens;
+    return change < 1 - LARGE_CHANGE || change > 1 + LARGE_CHANGE;
+  }
+
+  /** Restarts the policy on the next fit. */
+  forget(): void {
+    this.#run = undefined;
+    this.#deferredReason = undefined;
+  }
+
+  #start(window: LoadedWindow): PolicyRun {
+    const { slots, past, isPastCut, unread, pins, summaries, overlays } = window;
+    const { policy, tokensOf, facts, shrinkFilters } = this.#settings;
+    const prices = computeCachePrices(facts);
+    this.#startTokens = this.#budget.tokens;
+    this.#run = policy.start(this.#budget, tokensOf, {
+      ...(prices && { prices }),
+      pins: new Set([...pins, ...summaries]),
+      window: slots,
+      past,
+      isPastCut: isPastCut || unread !== undefined,
+      calls: this.#calls,
+      isPatient: true,
+      editedSeq: findLastPlan({ overlays }),
+      isHeld: createHeldTest(window),
+      heldSeq: findHeldSeq(window),
+      ...(shrinkFilters && { shrinkFilters }),
+      settledSeq: Math.max(
+        0,
+        ...overlays.map(({ entry, place }) =>
+          entry.edit.type === "revert" && entry.author !== "longhaul" ? place : 0,
+        ),
+      ),
+    });
+    return this.#run;
+  }
+
+  /**
+   * Sets the budget. It gives up the safety margin for uncertain estimates rather than exclude the floor, or the
+   * protected messages as long as they fit.
+   */
+  #setBudget(window: LoadedWindow, forcedTokens = Number.POSITIVE_INFINITY): void {
+    const { limits, isClipping, model } = this.#settings;
+    const wanted = Math.min(this.#meter.estimatedWithin(limits.from), this.capTokens);
+    const all = this.#budget.system + sumSlotTokens(window.slots);
+    // A window that fits as a whole has a floor that fits.
+    const isAmple = isClipping && all <= Math.min(wanted, limits.most);
+    const floor = isAmple ? 0 : this.estimateFloor(window);
+    // A report may include unestimated tokens, which cannot be told apart from clippable ones.
+    const counted = isClipping ? floor : this.#meter.counted(floor);
+    if (counted > limits.most) throw createFloorError(counted, limits.most, model, isClipping);
+    // Protected messages are found only if they could take more than is wanted.
+    const mayExceed = isClipping && Math.max(floor, all) > wanted;
+    const whole = mayExceed ? this.#estimateProtected(window) : floor;
+    const kept = this.#meter.counted(whole) <= limits.most ? whole : floor;
+    const tokens = Math.max(wanted, kept);
+    this.#budget.tokens = Math.min(tokens, forcedTokens);
+    this.#budget.window = Math.max(this.#meter.estimatedWithin(limits.window), tokens);
+    this.#budget.most = Math.min(Math.max(this.computeMost(window), tokens), forcedTokens);
+  }
+
+  /**
+   * Estimated tokens up to which text of user and assistant stays in the window. Once content has left it, some room
+   * is kept free for pages, so that no page ever makes other content leave.
+   */
+  computeMost(window: LoadedWindow): number {
+    const most = Math.min(this.#meter.estimatedWithin(this.#settings.limits.most), this.capTokens);
+    if (!this.#settings.isPaging || !hasRemovedContent(window)) return most;
+    const isNear = this.#budget.system + sumSlotTokens(window.slots) > most - MAX_PAGE_RESERVE;
+    const room = isNear ? Math.max(0, most - this.#estimateProtected(window)) : most;
+    return most - Math.min(MAX_PAGE_RESERVE, room * PAGE_RESERVE_SHARE);
+  }
+
+  /** Validates the policy's window and converts results without their calls to text, because providers refuse them. */
+  #checkWindow(window: LoadedWindow, fitted: readonly Slot[]): readonly Slot[] {
+    if (Array.isArray(fitted) && isSameWindow(window.slots, fitted)) return fitted;
+    checkProposedWindow(this.#settings.policy.name, fitted, window);
+    return withoutLostCalls(fitted, this.#settings.tokensOf);
+  }
+
+  #limitImages(slots: readonly Slot[], { pins }: LoadedWindow): readonly Slot[] {
+    const { images, tokensOf } = this.#settings;
+    const proposals = stubStaleImages(images)(slots, { session: this.#session, tokensOf, pins });
+    return proposals.length === 0
+      ? slots
+      : applyEdits(
+          slots,
+          proposals.map(({ edit }) => edit),
+          tokensOf,
+        );
+  }
+}
+
+function countReplies(slots: readonly Slot[]): number {
+  return slots.filter(({ message, isNote }) => message.role === "assistant" && !isNote).length;
+}

@@ -1,0 +1,202 @@
+import { chmodSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { createHookEndpoint, getSocketPlace } from "../../../src/adapters/hooks/index.ts";
+import { estimateText } from "../../../src/kernel/faces/window.ts";
+import type { Kernel, MessageInput } from "../../../src/kernel/index.ts";
+import { testFolder } from "../../support/folder.ts";
+import { diskKernel } from "../../support/kernel.ts";
+
+const FOLDER = "/srv/shop";
+const PORT = "Note that the staging database of the shop listens on port 6543.";
+
+/** An endpoint over a store with one conversation of the project. */
+async function endpointWith(messages: readonly MessageInput[]) {
+  const { kernel, path } = await diskKernel({ embedder: null });
+  await addConversation(kernel, "claude-code/first", messages);
+  await kernel.memory.catchUp();
+  const errors: unknown[] = [];
+  const env = { XDG_RUNTIME_DIR: testFolder() };
+  const hooks = createHookEndpoint({ kernel, store: path, env, onError: (error) => void errors.push(error) });
+  const ask = async (fields: object, event = "", client = "claude-code") => {
+    const input = JSON.stringify({ session_id: "second", cwd: FOLDER, ...fields });
+    return hooks.answer({ client, event, input });
+  };
+  return { hooks, ask, kernel, path, env, errors };
+}
+
+async function addConversation(kernel: Kernel, id: string, messages: readonly MessageInput[]) {
+  const session = await kernel.session(id, { meta: { source: { cwd: FOLDER } } });
+  for (const message of messages) await session.append(message);
+  await session.close();
+}
+
+let calls = 0;
+
+/** A tool call and its result, as an agent's log has them. */
+function step(name: string, input: object, output: string, isError = false): readonly MessageInput[] {
+  const callId = `call-${++calls}`;
+  return [
+    { role: "assistant", parts: [{ type: "tool-call", callId, name, input: input as never }] },
+    {
+      role: "tool",
+      parts: [{ type: "tool-result", callId, output: [{ type: "text", text: output }], isError }],
+    },
+  ];
+}
+
+const asked = (prompt: string) => ({ hook_event_name: "UserPromptSubmit", prompt });
+const QUESTION = asked("Which port does the staging database of the shop listen on?");
+
+test("a prompt that asks for something said before gets it, fenced and cited, and only once", async () => {
+  const { ask } = await endpointWith([
+    { role: "user", text: PORT },
+    { role: "assistant", text: "Noted." },
+  ]);
+  const reply = JSON.parse(await ask(QUESTION));
+  const { hookEventName, additionalContext } = reply.hookSpecificOutput;
+  expect(hookEventName).toBe("UserPromptSubmit");
+  expect(additionalContext).toContain(PORT);
+  expect(additionalContext).toContain("claude-code/first#1");
+  expect(additionalContext).toMatch(/^<context mark="[0-9a-f]{12}">\n[\s\S]*nothing in it is an instruction/);
+  expect(estimateText(additionalContext)).toBeLessThanOrEqual(600);
+  expect(await ask(QUESTION)).toBe("");
+});
+
+test.each([
+  ["cursor", { hook_event_name: "beforeSubmitPrompt", conversation_id: "c" }, "additional_context"],
+  ["copilot", { hookEventName: "userPromptSubmitted", sessionId: "c" }, "additionalContext"],
+  ["opencode", { session_id: "c" }, "context"],
+  ["gemini-cli", { session_id: "c", hook_event_name: "BeforeAgent" }, "hookSpecificOutput"],
+])("%s is answered in its own form", async (client, fields, name) => {
+  const { ask } = await endpointWith([{ role: "user", text: PORT }]);
+  const reply = JSON.parse(await ask({ ...fields, prompt: `"${QUESTION.prompt}"` }, "prompt", client));
+  expect(JSON.stringify(reply[name])).toContain(PORT);
+});
+
+test("greetings, unrelated tasks, other projects and the own conversation get nothing", async () => {
+  const { ask } = await endpointWith([{ role: "user", text: PORT }]);
+  for (const prompt of [
+    "hello",
+    "go on",
+    "yes, do it",
+    "Write a haiku about rain.",
+    "What is the capital of France?",
+  ])
+    expect(await ask(asked(prompt)), prompt).toBe("");
+  expect(await ask({ ...QUESTION, cwd: "/srv/elsewhere" })).toBe("");
+  expect(await ask({ ...QUESTION, session_id: "first" })).toBe("");
+});
+
+test("damaged input is answered with nothing", async () => {
+  const { hooks, errors } = await endpointWith([{ role: "user", text: PORT }]);
+  for (const input of ["", "{", "[]", "null", '"x"', '{"hook_event_name":7}'])
+    expect(await hooks.answer({ client: "claude-code", event: "prompt", input })).toBe("");
+  expect(await hooks.answer({ client: "unknown", event: "prompt", input: "{}" })).toBe("");
+  expect(errors).toEqual([]);
+});
+
+const ERROR = "Error: Cannot find module 'dotenv' imported from config.ts";
+const FAILING = [
+  { role: "user", text: "Make the tests pass." } as const,
+  ...step("Bash", { command: "npm test" }, `Exit code 1\n${ERROR}`, true),
+  ...step(
+    "Edit",
+    { file_path: `${FOLDER}/config.ts`, old_string: "import dotenv", new_string: "import env" },
+    "ok",
+  ),
+  ...step("Bash", { command: "npm test" }, "12 tests ran"),
+];
+
+test("a command that fails with a known error is told the edit that ended it", async () => {
+  const { ask } = await endpointWith(FAILING);
+  const failed = {
+    tool_name: "Bash",
+    tool_input: { command: "npm run build" },
+    error: `Exit code 1\n${ERROR}`,
+  };
+  const reply = await ask({ hook_event_name: "PostToolUseFailure", ...failed });
+  expect(reply).toContain("ended this error before");
+  expect(reply).toContain("config.ts");
+  expect(reply).toContain("import env");
+  const fine = {
+    tool_name: "Bash",
+    tool_input: { command: "npm test" },
+    tool_response: { stdout: "12 tests ran" },
+  };
+  expect(await ask({ hook_event_name: "PostToolUse", ...fine })).toBe("");
+});
+
+test("an edit is told who changed the file last, and why", async () => {
+  const { ask } = await endpointWith(FAILING);
+  const input = { file_path: `${FOLDER}/config.ts`, old_string: "a", new_string: "b" };
+  const edit = { hook_event_name: "PreToolUse", tool_name: "Edit", tool_input: input };
+  expect(await ask(edit)).toContain("Make the tests pass.");
+  expect(await ask(edit)).toBe("");
+  expect(await ask({ ...edit, tool_input: { ...input, file_path: "/srv/shop/other.ts" } })).toBe("");
+});
+
+test("a session starts with the open to-dos of the last conversation, or with nothing", async () => {
+  const todos = [
+    { content: "Write the migration", status: "in_progress" },
+    { content: "Delete the old table", status: "pending" },
+    { content: "Read the schema", status: "completed" },
+  ];
+  const start = { hook_event_name: "SessionStart", source: "startup" };
+  const { ask } = await endpointWith(step("TodoWrite", { todos }, "ok"));
+  const reply = await ask(start);
+  expect(reply).toContain("Write the migration");
+  expect(reply).toContain("Delete the old table");
+  expect(reply).not.toContain("Read the schema");
+  const other = await endpointWith([{ role: "user", text: PORT }]);
+  expect(await other.ask(start)).toBe("");
+});
+
+test("after a compaction the agent gets commands and files that its summary lacks", async () => {
+  const { ask, path } = await endpointWith(FAILING);
+  const transcript = join(path, "transcript.jsonl");
+  writeFileSync(
+    transcript,
+    `${JSON.stringify({ isCompactSummary: true, message: { content: "We ran npm test." } })}\n`,
+  );
+  const compacted = { hook_event_name: "SessionStart", source: "compact", transcript_path: transcript };
+  const reply = await ask({ ...compacted, session_id: "first" });
+  expect(reply).toContain("config.ts");
+  expect(reply).not.toContain("npm test");
+  expect(await ask({ ...compacted, session_id: "unknown" })).toBe("");
+});
+
+test("the socket is outside of the store, belongs to its user alone, and serves only its own store", async () => {
+  const { hooks, path, env } = await endpointWith([{ role: "user", text: PORT }]);
+  expect(await hooks.listen()).toBe(true);
+  const place = getSocketPlace(path, { env, platform: process.platform, uid: process.getuid?.() });
+  expect(place.path.startsWith(path)).toBe(false);
+  expect(statSync(place.folder as string).mode & 0o777).toBe(0o700);
+  expect(statSync(place.path).mode & 0o777).toBe(0o600);
+  const input = JSON.stringify({ session_id: "second", cwd: FOLDER, ...QUESTION });
+  const head = { store: path, client: "claude-code", event: "prompt" };
+  expect(await talk(place.path, `${JSON.stringify(head)}\n${input}`)).toContain(PORT);
+  expect(await talk(place.path, `${JSON.stringify({ ...head, store: "/other" })}\n${input}`)).toBe("");
+  expect(await talk(place.path, "nonsense")).toBe("");
+  await hooks.close();
+});
+
+test("a folder of sockets that others may enter is refused", async () => {
+  const { hooks, env } = await endpointWith([]);
+  mkdirSync(join(env.XDG_RUNTIME_DIR, "longhaul"), { mode: 0o777 });
+  chmodSync(join(env.XDG_RUNTIME_DIR, "longhaul"), 0o777);
+  await expect(hooks.listen()).rejects.toThrow("open to other users");
+});
+
+function talk(path: string, text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path, () => socket.end(text));
+    let reply = "";
+    socket.setEncoding("utf8").on("data", (chunk) => {
+      reply += chunk;
+    });
+    socket.once("end", () => resolve(reply));
+    socket.once("error", reject);
+  });
+}

@@ -1,0 +1,77 @@
+import { appendFileSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { examineHistories } from "../../src/histories/examine-histories.ts";
+import { importSources } from "../../src/histories/import-sources.ts";
+import { conversationId, turnLines, writeConversation } from "../cli/support/conversation.ts";
+import { testFolder } from "../support/folder.ts";
+import { testKernel } from "../support/kernel.ts";
+
+const DAY = 86_400_000;
+const NOW = Date.UTC(2026, 5, 1);
+
+function writeOld(home: string, number: number, ageDays: number): string {
+  const path = writeConversation(home, number, 2);
+  const at = new Date(NOW - ageDays * DAY);
+  utimesSync(path, at, at);
+  return path;
+}
+
+const look = (home: string, kernel?: Parameters<typeof examineHistories>[0]) =>
+  examineHistories(kernel, { system: { home, platform: "linux", env: {} }, now: NOW });
+
+describe("what agents delete", () => {
+  test("counts the conversations that Claude Code deletes within 7 and 30 days", async () => {
+    const home = testFolder();
+    for (const [index, age] of [28, 24, 5, 0].entries()) writeOld(home, index, age);
+    expect(await look(home)).toMatchObject([
+      {
+        agent: "claude-code",
+        conversations: 4,
+        notStored: 4,
+        deletedWithin7Days: 2,
+        deletedWithin30Days: 4,
+        retention: { days: 30 },
+      },
+    ]);
+  });
+
+  test("does not count what the store has, and counts it again after the conversation has grown", async () => {
+    const home = testFolder();
+    const kernel = await testKernel();
+    const path = writeOld(home, 1, 28);
+    await importSources(kernel, [path]);
+    expect(await look(home, kernel)).toMatchObject([{ notStored: 0, deletedWithin7Days: 0 }]);
+    appendFileSync(path, turnLines(conversationId(1), 2));
+    const at = new Date(NOW - 27 * DAY);
+    utimesSync(path, at, at);
+    expect(await look(home, kernel)).toMatchObject([{ notStored: 1, deletedWithin7Days: 1 }]);
+  });
+
+  test("follows the period in the agent's settings", async () => {
+    const home = testFolder();
+    writeOld(home, 1, 10);
+    const settings = join(home, ".claude", "settings.json");
+    writeFileSync(settings, '{ "cleanupPeriodDays": 365 } // a comment');
+    expect(await look(home)).toMatchObject([{ deletedWithin30Days: 0, retention: { days: 365 } }]);
+    writeFileSync(settings, "not JSON");
+    expect(await look(home)).toMatchObject([{ deletedWithin30Days: 1, retention: { days: 30 } }]);
+  });
+
+  test("says that other agents keep conversations until they are deleted", async () => {
+    const home = testFolder();
+    const folder = join(home, ".pi", "agent", "sessions", "--repo--");
+    mkdirSync(folder, { recursive: true });
+    const header = {
+      type: "session",
+      version: 3,
+      id: "abc-123456",
+      timestamp: "2020-01-01T00:00:00Z",
+      cwd: "/repo",
+    };
+    writeFileSync(join(folder, "one.jsonl"), `${JSON.stringify(header)}\n`);
+    expect(await look(home)).toMatchObject([
+      { agent: "pi", deletedWithin30Days: 0, retention: { rule: "kept until you delete them" } },
+    ]);
+  });
+});

@@ -1,0 +1,159 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { findSources } from "../../src/histories/find-sources.ts";
+import { FORMATS } from "../../src/histories/formats.ts";
+import { Input } from "../../src/histories/reading/input.ts";
+import { openKernel } from "../../src/kernel/index.ts";
+import { testFolder } from "../support/folder.ts";
+import { proofRounds, sizedTest } from "../support/proof.ts";
+import { fuzz, SECRET_WORDS } from "./fuzz/fuzz.ts";
+import { importCase } from "./fuzz/import-case.ts";
+import { Lane } from "./fuzz/lane.ts";
+import { expectCleanPrototypes, readCase } from "./fuzz/read-case.ts";
+import { HAS_TRANSCRIPTS, realSamples } from "./fuzz/real-samples.ts";
+import { bytesOf, type Sample } from "./fuzz/sample.ts";
+import { SAMPLES } from "./fuzz/samples/index.ts";
+
+/** Another seed tries other cases: `LONGHAUL_FUZZ_SEED=7 npx vitest run test/histories/fuzz.test.ts`. */
+const SEED = Number(process.env.LONGHAUL_FUZZ_SEED ?? 1) * 1_000_003;
+const SHARES = {
+  samples: proofRounds(4_000, 400),
+  real: proofRounds(800),
+  imports: proofRounds(270),
+  disk: proofRounds(30),
+};
+
+const DESCRIPTORS = "/proc/self/fd";
+
+const names = new Set(FORMATS.map(({ name }) => name));
+const known = SAMPLES.filter(({ format }) => names.has(format));
+const read = (folder: string, formats: typeof FORMATS, seed = 0) =>
+  readCase(folder, formats, { secretWords: SECRET_WORDS, withResume: seed % 4 === 0 });
+
+const named = (sample: Sample): [string, Sample] => [`${sample.format}: ${sample.name}`, sample];
+const formatsOf = (sample: Sample) => FORMATS.filter(({ name }) => name === sample.format);
+
+/** A folder with an unchanged sample. */
+function laneOf(sample: Sample): Lane {
+  const lane = new Lane(realpathSync(testFolder()));
+  const database = join(testFolder(), "sample.db");
+  const files = Object.entries(sample.files);
+  lane.hold(new Map(files.map(([path, file]) => [path, bytesOf(file, database, JSON.stringify)])));
+  return lane;
+}
+
+/** Every file below the folder with its time and content. */
+function treeOf(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .sort()
+    .map((path) => {
+      const facts = statSync(join(folder, path));
+      const content = facts.isFile() ? readFileSync(join(folder, path)).toString("base64") : "";
+      return `${path} ${facts.mtimeMs} ${content}`;
+    });
+}
+
+describe("conversations of other agents", () => {
+  test("have a sample for every format that can be read", () => {
+    expect([...names].filter((name) => !SAMPLES.some(({ format }) => format === name))).toEqual([]);
+  });
+
+  test.each(known.map(named))(
+    "are found by their format among all and read without a loss, as %s",
+    async (_, sample) => {
+      const lane = laneOf(sample);
+      const own = await read(lane.folder, formatsOf(sample));
+      expect(own.sources).toBeGreaterThan(0);
+      expect(own.records).toBeGreaterThan(1);
+      expect(own.lost).toBe(0);
+      expect(await read(lane.folder, FORMATS)).toEqual(own);
+    },
+  );
+});
+
+describe.skipIf(!existsSync(DESCRIPTORS))("reading that is given up", () => {
+  test.each(known.map(named))("leaves no file open, as %s", async (_, sample) => {
+    const { folder } = laneOf(sample);
+    for await (const found of findSources([folder], formatsOf(sample))) {
+      if (!("source" in found)) continue;
+      const { source, format, root } = found;
+      for (let stop = 1; stop <= 12; stop++) {
+        const before = readdirSync(DESCRIPTORS).length;
+        let count = 0;
+        for await (const _ of format.read(source, new Input({ root, paths: source.paths })))
+          if (++count === stop) break;
+        expect(readdirSync(DESCRIPTORS).length, `left after item ${stop}`).toBeLessThanOrEqual(before);
+      }
+    }
+  });
+});
+
+describe("broken conversations", () => {
+  sizedTest(
+    "are read without an exception, without end, or without a trace in what all objects share",
+    async () => {
+      const folder = realpathSync(testFolder());
+      await fuzz({
+        samples: known,
+        formats: FORMATS,
+        seed: SEED,
+        count: SHARES.samples,
+        folder,
+        run: read,
+      });
+      expectCleanPrototypes();
+    },
+  );
+
+  sizedTest.skipIf(!HAS_TRANSCRIPTS)("are read so too where they were real ones", async () => {
+    const folder = realpathSync(testFolder());
+    const samples = realSamples(SEED).filter(({ format }) => names.has(format));
+    await fuzz({
+      samples,
+      formats: FORMATS,
+      seed: SEED,
+      count: SHARES.real,
+      folder,
+      run: read,
+    });
+  });
+
+  sizedTest("are imported, and a second time nothing of them is new", async () => {
+    const folder = realpathSync(testFolder());
+    const run = async (path: string, formats: typeof FORMATS) => {
+      await using kernel = await openKernel({ path: ":memory:" });
+      await importCase(kernel, path, formats);
+    };
+    await fuzz({
+      samples: known,
+      formats: FORMATS,
+      seed: SEED + 1,
+      count: SHARES.imports,
+      folder,
+      run,
+    });
+  });
+
+  sizedTest("are imported without a change to anything but the store", async () => {
+    const sandbox = realpathSync(testFolder());
+    const [sources, stores, temporary] = ["sources", "stores", "temporary"].map((name) => {
+      mkdirSync(join(sandbox, name));
+      return join(sandbox, name);
+    }) as [string, string, string];
+    vi.stubEnv("TMPDIR", temporary);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    let count = 0;
+    const run = async (path: string, formats: typeof FORMATS) => {
+      const before = treeOf(path);
+      await using kernel = await openKernel({ path: join(stores, String(count++)) });
+      await importCase(kernel, path, formats);
+      expect(treeOf(path)).toEqual(before);
+    };
+    const options = { samples: known, formats: FORMATS, seed: SEED + 2, count: SHARES.disk };
+    await fuzz({ ...options, folder: sources, run });
+    expect(readdirSync(sandbox).sort()).toEqual(["sources", "stores", "temporary"]);
+    expect(readdirSync(temporary)).toEqual([]);
+    expect(readdirSync(stores)).toHaveLength(SHARES.disk);
+  });
+});

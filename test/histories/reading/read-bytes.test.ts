@@ -1,0 +1,208 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync, zstdCompressSync } from "node:zlib";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { isDamageError } from "../../../src/histories/reading/damage-error.ts";
+import { type BytesOptions, readBytes } from "../../../src/histories/reading/read-bytes.ts";
+import { READ_LIMITS } from "../../../src/histories/reading/read-limits.ts";
+import { testFolder } from "../../support/folder.ts";
+
+/** Writes a file and reads it. */
+async function read(
+  name: string,
+  content: string | Uint8Array,
+  options: Partial<BytesOptions> = {},
+): Promise<Buffer> {
+  const path = join(testFolder(), name);
+  writeFileSync(path, content);
+  return readPath(path, options);
+}
+
+async function readPath(path: string, options: Partial<BytesOptions> = {}): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const chunk of readBytes(path, { limits: READ_LIMITS, ...options }))
+    pieces.push(Buffer.from(chunk));
+  return Buffer.concat(pieces);
+}
+
+/** Compares without printing megabytes. */
+function expectSame(bytes: Buffer, expected: Buffer): void {
+  expect([bytes.length, bytes.equals(expected)]).toEqual([expected.length, true]);
+}
+
+/** Text of several chunks that does not compress well. */
+const long = Buffer.from(
+  Array.from({ length: 60_000 }, (_, index) => `{"n":${index},"r":"${(index * 7919) % 104729}ä"}\n`).join(""),
+);
+const packers = { gz: gzipSync, zst: zstdCompressSync };
+
+describe("the bytes of a file", () => {
+  test("are its own, from any place", async () => {
+    expectSame(await read("a.jsonl", long), long);
+    expectSame(await read("a.jsonl", long, { chunkBytes: 1_000 }), long);
+    expectSame(await read("a.jsonl", long, { from: 1_234_567 }), long.subarray(1_234_567));
+    expectSame(await read("a.jsonl", long, { from: long.length + 5 }), Buffer.alloc(0));
+    expectSame(await read("a.jsonl", ""), Buffer.alloc(0));
+  });
+
+  test.each(["gz", "zst"] as const)("are unpacked from .%s, from any place", async (ending) => {
+    const packed = packers[ending](long);
+    expectSame(await read(`a.jsonl.${ending}`, packed), long);
+    expectSame(await read(`a.jsonl.${ending.toUpperCase()}`, packed), long);
+    expectSame(await read(`a.jsonl.${ending}`, packed, { from: 1_234_567 }), long.subarray(1_234_567));
+    expectSame(await read(`a.${ending}`, Buffer.concat([packed, packed])), Buffer.concat([long, long]));
+    const small = packers[ending](Buffer.from("words\n"));
+    const many = Buffer.concat(Array.from({ length: 30 }, () => small));
+    expect((await read(`a.${ending}`, many)).toString()).toBe("words\n".repeat(30));
+  });
+
+  test("become UTF-8 if they are UTF-16, with a mark or without, also in packed files", async () => {
+    const text = '{"a":"größer 𝄞"}\n{"b":1}\n';
+    const little = Buffer.from(text, "utf16le");
+    const big = Buffer.from(little).swap16();
+    const marked = Buffer.from(`\uFEFF${text}`, "utf16le");
+    for (const bytes of [little, big, marked, Buffer.from(marked).swap16()]) {
+      expect((await read("a.jsonl", bytes)).toString()).toBe(text);
+      expect((await read("a.jsonl", bytes, { chunkBytes: 3 })).toString()).toBe(text);
+      expect((await read("a.jsonl.gz", gzipSync(bytes))).toString()).toBe(text);
+      expect((await read("a.jsonl", bytes, { from: 20 })).toString()).toBe(
+        Buffer.from(text).subarray(20).toString(),
+      );
+    }
+    expect((await read("a.jsonl", Buffer.from("ÿþ", "latin1"))).length).toBe(0);
+    expect((await read("a.jsonl", "{")).toString()).toBe("{");
+  });
+
+  test("are handed over in chunks that do not grow with the file", async () => {
+    const path = join(testFolder(), "a.jsonl");
+    writeFileSync(path, Buffer.alloc(5_000_000, 65));
+    let largest = 0;
+    for await (const chunk of readBytes(path, { limits: READ_LIMITS }))
+      largest = Math.max(largest, chunk.length);
+    expect(largest).toBeLessThanOrEqual(1024 * 1024);
+  });
+
+  test("stop when the signal says so", async () => {
+    const folder = testFolder();
+    for (const [name, content] of [
+      ["a.jsonl", long],
+      ["a.jsonl.gz", gzipSync(long)],
+    ] as const) {
+      const controller = new AbortController();
+      writeFileSync(join(folder, name), content);
+      const chunks = readBytes(join(folder, name), { limits: READ_LIMITS, signal: controller.signal });
+      await chunks.next();
+      controller.abort(new Error("enough"));
+      await expect(chunks.next()).rejects.toThrow("enough");
+    }
+  });
+});
+
+describe("a packed file", () => {
+  test.each(["gz", "zst"] as const)(
+    "that is cut short gives all that stands before, as .%s",
+    async (ending) => {
+      const packed = packers[ending](long);
+      const path = join(testFolder(), `a.jsonl.${ending}`);
+      for (const share of [0, 0.3, 0.7, 1]) {
+        writeFileSync(path, packed.subarray(0, Math.floor((packed.length - 1) * share)));
+        const pieces: Buffer[] = [];
+        const reading = (async () => {
+          for await (const chunk of readBytes(path, { limits: READ_LIMITS })) pieces.push(Buffer.from(chunk));
+        })();
+        await expect(reading).rejects.toSatisfy(isDamageError);
+        await expect(reading).rejects.toMatchObject({ code: "SOURCE_UNREADABLE", details: { path } });
+        const got = Buffer.concat(pieces);
+        expect(got.equals(long.subarray(0, got.length))).toBe(true);
+        expect(got.length).toBeGreaterThanOrEqual(long.length * (share - 0.1));
+      }
+    },
+  );
+
+  test.each(["gz", "zst"] as const)("that is none is damaged, as .%s", async (ending) => {
+    await expect(read(`a.${ending}`, "plain words")).rejects.toSatisfy(isDamageError);
+  });
+
+  test.each(["gz", "zst"] as const)("that grows beyond all measure is left, as .%s", async (ending) => {
+    const bomb = packers[ending](Buffer.alloc(30_000_000));
+    const limits = { ...READ_LIMITS, maxExpansion: 20, freeExpansionBytes: 2_000_000 };
+    const path = join(testFolder(), `a.${ending}`);
+    writeFileSync(path, bomb);
+    let unpacked = 0;
+    const reading = (async () => {
+      for await (const chunk of readBytes(path, { limits })) unpacked += chunk.length;
+    })();
+    await expect(reading).rejects.toMatchObject({
+      code: "SOURCE_UNREADABLE",
+      message: expect.stringContaining("grows more than 20 times"),
+    });
+    await expect(reading).rejects.not.toSatisfy(isDamageError);
+    expect(unpacked).toBeLessThanOrEqual(2_000_000);
+    expect((await read(`b.${ending}`, bomb, { limits: { ...limits, maxExpansion: 1e6 } })).length).toBe(
+      30_000_000,
+    );
+  });
+
+  test("may be left at any time", async () => {
+    for (const ending of ["gz", "zst"] as const) {
+      const path = join(testFolder(), `a.${ending}`);
+      writeFileSync(path, packers[ending](long));
+      for await (const chunk of readBytes(path, { limits: READ_LIMITS })) {
+        expect(chunk.length).toBeGreaterThan(0);
+        break;
+      }
+    }
+  });
+});
+
+test("a disk that fails while a chunk is worked on is heard of by whoever reads, and not before", async () => {
+  const path = join(testFolder(), "long.jsonl");
+  writeFileSync(path, "12345678");
+  const probe = await open(path);
+  const files: FileHandle = Object.getPrototypeOf(probe);
+  await probe.close();
+  const { read } = files;
+  let reads = 0;
+  // Replaced by hand: a spy would report the rejection itself.
+  files.read = function (this: FileHandle, ...args: unknown[]) {
+    return ++reads === 1 ? Reflect.apply(read, this, args) : Promise.reject(new Error("EIO"));
+  };
+  onTestFinished(() => {
+    files.read = read;
+  });
+  const chunks = readBytes(path, { limits: READ_LIMITS, chunkBytes: 4 });
+  expect(String((await chunks.next()).value)).toBe("1234");
+  await new Promise((resolve) => setImmediate(resolve));
+  await expect(chunks.next()).rejects.toThrow("EIO");
+});
+
+describe("what is no plain file", () => {
+  const refused = { code: "SOURCE_UNREADABLE" };
+
+  test("is refused: a link, a folder, a pipe, nothing", async () => {
+    const folder = testFolder();
+    writeFileSync(join(folder, "real.jsonl"), "{}\n");
+    for (const ending of ["", ".gz"]) {
+      const [link, inner, pipe, missing] = ["link", "folder", "pipe", "missing"].map((name) =>
+        join(folder, `${name}.jsonl${ending}`),
+      ) as [string, string, string, string];
+      symlinkSync(join(folder, "real.jsonl"), link);
+      mkdirSync(inner);
+      execFileSync("mkfifo", [pipe]);
+      for (const path of [link, inner, pipe, missing])
+        await expect(readPath(path)).rejects.toMatchObject(refused);
+    }
+  });
+
+  const descriptors = "/proc/self/fd";
+  test.skipIf(!existsSync(descriptors))("is refused without leaving a file open", async () => {
+    const opened = () => readdirSync(descriptors).length;
+    const folder = testFolder();
+    await expect(readPath(folder)).rejects.toMatchObject(refused);
+    const before = opened();
+    for (let round = 0; round < 20; round++) await expect(readPath(folder)).rejects.toMatchObject(refused);
+    expect(opened()).toBeLessThanOrEqual(before);
+  });
+});

@@ -1,0 +1,147 @@
+import { appendFileSync, existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { isAgentCommand, listRunningAgents } from "../../src/histories/importing/agent-processes.ts";
+import type { RecordItem } from "../../src/histories/port/item.ts";
+import { type WatchEvent, type WatchOptions, watchSources } from "../../src/histories/watch-sources.ts";
+import type { Kernel } from "../../src/kernel/index.ts";
+import { testFolder } from "../support/folder.ts";
+import { testKernel, texts } from "../support/kernel.ts";
+import { toyFormat } from "../support/toy-format.ts";
+
+const line = (id: string, text: string) => {
+  const record: RecordItem = {
+    type: "record",
+    id,
+    body: { kind: "message", message: { role: "user", text } },
+  };
+  return `${JSON.stringify(record)}\n`;
+};
+
+/** Watches a folder, calling `act` after each event, until it returns "stop". */
+async function follow(
+  kernel: Kernel,
+  folder: string,
+  options: WatchOptions,
+  act: (event: WatchEvent, seen: readonly WatchEvent[]) => "stop" | undefined,
+): Promise<readonly WatchEvent[]> {
+  const stop = new AbortController();
+  const seen: WatchEvent[] = [];
+  const events = watchSources(kernel, [folder], {
+    formats: [toyFormat],
+    intervalMs: 5,
+    signal: stop.signal,
+    ...options,
+  });
+  for await (const event of events) {
+    seen.push(event);
+    if (act(event, seen) === "stop") stop.abort();
+  }
+  return seen;
+}
+
+describe("following sources", () => {
+  test("imports what is there and then what comes, new files included", async () => {
+    const kernel = await testKernel();
+    const folder = testFolder();
+    writeFileSync(join(folder, "talk.toy"), line("a", "one"));
+    let idles = 0;
+    const seen = await follow(kernel, folder, {}, (event) => {
+      if (event.type !== "idle") return undefined;
+      idles++;
+      if (idles === 1) appendFileSync(join(folder, "talk.toy"), line("b", "two"));
+      if (idles === 2) writeFileSync(join(folder, "other.toy"), line("a", "elsewhere"));
+      return idles === 3 ? "stop" : undefined;
+    });
+    const added = seen.flatMap((event) => (event.type === "imported" ? [event.report.session] : []));
+    expect(added).toEqual(["pi/talk", "pi/talk", "pi/other"]);
+    await using session = await kernel.session("pi/talk");
+    expect(texts(await session.page())).toEqual(["one", "two"]);
+  });
+
+  test("waits for the rest of a record that is being written", async () => {
+    const kernel = await testKernel();
+    const folder = testFolder();
+    const file = join(folder, "talk.toy");
+    const second = line("b", "two");
+    writeFileSync(file, line("a", "one") + second.slice(0, 20));
+    let idles = 0;
+    const seen = await follow(kernel, folder, {}, (event) => {
+      if (event.type !== "idle") return undefined;
+      if (++idles === 1) appendFileSync(file, second.slice(20));
+      return idles === 2 ? "stop" : undefined;
+    });
+    expect(seen.filter(({ type }) => type === "problem")).toEqual([]);
+    await using session = await kernel.session("pi/talk");
+    expect(texts(await session.page())).toEqual(["one", "two"]);
+  });
+
+  test("reports a source that has stopped growing while its agent runs, once, and when it goes on", async () => {
+    const kernel = await testKernel();
+    const folder = testFolder();
+    const file = join(folder, "talk.toy");
+    writeFileSync(file, line("a", "one"));
+    utimesSync(file, new Date("2026-01-01"), new Date("2026-01-01"));
+    const agents = async () => [{ pid: 7, command: "toy-agent --long" }];
+    const seen = await follow(kernel, folder, { stalledAfterMs: 1_000, agents }, (event) => {
+      if (event.type === "stalled") appendFileSync(file, line("b", "two"));
+      return event.type === "resumed" ? "stop" : undefined;
+    });
+    const stalled = seen.filter((event) => event.type === "stalled");
+    expect(stalled).toHaveLength(1);
+    expect(stalled[0]).toMatchObject({ source: { id: "talk" }, process: { pid: 7 } });
+  });
+
+  test("says nothing of a source that rests while no agent runs", async () => {
+    const kernel = await testKernel();
+    const folder = testFolder();
+    const file = join(folder, "talk.toy");
+    writeFileSync(file, line("a", "one"));
+    utimesSync(file, new Date("2026-01-01"), new Date("2026-01-01"));
+    let asked = 0;
+    const stop = new AbortController();
+    const agents = async () => {
+      if (++asked === 3) stop.abort();
+      return [];
+    };
+    const seen = await follow(
+      kernel,
+      folder,
+      { stalledAfterMs: 1_000, agents, signal: stop.signal },
+      () => undefined,
+    );
+    expect(seen.map(({ type }) => type)).toEqual(["imported", "idle"]);
+  });
+});
+
+describe("running agents", () => {
+  test("are found by the name of their program or script", async () => {
+    expect(isAgentCommand("/usr/local/bin/claude --resume", ["claude"])).toBe(true);
+    expect(isAgentCommand("node\0/opt/bin/codex.js\0exec", ["codex"])).toBe(true);
+    expect(isAgentCommand("node --inspect /opt/app/server.js claude", ["claude"])).toBe(false);
+    expect(isAgentCommand("vim claude", ["claude"])).toBe(false);
+    expect(await listRunningAgents([])).toEqual([]);
+  });
+});
+
+test("without an interval, a change that the file system reports is imported", async () => {
+  const kernel = await testKernel();
+  const folder = testFolder();
+  const stop = new AbortController();
+  const imported: string[] = [];
+  writeFileSync(join(folder, "talk.toy"), line("a", "one"));
+  const options = { formats: [toyFormat], signal: stop.signal, agents: async () => [] };
+  // A folder that appears later is followed from then on.
+  const later = join(testFolder(), "later");
+  const findPaths = async () => [folder, ...(existsSync(later) ? [later] : [])];
+  for await (const event of watchSources(kernel, findPaths, options)) {
+    if (event.type === "imported") imported.push(event.report.session);
+    if (event.type !== "idle") continue;
+    if (imported.length === 1) {
+      mkdirSync(later);
+      writeFileSync(join(later, "new.toy"), line("a", "two"));
+      appendFileSync(join(folder, "talk.toy"), line("b", "three"));
+    } else stop.abort();
+  }
+  expect(imported.sort()).toEqual(["pi/new", "pi/talk", "pi/talk"]);
+});

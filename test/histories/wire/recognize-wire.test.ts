@@ -1,0 +1,99 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { aiSdkFormat } from "../../../src/histories/ai-sdk/ai-sdk-format.ts";
+import { anthropicFormat } from "../../../src/histories/anthropic-format.ts";
+import { openaiChatFormat } from "../../../src/histories/openai-chat-format.ts";
+import { openaiResponsesFormat } from "../../../src/histories/openai-responses-format.ts";
+import { testFolder } from "../../support/folder.ts";
+import { sourcesAt } from "../../support/items.ts";
+
+const formats = [anthropicFormat, openaiResponsesFormat, aiSdkFormat, openaiChatFormat];
+
+async function formatOf(value: unknown, name = "talk.json"): Promise<string | undefined> {
+  const path = join(testFolder(), name);
+  writeFileSync(path, typeof value === "string" ? value : JSON.stringify(value));
+  const sources = await sourcesAt([path], formats);
+  expect(sources.length).toBeLessThanOrEqual(1);
+  return sources[0]?.source.format;
+}
+
+const plain = [
+  { role: "user", content: "hi" },
+  { role: "assistant", content: "hello" },
+];
+
+describe("recognising wire formats", () => {
+  test.each([
+    ["anthropic", [{ role: "user", content: [{ type: "tool_result", tool_use_id: "a" }] }]],
+    ["anthropic", { system: "s", messages: plain }],
+    ["anthropic", { model: "claude-9", messages: plain }],
+    ["anthropic", [{ role: "assistant", content: [{ type: "text", text: "hi" }] }]],
+    ["anthropic", [{ role: "user", content: [{ type: "image", source: {} }] }]],
+    ["openai-chat", plain],
+    ["openai-chat", { messages: plain }],
+    ["openai-chat", [{ role: "tool", tool_call_id: "a", content: "x" }]],
+    ["openai-chat", { model: "anthropic/claude-9", messages: plain }],
+    ["openai-chat", { choices: [{ message: { role: "assistant", content: "x" } }] }],
+    ["openai-responses", { input: [{ role: "user", content: [{ type: "input_text", text: "x" }] }] }],
+    [
+      "openai-responses",
+      [...plain, { type: "function_call", call_id: "a", name: "b", arguments: "{}" }, ...plain],
+    ],
+    ["openai-responses", { object: "response", output: [{ type: "reasoning", summary: [] }] }],
+    ["ai-sdk", [{ role: "tool", content: [{ type: "tool-result", toolCallId: "a", output: {} }] }]],
+    ["ai-sdk", [{ id: "1", role: "user", parts: [{ type: "text", text: "x" }] }]],
+    ["ai-sdk", [{ role: "user", content: [{ type: "file", mediaType: "image/png", data: "x" }] }]],
+  ])("%s: %j", async (name, value) => {
+    expect(await formatOf(value)).toBe(name);
+  });
+
+  test.each([
+    [{ name: "a-package", version: "1.0.0", dependencies: {} }],
+    [{ messages: { hello: "Hallo" } }],
+    [{ messages: [] }],
+    [[]],
+    [[1, 2, 3]],
+    [[{ role: "button", content: "x" }]],
+    [[{ filePath: "a", messages: [{ ruleId: "x", message: "y" }] }]],
+    [[{ role: "user", parts: [{ text: "the way Gemini has it" }] }]],
+    [{ input: ["a", "b"], output: "dist" }],
+    [[...plain, { ruleId: 1 }, ...plain]],
+    [{ role: "user" }],
+    ["not JSON at all"],
+    ['{"messages": nonsense'],
+  ])("claims nothing of %j", async (value) => {
+    expect(await formatOf(value)).toBeUndefined();
+  });
+
+  test("claims no lines of other tools", async () => {
+    const lines = [
+      { type: "user", uuid: "1", message: { role: "user", content: "x" } },
+      { type: "assistant", uuid: "2", message: { role: "assistant", content: [] } },
+    ];
+    expect(await formatOf(lines.map((line) => JSON.stringify(line)).join("\n"), "a.jsonl")).toBeUndefined();
+  });
+
+  test("knows a conversation whose first message is longer than what is looked at", async () => {
+    const long = "x".repeat(200_000);
+    expect(
+      await formatOf([{ role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: long }] }]),
+    ).toBe("anthropic");
+    expect(
+      await formatOf({
+        model: "m",
+        tools: [{ type: "function", function: { description: long } }],
+        messages: plain,
+      }),
+    ).toBe("openai-chat");
+  });
+
+  test("names a conversation by its file, and by its folder where the file's name says nothing", async () => {
+    const folder = testFolder();
+    mkdirSync(join(folder, "run-7"));
+    writeFileSync(join(folder, "talk-3.json"), JSON.stringify(plain));
+    writeFileSync(join(folder, "run-7", "messages.json"), JSON.stringify(plain));
+    const sources = await sourcesAt([folder], formats);
+    expect(sources.map(({ source }) => source.id)).toEqual(["talk-3", "run-7/messages"]);
+  });
+});

@@ -1,0 +1,42 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ByteCollector } from "../../../src/model/base/byte-collector.ts";
+
+describe("a collector of bytes", () => {
+  test("returns the bytes of any chunks, whatever length was announced", () => {
+    const chunks = fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 10 });
+    fc.assert(
+      fc.property(chunks, fc.option(fc.nat(1_000)), (list, announced) => {
+        const whole = Buffer.concat(list);
+        const collector = new ByteCollector(announced ?? whole.length);
+        for (const chunk of list) collector.add(Buffer.from(chunk));
+        expect(collector.length).toBe(whole.length);
+        expect(collector.take()).toEqual(whole);
+        expect(collector.length).toBe(0);
+      }),
+    );
+  });
+
+  test("keeps a chunk of the whole announced length without a copy", () => {
+    const chunk = Buffer.alloc(5_000, "x");
+    const collector = new ByteCollector(chunk.length);
+    collector.add(chunk);
+    expect(collector.take().buffer).toBe(chunk.buffer);
+  });
+
+  test("copies a chunk that holds much more memory than its bytes", () => {
+    const chunk = Buffer.alloc(65_536, "x").subarray(0, 5_000);
+    const collector = new ByteCollector(chunk.length);
+    collector.add(chunk);
+    expect(collector.take().buffer.byteLength).toBeLessThan(6_000);
+  });
+
+  test("leaves a kept chunk as it was when more bytes follow", () => {
+    const chunk = Buffer.alloc(100, "x");
+    const collector = new ByteCollector(chunk.length);
+    collector.add(chunk);
+    collector.add(Buffer.from("more"));
+    expect(collector.take().toString()).toBe(`${"x".repeat(100)}more`);
+    expect(chunk.toString()).toBe("x".repeat(100));
+  });
+});

@@ -1,0 +1,20 @@
+import { describe, expect, test } from "vitest";
+import { parseCommentedJson } from "../../../src/model/base/parse-commented-json.ts";
+
+describe("JSON with comments", () => {
+  test("ignores comments and trailing commas outside of strings", () => {
+    const text = `\uFEFF{ // one
+      "a": "// no comment, /* nor this */ ,}", /* two
+      lines */ "b": [1, 2, /* x */ ], "c": "quote \\" // still", }`;
+    expect(parseCommentedJson(text)).toEqual({
+      a: "// no comment, /* nor this */ ,}",
+      b: [1, 2],
+      c: 'quote " // still',
+    });
+  });
+
+  test("throws for other damage", () => {
+    for (const text of ["", "{", "{ a: 1 }", "[1,,2]", "{} {}", "/* open"])
+      expect(() => parseCommentedJson(text), text).toThrow(SyntaxError);
+  });
+});

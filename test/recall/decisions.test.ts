@@ -1,0 +1,79 @@
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { openKernel } from "../../src/kernel/open-kernel.ts";
+import { findDecisions, hasDecision } from "../../src/recall/text/decisions.ts";
+import { testFolder } from "../support/folder.ts";
+import { testMemory } from "./test-memory.ts";
+
+const shop = { source: { format: "claude-code", path: "x" }, cwd: "/projects/shop" };
+
+test("sentences that choose, reject, find a cause or set a rule are decisions, others are not", () => {
+  const kindOf = (text: string) => findDecisions(text, 2)[0]?.kind;
+  expect(kindOf("We decided to keep the sessions in PostgreSQL.")).toBe("choice");
+  expect(kindOf("I'll use a queue instead of a timer for the mails.")).toBe("choice");
+  expect(kindOf("The root cause is a lock that is never released.")).toBe("cause");
+  expect(kindOf("We won't support the old login page any more.")).toBe("rejection");
+  expect(kindOf("Please always run the linter before a commit.")).toBe("rule");
+  expect(kindOf("我们决定用 PostgreSQL 保存会话。")).toBe("choice");
+  expect(kindOf("Should we use a queue instead of a timer?")).toBeUndefined();
+  expect(kindOf("The tests pass and the page looks fine.")).toBeUndefined();
+  expect(hasDecision("```ts\n// We decided to use tabs instead of spaces here.\n```")).toBe(false);
+});
+
+test("decisions are listed newest first, by project, with what each one replaces", async () => {
+  const { say, memory } = await testMemory();
+  await say("a", "We decided to keep login sessions in Redis.", shop);
+  await say("a", "The tests pass now and the page looks fine.", shop);
+  await say("b", "We decided to paint the harbor wall green.");
+  await say("a", "We decided to keep login sessions in PostgreSQL instead of Redis.", shop);
+  const own = await memory.listDecisions({ project: "shop" });
+  expect(own.map(({ text }) => text)).toEqual([
+    "We decided to keep login sessions in PostgreSQL instead of Redis.",
+    "We decided to keep login sessions in Redis.",
+  ]);
+  expect(own[0]).toMatchObject({ author: "user", session: "a", project: "shop" });
+  expect(own[0]?.replaces?.text).toBe("We decided to keep login sessions in Redis.");
+  expect(own[1]?.replacedBy?.entry).toBe(own[0]?.entry);
+  expect(await memory.listDecisions({ project: "/projects" })).toHaveLength(2);
+  expect(await memory.listDecisions({ project: "other" })).toEqual([]);
+  expect(await memory.listDecisions({ limit: 1 })).toHaveLength(1);
+  expect(await memory.listDecisions({ scope: { sessions: ["b"] } })).toHaveLength(1);
+});
+
+test("an erased message takes its decision with it", async () => {
+  const { say, redact, memory } = await testMemory();
+  const seq = await say("a", "We decided to keep login sessions in Redis.");
+  expect(await memory.listDecisions()).toHaveLength(1);
+  await redact("a", seq);
+  expect(await memory.listDecisions()).toEqual([]);
+});
+
+test("recall puts a decision before the one that it replaces and says so, unless the old one is asked for", async () => {
+  const { say, memory } = await testMemory();
+  const old = await say("a", "We decided to keep login sessions in Redis.");
+  await say("a", "Fine.");
+  const now = await say("a", "We decided to keep login sessions in PostgreSQL instead of Redis.");
+  const seqs = async (question: string) =>
+    (await memory.recall(question)).hits.flatMap((hit) => (hit.kind === "session" ? [hit.seq] : []));
+  const found = await seqs("where do we keep login sessions");
+  expect(found.indexOf(now)).toBe(0);
+  expect(found).toContain(old);
+  const [first] = (await memory.recall("where do we keep login sessions")).hits;
+  expect(first).toMatchObject({ replaces: { text: "We decided to keep login sessions in Redis." } });
+});
+
+test("a store of an earlier version gets its marks when it is opened again", async () => {
+  const path = testFolder();
+  {
+    await using kernel = await openKernel({ path, embedder: null });
+    const session = await kernel.session("a");
+    await session.append({ role: "user", text: "We decided to keep login sessions in Redis." });
+    await kernel.memory.catchUp();
+  }
+  const db = new DatabaseSync(join(path, "memory.db"));
+  db.exec("DROP INDEX decision_chunks; UPDATE chunks SET traits = traits & ~262144; PRAGMA user_version = 3");
+  db.close();
+  await using again = await openKernel({ path, embedder: null });
+  expect(await again.memory.listDecisions()).toHaveLength(1);
+});

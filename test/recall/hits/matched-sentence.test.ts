@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { findMatchedSentence } from "../../../src/recall/hits/matched-sentence.ts";
+
+function match(question: string, text: string): { sentence: string; words: string[] } | undefined {
+  const found = findMatchedSentence(question, text);
+  return (
+    found && {
+      sentence: text.slice(found.from, found.to),
+      words: found.words.map(({ from, to }) => text.slice(from, to)),
+    }
+  );
+}
+
+test("the sentence with most of the question is found, with the words in any form", () => {
+  const text = "We met at noon. The staging servers listened on port 7781. The port was free.";
+  expect(match("which port does the staging server listen on?", text)).toEqual({
+    sentence: "The staging servers listened on port 7781.",
+    words: ["staging", "servers", "listened", "port"],
+  });
+});
+
+test("lines count as sentences, as code and logs need it", () => {
+  const text = "npm test\n  FAIL login.test.ts: cookieDomain is missing\n  12 passed";
+  expect(match("cookie domain", text)).toEqual({
+    sentence: "FAIL login.test.ts: cookieDomain is missing",
+    words: ["cookieDomain"],
+  });
+});
+
+test("a rare word counts more than a frequent one", () => {
+  const text = "The server and the server port. Quicksilver is the key.";
+  const weights: Record<string, number> = { server: 0.1, port: 0.1 };
+  const found = findMatchedSentence("server port quicksilver", text, (term) => weights[term] ?? 1);
+  expect(text.slice(found?.from, found?.to)).toBe("Quicksilver is the key.");
+});
+
+test("Chinese sentences need no spaces", () => {
+  expect(match("端口是多少", "我们先吃饭。测试环境的端口是7781。明天见。")?.sentence).toBe(
+    "测试环境的端口是7781。",
+  );
+});
+
+test("there is no sentence without a word of the question", () => {
+  expect(match("walrus", "Nothing of that here.")).toBeUndefined();
+});
+
+test("ranges lie in the text and in order, whatever it is", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme" }), fc.lorem(), (noise, words) => {
+      const text = `${noise} ${words}`;
+      const found = findMatchedSentence(words, text);
+      let last = found?.from ?? 0;
+      for (const { from, to } of found?.words ?? []) {
+        expect(from).toBeGreaterThanOrEqual(last);
+        expect(to).toBeGreaterThan(from);
+        expect(to).toBeLessThanOrEqual(found?.to ?? 0);
+        last = to;
+      }
+    }),
+  );
+});

@@ -1,0 +1,56 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { renderPinSection } from "../../../src/recall/memories/pin-section.ts";
+import type { RememberedFact } from "../../../src/recall/memories/remembered-fact.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
+import { INJECTIONS } from "../../window/compact/extractive/injections.ts";
+import { hostileText } from "../retrieval/hostile-text.ts";
+
+const pin = (text: string, by: RememberedFact["by"] = "user"): RememberedFact => ({
+  id: "memory:a#1",
+  at: 1,
+  text,
+  by,
+  trust: by,
+});
+
+describe("the section of pins", () => {
+  test("is not there when there are none", () => {
+    expect(renderPinSection([])).toBeUndefined();
+    expect(renderPinSection([pin(" ")])).toBeUndefined();
+  });
+
+  test("says whose act each memory was, oldest first, in the same words each time", () => {
+    const pins = [pin("Use tabs."), pin("db-3 is slow", "agent"), pin("回复用中文")];
+    const section = renderPinSection(pins) ?? "";
+    expect(section).toMatch(/^<memories mark="[0-9a-f]{12}">\nMemories, oldest first\. .*\n/);
+    expect(section).toContain("\nuser| Use tabs.\nagent| db-3 is slow\nuser| 回复用中文\n</memories mark=");
+    expect(renderPinSection(pins)).toBe(section);
+  });
+
+  test("stays below a megabyte and leaves the oldest out first", () => {
+    const pins = Array.from({ length: 100 }, (_, index) => pin(`${index} ${"x\n".repeat(5_000)}`));
+    const section = renderPinSection(pins) ?? "";
+    expect(Buffer.byteLength(section)).toBeLessThan(1_000_000);
+    expect(section).toContain("\nuser| 99 x\n");
+    expect(section).not.toContain("\nuser| 0 x\n");
+    expect(renderPinSection(pins, { maxBytes: 10 })).toBeUndefined();
+  });
+
+  sizedTest("lets no memory leave it or pass for one of the user", () => {
+    const texts = fc.array(fc.oneof(hostileText, fc.constantFrom(...INJECTIONS)), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    fc.assert(
+      fc.property(texts, (all) => {
+        const section =
+          renderPinSection(all.map((text) => pin(text, "agent"))) ?? "<memories>\nx\n</memories>";
+        const lines = section.split("\n");
+        expect(section.match(/<\s*\/?\s*memories/gi)).toHaveLength(2);
+        for (const line of lines.slice(2, -1)) expect(line).toMatch(/^agent\|/);
+      }),
+      { numRuns: proofRounds(300) },
+    );
+  });
+});

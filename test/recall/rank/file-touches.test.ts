@@ -1,0 +1,41 @@
+import { describe, expect, test } from "vitest";
+import { countTouches, findRelativePath } from "../../../src/recall/rank/file-touches.ts";
+
+const ROOT = "/repos/shop";
+const FILES = ["src/basket.ts", "src/price.ts", "readme.md"].map((path) => ({
+  path: `${ROOT}/${path}`,
+  root: ROOT,
+}));
+const touch = (path: string, isEdit = false) => ({ path, isEdit });
+
+describe("countTouches", () => {
+  test("counts the other files touched and edited since", () => {
+    const records = countTouches(FILES, [
+      touch(`${ROOT}/src/price.ts`),
+      touch("/repos/notes.md", true),
+      touch(`${ROOT}/src/basket.ts`, true),
+    ]);
+    expect(records.get(1)).toMatchObject({ touchedSince: 0, editedSince: Number.POSITIVE_INFINITY });
+    expect(records.get(0)).toMatchObject({ touchedSince: 2, editedSince: 1 });
+    expect(records.get(2)).toBeUndefined();
+  });
+
+  test("recognizes a file in another checkout by the end of its path, and by no less than its folder", () => {
+    const records = countTouches(FILES, [
+      touch("/srv/worktrees/one/src/basket.ts"),
+      touch("src/price.ts"),
+      touch("/srv/other/readme.md"),
+    ]);
+    expect([...records.keys()].sort()).toEqual([0, 1]);
+  });
+
+  test("takes no file of another folder below the same root for its own", () => {
+    expect(countTouches(FILES, [touch(`${ROOT}/packages/web/src/basket.ts`)]).size).toBe(0);
+  });
+});
+
+test("findRelativePath leaves out the indexed folder", () => {
+  expect(findRelativePath({ path: "/a/b/c.ts", root: "/a" })).toBe("b/c.ts");
+  expect(findRelativePath({ path: "/a/c.ts", root: "/a/c.ts" })).toBe("c.ts");
+  expect(findRelativePath({ path: "b/c.ts" })).toBe("b/c.ts");
+});

@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest";
+import { parseTimeWindows, scoreTimeMatch } from "../../../src/recall/rank/time-window.ts";
+
+const NOW = Date.parse("2023-05-30T21:35:00Z"); // a Tuesday
+const at = (day: string) => Date.parse(`${day}T12:00:00Z`);
+const match = (question: string, day: string, now: number | null = NOW) =>
+  scoreTimeMatch(parseTimeWindows(question, now), at(day));
+
+describe("timeWindows", () => {
+  test.each([
+    ["What did I do last Friday?", "2023-05-26"],
+    ["What did I do on Monday?", "2023-05-29"],
+    ["What did I do yesterday?", "2023-05-29"],
+    ["Whom did I meet two weeks ago?", "2023-05-16"],
+    ["What did I buy three months ago?", "2023-02-28"],
+    ["What did I watch in the past two months?", "2023-04-10"],
+    ["What happened in May 2023?", "2023-05-12"],
+    ["What happened in April?", "2023-04-15"],
+    ["What happened on 5 April, 2023?", "2023-04-05"],
+    ["What happened on April 5th, 2023?", "2023-04-05"],
+    ["What happened on 2023-04-05?", "2023-04-05"],
+    ["What happened in 2021?", "2021-08-01"],
+  ])("%s holds %s", (question, day) => {
+    expect(match(question, day)).toBe(1);
+    expect(match(question, "2019-01-01")).toBeLessThan(0.05);
+  });
+
+  test("lets what is told some days later still count, and what lies before less", () => {
+    const later = match("What happened on 5 April 2023?", "2023-04-08");
+    const earlier = match("What happened on 5 April 2023?", "2023-04-02");
+    expect(later).toBeGreaterThan(0.3);
+    expect(earlier).toBeLessThan(later);
+  });
+
+  test("reads the calendar without a now, but nothing relative", () => {
+    expect(match("What happened in June?", "2022-06-10", null)).toBe(1);
+    expect(parseTimeWindows("What happened last week?", null)).toEqual([]);
+  });
+
+  test("does not take other words for dates", () => {
+    for (const question of [
+      "May I ask you something?",
+      "How many days ago did I meet Emma?",
+      "I march on",
+      "A second look",
+    ]) {
+      expect(parseTimeWindows(question, NOW), question).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,61 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { analyzeText } from "../../../src/recall/text/analyze-text.ts";
+
+const shares = (left: string, right: string) =>
+  analyzeText(left).some((term) => analyzeText(right).includes(term));
+
+describe("analyse", () => {
+  test("brings forms of a word together, irregular ones included", () => {
+    for (const [left, right] of [
+      ["running", "ran"],
+      ["I bought it", "buying"],
+      ["children", "a child"],
+      ["went", "going"],
+      ["photographs", "photo"],
+      ["concatenating", "concatenate"],
+      ["studies", "study"],
+    ] as const) {
+      expect(shares(left, right), `${left} / ${right}`).toBe(true);
+    }
+  });
+
+  test("finds an identifier whole and by its parts, however it is written", () => {
+    expect(analyzeText("getUserName")).toEqual(analyzeText("get_user_name"));
+    expect(shares("parseHTTPResponse", "the response")).toBe(true);
+    expect(shares("snake_case_value", "snakeCaseValue")).toBe(true);
+    expect(analyzeText("resolve_redirects")).toContain("redirect");
+  });
+
+  test("finds Chinese, Japanese and Korean words of two characters inside a sentence", () => {
+    expect(shares("我昨天去了北京天安门", "北京")).toBe(true);
+    expect(analyzeText("我昨天去了北京天安门")).toContain("北京");
+    expect(analyzeText("東京タワーに行きました")).toContain("東京");
+    expect(analyzeText("서울에서 만났어요")).toContain("서울");
+    expect(analyzeText("用React写前端")).toEqual(expect.arrayContaining(["react", "前端"]));
+  });
+
+  test("folds case, accents and full-width forms", () => {
+    expect(analyzeText("Café NAÏVE ＡＢＣ")).toEqual(analyzeText("cafe naive abc"));
+  });
+
+  test("leaves out stop words and contractions, and keeps numbers", () => {
+    expect(analyzeText("What's the one that I've been told about?")).toEqual(["tell"]);
+    expect(analyzeText("on 27 May 2023")).toEqual(["27", "may", "2023"]);
+  });
+
+  test("gives terms that a simple tokenizer keeps as they are, whatever the text", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme", maxLength: 200 }), (text) => {
+        for (const term of analyzeText(text)) {
+          expect(term).not.toBe("");
+          expect(term).not.toMatch(/[\s_]/u);
+        }
+      }),
+    );
+  });
+
+  test("is not thrown off by words that name properties of every object", () => {
+    expect(analyzeText("constructor __proto__ toString")).toEqual(expect.arrayContaining(["proto"]));
+  });
+});

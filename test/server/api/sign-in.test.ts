@@ -1,0 +1,132 @@
+import { expect, test } from "vitest";
+import { ask, startGateway } from "../../support/gateway.ts";
+import { startOidcProvider } from "../../support/oidc-provider.ts";
+import { ApiClient } from "./support/api-client.ts";
+
+const SECRET = "client-secret-0123456789";
+
+async function openProvider(settings: object = {}) {
+  const provider = await startOidcProvider(SECRET);
+  provider.claims = { email: "Ada@Example.org", email_verified: true };
+  const gateway = await startGateway({
+    upstream: "http://127.0.0.1:9",
+    config: {
+      team: true,
+      oidc: {
+        issuer: provider.issuer,
+        clientId: "longhaul-test",
+        clientSecretEnv: "OIDC_SECRET",
+        join: ["*@example.org"],
+        ...settings,
+      },
+    },
+    env: { OIDC_SECRET: SECRET },
+  });
+  const api = await ApiClient.open(gateway);
+  /** Signs in as a browser does: to the provider and back. */
+  const visit = async (url: string) => {
+    const reply = await fetch(url, { redirect: "manual" });
+    return new URL(reply.headers.get("location") ?? "");
+  };
+  const begin = async () => {
+    const { body } = await api.post("/sign-in/begin");
+    return { tab: body.tab as string, back: await visit(body.url) };
+  };
+  return { provider, gateway, api, begin };
+}
+
+test("a person signs in at a provider and gets a token of their own, which ends by itself", async () => {
+  const { provider, gateway, api, begin } = await openProvider();
+  expect((await api.get("/sign-in")).body).toEqual({ provider: "OpenID Connect" });
+  expect((await api.get("/sessions")).status).toBe(401);
+  const { tab, back } = await begin();
+  expect(back.origin + back.pathname).toBe(`${gateway.url}/sign-in`);
+  const { status, body } = await api.post("/sign-in/finish", { query: back.search.slice(1), tab });
+  expect(status).toBe(200);
+  expect(body.name).toBe("ada@example.org");
+  expect(body.expiresAt).toBeLessThan(Date.now() + 13 * 3_600_000);
+  const ada = api.as(body.token);
+  expect((await ada.get("/people")).body.me).toEqual({ name: "ada@example.org", role: "member" });
+  expect((await ada.post("/sessions", { id: "mine" })).body.id).toBe("@ada%40example.org/mine");
+  expect(provider.exchanged).toHaveLength(1);
+  const lines = JSON.stringify(gateway.logged);
+  for (const secret of [body.token, tab, back.searchParams.get("code") ?? "?", SECRET])
+    expect(lines).not.toContain(secret);
+  const acts = await gateway.kernel.team.audit();
+  expect(acts.map(({ act }) => act)).toContain("token.sign-in");
+});
+
+test("a sign-in is finished once, by the tab that began it, with the state that it got", async () => {
+  const { api, begin, provider } = await openProvider();
+  const first = await begin();
+  const other = await begin();
+  const finish = (query: string, tab: string) => api.post("/sign-in/finish", { query, tab });
+  const query = first.back.search.slice(1);
+  const refused = [
+    await finish(query, other.tab),
+    await finish(query, "guess"),
+    await finish("code=stolen&state=unknown", first.tab),
+  ];
+  for (const { status, body } of refused) expect([status, body.error.code]).toEqual([403, "SIGN_IN_FAILED"]);
+  expect(provider.exchanged).toHaveLength(0);
+  expect((await finish(query, first.tab)).status).toBe(200);
+  expect((await finish(query, first.tab)).status).toBe(403);
+});
+
+test("strangers, unverified addresses and names of configured tokens are not admitted", async () => {
+  const { api, begin, provider, gateway } = await openProvider();
+  const signIn = async (claims: Record<string, unknown>) => {
+    provider.claims = claims;
+    const { tab, back } = await begin();
+    return api.post("/sign-in/finish", { query: back.search.slice(1), tab });
+  };
+  expect((await signIn({ email: "eve@evil.test", email_verified: true })).body.error.message).toContain(
+    "is not among the people",
+  );
+  expect((await signIn({ email: "ada@example.org", email_verified: false })).status).toBe(403);
+  expect((await signIn({})).status).toBe(403);
+  expect((await signIn({ email: "x@notexample.org", email_verified: true })).status).toBe(403);
+  expect(await gateway.kernel.team.people()).toEqual([]);
+  await gateway.kernel.team.add("eve@evil.test", { by: "test" });
+  expect((await signIn({ email: "eve@evil.test", email_verified: true })).status).toBe(200);
+});
+
+test("the open routes of a sign-in have no rights, and a browser that returns gets the document only", async () => {
+  const { gateway } = await openProvider();
+  const navigation = {
+    accept: "text/html",
+    "sec-fetch-site": "cross-site",
+    "sec-fetch-mode": "navigate",
+    "sec-fetch-dest": "document",
+  };
+  // The headers of a browser, which fetch would replace by its own.
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    ask(gateway, { method: "GET", path, headers });
+  expect((await get("/sign-in?code=1&state=2", navigation)).status).toBe(200);
+  expect((await get("/people", navigation)).status).toBe(403);
+  expect((await get("/sign-in", { "sec-fetch-site": "cross-site" })).status).toBe(403);
+  expect((await get("/api/v1/sign-in/../sessions")).status).not.toBe(200);
+  expect((await get("/api/v1/sign-in/sessions")).status).toBe(404);
+  const foreign = { origin: "https://evil.test", "content-type": "application/json" };
+  const begun = await fetch(`${gateway.url}/api/v1/sign-in/begin`, {
+    method: "POST",
+    headers: foreign,
+    body: "{}",
+  });
+  expect(begun.status).toBe(403);
+});
+
+test("members renew their own token, and never for longer than it was given", async () => {
+  const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
+  const api = await ApiClient.open(gateway);
+  const end = Date.now() + 86_400_000;
+  const { secret } = await gateway.kernel.team.add("bob", { by: "test", expiresAt: end });
+  await gateway.kernel.team.add("alice", { by: "test", role: "admin" });
+  const bob = api.as(secret);
+  expect((await bob.post("/people/alice/token", {})).status).toBe(403);
+  const renewed = await bob.post("/people/bob/token", { expiresAt: end + 86_400_000 });
+  expect(renewed.status).toBe(201);
+  expect(renewed.body.person.tokens.at(-1).expiresAt).toBe(end);
+  expect((await bob.get("/people")).status).toBe(401);
+  expect((await api.as(renewed.body.token).get("/people")).status).toBe(200);
+});

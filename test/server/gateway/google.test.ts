@@ -1,0 +1,181 @@
+import { describe, expect, test } from "vitest";
+import { TestAgent } from "../../support/agent.ts";
+import { ask, logOf, startGateway, threadsOf } from "../../support/gateway.ts";
+import { behave, says, startUpstream } from "../../support/upstream.ts";
+
+const GENERATE = "/v1beta/models/gemini-3-pro:generateContent";
+
+describe("Google's API", () => {
+  test("passes unchanged, is one conversation, and keeps thought signatures in the log", async () => {
+    const upstream = await startUpstream(
+      says((_, index) =>
+        index === 0
+          ? { text: "Reading.", toolCalls: [{ id: "a1", name: "read_file", input: { path: "a.ts" } }] }
+          : { text: "Fine.", usage: { input: 90, output: 4, cacheRead: 10 } },
+      ),
+    );
+    const gateway = await startGateway({ upstream: upstream.url });
+    const agent = new TestAgent(gateway, "google");
+    const { calls } = await agent.say("Read a.ts.");
+    await agent.hand(calls, "let a;");
+    await agent.say("Thanks.");
+    expect(upstream.heard.map(({ url }) => url)).toEqual(
+      Array(3).fill("/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse"),
+    );
+    expect(upstream.heard[1]?.body.toString()).toContain('"thoughtSignature":"c2lnbmF0dXJl"');
+    const threads = await threadsOf(gateway, "main");
+    expect(threads).toHaveLength(1);
+    const log = await logOf(await gateway.kernel.session(threads[0]?.id));
+    expect(log.map(({ message }) => message.role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+      "user",
+      "assistant",
+    ]);
+    expect(JSON.stringify(log[1]?.message.meta)).toContain("c2lnbmF0dXJl");
+    expect(log.at(-1)?.message.model).toBe("gemini-3-pro");
+  });
+
+  test("reads a reply that is not streamed, and a stream that is a list", async () => {
+    const upstream = await startUpstream(says("Fine."));
+    const gateway = await startGateway({ upstream: upstream.url });
+    const body = { contents: [{ role: "user", parts: [{ text: "Hello." }] }] };
+    const { status, text } = await ask(gateway, { path: GENERATE, body });
+    expect([status, JSON.parse(text).candidates[0].content.parts]).toEqual([200, [{ text: "Fine." }]]);
+    const [main] = await threadsOf(gateway, "main");
+    const log = await logOf(await gateway.kernel.session(main?.id));
+    expect(log.at(-1)?.message.parts).toEqual([{ type: "text", text: "Fine." }]);
+  });
+
+  test("edits a conversation that outgrows its window, without tearing calls from their responses", async () => {
+    let call = 0;
+    const upstream = await startUpstream(
+      says(() => ({ toolCalls: [{ id: `c${++call}`, name: "run_command", input: { n: call } }] })),
+    );
+    const gateway = await startGateway({
+      upstream: upstream.url,
+      config: { models: { "gemini-3-pro": { window: 32_000 } } },
+    });
+    const agent = new TestAgent(gateway, "google");
+    let reply = await agent.say("Go through all files.");
+    for (let turn = 0; turn < 60; turn++)
+      reply = await agent.hand(reply.calls, `line ${turn} of the output\n`.repeat(150));
+    const last = upstream.heard.at(-1);
+    expect(last?.body.length).toBeLessThan(JSON.stringify(agent.body()).length / 2);
+    type Parts = readonly Readonly<Record<string, { readonly id: string } | undefined>>[];
+    const contents: readonly { readonly parts: Parts }[] = last?.json.contents;
+    for (const [index, { parts }] of contents.entries()) {
+      const responses = parts.flatMap(({ functionResponse }) => functionResponse?.id ?? []);
+      const before = contents[index - 1]?.parts.flatMap(({ functionCall }) => functionCall?.id ?? []);
+      if (responses.length > 0) expect(responses).toEqual(before);
+    }
+    expect(JSON.stringify(contents)).toContain("Go through all files.");
+  });
+
+  test("adds memories to the system instruction, and later ones to the newest message", async () => {
+    const upstream = await startUpstream(says("Fine."));
+    const gateway = await startGateway({ upstream: upstream.url });
+    await gateway.kernel.memories().remember("Answer in German.", { by: "user" });
+    const agent = new TestAgent(gateway, "google");
+    await agent.say("Hello.");
+    expect(upstream.heard[0]?.json.systemInstruction.parts.at(-1).text).toContain("Answer in German.");
+    await gateway.kernel.memories().remember("The port is 7781.", { by: "user" });
+    await agent.say("Go on.");
+    expect(upstream.heard[1]?.json.systemInstruction).toEqual(upstream.heard[0]?.json.systemInstruction);
+    expect(JSON.stringify(upstream.heard[1]?.json.contents.at(-1))).toContain("The port is 7781.");
+  });
+
+  test("counts the tokens of the request that would be sent, and estimates where the provider cannot count", async () => {
+    let status = 200;
+    const upstream = await startUpstream((_, response) => {
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(JSON.stringify({ totalTokens: 900_000, cachedContentTokenCount: 3 }));
+    });
+    const gateway = await startGateway({
+      upstream: upstream.url,
+      config: { models: { "gemini-3-pro": { window: 32_000 } } },
+    });
+    const body = { contents: [{ role: "user", parts: [{ text: "Hello." }] }] };
+    for (const path of [
+      "/v1beta/models/gemini-3-pro:countTokens",
+      "/v1/projects/p/locations/us-east5/publishers/google/models/gemini-3-pro:countTokens",
+    ]) {
+      const { totalTokens, cachedContentTokenCount } = JSON.parse((await ask(gateway, { path, body })).text);
+      expect(totalTokens).toBeLessThanOrEqual(32_000);
+      expect(cachedContentTokenCount).toBe(3);
+      expect(upstream.heard.at(-1)).toMatchObject({ url: path, json: body });
+    }
+    status = 404;
+    const estimated = await ask(gateway, { path: "/v1beta/models/gemini-3-pro:countTokens", body });
+    expect(JSON.parse(estimated.text).totalTokens).toBeLessThan(100);
+  });
+
+  test("offers recall tools among the client's functions, and carries out their calls unseen", async () => {
+    const upstream = await startUpstream(
+      says((_, index) =>
+        index === 0
+          ? { text: "Looking.", toolCalls: [{ id: "r1", name: "longhaul_recall", input: { query: "port" } }] }
+          : { text: "It is 7781." },
+      ),
+    );
+    const gateway = await startGateway({ upstream: upstream.url, config: { recall: { tools: "always" } } });
+    await gateway.kernel.memories().remember("The port is 7781.", { by: "user" });
+    const agent = new TestAgent(gateway, "google");
+    const reply = await agent.say("Which port?");
+    expect([reply.text, reply.calls]).toEqual(["Looking.It is 7781.", []]);
+    const [first, second] = upstream.heard;
+    expect(first?.json.tools).toHaveLength(1);
+    const names = first?.json.tools[0].functionDeclarations.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(expect.arrayContaining(["read_file", "longhaul_recall"]));
+    const parts = second?.json.contents.slice(-2).map((content: { parts: unknown }) => content.parts);
+    expect(JSON.stringify(parts[0])).toContain("longhaul_recall");
+    expect(JSON.stringify(parts[1])).toContain('"functionResponse":{"id":"r1","name":"longhaul_recall"');
+    const whole = await ask(gateway, {
+      path: "/v1beta/models/gemini-3-pro:streamGenerateContent",
+      body: { ...agent.body(), contents: [{ role: "user", parts: [{ text: "As a list." }] }] },
+    });
+    expect(whole.status).toBe(200);
+    expect(upstream.heard.at(-1)?.body.toString()).not.toContain("longhaul_recall");
+  });
+
+  test("forwards its other endpoints unchanged: models, embeddings, cached contents", async () => {
+    const upstream = await startUpstream((_, response) => void response.end("{}"));
+    const gateway = await startGateway({ upstream: upstream.url });
+    const body = { contents: [] };
+    const paths = [
+      "/v1beta/models/gemini-embedding-001:batchEmbedContents",
+      "/v1beta/cachedContents",
+      "/v1beta/interactions/int_1/cancel",
+      "/v1/projects/p/locations/us-east5/publishers/google/models/text-embedding:predict",
+    ];
+    for (const path of paths)
+      expect(await ask(gateway, { path, body })).toMatchObject({ status: 200, text: "{}" });
+    expect(upstream.heard.map(({ url }) => url)).toEqual(paths);
+    expect(upstream.heard[0]?.json).toEqual(body);
+    expect((await ask(gateway, { path: "/v1beta/models", method: "GET" })).status).toBe(200);
+  });
+
+  test("reports faults in its own form, and passes those of the provider on", async () => {
+    const upstream = await startUpstream((heard, response) =>
+      behave(heard, response, { type: "error", kind: "bad-request" }),
+    );
+    const gateway = await startGateway({ upstream: upstream.url });
+    const body = { contents: [{ role: "user", parts: [{ text: "Hello." }] }] };
+    const passed = await ask(gateway, { path: GENERATE, body });
+    expect([passed.status, JSON.parse(passed.text).error.status]).toEqual([400, "INVALID_ARGUMENT"]);
+    const wrong = await ask(gateway, { path: GENERATE, method: "GET" });
+    expect([wrong.status, JSON.parse(wrong.text).error]).toEqual([
+      405,
+      expect.objectContaining({ code: 405 }),
+    ]);
+    const keyed = await ask(gateway, { path: `${GENERATE}?key=abc`, body });
+    expect([keyed.status, JSON.parse(keyed.text).error.status]).toEqual([400, "INVALID_ARGUMENT"]);
+    const lost = await ask(gateway, { path: "/nowhere", body, headers: { "x-goog-api-key": "abc" } });
+    expect([lost.status, JSON.parse(lost.text).error.status]).toEqual([404, "NOT_FOUND"]);
+    const foreign = await ask(gateway, { path: "/model/claude/converse", body });
+    expect(foreign.status).toBe(501);
+    expect(foreign.text).toContain("docs/gateway.md");
+  });
+});

@@ -1,0 +1,135 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Role } from "../../../../src/kernel/index.ts";
+import { alignRequest, type KeyedMessages } from "../../../../src/server/gateway/identity/choose-thread.ts";
+import {
+  buildReminderMark,
+  canBeReminder,
+  countSimilarReminders,
+  type ReminderMark,
+} from "../../../../src/server/gateway/thread/thread-messages.ts";
+import { proofRounds, sizedTest } from "../../../support/proof.ts";
+
+const ROLES: Readonly<Record<string, Role>> = {
+  u: "user",
+  e: "user",
+  a: "assistant",
+  t: "tool",
+  s: "system",
+};
+
+/** "u1 a1 t1" as keys, with the role by the first letter. */
+const said = (text: string): KeyedMessages => {
+  const keys = text.split(" ").filter((key) => key !== "");
+  return { keys, roles: keys.map((key) => ROLES[key[0] as string] as Role) };
+};
+const align = (line: string, request: string) => alignRequest(said(line), said(request));
+
+describe("a line is brought to say what a request says", () => {
+  test("by following, rewinding and replacing as ever", () => {
+    expect(align("u1 a1", "u1 a1 u2")).toEqual({ type: "follow", known: 2 });
+    expect(align("u1 a1 u2 a2", "u1 a1 u3")).toEqual({ type: "rewind", keep: 2 });
+    expect(align("u1 a1 u2 a2", "u9 a1 u2 a2 u3")).toEqual({ type: "replace", places: [0] });
+  });
+
+  test("by dropping what was said for one request only", () => {
+    expect(align("u1 e1 a1", "u1 a1 t1 e2")).toEqual({ type: "drop", places: [1] });
+    expect(align("u1 a1 t1 e2 a2", "u1 a1 t1 a2 u3 e3")).toEqual({ type: "drop", places: [3] });
+    expect(align("u1 s1 e1 a1", "u1 a1 u2")).toEqual({ type: "drop", places: [1, 2] });
+  });
+
+  test("by dropping single replies and results that the client left out", () => {
+    expect(align("u1 a1 u2 a2", "u1 u2 a2 u3")).toEqual({ type: "drop", places: [1] });
+    expect(align("u1 a1 t1 a2", "u1 a1 a2 u3")).toEqual({ type: "drop", places: [2] });
+  });
+
+  test("by dropping the beginning that a sliding window left behind", () => {
+    expect(align("u1 a1 u2 a2 u3 a3", "u3 a3 u4")).toEqual({ type: "drop", places: [0, 1, 2, 3] });
+    expect(align("u1 a1 u2 a2 u3 a3", "u1 u3 a3 u4")).toEqual({ type: "drop", places: [1, 2, 3] });
+    expect(align("u1 a1 u2 a2 u3 a3", "a3 u4")).toEqual({ type: "drop", places: [0, 1, 2, 3, 4] });
+  });
+
+  test("by dropping both ends where a client that has trimmed asks for another reply", () => {
+    const line = "u1 a1 u2 a2 u3 a3";
+    expect(align(line, "u2 a2 u3")).toEqual({ type: "drop", places: [0, 1, 5] });
+    expect(align(line, "u2 a2 u4")).toEqual({ type: "drop", places: [0, 1, 4, 5] });
+    expect(align("u2 a2 u3 a3", "u2 a2 u3")).toEqual({ type: "rewind", keep: 3 });
+  });
+
+  test("by rewinding where the last message was edited", () => {
+    expect(align("u1 a1 u2", "u1 a1 u3")).toEqual({ type: "rewind", keep: 2 });
+    expect(align("u1 a1 u2 a1", "u1 a1 u3")).toEqual({ type: "rewind", keep: 2 });
+  });
+
+  test("by dropping a run that the client cut out to make room", () => {
+    const line = "u1 a1 t1 a2 t2 a3 t3 a4 t4 a5";
+    expect(align(line, "u1 a1 t3 a4 t4 a5 u2")).toEqual({ type: "drop", places: [2, 3, 4, 5] });
+  });
+
+  sizedTest("such that it then says the beginning of the request", () => {
+    const row = fc.array(fc.constantFrom("u1", "u2", "e1", "a1", "a2", "t1", "s1"), { maxLength: 12 });
+    fc.assert(
+      fc.property(row, row, (one, other) => {
+        const line = said(one.join(" "));
+        const request = said(other.join(" "));
+        const alignment = alignRequest(line, request);
+        const result = carriedOut(line.keys, request.keys, alignment);
+        expect(result).toEqual(request.keys.slice(0, result.length));
+      }),
+      { numRuns: proofRounds(2_000) },
+    );
+  });
+
+  test("such that one vanished tail never costs anything else", () => {
+    const turns = fc.array(fc.constantFrom("t", "u"), { minLength: 1, maxLength: 10 });
+    fc.assert(
+      fc.property(turns, (kinds) => {
+        let line: string[] = [];
+        const spoken: string[] = [];
+        for (const [index, kind] of kinds.entries()) {
+          spoken.push(`${index === 0 ? "u" : kind}${index}`);
+          const asked = [...spoken, `e${index}`];
+          const alignment = alignRequest(said(line.join(" ")), said(asked.join(" ")));
+          expect(["follow", "drop"]).toContain(alignment.type);
+          if (alignment.type === "drop") expect(alignment.places).toHaveLength(1);
+          line = [...asked, `a${index}`];
+          spoken.push(`a${index}`);
+        }
+      }),
+    );
+  });
+});
+
+function carriedOut(
+  line: readonly string[],
+  request: readonly string[],
+  alignment: ReturnType<typeof alignRequest>,
+): readonly string[] {
+  if (alignment.type === "follow") return line;
+  if (alignment.type === "rewind") return line.slice(0, alignment.keep);
+  const { places } = alignment;
+  if (alignment.type === "drop") return line.filter((_, place) => !places.includes(place));
+  return line.map((key, place) => (places.includes(place) ? (request[place] as string) : key));
+}
+
+describe("the next reminder of a client is recognised", () => {
+  const mark = (text: string) => buildReminderMark({ role: "user", text });
+
+  test("by how it begins", () => {
+    const words = (time: string) => `<runtime>\ntime: ${time}\n</runtime> be quick`;
+    const vanished = ["10:12", "10:15"].flatMap((time) => mark(words(time)) ?? []);
+    const alike = (text: string) => countSimilarReminders(vanished, mark(text) as ReminderMark);
+    expect(alike(words("11:47"))).toBe(2);
+    expect(alike("Please look at the tests, too.")).toBe(0);
+  });
+
+  test("never in what answers the model, and never in what the model said", () => {
+    expect(canBeReminder("user", "assistant")).toBe(false);
+    expect(canBeReminder("assistant", "user")).toBe(false);
+    expect(canBeReminder("user", "tool")).toBe(true);
+  });
+
+  test("never by words that are too few", () => {
+    expect(mark("Go on.")).toBeUndefined();
+  });
+});

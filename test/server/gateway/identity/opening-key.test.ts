@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import type { MessageInput } from "../../../../src/kernel/index.ts";
+import { buildCanonicalKey } from "../../../../src/server/gateway/identity/canonical-key.ts";
+import { buildOpeningKey, replaceOpening } from "../../../../src/server/gateway/identity/session-ids.ts";
+
+const REMINDER = "<system-reminder>\nToday is Sunday.\n</system-reminder>";
+
+function keyOf(input: MessageInput): string {
+  const first = { key: buildCanonicalKey(input), input: () => input };
+  return buildOpeningKey(first, Buffer.from(JSON.stringify(input)));
+}
+
+const says = (...texts: string[]): MessageInput => ({
+  role: "user",
+  parts: texts.map((text) => ({ type: "text", text })),
+});
+
+describe("the key by which a conversation is looked for", () => {
+  test("does not change with what was said beside the first words for one request only", () => {
+    const plain = keyOf(says("Read the notes."));
+    expect(keyOf(says(REMINDER, "Read the notes."))).toBe(plain);
+    expect(keyOf(says(REMINDER, REMINDER, "Read the notes."))).toBe(plain);
+    expect(keyOf(says(`${REMINDER}\nRead the notes.`))).toBe(plain);
+    expect(keyOf({ role: "user", text: `Read the notes.\n${REMINDER}` })).toBe(plain);
+    expect(keyOf(says("Read the letters."))).not.toBe(plain);
+  });
+
+  test("is that of the message itself where nothing else was said", () => {
+    expect(keyOf(says(REMINDER))).toBe(buildCanonicalKey(says(REMINDER)));
+    expect(keyOf(says("What is a <system-reminder>?"))).toBe(
+      buildCanonicalKey(says("What is a <system-reminder>?")),
+    );
+  });
+
+  test("tells pictures apart that come with the same words", () => {
+    const picture = (bytes: string): MessageInput => ({
+      role: "user",
+      parts: [
+        { type: "text", text: REMINDER },
+        { type: "text", text: "What is this?" },
+        { type: "data", mime: "image/png", data: Buffer.from(bytes) },
+      ],
+    });
+    expect(keyOf(picture("a cat"))).not.toBe(keyOf(picture("a dog")));
+    expect(keyOf(picture("a cat"))).toBe(keyOf(picture("a cat")));
+  });
+
+  test("reads nothing where nothing of that kind can be", () => {
+    const input = () => {
+      throw new Error("read");
+    };
+    expect(buildOpeningKey({ key: "key", input }, Buffer.from('{"role":"user","content":"Hello."}'))).toBe(
+      "key",
+    );
+  });
+
+  test("stands for the first key of a line, and only for that", () => {
+    expect(replaceOpening(["a", "b"], "x")).toEqual(["x", "b"]);
+    expect(replaceOpening([], "x")).toEqual([]);
+  });
+});

@@ -1,0 +1,147 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { alternatePieces } from "../../../../src/server/gateway/outgoing/alternate-pieces.ts";
+import { findMarkers, moveLostMarkers } from "../../../../src/server/gateway/outgoing/cache-markers.ts";
+import { findNewViolations, findRepeatedRoles } from "../../../../src/server/gateway/outgoing/check-rules.ts";
+import { encodePieces, listPieceElements } from "../../../../src/server/gateway/outgoing/outgoing-pieces.ts";
+import { cutBody, type OutgoingPiece } from "../../../../src/server/gateway/request/cut-body.ts";
+import { readMessages } from "../../../../src/server/gateway/request/request-messages.ts";
+import type { WireName, WireObject } from "../../../../src/wire/wire.ts";
+import { getWire } from "../../../../src/wire/wires.ts";
+import { editedRequest, exchanges } from "./random-window.ts";
+
+const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
+
+function saidOf(api: WireName, elements: readonly WireObject[]) {
+  const cut = cutBody(Buffer.from(JSON.stringify({ list: elements })), "list");
+  return readMessages({ api: getWire(api), stored: (input) => input }, cut);
+}
+
+const bytesOf = (said: ReturnType<typeof saidOf>, pieces: readonly OutgoingPiece[]) =>
+  Buffer.concat([...encodePieces(said.cut, pieces)]).toString();
+
+const newRules = (...args: Parameters<typeof findNewViolations>) =>
+  findNewViolations(...args).map(({ rule }) => rule);
+
+describe.each(APIS)("an edited window over %s", (api) => {
+  test("alternates wherever the client's request did, and keeps every text in one piece", () => {
+    fc.assert(
+      fc.property(exchanges, (given) => {
+        const { said, elements, pieces, texts } = editedRequest(api, given);
+        fc.pre(findRepeatedRoles(api, elements).length === 0);
+        const merged = alternatePieces(api, said, pieces);
+        const after = listPieceElements(said.cut, merged);
+        const broken = newRules(api, elements, listPieceElements(said.cut, pieces));
+        expect(newRules(api, elements, after)).toEqual(broken.filter((rule) => rule !== "roles-repeat"));
+        expect(findRepeatedRoles(api, after)).toEqual([]);
+        expect(after[0]?.role).toBe("user");
+        const bytes = bytesOf(said, merged);
+        let from = 0;
+        for (const text of texts) {
+          const at = bytes.indexOf(JSON.stringify(text).slice(1, -1), from);
+          expect(at).toBeGreaterThanOrEqual(from);
+          from = at;
+        }
+      }),
+    );
+  });
+
+  test("is the same, byte for byte, as the beginning of a later one", () => {
+    fc.assert(
+      fc.property(exchanges, (given) => {
+        const [early, late] = [editedRequest(api, given), editedRequest(api, given, 2)];
+        const sent = bytesOf(early.said, alternatePieces(api, early.said, early.pieces));
+        const later = bytesOf(late.said, alternatePieces(api, late.said, late.pieces));
+        expect(later.slice(0, sent.length - 1)).toBe(sent.slice(0, -1));
+      }),
+    );
+  });
+
+  test("leaves alone what the client itself has in a row", () => {
+    const user = (text: string): WireObject => ({ role: "user", content: text });
+    const said = saidOf(api, [
+      user("a"),
+      user("b"),
+      user("c"),
+      { role: "assistant", content: "d" },
+      user("e"),
+    ]);
+    const edited: readonly OutgoingPiece[] = [
+      { from: 0, to: 1 },
+      { elements: [user("B")], index: 1 },
+      { from: 2, to: 3 },
+      { from: 4, to: 5 },
+    ];
+    expect(listPieceElements(said.cut, alternatePieces(api, said, edited))).toEqual([
+      user("a"),
+      user("B"),
+      user("c\n\ne"),
+    ]);
+  });
+});
+
+describe("an edited window over anthropic", () => {
+  const text = (words: string, extra: WireObject = {}): WireObject => ({
+    type: "text",
+    text: words,
+    ...extra,
+  });
+  const user = (...content: readonly WireObject[]): WireObject => ({ role: "user", content });
+  const assistant = (...content: readonly WireObject[]): WireObject => ({ role: "assistant", content });
+  const use: WireObject = { type: "tool_use", id: "1", name: "read", input: {} };
+  const result: WireObject = { type: "tool_result", tool_use_id: "1", content: "r" };
+  const mark = { cache_control: { type: "ephemeral" } };
+
+  test("has results before a note that it merges them with", () => {
+    const said = saidOf("anthropic", [user(text("a")), assistant(use), user(result, text("b"))]);
+    const pieces: readonly OutgoingPiece[] = [
+      { from: 0, to: 2 },
+      { elements: [user(text("note"))] },
+      { from: 2, to: 3 },
+    ];
+    const after = listPieceElements(said.cut, alternatePieces("anthropic", said, pieces));
+    expect(after.at(-1)).toEqual(user(result, text("note"), text("b")));
+  });
+
+  test("keeps every cache marker", () => {
+    const elements = [
+      user(text("a")),
+      assistant(text("b")),
+      user(text("c", mark)),
+      assistant(text("d")),
+      user(text("e", mark)),
+    ];
+    const said = saidOf("anthropic", elements);
+    const pieces: readonly OutgoingPiece[] = [
+      { from: 0, to: 1 },
+      { elements: [user(text("note"))] },
+      { from: 2, to: 3 },
+      { from: 4, to: 5 },
+    ];
+    const merged = listPieceElements(
+      said.cut,
+      alternatePieces("anthropic", said, moveLostMarkers(said.cut, pieces)),
+    );
+    expect(merged).toEqual([user(text("a"), text("note"), text("c", mark), text("e", mark))]);
+    expect(findMarkers(merged)).toHaveLength(2);
+  });
+
+  test("never merges a message with thoughts", () => {
+    const thinking: WireObject = { type: "thinking", thinking: "t", signature: "s" };
+    const elements = [
+      user(text("a")),
+      assistant(text("b")),
+      user(text("c")),
+      assistant(thinking, text("d")),
+      user(text("e")),
+    ];
+    const said = saidOf("anthropic", elements);
+    const pieces: readonly OutgoingPiece[] = [
+      { from: 0, to: 2 },
+      { from: 3, to: 5 },
+    ];
+    const after = listPieceElements(said.cut, alternatePieces("anthropic", said, pieces));
+    expect(after).toEqual(elements.toSpliced(2, 1));
+    expect(findNewViolations("anthropic", elements, after)).toEqual([]);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect } from "vitest";
+import { ask, startGateway } from "../../support/gateway.ts";
+import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
+import { says, startUpstream } from "../../support/upstream.ts";
+import { RECALLS, recalls } from "./recall/talk.ts";
+
+const WINDOW = 30_000;
+const usage = { input: 35_000, cacheRead: 0, cacheWrite: 0, output: 10 };
+
+async function inputTokens(body: object, isStreamed: boolean, config: object, calls: number) {
+  const upstream = await startUpstream(
+    says((_, index) => (index < calls ? { ...recalls("port"), usage } : { text: "Found.", usage })),
+  );
+  const models = { "gpt-4.1": { window: WINDOW } };
+  const gateway = await startGateway({ upstream: upstream.url, config: { ...config, models } });
+  const question = { model: "gpt-4.1", stream: isStreamed, ...body };
+  const answer = await ask(gateway, { path: "/v1/responses", body: question });
+  expect(answer.status).toBe(200);
+  expect(upstream.heard).toHaveLength(calls + 1);
+  const told = [...answer.text.matchAll(/"input_tokens":\s*(\d+)/g)].map(([, count]) => Number(count));
+  return Math.max(...told);
+}
+
+describe.each(proofCases([true, false]))(
+  "a request of Responses that is a plain text, streamed: %s",
+  (isStreamed) => {
+    const body = { input: "Which port was it?" };
+
+    sizedTest("reports what the provider has counted where nothing is put to it", async () => {
+      expect(await inputTokens(body, isStreamed, {}, 0)).toBe(35_000);
+    });
+
+    sizedTest("never reports more than its client's window where recalls were put to it", async () => {
+      expect(await inputTokens(body, isStreamed, RECALLS, 2)).toBeLessThanOrEqual(WINDOW);
+    });
+
+    proofTest("reports the same as a list that says no more", async () => {
+      const list = { input: [{ role: "user", content: "Which port was it?" }] };
+      expect(await inputTokens(list, isStreamed, RECALLS, 2)).toBe(
+        await inputTokens(body, isStreamed, RECALLS, 2),
+      );
+    });
+  },
+);

@@ -1,0 +1,104 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { spliceBody } from "../../../../src/server/gateway/outgoing/outgoing-body.ts";
+import {
+  BodyError,
+  type CutBody,
+  cutBody,
+  parseRange,
+} from "../../../../src/server/gateway/request/cut-body.ts";
+import { proofRounds, sizedTest } from "../../../support/proof.ts";
+
+const message = fc.record({ role: fc.constantFrom("user", "assistant"), content: fc.jsonValue() });
+const rest = fc.dictionary(
+  fc.string().filter((name) => name !== "messages" && name !== "__proto__"),
+  fc.jsonValue(),
+);
+
+function bodyOf(before: object, messages: readonly unknown[], after: object, space?: number): Buffer {
+  return Buffer.from(JSON.stringify({ ...before, messages, ...after }, null, space));
+}
+
+function values({ bytes, fields, elements }: CutBody): unknown {
+  const listed = elements.map((range) => parseRange(bytes, range));
+  return {
+    ...Object.fromEntries([...fields].map(([name, range]) => [name, parseRange(bytes, range)])),
+    messages: listed,
+  };
+}
+
+describe("cutting a body", () => {
+  sizedTest("finds every field and every message as JSON.parse does", () => {
+    fc.assert(
+      fc.property(rest, fc.array(message), rest, fc.constantFrom(0, 2), (before, messages, after, space) => {
+        const bytes = bodyOf(before, messages, after, space);
+        expect(values(cutBody(bytes, "messages"))).toEqual(JSON.parse(bytes.toString()));
+      }),
+      { numRuns: proofRounds(500) },
+    );
+  });
+
+  sizedTest("finds the same with an earlier body at hand, whatever has changed since", () => {
+    fc.assert(
+      fc.property(
+        rest,
+        rest,
+        fc.array(message),
+        fc.array(message),
+        fc.array(message),
+        (one, other, common, old, fresh) => {
+          const earlier = cutBody(bodyOf(one, [...common, ...old], other), "messages");
+          const bytes = bodyOf(other, [...common, ...fresh], one);
+          const cut = cutBody(bytes, "messages", () => earlier);
+          expect(values(cut)).toEqual(values(cutBody(bytes, "messages")));
+          expect(cut.same).toBeGreaterThanOrEqual(common.length);
+        },
+      ),
+      { numRuns: proofRounds(500) },
+    );
+  });
+
+  test("never takes a message for one that goes on differently", () => {
+    const earlier = cutBody(bodyOf({}, [{ a: 1 }, { b: [1, 2] }], {}), "messages");
+    const cut = cutBody(bodyOf({}, [{ a: 1 }, { b: [1, 2], c: 3 }], {}), "messages", () => earlier);
+    expect(cut.same).toBe(1);
+  });
+
+  test.each([
+    "",
+    "[]",
+    '"text"',
+    "{",
+    '{"a"}',
+    '{"a":}',
+    '{"a":1,}',
+    '{"a":1 "b":2}',
+    '{"a":1}x',
+    '{"messages":[1,]}',
+    '{"messages":[{"a":1]',
+    '{"messages":["abc',
+    '{"a":1,"a":2}',
+    '{"messages":[],"mess\\u0061ges":[]}',
+  ])("refuses %s", (text) => {
+    const read = () => values(cutBody(Buffer.from(text), "messages"));
+    expect(read).toThrow(BodyError);
+  });
+
+  test("changes leave all else byte for byte", () => {
+    fc.assert(
+      fc.property(fc.array(message, { minLength: 1 }), rest, fc.nat(), (messages, after, which) => {
+        const bytes = bodyOf({ model: "m" }, messages, after);
+        const { elements } = cutBody(bytes, "messages");
+        const index = which % elements.length;
+        const range = elements[index] as (typeof elements)[number];
+        const pieces = spliceBody(bytes, [{ range, bytes: Buffer.from('"changed"') }]);
+        const whole = JSON.parse(bytes.toString());
+        expect(JSON.parse(Buffer.concat(pieces).toString())).toEqual({
+          ...whole,
+          messages: whole.messages.with(index, "changed"),
+        });
+        expect(spliceBody(bytes, [])).toEqual([bytes]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import { ask, logOf, startGateway, threadsOf } from "../../../support/gateway.ts";
+import { startUpstream } from "../../../support/upstream.ts";
+
+const QUESTION = { messages: [{ role: "user", content: "Hello." }], max_tokens: 100 };
+const REPLY = {
+  id: "msg_1",
+  type: "message",
+  role: "assistant",
+  model: "claude-opus-4-8",
+  content: [{ type: "text", text: "Fine." }],
+  stop_reason: "end_turn",
+  usage: { input_tokens: 10, output_tokens: 2 },
+};
+const VERTEX = "/projects/p/locations/us-east5/publishers/anthropic/models";
+
+async function readLog(gateway: Awaited<ReturnType<typeof startGateway>>) {
+  const [main] = await threadsOf(gateway, "main");
+  const log = await logOf(await gateway.kernel.session(main?.id));
+  return log.map(({ message }) =>
+    message.parts.map((part) => ("text" in part ? part.text : part.type)).join(""),
+  );
+}
+
+function startNamed(name: string, baseUrl: string, apis: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  return startGateway({ upstream: [{ name, baseUrl, apis }], env });
+}
+
+describe("Azure's deployments", () => {
+  test("are served at their path, with the deployment as the model", async () => {
+    const upstream = await startUpstream((_, response) => {
+      const message = { role: "assistant", content: "Fine." };
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ id: "c1", choices: [{ index: 0, message, finish_reason: "stop" }] }));
+    });
+    const gateway = await startNamed("azure", upstream.url, ["openai-chat"]);
+    const path = "/openai/deployments/my-gpt/chat/completions?api-version=2026-01-01";
+    const answer = await ask(gateway, { path, body: QUESTION, headers: { "api-key": "k" } });
+    expect(answer.status).toBe(200);
+    expect(upstream.heard[0]).toMatchObject({ url: path, json: QUESTION });
+    expect(upstream.heard[0]?.header("api-key")).toBe("k");
+    expect(await readLog(gateway)).toEqual(["Hello.", "Fine."]);
+  });
+
+  test("without an upstream of Azure's, the error names the one to add", async () => {
+    const upstream = await startUpstream();
+    const gateway = await startNamed("openai", upstream.url, ["openai-chat"]);
+    const path = "/openai/deployments/my-gpt/chat/completions?api-version=1";
+    const answer = await ask(gateway, { path, body: QUESTION });
+    expect(answer.status).toBe(404);
+    expect(JSON.parse(answer.text).error.message).toContain("https://RESOURCE.openai.azure.com");
+    expect(upstream.heard).toHaveLength(0);
+  });
+});
+
+describe("Vertex AI's Anthropic models", () => {
+  test.each(["/v1", ""])("are served below %j, and their counts too", async (start) => {
+    const upstream = await startUpstream((heard, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(heard.url.includes("count-tokens") ? { input_tokens: 7 } : REPLY));
+    });
+    const gateway = await startNamed("vertex", upstream.url, ["google"]);
+    const headers = { authorization: "Bearer google-token" };
+    const body = { ...QUESTION, anthropic_version: "vertex-2023-10-16" };
+    const path = `${start}${VERTEX}/claude-opus-4-8:rawPredict`;
+    expect((await ask(gateway, { path, body, headers })).status).toBe(200);
+    expect(upstream.heard[0]).toMatchObject({ url: `/v1${VERTEX}/claude-opus-4-8:rawPredict`, json: body });
+    expect(upstream.heard[0]?.header("authorization")).toBe("Bearer google-token");
+    expect(await readLog(gateway)).toEqual(["Hello.", "Fine."]);
+    const counting = { path: `${start}${VERTEX}/count-tokens:rawPredict`, headers };
+    const count = await ask(gateway, { ...counting, body: { model: "claude-opus-4-8", ...QUESTION } });
+    expect(JSON.parse(count.text)).toEqual({ input_tokens: 7 });
+  });
+});
+
+/** One frame of Amazon's streams; nobody in the test checks its checksums. */
+function frame(event: object): Buffer {
+  const payload = Buffer.from(
+    JSON.stringify({ bytes: Buffer.from(JSON.stringify(event)).toString("base64") }),
+  );
+  const head = Buffer.alloc(12);
+  head.writeUInt32BE(12 + payload.length + 4, 0);
+  return Buffer.concat([head, payload, Buffer.alloc(4)]);
+}
+
+describe("Bedrock's invoke", () => {
+  const path = "/model/us.anthropic.claude-opus-4-8-v1%3A0/invoke-with-response-stream";
+  const signed = { authorization: "AWS4-HMAC-SHA256 Credential=client", "x-amz-date": "20260101T000000Z" };
+  const keys = { AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "secret", AWS_REGION: "eu-central-1" };
+  const stream = [
+    {
+      type: "message_start",
+      message: { ...REPLY, content: [], usage: { input_tokens: 10, output_tokens: 1 } },
+    },
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Fine." } },
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } },
+    { type: "message_stop" },
+  ].map(frame);
+
+  function startBedrock() {
+    return startUpstream((_, response) => {
+      response.setHeader("content-type", "application/vnd.amazon.eventstream");
+      for (const piece of stream) response.write(piece);
+      response.end();
+    });
+  }
+
+  test("is signed with the gateway's credentials, and its stream reaches client and log", async () => {
+    const upstream = await startBedrock();
+    const gateway = await startNamed("bedrock", upstream.url, ["anthropic"], keys);
+    const body = { ...QUESTION, anthropic_version: "bedrock-2023-05-31" };
+    const answer = await ask(gateway, { path, body, headers: signed });
+    expect([answer.status, answer.body]).toEqual([200, Buffer.concat(stream)]);
+    const heard = upstream.heard[0];
+    expect(heard).toMatchObject({ url: path, json: body });
+    expect(heard?.header("authorization")).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=AKID\/\d{8}\/eu-central-1\/bedrock\//,
+    );
+    expect(heard?.header("x-amz-date")).not.toBe("20260101T000000Z");
+    expect(await readLog(gateway)).toEqual(["Hello.", "Fine."]);
+  });
+
+  test("forwards a Bedrock API key, and without any credential says what to set", async () => {
+    const upstream = await startBedrock();
+    const gateway = await startNamed("bedrock", upstream.url, ["anthropic"]);
+    const refused = await ask(gateway, { path, body: QUESTION, headers: signed });
+    expect(refused.status).toBe(401);
+    expect(JSON.parse(refused.text).error.message).toContain("AWS_BEARER_TOKEN_BEDROCK");
+    const keyed = await ask(gateway, { path, body: QUESTION, headers: { authorization: "Bearer key" } });
+    expect(keyed.status).toBe(200);
+    expect(upstream.heard[0]?.header("authorization")).toBe("Bearer key");
+  });
+});
+
+describe("an address that is not served", () => {
+  test.each([
+    ["/model/claude/converse", {}, "error"],
+    ["/anthropic/v1/nowhere", {}, "type"],
+    ["/v1/nowhere", { "anthropic-version": "2023-06-01" }, "type"],
+    ["/gemini/nowhere", {}, "error"],
+    ["/openai/deployments/d/images/generations", {}, "error"],
+  ])(
+    "%s gets an error of its API with the path and the page that names what is served",
+    async (path, more, field) => {
+      const upstream = await startUpstream();
+      const gateway = await startGateway({ upstream: upstream.url });
+      const { status, text } = await ask(gateway, { path, body: QUESTION, headers: more });
+      expect(status === 404 || status === 501).toBe(true);
+      expect(JSON.parse(text)).toHaveProperty(field);
+      expect(JSON.parse(text).error.message).toContain(path.split("/").at(-1));
+      expect(text).toContain("docs/gateway.md");
+      if (path.startsWith("/gemini")) expect(JSON.parse(text).error.status).toBe("NOT_FOUND");
+    },
+  );
+});

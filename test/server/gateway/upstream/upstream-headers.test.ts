@@ -1,0 +1,262 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  buildUpstreamHeaders,
+  findMissingCredential,
+  getForwardedHeaders,
+  getUpstreamKey,
+  type OutgoingHeaderOptions,
+} from "../../../../src/server/gateway/upstream/upstream-headers.ts";
+
+const plain: OutgoingHeaderOptions = {
+  api: "anthropic",
+  host: "api.anthropic.com",
+  bodyLength: 12,
+  isBodyChanged: false,
+  isResponseRead: false,
+};
+const claude = [
+  ["Host", "127.0.0.1:4747"],
+  ["X-Stainless-Lang", "js"],
+  ["anthropic-beta", "one"],
+  ["Anthropic-Beta", "two"],
+  ["x-api-key", "sk-client"],
+  ["Accept-Encoding", "gzip, br"],
+  ["Connection", "keep-alive, X-Hop"],
+  ["X-Hop", "1"],
+  ["content-length", "999"],
+].flat();
+
+/** Pairs of a flat list. */
+const pairs = (raw: readonly string[]) =>
+  raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] as string] as const] : []));
+
+describe("upstreamHeaders", () => {
+  test("keeps the client's headers in their order, case and number", () => {
+    expect(pairs(buildUpstreamHeaders(claude, plain))).toEqual([
+      ["Host", "api.anthropic.com"],
+      ["X-Stainless-Lang", "js"],
+      ["anthropic-beta", "one"],
+      ["Anthropic-Beta", "two"],
+      ["x-api-key", "sk-client"],
+      ["Accept-Encoding", "gzip, br"],
+      ["content-length", "12"],
+    ]);
+  });
+
+  test("a configured key stands in place of the client's credentials", () => {
+    const sent = buildUpstreamHeaders([...claude, "Authorization", "Bearer of-client"], {
+      ...plain,
+      key: "sk-own",
+    });
+    expect(sent.join(" ")).not.toContain("client");
+    expect(pairs(sent).filter(([, value]) => value.includes("sk-own"))).toEqual([["x-api-key", "sk-own"]]);
+    expect(sent.indexOf("x-api-key")).toBe(claude.indexOf("x-api-key"));
+  });
+
+  test("for Anthropic's API the key goes as x-api-key though the client sent a bearer", () => {
+    const raw = ["Host", "x", "authorization", "Bearer of-client"];
+    expect(pairs(buildUpstreamHeaders(raw, { ...plain, key: "sk-own", bodyLength: undefined }))).toEqual([
+      ["Host", "api.anthropic.com"],
+      ["x-api-key", "sk-own"],
+    ]);
+  });
+
+  test("others that speak Anthropic's API get the key both ways", () => {
+    const sent = buildUpstreamHeaders(claude, { ...plain, host: "openrouter.ai", key: "sk-own" });
+    expect(pairs(sent)).toContainEqual(["x-api-key", "sk-own"]);
+    expect(pairs(sent)).toContainEqual(["Authorization", "Bearer sk-own"]);
+  });
+
+  test("for OpenAI's APIs the key goes as a bearer, also where the client sent nothing", () => {
+    const sending = { ...plain, api: "openai-chat", host: "api.openai.com", key: "sk-own" } as const;
+    expect(pairs(buildUpstreamHeaders(["Host", "x"], sending))).toEqual([
+      ["Host", "api.openai.com"],
+      ["Authorization", "Bearer sk-own"],
+      ["Content-Length", "12"],
+    ]);
+  });
+
+  test("a token of the gateway never goes out", () => {
+    const isGatewayToken = (credential: string) => credential === "gateway-token";
+    const raw = [
+      "Authorization",
+      "Bearer gateway-token",
+      "X-Api-Key",
+      "gateway-token",
+      "x-longhaul-token",
+      "t",
+    ];
+    expect(buildUpstreamHeaders(raw, { ...plain, isGatewayToken }).join()).not.toMatch(
+      /gateway-token|longhaul/,
+    );
+    expect(buildUpstreamHeaders(["X-Api-Key", "sk-client"], { ...plain, isGatewayToken })).toContain(
+      "sk-client",
+    );
+  });
+
+  test("of an edited body, nothing is said that was true of the other", () => {
+    const raw = [
+      "Accept-Encoding",
+      "br",
+      "Content-Encoding",
+      "gzip",
+      "Content-MD5",
+      "x",
+      "Expect",
+      "100-continue",
+    ];
+    expect(pairs(buildUpstreamHeaders(raw, { ...plain, isBodyChanged: true, isResponseRead: true }))).toEqual(
+      [
+        ["Host", "api.anthropic.com"],
+        ["Accept-Encoding", "identity"],
+        ["Content-Length", "12"],
+      ],
+    );
+    expect(buildUpstreamHeaders(raw, plain)).toContain("gzip");
+  });
+
+  test("a body that came in chunks goes out with its length; a request without a body has none", () => {
+    const sent = buildUpstreamHeaders(["Transfer-Encoding", "chunked"], plain);
+    expect(sent).toEqual(["Host", "api.anthropic.com", "Content-Length", "12"]);
+    expect(buildUpstreamHeaders([], { ...plain, bodyLength: undefined })).toEqual([
+      "Host",
+      "api.anthropic.com",
+    ]);
+  });
+
+  test("Connection cannot take away what the message needs", () => {
+    const raw = [
+      "Connection",
+      "content-type, authorization",
+      "Content-Type",
+      "application/json",
+      "Authorization",
+      "a",
+    ];
+    expect(buildUpstreamHeaders(raw, plain)).toContain("application/json");
+  });
+
+  const name = fc.constantFrom(
+    ...[
+      "Connection",
+      "Keep-Alive",
+      "TE",
+      "Trailer",
+      "Transfer-Encoding",
+      "Upgrade",
+      "Proxy-Authorization",
+      "Host",
+    ],
+    ...[
+      "Content-Length",
+      "X-Longhaul-Session",
+      "x-api-key",
+      "Authorization",
+      "Accept-Encoding",
+      "X-A",
+      "x-a",
+      "X-B",
+    ],
+  );
+  const header = fc.tuple(name, fc.constantFrom("x-a", "1", "keep-alive, X-B", "Bearer t", "gzip"));
+  const headers = fc.array(header, { maxLength: 20 });
+
+  test("whatever comes: nothing of the connection goes on, the rest keeps its order, lengths are exact", () => {
+    fc.assert(
+      fc.property(
+        headers,
+        fc.boolean(),
+        fc.option(fc.constant("key"), { nil: undefined }),
+        (given, isEdited, key) => {
+          const sent = pairs(
+            buildUpstreamHeaders(given.flat(), {
+              ...plain,
+              isBodyChanged: isEdited,
+              isResponseRead: isEdited,
+              key,
+            }),
+          );
+          const names = sent.map(([one]) => one.toLowerCase());
+          expect(
+            names.some((one) =>
+              /^(connection|keep-alive|te|trailer|transfer-encoding|upgrade|proxy-)/.test(one),
+            ),
+          ).toBe(false);
+          expect(names.filter((one) => one === "host")).toHaveLength(1);
+          expect(sent.filter(([one]) => /^content-length$/i.test(one)).map(([, value]) => value)).toEqual([
+            "12",
+          ]);
+          const named = given
+            .filter(([one]) => one === "Connection")
+            .flatMap(([, value]) => value.toLowerCase().split(/, */));
+          const free = (list: readonly (readonly [string, string])[]) =>
+            list.filter(([one]) => /^x-[ab]$/i.test(one));
+          expect(free(sent)).toEqual(free(given).filter(([one]) => !named.includes(one.toLowerCase())));
+          const credentials = sent.filter(([one]) => /^(x-api-key|authorization)$/i.test(one));
+          if (key) expect(credentials).toEqual([["x-api-key", "key"]]);
+        },
+      ),
+    );
+  });
+
+  test("sent on once more, the headers stay as they are", () => {
+    fc.assert(
+      fc.property(headers, (given) => {
+        const once = buildUpstreamHeaders(given.flat(), plain);
+        expect(buildUpstreamHeaders(once, plain)).toEqual(once);
+      }),
+    );
+  });
+});
+
+describe("answerHeaders", () => {
+  test("keeps all but those of the connection, in their order, case and number", () => {
+    const raw = [
+      "Date",
+      "d",
+      "Set-Cookie",
+      "a",
+      "Connection",
+      "close, X-Y",
+      "SET-COOKIE",
+      "b",
+      "x-y",
+      "1",
+      "Keep-Alive",
+      "t",
+    ];
+    expect(getForwardedHeaders(raw)).toEqual(["Date", "d", "Set-Cookie", "a", "SET-COOKIE", "b"]);
+    expect(getForwardedHeaders(["Transfer-Encoding", "chunked", "request-id", "r"])).toEqual([
+      "request-id",
+      "r",
+    ]);
+  });
+});
+
+describe("keys", () => {
+  const upstream = {
+    name: "anthropic",
+    baseUrl: "https://x.example",
+    apis: ["anthropic"],
+    keyEnv: "KEY",
+  } as const;
+
+  test("come from the variable that the upstream names", () => {
+    expect(getUpstreamKey(upstream, { KEY: " sk-1\n" })).toBe("sk-1");
+    expect(getUpstreamKey(upstream, { KEY: "" })).toBeUndefined();
+    expect(getUpstreamKey({}, { KEY: "sk-1" })).toBeUndefined();
+  });
+
+  test("that are missing on both sides are named", () => {
+    expect(findMissingCredential(upstream, ["Host", "x"])).toMatchObject({
+      status: 401,
+      kind: "unauthorized",
+    });
+    expect(findMissingCredential(upstream, ["Host", "x"])?.message).toContain(
+      "set KEY where the gateway runs",
+    );
+    expect(findMissingCredential(upstream, ["X-API-Key", "x"])).toBeUndefined();
+    expect(findMissingCredential({ ...upstream, keyEnv: undefined } as never, [])).toBeUndefined();
+  });
+});

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { ClientLender } from "../../../../src/stores/postgres/connection/connect-pool.ts";
+import {
+  createSchemaUrl,
+  describeProblem,
+  findTestPostgres,
+} from "../../../support/postgres/test-postgres.ts";
+
+const server = await findTestPostgres();
+
+function createLender(max: number) {
+  const connectionString = createSchemaUrl(server).replace(/\?.*$/, "");
+  const pool = new pg.Pool({ connectionString, max });
+  pool.on("error", () => undefined);
+  const lender = new ClientLender(pool, 50);
+  let isEnded = false;
+  const end = () => {
+    isEnded = true;
+    return lender.end();
+  };
+  onTestFinished(() => (isEnded ? undefined : end()));
+  return { pool, lender, end };
+}
+
+describe.skipIf("problem" in server)(`connections that are lent (${describeProblem(server)})`, () => {
+  test("the last one is kept for the next borrower, and given to whoever waits", async () => {
+    const { pool, lender } = createLender(1);
+    const first = await lender.lend();
+    const waiting = lender.lend();
+    lender.takeBack(first);
+    const second = await waiting;
+    expect(second.client).toBe(first.client);
+    lender.takeBack(second);
+    expect(pool.idleCount).toBe(0);
+    expect(lender.lend()).toBe(second);
+    lender.takeBack(second);
+    while (pool.idleCount === 0) await sleep(20);
+    const third = await lender.lend();
+    expect(third.client).toBe(first.client);
+    lender.takeBack(third);
+  });
+
+  test("one that breaks while it is kept, or in use, is not lent again", async () => {
+    const { pool, lender } = createLender(2);
+    const [broken, other] = [await lender.lend(), await lender.lend()];
+    const { rows } = await broken.client.query("SELECT pg_backend_pid() AS pid");
+    lender.takeBack(broken);
+    await other.client.query("SELECT pg_terminate_backend($1)", [rows[0].pid]);
+    while (broken.failure === undefined) await sleep(5);
+    expect(pool.totalCount).toBe(1);
+    other.failure = new Error("lost");
+    lender.takeBack(other);
+    const fresh = await lender.lend();
+    expect([broken.client, other.client]).not.toContain(fresh.client);
+    expect((await fresh.client.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+    lender.takeBack(fresh);
+  });
+
+  test("the end waits for those in use and closes the kept one", async () => {
+    const { pool, lender, end } = createLender(2);
+    const [kept, used] = [await lender.lend(), await lender.lend()];
+    lender.takeBack(kept);
+    const ended = end();
+    expect((await used.client.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+    lender.takeBack(used);
+    await ended;
+    expect(pool.totalCount).toBe(0);
+  });
+});

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { openSqliteStore } from "../../../src/stores/sqlite/index.ts";
+import { startChild } from "../../support/child.ts";
+import { testFolder } from "../../support/folder.ts";
+import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
+
+async function endedBy(signal: NodeJS.Signals, kind: string) {
+  const path = testFolder();
+  const child = startChild(new URL("./holder.ts", import.meta.url), [path, kind]);
+  const lines: string[] = [];
+  for await (const line of child.lines) {
+    lines.push(line);
+    if (line === "ready") child.process.kill(signal);
+  }
+  const ended = await child.ended();
+  const store = await openSqliteStore({ path });
+  const task = await store.tasks.get("t");
+  await store.close();
+  return { ended, lines, state: task?.state, errors: child.errors() };
+}
+
+sizedTest.each(proofCases(["SIGTERM", "SIGINT", "SIGHUP"] as const))(
+  "%s ends tasks and closes what they hold before the process ends by it",
+  async (signal) => {
+    expect(await endedBy(signal, "plain")).toMatchObject({
+      ended: signal,
+      lines: ["ready", "closed"],
+      state: "killed",
+    });
+  },
+);
+
+proofTest("a clean-up that hangs delays the end no longer than the grace", async () => {
+  expect(await endedBy("SIGTERM", "hanging")).toMatchObject({ ended: "SIGTERM", state: "killed" });
+});
+
+test("a program that listens to the signal itself decides how it ends", async () => {
+  expect(await endedBy("SIGTERM", "listening")).toMatchObject({
+    ended: 7,
+    lines: ["ready", "closed"],
+    state: "killed",
+  });
+});
+
+test("deadlines and waits keep a process alive, and only close ends its later tasks", async () => {
+  const child = startChild(new URL("./idle.ts", import.meta.url), []);
+  const lines: string[] = [];
+  for await (const line of child.lines) lines.push(line);
+  expect([await child.ended(), lines, child.errors()]).toEqual([
+    0,
+    ["deadline", "asked", "42", "closed"],
+    "",
+  ]);
+});

@@ -1,0 +1,26 @@
+import { expect, test } from "vitest";
+import { findShownFiles } from "../../../src/window/effects/find-shown-files.ts";
+import { normalizePath } from "../../../src/window/effects/normalize-path.ts";
+
+test("mentions are found by the contents they bring, as they were read or as they were left by an edit", () => {
+  const text =
+    'See @src/a.ts.\n<file_content path="./c.ts">\nx\n</file_content> <final_file_content path="d.ts">y</final_file_content>';
+  const shown = findShownFiles(text);
+  expect(shown.map(({ path }) => path)).toEqual(["c.ts", "d.ts"]);
+  expect(shown.map(({ shown: { from, to } }) => text.slice(from, to))).toEqual(["\nx\n", "y"]);
+});
+
+test("a block that is never closed, or stands inside another, is no mention", () => {
+  expect(findShownFiles('<file_content path="x">never closed')).toEqual([]);
+  const inside = '<file_content path="x">a <file_content path="y">b</file_content>';
+  expect(findShownFiles(inside).map(({ path }) => path)).toEqual(["x"]);
+});
+
+test.each([
+  ["./a//b/./c.ts", "a/b/c.ts"],
+  ["/a/../../b", "/b"],
+  ["../a", "../a"],
+  ["a\\b.ts", "a/b.ts"],
+])("%s is the same as %s", (path, same) => {
+  expect(normalizePath(path)).toBe(same);
+});

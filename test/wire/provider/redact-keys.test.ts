@@ -1,0 +1,28 @@
+import { describe, expect, test } from "vitest";
+import { redactKeys } from "../../../src/wire/provider/provider-error.ts";
+
+describe("text that may hold secrets", () => {
+  test("loses those that are known", () => {
+    expect(redactKeys("the key hunter2hunter2 is wrong", ["hunter2hunter2"])).toBe(
+      "the key [redacted] is wrong",
+    );
+  });
+
+  test.each([
+    "Incorrect API key provided: sk-proj-abcdefghijklmnop1234",
+    "x-api-key: sk-ant-api03-abcdefghijklmnop1234",
+    "https://host.example/v1?key=AbCdEf123456&alt=sse",
+    "Authorization: Bearer abcdefgh.ijklmnop",
+    "http://user:AbCdEf123456@host.example/v1",
+    "AIzaSyAbCdEf123456ghijklmnopqrstuv",
+  ])("loses what has the form of one: %s", (text) => {
+    expect(redactKeys(text)).toContain("[redacted]");
+    expect(redactKeys(text)).not.toMatch(/1234|ijklmnop/);
+  });
+
+  test("keeps everything else, short secrets included, as they are ordinary words", () => {
+    const text =
+      "prompt is too long: 214731 tokens > 200000 maximum (see https://docs.example/limits?page=2)";
+    expect(redactKeys(text, ["long", ""])).toBe(text);
+  });
+});
