@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Kernel } from "../../kernel/index.ts";
 import { resolveModuleFile } from "../../model/base/package-files.ts";
@@ -93,6 +94,11 @@ export function createHookEndpoint(options: HookEndpointOptions): HookEndpoint {
 
 /** Imports a transcript in a process of its own, which ends by itself: reading it must not delay an agent. */
 export function startImport(transcript: string, store: string, onEnd: () => void = () => undefined): void {
+  // Anything else could be read as an option of the program.
+  if (!isAbsolute(transcript)) {
+    onEnd();
+    return;
+  }
   const main = fileURLToPath(resolveModuleFile("cli/main"));
   const child = spawn(process.execPath, [main, "import", transcript, "--yes", "--quiet", "--store", store], {
     detached: true,
