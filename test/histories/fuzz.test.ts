@@ -78,7 +78,7 @@ describe.skipIf(!existsSync(DESCRIPTORS))("reading that is given up", () => {
     for await (const found of findSources([folder], formatsOf(sample))) {
       if (!("source" in found)) continue;
       const { source, format, root } = found;
-      for (let stop = 1; stop <= 12; stop++) {
+      for (const stop of [1, 2, 12]) {
         const before = readdirSync(DESCRIPTORS).length;
         let count = 0;
         for await (const _ of format.read(source, new Input({ root, paths: source.paths })))
