@@ -119,11 +119,14 @@ function nextRead(asked: Asked, { files, countResults }: Script): number | undef
   return index === -1 ? undefined : index;
 }
 
-/** The files that messages other than the prompt mention. */
+/** The gateway's list of the steps that it left out; in some APIs it joins the message of the prompt. */
+const LEFT_OUT = /\[\d+ messages left out[\s\S]*$/;
+
+/** The files that messages other than the prompt mention, and the list of left-out steps next to it. */
 function mentioned(messages: Asked["messages"], files: readonly string[]): readonly string[] {
-  const texts = messages
-    .filter(({ text }) => !isPrompt(text))
-    .map(({ whole }) => whole.replace(SURROUNDINGS, ""));
+  const texts = messages.map(({ text, whole }) =>
+    isPrompt(text) ? (LEFT_OUT.exec(text)?.[0] ?? "") : whole.replace(SURROUNDINGS, ""),
+  );
   return [...new Set(files)].filter((file) => texts.some((text) => text.includes(file)));
 }
 
