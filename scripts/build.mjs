@@ -25,8 +25,9 @@ const sources = new Map([
 
 // Packages stay imports, except the helper that replaces `using`, and those of the Model Context Protocol with all they
 // import: an agent starts that server with each conversation, and as one file it loads in half the time (decision 0037).
-// The client for OpenID Connect is bundled too: only gateways whose people sign in by it load it (decision 0062).
-const BUNDLED = /^@modelcontextprotocol\/|^openid-client$/;
+// The client for OpenID Connect (decision 0062) and the signer of requests to AWS, 11 KB, are bundled too: only gateways
+// that need them load them.
+const BUNDLED = /^@modelcontextprotocol\/|^openid-client$|^aws4fetch$/;
 const isBundledBy = (importer) =>
   /[\\/]node_modules[\\/]|[\\/]src[\\/]adapters[\\/]mcp[\\/]|[\\/]scripts[\\/]/.test(importer);
 function isExternal(id, importer = "") {

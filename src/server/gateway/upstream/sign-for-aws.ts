@@ -32,7 +32,7 @@ export async function signForAws(rawHeaders: RawHeaders, signed: SignedRequest):
   const region = /^bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\./.exec(url.hostname)?.[1] ?? env.AWS_REGION;
   const kept = filterHeaders(rawHeaders, (name) => !SIGNATURE_HEADERS.test(name));
   const covered = filterHeaders(kept, (name) => SIGNED_HEADERS.test(name));
-  const { AwsV4Signer } = await loadSigner();
+  const { AwsV4Signer } = await import("aws4fetch");
   const signer = new AwsV4Signer({
     url: `${url.protocol}//${url.host}${url.path}`,
     method,
@@ -61,15 +61,4 @@ function toPairs(rawHeaders: readonly string[]): [string, string][] {
     rawHeaders[2 * at] as string,
     rawHeaders[2 * at + 1] as string,
   ]);
-}
-
-/** Loads the package aws4fetch, which is optional. */
-async function loadSigner(): Promise<typeof import("aws4fetch")> {
-  try {
-    return await import("aws4fetch");
-  } catch (error) {
-    const message =
-      "Requests to Bedrock with AWS credentials need the package aws4fetch: install it (npm install aws4fetch), or send a Bedrock API key.";
-    throw new FaultError({ status: 501, kind: "invalid_request", message }, error);
-  }
 }

@@ -156,7 +156,7 @@ export class ObjectClient {
         `The blob storage ${this.place} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment.`,
         { details: { store: this.place } },
       );
-    const { AwsClient } = await loadSigner();
+    const { AwsClient } = await import("aws4fetch");
     return new AwsClient({
       accessKeyId: AWS_ACCESS_KEY_ID,
       secretAccessKey: AWS_SECRET_ACCESS_KEY,
@@ -165,19 +165,6 @@ export class ObjectClient {
       region: this.#url.region,
       retries: 0,
     });
-  }
-}
-
-/** Loads the package aws4fetch, which is optional. */
-async function loadSigner(): Promise<typeof import("aws4fetch")> {
-  try {
-    return await import("aws4fetch");
-  } catch (cause) {
-    throw new LonghaulError(
-      "PACKAGE_MISSING",
-      "Blobs in S3 need the package aws4fetch. Install it (npm install aws4fetch), or leave the setting blobs out.",
-      { cause, details: { package: "aws4fetch" } },
-    );
   }
 }
 
