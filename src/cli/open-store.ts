@@ -67,9 +67,9 @@ export function findStoreUrl(context: CliContext, options: StoreValues): StoreUr
 const STORE_SETTING = /"store"\s*:\s*"postgres/i;
 
 /**
- * The URL of the database that the user's file names as the store; undefined if it names none. Reads that setting only:
- * problems of the file are reported by whoever reads all of it. Throws CONFIG_INVALID if an unusable file seems to name
- * a database, because another store must not be used in its place.
+ * Returns the URL of the database that the user's file names as the store; undefined if it names none. Reads only that
+ * setting. Throws CONFIG_INVALID if the file is damaged and seems to name a database: opening the folder instead would
+ * hide the user's conversations.
  */
 function readConfiguredStore(places: FilePlaces): string | undefined {
   const path = findUserFile(places);

@@ -371,8 +371,7 @@ function describeAccess({ loaded: { config }, needsToken }: GatewayFacts): strin
       : needsToken
         ? "people of the store"
         : "this computer, without a token";
-  const offered =
-    recall.offer === undefined ? "from the start where that is cheap" : OFFER_WORDS[recall.offer];
+  const offered = OFFER_WORDS[recall.offer ?? "edit"];
   const kinds = [offered && `tools ${offered}`, recall.context && "context"].filter(Boolean).join(" and ");
   return `${who}; recall ${kinds || "off"}; redaction ${redact ? "on" : "off"}`;
 }

@@ -1,4 +1,4 @@
-/** Cuts a text to at most `most` characters, the last of which is then "…"; leaves no half of a surrogate pair. */
+/** Shortens a text to at most `most` characters. A shortened text ends in "…", never in half of a surrogate pair. */
 export function clipEnd(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text

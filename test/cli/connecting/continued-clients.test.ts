@@ -76,10 +76,14 @@ async function takeTurn(one: Resumable, home: string, project: string, resumed?:
   await writeNotes(project, "heliotrope", { files: ["notes.txt"], lines: 30 });
   const command = one.agent.command(pointed, resumed === undefined ? PROMPTS[0] : QUESTION, true) as Command;
   if (resumed?.includes("opencode import"))
-    execFileSync(command.program, ["import", / import (\S+)/.exec(resumed)?.[1] ?? ""], {
-      cwd: project,
-      env: { ...process.env, HOME: home, ...command.env },
-    });
+    execFileSync(
+      command.program,
+      ["import", / import (?:'([^']+)'|(\S+))/.exec(resumed)?.slice(1).find(Boolean) ?? ""],
+      {
+        cwd: project,
+        env: { ...process.env, HOME: home, ...command.env },
+      },
+    );
   const args =
     resumed === undefined ? command.args : one.resume(command.args, resumed.split(" ").at(-1) ?? "");
   await runClient({ ...command, args }, home, { cwd: project });
