@@ -9,8 +9,8 @@ RUN node scripts/build.mjs && npm pack --pack-destination /tmp
 
 FROM node:24-slim
 COPY --from=build /tmp/longhaul-*.tgz /tmp/
-# The other packages are for a store in PostgreSQL, its tasks, and blobs in S3: docs/deploying.md.
-RUN npm install --global --omit=dev --no-audit --no-fund /tmp/longhaul-*.tgz pg@8.23.1 pg-boss@12.35.0 aws4fetch@1.0.20 \
+# The other packages are for a store in PostgreSQL and its tasks: docs/deploying.md.
+RUN npm install --global --omit=dev --no-audit --no-fund /tmp/longhaul-*.tgz pg@8.23.1 pg-boss@12.35.0 \
   && rm -rf /tmp/longhaul-*.tgz /root/.npm \
   && mkdir /data && chown node:node /data && chmod 700 /data
 ENV LONGHAUL_HOME=/data NODE_ENV=production

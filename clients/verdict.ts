@@ -31,12 +31,13 @@ export function judge(scenario: Scenario, direct: Trial, through: readonly Trial
       problems.push(say(`${mains} main threads in the store`));
     const overflows = trial.sent.filter(({ error }) => error !== undefined && isOverflow(error)).length;
     const isEndless = scenario.refusedFrom !== undefined || scenario.refusedResults !== undefined;
-    if (isEndless) problems.push(...endlessProblems(trial).map(say));
+    const healed = trial.seen.filter(({ fault }) => fault === "overflow").length - overflows;
+    if (isEndless)
+      problems.push(...endlessProblems(trial, direct.seen.length + Math.max(healed, 0)).map(say));
     if (scenario.refusedResults !== undefined && overflows === 0)
       problems.push(say("the provider's error did not reach the agent"));
     if (!isEndless && overflows > 0 && trial.way !== "none")
       problems.push(say(`${overflows} overflows reached the agent`));
-    const healed = trial.seen.filter(({ fault }) => fault === "overflow").length - overflows;
     if (healed > 0) notes.push(say(`${healed} overflows healed`));
     const more = trial.seen.length - Math.max(healed, 0) - direct.seen.length;
     if (more > 0 && isRight(direct)) notes.push(say(`${more} requests more than directly`));
@@ -72,16 +73,17 @@ export function failureOf({ turns }: Trial): string {
   return `exit code ${failed.exitCode}: ${words.slice(0, LONGEST_REASON)}`;
 }
 
-/** An upstream that refuses everything must not keep an agent running forever. */
-function endlessProblems({ turns, seen }: Trial): readonly string[] {
-  const problems = seen.length > MAX_REFUSED_REQUESTS ? [`${seen.length} requests reached the upstream`] : [];
+/** An upstream that refuses everything must not keep an agent running forever, unless the agent goes on by itself. */
+function endlessProblems({ turns, seen }: Trial, ownRequests: number): readonly string[] {
+  const most = Math.max(MAX_REFUSED_REQUESTS, ownRequests);
+  const problems = seen.length > most ? [`${seen.length} requests reached the upstream`] : [];
   return turns.some(({ isTimedOut }) => isTimedOut) ? [...problems, "the agent did not end"] : problems;
 }
 
 /** The outcome must equal that of the direct run, or be better. */
 function outcomeProblems(scenario: Scenario, direct: Trial, trial: Trial): readonly string[] {
   if (isInterrupted(scenario)) return afterInterruption(direct, trial);
-  if (scenario.maxRequests !== undefined) return longTurnProblems(scenario.maxRequests, trial);
+  if (scenario.maxRequests !== undefined) return longTurnProblems(scenario, direct, trial);
   if (!isRight(direct)) return [];
   if (!isRight(trial)) return [failureOf(trial)];
   return trial.turns.flatMap(({ answer, exitCode }, index) => {
@@ -92,11 +94,27 @@ function outcomeProblems(scenario: Scenario, direct: Trial, trial: Trial): reado
   });
 }
 
-/** A turn that is longer than the window must end with the right answer, within so many requests. */
-function longTurnProblems(maxRequests: number, trial: Trial): readonly string[] {
+/**
+ * A turn that is longer than the window must end with the right answer, within so many requests. An agent that ends
+ * wrongly though it read all files and no request was refused, because it drops their contents itself, must end as it
+ * does directly.
+ */
+function longTurnProblems(
+  { files, maxRequests = 0 }: Scenario,
+  direct: Trial,
+  trial: Trial,
+): readonly string[] {
   const requests = trial.seen.filter(({ api }) => api !== undefined).length;
+  const endings = [direct, trial].map(({ turns, seen }) => {
+    const isWhole = files.every((file) => seen.some(({ reads }) => reads.includes(file)));
+    const isRefused = seen.some(({ fault }) => fault !== undefined);
+    return isWhole && !isRefused
+      ? JSON.stringify(turns.map(({ exitCode, answer }) => [exitCode, answer]))
+      : undefined;
+  });
+  const isOwn = endings[0] !== undefined && endings[0] === endings[1];
   return [
-    ...(isRight(trial) ? [] : [failureOf(trial)]),
+    ...(isRight(trial) || isOwn ? [] : [failureOf(trial)]),
     ...(requests > maxRequests ? [`${requests} requests; at most ${maxRequests} are needed`] : []),
   ];
 }

@@ -25,9 +25,9 @@ const sources = new Map([
 
 // Packages stay imports, except the helper that replaces `using`, and those of the Model Context Protocol with all they
 // import: an agent starts that server with each conversation, and as one file it loads in half the time (decision 0037).
-// The client for OpenID Connect (decision 0062) and the signer of requests to AWS, 11 KB, are bundled too: only gateways
-// that need them load them.
-const BUNDLED = /^@modelcontextprotocol\/|^openid-client$|^aws4fetch$/;
+// The client for OpenID Connect (decision 0062), the signer of requests to AWS and OpenTelemetry are bundled too: only
+// gateways that need them load them, and nobody has to install them.
+const BUNDLED = /^@modelcontextprotocol\/|^openid-client$|^aws4fetch$|^@opentelemetry\//;
 const isBundledBy = (importer) =>
   /[\\/]node_modules[\\/]|[\\/]src[\\/]adapters[\\/]mcp[\\/]|[\\/]scripts[\\/]/.test(importer);
 function isExternal(id, importer = "") {
@@ -75,9 +75,11 @@ const { output } = await bundle.write({
   dir: "dist",
   format: "esm",
   chunkFileNames: "chunks/[name]-[hash].js",
-  // Parts that many commands need without the layers around them: the lowest layers, and facts about models and calls.
+  // The part of a hook that an agent starts with every step, as one file. Parts that many commands need without the
+  // layers around them: the lowest layers, and facts about models and calls.
   codeSplitting: {
     groups: [
+      { name: "hook-relay", test: /[\\/](?:hook-relay|hook-place|status-line)\.ts$/ },
       { name: "base", test: /[\\/]src[\\/]model[\\/]/ },
       { name: "facts", test: /[\\/]src[\\/]window[\\/](?:effects|models)[\\/]/ },
     ],

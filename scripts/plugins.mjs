@@ -3,12 +3,78 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { buildHookSettings, buildOpencodePlugin, HOOK_SETUPS } from "../src/adapters/hooks/hook-setups.ts";
+import { buildHookSettings, HOOK_SETUPS } from "../src/adapters/hooks/hook-setups.ts";
 import { SKILL_FILE } from "../src/adapters/mcp/skill.ts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const SKILL = "skills/longhaul-memory/SKILL.md";
 const MCP = { mcpServers: { longhaul: { command: "longhaul", args: ["mcp"] } } };
+
+/** The module of opencode; connecting names the program and its arguments. */
+const OPENCODE = `// Made by longhaul: recall at the moment of action. "longhaul disconnect --hooks" removes this file.
+import { spawn } from "node:child_process";
+
+const PROGRAM = "longhaul";
+const ARGS = ["hook"];
+const LIMIT_MS = ${HOOK_SETUPS.opencode.timeout[1]};
+
+/** Calls longhaul; resolves to the text to add, or to undefined. Never rejects. */
+function ask(event, fields) {
+  return new Promise((resolve) => {
+    const child = spawn(PROGRAM, [...ARGS, event, "--client", "opencode"], { stdio: ["pipe", "pipe", "ignore"] });
+    const timer = setTimeout(() => child.kill(), LIMIT_MS);
+    let output = "";
+    child.stdout.setEncoding("utf8").on("data", (text) => (output += text));
+    child.on("error", () => resolve(undefined));
+    child.on("close", () => {
+      clearTimeout(timer);
+      try {
+        resolve(JSON.parse(output).context);
+      } catch {
+        resolve(undefined);
+      }
+    });
+    child.stdin.on("error", () => undefined);
+    child.stdin.end(JSON.stringify(fields));
+  });
+}
+
+/** Conversations that have begun in this process. */
+const begun = new Set();
+
+const Longhaul = async ({ directory }) => {
+  // Nobody waits for this one: it starts the server that answers the first prompt.
+  void ask("session-start", {});
+  return {
+    "chat.message": async ({ sessionID }, { message, parts }) => {
+      const prompt = parts.flatMap((part) => (part.type === "text" && !part.synthetic ? [part.text] : [])).join("\\n");
+      const fields = { session_id: sessionID, cwd: directory };
+      const events = begun.has(sessionID) ? ["prompt"] : ["session-start", "prompt"];
+      begun.add(sessionID);
+      const texts = await Promise.all(events.map((event) => ask(event, { ...fields, prompt })));
+      const last = parts.at(-1);
+      if (last === undefined) return;
+      for (const [at, text] of texts.entries())
+        if (text !== undefined)
+          parts.push({ ...last, id: last.id + "longhaul" + at, type: "text", synthetic: true, text, messageID: message.id, sessionID });
+    },
+    "tool.execute.after": async ({ tool, sessionID, args }, output) => {
+      const failed = output?.metadata?.exit !== undefined && output.metadata.exit !== 0;
+      if (!failed) return;
+      const tool_response = { text: output.output, exit_code: output.metadata.exit };
+      const fields = { session_id: sessionID, cwd: directory, tool_name: tool, tool_input: args, tool_response };
+      const text = await ask("after-failure", fields);
+      if (text !== undefined) output.output += "\\n" + text;
+    },
+    "experimental.session.compacting": async ({ sessionID }, output) => {
+      const text = await ask("after-compaction", { session_id: sessionID, cwd: directory });
+      if (text !== undefined) output.context.push(text);
+    },
+  };
+};
+
+export { Longhaul };
+`;
 
 /** The files by path, from the package's own facts. */
 export function buildBundles() {
@@ -55,7 +121,7 @@ export function buildBundles() {
     "copilot/mcp-config.json": {
       mcpServers: { longhaul: { type: "local", command: "longhaul", args: ["mcp"], tools: ["*"] } },
     },
-    "opencode/longhaul.js": buildOpencodePlugin("longhaul", ["hook"]),
+    "opencode/longhaul.js": OPENCODE,
   };
   const bundles = Object.entries(files).map(([path, content]) => [`plugins/${path}`, toText(content)]);
   const server = {
@@ -92,6 +158,12 @@ export function findProblems(bundles) {
     if (form !== "module" && !hooks.some(({ event }) => event === "prompt"))
       problems.push(`${client} has no prompt`);
   }
+  // The limits of the registry's schema; package.json alone names the account that publishes.
+  const { name, description, version, packages } = JSON.parse(bundles.get("server.json"));
+  if (!/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/.test(name))
+    problems.push(`mcpName is no name of a server: ${name}`);
+  if (description.length > 100) problems.push("the description in server.json is longer than 100 characters");
+  if (packages.some((one) => one.version !== version)) problems.push("server.json names two versions");
   for (const [path, text] of bundles) {
     if (path.endsWith(".json")) JSON.parse(text);
     for (const [, event] of text.matchAll(/longhaul hook (\S+) --client/g))

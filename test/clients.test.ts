@@ -48,7 +48,7 @@ const given = (id: string, text: string) => ({
 });
 
 describe("the scripted upstream", () => {
-  test("reads every file by the tool that is offered, and then tells what they say", async () => {
+  test("the scripted upstream reads every file by the tool that is offered, and then tells what they say", async () => {
     const { url, requests } = await upstream();
     const messages: unknown[] = [prompt];
     const said = async () => JSON.parse((await ask(url, "/v1/messages", { messages, tools: [reader] })).text);
@@ -61,7 +61,7 @@ describe("the scripted upstream", () => {
     expect(requests.map(({ purpose }) => purpose)).toEqual(["read", "read", "final"]);
   });
 
-  test("reads with a shell where no tool reads, on the other APIs too", async () => {
+  test("the scripted upstream reads with a shell where no tool reads, on the other APIs too", async () => {
     const { url } = await upstream();
     const shell = { type: "function", name: "exec_command", parameters: { properties: { cmd: {} } } };
     const input = [{ type: "message", role: "user", content: [{ type: "input_text", text: PROMPTS[0] }] }];
@@ -80,7 +80,7 @@ describe("the scripted upstream", () => {
     });
   });
 
-  test("names and sums up conversations when it is asked to", async () => {
+  test("the scripted upstream names and sums up conversations when it is asked to", async () => {
     const { url, requests } = await upstream();
     const system = "You are a title generator. Output only a title.";
     await ask(url, "/v1/messages", { system, messages: [prompt] });
@@ -89,7 +89,7 @@ describe("the scripted upstream", () => {
     expect(requests.map(({ purpose }) => purpose)).toEqual(["title", "summary"]);
   });
 
-  test("does what is scripted to go wrong, and only that", async () => {
+  test("the scripted upstream does what is scripted to go wrong, and only that", async () => {
     const { url } = await upstream({ faults: { 1: "overflow", 2: "rate-limit", 3: "cut" } });
     const body = { messages: [prompt], tools: [reader], stream: true };
     expect(await ask(url, "/v1/messages", body)).toMatchObject({
@@ -101,7 +101,7 @@ describe("the scripted upstream", () => {
     expect((await ask(url, "/v1/messages", body)).text).toContain("message_stop");
   });
 
-  test("enforces a window of so many reads", async () => {
+  test("the scripted upstream enforces a window of so many reads", async () => {
     const { url } = await upstream({ files: ["a.txt", "b.txt", "c.txt"], readsWithRoom: 1.5 });
     const messages: unknown[] = [prompt];
     const statuses: number[] = [];
@@ -120,7 +120,7 @@ describe("the upstream of a long turn", () => {
     return { status, blocks: status === 200 ? JSON.parse(text).content : [] };
   };
 
-  test("refuses every request above its window, and names the window", async () => {
+  test("the upstream of a long turn refuses every request above its window, and names the window", async () => {
     const { url } = await upstream({ window: 1_000 });
     const messages = [prompt, called("1", "a.txt"), given("1", "x".repeat(4_000))];
     const { status, text } = await ask(url, "/v1/messages", { messages, tools: [reader] });
@@ -129,7 +129,7 @@ describe("the upstream of a long turn", () => {
     expect((await answered(url, messages.slice(0, 1))).status).toBe(200);
   });
 
-  test("refuses every request with so many results, summaries included, and answers the others", async () => {
+  test("the upstream of a long turn refuses every request with so many results, summaries included, and answers the others", async () => {
     const { url, requests } = await upstream({ refusedResults: 2 });
     const one = [prompt, called("1", "a.txt"), given("1", "text")];
     const two = [...one, called("2", "b.txt"), given("2", "text")];
@@ -140,7 +140,7 @@ describe("the upstream of a long turn", () => {
     expect(requests.map(({ fault }) => fault)).toEqual([undefined, "overflow", "overflow"]);
   });
 
-  test("writes down which files its replies ask for, and reads again what a request no longer mentions", async () => {
+  test("the upstream of a long turn writes down which files its replies ask for, and reads again what a request no longer mentions", async () => {
     const { url, requests } = await upstream();
     await answered(url, [prompt]);
     await answered(url, [prompt, called("1", "a.txt"), given("1", "text")]);
@@ -148,7 +148,7 @@ describe("the upstream of a long turn", () => {
     expect(requests.map(({ reads }) => reads)).toEqual([["a.txt"], ["b.txt"], ["a.txt"]]);
   });
 
-  test("sums up which files were read and what they say, so that an agent can go on from there", async () => {
+  test("the upstream of a long turn sums up which files were read and what they say, so that an agent can go on from there", async () => {
     const { url } = await upstream();
     const order = { role: "user", content: "Create a detailed summary of the conversation so far." };
     const { blocks } = await answered(url, [
@@ -162,7 +162,7 @@ describe("the upstream of a long turn", () => {
     );
   });
 
-  test("gives up, with a wrong answer, when it has read the same files again and again", async () => {
+  test("the upstream of a long turn gives up, with a wrong answer, when it has read the same files again and again", async () => {
     const { url } = await upstream({ files: ["a.txt", "b.txt"] });
     let last = await answered(url, [prompt]);
     for (let count = 1; count < 30; count++) last = await answered(url, [prompt]);
@@ -171,7 +171,7 @@ describe("the upstream of a long turn", () => {
 });
 
 describe("the tap", () => {
-  test("passes on what comes, byte for byte, and writes it down", async () => {
+  test("the tap passes on what comes, byte for byte, and writes it down", async () => {
     const { url, requests } = await upstream();
     const tap = await startTap(url);
     closing.push(tap.close);
@@ -222,11 +222,11 @@ describe("the comparison", () => {
   });
   const normal = SCENARIOS[0] as (typeof SCENARIOS)[number];
 
-  test("finds nothing between requests that arrived as they were sent, in whatever order", () => {
+  test("the comparison finds nothing between requests that arrived as they were sent, in whatever order", () => {
     expect(differences([sent("1"), sent("2")], [seen("2"), seen("1")])).toEqual([]);
   });
 
-  test("finds a changed body, a lost header, another order and a request nobody sent", () => {
+  test("the comparison finds a changed body, a lost header, another order and a request nobody sent", () => {
     expect(differences([sent("1")], [seen("1 ")])).toHaveLength(2);
     expect(differences([sent("1")], [seen("1", ["A", "1"])])).toEqual([
       expect.stringContaining("lost header B: 2"),
@@ -237,13 +237,13 @@ describe("the comparison", () => {
     expect(countEdited([sent("1")], [seen("1"), seen("2")])).toBe(1);
   });
 
-  test("is content with the same outcome or a better one, and with nothing worse", () => {
+  test("the comparison is content with the same outcome or a better one, and with nothing worse", () => {
     expect(judge(normal, trial("direct", "right"), [trial("longhaul", "right")]).isFine).toBe(true);
     expect(judge(normal, trial("direct", "wrong"), [trial("longhaul", "right")]).isFine).toBe(true);
     expect(judge(normal, trial("direct", "right"), [trial("longhaul", "wrong")]).isFine).toBe(false);
   });
 
-  test("wants one main thread, bytes untouched without a policy, and no overflow to reach the agent", () => {
+  test("the comparison wants one main thread, bytes untouched without a policy, and no overflow to reach the agent", () => {
     const direct = trial("direct", "right");
     const problems = (way: Trial["way"], more: Partial<Trial>) =>
       judge(normal, direct, [trial(way, "right", more)]).problems;
@@ -253,7 +253,7 @@ describe("the comparison", () => {
     expect(problems("longhaul", { sent: [refused] })).toEqual(["longhaul: 1 overflows reached the agent"]);
   });
 
-  test("wants a turn longer than the window to be right within so many requests, whatever happens directly", () => {
+  test("the comparison wants a turn longer than the window to be right within so many requests, whatever happens directly", () => {
     const long = { ...normal, files: ["a.txt", "b.txt"], maxRequests: 2 };
     const reads = (...files: string[]) => ({ ...seen("{}"), reads: files });
     const verdict = (answer: string, requests: readonly SeenRequest[]) =>
@@ -262,12 +262,18 @@ describe("the comparison", () => {
     expect(fine.problems).toEqual([]);
     expect(fine.notes).toContain("longhaul: 2 requests, reads of each file 1 1");
     expect(verdict("wrong", [reads("a.txt")]).problems).toHaveLength(1);
+    const own = { seen: [reads("a.txt", "b.txt")] };
+    const ended = judge(long, trial("direct", "wrong", own), [trial("longhaul", "wrong", own)]);
+    expect(ended.problems).toEqual([]);
+    const refused = { seen: [{ ...reads("a.txt", "b.txt"), fault: "overflow" as const }] };
+    const filled = judge(long, trial("direct", "wrong", refused), [trial("longhaul", "wrong", own)]);
+    expect(filled.problems).toHaveLength(1);
     expect(verdict("right", [reads("a.txt"), reads("a.txt"), reads("b.txt")]).problems).toEqual([
       "longhaul: 3 requests; at most 2 are needed",
     ]);
   });
 
-  test("wants a refusal without end to reach the agent, after few requests", () => {
+  test("the comparison wants a refusal without end to reach the agent, after few requests", () => {
     const ever = { ...normal, refusedResults: 2 };
     const refused = { ...sent("{}"), status: 400, error: "prompt is too long: 2 tokens > 1 maximum" };
     const problems = (more: Partial<Trial>) =>
@@ -276,9 +282,12 @@ describe("the comparison", () => {
     expect(problems({})).toEqual(["longhaul: the provider's error did not reach the agent"]);
     const many = Array.from({ length: 21 }, () => seen("{}"));
     expect(problems({ sent: [refused], seen: many })).toEqual(["longhaul: 21 requests reached the upstream"]);
+    const direct = trial("direct", "wrong", { seen: many });
+    const through = trial("longhaul", "wrong", { sent: [refused], seen: many });
+    expect(judge(ever, direct, [through]).problems.filter((one) => one.includes("requests"))).toEqual([]);
   });
 
-  test("knows what providers refuse", () => {
+  test("the comparison knows what providers refuse", () => {
     const anthropic = (messages: unknown[]) =>
       brokenRules("anthropic", Buffer.from(JSON.stringify({ messages })));
     expect(anthropic([prompt, called("1", "a"), given("1", "text")])).toEqual([]);

@@ -33,7 +33,7 @@ function start(...args: readonly string[]): Run {
 }
 
 describe("the demonstration", () => {
-  test("prints its figures as one JSON object and its story elsewhere", async () => {
+  test("the demonstration prints its figures as one JSON object and its story elsewhere", async () => {
     const { temporary, ended } = start("--messages", "400", "--images", "2", "--image-mb", "1", "--json");
     const { exitCode, stdout, stderr } = await ended;
     expect(exitCode, stderr).toBe(0);
@@ -65,7 +65,7 @@ describe("the demonstration", () => {
     expect(stderr).toBe("");
   });
 
-  proofTest("keeps the folder when asked to and says where it is", async () => {
+  proofTest("the demonstration keeps the folder when asked to and says where it is", async () => {
     const { temporary, ended } = start("--messages", "50", "--images", "1", "--image-mb", "0.1", "--keep");
     const { stdout } = await ended;
     const [kept] = readdirSync(temporary);
@@ -78,7 +78,7 @@ describe("the demonstration", () => {
       ["SIGINT", 130],
       ["SIGTERM", 143],
     ] as const),
-  )("ends cleanly on %s with exit code %i", async (signal, expected) => {
+  )("the demonstration ends cleanly on %s with exit code %i", async (signal, expected) => {
     const { child, temporary, ended } = start("--messages", "1000000", "--images", "1000");
     await firstProgress(child);
     expect(readdirSync(temporary)).toHaveLength(1);
@@ -91,7 +91,7 @@ describe("the demonstration", () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  proofTest("ends cleanly when nobody reads on", async () => {
+  proofTest("the demonstration ends cleanly when nobody reads on", async () => {
     const { child, temporary, ended } = start("--messages", "20000", "--images", "0");
     const closed = expect(ended).rejects.toThrow("Premature close");
     await firstProgress(child);
@@ -102,7 +102,7 @@ describe("the demonstration", () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  proofTest("explains its options", async () => {
+  proofTest("the demonstration explains its options", async () => {
     const { exitCode, stdout } = await start("--help").ended;
     expect(exitCode).toBe(0);
     for (const option of ["--messages", "--images", "--image-mb", "--keep", "--json"])
@@ -118,7 +118,7 @@ describe("the demonstration", () => {
       [["--messages"], "--messages"],
       [["faster"], "faster"],
     ]),
-  )("refuses %j with exit code 2 and says why", async (args, why) => {
+  )("the demonstration refuses %j with exit code 2 and says why", async (args, why) => {
     const { temporary, ended } = start(...args);
     const { exitCode, stdout, stderr } = await ended;
     expect(exitCode).toBe(2);

@@ -66,7 +66,8 @@ export const SUITES: Readonly<Record<string, SuiteEntry>> = {
     load: async () => (await import("./gateway/index.ts")).gateway,
   },
   dashboard: {
-    summary: "the dashboard in Chromium: a million entries, heap while scrolling, the chart of 3,000 edits",
+    summary:
+      "the dashboard in Chromium: its first overview, a million entries, heap while scrolling, the chart of 3,000 edits",
     load: async () => (await import("./dashboard/index.ts")).dashboard,
   },
   hostile: {

@@ -10,13 +10,15 @@ if (setting.api === "openai-chat") {
   const messages = remembered([{ role: "system", content: INSTRUCTIONS }]);
   messages.push({ role: "user", content: prompt });
   const run = { ...TOOL, function: readNotes, parse: JSON.parse };
-  const runner = client.chat.completions.runTools({
+  const body = {
     model,
     messages,
     stream: true,
     stream_options: { include_usage: true },
     tools: [{ type: "function", function: run }],
-  });
+  };
+  // Its usual ten end a turn of ten reads before the answer.
+  const runner = client.chat.completions.runTools(body, { maxChatCompletions: 40 });
   const answer = await runner.finalContent();
   finish(runner.messages, answer);
 } else {

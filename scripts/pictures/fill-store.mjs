@@ -1,8 +1,7 @@
 // Fills a store with the conversations, memories and edits of the pictures. Nothing in it is anybody's.
 
 import { openKernel } from "../../src/kernel/index.ts";
-import { renderServiceLog } from "../../src/server/api/sample/sample-files.ts";
-import { openSampleStore } from "../../src/server/api/sample/sample-store.ts";
+import { openSampleStore, renderServiceLog } from "../../src/server/api/sample/sample-services.ts";
 import { MEMORIES, STORIES } from "./stories.mjs";
 
 const MINUTE_MS = 60_000;

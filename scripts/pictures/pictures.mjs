@@ -56,8 +56,18 @@ export function listFilledPictures({ edits }) {
   ];
 }
 
-async function waitForCharts(page) {
+/** Waits for the curve, the cache panel, and the replays that the estimate is made of. */
+async function waitForCharts(page, { url }) {
   await page.locator(".chart canvas").first().waitFor();
+  const isReplaying = async () => (await (await fetch(`${url}/api/v1/usage/estimate`)).json()).isRunning;
+  if (await isReplaying()) {
+    while (await isReplaying()) await page.waitForTimeout(500);
+    await page.reload();
+    await page.locator(".chart canvas").first().waitFor();
+  }
+  await page.waitForFunction(() => !document.body.textContent.includes("Loading…"), null, {
+    timeout: 60_000,
+  });
 }
 
 async function openEdit(page, seq) {

@@ -23,3 +23,9 @@ export interface CliContext {
    */
   readonly onHangUp?: (listener: () => void) => () => void;
 }
+
+/** Waits until the program is asked to stop. */
+export function waitForAbort(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}

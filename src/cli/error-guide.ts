@@ -66,7 +66,7 @@ TASK_NOT_FOUND | The task was never created, or was deleted with its session. | 
 WINDOW_FLOOR | The protected content (system prompt, tools, pins, the first request, the last exchange) is larger than the model accepts. | Unpin something, shorten the last message, set \`oversize: "clip"\`, or use a model with a larger window. | \`floorTokens\`, \`mostTokens\`, \`model\`
 WINDOW_OVERFLOW | The provider still refused the window after three smaller ones, or the window cannot be made smaller, or a caller requests again more output than fits next to the messages. | The message names the case; use a model with a larger window, or request at most \`maxOutputTokens\`. | \`model\`, \`maxOutputTokens\`
 WINDOW_STUCK | The window is too large, and the policy's edit leaves it too large and frees less than 5 % of it. | Choose another policy, or use a model with a larger window. | \`policy\`, \`tokens\`, \`mostTokens\`
-WORKTREE_REFUSED | The worktree cannot be created or used: \`not-a-repository\`, \`no-commits\`, \`base-unknown\`, \`branch-taken\`, \`branch-invalid\`, \`gone\`, \`foreign\`, \`busy\`. | The message names the case. | \`reason\`, \`path\`
+WORKTREE_REFUSED | The worktree cannot be created or used: \`not-a-repository\`, \`no-commits\`, \`base-unknown\`, \`branch-taken\`, \`branch-invalid\`, \`gone\`, \`busy\`. | The message names the case. | \`reason\`, \`path\`
 `;
 
 /** The guides to all codes, for `longhaul help CODE` and docs/errors.md. */

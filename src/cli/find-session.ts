@@ -1,4 +1,5 @@
 import { type Kernel, LonghaulError, type SessionId, type SessionRecord } from "../kernel/index.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { listOwnSessions } from "../server/gateway/identity/index.ts";
 import { findId } from "./find-id.ts";
 import { findListed } from "./sessions/session-listing.ts";
@@ -69,10 +70,7 @@ export async function* listSessions(
 ): AsyncGenerator<SessionRecord> {
   let before: SessionId | undefined;
   do {
-    const page = await listOwnSessions(kernel, prefixes, {
-      limit: PAGE,
-      ...(before !== undefined && { before }),
-    });
+    const page = await listOwnSessions(kernel, prefixes, { limit: PAGE, ...dropUndefined({ before }) });
     yield* page;
     before = page.length === PAGE ? page.at(-1)?.id : undefined;
   } while (before !== undefined);

@@ -7,5 +7,8 @@ const { given, input } = workerData as {
   readonly given: { readonly event: string; readonly client: string; readonly store: string };
   readonly input: string;
 };
-const { answerFromStore } = await import("./commands/hook-command.ts");
-parentPort?.postMessage(await answerFromStore(given, input));
+const { answerFromStore } = await import("../adapters/hooks/index.ts");
+await answerFromStore(given, input, async (reply) => {
+  parentPort?.postMessage(reply);
+  return true;
+});

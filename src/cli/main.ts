@@ -7,7 +7,8 @@ const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 if (major < 22 || (major === 22 && minor < 13)) {
   process.stderr.write(`longhaul needs Node 22.13 or newer; this is Node ${process.versions.node}.\n`);
-  process.exitCode = 1;
+  // A hook never fails its agent.
+  process.exitCode = process.argv[2] === "hook" ? 0 : 1;
 } else {
   // The SQLite module of older Node versions warns on every start that it is experimental.
   process.removeAllListeners("warning");

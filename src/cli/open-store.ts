@@ -7,6 +7,7 @@ import {
   LonghaulError,
   openKernel,
 } from "../kernel/index.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { hidePassword, isPostgresUrl } from "../model/base/postgres-url.ts";
 import { type FilePlaces, findUserFile, readUserFile } from "../server/gateway/config/config-files.ts";
 import type { CommonValues } from "./cli-command.ts";
@@ -53,13 +54,7 @@ export function findStoreUrl(context: CliContext, options: StoreValues): StoreUr
     );
   }
   const folder = getStorePath(context, options);
-  const url = readConfiguredStore({
-    cwd,
-    home,
-    env,
-    store: folder,
-    ...(path !== undefined && { path }),
-  });
+  const url = readConfiguredStore({ cwd, home, env, store: folder, ...dropUndefined({ path }) });
   return url === undefined ? undefined : { url, source: "file" };
 }
 
@@ -97,7 +92,7 @@ export function getStoreOptions(
   options: StoreValues,
 ): Pick<KernelOptions, "path" | "store"> & { readonly path: string } {
   const url = getStoreUrl(context, options);
-  return { path: getStorePath(context, options), ...(url !== undefined && { store: url }) };
+  return { path: getStorePath(context, options), ...dropUndefined({ store: url }) };
 }
 
 /** The store in words, without a password. */
@@ -136,7 +131,7 @@ async function readSettings(
   const { readKernelOptions } = await import("../server/gateway/config/index.ts");
   try {
     const { models, monitor } = readKernelOptions({ cwd, home, env, store });
-    return { ...(models && { models }), ...(monitor !== undefined && { monitor }) };
+    return dropUndefined({ models, monitor });
   } catch (error) {
     if (!isLonghaulError(error, "CONFIG_INVALID")) throw error;
     if (!options.quiet) context.stderr.write(`longhaul: ${escapeLine(error.message)}\n`);

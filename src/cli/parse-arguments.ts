@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import {
   type CliCommand,
   COMMON_OPTIONS,
@@ -83,7 +84,7 @@ function createUnknownOptionError(
 function toParserOptions(specs: OptionSpecs) {
   const entries = Object.entries(specs).map(([name, { type, short, multiple }]: [string, OptionSpec]) => [
     name,
-    { type, ...(short !== undefined && { short }), ...(multiple && { multiple }) },
+    { type, ...dropUndefined({ short, multiple }) },
   ]);
   return Object.fromEntries(entries) as Record<string, { type: OptionSpec["type"] }>;
 }

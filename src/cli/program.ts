@@ -1,16 +1,30 @@
 import { isLonghaulError } from "../kernel/index.ts";
 import { readVersion } from "../model/base/package-files.ts";
-import { type CliCommand, type CommandGroup, isCommandGroup } from "./cli-command.ts";
+import {
+  type CliCommand,
+  COMMON_OPTIONS,
+  type CommandGroup,
+  isCommandGroup,
+  type OptionSpecs,
+} from "./cli-command.ts";
 import type { CliContext } from "./cli-context.ts";
-import { describeFailure } from "./cli-failure.ts";
-import { ADVICE, SYNONYMS } from "./command-words.ts";
+import { ADVICE, COMMAND_GROUPS, SYNONYMS } from "./command-words.ts";
 import { EXIT } from "./exit-code.ts";
 import { canAsk, isFirstRun } from "./first-run/first-run.ts";
-import { formatCommandHelp, formatGroupHelp, formatProgramHelp } from "./help.ts";
 import { parseArguments, splitCommand } from "./parse-arguments.ts";
+import { escapeText, toSafeJson } from "./terminal/escape.ts";
 import { nearestWords } from "./terminal/nearest-words.ts";
 import { printTo, ReaderGoneError } from "./terminal/printer.ts";
+import { padText } from "./terminal/width.ts";
+import { wrapText } from "./terminal/wrap-text.ts";
 import { UsageError } from "./usage-error.ts";
+
+/** A failure as text for people, JSON for programs and an exit code. */
+interface CliFailure {
+  readonly message: string;
+  readonly json: string;
+  readonly exitCode: number;
+}
 
 /** Commands are loaded on demand: those that import all formats take longest. */
 export const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>>> = {
@@ -171,4 +185,119 @@ async function formatHelp([name, word]: readonly string[]): Promise<string> {
   if (word !== undefined) return formatCommandHelp(await loadMember(one, word));
   const shown = Object.entries(one.commands).filter(([member]) => !one.hidden?.includes(member));
   return formatGroupHelp(one, await Promise.all(shown.map(([, load]) => load())));
+}
+
+/**
+ * Describes a failure of a command, or of the program before a command is known. Unknown errors are bugs of ours and
+ * come with their stack.
+ */
+function describeFailure(error: unknown, command: string | undefined): CliFailure {
+  if (error instanceof UsageError) {
+    const end = error.message.endsWith("?") ? "" : ".";
+    const help = command === undefined ? "longhaul help" : `longhaul help ${command}`;
+    return buildFailure(`${error.message}${end} See "${help}".`, "USAGE", {}, EXIT.usage);
+  }
+  if (isLonghaulError(error)) {
+    const exitCode = error.code === "ARGUMENT_INVALID" ? EXIT.usage : EXIT.failed;
+    return buildFailure(error.message, error.code, error.details, exitCode);
+  }
+  const { code, message, stack }: NodeJS.ErrnoException =
+    error instanceof Error ? error : new Error(String(error));
+  return code === undefined
+    ? buildFailure(`${stack ?? message}`, "UNEXPECTED", {}, EXIT.failed)
+    : buildFailure(message, code, {}, EXIT.failed);
+}
+
+function buildFailure(message: string, code: string, details: object, exitCode: number): CliFailure {
+  return {
+    message: `longhaul: ${escapeText(message)}\n`,
+    json: `${toSafeJson({ error: { code, message, details } })}\n`,
+    exitCode,
+  };
+}
+
+const COLUMNS = 100;
+
+/** Builds the help of the program. */
+export function formatProgramHelp(commands: readonly Pick<CliCommand, "name" | "summary">[]): string {
+  return `longhaul: the memory of long-running agents.
+
+Usage: longhaul <command> [options]
+
+${formatCommandGroups(commands)}
+${formatSection("Common options", buildOptionRows(COMMON_OPTIONS))}
+Run "longhaul help <command>" for details of a command, "longhaul --version" for the version.
+`;
+}
+
+/** Builds the help of one command. */
+export function formatCommandHelp(command: CliCommand): string {
+  const usage = command.usage.map((line, index) => `${index === 0 ? "Usage:" : "      "} longhaul ${line}`);
+  return `longhaul ${command.name}: ${command.summary}.
+
+${usage.join("\n")}
+${command.about === undefined ? "" : `\n${wrapParagraph(command.about)}\n`}
+${formatSection("Options", buildOptionRows({ ...command.options, ...COMMON_OPTIONS }))}
+Examples:
+${command.examples.map((example) => `  ${example}`).join("\n")}
+`;
+}
+
+/** Builds the help of a command group. */
+export function formatGroupHelp(group: CommandGroup, commands: readonly CliCommand[]): string {
+  const { name, summary, about, examples } = group;
+  return `longhaul ${name}: ${summary}.
+
+Usage: longhaul ${name} <command> [options]
+${about === undefined ? "" : `\n${wrapParagraph(about)}\n`}
+${formatSection(
+  "Commands",
+  commands.map((command) => [command.name, command.summary]),
+)}
+${formatSection("Common options", buildOptionRows(COMMON_OPTIONS))}
+Examples:
+${examples.map((example) => `  ${example}`).join("\n")}
+
+Run "longhaul ${name} <command> --help" for details of a command.
+`;
+}
+
+/** Lists the commands by the wish of a person, all in one column width. */
+function formatCommandGroups(commands: readonly Pick<CliCommand, "name" | "summary">[]): string {
+  const grouped = new Set(Object.values(COMMAND_GROUPS).flat());
+  const other = commands.flatMap(({ name }) => (grouped.has(name) ? [] : [name]));
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  return [...Object.entries(COMMAND_GROUPS), ["Other", other] as const]
+    .map(([title, names]) => ({
+      title,
+      rows: names.flatMap((name) => {
+        const command = commands.find((one) => one.name === name);
+        return command ? [[padText(name, width), command.summary] as const] : [];
+      }),
+    }))
+    .filter(({ rows }) => rows.length > 0)
+    .map(({ title, rows }) => formatSection(title, rows))
+    .join("\n");
+}
+
+function buildOptionRows(specs: OptionSpecs): readonly (readonly [string, string])[] {
+  return Object.entries(specs).map(([name, { short, value, help }]) => {
+    const option = `--${name}${value === undefined ? "" : ` ${value}`}`;
+    return [short === undefined ? `    ${option}` : `-${short}, ${option}`, help];
+  });
+}
+
+function formatSection(title: string, rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  const margin = " ".repeat(width + 4);
+  const lines = rows.flatMap(([left, right]) =>
+    wrapText(right, COLUMNS - margin.length).map((line, index) =>
+      index === 0 ? `  ${padText(left, width)}  ${line}\n` : `${margin}${line}\n`,
+    ),
+  );
+  return `${title}:\n${lines.join("")}`;
+}
+
+function wrapParagraph(text: string): string {
+  return wrapText(text, COLUMNS).join("\n");
 }

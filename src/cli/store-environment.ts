@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { hidePassword } from "../model/base/postgres-url.ts";
 import type { CommonValues } from "./cli-command.ts";
 import type { CliContext } from "./cli-context.ts";
@@ -26,11 +27,11 @@ export function listStoreVariables(
   if (!found) return {};
   const folder = getStorePath(context, options);
   const password = context.env.PGPASSWORD || undefined;
-  return {
-    ...(folder !== join(context.home, ".longhaul") && { LONGHAUL_HOME: folder }),
-    ...(found.source !== "file" && { LONGHAUL_STORE: found.url }),
-    ...(password !== undefined && hidePassword(found.url) === found.url && { PGPASSWORD: password }),
-  };
+  return dropUndefined({
+    LONGHAUL_HOME: folder !== join(context.home, ".longhaul") ? folder : undefined,
+    LONGHAUL_STORE: found.source !== "file" ? found.url : undefined,
+    PGPASSWORD: password !== undefined && hidePassword(found.url) === found.url ? password : undefined,
+  });
 }
 
 /** Lines that tell which variables are written, without their secrets. */

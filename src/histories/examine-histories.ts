@@ -1,3 +1,5 @@
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
 import type { Kernel } from "../kernel/index.ts";
 import { toNumber, toObject } from "../wire/fields.ts";
 import type { FoundSource } from "./find-sources.ts";
@@ -8,6 +10,8 @@ import type { Format, FormatName, ImportSource, System } from "./port/format.ts"
 import { KEPT_UNTIL_DELETED, type KeepingRule } from "./port/keeping-rule.ts";
 
 const DAY_MS = 86_400_000;
+/** Sub-agents of sub-agents; damaged files may name each other. */
+const MAX_LEVELS = 24;
 
 /** The conversations of one agent on this computer, compared with the store. Sub-agents belong to their conversation. */
 export interface AgentHistory {
@@ -35,13 +39,17 @@ export async function examineHistories(
   { system, signal, now = Date.now() }: HistoryOptions = {},
 ): Promise<readonly AgentHistory[]> {
   const histories = new Map<Format, AgentHistory>();
-  for (const { source, format } of await findLocalSources(system, signal)) {
-    if (source.parent !== undefined) continue;
+  for (const parts of groupConversations(await findLocalSources(system, signal))) {
+    const [{ format }] = parts;
     const before = histories.get(format) ?? (await createHistory(format, system));
-    const isMissing = !(kernel && (await isStored(kernel, source)));
-    const { days } = before.retention;
-    const left = days === undefined ? Number.POSITIVE_INFINITY : source.modifiedAt + days * DAY_MS - now;
-    const count = (limit: number) => (isMissing && left <= limit * DAY_MS ? 1 : 0);
+    const { days = Number.POSITIVE_INFINITY } = before.retention;
+    let [isMissing, left] = [false, Number.POSITIVE_INFINITY];
+    for (const { source } of parts) {
+      if (kernel && (await isStored(kernel, source))) continue;
+      isMissing = true;
+      left = Math.min(left, source.modifiedAt + days * DAY_MS - now);
+    }
+    const count = (limit: number) => (left <= limit * DAY_MS ? 1 : 0);
     histories.set(format, {
       ...before,
       conversations: before.conversations + 1,
@@ -51,6 +59,23 @@ export async function examineHistories(
     });
   }
   return [...histories.values()];
+}
+
+type Parts = readonly [FoundSource, ...FoundSource[]];
+
+/** Groups conversations with their sub-agents; a sub-agent whose conversation was deleted stands for it. */
+function groupConversations(found: readonly FoundSource[]): Iterable<Parts> {
+  const parents = new Map(found.map(({ source }) => [`${source.format}/${source.id}`, source.parent]));
+  const conversations = new Map<string, Parts>();
+  for (const one of found) {
+    let { id, parent } = one.source;
+    for (let level = 0; parent !== undefined && level < MAX_LEVELS; level++)
+      [id, parent] = [parent, parents.get(`${one.source.format}/${parent}`)];
+    const key = `${one.source.format}/${id}`;
+    const known = conversations.get(key);
+    conversations.set(key, known ? [...known, one] : [one]);
+  }
+  return conversations.values();
 }
 
 /** Finds the conversations in the folders of all agents on this computer, each once. */
@@ -85,4 +110,48 @@ async function createHistory(format: Format, system: System | undefined): Promis
 /** How long an agent keeps its conversations on this computer. */
 async function findRetention(format: Format, system: System | undefined): Promise<KeepingRule> {
   return (await format.retention?.(system ?? getSystem())) ?? KEPT_UNTIL_DELETED;
+}
+
+/** Conversations on this computer that only their own agent can read. */
+export interface EncryptedHistory {
+  readonly title: string;
+  readonly path: string;
+  readonly files: number;
+  readonly reason: string;
+}
+
+/** Agents that encrypt their conversations, with the folders and names of their files. */
+const ENCRYPTED = [
+  {
+    title: "Windsurf",
+    file: /\.pb$/,
+    folders: ({ home }: System) => [join(home, ".codeium", "windsurf", "cascade")],
+  },
+  {
+    title: "TRAE IDE",
+    file: /^database\.db$/,
+    folders: ({ home, platform, env }: System) => {
+      const settings =
+        platform === "darwin"
+          ? join(home, "Library", "Application Support")
+          : platform === "win32"
+            ? env.APPDATA || join(home, "AppData", "Roaming")
+            : env.XDG_CONFIG_HOME || join(home, ".config");
+      return ["Trae", "Trae CN"].map((name) => join(settings, name, "ModularData", "ai-agent"));
+    },
+  },
+] as const;
+
+/** Finds conversations that cannot be imported, so that an import can say so. */
+export async function findEncryptedHistories(
+  system: System = getSystem(),
+): Promise<readonly EncryptedHistory[]> {
+  const found: EncryptedHistory[] = [];
+  for (const { title, file, folders } of ENCRYPTED)
+    for (const path of folders(system)) {
+      const files = (await readdir(path).catch(() => [])).filter((name) => file.test(name)).length;
+      const reason = `encrypted with a key that only ${title} has`;
+      if (files > 0) found.push({ title, path, files, reason });
+    }
+  return found;
 }

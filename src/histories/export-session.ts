@@ -1,5 +1,6 @@
 import type { BlobPart, Entry, Json, Kernel, Part, Session, SessionId } from "../kernel/index.ts";
 import { isLonghaulError, LonghaulError } from "../kernel/index.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { checkKernel, checkObject } from "./check-arguments.ts";
 import type { ExportedSession, OutputPiece, Writer } from "./port/writer.ts";
 
@@ -137,7 +138,7 @@ async function* listChildren(
   const ids: SessionId[] = [];
   await withSession(kernel, id, async (session) => {
     for (let before: SessionId | undefined; ; ) {
-      const page = await session.children({ limit: 100, ...(before !== undefined && { before }) });
+      const page = await session.children(dropUndefined({ limit: 100, before }));
       ids.unshift(
         ...page
           .filter(({ relation }) => relation === "child")

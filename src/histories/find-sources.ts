@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { LonghaulError } from "../kernel/index.ts";
 import { checkFormats, checkPaths, checkSignal } from "./check-arguments.ts";
 import type { Format, ImportSource } from "./port/format.ts";
-import type { ProblemItem } from "./port/item.ts";
 import { createFileFolder, type Folder, isWithin, listFolder, readFileFacts } from "./reading/folder.ts";
+import type { ProblemItem } from "./reading/item.ts";
 
 /** A source with its format and root. */
 export interface FoundSource {

@@ -13,8 +13,8 @@ import {
 } from "./importing/import-report.ts";
 import { buildImportedSessionId, importSource, type SourceOptions } from "./importing/import-source.ts";
 import { OpenCalls, type RunningCounts, tallyBody, tallyCounts } from "./importing/tally.ts";
-import type { ProblemItem } from "./port/item.ts";
 import { Input } from "./reading/input.ts";
+import type { ProblemItem } from "./reading/item.ts";
 import { DatabaseCopies } from "./reading/source-database.ts";
 
 /** Maximum problems in a report; its totals count all. */

@@ -1,14 +1,15 @@
 export {
-  CONTINUED_AGENTS,
   type Continuation,
   type ContinuationFile,
   type ContinuationOptions,
   planContinuation,
 } from "./continuing/continuation.ts";
-export { type EncryptedHistory, findEncryptedHistories } from "./encrypted-histories.ts";
+export { CONTINUED_AGENTS } from "./continuing/tool-counterparts.ts";
 export {
   type AgentHistory,
+  type EncryptedHistory,
   examineHistories,
+  findEncryptedHistories,
   findLocalSources,
   type HistoryOptions,
 } from "./examine-histories.ts";
@@ -21,9 +22,9 @@ export type { ImportOptions, ImportProgress } from "./importing/import-options.t
 export type { Counts, ImportReport, ImportTotals, SourceReport } from "./importing/import-report.ts";
 export { findSourcePlaces, type SourcePlace } from "./importing/source-places.ts";
 export type { Format, FormatName, ImportSource, System } from "./port/format.ts";
-export type * from "./port/item.ts";
 export type { KeepingRule } from "./port/keeping-rule.ts";
 export type { ExportedSession, OutputPiece, Writer, WriterName } from "./port/writer.ts";
+export type * from "./reading/item.ts";
 export { READ_LIMITS, type ReadLimits } from "./reading/read-limits.ts";
 export { type WatchEvent, type WatchOptions, watchSources } from "./watch-sources.ts";
 export { WRITERS } from "./writers.ts";

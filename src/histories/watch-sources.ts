@@ -9,7 +9,7 @@ import type { ImportOptions } from "./importing/import-options.ts";
 import type { SourceReport } from "./importing/import-report.ts";
 import { importSource } from "./importing/import-source.ts";
 import type { ImportSource } from "./port/format.ts";
-import type { ProblemItem } from "./port/item.ts";
+import type { ProblemItem } from "./reading/item.ts";
 
 /** Time that changes are collected before they are reported. */
 const SETTLE_MS = 2_000;

@@ -21,7 +21,7 @@ import type { Clock, Ids } from "../model/clock.ts";
 import { checkSessionId, type SessionId } from "../model/entry.ts";
 import { checkWholeNumber } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import { Census, type CensusCount, Scope } from "../model/scope.ts";
+import { Census, type CensusCount, Lifetime } from "../model/lifetime.ts";
 import { Memories, type MemoriesOptions } from "../recall/memories/memories.ts";
 import type { Memory } from "../recall/memory.ts";
 import { type MemoryOptions, openMemory } from "../recall/open-memory.ts";
@@ -74,7 +74,7 @@ export class Kernel implements AsyncDisposable {
   readonly #log: Log;
   readonly #logDeps: LogDeps;
   readonly #owner = claimOwner();
-  readonly #scope: Scope;
+  readonly #lifetime: Lifetime;
   readonly #models: SessionModels;
   readonly #memoryOptions: MemoryOptions;
   readonly #taskOptions: TaskOptions;
@@ -87,34 +87,34 @@ export class Kernel implements AsyncDisposable {
     this.#memoryOptions = memory;
     this.#store = store;
     this.#models = models;
-    this.#scope = new Scope("kernel", new Census());
-    this.#scope.own(store);
-    this.#scope.own({ close: () => releaseOwner(this.#owner) });
+    this.#lifetime = new Lifetime("kernel", new Census());
+    this.#lifetime.own(store);
+    this.#lifetime.own({ close: () => releaseOwner(this.#owner) });
     const [meter, caches] = [new WorkMeter(), new CacheRegistry()];
-    const queue = this.#scope.own(new CommitQueue(store.entries, limits.maxQueuedBytes, meter));
+    const queue = this.#lifetime.own(new CommitQueue(store.entries, limits.maxQueuedBytes, meter));
     this.blobs = new Blobs(store.blobs, limits, clock, () => caches.share, meter);
-    this.#scope.own({ close: () => this.blobs.dropCache() });
+    this.#lifetime.own({ close: () => this.blobs.dropCache() });
     caches.add("blobs", { sizeBytes: () => this.blobs.cachedBytes, drop: () => this.blobs.dropCache() });
     caches.add("store", { sizeBytes: () => store.cacheBytes?.() ?? 0, drop: () => store.dropCaches?.() });
     this.#logDeps = { store, blobs: this.blobs, limits, clock, ids, queue, meter, caches };
     this.#log = new Log(this.#logDeps);
-    this.maintenance = new Maintenance(this.#log, () => this.#scope.assertOpen());
-    this.team = new Team(store, clock, () => this.#scope.assertOpen());
-    this.monitor = this.#scope.own(new Monitor(this.#log, settings, monitor !== false));
+    this.maintenance = new Maintenance(this.#log, () => this.#lifetime.assertOpen());
+    this.team = new Team(store, clock, () => this.#lifetime.assertOpen());
+    this.monitor = this.#lifetime.own(new Monitor(this.#log, settings, monitor !== false));
   }
 
   /** Runs agents as tasks; also reads tasks of other processes. */
   get tasks(): Tasks<Session> {
     if (this.#tasks) return this.#tasks;
-    this.#scope.assertOpen();
-    this.#tasks = this.#scope.own(
+    this.#lifetime.assertOpen();
+    this.#tasks = this.#lifetime.own(
       new Tasks<Session>({
-        ...withTaskDefaults(this.#taskOptions, this.#scope.census),
+        ...withTaskDefaults(this.#taskOptions, this.#lifetime.census),
         log: this.#log,
-        census: this.#scope.census,
+        census: this.#lifetime.census,
         owner: this.#owner,
         modelFacts: (model) => this.modelFacts(model),
-        openSession: (id, scope, fence) => this.#open({ id }, scope, fence),
+        openSession: (id, lifetime, fence) => this.#open({ id }, lifetime, fence),
       }),
     );
     return this.#tasks;
@@ -123,18 +123,18 @@ export class Kernel implements AsyncDisposable {
   /** Opens a session by id, creating it if needed; without an id, creates a new one. */
   async session(id: SessionId = this.#log.ids.next(), options: SessionOptions = {}): Promise<Session> {
     checkFields("options", options);
-    return this.#open({ ...options, id }, this.#scope);
+    return this.#open({ ...options, id }, this.#lifetime);
   }
 
   /** A session's metadata; undefined if it does not exist. Never creates one. */
   async find(id: SessionId): Promise<SessionRecord | undefined> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return this.#store.sessions.get(checkSessionId(id));
   }
 
   /** Seq and time of a session's last entry; both 0 if it has none. Throws SESSION_NOT_FOUND. */
   async head(id: SessionId): Promise<Head> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return this.#store.entries.head(checkSessionId(id));
   }
 
@@ -143,14 +143,14 @@ export class Kernel implements AsyncDisposable {
    * Returns a function that removes it; until then it keeps the process alive.
    */
   onCommit(listener: () => void): () => void {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     const safe = safeListener<void>(checkKind("listener", listener, "function"));
     return this.#store.onCommit(() => safe());
   }
 
   /** The intake with a name, for any session; undefined if it does not exist. Never creates one. */
   async intake(name: string): Promise<Intake | undefined> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     checkKind("name", name, "name");
     const state = await this.#store.intakes.get(name);
     return state && new Intake(this.#log, name, state);
@@ -158,13 +158,13 @@ export class Kernel implements AsyncDisposable {
 
   /** The fact that a session claimed under a name (`session.facts.claim`); undefined if none did. */
   async findFact(name: string): Promise<ClaimedFact | undefined> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return findClaim(this.#log, name);
   }
 
   /** Keys by which entries are found across sessions. */
   get places(): PlaceStore {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return this.#store.places;
   }
 
@@ -172,7 +172,7 @@ export class Kernel implements AsyncDisposable {
   async sessions(
     query: { readonly limit?: number; readonly before?: SessionId; readonly prefix?: string } = {},
   ): Promise<readonly SessionRecord[]> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     checkFields("query", query, { before: "text?" });
     return this.#store.sessions.list({
       ...query,
@@ -184,7 +184,7 @@ export class Kernel implements AsyncDisposable {
    * Deletes a session and everything only it referred to from disk; `recursive` deletes its children and forks first.
    */
   async deleteSession(id: SessionId, options: { readonly recursive?: boolean } = {}): Promise<FreedCounts> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     checkSessionId(id);
     checkFields("options", options, { recursive: "boolean?" });
     let freed = NOTHING_FREED;
@@ -207,7 +207,7 @@ export class Kernel implements AsyncDisposable {
    * `minAgeMs` spares younger ones, and a dry run only counts.
    */
   async collectGarbage(options: CollectOptions = {}): Promise<CollectedGarbage> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     checkFields("options", options, { dryRun: "boolean?" });
     const minAgeMs = checkWholeNumber("minAgeMs", options.minAgeMs ?? 0, 0);
     const collected = await collectGarbage(this.#log, { ...options, minAgeMs });
@@ -217,14 +217,14 @@ export class Kernel implements AsyncDisposable {
 
   /** Returns space of deleted content to the file system; may take long. */
   async vacuum(): Promise<{ readonly freedBytes: number }> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     await this.#log.flush();
     return this.#store.vacuum();
   }
 
   /** Rejects if the store cannot be written: it is full, locked or read-only, or its files were removed. */
   async probe(): Promise<void> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     if (this.#store.probe) await this.#store.probe();
     else await this.#store.sessions.list({ limit: 1 });
   }
@@ -236,21 +236,21 @@ export class Kernel implements AsyncDisposable {
       onProgress: "function?",
       isStructureOnly: "boolean?",
     });
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     await this.#log.flush();
     return checkStore(this.#log, options);
   }
 
   /** Recall over all sessions and files; loaded on first use. */
   get memory(): Memory {
-    this.#scope.assertOpen();
-    this.#memory ??= this.#scope.own(openMemory(this.#log, this.#scope.census, this.#memoryOptions));
+    this.#lifetime.assertOpen();
+    this.#memory ??= this.#lifetime.own(openMemory(this.#log, this.#lifetime.census, this.#memoryOptions));
     return this.#memory;
   }
 
   /** Facts that an agent was told to remember; the most recent ones are pinned. */
   memories(agent?: string, options?: MemoriesOptions): Memories {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return new Memories(this.#log, agent, options);
   }
 
@@ -259,25 +259,32 @@ export class Kernel implements AsyncDisposable {
     return this.#models.catalogue.getFacts(checkKind("model", id, "text"));
   }
 
+  /** Loads the code and the tables that a session needs, which its first use would otherwise wait for. */
+  async prepareSessions(): Promise<void> {
+    await import("./session/session.ts");
+    // Facts about any model load the table of all models.
+    this.modelFacts("claude-sonnet-4-5");
+  }
+
   async size(): Promise<StoreSize> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return this.#store.size();
   }
 
   /** Numbers of opened and closed kernels, sessions, drafts, tails, watchers, workers and child processes. */
   counts(): Readonly<Record<string, CensusCount>> {
-    return this.#scope.census.counts();
+    return this.#lifetime.census.counts();
   }
 
   /** Resolves when every append so far is committed or refused. */
   async flush(): Promise<void> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     await this.#log.flush();
   }
 
   /** Closes sessions, queue and store, in that order; waits for running appends. Idempotent. */
   close(): Promise<void> {
-    return this.#scope.close();
+    return this.#lifetime.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -285,8 +292,8 @@ export class Kernel implements AsyncDisposable {
   }
 
   /** With a fence, writes to the session are refused once its task may no longer write. */
-  async #open(session: SessionSpec, scope: Scope, fence?: Fence): Promise<Session> {
-    this.#scope.assertOpen();
+  async #open(session: SessionSpec, lifetime: Lifetime, fence?: Fence): Promise<Session> {
+    this.#lifetime.assertOpen();
     checkSessionId(session.id);
     checkFields("options", session, SESSION_FIELDS);
     // Loaded on first use: windows and summaries are a third of all code, and a recall needs neither.
@@ -297,7 +304,7 @@ export class Kernel implements AsyncDisposable {
       id: session.id,
       log: fence ? new FencedLog(this.#logDeps, fence) : this.#log,
       owner: this.#owner,
-      scope,
+      lifetime,
       open: (next, owner) => this.#open(next, owner, fence),
       models: this.#models,
       paging: { related: (...asked) => this.memory.related(...asked) },

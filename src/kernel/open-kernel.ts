@@ -10,6 +10,7 @@ import { type MoveOptions, type MoveReport, moveStore } from "../log/migration/m
 import type { StoredEntry } from "../log/store/entry-store.ts";
 import type { Store } from "../log/store/store.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { addFenceSecret } from "../model/base/fence.ts";
 import { isPostgresUrl } from "../model/base/postgres-url.ts";
 import type { Digest } from "../model/blob.ts";
@@ -20,13 +21,14 @@ import { createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { Embedder } from "../recall/embed/embedder.ts";
 import type { MemoryOptions } from "../recall/open-memory.ts";
 import type { BackupManifest } from "../stores/sqlite/backup/backup-manifest.ts";
-import { type BackupOptions, backupSqliteStore } from "../stores/sqlite/backup/backup-store.ts";
 import {
+  type BackupOptions,
+  backupSqliteStore,
   type RestoreOptions,
   type RestoreReport,
   restoreSqliteStore,
   verifyBackupFolder,
-} from "../stores/sqlite/backup/restore-store.ts";
+} from "../stores/sqlite/backup/backup-store.ts";
 import { openSqliteStore, type RepairReport, repairSqliteStore } from "../stores/sqlite/index.ts";
 import { checkTaskOptions, type TaskOptions } from "../tasks/task-options.ts";
 import { genaiPrices } from "../window/models/genai-prices.ts";
@@ -40,8 +42,7 @@ import type { SessionModels } from "./session/session-windows.ts";
 
 export type { MoveOptions, MoveProgress, MoveReport } from "../log/migration/move-store.ts";
 export type { BackupManifest } from "../stores/sqlite/backup/backup-manifest.ts";
-export type { BackupOptions } from "../stores/sqlite/backup/backup-store.ts";
-export type { RestoreOptions, RestoreReport } from "../stores/sqlite/backup/restore-store.ts";
+export type { BackupOptions, RestoreOptions, RestoreReport } from "../stores/sqlite/backup/backup-store.ts";
 export type { RepairReport } from "../stores/sqlite/index.ts";
 export type { ProviderSettings } from "../wire/provider/ai-sdk/provider-settings.ts";
 
@@ -146,7 +147,7 @@ export async function openKernel(options: KernelOptions = {}): Promise<Kernel> {
     models,
     memory: pickMemoryOptions(options, limits),
     monitor: options.monitor ?? {},
-    tasks: { ...(options.onWarning && { onWarning: options.onWarning }), ...tasks },
+    tasks: { ...dropUndefined({ onWarning: options.onWarning }), ...tasks },
   });
 }
 
@@ -167,10 +168,7 @@ async function chooseStore(options: KernelOptions, clock: Clock): Promise<Store>
     return checkFields("store", store, { close: "function" });
   if (store !== undefined && !isPostgresUrl(store))
     throw createArgumentError("store", store, "a store, or a URL that begins with postgres://");
-  const shared = {
-    clock,
-    ...(busyTimeoutMs !== undefined && { busyTimeoutMs }),
-  };
+  const shared = { clock, ...dropUndefined({ busyTimeoutMs }) };
   if (store !== undefined) {
     const { openPostgresStore } = await import("../stores/postgres/index.ts");
     return openPostgresStore({ url: store, ...shared, ...(options.readOnly && { isReadOnly: true }) });
@@ -179,7 +177,7 @@ async function chooseStore(options: KernelOptions, clock: Clock): Promise<Store>
     path: path ?? process.env.LONGHAUL_HOME ?? join(homedir(), ".longhaul"),
     ...shared,
     ...(options.readOnly && { isReadOnly: options.readOnly }),
-    ...(options.durability !== undefined && { durability: options.durability }),
+    ...dropUndefined({ durability: options.durability }),
   });
 }
 
@@ -202,7 +200,7 @@ export async function backupStore(
   return backupSqliteStore({
     from: resolveFolder("from", from),
     to: resolveFolder("to", to),
-    ...(options.signal && { signal: options.signal }),
+    ...dropUndefined({ signal: options.signal }),
   });
 }
 
@@ -267,7 +265,7 @@ function pickMemoryOptions(
   { embedder, onWarning }: KernelOptions,
   { maxVectorBytes }: Limits,
 ): MemoryOptions {
-  return { maxVectorBytes, ...(embedder !== undefined && { embedder }), ...(onWarning && { onWarning }) };
+  return { maxVectorBytes, ...dropUndefined({ embedder, onWarning }) };
 }
 
 /** Model facts and providers; provider packages are loaded on first use. */
@@ -275,12 +273,11 @@ function buildModels({ catalogue, models, onWarning, providers }: KernelOptions)
   return {
     catalogue: createModelCatalog({
       catalogue: catalogue ?? genaiPrices(),
-      ...(models && { models }),
-      ...(onWarning && { onWarning }),
+      ...dropUndefined({ models, onWarning }),
     }),
     provider: async (id) => {
       const { aiSdkProvider } = await import("../wire/provider/ai-sdk/index.ts");
-      return aiSdkProvider(id, { ...(providers && { providers }) });
+      return aiSdkProvider(id, dropUndefined({ providers }));
     },
   };
 }

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { BlobRef, Digest } from "../model/blob.ts";
 import { checkMessageParts } from "../model/check-message.ts";
 import type { EntryBody, MessageBody } from "../model/entry.ts";
@@ -103,11 +104,7 @@ export async function absorbMessage(
   const absorbPart = async (part: Exclude<PartInput, { type: "tool-result" }>): Promise<Part> => {
     switch (part.type) {
       case "data":
-        return {
-          type: "blob",
-          ...(await put(part.data, part.mime)),
-          ...(part.name !== undefined && { name: part.name }),
-        };
+        return { type: "blob", ...(await put(part.data, part.mime)), ...dropUndefined({ name: part.name }) };
       case "blob": {
         if (part.bytes) return absorbBlob(part, part.bytes(), put);
         referred.add(part.digest);
@@ -140,7 +137,7 @@ export async function absorbMessage(
 
 function withParts({ role, model, meta }: MessageInput, parts: readonly Part[]): Message {
   if (model === undefined && meta === undefined) return { role, parts };
-  return { role, parts, ...(model !== undefined && { model }), ...(meta !== undefined && { meta }) };
+  return { role, parts, ...dropUndefined({ model, meta }) };
 }
 
 /** Stores the bytes of a blob; their digest, size and preview replace those of the input. */

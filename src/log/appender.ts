@@ -3,7 +3,7 @@ import { checkUsageBody } from "../model/check-usage-body.ts";
 import type { Entry, EntryBody, MessageBody, SessionId, UsageBody } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError, throwIfAborted } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
-import type { ReadyBody } from "./absorb-message.ts";
+import { preparePlain, type ReadyBody } from "./absorb-message.ts";
 import { type AppendExtras, type Log, NO_EXTRAS } from "./log.ts";
 
 /** Options of an append. */
@@ -34,7 +34,7 @@ export class Appender {
   /** Appends one message; throws synchronously if it is invalid. */
   message(input: MessageInput, options: AppendOptions): Promise<Entry<MessageBody>> {
     const isPlain = !this.#preparing && options === NO_OPTIONS;
-    const ready = isPlain ? this.#log.prepareNow(input) : undefined;
+    const ready = isPlain ? preparePlain(input, this.#log.limits.spillBytes) : undefined;
     if (ready) return this.#log.appendOne(this.#session, ready);
     return this.messages([input], options).then(([entry]) => entry as Entry<MessageBody>);
   }
@@ -88,7 +88,7 @@ export class Appender {
   #prepareNow(inputs: readonly MessageInput[]): readonly ReadyBody<MessageBody>[] | undefined {
     const ready: ReadyBody<MessageBody>[] = [];
     for (const input of inputs) {
-      const one = this.#log.prepareNow(input);
+      const one = preparePlain(input, this.#log.limits.spillBytes);
       if (!one) return undefined;
       ready.push(one);
     }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { BoundedMap } from "../model/base/bounded-map.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { WorkMeter } from "../model/base/work-meter.ts";
 import { type Digest, isDigest } from "../model/blob.ts";
 import type { Clock } from "../model/clock.ts";
@@ -163,7 +164,7 @@ export class Blobs {
     const checked = checkHead(source.bytes, (head) => {
       decided = decideMime(mime ?? source.mime, head);
     });
-    const options = { maxBytes: this.#limits.maxBlobBytes, ...(signal && { signal }) };
+    const options = { maxBytes: this.#limits.maxBlobBytes, ...dropUndefined({ signal }) };
     const written = await this.#store.write(checked, options);
     return { ...written, mime: decided };
   }

@@ -1,7 +1,8 @@
+import { setImmediate } from "node:timers/promises";
 import type { WorkMeter } from "../model/base/work-meter.ts";
 import type { SessionId } from "../model/entry.ts";
 import { isLonghaulError, LonghaulError } from "../model/errors.ts";
-import type { Closable } from "../model/scope.ts";
+import type { Closable } from "../model/lifetime.ts";
 import type { AppendOutcome, AppendRequest, AppendResult, EntryStore } from "./store/entry-store.ts";
 
 /** Maximum requests and bytes of one transaction. */
@@ -49,17 +50,12 @@ export class CommitQueue implements Closable {
     this.#maxQueuedBytes = maxQueuedBytes;
   }
 
-  /**
-   * Adds the request that `make` returns: at once if the queue has room, else as soon as it has. `toResult` converts its
-   * outcome and must not throw.
-   */
-  add(make: () => SizedRequest): Promise<AppendResult>;
-  add<T>(make: () => SizedRequest, toResult: (appended: AppendResult) => T): Promise<T>;
-  add<T>(make: () => SizedRequest, toResult?: (appended: AppendResult) => T): Promise<T | AppendResult> {
-    return new Promise((settle, reject) => {
-      const resolve = (appended: AppendResult) => settle(toResult ? toResult(appended) : appended);
+  /** Adds the request that `make` returns: at once if the queue has room, else as soon as it has. */
+  add(make: () => SizedRequest): Promise<AppendResult> {
+    return new Promise((resolve, reject) => {
       if (this.#closed) throw new LonghaulError("CLOSED", "This kernel is closed; open a new one.");
-      if (this.#isFull || this.#parked.length > 0) this.#parked.push({ make, resolve, reject });
+      const isFull = this.#queuedBytes >= this.#maxQueuedBytes;
+      if (isFull || this.#parked.length > 0) this.#parked.push({ make, resolve, reject });
       else this.#enter(make(), resolve, reject);
       this.#running ??= this.#run();
     });
@@ -83,10 +79,6 @@ export class CommitQueue implements Closable {
     this.#closed = true;
   }
 
-  get #isFull(): boolean {
-    return this.#queuedBytes >= this.#maxQueuedBytes;
-  }
-
   #enter({ request, sizeBytes }: SizedRequest, resolve: Caller["resolve"], reject: Caller["reject"]): void {
     this.#waiting.push({ request, sizeBytes, resolve, reject });
     this.#queuedBytes += sizeBytes;
@@ -94,29 +86,25 @@ export class CommitQueue implements Closable {
 
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
-      await this.#endOfTick();
+      // The end of the microtask, or after MAX_TURN_MS of the event-loop turn.
+      const isLate = performance.now() - this.#turnStartedMs >= MAX_TURN_MS;
+      await (isLate ? setImmediate() : undefined);
+      if (isLate) this.#turnStartedMs = performance.now();
       const group = this.#takeGroup();
       this.#committing = group;
       const startedMs = performance.now();
       await this.#commit(group);
       this.#committing = [];
-      if (this.#meter) this.#measure(group, performance.now() - startedMs);
-      for (const { sizeBytes } of group) this.#queuedBytes -= sizeBytes;
+      this.#meter?.addSave(performance.now() - startedMs);
+      for (const { request, sizeBytes } of group) {
+        this.#queuedBytes -= sizeBytes;
+        for (const { kind, payload } of request.entries)
+          if (kind === "message") this.#meter?.addMessage(payload.byteLength);
+      }
       this.#meter?.setWaiting(this.#queuedBytes);
-      this.#admitParked();
+      if (this.#parked.length > 0) this.#admitParked();
     }
     this.#running = undefined;
-  }
-
-  /** Waits for the end of the microtask, or after MAX_TURN_MS for the end of the event-loop turn. */
-  #endOfTick(): Promise<void> | undefined {
-    if (performance.now() - this.#turnStartedMs < MAX_TURN_MS) return undefined;
-    return new Promise((resolve) => {
-      setImmediate(() => {
-        this.#turnStartedMs = performance.now();
-        resolve();
-      });
-    });
   }
 
   #takeGroup(): readonly WaitingRequest[] {
@@ -154,15 +142,8 @@ export class CommitQueue implements Closable {
     await this.#commit(group.slice(middle));
   }
 
-  #measure(group: readonly WaitingRequest[], ms: number): void {
-    this.#meter?.addSave(ms);
-    for (const { request } of group)
-      for (const { kind, payload } of request.entries)
-        if (kind === "message") this.#meter?.addMessage(payload.byteLength);
-  }
-
   #admitParked(): void {
-    while (this.#parked.length > 0 && !this.#isFull) {
+    while (this.#parked.length > 0 && this.#queuedBytes < this.#maxQueuedBytes) {
       const { make, resolve, reject } = this.#parked.shift() as Caller & { make: () => SizedRequest };
       try {
         this.#enter(make(), resolve, reject);

@@ -1,12 +1,13 @@
 import { checkKind } from "../model/argument-checks.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { OWNER_LEASE_MS } from "../model/base/owner.ts";
 import { checkMessageParts } from "../model/check-message.ts";
 import { checkUsageBody } from "../model/check-usage-body.ts";
 import type { Entry, EntryBody, MessageBody, SessionId, UsageBody } from "../model/entry.ts";
 import { createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
+import type { Closable, Lifetime } from "../model/lifetime.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import type { PartInput } from "../model/part.ts";
-import type { Closable, Scope } from "../model/scope.ts";
 import type { ReadyBody } from "./absorb-message.ts";
 import { type AppendOptions, NO_OPTIONS, type ReplyEntries, toExtras } from "./appender.ts";
 import { type AppendExtras, type Log, NO_EXTRAS } from "./log.ts";
@@ -21,7 +22,7 @@ export class Draft implements Closable, AsyncDisposable {
   readonly session: SessionId;
   readonly #log: Log;
   readonly #owner: string;
-  readonly #scope: Scope;
+  readonly #lifetime: Lifetime;
   #content: MessageInput;
   /** Streamed text that is joined only when it is stored. */
   #pieces: string[] = [];
@@ -34,16 +35,22 @@ export class Draft implements Closable, AsyncDisposable {
   #writing: Promise<void> = Promise.resolve();
   #ended: Promise<unknown> | undefined;
 
-  constructor(parts: { session: SessionId; log: Log; owner: string; scope: Scope; start: MessageInput }) {
+  constructor(parts: {
+    session: SessionId;
+    log: Log;
+    owner: string;
+    lifetime: Lifetime;
+    start: MessageInput;
+  }) {
     checkMessageParts(parts.start);
     this.id = parts.log.ids.next();
     this.session = parts.session;
     this.#log = parts.log;
     this.#owner = parts.owner;
-    this.#scope = parts.scope;
+    this.#lifetime = parts.lifetime;
     this.#content = parts.start;
-    parts.scope.own(this);
-    parts.scope.census.opened("draft");
+    parts.lifetime.own(this);
+    parts.lifetime.census.opened("draft");
     if (!isEmpty(parts.start)) this.update(parts.start);
   }
 
@@ -162,8 +169,8 @@ export class Draft implements Closable, AsyncDisposable {
   }
 
   #release(): void {
-    this.#scope.release(this);
-    this.#scope.census.closed("draft");
+    this.#lifetime.release(this);
+    this.#lifetime.census.closed("draft");
   }
 
   #touch(): void {
@@ -212,8 +219,7 @@ export class Draft implements Closable, AsyncDisposable {
         owner: this.#owner,
         at: this.#log.clock.now(),
         payload: this.#log.encode(body),
-        ...(blobs && { blobs }),
-        ...(holds && { holds }),
+        ...dropUndefined({ blobs, holds }),
       });
       this.#isStored = true;
     } catch (error) {

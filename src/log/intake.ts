@@ -1,4 +1,5 @@
 import { checkFields, checkList, checkTexts } from "../model/argument-checks.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { SessionId } from "../model/entry.ts";
 import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
@@ -94,7 +95,7 @@ export class Intake {
     const { stamp } = this.#state;
     const records = items.map(({ record }) => record);
     const entries = await this.#log.append(this.session, ready, {
-      ...(expectedHead !== undefined && { expectedHead }),
+      ...dropUndefined({ expectedHead }),
       intake: { name: this.name, stamp, records, ...texts },
     });
     this.#state = { ...this.#state, ...texts, stamp: stamp + 1 };
@@ -126,10 +127,10 @@ export function parseStoredJson(text: string | undefined): Json | undefined {
 }
 
 function serializeSave({ checkpoint, progress }: IntakeSave): Pick<IntakeState, "checkpoint" | "progress"> {
-  return {
-    ...(checkpoint !== undefined && { checkpoint: writeJson("checkpoint", checkpoint) }),
-    ...(progress !== undefined && { progress: writeJson("progress", progress) }),
-  };
+  return dropUndefined({
+    checkpoint: checkpoint !== undefined ? writeJson("checkpoint", checkpoint) : undefined,
+    progress: progress !== undefined ? writeJson("progress", progress) : undefined,
+  });
 }
 
 /** The text of a value; throws ARGUMENT_INVALID naming the option if JSON cannot hold it. */

@@ -1,4 +1,3 @@
-import { checkRanges, checkWithin } from "../model/check-ranges.ts";
 import {
   type Entry,
   type EntryId,
@@ -18,6 +17,8 @@ import {
   buildRemoval,
   buildReplacement,
   changeLine,
+  checkRanges,
+  checkWithin,
   closeLine,
   findRangeIndex,
   findRemoval,

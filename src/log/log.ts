@@ -1,4 +1,5 @@
 import { CacheRegistry } from "../model/base/cache-registry.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { WorkMeter } from "../model/base/work-meter.ts";
 import type { Clock, Ids } from "../model/clock.ts";
 import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts";
@@ -58,34 +59,27 @@ export class Log {
   }
 
   /** Appends bodies consecutively; all or none. Payloads are encoded only when the queue has room. */
-  append<Body extends EntryBody>(
+  async append<Body extends EntryBody>(
     session: SessionId,
     items: readonly ReadyBody<Body>[],
     extras: AppendExtras = NO_EXTRAS,
   ): Promise<readonly Entry<Body>[]> {
-    return this.#add(session, items, extras, ({ firstSeq, ats }) =>
-      items.map(({ body }, index) => buildEntry(session, firstSeq + index, ats[index] as number, body)),
-    );
+    const { firstSeq, ats } = await this.#add(session, items, extras);
+    return items.map(({ body }, index) => buildEntry(session, firstSeq + index, ats[index] as number, body));
   }
 
-  appendOne<Body extends EntryBody>(
+  async appendOne<Body extends EntryBody>(
     session: SessionId,
     item: ReadyBody<Body>,
     extras: AppendExtras = NO_EXTRAS,
   ): Promise<Entry<Body>> {
-    return this.#add(session, [item], extras, ({ firstSeq, ats }) =>
-      buildEntry(session, firstSeq, ats[0] as number, item.body),
-    );
-  }
-
-  /** The message, ready synchronously if no part has to become a blob, which is the common case. */
-  prepareNow(input: MessageInput): ReadyBody<MessageBody> | undefined {
-    return preparePlain(input, this.limits.spillBytes);
+    const { firstSeq, ats } = await this.#add(session, [item], extras);
+    return buildEntry(session, firstSeq, ats[0] as number, item.body);
   }
 
   /** The message, with its large parts stored as blobs. */
   async prepare(input: MessageInput, signal?: AbortSignal): Promise<ReadyBody<MessageBody>> {
-    const now = this.prepareNow(input);
+    const now = preparePlain(input, this.limits.spillBytes);
     if (now) return now;
     const holds: string[] = [];
     const put: PutBlob = async (data, mime) => {
@@ -127,13 +121,8 @@ export class Log {
     if (this.#queue.hasPending(session)) await this.#queue.flush();
   }
 
-  #add<T>(
-    session: SessionId,
-    items: readonly ReadyBody[],
-    extras: AppendExtras,
-    toResult: (appended: AppendResult) => T,
-  ): Promise<T> {
-    const adding = this.#queue.add(() => this.#buildRequest(session, items, extras), toResult);
+  #add(session: SessionId, items: readonly ReadyBody[], extras: AppendExtras): Promise<AppendResult> {
+    const adding = this.#queue.add(() => this.#buildRequest(session, items, extras));
     if (extras.retries || !items.some(({ holds }) => holds)) return adding;
     return adding.catch(async (error) => {
       await this.releaseHolds(items.flatMap(({ holds }) => holds ?? []));
@@ -150,9 +139,7 @@ export class Log {
       const payload = this.encode(body);
       sizeBytes += payload.byteLength;
       const entry = { kind: body.kind, at: own ?? at, payload };
-      entries.push(
-        blobs || places ? { ...entry, ...(blobs && { blobs }), ...(places && { places }) } : entry,
-      );
+      entries.push(blobs || places ? { ...entry, ...dropUndefined({ blobs, places }) } : entry);
       if (held) for (const one of held) holds.push(one);
     }
     if (extras === NO_EXTRAS && holds.length === 0) return { request: { session, entries }, sizeBytes };

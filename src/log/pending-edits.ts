@@ -2,9 +2,9 @@ import { checkKind } from "../model/argument-checks.ts";
 import { checkMessageParts } from "../model/check-message.ts";
 import type { Entry, MessageBody } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
+import type { Closable } from "../model/lifetime.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { PartInput } from "../model/part.ts";
-import type { Closable } from "../model/scope.ts";
 import type { Log } from "./log.ts";
 
 /** An edit of a past message that waits for confirmation. */

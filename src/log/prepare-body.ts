@@ -12,7 +12,7 @@ import type { Json } from "../model/json.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { Edit, EditInput, EditReason, SingleEdit } from "../model/overlay.ts";
 import type { PartInput } from "../model/part.ts";
-import type { ReadyBody } from "./absorb-message.ts";
+import { preparePlain, type ReadyBody } from "./absorb-message.ts";
 import type { Log } from "./log.ts";
 
 /** A body whose data is not yet stored. */
@@ -35,7 +35,7 @@ interface RawInput {
 export function prepareBody(log: Log, body: BodyInput): ReadyBody | Promise<ReadyBody> {
   switch (body.kind) {
     case "message":
-      return log.prepareNow(body.message) ?? log.prepare(body.message);
+      return preparePlain(body.message, log.limits.spillBytes) ?? log.prepare(body.message);
     case "overlay":
       return prepareOverlay(log, body);
     case "raw":

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { type EntryBody, formatEntryId, type Place, type SessionId } from "../model/entry.ts";
 import { createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { Log } from "./log.ts";
@@ -37,6 +38,6 @@ async function buildTombstone(
   if (stored.kind === "line")
     throw createArgumentError("entry", id, "a message or notice; lines hold no content");
   if (stored.kind === "redacted") return undefined;
-  const body: EntryBody = { kind: "redacted", was: stored.kind, ...(reason !== undefined && { reason }) };
+  const body: EntryBody = { kind: "redacted", was: stored.kind, ...dropUndefined({ reason }) };
   return { seq: place.seq, payload: log.encode(body) };
 }

@@ -1,25 +1,40 @@
 import { createArgumentError } from "./errors.ts";
 
+/** Each kind of argument, in the words of an error. */
 const KINDS = {
-  text: { is: (value: unknown) => typeof value === "string", words: "a text" },
-  name: {
-    is: (value: unknown) => typeof value === "string" && value !== "",
-    words: "a text that is not empty",
-  },
-  number: { is: (value: unknown) => Number.isFinite(value), words: "a number" },
-  boolean: { is: (value: unknown) => typeof value === "boolean", words: "true or false" },
-  array: { is: (value: unknown) => Array.isArray(value), words: "an array" },
-  object: {
-    is: (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value),
-    words: "an object",
-  },
-  json: { is: isJson, words: "an object that JSON can hold (no BigInt, no cycles)" },
-  function: { is: (value: unknown) => typeof value === "function", words: "a function" },
-  signal: { is: (value: unknown) => value instanceof AbortSignal, words: "an AbortSignal" },
+  text: "a text",
+  name: "a text that is not empty",
+  number: "a number",
+  boolean: "true or false",
+  array: "an array",
+  object: "an object",
+  json: "an object that JSON can hold (no BigInt, no cycles)",
+  function: "a function",
+  signal: "an AbortSignal",
 } as const;
 
-function isJson(value: unknown): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+function isKind(value: unknown, kind: keyof typeof KINDS): boolean {
+  switch (kind) {
+    case "text":
+      return typeof value === "string";
+    case "name":
+      return typeof value === "string" && value !== "";
+    case "number":
+      return Number.isFinite(value);
+    case "array":
+      return Array.isArray(value);
+    case "object":
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+    case "json":
+      return isKind(value, "object") && canBeJson(value);
+    case "signal":
+      return value instanceof AbortSignal;
+    default:
+      return typeof value === kind;
+  }
+}
+
+function canBeJson(value: unknown): boolean {
   try {
     return JSON.stringify(value) !== undefined;
   } catch {
@@ -30,17 +45,10 @@ function isJson(value: unknown): boolean {
 /** The expected kind of a field; "?" makes it optional. */
 type FieldKind = keyof typeof KINDS | `${keyof typeof KINDS}?`;
 
-const FIELD_KINDS = Object.fromEntries(
-  Object.entries(KINDS).flatMap(([name, kind]) => [
-    [name, kind],
-    [`${name}?`, kind],
-  ]),
-) as unknown as Readonly<Record<FieldKind, (typeof KINDS)[keyof typeof KINDS]>>;
-
 /** Returns `value` if it has the kind, else throws ARGUMENT_INVALID naming the option. */
 export function checkKind<T>(option: string, value: T, kind: keyof typeof KINDS): T {
-  if (KINDS[kind].is(value)) return value;
-  throw createArgumentError(option, value, KINDS[kind].words);
+  if (isKind(value, kind)) return value;
+  throw createArgumentError(option, value, KINDS[kind]);
 }
 
 /** Returns `value` if it is an object whose fields have their kinds, else throws ARGUMENT_INVALID naming the field. */
@@ -54,10 +62,11 @@ export function checkFields<T>(
   for (const name in fields) {
     const kind = fields[name] as FieldKind;
     const field = (value as Readonly<Record<string, unknown>>)[name];
-    if (field === undefined && kind.endsWith("?")) continue;
-    const { is, words } = FIELD_KINDS[kind];
-    if (!is(field))
-      throw createArgumentError(option === "options" ? name : `${option}.${name}`, field, words);
+    const isOptional = kind.endsWith("?");
+    if (field === undefined && isOptional) continue;
+    const wanted = (isOptional ? kind.slice(0, -1) : kind) as keyof typeof KINDS;
+    if (!isKind(field, wanted))
+      throw createArgumentError(option === "options" ? name : `${option}.${name}`, field, KINDS[wanted]);
   }
   return value;
 }

@@ -1,4 +1,5 @@
-import { LonghaulError } from "./errors.ts";
+import { checkList } from "./argument-checks.ts";
+import { checkWholeNumber, createArgumentError, LonghaulError } from "./errors.ts";
 import { isInRanges, joinRanges, type NumberRange, subtractRanges } from "./number-ranges.ts";
 import type { Place } from "./place.ts";
 
@@ -24,6 +25,11 @@ export function buildLineAfter(session: string, seq: number, ranges: readonly Se
 /** Index of the range that contains `seq` of `session`, or -1. */
 export function findRangeIndex(line: Line, session: string, seq: number): number {
   return line.findIndex((range) => range.session === session && range.from <= seq && seq <= range.to);
+}
+
+/** Tells whether one of the ranges contains the entry at `seq` of `session`. */
+export function hasSeq(ranges: Line, { session, seq }: Place): boolean {
+  return findRangeIndex(ranges, session, seq) !== -1;
 }
 
 /** The line ending now: the open range is closed at `head` and empty ranges are dropped. */
@@ -136,7 +142,8 @@ export function listSeqs(ranges: readonly SeqRange[], session: string): readonly
   );
 }
 
-function requireOnLine(line: Line, place: Place): number {
+/** The range of a line that holds a place; throws if none does. */
+export function requireOnLine(line: Line, place: Place): number {
   const index = findRangeIndex(line, place.session, place.seq);
   if (index < 0) throw createNotOnLineError(place);
   return index;
@@ -168,4 +175,27 @@ export function tidyRanges(ranges: Line): Line {
     );
   }
   return tidied;
+}
+
+/** Throws ARGUMENT_INVALID unless the ranges are valid and do not overlap. */
+export function checkRanges(ranges: readonly SeqRange[]): void {
+  checkList("ranges", ranges, { session: "name" });
+  for (const [index, { from, to }] of ranges.entries()) {
+    checkWholeNumber(`ranges[${index}].from`, from, 1);
+    checkWholeNumber(`ranges[${index}].to`, to, from);
+  }
+  const ordered = ranges.toSorted((one, other) => one.from - other.from);
+  const last = new Map<string, number>();
+  for (const { session, from, to } of ordered) {
+    if (from <= (last.get(session) ?? 0))
+      throw createArgumentError("ranges", ranges, `ranges that do not overlap; ${session}#${from} is in two`);
+    last.set(session, to);
+  }
+}
+
+/** Returns the ranges if none extends past the head of its session, else throws ARGUMENT_INVALID. */
+export function checkWithin(ranges: readonly SeqRange[], head: Place): readonly SeqRange[] {
+  const beyond = ranges.find(({ session, to }) => session === head.session && to > head.seq);
+  if (!beyond) return ranges;
+  throw createArgumentError("ranges", ranges, `entries that exist; the last is ${head.session}#${head.seq}`);
 }

@@ -88,6 +88,12 @@ interface PlanEdit<M = Message, P = Part> extends EditBasis {
 /** One difference between the window and the log. */
 export type Edit<M = Message, P = Part> = SingleEdit<M, P> | PlanEdit<M, P> | RevertEdit;
 
+/** The edits that a stored edit consists of; none in one that reverts others. */
+export function listSingleEdits(edit: Edit): readonly SingleEdit[] {
+  if (edit.type === "revert") return [];
+  return edit.type === "plan" ? edit.edits : [edit];
+}
+
 /** An edit whose data is not yet stored. */
 export type EditInput = Edit<MessageInput, PartInput>;
 

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { dropUndefined } from "./base/drop-undefined.ts";
 import type { Json } from "./json.ts";
 
 /** The agent and the project that a conversation belongs to. */
@@ -21,7 +22,7 @@ export function findOrigin({ id, meta = {} }: SessionFacts): SessionOrigin {
   const agent = toName(source.format) ?? toName(gateway.client) ?? findAgentInId(id);
   const cwd = places.flatMap(({ cwd, project }) => toName(cwd) ?? toName(project) ?? [])[0];
   const project = cwd === undefined ? findProjectInPath(toName(source.path)) : getFolderName(cwd);
-  return { ...(agent !== undefined && { agent }), ...(project !== undefined && { project }) };
+  return dropUndefined({ agent, project });
 }
 
 /** The folder that a conversation works in: as its client stated it, or as the import found it. */

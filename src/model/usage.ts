@@ -28,6 +28,9 @@ export interface OtherCall extends Omit<Usage, "otherCalls"> {
   readonly model?: string;
 }
 
+/** Marks the sum of many requests, which some agents report in place of each: it says nothing about a window. */
+export const SUM_META = { longhaul: { isSum: true } } as const;
+
 /** No request has more tokens or costs more: a larger number is a provider's mistake, or forged. */
 const MAX_COUNT = 1e9;
 const MAX_DOLLARS = 1e6;
@@ -71,4 +74,30 @@ export function checkUsage<T extends Usage>(usage: T, option = "usage"): T {
     throw createArgumentError(`${option}.otherCalls`, usage.otherCalls, "an array");
   for (const call of usage.otherCalls as readonly OtherCall[]) checkUsage(call, `${option}.otherCalls`);
   return usage;
+}
+
+/** The counts of a prompt, which do not overlap. */
+type PromptCounts = Pick<Usage, "inputTokens" | "cacheReadTokens" | "cacheWriteTokens">;
+
+/** Tokens of a prompt, whether read from a cache, written to it or neither. */
+export function sumPromptTokens({
+  inputTokens = 0,
+  cacheReadTokens = 0,
+  cacheWriteTokens = 0,
+}: PromptCounts): number {
+  return inputTokens + cacheReadTokens + cacheWriteTokens;
+}
+
+/** Share of the prompt tokens that were read from a cache; null without prompt tokens. */
+export function computeCacheShare(counts: PromptCounts): number | null {
+  const prompt = sumPromptTokens(counts);
+  return prompt > 0 ? (counts.cacheReadTokens ?? 0) / prompt : null;
+}
+
+/** Tokens in at most four characters: 950, 9.7k, 52k, 1M. */
+export function formatTokens(tokens: number): string {
+  if (tokens < 1_000) return String(Math.round(tokens));
+  if (tokens < 9_950) return `${(tokens / 1_000).toFixed(1).replace(/\.0$/, "")}k`;
+  if (tokens < 999_500) return `${Math.round(tokens / 1_000)}k`;
+  return `${(tokens / 1_000_000).toFixed(1).replace(/\.0$/, "")}M`;
 }

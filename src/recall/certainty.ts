@@ -3,7 +3,6 @@ import type { CandidateSet } from "./index/find-candidates.ts";
 import type { SearchResult } from "./index-search.ts";
 import type { RankedChunk } from "./make-hits.ts";
 import { parseQuery, type Query } from "./rank/query.ts";
-import { parseIntent } from "./rank/question-intent.ts";
 import { findScopeKind } from "./rank/scope-kind.ts";
 import { computeDotProduct } from "./rank/soft-match.ts";
 import type { RankContext } from "./rank/turn-candidate.ts";
@@ -51,119 +50,167 @@ export function computeCertainty(
   return Math.min(1, Math.max(coverage, similarity));
 }
 
-/** Number of best hits in which the words of the question are looked for, and of the rarest words compared. */
+/** Number of best hits whose words count, of those that show how far the first one stands out, and of speakers' hits. */
 const BEST_HITS = 3;
-const RAREST_WORDS = 4;
-/** Number of hits in which speakers are compared. */
+const COMPARED_HITS = 10;
 const SPEAKER_HITS = 30;
+/** Number of the question's rarest words to find a counterpart for. */
+const RAREST_WORDS = 4;
+/** Least cosine of a word that stands for another one. */
+const MIN_COSINE = 0.45;
+/** Hits this many turns apart continue one another, and are of one piece of work. */
+const AROUND_TURNS = 2;
+const PIECE_TURNS = 30;
+/** Bring scores to the size of the other figures. */
+const SCORE_SCALE = 10;
+const PART_SCALE = 5;
 /** Nothing is certain: words and vectors do not understand a question. */
 const MAX_CERTAINTY = 0.95;
 
-/**
- * Probability that the store can answer the question, a logistic function of four figures: the share of the question in
- * the best hits, the first one's similarity, the worst match among the rarest words, and how much better the person
- * that the question names fits than others. Fitted on questions that a store can and cannot answer; see
- * docs/internals/search.md.
- */
-function estimateCertainty(
-  question: string,
-  terms: readonly string[],
-  hits: readonly Pick<RankedChunk, "chunk">[],
-  similarity: number | null,
-  context: RankContext,
-): number {
-  const best = hits.slice(0, BEST_HITS).map(({ chunk }) => chunk);
-  if (best.length === 0) return 0;
-  const query = parseQuery(question, context);
-  const coverage = computeCoverage(terms, best, context);
-  const closeness = Math.max(0, similarity ?? computeCoverage(terms, best.slice(0, 1), context));
-  const evidence =
-    2.2 * coverage +
-    1.7 * closeness +
-    1.1 * (findWorstMatch(query, best, context) ?? coverage) +
-    4.1 * compareSpeakers(query, hits.slice(0, SPEAKER_HITS), context);
-  return Math.min(MAX_CERTAINTY, 1 / (1 + Math.exp(2.5 - evidence)));
-}
+type CertaintyKind = "people" | "assistant" | "words" | "work";
 
 /**
- * The certainty of a recall: over agents' work by figures of its own, elsewhere by those of conversations. In a small
- * store, leads and agreements say little, so the higher one of both counts.
+ * Weights of a logistic function of the figures, for each kind of store and of question in agents' work. Fitted by
+ * `bench/suites/recall/fit-certainty.ts` on questions with and without an answer, which prints the results on
+ * conversations that were left out; see docs/internals/search.md.
  */
-export function estimateRecallCertainty(
-  { question, terms, found, ranked, context }: Omit<SearchResult, "wholeTerms" | "reason">,
-  hits: readonly RankedChunk[],
-  similarity: number | null,
-): number {
-  const isWork = findScopeKind(found.turns, context) === "work";
-  const isSmall = context.statistics.chunks < MIN_CHUNKS;
-  const general = isWork && !isSmall ? 0 : estimateCertainty(question, terms, hits, similarity, context);
-  if (!isWork) return general;
-  const { chunks } = found;
-  return Math.max(general, estimateWorkCertainty(question, terms, hits, { ranked, chunks }, context));
-}
-
-/** Number of best hits whose sessions are compared. */
-const SESSION_HITS = 5;
-/** Brings the part of a score that the work around a hit contributes to the size of the other figures. */
-const WORK_PART = 5;
-
-/**
- * Weights of `estimateWorkCertainty` in the order of its figures, the constant last. Fitted on questions over agents'
- * histories, each asked also without the sessions that answer it. On sessions that were not used to fit them, the area
- * under the curve (found among the first five or not) is .95 for words and .88 for work.
- */
-const WORK_WEIGHTS: Readonly<Record<"words" | "work", readonly number[]>> = {
-  words: [4.32, 1.47, 2.38, -1.12, -0.73, 7.57, 1.86, -7],
-  work: [-0.79, -0.53, 1, 1.41, 1.7, 1.29, 4.05, -3.46],
+const CERTAINTY_WEIGHTS: Readonly<
+  Record<CertaintyKind, Partial<Readonly<Record<keyof Evidence["figures"], number>>>>
+> = {
+  people: { constant: -2.1, speaker: 3.07, around: 1.56, score: 1.05, others: -1.03 },
+  assistant: { constant: -2.23, session: 1.75, names: 0.5, worst: 1.84, similarity: 0.28 },
+  words: { constant: -2.89, first: 2.95, gap: 0.24, lead: 5.89, decision: 1.01 },
+  work: { constant: -6.47, inside: 3.81, lead: 1.89, textGap: 2.55, near: 1.99, work: 2.05 },
 };
 
-/**
- * Probability that agents' work has the answer among the first hits. The first hit may share no word with the question,
- * as an edit with the request for it, so the figures are also of its session: the share of the question in the first hit,
- * in that session's best chunk and in the best three hits; the lead of that session over others in this share and in
- * score; the agreement of the first hits on it; and the support of the hit by the work around it.
- */
-function estimateWorkCertainty(
-  question: string,
-  terms: readonly string[],
+type Searched = Pick<SearchResult, "question" | "found" | "ranked" | "context">;
+
+/** The probability that a recall has the answer among its first hits. */
+export function estimateRecallCertainty(
+  searched: Searched,
   hits: readonly RankedChunk[],
-  { ranked, chunks }: { readonly ranked: readonly RankedChunk[] } & Pick<CandidateSet, "chunks">,
-  context: Pick<RankContext, "statistics">,
+  similarity: number | null,
 ): number {
+  const evidence = measureEvidence(searched, hits, similarity);
+  if (!evidence) return 0;
+  const { kind, figures } = evidence;
+  const isWork = kind === "words" || kind === "work";
+  // In a small store, leads and agreements say little.
+  const isSmall = searched.context.statistics.chunks < MIN_CHUNKS;
+  const kinds: CertaintyKind[] = isWork && isSmall ? [kind, "assistant"] : [kind];
+  const chances = kinds.map((own) => {
+    const weights = Object.entries(CERTAINTY_WEIGHTS[own]) as [keyof typeof figures, number][];
+    const sum = weights.reduce((total, [name, weight]) => total + weight * figures[name], 0);
+    return 1 / (1 + Math.exp(-sum));
+  });
+  return Math.min(MAX_CERTAINTY, Math.max(...chances));
+}
+
+/** How well the best hits fit a question, as figures. */
+export type Evidence = NonNullable<ReturnType<typeof measureEvidence>>;
+
+/** Measures how well hits fit a question; undefined without hits. `similarity` is that of the first one. */
+export function measureEvidence(
+  { question, found, ranked, context }: Searched,
+  hits: readonly RankedChunk[],
+  similarity: number | null,
+) {
   const [first] = hits;
-  if (!first) return 0;
-  const { wants } = parseIntent(question);
-  const isEdit = (first.chunk.traits & EVIDENCE.edit) !== 0;
-  const kind = wants === "either" ? (isEdit ? "work" : "words") : wants;
-  const { source } = first.chunk;
-  const share = (chunk: StoredChunk) => computeCoverage(terms, [chunk], context);
-  let [inside, outside] = [share(first.chunk), 0];
-  for (const chunk of chunks.values()) {
+  if (!first) return undefined;
+  const scope = findScopeKind(found.turns, context);
+  const query = parseQuery(question, context);
+  const { terms, speakers, isName } = query;
+  const weights = terms.map((term) => computeWeight(term, context.statistics));
+  const shareOf = (matches: readonly number[], isOf: (place: number) => boolean = () => true): number => {
+    let [all, own] = [0, 0];
+    for (const [place, match] of matches.entries()) {
+      if (!isOf(place)) continue;
+      all += weights[place] as number;
+      own += match * (weights[place] as number);
+    }
+    return all > 0 ? own / all : 0;
+  };
+  const asked = new Set(terms);
+  const matchesOf = (chunks: readonly StoredChunk[]): number[] => {
+    const present = new Set(chunks.flatMap((chunk) => chunk.terms.filter((term) => asked.has(term))));
+    return terms.map((term) => (present.has(term) ? 1 : 0));
+  };
+  const share = (...chunks: readonly StoredChunk[]) => shareOf(matchesOf(chunks));
+  // A caller may want few hits; the candidates after them show how far these stand out.
+  const shown = new Set(hits);
+  const all = [...hits, ...ranked.slice(ranked.findLastIndex((one) => shown.has(one)) + 1)];
+  const compared = all.slice(0, COMPARED_HITS);
+  const { source, turn, traits } = first.chunk;
+  const inSession = compared.map(({ chunk }) => chunk).filter((chunk) => chunk.source === source);
+  const around = inSession.filter((chunk) => Math.abs(chunk.turn - turn) <= AROUND_TURNS);
+  const best = all.slice(0, BEST_HITS).map(({ chunk }) => chunk);
+  let [inside, outside] = [0, 0];
+  // Only agents' work needs them, and there are hundreds of candidates.
+  for (const chunk of scope === "work" ? found.chunks.values() : []) {
     if (chunk.source === source) inside = Math.max(inside, share(chunk));
     else outside = Math.max(outside, share(chunk));
   }
-  const other = ranked.find(({ chunk }) => chunk.source !== source)?.score ?? 0;
-  const shown = hits.slice(0, SESSION_HITS);
-  const figures = [
-    share(first.chunk),
+  const named = speakers.length === 1 ? all.slice(0, SPEAKER_HITS) : [];
+  const isBy = ({ chunk }: RankedChunk) => chunk.speaker !== null && foldText(chunk.speaker) === speakers[0];
+  const [own, others] = [named.filter(isBy), named.filter((one) => !isBy(one))];
+  // Next to files, scores are shares of the best one; their parts are not.
+  const total = Object.values(first.parts).reduce((sum, part) => sum + part, 0);
+  const scale = found.files.length > 0 && first.score > 0 ? total / first.score : 1;
+  const netOf = (some: readonly RankedChunk[]) =>
+    some.reduce((most, { score, parts }) => Math.max(most, scale * score - (parts.speaker ?? 0)), 0);
+  const texts = found.byText.slice(0, COMPARED_HITS).map(({ score }) => score);
+  const closeness = matchesAround(terms, around, context);
+  const { wants } = query.intent;
+  const isEdit = (traits & EVIDENCE.edit) !== 0;
+  const kind: CertaintyKind =
+    scope !== "work" ? scope : wants === "either" ? (isEdit ? "work" : "words") : wants;
+  const figures = {
+    constant: 1,
+    first: share(first.chunk),
+    /** Related words count by their cosine. */
+    around: shareOf(closeness.map((cosine) => (cosine >= MIN_COSINE ? cosine : 0))),
+    session: share(...inSession),
     inside,
-    hits.slice(0, BEST_HITS).reduce((most, { chunk }) => Math.max(most, share(chunk)), 0),
-    inside - outside,
-    shown.filter(({ chunk }) => chunk.source === source).length / shown.length,
-    first.score > 0 ? (first.score - other) / first.score : 0,
-    (first.parts.work ?? 0) / WORK_PART,
-    1,
-  ];
-  const sum = figures.reduce(
-    (total, value, index) => total + value * (WORK_WEIGHTS[kind][index] as number),
-    0,
-  );
-  return Math.min(MAX_CERTAINTY, 1 / (1 + Math.exp(-sum)));
+    lead: inside - outside,
+    names: isName.includes(true) ? shareOf(matchesOf(best), (place) => isName[place] === true) : 1,
+    worst: findWorstMatch(query, best, context) ?? share(...best),
+    similarity: Math.max(0, similarity ?? share(first.chunk)),
+    score: (scale * first.score) / SCORE_SCALE,
+    gap: (scale * (first.score - (compared.at(-1)?.score ?? 0))) / SCORE_SCALE,
+    work: Math.min(1, (first.parts.work ?? 0) / PART_SCALE),
+    /** Negative if the fact is known of someone else than the person that the question names. */
+    speaker: (netOf(own) - netOf(others)) / SCORE_SCALE,
+    others: others.reduce((most, { chunk }) => Math.max(most, share(chunk)), 0),
+    decision: (traits & EVIDENCE.decision) === 0 ? 0 : 1,
+    textGap: texts[0] ? 1 - (texts.at(-1) ?? 0) / texts[0] : 0,
+    near: inSession.filter((chunk) => Math.abs(chunk.turn - turn) <= PIECE_TURNS).length / compared.length,
+  };
+  return { kind, figures };
+}
+
+/** For each term the closest one of the chunks, as a cosine. */
+function matchesAround(
+  terms: readonly string[],
+  chunks: readonly StoredChunk[],
+  { vectors }: Pick<RankContext, "vectors">,
+): number[] {
+  const present = new Set(chunks.flatMap((chunk) => chunk.terms));
+  return terms.map((term) => {
+    if (present.has(term)) return 1;
+    const own = vectors?.vectorOf(term);
+    let closest = 0;
+    if (own)
+      for (const other of present) {
+        const vector = vectors?.vectorOf(other);
+        if (vector) closest = Math.max(closest, computeDotProduct(own.values, vector.values));
+      }
+    return closest;
+  });
 }
 
 /**
- * For each of the question's rarest words the closest word of the chunks, as a cosine; the lowest of these. Undefined
- * without words: pairs of East Asian characters may span two words, and such a pair says nothing if it is missing.
+ * The worst match among the question's rarest words. Undefined without words, because pairs of East Asian characters may
+ * span two words, and without their vectors, because an answer may use another word.
  */
 function findWorstMatch(
   { terms }: Query,
@@ -171,43 +218,12 @@ function findWorstMatch(
   context: RankContext,
 ): number | undefined {
   const words = terms.filter((term) => !EAST_ASIAN.test(term));
-  if (words.length === 0) return undefined;
+  if (words.length === 0 || !context.vectors) return undefined;
   const weightOf = new Map(words.map((term) => [term, computeWeight(term, context.statistics)]));
   const rarest = words
     .sort((left, right) => (weightOf.get(right) ?? 0) - (weightOf.get(left) ?? 0))
     .slice(0, RAREST_WORDS);
-  const present = new Set(chunks.flatMap((chunk) => chunk.terms));
-  const closestOf = (term: string): number => {
-    if (present.has(term)) return 1;
-    const own = context.vectors?.vectorOf(term);
-    let closest = 0;
-    if (own)
-      for (const other of present) {
-        const vector = context.vectors?.vectorOf(other);
-        if (vector) closest = Math.max(closest, computeDotProduct(own.values, vector.values));
-      }
-    return closest;
-  };
-  return rarest.reduce((worst, term) => Math.min(worst, closestOf(term)), 1);
-}
-
-/**
- * The best share of the question in turns of the one person it names, minus that in turns of others: negative if the
- * fact is known of someone else. 0 if the question names none or several.
- */
-function compareSpeakers(
-  { speakers, terms }: Query,
-  hits: readonly Pick<RankedChunk, "chunk">[],
-  context: RankContext,
-): number {
-  if (speakers.length !== 1) return 0;
-  let [own, other] = [0, 0];
-  for (const { chunk } of hits) {
-    const coverage = computeCoverage(terms, [chunk], context);
-    if (chunk.speaker !== null && foldText(chunk.speaker) === speakers[0]) own = Math.max(own, coverage);
-    else other = Math.max(other, coverage);
-  }
-  return own - other;
+  return Math.min(...matchesAround(rarest, chunks, context));
 }
 
 /** The weight of those question terms that occur at all: "go on" has almost none, a name or two have much. */

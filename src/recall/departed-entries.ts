@@ -2,7 +2,7 @@ import { toEntry } from "../log/entry-body.ts";
 import type { Log } from "../log/log.ts";
 import { BoundedMap } from "../model/base/bounded-map.ts";
 import type { LineBody, SessionId } from "../model/entry.ts";
-import { buildLineAfter, changeLine, closeLine, listSeqs, type SeqRange } from "../model/line.ts";
+import { buildLineAfter, changeLine, closeLine, hasSeq, listSeqs, type SeqRange } from "../model/line.ts";
 import { isInRanges, joinRanges, type NumberRange, subtractRanges } from "../model/number-ranges.ts";
 
 /** Sessions whose ranges are cached. */
@@ -47,7 +47,7 @@ export class DepartedEntries {
       },
       isOffLine: async (session, seq) => {
         const own = await read(session);
-        return !own || (!isOnLine(own, session, seq) && !isInRanges(own.trimmed, seq));
+        return !own || (!hasSeq(own.line, { session, seq }) && !isInRanges(own.trimmed, seq));
       },
     };
   }
@@ -67,7 +67,7 @@ export class DepartedEntries {
       for (const { id, relation } of children) {
         if (relation !== "fork") continue;
         const fork = await read(id);
-        if (fork && isOnLine(fork, session, seq)) return true;
+        if (fork && hasSeq(fork.line, { session, seq })) return true;
         trunks.push(id);
       }
     }
@@ -131,8 +131,4 @@ function applyLine(
     takenBack,
     trimmed: subtractRanges(add(state.trimmed, departure === "trimmed"), takenBack),
   };
-}
-
-function isOnLine({ line }: SessionLine, session: SessionId, seq: number): boolean {
-  return line.some((range) => range.session === session && range.from <= seq && seq <= range.to);
 }

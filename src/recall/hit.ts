@@ -46,7 +46,7 @@ export interface SessionHit extends HitBase {
   readonly speaker: string | null;
   /** Provenance and state of a remembered fact; undefined for other entries. */
   readonly memory?: RecalledMemory;
-  /** Other places with the same text, best first, which are no hits of their own. */
+  /** Other places with the same text, best first, which are not hits themselves. */
   readonly copies?: readonly HitCopy[];
   /** The decision among the other hits that this one overrules. */
   readonly replaces?: RelatedDecision;

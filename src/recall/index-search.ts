@@ -2,7 +2,6 @@ import type { Log } from "../log/log.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
 import { addTouchedFiles } from "./add-touched-files.ts";
-import { chooseSpeakers } from "./choose-speakers.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
 import type { ChunkVectors } from "./index/chunk-vectors.ts";
 import { type CandidateLimits, type CandidateSet, findCandidates } from "./index/find-candidates.ts";
@@ -11,14 +10,19 @@ import { type RankedChunk, rankAll } from "./make-hits.ts";
 import { type MemoryScope, resolveScope } from "./memory-scope.ts";
 import { withoutSpeakers } from "./rank/query.ts";
 import { parseTimeWindows } from "./rank/time-window.ts";
-import type { RankContext, TermVectors } from "./rank/turn-candidate.ts";
+import type { RankContext, TermVectors, TurnCandidate } from "./rank/turn-candidate.ts";
 import { listWholeTerms } from "./rare-words.ts";
 import { RecentTouches } from "./recent-touches.ts";
 import type { SourceFilter } from "./scored-chunk.ts";
 import { SourceNumbers } from "./source-numbers.ts";
+import { foldText } from "./text/fold-text.ts";
 import { listSearchTerms } from "./text/search-terms.ts";
 
+/** Share of named turns from which on people talk with each other. */
+const MIN_NAMED_SHARE = 0.5;
+
 const MAX_SPEAKERS = 64;
+
 const MAX_QUESTION_CHARACTERS = 20_000;
 
 interface IndexSearchDeps {
@@ -142,4 +146,23 @@ function filterBefore(found: CandidateSet, { session, seq }: Place): CandidateSe
     return !chunk || chunk.seq < seq || found.sources.get(chunk.source)?.name !== session;
   };
   return { ...found, turns: found.turns.filter(({ id }) => isBefore(id)) };
+}
+
+/**
+ * Keeps the speakers of candidates where they count: if people talk with each other, or if the question names one. In
+ * the sessions of a single named user, or a few named turns among others, a name says no more than the role.
+ */
+function chooseSpeakers(question: string, turns: readonly TurnCandidate[]): readonly TurnCandidate[] {
+  const speakers = new Set(turns.flatMap(({ speaker }) => speaker ?? []));
+  if (speakers.size === 0) return turns;
+  const words = new Set(foldText(question).split(/[^\p{L}\p{N}]+/u));
+  const isNamed = [...speakers].some((name) =>
+    foldText(name)
+      .split(/[^\p{L}\p{N}]+/u)
+      .every((word) => words.has(word)),
+  );
+  const spoken = turns.filter(({ author }) => author === "user" || author === "assistant");
+  const named = spoken.filter(({ speaker }) => speaker !== null).length;
+  const isBetweenPeople = speakers.size > 1 && named >= MIN_NAMED_SHARE * spoken.length;
+  return isNamed || isBetweenPeople ? turns : turns.map((turn) => ({ ...turn, speaker: null }));
 }

@@ -1,5 +1,6 @@
 import type { Log } from "../log/log.ts";
-import type { SourceRecord, StoredChunk } from "../log/store/memory-store.ts";
+import type { SourceRecord } from "../log/store/memory-store.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { type EntryId, formatEntryId, type SessionId } from "../model/entry.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import { findOrigin, findProjectFolder, isWithinProject } from "../model/session-origin.ts";
@@ -72,7 +73,10 @@ export async function listDecisions(
       projects.set(session, origin);
       if (project !== undefined && !isOfProject(origin, project)) continue;
       if (!(await isShown(session, chunk.seq))) continue;
-      for (const one of await readDecisions(texts, chunk, session, origin.name)) {
+      const text = (await texts.read(chunk)) ?? "";
+      const place = { text, session, entry: formatEntryId(session, chunk.seq) };
+      for (const own of toDecisions({ ...chunk, ...place })) {
+        const one = dropUndefined({ ...own, project: origin.name });
         const key = one.text.toLowerCase();
         if (!found.has(key)) found.set(key, one);
       }
@@ -82,17 +86,16 @@ export async function listDecisions(
   return linkDecisions([...found.values()]).slice(0, limit);
 }
 
+type DecisionText = Pick<SessionHit, "text" | "author" | "session" | "entry" | "at">;
+
 interface ProjectOfSession {
-  readonly name?: string;
-  readonly folder?: string;
+  readonly name?: string | undefined;
+  readonly folder?: string | undefined;
 }
 
 async function readProject(log: Log, session: SessionId): Promise<ProjectOfSession> {
   const record = await log.store.sessions.get(session);
-  if (!record) return {};
-  const { project: name } = findOrigin(record);
-  const folder = findProjectFolder(record);
-  return { ...(name !== undefined && { name }), ...(folder !== undefined && { folder }) };
+  return record ? { name: findOrigin(record).project, folder: findProjectFolder(record) } : {};
 }
 
 function isOfProject({ name, folder }: ProjectOfSession, wanted: string): boolean {
@@ -101,27 +104,14 @@ function isOfProject({ name, folder }: ProjectOfSession, wanted: string): boolea
   );
 }
 
-async function readDecisions(
-  texts: ChunkTexts,
-  chunk: StoredChunk,
-  session: SessionId,
-  project: string | undefined,
-): Promise<Decision[]> {
-  const text = (await texts.read(chunk)) ?? "";
-  const { at, author, seq } = chunk;
-  if (author !== "user" && author !== "assistant") return [];
-  return findDecisions(text, MIN_LISTED).map(({ from, to, kind }): Decision => {
-    const own = { text: text.slice(from, to), kind, session, entry: formatEntryId(session, seq), at, author };
-    return project === undefined ? own : { ...own, project };
-  });
-}
-
 /** Hits whose decisions are compared; those after them stay as they are. */
 const MAX_HITS = 30;
+/** Least share of the earlier one's score: one that answers much worse retells the earlier one, or is about a part of it. */
+const MIN_SCORE_SHARE = 0.9;
 
 /**
- * Adds to hits the decision among the others that each one overrules, and puts it before that one if it has as much of
- * the question, unless the question asks for the earlier state. The two swap places and scores.
+ * Adds to hits the decision among the others that each one overrules, and puts it before that one if it answers as well,
+ * unless the question asks for the earlier state. The two swap places and scores.
  */
 export function putNewestDecisionsFirst(question: string, hits: readonly Hit[]): readonly Hit[] {
   const asked = new Set(analyzeText(question));
@@ -141,7 +131,9 @@ export function putNewestDecisionsFirst(question: string, hits: readonly Hit[]):
     const [later, earlier] = [placeOf(entry), placeOf(replaces.entry)];
     const [newer, older] = [ordered[later] as SessionHit, ordered[earlier] as SessionHit];
     if (later < 0 || earlier < 0 || newer.replaces) continue;
-    const isSwapped = earlier < later && !isOldWanted && countAsked(newer.text) >= countAsked(older.text);
+    const answers =
+      newer.score >= MIN_SCORE_SHARE * older.score && countAsked(newer.text) >= countAsked(older.text);
+    const isSwapped = earlier < later && !isOldWanted && answers;
     ordered[isSwapped ? earlier : later] = {
       ...newer,
       replaces,
@@ -152,7 +144,7 @@ export function putNewestDecisionsFirst(question: string, hits: readonly Hit[]):
   return ordered;
 }
 
-function toDecisions({ text, author, session, entry, at }: SessionHit): Decision[] {
+function toDecisions({ text, author, session, entry, at }: DecisionText): Decision[] {
   if (author !== "user" && author !== "assistant") return [];
   return findDecisions(text, MIN_LISTED).map(({ from, to, kind }) => {
     return { text: text.slice(from, to), kind, session, entry, at, author };
@@ -173,11 +165,13 @@ function linkDecisions(decisions: readonly Decision[]): Decision[] {
   const terms = decisions.map(({ text }) => new Set(analyzeText(text)));
   const replaces = new Map<number, number>();
   const replacedBy = new Map<number, number>();
-  for (const [later, { text, project }] of decisions.entries()) {
+  for (const [later, { text, project, entry }] of decisions.entries()) {
     if (!CHANGES.test(text)) continue;
     const own = terms[later] as Set<string>;
     const earlier = decisions.findIndex((one, index) => {
       if (index <= later || index > later + MAX_COMPARED || one.project !== project) return false;
+      // Sentences of one message explain each other.
+      if (one.entry === entry) return false;
       return !replacedBy.has(index) && isSameSubject(own, terms[index] as Set<string>);
     });
     if (earlier < 0) continue;

@@ -62,19 +62,8 @@ export async function toHit(
   const base: HitBase = { text, at: chunk.at, score, parts, similarity };
   const { seq, part, from, to, author, speaker } = chunk;
   if (source.kind === "session") {
-    const session = source.name;
-    return {
-      kind: "session",
-      session,
-      entry: formatEntryId(session, seq),
-      seq,
-      part,
-      from,
-      to,
-      author,
-      speaker,
-      ...base,
-    };
+    const place = { session: source.name, entry: formatEntryId(source.name, seq), seq, part, from, to };
+    return { kind: "session", ...place, author, speaker, ...base };
   }
   const whole = (await texts.readWhole(chunk)) ?? "";
   return { kind: "file", path: source.name, from, to, lines: findLineNumbers(whole, { from, to }), ...base };

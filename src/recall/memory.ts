@@ -1,18 +1,18 @@
+import { toEntry } from "../log/entry-body.ts";
 import type { Log } from "../log/log.ts";
 import type { StoredChunk } from "../log/store/memory-store.ts";
 import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
 import type { DroppableCache } from "../model/base/cache-registry.ts";
-import type { Entry, EntryId, SessionId } from "../model/entry.ts";
+import { checkSessionId, type Entry, type EntryId, type SessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
+import { Census, type Closable, Lifetime } from "../model/lifetime.ts";
 import type { RelatedContent } from "../model/related-content.ts";
-import { Census, type Closable, Scope } from "../model/scope.ts";
-import type { CatchUpOptions } from "./catch-up-options.ts";
 import { estimateRecallCertainty } from "./certainty.ts";
 import { DepartedEntries } from "./departed-entries.ts";
 import type { Embedder } from "./embed/embedder.ts";
 import { type ExpandOptions, readAroundEntry } from "./expand-hit.ts";
-import { forgetFiles } from "./files/forget-files.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
+import { buildPathFilter } from "./files/path-filter.ts";
 import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
 import { findRelated, type RelatedOptions } from "./find-related.ts";
 import type { Recall } from "./hit.ts";
@@ -23,7 +23,7 @@ import { describeHits } from "./hits/describe-hits.ts";
 import { findFixes, putFixesFirst } from "./hits/find-fixes.ts";
 import { ChunkTexts } from "./index/chunk-texts.ts";
 import { ChunkVectors } from "./index/chunk-vectors.ts";
-import { LogFollower } from "./index/log-follower.ts";
+import { type FollowOptions, LogFollower } from "./index/log-follower.ts";
 import { IndexSearch } from "./index-search.ts";
 import {
   type Decision,
@@ -34,12 +34,33 @@ import {
 import { checkMemoryFilter } from "./memories/memory-trust.ts";
 import { RecallableMemories } from "./memories/recallable-memories.ts";
 import { findMemoryAgent } from "./memories/remembered-fact.ts";
-import type { IndexSource, MemoryState, SourceQuery, UnindexedPage, UnindexedQuery } from "./memory-state.ts";
-import { readIndexSources, readMemoryState, readUnindexedSessions } from "./memory-state.ts";
+import {
+  type IndexSource,
+  type MemoryState,
+  readIndexSources,
+  readMemoryState,
+  readUnindexedSessions,
+  type SourceQuery,
+  type UnindexedPage,
+  type UnindexedQuery,
+} from "./memory-state.ts";
 import type { TermVectors } from "./rank/turn-candidate.ts";
 import { liftRareWords } from "./rare-words.ts";
-import { type ReadNewestOptions, readNewest } from "./read-newest.ts";
 import { checkDetailedHits, checkRecallOptions, type RecallOptions } from "./recall-options.ts";
+import { SourceNumbers } from "./source-numbers.ts";
+
+/** Options of reading the newest messages of a session. */
+interface ReadNewestOptions {
+  readonly limit: number;
+  /** Nothing is read if the session's last entry is older than this time. */
+  readonly since?: number;
+}
+
+/** Options of a catch-up. */
+interface CatchUpOptions extends FollowOptions {
+  /** Called while vectors are added, with the number added and an estimate of all that were missing. */
+  readonly onEmbedded?: (embedded: number, total: number) => void;
+}
 
 /** Dependencies and settings of memory. */
 export interface MemoryDeps {
@@ -62,13 +83,18 @@ export interface MemoryDeps {
 type FixOptions = Pick<RecallOptions, "scope" | "waitMs" | "signal">;
 
 const WAIT_MS = 10_000;
+
 /** Recall is sure from this probability on; see docs/internals/search.md for its cost. */
 const MIN_CERTAINTY = 0.4;
-/** The line of an error in the log, and work after which it was gone, need no estimate. */
-const FIX_CERTAINTY = 0.9;
+
+/** The line of an error in the log, and work after which it was gone, are worth showing whatever else was found. */
+const FIX_CERTAINTY = 0.65;
+
 const MAX_DECISIONS = 10_000;
+
 const DEPTH_WARNING =
   'Recall has no depth "careful" any more: it was no better than the only depth there is now. Leave the option out.';
+
 const INDEX_FIELDS = { maxFileBytes: "number?", signal: "signal?", onProgress: "function?" } as const;
 
 /** Recall over all sessions and indexed files. */
@@ -81,12 +107,12 @@ export class Memory implements Closable {
   readonly #departed: DepartedEntries;
   #hasToldDepth = false;
   /** Owns the watchers. */
-  readonly #scope: Scope;
+  readonly #lifetime: Lifetime;
 
   constructor(parts: MemoryDeps) {
     const { log, embedder, termVectors, maxVectorBytes, onWarning, census = new Census() } = parts;
     this.#deps = parts;
-    this.#scope = new Scope("memory", census);
+    this.#lifetime = new Lifetime("memory", census);
     const store = log.store.memory;
     const texts = new ChunkTexts(log);
     this.#follower = new LogFollower(log);
@@ -105,9 +131,9 @@ export class Memory implements Closable {
       sizeBytes: () => this.cachedBytes,
       drop: () => this.dropCaches(),
     });
-    this.#scope.own({ close: forgetCache });
+    this.#lifetime.own({ close: forgetCache });
     if (parts.termVectorCache)
-      this.#scope.own({ close: log.caches.add("word vectors", parts.termVectorCache) });
+      this.#lifetime.own({ close: log.caches.add("word vectors", parts.termVectorCache) });
   }
 
   /**
@@ -237,7 +263,12 @@ export class Memory implements Closable {
 
   /** The newest messages of a session, newest first; none if its last entry is older than `since`. */
   async readNewest(session: SessionId, options: ReadNewestOptions): Promise<readonly Entry[]> {
-    return readNewest(this.#deps.log, session, options);
+    const { limit, since = 0 } = checkFields("options", options, { since: "number?" });
+    checkWholeNumber("limit", limit, 1, 100);
+    const { entries } = this.#deps.log.store;
+    if ((await entries.head(checkSessionId(session))).at < since) return [];
+    const query = { from: 1, to: Number.POSITIVE_INFINITY, order: "descending", kinds: ["message"] } as const;
+    return (await entries.read(session, { ...query, limit })).map((one) => toEntry(session, one));
   }
 
   /** Indexes everything committed. A recall does so by itself, but would have to wait after a large import. */
@@ -281,26 +312,34 @@ export class Memory implements Closable {
 
   /** Indexes files and folders now and after every change, until it or the kernel is closed. */
   watchFiles(paths: readonly string[], options: WatchFilesOptions = {}): Closable {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     checkFields("options", options, {
       ...INDEX_FIELDS,
       quietMs: "number?",
       onIndexed: "function?",
       onError: "function?",
     });
-    const watching = watchFiles(this.#deps.log.store.memory, paths, options, this.#scope.census);
+    const watching = watchFiles(this.#deps.log.store.memory, paths, options, this.#lifetime.census);
     const closable: Closable = {
       close: async () => {
-        this.#scope.release(closable);
+        this.#lifetime.release(closable);
         await watching.close();
       },
     };
-    return this.#scope.own(closable);
+    return this.#lifetime.own(closable);
   }
 
-  /** Removes files, and all files below folders, from the index and returns their number; the files themselves stay. */
+  /**
+   * Removes files, and all files below folders, from the index, whether they still exist or not, and returns their
+   * number; the files themselves stay.
+   */
   async forgetFiles(paths: readonly string[]): Promise<number> {
-    return forgetFiles(this.#deps.log.store.memory, paths);
+    const isMeant = buildPathFilter(checkTexts("paths", paths));
+    const { memory } = this.#deps.log.store;
+    const files = await new SourceNumbers(memory, "file").read();
+    const meant = [...files.keys()].filter((name) => isMeant(name));
+    for (const name of meant) await memory.forget({ kind: "file", name });
+    return meant.length;
   }
 
   /** Approximate bytes of cached index data. */
@@ -318,7 +357,7 @@ export class Memory implements Closable {
   async close(): Promise<void> {
     this.#vectors.interrupt();
     try {
-      await this.#scope.close();
+      await this.#lifetime.close();
     } finally {
       await this.#follower.close();
       await this.#vectors.close();

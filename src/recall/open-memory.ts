@@ -1,5 +1,5 @@
 import type { Log } from "../log/log.ts";
-import type { Census } from "../model/scope.ts";
+import type { Census } from "../model/lifetime.ts";
 import type { Embedder } from "./embed/embedder.ts";
 import { createPackagedModel } from "./embed/packaged-model.ts";
 import { Memory } from "./memory.ts";

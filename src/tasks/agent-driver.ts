@@ -1,6 +1,6 @@
 import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import { type Census, type Closable, Scope } from "../model/scope.ts";
+import { type Census, type Closable, Lifetime } from "../model/lifetime.ts";
 import type { AgentEvent } from "./agent.ts";
 import { runWithDeadline, type Timer } from "./timer.ts";
 
@@ -28,7 +28,7 @@ type EventIterator = AsyncIterator<AgentEvent, unknown>;
  * and wakes one waiter, so a loop of any length never accumulates listeners.
  */
 export class AgentDriver {
-  readonly scope: Scope;
+  readonly lifetime: Lifetime;
   /** Epoch under which this shell writes; grows when the iterator is handed on. */
   epoch: number;
   readonly #abort = new AbortController();
@@ -44,7 +44,7 @@ export class AgentDriver {
 
   constructor(epoch: number, census: Census, timer: Timer, limits: AgentDriverLimits) {
     this.epoch = epoch;
-    this.scope = new Scope("shell", census);
+    this.lifetime = new Lifetime("shell", census);
     this.#timer = timer;
     this.#limits = limits;
   }
@@ -118,7 +118,7 @@ export class AgentDriver {
     if (former) void runWithDeadline(this.#timer, this.#limits.closeMs, () => former.close());
   }
 
-  /** Runs the agent's `finally` blocks, then closes its scope: each once, each under its own deadline. */
+  /** Runs the agent's `finally` blocks, then closes its lifetime: each once, each under its own deadline. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -131,8 +131,8 @@ export class AgentDriver {
     if (steps?.return && !this.#isOver)
       await runWithDeadline(this.#timer, this.#limits.returnMs, async () => steps.return?.(undefined));
     if (!this.signal.aborted) this.#abort.abort(new Error("This call of the agent is over."));
-    const closed = await runWithDeadline(this.#timer, this.#limits.closeMs, () => this.scope.close());
-    if (closed.type === "late") this.scope.hurry();
+    const closed = await runWithDeadline(this.#timer, this.#limits.closeMs, () => this.lifetime.close());
+    if (closed.type === "late") this.lifetime.hurry();
     this.#events = undefined;
     this.#pending = undefined;
   }

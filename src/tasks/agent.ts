@@ -1,7 +1,7 @@
 import type { TaskRecord } from "../log/store/task-store.ts";
 import type { Json } from "../model/json.ts";
+import type { Lifetime } from "../model/lifetime.ts";
 import type { MessageInput } from "../model/message.ts";
-import type { Scope } from "../model/scope.ts";
 import type { AgentNote, TaskId, TaskMode, TaskUsage } from "../model/task.ts";
 import type { Usage } from "../model/usage.ts";
 import type { StartOptions, TaskHandle } from "./start-options.ts";
@@ -37,7 +37,9 @@ export interface AgentContext<OpenedSession = unknown> {
   /** Fires when the task must stop; nothing is written after that. */
   readonly signal: AbortSignal;
   /** Owns the resources that the agent opens; closed when this call of the agent ends for any reason. */
-  readonly scope: Scope;
+  readonly lifetime: Lifetime;
+  /** The former name of `lifetime`, until the next version. */
+  readonly scope: Lifetime;
   /** The session that the task works in; opened on first use. */
   session(): Promise<OpenedSession>;
   /** Tokens, dollars and steps that the task has used. */

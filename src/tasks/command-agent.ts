@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { checkFields } from "../model/argument-checks.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { createArgumentError, isLonghaulError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import type { Agent, AgentEvent } from "./agent.ts";
@@ -43,7 +44,7 @@ export function commandAgent(options: CommandAgentOptions = {}): Agent {
   if (checkouts) checkCheckouts(checkouts);
   return {
     name,
-    async *run({ tag, input, place, signal, scope }): AsyncGenerator<AgentEvent, Json> {
+    async *run({ tag, input, place, signal, lifetime }): AsyncGenerator<AgentEvent, Json> {
       const { cwd: named, ...program } = checkInput(input);
       const cwd =
         named !== undefined && checkouts ? findCheckout(named, checkouts) : (named ?? folder(place));
@@ -51,10 +52,10 @@ export function commandAgent(options: CommandAgentOptions = {}): Agent {
       const starting = startCommand({
         ...rest,
         ...program,
-        ...(cwd !== undefined && { cwd }),
+        ...dropUndefined({ cwd }),
         tag,
         signal,
-        census: scope.census,
+        census: lifetime.census,
         onOutput: (chunk, stream) => pipe.write(chunk, stream),
         keepBytes: 4_096,
       });
@@ -65,7 +66,7 @@ export function commandAgent(options: CommandAgentOptions = {}): Agent {
       if (isLonghaulError(trouble, "PROGRAM_NOT_STARTED"))
         yield { type: "result", value: { reason: "not-started", why: String(trouble.details.reason) } };
       const command = await starting;
-      const closable = scope.own({
+      const closable = lifetime.own({
         async close() {
           pipe.close();
           command.stop();
@@ -88,7 +89,7 @@ export function commandAgent(options: CommandAgentOptions = {}): Agent {
         throw new Error(describeFailure(program.command, end));
       } finally {
         await closable.close();
-        scope.release(closable);
+        lifetime.release(closable);
       }
     },
   };
@@ -111,8 +112,7 @@ function toResult(end: CommandEnd): Json {
   return {
     reason,
     outputBytes,
-    ...(exitCode !== undefined && { exitCode }),
-    ...(signal && { signal }),
+    ...dropUndefined({ exitCode, signal }),
     ...(remaining.length > 0 && { remaining: remaining.map(({ pid }) => pid) }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Log } from "../log/log.ts";
 import type { TaskRecord } from "../log/store/task-store.ts";
 import { findEntry } from "../log/view/page.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { Json } from "../model/json.ts";
 import type { TaskId, TaskNotice, TaskPlan, TaskUsage } from "../model/task.ts";
 import { isTaskOwnerAlive } from "./owner-lease.ts";
@@ -33,7 +34,7 @@ export async function sketchTask(log: Log, task: TaskRecord): Promise<TaskSketch
   const outcome = await readOutcome(log, task);
   const { owner } = task;
   const isOwned = owner !== undefined && (await isTaskOwnerAlive(log.store, owner, log.clock.now()));
-  return { status: outcome ? { ...task, outcome } : task, ...(plan && { plan }), isOwned };
+  return { status: outcome ? { ...task, outcome } : task, ...dropUndefined({ plan }), isOwned };
 }
 
 /** Describes a task in full; reads all of its entries. */
@@ -44,8 +45,7 @@ export async function describeTask(log: Log, task: TaskRecord): Promise<TaskDeta
     ...(await sketchTask(log, task)),
     spent,
     moves,
-    ...(place !== undefined && { place }),
-    ...(notice && { notice }),
+    ...dropUndefined({ place, notice }),
   };
 }
 
@@ -71,7 +71,7 @@ export async function listNotices(
     const page = await log.store.tasks.list({
       states: ["completed", "failed", "killed"],
       limit: PAGE_TASKS,
-      ...(last !== undefined && { before: last }),
+      ...dropUndefined({ before: last }),
     });
     for (const task of page) {
       const notice = await readNotice(log, task).catch(() => undefined);

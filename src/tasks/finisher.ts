@@ -1,5 +1,6 @@
 import type { Log } from "../log/log.ts";
 import type { TaskRecord } from "../log/store/task-store.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { Json } from "../model/json.ts";
 import type { TaskNotice, TaskPlan } from "../model/task.ts";
 import type { AfterStep, EndedTask, Isolation, NoticeChannel } from "./after-end.ts";
@@ -106,7 +107,7 @@ export class Finisher {
     if (name === undefined || !isolation || (place === undefined && !isOrphan)) return this.#deps.steps;
     const verdict: AfterStep = {
       name,
-      ...(isolation.limitMs !== undefined && { limitMs: isolation.limitMs }),
+      ...dropUndefined({ limitMs: isolation.limitMs }),
       run: (_, signal) =>
         place === undefined
           ? isolation.collect?.(task.id, plan as TaskPlan, signal, tag)
@@ -145,7 +146,7 @@ function buildNotice(
     id: `${task.id}/ended`,
     task: task.id,
     agent: task.agent,
-    ...(plan?.title !== undefined && { title: plan.title }),
+    ...dropUndefined({ title: plan?.title }),
     session: task.session,
     settledAt: task.settledAt ?? 0,
     ...(Object.keys(facts).length > 0 && { facts }),

@@ -2,6 +2,7 @@ import type { ReadyBody } from "../log/absorb-message.ts";
 import type { Log } from "../log/log.ts";
 import type { NewSession } from "../log/store/session-store.ts";
 import type { NoticeState, TaskChange, TaskFields, TaskRecord } from "../log/store/task-store.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { EntryBody, TaskBody } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";
 import {
@@ -15,7 +16,72 @@ import {
   type TaskPlan,
   type TaskState,
 } from "../model/task.ts";
-import { isHandover, MOVES } from "./state.ts";
+
+/** Effect of an event in a state: a new state, no change, or refusal. */
+type Move = TaskState | "stay" | "refuse";
+
+/** Moves of an ended task: none. */
+const ENDED: Readonly<Record<TaskEvent, Move>> = {
+  start: "refuse",
+  resume: "refuse",
+  detach: "stay",
+  detached: "refuse",
+  release: "refuse",
+  complete: "stay",
+  fail: "stay",
+  kill: "stay",
+  lose: "stay",
+};
+
+/** The state table of tasks. */
+export const MOVES: Readonly<Record<TaskState, Readonly<Record<TaskEvent, Move>>>> = {
+  queued: {
+    start: "running",
+    resume: "running",
+    detach: "queued",
+    detached: "refuse",
+    release: "queued",
+    complete: "refuse",
+    fail: "failed",
+    kill: "killed",
+    lose: "failed",
+  },
+  running: {
+    start: "refuse",
+    resume: "running",
+    detach: "detaching",
+    detached: "refuse",
+    release: "queued",
+    complete: "completed",
+    fail: "failed",
+    kill: "killed",
+    lose: "failed",
+  },
+  detaching: {
+    start: "refuse",
+    resume: "running",
+    detach: "stay",
+    detached: "running",
+    release: "queued",
+    complete: "completed",
+    fail: "failed",
+    kill: "killed",
+    lose: "failed",
+  },
+  completed: ENDED,
+  failed: ENDED,
+  killed: ENDED,
+};
+
+/** Whether the move passes the right to write to another shell or owner, to none, or to the cleanup. */
+function isHandover(event: TaskEvent): boolean {
+  return event !== "detach";
+}
+
+/** Whether a move ends the task. */
+export function isEnding(move: Move): boolean {
+  return move !== "stay" && move !== "refuse" && isTerminal(move);
+}
 
 /** A task to create. */
 interface TaskSpec {
@@ -66,20 +132,18 @@ export class Journal {
     const createdAt = this.#log.clock.now();
     const task = {
       id,
-      ...(plan.parent !== undefined && { parent: plan.parent }),
-      ...(plan.parentSession !== undefined && { parentSession: plan.parentSession }),
+      ...dropUndefined({ parent: plan.parent, parentSession: plan.parentSession }),
       agent: plan.agent,
-      ...(plan.queue !== undefined && { queue: plan.queue }),
-      ...(plan.person !== undefined && { person: plan.person }),
+      ...dropUndefined({ queue: plan.queue, person: plan.person }),
       state: isRunning ? "running" : "queued",
       mode: plan.mode,
-      ...(owner !== undefined && { owner }),
+      ...dropUndefined({ owner }),
       epoch: 1,
       canResume,
       resumes: 0,
       attempts: 0,
       createdAt,
-      ...(plan.deadlineAt !== undefined && { deadlineAt: plan.deadlineAt }),
+      ...dropUndefined({ deadlineAt: plan.deadlineAt }),
     } as const;
     const notes: TaskNote[] = [{ type: "created", plan }];
     if (isRunning) {
@@ -87,7 +151,7 @@ export class Journal {
       notes.push({ type: "moved", event: "start", from: "queued", to: "running", epoch: 1, ...by });
     }
     const bodies = notes.map((note): ReadyBody<TaskBody> => ({ body: { kind: "task", task: id, note } }));
-    const creation = { create: task, ...(parentEpoch !== undefined && { parentEpoch }) };
+    const creation = { create: task, ...dropUndefined({ parentEpoch }) };
     const extras = { task: creation, create: session, at: createdAt };
     const [first] = await this.#log.append(session.id, bodies, extras);
     return { ...task, session: session.id, firstSeq: first?.seq ?? 1, lastSeq: 0, noticeSeq: 0 };
@@ -169,16 +233,13 @@ export class Journal {
       from: task.state,
       to,
       epoch,
-      ...(extras.owner !== undefined && { owner: extras.owner }),
-      ...(mode !== undefined && { mode }),
-      ...(outcome && { outcome }),
+      ...dropUndefined({ owner: extras.owner, mode, outcome }),
     };
     const at = this.#log.clock.now();
     const set: TaskFields = {
       state: to,
       epoch,
-      ...(mode !== undefined && { mode }),
-      ...(extras.canResume !== undefined && { canResume: extras.canResume }),
+      ...dropUndefined({ mode, canResume: extras.canResume }),
       ...("owner" in extras && { owner: extras.owner }),
       ...(event === "resume" && task.state !== "queued" && { resumes: task.resumes + 1 }),
       ...(event === "detach" || event === "detached" ? { wish: undefined } : {}),

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import type { Store } from "../log/store/store.ts";
 import { isOwnerAlive, OWNER_LEASE_MS } from "../model/base/owner.ts";
 import type { Clock } from "../model/clock.ts";
-import type { Closable } from "../model/scope.ts";
+import type { Closable } from "../model/lifetime.ts";
 import type { Timer } from "./timer.ts";
 
 const toLeaseName = (owner: string) => `tasks ${owner}`;

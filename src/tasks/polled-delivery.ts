@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Store } from "../log/store/store.ts";
 import type { Delivery, DeliveryRequest, TaskDelivery } from "../log/store/task-delivery.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { Clock } from "../model/clock.ts";
 import type { TaskId } from "../model/task.ts";
 import { listWaitingTasks } from "./waiting-tasks.ts";
@@ -98,7 +99,7 @@ export class PolledDelivery implements TaskDelivery {
       const page = await this.#store.tasks.list({
         states: ["running", "detaching"],
         limit: PAGE_SIZE,
-        ...(before !== undefined && { before }),
+        ...dropUndefined({ before }),
       });
       for (const { queue, person = "local" } of page) {
         if (queue === undefined) continue;

@@ -1,7 +1,8 @@
 import type { Log } from "../log/log.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { SessionId } from "../model/entry.ts";
 import type { Json } from "../model/json.ts";
-import type { Census, Closable, Scope } from "../model/scope.ts";
+import type { Census, Closable, Lifetime } from "../model/lifetime.ts";
 import type { TaskEvent, TaskId, TaskOutcome, TaskPlan } from "../model/task.ts";
 import type { Isolation } from "./after-end.ts";
 import type { AgentContext } from "./agent.ts";
@@ -278,7 +279,7 @@ export class Runner<OpenedSession> {
     const { stop, tagOf } = this.#deps;
     const tag = await retryStore(this.#deps, stop, task.id, () => tagOf(task.id));
     await this.#deps.finisher.finish(
-      { task, outcome, tag, ...(memory.plan && { plan: memory.plan }) },
+      { task, outcome, tag, ...dropUndefined({ plan: memory.plan }) },
       memory.place,
     );
   }
@@ -307,7 +308,7 @@ function toResult(result: Json | undefined): Pick<TaskOutcome, "result" | "isRes
 /** Dependencies of `buildAgentContext`. */
 interface AgentContextDeps<OpenedSession> {
   readonly log: Log;
-  readonly openSession: (id: SessionId, scope: Scope, fence: Fence) => Promise<OpenedSession>;
+  readonly openSession: (id: SessionId, lifetime: Lifetime, fence: Fence) => Promise<OpenedSession>;
   readonly startChild: (
     run: TaskRun<OpenedSession>,
     shell: AgentDriver,
@@ -329,13 +330,13 @@ function buildAgentContext<OpenedSession>(
     input: memory.plan?.input ?? null,
     cause,
     mode: task.mode,
-    ...(memory.checkpoint !== undefined && { checkpoint: memory.checkpoint }),
-    ...(memory.place !== undefined && { place: memory.place }),
+    ...dropUndefined({ checkpoint: memory.checkpoint, place: memory.place }),
     signal: shell.signal,
-    scope: shell.scope,
+    lifetime: shell.lifetime,
+    scope: shell.lifetime,
     session: () => {
       const fence = { task: task.id, epoch: () => shell.epoch };
-      session ??= openSession(task.session, shell.scope, fence).catch((error) => {
+      session ??= openSession(task.session, shell.lifetime, fence).catch((error) => {
         // Try again next time: the store may only have been busy.
         session = undefined;
         throw error;

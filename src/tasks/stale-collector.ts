@@ -1,6 +1,6 @@
 import type { TaskStore } from "../log/store/task-store.ts";
 import { isLonghaulError } from "../model/errors.ts";
-import type { Closable } from "../model/scope.ts";
+import type { Closable } from "../model/lifetime.ts";
 import { isTerminal, type TaskId } from "../model/task.ts";
 import type { Isolation } from "./after-end.ts";
 import { repeatAtInterval } from "./repeat-at-interval.ts";

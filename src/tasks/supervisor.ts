@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Store } from "../log/store/store.ts";
 import type { TaskRecord, TaskStore } from "../log/store/task-store.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { Clock } from "../model/clock.ts";
 import { checkSessionId } from "../model/entry.ts";
 import { createArgumentError, LonghaulError } from "../model/errors.ts";
@@ -83,7 +84,7 @@ export class Supervisor<OpenedSession> {
       ...common,
       finisher,
       census,
-      ...(parts.summariser && { summariser: parts.summariser }),
+      ...dropUndefined({ summariser: parts.summariser }),
       openSession: parts.openSession,
       startChild:
         (run, shell) =>
@@ -142,7 +143,7 @@ export class Supervisor<OpenedSession> {
       options,
       now,
       isolations,
-      ...(repository !== undefined && { repository }),
+      ...dropUndefined({ repository }),
       ...(parent && { parent: parent.task }),
     });
     if (plan.queue !== undefined) {

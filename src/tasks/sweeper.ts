@@ -1,5 +1,6 @@
 import type { Log } from "../log/log.ts";
 import type { TaskRecord } from "../log/store/task-store.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { isLonghaulError } from "../model/errors.ts";
 import { isTerminal, type TaskEvent, type TaskOutcome } from "../model/task.ts";
 import type { Agent } from "./agent.ts";
@@ -70,10 +71,7 @@ export class Sweeper<OpenedSession> {
       let isWhole = true;
       if (owner !== undefined && !isOwn && !(await this.#isGivenUp(owner))) continue;
       for (let after: string | undefined; ; ) {
-        const page = await log.store.tasks.openOf(owner, {
-          limit: PAGE_SIZE,
-          ...(after !== undefined && { after }),
-        });
+        const page = await log.store.tasks.openOf(owner, { limit: PAGE_SIZE, ...dropUndefined({ after }) });
         for (const task of page)
           if (isOwn ? this.#isStray(task) : !this.#isLeftToWorkers(task)) {
             // A task that cannot be read or recovered must not block the others.
@@ -266,7 +264,7 @@ export class Sweeper<OpenedSession> {
     await this.#deps.stopChildren(task.id);
     const { plan, place } = await readTaskProgress(log, task);
     const tag = await this.#deps.tagOf(task.id);
-    await finisher.finish({ task, outcome, tag, isOrphan: true, ...(plan && { plan }) }, place);
+    await finisher.finish({ task, outcome, tag, isOrphan: true, ...dropUndefined({ plan }) }, place);
   }
 }
 

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { checkNames } from "../model/check-names.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import { countUsageTokens, type TaskBudget, type TaskUsage } from "../model/task.ts";
@@ -29,12 +30,8 @@ export function priceUsageEvent(
 ): Extract<AgentEvent, { type: "usage" }> {
   const model = event.model ?? agentModel;
   const usage = checkUsage(event.usage, "event.usage");
-  const cost = computeReportCost({ usage, ...(model !== undefined && { model }) }, factsOf);
-  return {
-    ...event,
-    ...(model !== undefined && { model }),
-    usage: cost === undefined ? usage : { ...usage, cost },
-  };
+  const cost = computeReportCost({ usage, ...dropUndefined({ model }) }, factsOf);
+  return { ...event, ...dropUndefined({ model }), usage: cost === undefined ? usage : { ...usage, cost } };
 }
 
 /** Throws ARGUMENT_INVALID for a budget in dollars that could not count the tokens of the agent's model. */

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { LonghaulError } from "../model/errors.ts";
 import type { TaskStatus } from "./start-options.ts";
 
@@ -15,7 +16,7 @@ export function withFailure(status: TaskStatus, thrown: unknown): TaskResult {
   const why = outcome?.error ?? reason;
   const error = new LonghaulError("TASK_FAILED", `Task ${JSON.stringify(id)} ${describe(state)}: ${why}`, {
     details: { task: id, state, reason },
-    ...(thrown !== undefined && { cause: thrown }),
+    ...dropUndefined({ cause: thrown }),
   });
   return { ...status, error };
 }

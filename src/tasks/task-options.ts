@@ -3,7 +3,7 @@ import { checkFields } from "../model/argument-checks.ts";
 import { checkNames } from "../model/check-names.ts";
 import type { SessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
-import type { Census, Scope } from "../model/scope.ts";
+import type { Census, Lifetime } from "../model/lifetime.ts";
 import type { AfterStep, Isolation, NoticeChannel } from "./after-end.ts";
 import type { Agent, AgentFunction } from "./agent.ts";
 import type { Checkouts } from "./checkouts.ts";
@@ -68,7 +68,7 @@ export interface TaskDeps<OpenedSession> extends TaskOptions {
   readonly owner: string;
   /** Finds prices, for budgets in dollars; without it none is known. */
   readonly modelFacts?: PriceLookup;
-  readonly openSession: (id: SessionId, scope: Scope, fence: Fence) => Promise<OpenedSession>;
+  readonly openSession: (id: SessionId, lifetime: Lifetime, fence: Fence) => Promise<OpenedSession>;
 }
 
 /** An agent, only its function, or its registered name. */

@@ -4,7 +4,7 @@ import { readRange } from "../log/view/page.ts";
 import { tailEntries } from "../log/view/tail.ts";
 import type { Entry } from "../model/entry.ts";
 import { checkWholeNumber, LonghaulError } from "../model/errors.ts";
-import type { Scope } from "../model/scope.ts";
+import type { Lifetime } from "../model/lifetime.ts";
 import { isTerminal, type TaskId } from "../model/task.ts";
 import { repeatAtInterval } from "./repeat-at-interval.ts";
 import type { Timer } from "./timer.ts";
@@ -26,7 +26,7 @@ export interface OutputOptions {
 /** Dependencies of `readOutput`. */
 interface TaskOutputDeps {
   readonly log: Log;
-  readonly scope: Scope;
+  readonly lifetime: Lifetime;
   readonly timer: Timer;
 }
 
@@ -36,7 +36,7 @@ const EXISTENCE_CHECK_MS = 2_000;
 
 /** Reads a task's entries from the log, whichever process runs it: up to the entry that ended it, or up to now. */
 export async function* readTaskOutput(
-  { log, scope, timer }: TaskOutputDeps,
+  { log, lifetime, timer }: TaskOutputDeps,
   task: TaskRecord,
   options: OutputOptions = {},
 ): AsyncGenerator<TaskEntry> {
@@ -58,7 +58,10 @@ export async function* readTaskOutput(
   };
   const stopLooking = repeatAtInterval(timer, EXISTENCE_CHECK_MS, look, () => undefined);
   try {
-    for await (const entry of tailEntries(log.store, task.session, scope, { after, signal: over.signal })) {
+    for await (const entry of tailEntries(log.store, task.session, lifetime, {
+      after,
+      signal: over.signal,
+    })) {
       yield entry;
       if (isEndOfTask(entry, task.id)) return;
     }

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { NewSession } from "../log/store/session-store.ts";
 import type { TaskRecord } from "../log/store/task-store.ts";
 import { checkFields } from "../model/argument-checks.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { checkNames } from "../model/check-names.ts";
 import { checkSessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
@@ -89,20 +90,20 @@ export function buildTaskPlan(source: TaskPlanInput): {
       agent,
       input,
       mode,
-      ...(title !== undefined && { title }),
+      ...dropUndefined({ title }),
       ...(parent && { parent: parent.id }),
       ...(isChild && { parentSession }),
-      ...(isolation !== undefined && { isolation }),
+      ...dropUndefined({ isolation }),
       ...(isolation !== undefined && repository !== undefined && { repository: resolve(repository) }),
       ...(deadlineMs !== undefined && { deadlineAt: now + checkWholeNumber("deadlineMs", deadlineMs, 1) }),
       ...(budget && { budget: checkBudget(budget) }),
-      ...(loopGuard && { loopGuard }),
+      ...dropUndefined({ loopGuard }),
       ...(queue !== undefined && { queue, person }),
     },
     session: {
       id: sessionId,
       createdAt: now,
-      ...(title !== undefined && { title }),
+      ...dropUndefined({ title }),
       ...(isChild && { parent: parentSession, relation: "child" as const }),
       ...(options.session === undefined && { meta: buildTaskMeta(id) }),
     },

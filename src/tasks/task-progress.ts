@@ -1,6 +1,7 @@
 import type { Log } from "../log/log.ts";
 import type { TaskRecord } from "../log/store/task-store.ts";
 import { readRange } from "../log/view/page.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { Entry } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
@@ -52,8 +53,7 @@ function applyEntry(memory: TaskProgress, entry: Entry, id: string): TaskProgres
       const move: TaskMove = {
         at: entry.at,
         ...{ event, from, to },
-        ...(mode !== undefined && { mode }),
-        ...(outcome?.reason !== undefined && { reason: outcome.reason }),
+        ...dropUndefined({ mode, reason: outcome?.reason }),
       };
       const moves = [...memory.moves, move];
       return { ...memory, moves, ...(to === "running" && { hasRun: true }) };

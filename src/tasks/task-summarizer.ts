@@ -1,7 +1,7 @@
 import type { TaskRecord } from "../log/store/task-store.ts";
 import type { SessionId } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";
-import type { Closable } from "../model/scope.ts";
+import type { Closable } from "../model/lifetime.ts";
 import type { TaskId } from "../model/task.ts";
 import type { Journal } from "./journal.ts";
 

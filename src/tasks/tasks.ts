@@ -1,10 +1,11 @@
 import type { Store } from "../log/store/store.ts";
 import type { TaskQuery, TaskRecord } from "../log/store/task-store.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { checkNames } from "../model/check-names.ts";
 import { checkWholeNumber, LonghaulError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import { Scope } from "../model/scope.ts";
+import { Lifetime } from "../model/lifetime.ts";
 import { isTerminal, type TaskId, type TaskNotice } from "../model/task.ts";
 import type { Agent, AgentFunction } from "./agent.ts";
 import { listUnfinishedTasks } from "./children.ts";
@@ -40,14 +41,14 @@ const NEVER_MS = Number.MAX_SAFE_INTEGER;
 export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   readonly #deps: TaskDeps<OpenedSession>;
   readonly #supervisor: Supervisor<OpenedSession>;
-  readonly #scope: Scope;
+  readonly #lifetime: Lifetime;
   readonly #listeners = new Set<(notice: TaskNotice) => void>();
   readonly #workers = new Set<TaskWorker<OpenedSession>>();
   #closed: Promise<void> | undefined;
 
   constructor(parts: TaskDeps<OpenedSession>) {
     this.#deps = parts;
-    this.#scope = new Scope("tasks", parts.census);
+    this.#lifetime = new Lifetime("tasks", parts.census);
     this.#supervisor = new Supervisor(
       parts,
       (notice) => this.#notifyListeners(notice),
@@ -57,7 +58,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
 
   /** Registers an agent by name, so that it can be started by name and tasks left by other processes are resumed. */
   register(agent: Agent<OpenedSession>): void {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     checkFields("agent", agent, { run: "function", canResume: "boolean?" });
     this.#supervisor.agents.set(checkAgentName(agent.name), agent);
   }
@@ -67,7 +68,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
    * a process that knows it.
    */
   async start(agent: Startable<OpenedSession>, input: Json, options: StartOptions = {}): Promise<TaskHandle> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return this.#createHandle(await this.#supervisor.start(agent, input, options));
   }
 
@@ -80,7 +81,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     input: Json,
     options: Omit<StartOptions, "mode"> = {},
   ): Promise<TaskResult> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     const task = await this.#supervisor.start(agent, input, { ...options, mode: "foreground" });
     const run = this.#supervisor.runner.runs.get(task.id);
     if (run) await waitForRun(this.#getWaitDeps(), run, {});
@@ -99,7 +100,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
 
   /** Lists tasks, newest first. */
   async list(query: Partial<TaskQuery> = {}): Promise<readonly TaskRecord[]> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     const texts = {
       parent: "text?",
       session: "text?",
@@ -128,10 +129,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   ): Promise<readonly TaskNotice[]> {
     checkFields("query", query, { before: "text?" });
     const limit = checkWholeNumber("limit", query.limit ?? 50, 1, 1_000);
-    return listNotices(this.#deps.log, {
-      ...(query.before !== undefined && { before: query.before }),
-      limit,
-    });
+    return listNotices(this.#deps.log, { ...dropUndefined({ before: query.before }), limit });
   }
 
   /** Resolves when a task has ended, whichever process runs it; after a timeout, with its current status. */
@@ -177,7 +175,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
    * output and results are kept.
    */
   async kill(id: TaskId, reason = "asked"): Promise<TaskStatus> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     checkKind("task", id, "text");
     await this.#supervisor.kill(id, checkKind("reason", reason, "text"));
     const status = await this.status(id);
@@ -220,7 +218,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
     checkFields("options", options, { signal: "signal?" });
     const { timer } = this.#supervisor;
     yield* readTaskOutput(
-      { log: this.#deps.log, scope: this.#scope, timer },
+      { log: this.#deps.log, lifetime: this.#lifetime, timer },
       await this.#require(id),
       options,
     );
@@ -228,7 +226,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
 
   /** The tag of a task's processes, for `findTagged`; unique across stores. */
   tag(id: TaskId): Promise<string> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return this.#supervisor.tagOf(id);
   }
 
@@ -240,7 +238,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
 
   /** Recovers tasks of dead processes now, and from then on within every lease. */
   async recover(): Promise<RecoveryCounts> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     await this.#supervisor.hold();
     return this.#supervisor.sweep();
   }
@@ -249,7 +247,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
    * Takes tasks from queues and runs those whose agents are registered here, until the returned worker is closed.
    */
   async work(options: WorkOptions = {}): Promise<TaskWorker<OpenedSession>> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     const resolved = resolveWorkOptions(options);
     const { log, onWarning } = this.#deps;
     const { timer } = this.#supervisor;
@@ -282,7 +280,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
   }
 
   async #close(): Promise<void> {
-    const closing = this.#scope.close();
+    const closing = this.#lifetime.close();
     await Promise.all([...this.#workers].map((worker) => worker.close()));
     await this.#supervisor.close();
     this.#listeners.clear();

@@ -1,5 +1,6 @@
 import type { WaitingTask } from "../log/store/task-delivery.ts";
 import type { TaskRecord, TaskStore } from "../log/store/task-store.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 
 const PAGE_SIZE = 500;
 
@@ -9,7 +10,7 @@ export async function* listWaitingTasks(
   queues: readonly string[],
 ): AsyncGenerator<TaskRecord & WaitingTask> {
   for (let after: string | undefined; ; ) {
-    const page = await tasks.openOf(undefined, { limit: PAGE_SIZE, ...(after !== undefined && { after }) });
+    const page = await tasks.openOf(undefined, { limit: PAGE_SIZE, ...dropUndefined({ after }) });
     for (const task of page) if (isWaitingIn(task, queues)) yield task;
     after = page.at(-1)?.id;
     if (page.length < PAGE_SIZE) return;

@@ -4,7 +4,7 @@ import { BoundedMap } from "../model/base/bounded-map.ts";
 import { systemClock } from "../model/clock.ts";
 import { createArgumentError, isLonghaulError, throwIfAborted } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import type { Closable } from "../model/scope.ts";
+import type { Closable } from "../model/lifetime.ts";
 import type { TaskId, TaskPlan } from "../model/task.ts";
 import type { Isolation, StalePlaces } from "./after-end.ts";
 import { reapTagged } from "./process/tagged.ts";

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { Message } from "../model/message.ts";
 import type { Edit } from "../model/overlay.ts";
 import type { Part, ToolResultPart } from "../model/part.ts";
@@ -44,7 +45,7 @@ function applyReplacement(slot: Slot, { target, parts, role }: Extract<Edit, { t
     return { ...message, parts: message.parts.map((part) => (isTarget(part) ? { ...part, output } : part)) };
   }
   if (slot.isNote || target.seq !== slot.seq) return message;
-  if (target.part === undefined) return { ...message, parts, ...(role && { role }) };
+  if (target.part === undefined) return { ...message, parts, ...dropUndefined({ role }) };
   const { part: index } = target;
   return {
     ...message,

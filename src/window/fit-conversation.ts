@@ -1,6 +1,9 @@
 import { checkList } from "../model/argument-checks.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { Message } from "../model/message.ts";
+import type { Part } from "../model/part.ts";
 import { createModelCatalog, type ModelCatalog } from "./models/model-catalog.ts";
+import { isReasoning } from "./passes/clear-reasoning.ts";
 import type { Budget } from "./policy.ts";
 import { findProtectedSeqs, findVerbatimSeqs } from "./protected-seqs.ts";
 import { Meter } from "./session/meter.ts";
@@ -68,7 +71,7 @@ function computeBudget(
       tokens: limits.most,
       counted: (estimated) => meter.counted(estimated),
     },
-    ...(limits.messages !== undefined && { messages: limits.messages }),
+    ...dropUndefined({ messages: limits.messages }),
   };
 }
 
@@ -81,4 +84,32 @@ function replayPolicy(slots: readonly Slot[], { policy, tokensOf, facts }: Windo
     run.observe(slot);
   }
   return run.fit({ isHot: true });
+}
+
+/**
+ * Merges neighboring messages of the same role, for chat templates that require alternating roles. Messages with
+ * reasoning are never merged, and nothing is merged into a message with a tool call, because its results must follow
+ * it.
+ */
+export function alternateRoles(messages: readonly Message[]): readonly Message[] {
+  checkList("messages", messages, { role: "name", parts: "array" });
+  const merged: Message[] = [];
+  for (const message of messages) {
+    const last = merged.at(-1);
+    // Other fields of the second message are dropped: they refer to its parts by index.
+    if (last && canMerge(last, message))
+      merged[merged.length - 1] = { ...last, parts: [...last.parts, ...message.parts] };
+    else merged.push(message);
+  }
+  return merged;
+}
+
+function canMerge(first: Message, second: Message): boolean {
+  const { role } = first;
+  if (role !== second.role || (role !== "user" && role !== "assistant")) return false;
+  return ![...first.parts, ...second.parts].some(isReasoning) && !first.parts.some(isCall);
+}
+
+function isCall(part: Part): boolean {
+  return part.type === "tool-call" || (part.type === "blob" && part.of === "tool-call");
 }

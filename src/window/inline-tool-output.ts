@@ -1,3 +1,4 @@
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { Message } from "../model/message.ts";
 import { ADDED_TAGS, buildTagPattern, WRAPPER_TAGS } from "../model/message-tags.ts";
 import type { Part } from "../model/part.ts";
@@ -31,7 +32,7 @@ const CLOSING = /<\/([A-Za-z][\w-]*)>\s*$/;
 /** The header of a tool's output at the beginning of a text; undefined if there is none. */
 export function parseOutputHeader(text: string): OutputHeader | undefined {
   const headed = HEADED.exec(text);
-  if (headed) return { tool: headed[1] as string, ...(headed[2] !== undefined && { subject: headed[2] }) };
+  if (headed) return { tool: headed[1] as string, ...dropUndefined({ subject: headed[2] }) };
   const tool = NOT_CARRIED_OUT.exec(text)?.[1] ?? (TAGGED.test(text) ? "tool" : undefined);
   return tool === undefined ? undefined : { tool };
 }

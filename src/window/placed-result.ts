@@ -1,3 +1,4 @@
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { BlobPart, ToolCallPart, ToolResultPart } from "../model/part.ts";
 import { findRawAnswerId, findRawCallId, listLoadedTools, listProgramCalls } from "../model/raw-calls.ts";
 import { isCall } from "../model/tool-call-ids.ts";
@@ -38,7 +39,7 @@ export function pairResults(slots: readonly Slot[]): readonly PlacedResult[] {
         const known = calls.get(content.callId);
         const to = known?.findLast((call) => !answered.has(call)) ?? known?.at(-1);
         if (to) answered.add(to);
-        answers.push({ slot, part, result: content, ...(to && { placedCall: to }) });
+        answers.push({ slot, part, result: content, ...dropUndefined({ placedCall: to }) });
       }
     }
   }

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { Part, TextPart, ToolResultPart } from "../model/part.ts";
 import type { Slot } from "./slot.ts";
 
@@ -29,7 +30,7 @@ export function getStubPlace(
   { seq, cite }: Slot,
   { session }: { readonly session: string },
 ): Pick<StubFacts, "session" | "seq" | "cite"> {
-  return { session, seq, ...(cite !== undefined && { cite }) };
+  return { session, seq, ...dropUndefined({ cite }) };
 }
 
 /** True if a text contains a stub or was clipped. */

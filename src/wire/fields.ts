@@ -43,11 +43,3 @@ export function omitFields(
   // fromEntries defines own fields and never sets a prototype, whatever their names.
   return left && (Object.fromEntries(left) as { [key: string]: Json });
 }
-
-/** Returns the fields that are not undefined. */
-export function dropUndefined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const defined: Partial<T> = {};
-  // Keys are our own names, never those of foreign JSON; this runs for every record.
-  for (const key in fields) if (fields[key] !== undefined) defined[key] = fields[key];
-  return defined as { [K in keyof T]: Exclude<T[K], undefined> };
-}

@@ -1,4 +1,5 @@
 import { computeDigest } from "../model/base/digest.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import { sniffMime } from "../model/mime.ts";
@@ -60,7 +61,7 @@ async function toBlobPart(
     throw createArgumentError("mime", mime, "the type of the data, which its bytes do not show");
   const digest = computeDigest(bytes);
   media.set(digest, bytes.toString("base64"));
-  return { type: "blob", digest, sizeBytes: bytes.length, mime: type, ...(name !== undefined && { name }) };
+  return { type: "blob", digest, sizeBytes: bytes.length, mime: type, ...dropUndefined({ name }) };
 }
 
 async function readBytes(data: DataSource): Promise<Buffer> {

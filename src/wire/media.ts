@@ -1,6 +1,6 @@
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { sniffMime } from "../model/mime.ts";
 import type { DataPart } from "../model/part.ts";
-import { dropUndefined } from "./fields.ts";
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 

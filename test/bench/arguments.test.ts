@@ -13,14 +13,14 @@ function runBench(args: readonly string[]): Promise<{ code: number; stdout: stri
   });
 }
 
-test("names the measurements of a suite if --only asks for another one", async () => {
+test("the benches name the measurements of a suite if --only asks for another one", async () => {
   const { code, stdout, stderr } = await runBench(["gateway", "--only", "throughput,speed"]);
   expect(code).toBe(2);
   expect(stdout).toBe("");
   expect(stderr).toContain('There is no measurement "speed" in this suite, which has overhead, throughput,');
 });
 
-test("refuses an unknown suite and shows the usage", async () => {
+test("the benches refuse an unknown suite and show the usage", async () => {
   const { code, stderr } = await runBench(["speed"]);
   expect(code).toBe(2);
   expect(stderr).toContain('There is no suite "speed".');

@@ -21,7 +21,7 @@ describe("longhaul compact", () => {
     expect(again.value).toMatchObject({ session: "long", isChanged: false, rung: "extractive" });
   });
 
-  test("puts a summary in place that can be expanded and taken back", async () => {
+  test("longhaul compact puts a summary in place that can be expanded and taken back", async () => {
     const store = await storeWith("long", (session) => talk(session, 30));
     const { value } = await jsonHere(["compact", "long", "--store", store]);
     expect(value).toMatchObject({ isChanged: true, rung: "extractive" });
@@ -33,7 +33,7 @@ describe("longhaul compact", () => {
     expect(reverted.value).toMatchObject({ isChanged: true });
   });
 
-  test("says what is missing: a session, a key, a sensible budget", async () => {
+  test("longhaul compact says what is missing: a session, a key, a sensible budget", async () => {
     const store = await storeWith("long", (session) => talk(session, 30));
     expect((await runHere(["compact", "--store", store])).code).toBe(2);
     expect((await runHere(["compact", "nobody", "--store", store])).code).toBe(1);

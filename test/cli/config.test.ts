@@ -16,7 +16,7 @@ function home() {
 const write = (file: string, text: string) => writeFileSync(file, text, { mode: 0o600 });
 
 describe("longhaul config set", () => {
-  test("creates the file of the user, which the gateway then reads", async () => {
+  test("longhaul config set creates the file of the user, which the gateway then reads", async () => {
     const place = home();
     const { value } = await jsonHere(["config", "set", "threshold", "60"], place);
     expect(value).toEqual({ key: "threshold", value: 60, path: place.file, isChanged: true });
@@ -30,7 +30,7 @@ describe("longhaul config set", () => {
     expect(again.value.isChanged).toBe(false);
   });
 
-  test("keeps comments, order and indentation", async () => {
+  test("longhaul config set keeps comments, order and indentation", async () => {
     const place = home();
     write(
       place.file,
@@ -50,7 +50,7 @@ describe("longhaul config set", () => {
     });
   });
 
-  test("takes a text that is no JSON, and a number as text where the setting is a text", async () => {
+  test("longhaul config set takes a text that is not JSON, and a number as text where the setting is a text", async () => {
     const place = home();
     await runHere(["config", "set", "host", "localhost"], place);
     expect(JSON.parse(readFileSync(place.file, "utf8"))).toEqual({ host: "localhost" });
@@ -64,7 +64,7 @@ describe("longhaul config set", () => {
     ["monitor.warningBytes", "2000000000", /at most monitor.criticalBytes/],
     ["upstreams[0]", "{}", /no key/],
     ["apiKey", "sk-1", /Secrets are never written here/],
-  ])("refuses %s %s and leaves the file as it is", async (key, value, why) => {
+  ])("longhaul config set refuses %s %s and leaves the file as it is", async (key, value, why) => {
     const place = home();
     write(place.file, '{ "port": 4748 }');
     const { code, stderr } = await runHere(["config", "set", key, value], place);
@@ -73,14 +73,14 @@ describe("longhaul config set", () => {
     expect(readFileSync(place.file, "utf8")).toBe('{ "port": 4748 }');
   });
 
-  test("refuses to touch a damaged file", async () => {
+  test("longhaul config set refuses to touch a damaged file", async () => {
     const place = home();
     write(place.file, '{ "port": ');
     expect((await runHere(["config", "set", "port", "1"], place)).code).toBe(1);
     expect(readFileSync(place.file, "utf8")).toBe('{ "port": ');
   });
 
-  test("checks the value in the file although a variable hides it", async () => {
+  test("longhaul config set checks the value in the file although a variable hides it", async () => {
     const place = { ...home(), env: { LONGHAUL_PORT: "4750" } };
     expect((await runHere(["config", "set", "port", "99999999"], place)).code).toBe(1);
     expect(existsSync(place.file)).toBe(false);
@@ -88,7 +88,7 @@ describe("longhaul config set", () => {
 });
 
 describe("longhaul config --project", () => {
-  test("writes and trusts a new file of the working folder, and refuses what a project may not set", async () => {
+  test("longhaul config --project writes and trusts a new file of the working folder, and refuses what a project may not set", async () => {
     const place = { ...home(), cwd: testFolder() };
     const { value } = await jsonHere(["config", "set", "policy", "none", "--project"], place);
     expect(value).toMatchObject({ isChanged: true, isTrusted: true });
@@ -109,7 +109,7 @@ describe("longhaul config --project", () => {
 });
 
 describe("longhaul config get, path and schema", () => {
-  test("names the source of each setting, in order of precedence", async () => {
+  test("longhaul config get, path and schema names the source of each setting, in order of precedence", async () => {
     const place = { ...home(), env: { LONGHAUL_PORT: "4750" } };
     write(place.file, '{ "port": 4748, "threshold": 50 }');
     const { value } = await jsonHere(["config", "get"], place);
@@ -126,12 +126,12 @@ describe("longhaul config get, path and schema", () => {
     });
   });
 
-  test("suggests the nearest setting", async () => {
+  test("longhaul config get, path and schema suggests the nearest setting", async () => {
     const { code, stderr } = await runHere(["config", "get", "limits.maxThread"], home());
     expect([code, stderr]).toEqual([2, expect.stringContaining("did you mean limits.maxThreads?")]);
   });
 
-  test("prints a JSON schema with every key", async () => {
+  test("longhaul config get, path and schema prints a JSON schema with every key", async () => {
     const { stdout } = await runHere(["config", "schema"], home());
     expect(Object.keys(JSON.parse(stdout).properties)).toEqual(
       expect.arrayContaining(["port", "upstreams", "monitor", "retention"]),
@@ -140,7 +140,7 @@ describe("longhaul config get, path and schema", () => {
 });
 
 describe("one configuration", () => {
-  test("gives commands the prices of models, and programs the options of a kernel", async () => {
+  test("one configuration gives commands the prices of models, and programs the options of a kernel", async () => {
     const place = home();
     const store = join(place.home, ".longhaul");
     const prices = { input: 1_000, output: 0 };

@@ -1,4 +1,12 @@
-import { appendFileSync, existsSync, readFileSync, rmSync, utimesSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CONTINUED_AGENTS } from "../../src/histories/index.ts";
@@ -18,7 +26,7 @@ async function importOne(turns = 3) {
 }
 
 describe("longhaul continue", () => {
-  test("puts a deleted conversation back byte for byte and prints the command that resumes it", async () => {
+  test("longhaul continue puts a deleted conversation back byte for byte and prints the command that resumes it", async () => {
     const { path, here } = await importOne();
     const bytes = readFileSync(path);
     rmSync(path);
@@ -35,7 +43,7 @@ describe("longhaul continue", () => {
     });
   });
 
-  test("restores what was appended between two imports", async () => {
+  test("longhaul continue restores what was appended between two imports", async () => {
     const { path, here } = await importOne();
     appendFileSync(path, '{"type":"summary","summary":"grüße","leafUuid":"x"}\n');
     utimesSync(path, new Date(), new Date(Date.now() + 5_000));
@@ -46,7 +54,7 @@ describe("longhaul continue", () => {
     expect(readFileSync(path)).toEqual(bytes);
   });
 
-  test("writes nothing over a file that differs, and nothing where the agent still has the conversation", async () => {
+  test("longhaul continue writes nothing over a file that differs, and nothing where the agent still has the conversation", async () => {
     const { path, store, screen, here } = await importOne();
     expect(await here("continue", "last")).toMatchObject({ files: [] });
     appendFileSync(path, "{}\n");
@@ -56,7 +64,7 @@ describe("longhaul continue", () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test("gives back all that is deleted, and lists it first with --dry-run", async () => {
+  test("longhaul continue gives back all that is deleted, and lists it first with --dry-run", async () => {
     const { path, here } = await importOne();
     expect(await here("continue", "--deleted")).toMatchObject({ written: [] });
     rmSync(path);
@@ -64,6 +72,17 @@ describe("longhaul continue", () => {
     expect(existsSync(path)).toBe(false);
     await here("continue", "--deleted");
     expect(existsSync(path)).toBe(true);
+  });
+
+  test("longhaul status counts a conversation that was given back as stored, whatever the time of its new file", async () => {
+    const { path, here } = await importOne();
+    const earlier = new Date(Date.now() - 3_600_000);
+    utimesSync(path, earlier, earlier);
+    await here("import", "--yes", "--no-index");
+    rmSync(path);
+    await here("continue", "--deleted");
+    const { histories } = await here("status");
+    expect(histories).toMatchObject([{ agent: "claude-code", conversations: 1, notStored: 0 }]);
   });
 
   test.each(CONTINUED_AGENTS.filter((agent) => agent !== "claude-code"))(
@@ -85,7 +104,22 @@ describe("longhaul continue", () => {
     },
   );
 
-  test("refuses what it cannot do before it writes anything", async () => {
+  test("longhaul continue names a model that opencode knows, and the question of each answer", async () => {
+    const { home, here } = await importOne();
+    expect((await here("continue", "last", "--in", "opencode")).notes.join()).toContain("names no model yet");
+    const config = join(home, ".config", "opencode");
+    mkdirSync(config, { recursive: true });
+    const provider = { mine: { models: { "small-one": {} } } };
+    writeFileSync(join(config, "opencode.json"), JSON.stringify({ provider }));
+    const { files, notes } = await here("continue", "last", "--in", "opencode");
+    const { messages } = JSON.parse(readFileSync(files[0], "utf8"));
+    const model = { providerID: "mine", modelID: "small-one" };
+    expect(messages[0].info).toMatchObject({ role: "user", model });
+    expect(messages[1].info).toMatchObject({ role: "assistant", ...model, parentID: messages[0].info.id });
+    expect(notes.join()).not.toContain("model");
+  });
+
+  test("longhaul continue refuses what it cannot do before it writes anything", async () => {
     const { store, screen } = await importOne();
     const refuse = async (...args: readonly string[]) =>
       (await runHere(["continue", ...args, "--store", store], screen)).code;

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } f
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { testFolder } from "../support/folder.ts";
+import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { storeWith } from "./support/long-session.ts";
 
@@ -26,7 +27,7 @@ const levelsOf = (findings: readonly Listed[], area: string) =>
   findings.filter((one) => one.area === area).map(({ level }) => level);
 
 describe("longhaul doctor", () => {
-  test("finds nothing wrong with a good store, and nothing to examine without one", async () => {
+  proofTest("finds nothing wrong with a good store, and nothing to examine without one", async () => {
     const { code, value } = await jsonHere(["doctor", "--deep", "--store", await talk()]);
     expect([code, value.problems]).toEqual([0, 0]);
     for (const area of ["versions", "permissions", "database", "blobs", "leases", "tasks", "configuration"])
@@ -35,7 +36,7 @@ describe("longhaul doctor", () => {
     expect([empty.code, empty.stdout]).toEqual([0, expect.stringContaining("there is no store")]);
   });
 
-  test("reports a lost blob as a problem", async () => {
+  test("longhaul doctor reports a lost blob as a problem", async () => {
     const store = await talk();
     rmSync(join(store, "blobs"), { recursive: true });
     const { code, value } = await jsonHere(["doctor", "--store", store]);
@@ -43,7 +44,7 @@ describe("longhaul doctor", () => {
     expect(levelsOf(value.findings, "blobs")).toEqual(["problem"]);
   });
 
-  test("reports a damaged database, and says how to get the content out", async () => {
+  test("longhaul doctor reports a damaged database, and says how to get the content out", async () => {
     const store = await talk();
     const bytes = readFileSync(join(store, "log.db"));
     bytes.fill(0x5a, 1_024, bytes.length);
@@ -54,7 +55,7 @@ describe("longhaul doctor", () => {
     expect(stdout).toContain("longhaul repair");
   });
 
-  test("repairs permissions, stale files and overdue leases with --fix, and then finds nothing", async () => {
+  test("longhaul doctor repairs permissions, stale files and overdue leases with --fix, and then finds nothing", async () => {
     const store = await talk();
     chmodSync(join(store, "log.db"), 0o644);
     chmodSync(store, 0o755);
@@ -79,7 +80,7 @@ describe("longhaul doctor", () => {
       expect(levelsOf(after.value.findings, area), area).toEqual(["ok"]);
   });
 
-  test("reports an invalid configuration, and variables that nothing reads", async () => {
+  test("longhaul doctor reports an invalid configuration, and variables that nothing reads", async () => {
     const store = await talk();
     writeFileSync(join(store, "longhaul.json"), '{ "threshhold": 50 }', { mode: 0o600 });
     const env = { LONGHAUL_THRESHHOLD: "50" };
@@ -90,7 +91,7 @@ describe("longhaul doctor", () => {
     expect(found[1].remedy).toBe("did you mean LONGHAUL_THRESHOLD?");
   });
 
-  test("reports a connected agent whose gateway does not answer", async () => {
+  test("longhaul doctor reports a connected agent whose gateway does not answer", async () => {
     const store = await talk();
     const home = testFolder();
     mkdirSync(join(home, ".claude"));
@@ -102,7 +103,7 @@ describe("longhaul doctor", () => {
     expect(value.findings.find(({ area }: Listed) => area === "agents")?.text).toMatch(/no gateway answers/);
   });
 
-  test("writes a report without secrets, names and folders of the user", async () => {
+  test("longhaul doctor writes a report without secrets, names and folders of the user", async () => {
     const home = testFolder();
     const store = join(home, "store");
     const token = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";

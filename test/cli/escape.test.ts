@@ -7,14 +7,14 @@ const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202
 const anyText = fc.string({ unit: "binary" });
 
 describe("an escaped text", () => {
-  test("shows what a terminal would have obeyed", () => {
+  test("an escaped text shows what a terminal would have obeyed", () => {
     expect(escapeText("a\u001b[31mb\u009bc\u202ed\re\u0000")).toBe("a\\x1b[31mb\\x9bc\\u202ed\\re\\x00");
     expect(escapeText("one\r\n\ttwo\n")).toBe("one\n    two\n");
     expect(escapeText("日本語 👩‍👩‍👧 é")).toBe("日本語 👩‍👩‍👧 é");
     expect(escapeText("half \ud83d of one")).toBe("half \ufffd of one");
   });
 
-  test("holds nothing to obey, whatever it was", () => {
+  test("an escaped text holds nothing to obey, whatever it was", () => {
     fc.assert(fc.property(anyText, (text) => !OBEYED.test(escapeText(text))));
     fc.assert(
       fc.property(anyText, (text) => !OBEYED.test(escapeLine(text)) && !escapeLine(text).includes("\n")),

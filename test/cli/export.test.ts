@@ -12,7 +12,7 @@ import { PNG, storeWithTicket } from "./support/store.ts";
 const filesBelow = (folder: string) => readdirSync(folder, { recursive: true }).map(String).sort();
 
 describe("longhaul export", () => {
-  test("writes a single file to the output", async () => {
+  proofTest("longhaul export writes a single file to the output", async () => {
     const store = await storeWithTicket();
     const { code, stdout, stderr } = await runProgram([
       "export",
@@ -30,7 +30,7 @@ describe("longhaul export", () => {
     expect(byDash.stdout).toBe(stdout);
   });
 
-  test("writes a file, and never over another one unless told so", async () => {
+  test("longhaul export writes a file, and never over another one unless told so", async () => {
     const store = await storeWithTicket();
     const folder = testFolder();
     const out = join(folder, "conversation.json");
@@ -58,7 +58,7 @@ describe("longhaul export", () => {
     expect(readdirSync(folder)).toEqual(["conversation.json"]);
   });
 
-  test("writes into a folder that is there, and beside nothing that is not", async () => {
+  test("longhaul export writes into a folder that is there, and next to nothing that is not", async () => {
     const store = await storeWithTicket();
     const folder = testFolder();
     expect(
@@ -81,7 +81,7 @@ describe("longhaul export", () => {
   });
 
   proofTest(
-    "writes a folder of files, keeps what else is in it, and refuses if one of them is there",
+    "longhaul export writes a folder of files, keeps what else is in it, and refuses if one of them is there",
     async () => {
       const store = await storeWithTicket();
       const out = join(testFolder(), "tasks");
@@ -105,7 +105,7 @@ describe("longhaul export", () => {
     },
   );
 
-  test("writes sub-agents into files of their own", async () => {
+  test("longhaul export writes sub-agents into their own files", async () => {
     const store = await storeWithTicket();
     const out = join(testFolder(), "all");
     const args = ["export", "4711", "--to", "markdown", "--children", "--store", store];
@@ -117,7 +117,7 @@ describe("longhaul export", () => {
     expect(readFileSync(join(out, "ticket-4711_explorer.md"), "utf8")).toContain("Where is the server?");
   });
 
-  test("leaves nothing behind when it fails", async () => {
+  test("longhaul export leaves nothing behind when it fails", async () => {
     const store = await storeWithTicket();
     {
       await using kernel = await openKernel({ path: store });
@@ -134,7 +134,7 @@ describe("longhaul export", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("writes everything else where a blob is gone, says so, and ends with 3", async () => {
+  test("longhaul export writes everything else where a blob is gone, says so, and ends with 3", async () => {
     const store = await storeWithTicket();
     for (const name of readdirSync(join(store, "blobs")))
       rmSync(join(store, "blobs", name), { recursive: true });
@@ -145,7 +145,7 @@ describe("longhaul export", () => {
     expect(stdout).toContain("It waits for a server.");
   });
 
-  test("knows its writers and sessions", async () => {
+  test("longhaul export knows its writers and sessions", async () => {
     const store = await storeWithTicket();
     const wrong = await runHere(["export", "4711", "--to", "anthropik", "--store", store]);
     expect(wrong.code).toBe(2);
@@ -154,7 +154,7 @@ describe("longhaul export", () => {
     expect((await runHere(["export", "nobody", "--to", "anthropic", "--store", store])).code).toBe(1);
   });
 
-  test("writes nothing outside the folder, whatever a file is called", () => {
+  test("longhaul export writes nothing outside the folder, whatever a file is called", () => {
     const place = mapIntoFolder(join("/", "out"));
     expect(place("a/../b/c.json")).toBe(join("/", "out", "b", "c.json"));
     for (const file of ["../x", "a/../../x", "/etc/passwd", ".", ""]) {

@@ -37,7 +37,7 @@ async function littered() {
 }
 
 describe("longhaul gc", () => {
-  test("shows what it would remove without a terminal, and removes it with --yes", async () => {
+  test("longhaul gc shows what it would remove without a terminal, and removes it with --yes", async () => {
     const { path, old, young, temporary } = await littered();
     const shown = await jsonHere(["gc", "--store", path]);
     const counts = { blobs: 1, blobBytes: 13, temporaryFiles: 1, temporaryBytes: 4, drafts: 0 };
@@ -51,7 +51,7 @@ describe("longhaul gc", () => {
     expect((await jsonHere(["check", "--store", path])).code).toBe(0);
   });
 
-  test("asks on a terminal", async () => {
+  test("longhaul gc asks on a terminal", async () => {
     const { path, old } = await littered();
     await runHere(["gc", "--store", path], { answer: "n" });
     expect(existsSync(old)).toBe(true);
@@ -60,7 +60,7 @@ describe("longhaul gc", () => {
     expect(existsSync(old)).toBe(false);
   });
 
-  test("keeps the text of an abandoned draft as an interrupted message", async () => {
+  test("longhaul gc keeps the text of an abandoned draft as an interrupted message", async () => {
     const path = await storeWith("talk", (session) => session.append({ role: "user", text: "Hello." }));
     const store = await openSqliteStore({ path });
     const text = writeBody({

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { type CliCommand, isCommandGroup } from "../../src/cli/cli-command.ts";
-import { formatCommandHelp, formatGroupHelp, formatProgramHelp } from "../../src/cli/help.ts";
-import { COMMANDS } from "../../src/cli/program.ts";
+import { COMMANDS, formatCommandHelp, formatGroupHelp, formatProgramHelp } from "../../src/cli/program.ts";
 import { runHere } from "./support/here.ts";
 
 /** The help of the program, of every command and of every command group. */

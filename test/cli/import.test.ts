@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/kernel/index.ts";
+import { eventually } from "../support/eventually.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
 import { conversationId, turnLines, writeConversation } from "./support/conversation.ts";
@@ -22,7 +22,7 @@ function homeWithConversations(count: number, turns = 2) {
 }
 
 describe("longhaul import with a path", () => {
-  test("imports what is there, reports it, and finds nothing new the second time", async () => {
+  test("longhaul import with a path imports what is there, reports it, and finds nothing new the second time", async () => {
     const { env, projects } = homeWithConversations(2);
     const first = await runProgram(["import", projects], { env });
     expect(first.stderr).toBe("");
@@ -40,13 +40,13 @@ describe("longhaul import with a path", () => {
     expect(shown.stdout).toContain("→ Read file_path=notes.md limit=5");
   });
 
-  test("takes paths from where it was started", async () => {
+  proofTest("longhaul import with a path takes paths from where it was started", async () => {
     const { env, home } = homeWithConversations(1);
     const { value } = await runJson(["import", ".claude"], { env, cwd: home });
     expect(value.totals.sources).toBe(1);
   });
 
-  test("writes nothing in a dry run", async () => {
+  test("longhaul import with a path writes nothing in a dry run", async () => {
     const { env, projects, store } = homeWithConversations(2);
     const { code, stdout } = await runProgram(["import", projects, "--dry-run"], { env });
     expect(code).toBe(0);
@@ -55,7 +55,7 @@ describe("longhaul import with a path", () => {
     expect(existsSync(store)).toBe(false);
   });
 
-  test("ends with 3 and names file and line where something was lost", async () => {
+  test("longhaul import with a path ends with 3 and names file and line where something was lost", async () => {
     const { env, projects } = homeWithConversations(1);
     const broken = join(projects, "-project", `${conversationId(1)}.jsonl`);
     appendFileSync(broken, '{"type":"user", this is not JSON}\n');
@@ -65,7 +65,7 @@ describe("longhaul import with a path", () => {
     expect(stdout.trim().split("\n")).toHaveLength(1);
   });
 
-  test("leaves out other formats and what is too old", async () => {
+  proofTest("longhaul import with a path leaves out other formats and what is too old", async () => {
     const { env, projects } = homeWithConversations(2);
     const old = new Date(Date.now() - 90 * 24 * 3_600_000);
     utimesSync(join(projects, "-project", `${conversationId(1)}.jsonl`), old, old);
@@ -77,7 +77,7 @@ describe("longhaul import with a path", () => {
     expect(stdout).toBe("No conversations in a known format found.\n");
   });
 
-  test("fails with 1 where nothing is", async () => {
+  test("longhaul import with a path fails with 1 where nothing is", async () => {
     const { env, home } = homeWithConversations(1);
     const { code, value } = await runJson(["import", join(home, "missing")], { env });
     expect(code).toBe(1);
@@ -87,10 +87,13 @@ describe("longhaul import with a path", () => {
   proofTest("stops at Ctrl-C, keeps what is imported, and goes on from there", async () => {
     const { env, projects, store } = homeWithConversations(150, 120);
     const running = startProgram(["import", projects], { env });
-    while (!existsSync(join(store, "log.db"))) await sleep(10);
+    await eventually("the store exists", () => existsSync(join(store, "log.db")));
     {
       await using kernel = await openKernel({ path: store });
-      while ((await kernel.sessions({ limit: 5 })).length < 5) await sleep(10);
+      await eventually(
+        "5 sessions are imported",
+        async () => (await kernel.sessions({ limit: 5 })).length === 5,
+      );
     }
     running.process.kill("SIGINT");
     const { code, stdout } = await running.ended;
@@ -111,7 +114,7 @@ describe("longhaul import with a path", () => {
 });
 
 describe("longhaul import without a path", () => {
-  test("lists what agents left in their usual places, and says how to go on", async () => {
+  test("longhaul import without a path lists what agents left in their usual places, and says how to go on", async () => {
     const { env, projects, store } = homeWithConversations(3);
     const { code, stdout } = await runProgram(["import"], { env });
     expect(code).toBe(0);
@@ -127,14 +130,14 @@ describe("longhaul import without a path", () => {
     ]);
   });
 
-  test("imports them if told so", async () => {
+  test("longhaul import without a path imports them if told so", async () => {
     const { env } = homeWithConversations(3);
     const { code, value } = await runJson(["import", "--yes"], { env });
     expect(code).toBe(0);
     expect(value.totals.added.messages).toBe(12);
   });
 
-  test("says where there is nothing", async () => {
+  test("longhaul import without a path says where there is nothing", async () => {
     const { env } = homeWithConversations(0);
     const { code, stdout } = await runProgram(["import"], { env });
     expect(code).toBe(0);
@@ -159,7 +162,7 @@ describe("longhaul import --watch", () => {
     expect(stdout).toMatch(/Stopped: 6 messages of 1 conversation imported\.\n$/);
   });
 
-  proofTest("tells the same as JSON lines", async () => {
+  proofTest("longhaul import --watch tells the same as JSON lines", async () => {
     const { env, projects } = homeWithConversations(1, 1);
     mkdirSync(join(projects, "-other"));
     const running = startProgram(["import", projects, "--watch", "--json"], { env });

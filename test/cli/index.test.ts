@@ -55,7 +55,7 @@ describe("longhaul index", () => {
     expect((await jsonHere(["index", "--store", store])).value.entries).toBe(0);
   });
 
-  test("refuses a path that is not there before it makes a store", async () => {
+  test("longhaul index refuses a path that is not there before it makes a store", async () => {
     const store = join(testFolder(), "new");
     const ended = await runHere(["index", "/repo/nowhere", "--store", store]);
     expect(ended.stderr).toContain("There is no file or folder at /repo/nowhere");
@@ -64,7 +64,7 @@ describe("longhaul index", () => {
     expect((await runHere(["index", "--watch", "--store", store])).code).toBe(2);
   });
 
-  proofTest("goes on with what changes while it watches", async () => {
+  proofTest("longhaul index goes on with what changes while it watches", async () => {
     const [store, folder] = [testFolder(), project()];
     const running = startProgram(["index", folder, "--watch", "--json", "--store", store]);
     await running.says('"type":"indexed"');

@@ -18,7 +18,7 @@ async function storeWithNotes(): Promise<string> {
 }
 
 describe("longhaul memories", () => {
-  test("lists notes of agents for review until they are accepted or rejected", async () => {
+  test("longhaul memories lists notes of agents for review until they are accepted or rejected", async () => {
     const store = await storeWithNotes();
     const { stdout } = await runHere(["memories", "--review", "--store", store]);
     expect(stdout).toMatch(/memory:default#3 +quoted .*\nmemory:default#2 +agent /);
@@ -40,7 +40,7 @@ describe("longhaul memories", () => {
     expect(saved.code).toBe(1);
   });
 
-  proofTest("gives memories dates and lists only those that hold", async () => {
+  proofTest("longhaul memories gives memories dates and lists only those that hold", async () => {
     const store = testFolder();
     await runHere(["remember", "Deploys are frozen.", "--until", "2026-01-01", "--store", store]);
     expect((await runHere(["memories", "--store", store])).stdout).toBe("default has no memories.\n");
@@ -52,7 +52,7 @@ describe("longhaul memories", () => {
     expect((await runHere(["memories", "--store", store])).stdout).toContain("from 2026-01-01 until 2999");
   });
 
-  test("prints the history of all changes", async () => {
+  test("longhaul memories prints the history of all changes", async () => {
     const store = await storeWithNotes();
     await runHere(["forget", "memory:default#2", "--store", store]);
     const { stdout } = await runHere(["memories", "--history", "--store", store]);
@@ -68,7 +68,7 @@ describe("longhaul memories", () => {
     expect(value.history).toMatchObject([{ change: "forgotten", memory: "memory:default#2" }]);
   });
 
-  test("moves a memory to the top, above and below another one", async () => {
+  test("longhaul memories moves a memory to the top, above and below another one", async () => {
     const store = await storeWithNotes();
     const order = async (...args: string[]) => {
       if (args.length > 0) expect((await runHere(["memories", ...args, "--store", store])).code).toBe(0);
@@ -81,7 +81,7 @@ describe("longhaul memories", () => {
     expect(await order("2", "--above", "memory:default#3")).toEqual(["#2", "#3", "#1"]);
   });
 
-  test("refuses contradictory and incomplete calls", async () => {
+  test("longhaul memories refuses contradictory and incomplete calls", async () => {
     const store = await storeWithNotes();
     for (const [args, words] of [
       [["1"], "say what to do with the memories"],
@@ -105,7 +105,7 @@ describe("longhaul memories", () => {
 });
 
 describe("longhaul recall", () => {
-  proofTest("finds memories by their trust, and says whose they are", async () => {
+  proofTest("longhaul recall finds memories by their trust, and says whose they are", async () => {
     const store = await storeWithNotes();
     const found = await runHere(["recall", "locker code xylophone90210", "--store", store]);
     expect(found.stdout).toContain("memory:default#2, memory, agent");
@@ -132,7 +132,7 @@ describe("longhaul forget", () => {
     expect((await runHere(["remember", FACT, "--store", store])).code).toBe(0);
   });
 
-  test("takes a memory out of the context of a session and out of its export", async () => {
+  test("longhaul forget takes a memory out of the context of a session and out of its export", async () => {
     const store = await storeWithNotes();
     {
       await using kernel = await openKernel({ path: store });

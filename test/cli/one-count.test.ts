@@ -68,7 +68,7 @@ describe("one window", () => {
   });
 
   proofTest(
-    "shows the memories that go with every call as a part of its own, with their lines, and counts them once",
+    "one window shows the memories that go with every call as its own part, with their lines, and counts them once",
     async () => {
       const memory = "Answer in German, and name the ship in every sentence.";
       const { gateway, thread, upstream, window } = await workThroughGateway(memory);
@@ -103,7 +103,7 @@ describe("one window", () => {
     },
   );
 
-  proofTest("shows the first memory of a person although no call carries it yet", async () => {
+  proofTest("one window shows the first memory of a person although no call carries it yet", async () => {
     const { gateway, thread, window } = await workThroughGateway();
     expect(window.memories).toEqual([]);
     await gateway.kernel.memories().remember("Answer in German.", { by: "user" });
@@ -113,7 +113,7 @@ describe("one window", () => {
   });
 
   proofTest(
-    "saves money on every call that its edits make smaller, not only on the call that was edited",
+    "one window saves money on every call that its edits make smaller, not only on the call that was edited",
     async () => {
       const { gateway, thread } = await workThroughGateway();
       const requests = gateway.logged.filter(({ event }) => event === "request");

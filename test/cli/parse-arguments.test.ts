@@ -31,7 +31,7 @@ describe("arguments", () => {
     });
   });
 
-  test("arguments may begin with a dash behind two dashes", () => {
+  test("arguments may begin with a dash after two dashes", () => {
     expect(parseArguments(COMMAND, ["--", "--limit"]).operands).toEqual(["--limit"]);
   });
 
@@ -49,7 +49,7 @@ describe("arguments", () => {
     expect(messageOf(["--constructor"])).toBe("fetch has no option --constructor");
   });
 
-  test("name the command behind options that every command has", () => {
+  test("arguments name the command after options that every command has", () => {
     expect(splitCommand(["--store", "fetch", "-q", "fetch", "--limit", "3"])).toEqual({
       name: "fetch",
       rest: ["--store", "fetch", "-q", "--limit", "3"],

@@ -22,7 +22,7 @@ async function storeOfPeople(): Promise<string> {
 
 describe("--as", () => {
   sizedTest(
-    "shows each person their own conversations and nobody else's, however the person is named",
+    "--as shows each person their own conversations and nobody else's, however the person is named",
     async () => {
       const store = ["--store", await storeOfPeople()];
       for (const name of proofCases(NAMES, 3)) {
@@ -48,7 +48,7 @@ describe("--as", () => {
   );
 
   sizedTest(
-    "refuses every name, number and prefix of a session of another, and tells nothing about it",
+    "--as refuses every name, number and prefix of a session of another, and tells nothing about it",
     async () => {
       const path = await storeOfPeople();
       const store = ["--store", path];
@@ -111,7 +111,7 @@ describe("--as", () => {
     },
   );
 
-  test("recalls the memories of this person and of nobody with a similar name, unless conversations are named", async () => {
+  test("--as recalls the memories of this person and of nobody with a similar name, unless conversations are named", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });
@@ -132,7 +132,7 @@ describe("--as", () => {
     expect(await recalled("--as", "alice", "--session", "@alice/1")).toEqual(["@alice/1"]);
   });
 
-  proofTest("finds what a person said before people had names", async () => {
+  proofTest("--as finds what a person said before people had names", async () => {
     const path = testFolder();
     const packed = readFileSync(new URL("../fixtures/store-by-credential.db.gz", import.meta.url));
     writeFileSync(join(path, "log.db"), gunzipSync(packed), { mode: 0o600 });

@@ -54,7 +54,7 @@ async function storeOfWork(): Promise<string> {
 }
 
 describe("longhaul recall", () => {
-  test("shows session, likelihood, time, the words and their place", async () => {
+  test("longhaul recall shows session, likelihood, time, the words and their place", async () => {
     const store = await storeOfTwo();
     const { stdout, code } = await runProgram(["recall", "port of the staging server", "--store", store]);
     expect(code).toBe(0);
@@ -66,7 +66,7 @@ describe("longhaul recall", () => {
     expect(stdout).not.toMatch(/score|\d\.\d\d/);
   });
 
-  test("shows title, agent, project, files and commit of the work, and the words of the question in bold", async () => {
+  test("longhaul recall shows title, agent, project, files and commit of the work, and the words of the question in bold", async () => {
     const store = await storeOfWork();
     const args = ["recall", "quicksilver cookie", "--store", store];
     const { stdout } = await runHere(args);
@@ -87,14 +87,14 @@ describe("longhaul recall", () => {
     });
   });
 
-  test("joins hits of the same work under one heading", async () => {
+  test("longhaul recall joins hits of the same work under one heading", async () => {
     const store = await storeOfWork();
     const { stdout } = await runHere(["recall", "cookie redirect login", "--store", store]);
     expect(stdout.match(/Logged out after the redirect {2}/g)).toHaveLength(1);
     expect(stdout).toMatch(/\n {4}and in #\d/);
   });
 
-  test("lists sessions, whose numbers other commands accept", async () => {
+  test("longhaul recall lists sessions, whose numbers other commands accept", async () => {
     const store = await storeOfWork();
     const args = ["recall", "set the quicksilver cookie", "--sessions", "--store", store];
     const { stdout } = await runHere(args, { columns: 200 });
@@ -112,14 +112,14 @@ describe("longhaul recall", () => {
       expect((await runHere([...args, other])).stderr).toContain("cannot be combined");
   });
 
-  test("accepts --careful of earlier versions and says that it has no effect", async () => {
+  test("longhaul recall accepts --careful of earlier versions and says that it has no effect", async () => {
     const store = await storeOfTwo();
     const args = ["recall", "staging server port", "--store", store];
     expect((await runHere([...args, "--careful"])).stdout).toContain("--careful has no effect");
     expect((await runHere(args)).stdout).not.toContain("--careful");
   });
 
-  proofTest("keeps to sessions, beginnings of ids and agents", async () => {
+  proofTest("longhaul recall keeps to sessions, beginnings of ids and agents", async () => {
     const store = await storeOfTwo();
     const found = async (...args: string[]) => {
       const { value } = await jsonHere(["recall", "staging server port", ...args, "--store", store]);
@@ -136,7 +136,7 @@ describe("longhaul recall", () => {
   });
 
   proofTest(
-    "expands hits to what was said around them, and lets nothing take over the terminal",
+    "longhaul recall expands hits to what was said around them, and lets nothing take over the terminal",
     async () => {
       const store = await storeOfTwo();
       const args = ["recall", "listens on port 7781", "-k", "1", "--expand", "--store", store];
@@ -154,7 +154,7 @@ describe("longhaul recall", () => {
     },
   );
 
-  test("says how to fill an empty store", async () => {
+  test("longhaul recall says how to fill an empty store", async () => {
     const store = testFolder();
     await (await openKernel({ path: store, embedder: null })).close();
     const args = ["recall", "qqqq", "--store", store];
@@ -176,7 +176,7 @@ describe("longhaul recall", () => {
     expect((await jsonHere(args)).value.isEmpty).toBeUndefined();
   });
 
-  proofTest("says when nothing is found, or when it is not sure", async () => {
+  proofTest("longhaul recall says when nothing is found, or when it is not sure", async () => {
     const store = await storeOfTwo();
     const nothing = await runHere(["recall", "qqqq", "--path", "/repo/nowhere", "--store", store]);
     expect(nothing.stdout).toContain("Nothing found.");
@@ -189,7 +189,7 @@ describe("longhaul recall", () => {
     expect(unsure.stdout).toContain("Low confidence: the hits match little of the question.");
   });
 
-  test("refuses an empty question, a wrong number and a missing store", async () => {
+  test("longhaul recall refuses an empty question, a wrong number and a missing store", async () => {
     const store = await storeOfTwo();
     for (const [args, code, words] of [
       [["--store", store], 2, "the question is missing"],

@@ -9,7 +9,7 @@ import { storeWith } from "./support/long-session.ts";
 import { runProgram } from "./support/program.ts";
 
 describe("longhaul remember", () => {
-  test("remembers for an agent, and lists what is pinned and what is not", async () => {
+  test("longhaul remember remembers for an agent, and lists what is pinned and what is not", async () => {
     const store = testFolder();
     const first = await runProgram(["remember", "Answer in German.", "--store", store]);
     expect(first.stdout).toBe("Remembered memory:default#1: Answer in German.\n");
@@ -37,13 +37,13 @@ describe("longhaul remember", () => {
     );
   });
 
-  test("reads the text from the input", async () => {
+  test("longhaul remember reads the text from the input", async () => {
     const store = testFolder();
     const { stdout } = await runProgram(["remember", "-", "--store", store], { input: "\nfrom the pipe\n" });
     expect(stdout).toBe("Remembered memory:default#1: from the pipe\n");
   });
 
-  test("refuses what is blank, too long or by nobody", async () => {
+  test("longhaul remember refuses what is blank, too long or by nobody", async () => {
     const store = testFolder();
     for (const [args, words] of [
       [[" "], "the text to remember is empty"],
@@ -59,7 +59,7 @@ describe("longhaul remember", () => {
 });
 
 describe("longhaul forget", () => {
-  test("takes a memory from the pins, from recall and from disk", async () => {
+  test("longhaul forget takes a memory from the pins, from recall and from disk", async () => {
     const store = testFolder();
     await runHere(["remember", "The locker code is xylophone90210.", "--store", store]);
     await runHere(["remember", "Lunch is at noon.", "--store", store]);
@@ -97,7 +97,7 @@ describe("longhaul forget", () => {
     expect(JSON.stringify(messages)).toContain("Then step 1.");
   });
 
-  proofTest("takes a whole conversation", async () => {
+  proofTest("longhaul forget takes a whole conversation", async () => {
     const store = await storeWith("chat", async (session) => {
       await session.append({ role: "user", text: "Remember the ocelot." });
     });

@@ -23,7 +23,7 @@ function conversationFile(): string {
 }
 
 describe("longhaul replay", () => {
-  test("prints what each policy would have cost and kept", async () => {
+  test("longhaul replay prints what each policy would have cost and kept", async () => {
     const { stdout, code } = await runProgram([
       "replay",
       conversationFile(),
@@ -39,7 +39,7 @@ describe("longhaul replay", () => {
   });
 
   proofTest(
-    "compares all conversations of a store in dollars, marks the cheapest policy and says so in a sentence",
+    "longhaul replay compares all conversations of a store in dollars, marks the cheapest policy and says so in a sentence",
     async () => {
       const store = await storeWith("one", (session) => talk(session, 60));
       const run = ["replay", "--all", "--policy", "longhaul,cline", "--window", "32k", "--store", store];
@@ -57,7 +57,7 @@ describe("longhaul replay", () => {
     },
   );
 
-  proofTest("writes windows and pictures for others to look at", async () => {
+  proofTest("longhaul replay writes windows and pictures for others to look at", async () => {
     const [dump, picture] = [join(testFolder(), "dump"), join(testFolder(), "pictures")];
     const { stdout } = await runHere([
       "replay",
@@ -86,7 +86,7 @@ describe("longhaul replay", () => {
     );
   });
 
-  test("says what is wrong with a window or a policy", async () => {
+  test("longhaul replay says what is wrong with a window or a policy", async () => {
     const wrong = await runHere(["replay", "x", "--window", "big"]);
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('--window is "big"; expected a number of tokens');
@@ -97,7 +97,7 @@ describe("longhaul replay", () => {
     expect([prices.code, prices.stderr]).toEqual([2, expect.stringContaining("standard")]);
   });
 
-  test("replays without single filters of tool results, and names those there are", async () => {
+  test("longhaul replay replays without single filters of tool results, and names those there are", async () => {
     expect(parseShrinkOption([])).toEqual({});
     expect(parseShrinkOption(["tests, runs", "paths"])).toEqual({ tests: false, runs: false, paths: false });
     expect(parseShrinkOption(["tests", "all"])).toBe(false);

@@ -14,35 +14,38 @@ async function windowOf(store: string): Promise<string> {
 }
 
 describe("longhaul revert", () => {
-  test("takes back the newest overlay that holds, says what changed, and can be taken back itself", async () => {
-    const { store, overlay } = await storeWithCut();
-    const cut = await windowOf(store);
-    const { code, stdout } = await runProgram(["revert", "long", "--store", store]);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(
-      new RegExp(
-        `^#\\d+ reverted the change at #${overlay}\nwindow: [\\d,]+ → [\\d,]+ tokens \\(\\+\\d+%\\), \\d+ → 121 messages\n`,
-      ),
-    );
-    expect(stdout).toContain("\nheld: what came back stays until the limit forces it out\n");
-    expect(JSON.parse(await windowOf(store))).toHaveLength(121);
-    const shown = await runHere(["context", "long", "--store", store]);
-    expect(shown.stdout).toMatch(
-      /\nHeld: brought back by a revert.*\n +#\d+ +\d+ messages, [\d,]+ tokens; release: longhaul revert long \d+/,
-    );
-    const undo = /undo and release: longhaul revert long (\d+)/.exec(stdout)?.[1] as string;
-    const undone = await jsonHere(["revert", "long", undo, "--store", store]);
-    expect(undone.value).toMatchObject({
-      session: "long",
-      isChanged: true,
-      isHeld: false,
-      messages: { before: 121 },
-    });
-    expect(await windowOf(store)).toBe(cut);
-  });
+  proofTest(
+    "longhaul revert takes back the newest overlay that holds, says what changed, and can be taken back itself",
+    async () => {
+      const { store, overlay } = await storeWithCut();
+      const cut = await windowOf(store);
+      const { code, stdout } = await runProgram(["revert", "long", "--store", store]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(
+        new RegExp(
+          `^#\\d+ reverted the change at #${overlay}\nwindow: [\\d,]+ → [\\d,]+ tokens \\(\\+\\d+%\\), \\d+ → 121 messages\n`,
+        ),
+      );
+      expect(stdout).toContain("\nheld: what came back stays until the limit forces it out\n");
+      expect(JSON.parse(await windowOf(store))).toHaveLength(121);
+      const shown = await runHere(["context", "long", "--store", store]);
+      expect(shown.stdout).toMatch(
+        /\nHeld: brought back by a revert.*\n +#\d+ +\d+ messages, [\d,]+ tokens; release: longhaul revert long \d+/,
+      );
+      const undo = /undo and release: longhaul revert long (\d+)/.exec(stdout)?.[1] as string;
+      const undone = await jsonHere(["revert", "long", undo, "--store", store]);
+      expect(undone.value).toMatchObject({
+        session: "long",
+        isChanged: true,
+        isHeld: false,
+        messages: { before: 121 },
+      });
+      expect(await windowOf(store)).toBe(cut);
+    },
+  );
 
   proofTest(
-    "refuses to take back what does not hold, what is no overlay, and where there is nothing",
+    "longhaul revert refuses to take back what does not hold, what is not an overlay, and where there is nothing",
     async () => {
       const { store, overlay } = await storeWithCut();
       await runHere(["revert", "long", String(overlay), "--store", store]);
@@ -71,7 +74,7 @@ describe("longhaul revert", () => {
     expect(beyond.stderr).toContain("the number of an edit of that plan");
   });
 
-  test("goes back to a time", async () => {
+  test("longhaul revert goes back to a time", async () => {
     const store = await storeWith("long", async (session) => {
       await talk(session, 3);
       for (const seq of [1, 2])
@@ -92,7 +95,7 @@ describe("longhaul revert", () => {
     }
   });
 
-  proofTest("lists overlays with whether they hold", async () => {
+  proofTest("longhaul revert lists overlays with whether they hold", async () => {
     const { store, overlay } = await storeWithCut();
     await runHere(["revert", "long", "--store", store]);
     const { stdout } = await runHere(["revert", "long", "--list", "--store", store]);
@@ -107,7 +110,7 @@ describe("longhaul revert", () => {
   });
 
   proofTest(
-    "takes back in a fork what was cut before it, and leaves the other conversation alone",
+    "longhaul revert takes back in a fork what was cut before it, and leaves the other conversation alone",
     async () => {
       const { store, overlay } = await storeWithCut();
       {
@@ -127,7 +130,7 @@ describe("longhaul revert", () => {
     },
   );
 
-  proofTest("refuses options that contradict each other", async () => {
+  proofTest("longhaul revert refuses options that contradict each other", async () => {
     const { store } = await storeWithCut();
     for (const args of [
       ["5", "--to", "2h"],

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openKernel } from "../../src/kernel/index.ts";
+import { eventually } from "../support/eventually.ts";
 import { testFolder } from "../support/folder.ts";
-import { proofTest } from "../support/proof.ts";
+import { proofCases, proofTest, sizedTest } from "../support/proof.ts";
 import { writeConversation } from "./support/conversation.ts";
 import { MAIN, type Running, runJson, runProgram, start, startProgram } from "./support/program.ts";
 
@@ -89,7 +90,7 @@ const asking = (headers: Readonly<Record<string, string>> = {}) => ({
 });
 
 describe("longhaul serve", () => {
-  test("greets in ten lines with the address, the store and where requests go, and ends on a signal", async () => {
+  test("longhaul serve greets in ten lines with the address, the store and where requests go, and ends on a signal", async () => {
     const store = testFolder();
     const running = startProgram(["serve", "--port", "0", "--store", store], { cwd: testFolder() });
     await running.says("Press Ctrl-C to stop.");
@@ -106,14 +107,14 @@ describe("longhaul serve", () => {
   });
 
   test.runIf(process.platform === "linux")(
-    "keeps new conversations of local agents, and its import ends with it, even if it is killed",
+    "longhaul serve keeps new conversations of local agents, and its import ends with it, even if it is killed",
     async () => {
       const home = testFolder();
       writeConversation(home, 1, 2);
       const serving = await serve(["--keep-histories"], { env: { HOME: home } });
       const stored = async () =>
         (await runJson(["sessions", "--store", serving.store])).value.sessions.length;
-      while ((await stored()) === 0) await setTimeout(50);
+      await eventually("a session is stored", async () => (await stored()) > 0);
       const isThere = (pid: number) => {
         try {
           return process.kill(pid, 0);
@@ -130,12 +131,12 @@ describe("longhaul serve", () => {
         readFileSync(`/proc/${child}/cmdline`, "utf8").includes("--watch"),
       );
       await end(serving, "SIGKILL");
-      while (kept !== undefined && isThere(kept)) await setTimeout(50);
+      await eventually("the watching child is gone", () => kept === undefined || !isThere(kept));
       expect(kept).toBeGreaterThan(0);
     },
   );
 
-  test("serves its pages without any key", async () => {
+  test("longhaul serve serves its pages without any key", async () => {
     const serving = await serve();
     expect((await fetch(`${serving.url}/healthz`)).status).toBe(200);
     expect((await fetch(`${serving.url}/readyz`)).status).toBe(200);
@@ -148,7 +149,7 @@ describe("longhaul serve", () => {
     expect(serving.lines().map(({ type }) => type)).toEqual(["listening", "stopping", "stopped"]);
   });
 
-  test("passes requests on to the upstream that it was given, and keeps the conversation", async () => {
+  test("longhaul serve passes requests on to the upstream that it was given, and keeps the conversation", async () => {
     const { url, bodies } = await provider();
     const serving = await serve(["--upstream", `anthropic=${url}`]);
     const response = await fetch(`${serving.url}/v1/messages`, asking());
@@ -162,7 +163,7 @@ describe("longhaul serve", () => {
     expect(JSON.stringify(entries)).toContain("Seven thousand.");
   });
 
-  proofTest("lets a request under way end before it stops", async () => {
+  proofTest("longhaul serve lets a request under way end before it stops", async () => {
     const { url } = await provider(500);
     const serving = await serve(["--upstream", url]);
     const asked = fetch(`${serving.url}/v1/messages`, asking());
@@ -172,7 +173,7 @@ describe("longhaul serve", () => {
     expect((await ended).code).toBe(143);
   });
 
-  test("ends at once on the second signal", async () => {
+  proofTest("longhaul serve ends at once on the second signal", async () => {
     const { url } = await provider(60_000);
     const serving = await serve(["--upstream", url]);
     const asked = fetch(`${serving.url}/v1/messages`, asking()).catch(() => "cut");
@@ -183,7 +184,7 @@ describe("longhaul serve", () => {
     expect(await asked).toBe("cut");
   });
 
-  test("says which port is taken and what to do", async () => {
+  test("longhaul serve says which port is taken and what to do", async () => {
     const serving = await serve();
     const { port } = new URL(serving.url);
     const { code, value } = await runJson(["serve", "--port", port, "--store", testFolder()], {
@@ -200,8 +201,8 @@ describe("longhaul serve", () => {
     await end(serving);
   });
 
-  test.skipIf(process.platform === "win32").each(["SIGTERM", "SIGHUP", "SIGKILL"] as const)(
-    "ends when the npm that started it gets %s, which npm passes on to its shell at most",
+  sizedTest.skipIf(process.platform === "win32").each(proofCases(["SIGTERM", "SIGHUP", "SIGKILL"]))(
+    "longhaul serve ends when the npm that started it gets %s, which npm passes on to its shell at most",
     async (signal) => {
       const folder = testFolder();
       // The second command keeps the shell from becoming the gateway.
@@ -224,7 +225,7 @@ describe("longhaul serve", () => {
     },
   );
 
-  test("refuses another host without a token, and makes no store on the way", async () => {
+  test("longhaul serve refuses another host without a token, and makes no store on the way", async () => {
     const store = join(testFolder(), "store");
     const { code, stderr } = await runProgram(["serve", "--host", "0.0.0.0", "--store", store], {
       cwd: testFolder(),
@@ -234,7 +235,7 @@ describe("longhaul serve", () => {
     expect(() => readFileSync(store)).toThrow("ENOENT");
   });
 
-  test("makes tokens that it takes, and lets nobody in without", async () => {
+  proofTest("longhaul serve makes tokens that it takes, and lets nobody in without", async () => {
     const { stdout } = await runProgram(["serve", "--new-token", "--quiet"]);
     const token = stdout.trim();
     const serving = await serve([], { env: { LONGHAUL_TOKEN: token } });
@@ -254,7 +255,7 @@ describe("longhaul serve", () => {
     expect(`${printed}${stderr}`).not.toContain(token);
   });
 
-  test("shows the agents of this computer first", async () => {
+  proofTest("longhaul serve shows the agents of this computer first", async () => {
     const home = testFolder();
     mkdirSync(join(home, ".pi", "agent"), { recursive: true });
     const serving = await serve([], { env: { HOME: home, PATH: "/usr/bin" } });
@@ -264,25 +265,28 @@ describe("longhaul serve", () => {
     await end(serving);
   });
 
-  test("names only the agents of this computer, as connect writes them, and an address that opens", async () => {
-    const home = testFolder();
-    mkdirSync(join(home, ".codex"), { recursive: true });
-    const running = startProgram(["serve", "--port", "0", "--host", "0.0.0.0", "--store", testFolder()], {
-      cwd: testFolder(),
-      env: { HOME: home, PATH: "/usr/bin", LONGHAUL_TOKEN: "a-token-of-many-letters-9182736455" },
-    });
-    await running.says("Press Ctrl-C to stop.");
-    running.process.kill("SIGINT");
-    const { stdout } = await running.ended;
-    expect(stdout).toMatch(/listens on http:\/\/127\.0\.0\.1:\d+/);
-    expect(stdout).not.toContain("0.0.0.0");
-    expect(stdout).toMatch(
-      /Codex +not connected; "longhaul connect codex" sets \d settings in .*config\.toml/,
-    );
-    expect(stdout).not.toContain("OpenClaw");
-  });
+  proofTest(
+    "longhaul serve names only the agents of this computer, as connect writes them, and an address that opens",
+    async () => {
+      const home = testFolder();
+      mkdirSync(join(home, ".codex"), { recursive: true });
+      const running = startProgram(["serve", "--port", "0", "--host", "0.0.0.0", "--store", testFolder()], {
+        cwd: testFolder(),
+        env: { HOME: home, PATH: "/usr/bin", LONGHAUL_TOKEN: "a-token-of-many-letters-9182736455" },
+      });
+      await running.says("Press Ctrl-C to stop.");
+      running.process.kill("SIGINT");
+      const { stdout } = await running.ended;
+      expect(stdout).toMatch(/listens on http:\/\/127\.0\.0\.1:\d+/);
+      expect(stdout).not.toContain("0.0.0.0");
+      expect(stdout).toMatch(
+        /Codex +not connected; "longhaul connect codex" sets \d settings in .*config\.toml/,
+      );
+      expect(stdout).not.toContain("OpenClaw");
+    },
+  );
 
-  test("explains a token that it makes for people", async () => {
+  test("longhaul serve explains a token that it makes for people", async () => {
     const { code, stdout } = await runProgram(["serve", "--new-token"]);
     const [token = ""] = stdout.split("\n");
     expect(Buffer.from(token, "base64url")).toHaveLength(32);
@@ -290,7 +294,7 @@ describe("longhaul serve", () => {
     expect(code).toBe(0);
   });
 
-  test("prints the schema of its configuration", async () => {
+  test("longhaul serve prints the schema of its configuration", async () => {
     const { code, stdout } = await runProgram(["serve", "--schema"]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -299,7 +303,7 @@ describe("longhaul serve", () => {
     });
   });
 
-  test("names every mistake of the file and of the command line at once", async () => {
+  test("longhaul serve names every mistake of the file and of the command line at once", async () => {
     const store = testFolder();
     const file = '{"treshold": 50, "limits": {"idleMs": "long"}}';
     writeFileSync(join(store, "longhaul.json"), file, { mode: 0o600 });
@@ -312,50 +316,53 @@ describe("longhaul serve", () => {
     expect(stderr).toContain('--policy is "nine"; expected one of longhaul, none');
   });
 
-  test("follows its file, at once when it is told to by SIGHUP, and keeps what was while it is not valid", async () => {
-    const serving = await serve([], { file: { threshold: 50 } });
-    const threshold = async () => {
-      const { settings } = (await (await fetch(`${serving.url}/api/v1/gateway`)).json()) as {
-        settings: { threshold: number };
+  proofTest(
+    "longhaul serve follows its file, at once when it is told to by SIGHUP, and keeps what was while it is not valid",
+    async () => {
+      const serving = await serve([], { file: { threshold: 50 } });
+      const threshold = async () => {
+        const { settings } = (await (await fetch(`${serving.url}/api/v1/gateway`)).json()) as {
+          settings: { threshold: number };
+        };
+        return settings.threshold;
       };
-      return settings.threshold;
-    };
-    // Rename atomically, so that no reader sees a partial file.
-    const save = (text: string) => {
-      const path = join(serving.store, "longhaul.json");
-      writeFileSync(`${path}.new`, text, { mode: 0o600 });
-      renameSync(`${path}.new`, path);
-    };
-    expect(await threshold()).toBe(50);
-    save('{"threshold": 60}');
-    serving.running.process.kill("SIGHUP");
-    await serving.running.says('"outcome":"changed"');
-    expect(await threshold()).toBe(60);
-    save('{"threshold": 600}');
-    serving.running.process.kill("SIGHUP");
-    await serving.running.says('"outcome":"refused"');
-    serving.running.process.kill("SIGHUP");
-    expect(await threshold()).toBe(60);
-    const { stderr } = await end(serving);
-    const logged = stderr
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line));
-    expect(logged.filter(({ event }) => event.startsWith("config."))).toEqual([
-      expect.objectContaining({
-        level: "info",
-        event: "config.changed",
-        message: expect.stringContaining("threshold"),
-      }),
-      expect.objectContaining({
-        level: "error",
-        event: "config.refused",
-        key: "threshold",
-        message:
-          "The configuration is unchanged: threshold is 600; expected a whole number from 5 to 100 (percent).",
-      }),
-    ]);
-  });
+      // Rename atomically, so that no reader sees a partial file.
+      const save = (text: string) => {
+        const path = join(serving.store, "longhaul.json");
+        writeFileSync(`${path}.new`, text, { mode: 0o600 });
+        renameSync(`${path}.new`, path);
+      };
+      expect(await threshold()).toBe(50);
+      save('{"threshold": 60}');
+      serving.running.process.kill("SIGHUP");
+      await serving.running.says('"outcome":"changed"');
+      expect(await threshold()).toBe(60);
+      save('{"threshold": 600}');
+      serving.running.process.kill("SIGHUP");
+      await serving.running.says('"outcome":"refused"');
+      serving.running.process.kill("SIGHUP");
+      expect(await threshold()).toBe(60);
+      const { stderr } = await end(serving);
+      const logged = stderr
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line) => JSON.parse(line));
+      expect(logged.filter(({ event }) => event.startsWith("config."))).toEqual([
+        expect.objectContaining({
+          level: "info",
+          event: "config.changed",
+          message: expect.stringContaining("threshold"),
+        }),
+        expect.objectContaining({
+          level: "error",
+          event: "config.refused",
+          key: "threshold",
+          message:
+            "The configuration is unchanged: threshold is 600; expected a whole number from 5 to 100 (percent).",
+        }),
+      ]);
+    },
+  );
 
   test("longhaul serve is what npm start runs, after everything was set up", () => {
     const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));

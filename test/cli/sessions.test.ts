@@ -28,7 +28,7 @@ async function storeWithAgents(): Promise<string> {
 }
 
 describe("longhaul sessions", () => {
-  test("shows title, agent, project, model, cost and last use in 80 columns", async () => {
+  test("longhaul sessions shows title, agent, project, model, cost and last use in 80 columns", async () => {
     const path = await storeWithAgents();
     const { stdout } = await runHere(["sessions", "--store", path], { columns: 80 });
     const lines = stdout.trimEnd().split("\n");
@@ -41,7 +41,7 @@ describe("longhaul sessions", () => {
     expect(wide[2]).toMatch(/claude-sonnet-4-5 .* now +2 +claude-code\/4711$/);
   });
 
-  test("gives each session a number that every command accepts until the next listing", async () => {
+  test("longhaul sessions gives each session a number that every command accepts until the next listing", async () => {
     const path = await storeWithAgents();
     const store = ["--store", path];
     expect((await jsonHere(["show", "2", ...store])).value.error.code).toBe("SESSION_NOT_FOUND");
@@ -77,7 +77,7 @@ describe("longhaul sessions", () => {
     expect((await jsonHere(["show", "last", "--store", path])).value.session.id).toBe("claude-code/4711");
   });
 
-  test("lists only sessions of an agent, of a project, since a time or of a person", async () => {
+  test("longhaul sessions lists only sessions of an agent, of a project, since a time or of a person", async () => {
     const path = await storeWithAgents();
     {
       await using kernel = await openKernel({ path });
@@ -116,7 +116,7 @@ describe("longhaul sessions", () => {
     expect(stdout).toContain("1  \\x1b]0;owned\\x07 plain  ");
   });
 
-  proofTest("goes on from where the last page ended", async () => {
+  proofTest("longhaul sessions goes on from where the last page ended", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });
@@ -136,12 +136,12 @@ describe("longhaul sessions", () => {
     expect(stdout).toContain("older: longhaul sessions --before session-2");
   });
 
-  test("takes the store from LONGHAUL_HOME", async () => {
+  test("longhaul sessions takes the store from LONGHAUL_HOME", async () => {
     const store = await storeWithTicket();
     expect((await runJson(["sessions"], { env: { LONGHAUL_HOME: store } })).value.sessions).toHaveLength(2);
   });
 
-  proofTest("leaves no store behind where there was none", async () => {
+  proofTest("longhaul sessions leaves no store behind where there was none", async () => {
     const store = join(testFolder(), "typo");
     const { code, stderr } = await runHere(["sessions", "--store", store]);
     expect(code).toBe(1);

@@ -10,7 +10,7 @@ import { runProgram, startProgram } from "./support/program.ts";
 import { PNG, storeWithTicket } from "./support/store.ts";
 
 describe("longhaul show", () => {
-  test("wraps text between words to the width of the terminal, and not in a pipe", async () => {
+  test("longhaul show wraps text between words to the width of the terminal, and not in a pipe", async () => {
     const text = `${"seven words about the ships and harbors ".repeat(8)}end`;
     const store = await storeWith("long", (session) => session.append({ role: "user", text }));
     const { stdout } = await runHere(["show", "long", "--store", store], { columns: 60 });
@@ -20,7 +20,7 @@ describe("longhaul show", () => {
     expect((await runHere(["show", "long", "--store", store])).stdout).toContain(text);
   });
 
-  test("shows who said what, calls on one line, results in brief, media by type and size", async () => {
+  test("longhaul show shows who said what, calls on one line, results in brief, media by type and size", async () => {
     const { code, stdout } = await runProgram(["show", "ticket-4711", "--store", await storeWithTicket()]);
     expect(code).toBe(0);
     const shown = stdout.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "<time>");
@@ -60,14 +60,14 @@ It waits for a server.
 `);
   });
 
-  test("shows results in full on request", async () => {
+  test("longhaul show shows results in full on request", async () => {
     const store = await storeWithTicket();
     const { stdout } = await runHere(["show", "ticket-4711", "--full", "--store", store]);
     expect(stdout).toContain("line 30");
     expect(stdout).not.toContain("more lines");
   });
 
-  test("prints nothing that a terminal would obey", async () => {
+  test("longhaul show prints nothing that a terminal would obey", async () => {
     const path = testFolder();
     const evil = "\u001b[2J\u009b31m\u0007\u202e\r\u007fhidden";
     {
@@ -97,7 +97,7 @@ It waits for a server.
     }
   });
 
-  test("takes the beginning or end of an id where it is unique", async () => {
+  test("longhaul show takes the beginning or end of an id where it is unique", async () => {
     const store = await storeWithTicket();
     for (const [piece, id] of [
       ["tick", "ticket-4711"],
@@ -109,7 +109,7 @@ It waits for a server.
     }
   });
 
-  test("names the candidates of an ambiguous piece and the neighbours of an unknown id", async () => {
+  test("longhaul show names the candidates of an ambiguous piece and the neighbours of an unknown id", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });
@@ -158,7 +158,7 @@ It waits for a server.
     expect(wrong.stderr).toContain('before is "nonsense"; expected a cursor from an earlier page');
   });
 
-  test("shows the line as it is: all of a fork with what it shares, nothing of an empty session", async () => {
+  test("longhaul show shows the line as it is: all of a fork with what it shares, nothing of an empty session", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });
@@ -184,7 +184,7 @@ It waits for a server.
     );
   });
 
-  test("follows what is appended until it is interrupted", async () => {
+  test("longhaul show follows what is appended until it is interrupted", async () => {
     const store = await storeWithTicket();
     const running = startProgram(["show", "ticket-4711", "--follow", "--limit", "1", "--store", store]);
     await running.says("It waits for a server.");
@@ -199,7 +199,7 @@ It waits for a server.
     expect(stdout.split("Then start it.")).toHaveLength(2);
   });
 
-  test("follows as JSON lines", async () => {
+  test("longhaul show follows as JSON lines", async () => {
     const store = await storeWithTicket();
     const running = startProgram([
       "show",
@@ -218,7 +218,7 @@ It waits for a server.
     expect(entries.map((line) => JSON.parse(line).seq)).toEqual([6, 7]);
   });
 
-  test("shows what large parts hold, and says which are damaged", async () => {
+  test("longhaul show shows what large parts hold, and says which are damaged", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });

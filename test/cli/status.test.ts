@@ -2,6 +2,7 @@ import { utimesSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { testFolder } from "../support/folder.ts";
 import { startGateway } from "../support/gateway.ts";
+import { proofTest } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { writeConversation } from "./support/conversation.ts";
 import { jsonHere, runHere } from "./support/here.ts";
@@ -11,7 +12,7 @@ import { runJson } from "./support/program.ts";
 const NOWHERE = "http://127.0.0.1:9";
 
 describe("longhaul status", () => {
-  test("shows the store, the state of its index and the gateway", async () => {
+  test("longhaul status shows the store, the state of its index and the gateway", async () => {
     const store = await storeWith("one", (session) => talk(session, 3));
     const before = (await jsonHere(["status", "--url", NOWHERE, "--store", store])).value;
     expect(before).toMatchObject({
@@ -29,7 +30,7 @@ describe("longhaul status", () => {
     );
   });
 
-  test("finds a gateway that runs, and creates no store", async () => {
+  test("longhaul status finds a gateway that runs, and creates no store", async () => {
     const gateway = await startGateway({ upstream: (await startUpstream()).url });
     const store = `${testFolder()}/none`;
     const { value } = await jsonHere(["status", "--url", gateway.url, "--store", store]);
@@ -40,7 +41,7 @@ describe("longhaul status", () => {
   });
 });
 
-test("import builds the index, unless it is told not to", async () => {
+proofTest("import builds the index, unless it is told not to", async () => {
   const home = testFolder();
   const file = writeConversation(home, 1, 5);
   const left = `${testFolder()}/left`;

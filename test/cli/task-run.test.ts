@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
-import { countTagged, eventually, freshTag } from "../tasks/process/family.ts";
+import { countTagged, freshTag } from "../tasks/process/family.ts";
 import { makeRepository } from "../tasks/worktree/repository.ts";
 import { supervisorOf, taskWorld } from "./support/tasks.ts";
 
@@ -11,7 +12,7 @@ import { supervisorOf, taskWorld } from "./support/tasks.ts";
 const FAMILY = "setsid sleep 600 & trap '' TERM; echo started; while :; do sleep 1; done";
 
 describe("longhaul task run", () => {
-  test("prints what the program writes, ends with its exit code, and keeps both", async () => {
+  test("longhaul task run prints what the program writes, ends with its exit code, and keeps both", async () => {
     const world = taskWorld();
     const id = freshTag();
     const { code, stdout, stderr } = await world.task(
@@ -39,7 +40,7 @@ describe("longhaul task run", () => {
     expect((await world.task("attach", unread.stdout.trim())).stdout).toBe("");
   });
 
-  proofTest("tells by its exit code why a task did not complete", async () => {
+  proofTest("longhaul task run tells by its exit code why a task did not complete", async () => {
     const world = taskWorld();
     const missing = await world.task("run", "--id", freshTag(), "--", "no-such-program");
     expect([missing.code, missing.stderr]).toEqual([
@@ -54,21 +55,24 @@ describe("longhaul task run", () => {
     expect(signalled.code).toBe(139);
   });
 
-  test("longhaul task run in the background it returns at once, and any process can follow it to its end", async () => {
-    const world = taskWorld();
-    const folder = testFolder();
-    const id = freshTag();
-    const go = join(folder, "go");
-    const code = `echo one; until test -e "${go}"; do sleep 0.1; done; echo two; exit 3`;
-    const started = await world.task("run", "--background", "--id", id, "--", "sh", "-c", code);
-    expect(started).toMatchObject({ code: 0, stdout: `${id}\n` });
-    const attached = world.begin("attach", id);
-    await attached.says("one");
-    writeFileSync(go, "");
-    expect(await attached.ended).toMatchObject({ code: 3, stdout: "one\ntwo\n" });
-    const { notice, status } = await world.details(id);
-    expect([status.mode, notice?.state]).toEqual(["background", "failed"]);
-  });
+  proofTest(
+    "longhaul task run in the background it returns at once, and any process can follow it to its end",
+    async () => {
+      const world = taskWorld();
+      const folder = testFolder();
+      const id = freshTag();
+      const go = join(folder, "go");
+      const code = `echo one; until test -e "${go}"; do sleep 0.1; done; echo two; exit 3`;
+      const started = await world.task("run", "--background", "--id", id, "--", "sh", "-c", code);
+      expect(started).toMatchObject({ code: 0, stdout: `${id}\n` });
+      const attached = world.begin("attach", id);
+      await attached.says("one");
+      writeFileSync(go, "");
+      expect(await attached.ended).toMatchObject({ code: 3, stdout: "one\ntwo\n" });
+      const { notice, status } = await world.details(id);
+      expect([status.mode, notice?.state]).toEqual(["background", "failed"]);
+    },
+  );
 
   proofTest("Ctrl-C kills the task and everything it has started", async () => {
     const world = taskWorld();
@@ -90,7 +94,7 @@ describe("longhaul task run", () => {
     const running = world.begin("run", "--id", id, "--", "sh", "-c", FAMILY);
     await running.says("started");
     running.process.kill("SIGKILL");
-    await eventually(async () => (await world.details(id)).notice !== undefined);
+    await eventually("the task has its notice", async () => (await world.details(id)).notice !== undefined);
     expect((await world.details(id)).status.state).toBe("killed");
     expect(await countTagged(id)).toBe(0);
   });
@@ -136,7 +140,7 @@ describe("longhaul task run", () => {
   );
 
   proofTest(
-    "works in a worktree of its own, says where the work is, and removes one without any",
+    "longhaul task run works in its own worktree, says where the work is, and removes one without any",
     async () => {
       const repository = makeRepository();
       const env = { GIT_CONFIG_GLOBAL: process.env.GIT_CONFIG_GLOBAL ?? "", GIT_CONFIG_NOSYSTEM: "1" };
@@ -154,12 +158,15 @@ describe("longhaul task run", () => {
     },
   );
 
-  test("tells whoever was named of the end, with the notice", async () => {
+  proofTest("longhaul task run tells whoever was named of the end, with the notice", async () => {
     const world = taskWorld();
     const id = freshTag();
     const file = join(testFolder(), "notice.json");
     await world.task("run", "--id", id, "--notify-command", `cat > "${file}"`, "--", "true");
-    await eventually(() => existsSync(file) && readFileSync(file, "utf8").endsWith("\n"));
+    await eventually(
+      "the file holds a whole line",
+      () => existsSync(file) && readFileSync(file, "utf8").endsWith("\n"),
+    );
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({
       id: `${id}/ended`,
       task: id,
@@ -168,7 +175,7 @@ describe("longhaul task run", () => {
   });
 
   proofTest(
-    "says when it could not tell whoever was named, and what was told is not told again for it",
+    "longhaul task run says when it could not tell whoever was named, and what was told is not told again for it",
     async () => {
       const world = taskWorld();
       const file = join(testFolder(), "told");
@@ -182,7 +189,7 @@ describe("longhaul task run", () => {
     },
   );
 
-  test("says what is missing or wrong before anything runs", async () => {
+  test("longhaul task run says what is missing or wrong before anything runs", async () => {
     const world = taskWorld();
     const wrong = async (...args: string[]) => {
       const { code, stderr } = await world.task("run", ...args);

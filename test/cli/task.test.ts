@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../src/kernel/index.ts";
+import { eventually } from "../support/eventually.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
-import { countTagged, eventually, freshTag } from "../tasks/process/family.ts";
+import { countTagged, freshTag } from "../tasks/process/family.ts";
 import { makeRepository } from "../tasks/worktree/repository.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 import { runProgram } from "./support/program.ts";
@@ -12,7 +13,7 @@ import { noticesOf, supervisorOf, taskWorld } from "./support/tasks.ts";
 const FAMILY = "sh -c 'setsid sleep 600 & sleep 600' & trap '' TERM; echo started; while :; do sleep 1; done";
 
 describe("longhaul task", () => {
-  test("shows its commands, and the help of each by help and by --help", async () => {
+  test("longhaul task shows its commands, and the help of each by help and by --help", async () => {
     const { code, stdout } = await runHere(["task"]);
     expect(code).toBe(0);
     for (const word of ["run", "list", "show", "output", "attach", "detach", "kill", "gc"]) {
@@ -25,7 +26,7 @@ describe("longhaul task", () => {
     expect(await runHere(["task", "--help"])).toEqual(await runHere(["help", "task"]));
   });
 
-  test("suggests the nearest command, and names the wrong option", async () => {
+  test("longhaul task suggests the nearest command, and names the wrong option", async () => {
     expect(await runHere(["task", "lst"])).toMatchObject({
       code: 2,
       stderr: 'longhaul: there is no command "task lst"; did you mean task list? See "longhaul help task".\n',
@@ -36,7 +37,7 @@ describe("longhaul task", () => {
     expect((await runProgram(["task", "supervise"])).stderr).toContain("use longhaul task run");
   });
 
-  test("finds a task by a piece of its id, and says which are near or fit", async () => {
+  test("longhaul task finds a task by a piece of its id, and says which are near or fit", async () => {
     const store = await storeWithTasks();
     const show = (id: string) => runHere(["task", "show", id, "--store", store]);
     expect((await show("review-a")).stdout).toContain("title    Look at a.ts");
@@ -57,7 +58,7 @@ describe("longhaul task", () => {
     );
   });
 
-  test("lists tasks with state, title and who runs them, and filters by state and session", async () => {
+  test("longhaul task lists tasks with state, title and who runs them, and filters by state and session", async () => {
     const store = await storeWithTasks();
     const { stdout } = await runHere(["task", "list", "--store", store]);
     expect(stdout.split("\n")[0]).toMatch(/^task +state +started +took +run by +title$/);
@@ -76,7 +77,7 @@ describe("longhaul task", () => {
     );
   });
 
-  test("prints what a task has said, from where the reader was", async () => {
+  test("longhaul task prints what a task has said, from where the reader was", async () => {
     const store = await storeWithTasks();
     expect((await runHere(["task", "output", "review-a", "--store", store])).stdout).toBe(
       "reading\nassistant: It is fine.\n",
@@ -136,6 +137,7 @@ describe("longhaul task", () => {
       // Both at once: a supervisor that is alive would reap the task of the dead one.
       for (const pid of supervisors) process.kill(pid, "SIGKILL");
       await eventually(
+        "nobody owns the two tasks",
         async () => !(await world.details(idle)).isOwned && !(await world.details(busy)).isOwned,
       );
       const listed = await world.task("list");

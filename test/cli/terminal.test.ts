@@ -30,7 +30,7 @@ function startOnTerminal(args: readonly string[], env: Readonly<Record<string, s
 }
 
 describe.skipIf(!hasScript())("on a terminal", () => {
-  proofTest("roles are coloured, unless someone does not want it", async () => {
+  proofTest("roles are colored, unless someone does not want it", async () => {
     const store = await storeWithTicket();
     const args = ["show", "4711", "--limit", "1", "--store", store];
     const colored = await startOnTerminal(args).ended;
@@ -98,7 +98,7 @@ describe.skipIf(!hasScript())("on a terminal", () => {
     expect(existsSync(join(home, ".longhaul"))).toBe(false);
   });
 
-  test("leaving the pager early ends quietly", async () => {
+  proofTest("leaving the pager early ends quietly", async () => {
     const store = testFolder();
     {
       await using kernel = await openKernel({ path: store });
@@ -112,7 +112,7 @@ describe.skipIf(!hasScript())("on a terminal", () => {
     expect(stdout.trim().split("\n")).toHaveLength(5);
   });
 
-  test("import asks before it imports what it found", async () => {
+  proofTest("import asks before it imports what it found", async () => {
     const home = testFolder();
     const store = join(home, "store");
     writeConversation(home, 1, 2);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { computeImportShare } from "../../src/cli/importing/import-share.ts";
+import { computeImportShare } from "../../src/cli/importing/import-once.ts";
 import { parseSince } from "../../src/cli/importing/parse-since.ts";
 import { formatBytes } from "../../src/cli/terminal/format-bytes.ts";
 import { formatQuantity, formatShare } from "../../src/cli/terminal/format-count.ts";
@@ -12,7 +12,7 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 describe("words for people", () => {
-  test("give sizes in the unit a person would choose", () => {
+  test("words for people give sizes in the unit a person would choose", () => {
     expect([0, 999, 1_000, 412_345, 999_600, 1_500_000, 2_340_000_000].map(formatBytes)).toEqual([
       "0 B",
       "999 B",
@@ -24,7 +24,7 @@ describe("words for people", () => {
     ]);
   });
 
-  test("give times in one unit", () => {
+  test("words for people give times in one unit", () => {
     const ago = (ms: number) => formatAgo(1e12 - ms, 1e12);
     expect([0, 90_000, 5 * HOUR, DAY, 40 * DAY, 200 * DAY, 800 * DAY].map(ago)).toEqual([
       "just now",
@@ -38,7 +38,7 @@ describe("words for people", () => {
     expect([900, 125_000, 2 * HOUR + 60_000].map(formatDuration)).toEqual(["1 s", "2 min 5 s", "2 h 1 min"]);
   });
 
-  test("count", () => {
+  test("words for people count", () => {
     expect(formatQuantity(1, "message")).toBe("1 message");
     expect(formatQuantity(12_345, "entry", "entries")).toBe("12,345 entries");
     expect(formatShare(1, 3)).toBe("33%");
@@ -66,7 +66,7 @@ describe("--since", () => {
 });
 
 describe("colours", () => {
-  test("colours are for terminals, unless someone says otherwise", () => {
+  test("colors are for terminals, unless someone says otherwise", () => {
     expect(isColorWanted({}, true, false)).toBe(true);
     expect(isColorWanted({}, false, false)).toBe(false);
     expect(isColorWanted({ TERM: "dumb" }, true, false)).toBe(false);
@@ -95,7 +95,7 @@ describe("progress", () => {
     expect(formatBar("importing", 0.25, 1_000, "")).toBe("██████░░░░░░░░░░░░░░░░░░ 25%  importing");
   });
 
-  test("counts conversations where compressed files yield more bytes than they have", () => {
+  test("progress counts conversations where compressed files yield more bytes than they have", () => {
     expect(computeImportShare(progress)).toBe(0.25);
     expect(computeImportShare({ ...progress, bytesRead: 400e6 })).toBe(0.2);
   });

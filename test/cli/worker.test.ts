@@ -19,7 +19,7 @@ const AGENTS = `export const greeter = {
 `;
 
 describe("longhaul worker", () => {
-  test("says what is wrong with its options", async () => {
+  test("longhaul worker says what is wrong with its options", async () => {
     const wrong = async (...args: string[]) => (await runHere(["worker", ...args])).stderr;
     expect(await wrong("--queues", "a b")).toContain("1 to 60 letters");
     expect(await wrong("--concurrency", "0")).toContain("--concurrency is");

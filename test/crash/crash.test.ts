@@ -3,7 +3,8 @@ import { testFolder } from "../support/folder.ts";
 import { proofRounds, sizedTest } from "../support/proof.ts";
 import { crashRounds } from "./rounds.ts";
 
-const rounds = proofRounds(100, 4);
+/** Each round kills at another of the few steps of a commit; the soak repeats this for hours. */
+const rounds = proofRounds(50, 4);
 
 sizedTest(
   `every acknowledged append survives SIGKILL at any moment, once and in order (${rounds} rounds)`,

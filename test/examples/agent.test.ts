@@ -88,7 +88,7 @@ function play(server: WireServer, coder: readonly Behaviour[], helper: readonly 
 }
 
 describe("the coding agent of the examples", () => {
-  test("mends a file, proves it, remembers, has a helper work in a worktree, and goes on when it is started again", async () => {
+  test("the coding agent of the examples mends a file, proves it, remembers, has a helper work in a worktree, and goes on when it is started again", async () => {
     const { server, repository, home, start } = await stage();
     play(
       server,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { anthropicFormat } from "../../src/histories/anthropic-format.ts";
+import { anthropicFormat } from "../../src/histories/api-formats.ts";
 import { lines, readText, words } from "./wire/reading-wire.ts";
 
 const call = { type: "tool_use", id: "toolu_1", name: "run", input: { command: "ls" } };

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { findEncryptedHistories } from "../../src/histories/encrypted-histories.ts";
+import { findEncryptedHistories } from "../../src/histories/examine-histories.ts";
 import { runHere } from "../cli/support/here.ts";
 import { testFolder } from "../support/folder.ts";
 

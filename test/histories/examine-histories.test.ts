@@ -1,5 +1,5 @@
 import { appendFileSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { examineHistories } from "../../src/histories/examine-histories.ts";
 import { importSources } from "../../src/histories/import-sources.ts";
@@ -21,7 +21,7 @@ const look = (home: string, kernel?: Parameters<typeof examineHistories>[0]) =>
   examineHistories(kernel, { system: { home, platform: "linux", env: {} }, now: NOW });
 
 describe("what agents delete", () => {
-  test("counts the conversations that Claude Code deletes within 7 and 30 days", async () => {
+  test("what agents delete counts the conversations that Claude Code deletes within 7 and 30 days", async () => {
     const home = testFolder();
     for (const [index, age] of [28, 24, 5, 0].entries()) writeOld(home, index, age);
     expect(await look(home)).toMatchObject([
@@ -36,7 +36,7 @@ describe("what agents delete", () => {
     ]);
   });
 
-  test("does not count what the store has, and counts it again after the conversation has grown", async () => {
+  test("what agents delete does not count what the store has, and counts it again after the conversation has grown", async () => {
     const home = testFolder();
     const kernel = await testKernel();
     const path = writeOld(home, 1, 28);
@@ -48,7 +48,29 @@ describe("what agents delete", () => {
     expect(await look(home, kernel)).toMatchObject([{ notStored: 1, deletedWithin7Days: 1 }]);
   });
 
-  test("follows the period in the agent's settings", async () => {
+  test("counts a conversation whose sub-agent the store lacks, and a sub-agent that was left behind", async () => {
+    const home = testFolder();
+    const kernel = await testKernel();
+    const path = writeOld(home, 1, 10);
+    await importSources(kernel, [path]);
+    for (const [number, age] of [
+      [1, 28],
+      [2, 5],
+    ] as const) {
+      const folder = join(dirname(path), conversationId(number), "subagents");
+      mkdirSync(folder, { recursive: true });
+      const agent = join(folder, "agent-abc.jsonl");
+      writeFileSync(agent, turnLines(conversationId(number), 1));
+      const at = new Date(NOW - age * DAY);
+      utimesSync(agent, at, at);
+    }
+    const counts = { conversations: 2, notStored: 2, deletedWithin7Days: 1, deletedWithin30Days: 2 };
+    expect(await look(home, kernel)).toMatchObject([counts]);
+    await importSources(kernel, [dirname(path)]);
+    expect(await look(home, kernel)).toMatchObject([{ conversations: 2, notStored: 0 }]);
+  });
+
+  test("what agents delete follows the period in the agent's settings", async () => {
     const home = testFolder();
     writeOld(home, 1, 10);
     const settings = join(home, ".claude", "settings.json");
@@ -58,7 +80,7 @@ describe("what agents delete", () => {
     expect(await look(home)).toMatchObject([{ deletedWithin30Days: 1, retention: { days: 30 } }]);
   });
 
-  test("says that other agents keep conversations until they are deleted", async () => {
+  test("what agents delete says that other agents keep conversations until they are deleted", async () => {
     const home = testFolder();
     const folder = join(home, ".pi", "agent", "sessions", "--repo--");
     mkdirSync(folder, { recursive: true });

@@ -17,10 +17,11 @@ import { SAMPLES } from "./fuzz/samples/index.ts";
 
 /** Another seed tries other cases: `LONGHAUL_FUZZ_SEED=7 npx vitest run test/histories/fuzz.test.ts`. */
 const SEED = Number(process.env.LONGHAUL_FUZZ_SEED ?? 1) * 1_000_003;
+/** In a proof some 40 cases for each format; another seed tries other damage, which more cases of one seed do not. */
 const SHARES = {
-  samples: proofRounds(4_000, 400),
-  real: proofRounds(800),
-  imports: proofRounds(270),
+  samples: proofRounds(1_600, 200),
+  real: proofRounds(320, 40),
+  imports: proofRounds(140, 14),
   disk: proofRounds(30),
 };
 
@@ -55,12 +56,12 @@ function treeOf(folder: string): readonly string[] {
 }
 
 describe("conversations of other agents", () => {
-  test("have a sample for every format that can be read", () => {
+  test("conversations of other agents have a sample for every format that can be read", () => {
     expect([...names].filter((name) => !SAMPLES.some(({ format }) => format === name))).toEqual([]);
   });
 
   test.each(known.map(named))(
-    "are found by their format among all and read without a loss, as %s",
+    "conversations of other agents are found by their format among all and read without a loss, as %s",
     async (_, sample) => {
       const lane = laneOf(sample);
       const own = await read(lane.folder, formatsOf(sample));
@@ -73,7 +74,7 @@ describe("conversations of other agents", () => {
 });
 
 describe.skipIf(!existsSync(DESCRIPTORS))("reading that is given up", () => {
-  test.each(known.map(named))("leaves no file open, as %s", async (_, sample) => {
+  test.each(known.map(named))("reading that is given up leaves no file open, as %s", async (_, sample) => {
     const { folder } = laneOf(sample);
     for await (const found of findSources([folder], formatsOf(sample))) {
       if (!("source" in found)) continue;
@@ -91,7 +92,7 @@ describe.skipIf(!existsSync(DESCRIPTORS))("reading that is given up", () => {
 
 describe("broken conversations", () => {
   sizedTest(
-    "are read without an exception, without end, or without a trace in what all objects share",
+    "broken conversations are read without an exception, without end, or without a trace in what all objects share",
     async () => {
       const folder = realpathSync(testFolder());
       await fuzz({
@@ -119,7 +120,7 @@ describe("broken conversations", () => {
     });
   });
 
-  sizedTest("are imported, and a second time nothing of them is new", async () => {
+  sizedTest("broken conversations are imported, and a second time nothing of them is new", async () => {
     const folder = realpathSync(testFolder());
     const run = async (path: string, formats: typeof FORMATS) => {
       await using kernel = await openKernel({ path: ":memory:" });
@@ -135,7 +136,7 @@ describe("broken conversations", () => {
     });
   });
 
-  sizedTest("are imported without a change to anything but the store", async () => {
+  sizedTest("broken conversations are imported without a change to anything but the store", async () => {
     const sandbox = realpathSync(testFolder());
     const [sources, stores, temporary] = ["sources", "stores", "temporary"].map((name) => {
       mkdirSync(join(sandbox, name));

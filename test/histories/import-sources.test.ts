@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "n
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { importSources } from "../../src/histories/import-sources.ts";
-import type { Item, RecordItem } from "../../src/histories/port/item.ts";
+import type { Item, RecordItem } from "../../src/histories/reading/item.ts";
 import type { Entry, Kernel } from "../../src/kernel/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, testKernel, texts } from "../support/kernel.ts";
@@ -28,7 +28,7 @@ async function logOf(kernel: Kernel, id: string): Promise<readonly Entry[]> {
 }
 
 describe("importing", () => {
-  test("takes in every record once, and later only what is new", async () => {
+  test("importing takes in every record once, and later only what is new", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     writeFileSync(file, lines([said("a", "one", { at: 1_000 }), said("b", "two", { at: 2_000 })]));
@@ -45,7 +45,7 @@ describe("importing", () => {
     expect(await lineOf(kernel, "pi/talk")).toEqual(["one", "two", "three"]);
   });
 
-  test("knows records again when the source was rewritten or has moved", async () => {
+  test("importing knows records again when the source was rewritten or has moved", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeFileSync(join(folder, "talk.toy"), lines([said("a", "one"), said("b", "two")]));
@@ -66,7 +66,7 @@ describe("importing", () => {
     expect((await kernel.find("pi/talk"))?.title).toBe("Moved");
   });
 
-  test("makes branches lines: the last one is active, the others stay in the log", async () => {
+  test("importing makes branches lines: the last one is active, the others stay in the log", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     writeFileSync(
@@ -84,7 +84,7 @@ describe("importing", () => {
     expect((await logOf(kernel, "pi/talk")).filter(({ kind }) => kind === "line")).toHaveLength(1);
   });
 
-  test("leaves a line alone that the user has chosen since", async () => {
+  test("importing leaves a line alone that the user has chosen since", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     writeFileSync(file, lines([said("a", "one"), said("b", "two")]));
@@ -96,7 +96,7 @@ describe("importing", () => {
     expect(await lineOf(kernel, "pi/talk")).toEqual(["one", "three"]);
   });
 
-  test("puts a newer version of a record in the place of the older one", async () => {
+  test("importing puts a newer version of a record in the place of the older one", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     const items = [
@@ -110,7 +110,7 @@ describe("importing", () => {
     expect(await lineOf(kernel, "pi/talk")).toEqual(["final", "next"]);
   });
 
-  test("keeps a second record of an id if it says something else, and reports it", async () => {
+  test("importing keeps a second record of an id if it says something else, and reports it", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     writeFileSync(file, lines([said("a", "one"), said("a", "one"), said("a", "other")]));
@@ -121,7 +121,7 @@ describe("importing", () => {
     expect(report.problems[0]?.reason).toContain("a~2");
   });
 
-  test("takes results of one id for the same only if they say the same, also when they lie in blobs", async () => {
+  test("importing takes results of one id for the same only if they say the same, also when they lie in blobs", async () => {
     const kernel = await testKernel({ path: ":memory:", limits: { spillBytes: 1_000 } });
     const file = join(testFolder(), "talk.toy");
     const result = (text: string): RecordItem => ({
@@ -149,7 +149,7 @@ describe("importing", () => {
     expect(totals).toMatchObject({ damaged: 2, found: { toolResults: 2, raw: 2, messages: 602 } });
   });
 
-  test("reports parents that are not there, cycles included, and keeps the records", async () => {
+  test("importing reports parents that are not there, cycles included, and keeps the records", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     const items = [
@@ -206,7 +206,7 @@ describe("importing", () => {
     expect((await logOf(kernel, "pi/talk")).at(-1)).toMatchObject({ kind: "raw", format: "pi" });
   });
 
-  test("makes child sessions of sub-agents, inside a source and beside it", async () => {
+  test("importing makes child sessions of sub-agents, inside a source and next to it", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeFileSync(join(folder, "talk+beside.toy"), lines([said("x", "beside")]));
@@ -221,7 +221,7 @@ describe("importing", () => {
     expect((await kernel.find("pi/talk+beside"))?.parent).toBe("pi/talk");
   });
 
-  test("shows a message's own time where the times of the source fall back", async () => {
+  test("importing shows a message's own time where the times of the source fall back", async () => {
     const kernel = await testKernel({ path: ":memory:", embedder: null });
     const file = join(testFolder(), "talk.toy");
     writeFileSync(
@@ -244,7 +244,7 @@ describe("importing", () => {
     expect((await session.head()).at).toBe(50_000_000);
   });
 
-  test("gives records without a time the time of what they stand before", async () => {
+  test("importing gives records without a time the time of what they stand before", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     writeFileSync(
@@ -256,7 +256,7 @@ describe("importing", () => {
     expect((await kernel.find("pi/talk"))?.createdAt).toBe(4_000);
   });
 
-  test("keeps a record that is too large for an entry as raw, in a blob", async () => {
+  test("importing keeps a record that is too large for an entry as raw, in a blob", async () => {
     const kernel = await testKernel({
       path: ":memory:",
       limits: { maxEntryBytes: 20_000, spillBytes: 10_000 },
@@ -276,7 +276,7 @@ describe("importing", () => {
     expect(totals).toMatchObject({ damaged: 1, added: { raw: 1, messages: 1 } });
   });
 
-  test("counts broken lines by file and line and keeps the good ones", async () => {
+  test("importing counts broken lines by file and line and keeps the good ones", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     writeFileSync(
@@ -293,7 +293,7 @@ describe("importing", () => {
     expect(await lineOf(kernel, "pi/talk")).toEqual(["one", "two", "three"]);
   });
 
-  test("refuses links that lead out of the given path and says so", async () => {
+  test("importing refuses links that lead out of the given path and says so", async () => {
     const kernel = await testKernel();
     const outside = testFolder();
     writeFileSync(join(outside, "secret.toy"), lines([said("s", "secret")]));
@@ -306,7 +306,7 @@ describe("importing", () => {
     expect(await kernel.sessions()).toEqual([]);
   });
 
-  test("writes nothing in a dry run", async () => {
+  test("importing writes nothing in a dry run", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     writeFileSync(file, lines([said("a", "one", { version: "1" }), said("a", "two", { version: "2" })]));
@@ -315,7 +315,7 @@ describe("importing", () => {
     expect(await kernel.sessions()).toEqual([]);
   });
 
-  test("imports once when two processes import the same source at the same time", async () => {
+  test("importing imports once when two processes import the same source at the same time", async () => {
     const { kernel, path } = await diskKernel();
     const other = await testKernel({ path });
     const file = join(testFolder(), "talk.toy");
@@ -328,7 +328,7 @@ describe("importing", () => {
     expect(log.seq).toBe(3_000);
   });
 
-  test("stops when it is told to, and goes on from there", async () => {
+  test("importing stops when it is told to, and goes on from there", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     const count = 5_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openaiChatFormat } from "../../src/histories/openai-chat-format.ts";
+import { openaiChatFormat } from "../../src/histories/api-formats.ts";
 import { PIXEL_PNG } from "../support/pixel.ts";
 import { lines, readText, words } from "./wire/reading-wire.ts";
 

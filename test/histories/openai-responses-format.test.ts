@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openaiResponsesFormat } from "../../src/histories/openai-responses-format.ts";
+import { openaiResponsesFormat } from "../../src/histories/api-formats.ts";
 import { lines, readText, words } from "./wire/reading-wire.ts";
 
 const user = (text: string) => ({ role: "user", content: [{ type: "input_text", text }] });

@@ -2,11 +2,12 @@ import { appendFileSync, existsSync, mkdirSync, utimesSync, writeFileSync } from
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isAgentCommand, listRunningAgents } from "../../src/histories/importing/agent-processes.ts";
-import type { RecordItem } from "../../src/histories/port/item.ts";
+import type { RecordItem } from "../../src/histories/reading/item.ts";
 import { type WatchEvent, type WatchOptions, watchSources } from "../../src/histories/watch-sources.ts";
 import type { Kernel } from "../../src/kernel/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel, texts } from "../support/kernel.ts";
+import { proofTest } from "../support/proof.ts";
 import { toyFormat } from "../support/toy-format.ts";
 
 const line = (id: string, text: string) => {
@@ -41,7 +42,7 @@ async function follow(
 }
 
 describe("following sources", () => {
-  test("imports what is there and then what comes, new files included", async () => {
+  test("following sources imports what is there and then what comes, new files included", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeFileSync(join(folder, "talk.toy"), line("a", "one"));
@@ -59,7 +60,7 @@ describe("following sources", () => {
     expect(texts(await session.page())).toEqual(["one", "two"]);
   });
 
-  test("waits for the rest of a record that is being written", async () => {
+  test("following sources waits for the rest of a record that is being written", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     const file = join(folder, "talk.toy");
@@ -76,7 +77,7 @@ describe("following sources", () => {
     expect(texts(await session.page())).toEqual(["one", "two"]);
   });
 
-  test("reports a source that has stopped growing while its agent runs, once, and when it goes on", async () => {
+  test("following sources reports a source that has stopped growing while its agent runs, once, and when it goes on", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     const file = join(folder, "talk.toy");
@@ -92,7 +93,7 @@ describe("following sources", () => {
     expect(stalled[0]).toMatchObject({ source: { id: "talk" }, process: { pid: 7 } });
   });
 
-  test("says nothing of a source that rests while no agent runs", async () => {
+  test("following sources says nothing of a source that rests while no agent runs", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     const file = join(folder, "talk.toy");
@@ -115,7 +116,7 @@ describe("following sources", () => {
 });
 
 describe("running agents", () => {
-  test("are found by the name of their program or script", async () => {
+  test("running agents are found by the name of their program or script", async () => {
     expect(isAgentCommand("/usr/local/bin/claude --resume", ["claude"])).toBe(true);
     expect(isAgentCommand("node\0/opt/bin/codex.js\0exec", ["codex"])).toBe(true);
     expect(isAgentCommand("node --inspect /opt/app/server.js claude", ["claude"])).toBe(false);
@@ -124,7 +125,7 @@ describe("running agents", () => {
   });
 });
 
-test("without an interval, a change that the file system reports is imported", async () => {
+proofTest("without an interval, a change that the file system reports is imported", async () => {
   const kernel = await testKernel();
   const folder = testFolder();
   const stop = new AbortController();

@@ -7,7 +7,7 @@ import { testFolder } from "../support/folder.ts";
 import { say, testKernel, texts } from "../support/kernel.ts";
 
 describe("a kernel", () => {
-  test("lives in LONGHAUL_HOME unless it is told otherwise", async () => {
+  test("a kernel lives in LONGHAUL_HOME unless it is told otherwise", async () => {
     const home = testFolder();
     const before = process.env.LONGHAUL_HOME;
     process.env.LONGHAUL_HOME = home;
@@ -21,7 +21,7 @@ describe("a kernel", () => {
     }
   });
 
-  test("in memory leaves nothing behind", async () => {
+  test("a kernel in memory leaves nothing behind", async () => {
     const ours = () => readdirSync(tmpdir()).filter((name) => name.startsWith("longhaul-memory-")).length;
     const kernel = await openKernel({ path: ":memory:" });
     const session = await kernel.session();
@@ -31,7 +31,7 @@ describe("a kernel", () => {
     expect(ours()).toBeLessThan(during);
   });
 
-  test("finds an intake by its name, whichever session it feeds, and makes none", async () => {
+  test("a kernel finds an intake by its name, whichever session it feeds, and makes none", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("fed");
     await (await session.intake("tickets:1")).save({ checkpoint: { page: 2 } });
@@ -42,7 +42,7 @@ describe("a kernel", () => {
     expect(await kernel.intake("tickets:1")).toBeUndefined();
   });
 
-  test("closes everything that was opened from it, once, and refuses calls afterwards", async () => {
+  test("a kernel closes everything that was opened from it, once, and refuses calls afterwards", async () => {
     const kernel = await openKernel({ path: ":memory:" });
     const session = await kernel.session();
     await session.child();
@@ -59,7 +59,7 @@ describe("a kernel", () => {
     await kernel.close();
   });
 
-  test("names options that make no sense", async () => {
+  test("a kernel names options that make no sense", async () => {
     const bad = [
       { path: "" },
       { path: 5 as never },
@@ -71,14 +71,14 @@ describe("a kernel", () => {
       await expect(openKernel(options)).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
   });
 
-  test("works on a store that someone else made", async () => {
+  test("a kernel works on a store that someone else made", async () => {
     const kernel = await testKernel({ store: await openSqliteStore({ path: ":memory:" }) });
     const session = await kernel.session();
     await say(session, "1");
     expect(texts(await session.page())).toEqual(["1"]);
   });
 
-  test("flushes before a model request: appends, data and drafts alike", async () => {
+  test("a kernel flushes before a model request: appends, data and drafts alike", async () => {
     const path = testFolder();
     const kernel = await testKernel({ path });
     const session = await kernel.session("s");

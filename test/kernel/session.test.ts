@@ -4,7 +4,7 @@ import { testFolder } from "../support/folder.ts";
 import { diskKernel, say, testKernel, textOf, texts } from "../support/kernel.ts";
 
 describe("a session", () => {
-  test("returns each message as an entry with id, seq and time", async () => {
+  test("a session returns each message as an entry with id, seq and time", async () => {
     const kernel = await testKernel({ path: ":memory:", clock: { now: () => 1_234 } });
     const session = await kernel.session("talk");
     const entry = await session.append({ role: "user", text: "hello", meta: { from: "me" } });
@@ -23,7 +23,7 @@ describe("a session", () => {
     expect(await session.entry(2)).toBeUndefined();
   });
 
-  test("keeps parts of every kind verbatim", async () => {
+  test("a session keeps parts of every kind verbatim", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const parts = [
@@ -49,7 +49,7 @@ describe("a session", () => {
     });
   });
 
-  test("keeps the order of calls, also when some have data to store first", async () => {
+  test("a session keeps the order of calls, also when some have data to store first", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const png = Buffer.concat([
@@ -83,7 +83,7 @@ describe("a session", () => {
     ]);
   });
 
-  test("refuses an append that expects another head, and changes nothing", async () => {
+  test("a session refuses an append that expects another head, and changes nothing", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "a");
@@ -95,7 +95,7 @@ describe("a session", () => {
     expect(texts(await session.page())).toEqual(["a", "b"]);
   });
 
-  test("appends a batch whole or not at all", async () => {
+  test("a session appends a batch whole or not at all", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const bad = { role: "user", parts: [{ type: "text" }] } as never;
@@ -109,7 +109,7 @@ describe("a session", () => {
     expect((await session.head()).seq).toBe(0);
   });
 
-  test("refuses what JSON cannot hold and what is too large for one entry", async () => {
+  test("a session refuses what JSON cannot hold and what is too large for one entry", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await expect(
@@ -125,7 +125,7 @@ describe("a session", () => {
     expect((await session.head()).seq).toBe(0);
   });
 
-  test("rewinds without deleting, and comes back", async () => {
+  test("a session rewinds without deleting, and comes back", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     await say(session, "1", "2", "3", "4");
@@ -179,7 +179,7 @@ describe("a session", () => {
     expect((await kernel.deleteSession("trunk", { recursive: true })).sessions).toBe(3);
   });
 
-  test("as a fork can be rewound into what it shares, and looks up shared entries by their id", async () => {
+  test("a session as a fork can be rewound into what it shares, and looks up shared entries by their id", async () => {
     const kernel = await testKernel();
     const trunk = await kernel.session("trunk");
     await say(trunk, "1", "2", "3");
@@ -200,7 +200,7 @@ describe("a session", () => {
     await expect(trunk.entry("fork#1")).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
   });
 
-  test("has children that close with it", async () => {
+  test("a session has children that close with it", async () => {
     const kernel = await testKernel();
     const parent = await kernel.session("parent");
     const child = await parent.child({ id: "child", title: "sub-task" });
@@ -214,7 +214,7 @@ describe("a session", () => {
     expect(texts(await (await kernel.session("child")).page())).toEqual(["working"]);
   });
 
-  test("is refused once deleted, and its id starts anew", async () => {
+  test("a session is refused once deleted, and its id starts again", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     await say(session, "secret");
@@ -225,7 +225,7 @@ describe("a session", () => {
     expect(texts(await anew.page())).toEqual([]);
   });
 
-  test("carries title and meta, and is listed newest first", async () => {
+  test("a session carries title and meta, and is listed newest first", async () => {
     const kernel = await testKernel();
     await kernel.session("a", { title: "first", meta: { project: "x" } });
     const second = await kernel.session("b");
@@ -238,7 +238,7 @@ describe("a session", () => {
     await expect(kernel.session("")).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
   });
 
-  test("is there again after the kernel was closed and opened", async () => {
+  test("a session is there again after the kernel was closed and opened", async () => {
     const path = testFolder();
     const first = await openKernel({ path });
     const session = await first.session("s");

@@ -35,7 +35,7 @@ test("a heap that grows by 100 bytes a request is growth, one that a full cache 
   expect(growing((requests) => 50e6 - requests * 100)).toEqual([]);
 });
 
-test("noise around a flat line is no growth", () => {
+test("noise around a flat line is not growth", () => {
   expect(growing((requests) => 40e6 + (requests % 1_500) * 1_000)).toEqual([]);
 });
 

@@ -29,7 +29,7 @@ async function collectBytes(stream: AsyncIterable<Uint8Array>): Promise<Buffer> 
 }
 
 describe("data in a message", () => {
-  test("leaves the log for a blob, from a data URL, base64, bytes or a stream alike, and is stored once", async () => {
+  test("data in a message leaves the log for a blob, from a data URL, base64, bytes or a stream alike, and is stored once", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session();
     const bytes = image(300_000);
@@ -54,7 +54,7 @@ describe("data in a message", () => {
     expect(kernel.blobs.cachedBytes).toBe(300_000);
   });
 
-  test("inside a tool result becomes a blob too", async () => {
+  test("data in a message inside a tool result becomes a blob too", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const output = [
@@ -225,7 +225,7 @@ describe("a blob", () => {
     expect(await collectBytes(kernel.blobs.stream(digest))).toHaveLength(10_001);
   });
 
-  test("stays in the cache only while it is young and there is room", async () => {
+  test("a blob stays in the cache only while it is young and there is room", async () => {
     let now = 1_000;
     const kernel = await testKernel({
       path: ":memory:",
@@ -260,7 +260,7 @@ describe("a blob", () => {
 });
 
 describe("collecting garbage", () => {
-  test("removes what crashed writers left, and nothing that is in use", async () => {
+  test("collecting garbage removes what crashed writers left, and nothing that is in use", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session();
     const { digest } = blobOf(
@@ -285,7 +285,7 @@ describe("the cache of blobs", () => {
     return blobOf(entry).digest;
   };
 
-  test("lets aged ones go by itself, whether they are asked for or not", async () => {
+  test("the cache of blobs lets aged ones go by itself, whether they are asked for or not", async () => {
     const kernel = await testKernel({ path: ":memory:", limits: { blobCacheAgeMs: 60 } });
     for (let n = 0; n < 3; n++) await kernel.blobs.bytes(await imageIn(kernel));
     expect(kernel.blobs.cachedBytes).toBeGreaterThan(0);
@@ -295,7 +295,7 @@ describe("the cache of blobs", () => {
     await expect.poll(() => kernel.blobs.cachedBytes).toBe(0);
   });
 
-  test("goes by the kernel's clock", async () => {
+  test("the cache of blobs goes by the kernel's clock", async () => {
     let now = 1_000;
     const kernel = await testKernel({
       path: ":memory:",
@@ -313,7 +313,7 @@ describe("the cache of blobs", () => {
 describe("restoreMessage", () => {
   const large = "All of it. ".repeat(10_000);
 
-  test("restores all large parts, inside tool results too, and leaves media as references", async () => {
+  test("restoreMessage restores all large parts, inside tool results too, and leaves media as references", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const { message } = await session.append({
@@ -335,7 +335,7 @@ describe("restoreMessage", () => {
     expect(await kernel.blobs.restoreMessage(small)).toBe(small);
   });
 
-  test("gives the preview of a part that is damaged, missing or too large to load", async () => {
+  test("restoreMessage gives the preview of a part that is damaged, missing or too large to load", async () => {
     const { kernel, path } = await diskKernel({ limits: { maxReadBytes: 200_000 } });
     const session = await kernel.session();
     const { message } = await session.append({ role: "user", text: large });
@@ -352,7 +352,7 @@ describe("restoreMessage", () => {
     expect(shown.parts).toEqual([{ type: "text", text: (huge.parts[0] as BlobPart).preview }]);
   });
 
-  test("leaves the decision about each part to the caller", async () => {
+  test("restoreMessage leaves the decision about each part to the caller", async () => {
     const kernel = await testKernel();
     const { message } = await (await kernel.session()).append({ role: "user", text: large });
     const restored = await kernel.blobs.restoreMessage(message, (part) => ({

@@ -6,7 +6,7 @@ import { decodePayload, encodePayload, PRIMER } from "../../src/log/codec.ts";
 import { proofRounds, sizedTest } from "../support/proof.ts";
 
 describe("payloads", () => {
-  sizedTest("hold any text of any length", () => {
+  sizedTest("payloads hold any text of any length", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary", maxLength: 400 }),
       fc.string({ unit: "grapheme", maxLength: 12_000 }),
@@ -23,7 +23,7 @@ describe("payloads", () => {
     );
   });
 
-  test("take less room than the text, if it is text", () => {
+  test("payloads take less room than the text, if it is text", () => {
     const text = JSON.stringify({
       role: "user",
       parts: [{ type: "text", text: "the quick brown fox jumps over the lazy dog; ".repeat(40) }],

@@ -40,7 +40,7 @@ const appendCase = fc.record(
 );
 
 describe("the commit queue", () => {
-  test("puts all appends of a tick into one transaction, in order", async () => {
+  test("the commit queue puts all appends of a tick into one transaction, in order", async () => {
     const { store, entries, groups } = await countingStore();
     const queue = new CommitQueue(entries, 1e6);
     const appended = await Promise.all(
@@ -65,7 +65,7 @@ describe("the commit queue", () => {
     await store.close();
   });
 
-  test("makes no payload before there is room for it, and still keeps order", async () => {
+  test("the commit queue makes no payload before there is room for it, and still keeps order", async () => {
     const { store, entries } = await countingStore();
     const queue = new CommitQueue(entries, 1_000);
     let made = 0;

@@ -6,7 +6,7 @@ import { testFolder } from "../support/folder.ts";
 import { diskKernel, testKernel, texts } from "../support/kernel.ts";
 
 describe("a draft", () => {
-  test("grows by pieces and becomes one message", async () => {
+  test("a draft grows by pieces and becomes one message", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const draft = session.draft({
@@ -149,7 +149,7 @@ describe("a draft", () => {
     expect(texts(await session.page())).toEqual(["half and whole"]);
   });
 
-  test("takes no stream, because it is written more than once", async () => {
+  test("a draft takes no stream, because it is written more than once", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     async function* stream(): AsyncGenerator<Uint8Array> {
@@ -174,7 +174,7 @@ describe("a draft", () => {
   });
 });
 
-test("a draft of what is no message is refused, and the session closes as if it had never been", async () => {
+test("a draft of what is not a message is refused, and the session closes as if it had never been", async () => {
   const kernel = await testKernel();
   const session = await kernel.session();
   for (const start of [undefined, {}, { role: "nobody", text: "" }, { role: "user", parts: 2 }])

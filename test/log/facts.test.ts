@@ -25,7 +25,7 @@ describe("facts of a session", () => {
     expect(await other.facts.get("n")).toBeNull();
   });
 
-  test("add nothing to the log", async () => {
+  test("facts of a session add nothing to the log", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await session.facts.set("seen", true);

@@ -53,7 +53,7 @@ const message: fc.Arbitrary<Message> = fc.record({
 });
 
 describe("a message written down", () => {
-  sizedTest("reads back as JSON would read it", () => {
+  sizedTest("a message written down reads back as JSON would read it", () => {
     fc.assert(
       fc.property(message, (said) => {
         expect(unframeMessage(frameMessage(said))).toEqual(JSON.parse(JSON.stringify(said)));
@@ -62,7 +62,7 @@ describe("a message written down", () => {
     );
   });
 
-  test("keeps long texts as they are, behind the JSON", () => {
+  test("a message written down keeps long texts as they are, after the JSON", () => {
     const said = `She said "no"\n\tand left; ${"then ".repeat(20)}`;
     expect(frameMessage({ role: "user", parts: [{ type: "text", text: said }] })).toBe(
       `{"role":"user","parts":[{"type":"text","text":${said.length}}]}\n${said}`,

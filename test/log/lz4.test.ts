@@ -46,7 +46,7 @@ describe("LZ4 blocks", () => {
   sizedTest.each([
     ["with a primer", primed],
     ["with almost none", unprimed],
-  ] as const)("come back as they were, %s", (_, lz4) => {
+  ] as const)("LZ4 blocks come back as they were, %s", (_, lz4) => {
     const input = fc.oneof(
       repetitive,
       fc.uint8Array({ maxLength: 3_000 }),
@@ -58,7 +58,7 @@ describe("LZ4 blocks", () => {
     );
   });
 
-  test("come back at the longest length, packable or not", () => {
+  test("LZ4 blocks come back at the longest length, packable or not", () => {
     for (const lz4 of [primed, unprimed]) {
       for (const make of [
         (index: number) => index % 7,
@@ -77,7 +77,7 @@ describe("LZ4 blocks", () => {
     expect(() => new Lz4(new Uint8Array(0), 100)).toThrow(RangeError);
   });
 
-  test("make short messages smaller, the more so with the primer", () => {
+  test("LZ4 blocks make short messages smaller, the more so with the primer", () => {
     const message = Buffer.from(
       JSON.stringify({
         role: "assistant",

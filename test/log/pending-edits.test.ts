@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { say, testKernel, texts } from "../support/kernel.ts";
 
 describe("a pending edit", () => {
-  test("changes nothing until it is confirmed, then the line goes on from it", async () => {
+  test("a pending edit changes nothing until it is confirmed, then the line goes on from it", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2", "3");
@@ -94,7 +94,7 @@ describe("a pending edit", () => {
     expect(session.edits.list()).toEqual([]);
   });
 
-  test("goes with its session", async () => {
+  test("a pending edit goes with its session", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1");

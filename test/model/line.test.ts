@@ -26,7 +26,7 @@ const seqsOf = (line: Line) =>
   line.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
 
 describe("a line", () => {
-  test("begins as the whole log", () => {
+  test("a line begins as the whole log", () => {
     expect(buildLineAfter(S, 0, [])).toEqual([range(1, Number.POSITIVE_INFINITY)]);
     expect(closeLine(buildLineAfter(S, 0, []), 3)).toEqual([range(1, 3)]);
     expect(closeLine(buildLineAfter(S, 0, []), 0)).toEqual([]);
@@ -45,19 +45,19 @@ describe("a line", () => {
     expect(replacePlace([range(1, 5)], at(5), [range(5, 5)])).toEqual([range(1, 5)]);
   });
 
-  test("refuses an entry that is not on it, by session and seq", () => {
+  test("a line refuses an entry that is not on it, by session and seq", () => {
     expect(() => keepThrough([range(1, 5)], at(6))).toThrow(expect.objectContaining({ code: "NOT_ON_LINE" }));
     expect(() => keepThrough([range(1, 5, "other")], at(3))).toThrow(
       expect.objectContaining({ code: "NOT_ON_LINE" }),
     );
   });
 
-  test("refuses to grow past its bound", () => {
+  test("a line refuses to grow past its bound", () => {
     const line = Array.from({ length: MAX_LINE_RANGES }, (_, index) => range(index * 10 + 1, index * 10 + 5));
     expect(() => replacePlace(line, at(3), [])).toThrow(expect.objectContaining({ code: "LINE_LIMIT" }));
   });
 
-  test("loses several entries at once as it would lose them one by one", () => {
+  test("a line loses several entries at once as it would lose them one by one", () => {
     const line = [range(1, 9), range(20, 20), range(30, 34)];
     expect(
       removePlaces(

@@ -28,7 +28,7 @@ test("words that a person may use as tags are removed only from summaries and qu
   }
 });
 
-test("elements that keep a conversation's key are no family: a new name would change stored keys", () => {
+test("elements that keep a conversation's key are not a family: a new name would change stored keys", () => {
   expect(getTagNames(ADDED_TAGS, "identity")).toEqual([
     "system-reminder",
     "environment_details",

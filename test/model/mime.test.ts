@@ -8,7 +8,7 @@ const zip = Buffer.from("PK\u0003\u0004rest");
 const text = Buffer.from("hello");
 
 describe("the type of data", () => {
-  test("the type of data is recognised by its first bytes", () => {
+  test("the type of data is recognized by its first bytes", () => {
     expect(
       [png, jpeg, webp, Buffer.from("GIF89a"), Buffer.from("%PDF-1.7"), text].map((head) => sniffMime(head)),
     ).toEqual(["image/png", "image/jpeg", "image/webp", "image/gif", "application/pdf", undefined]);

@@ -41,3 +41,30 @@ test("a fact that is known of another person is less certain", async () => {
   const wrong = await memory.recall("Did Ben adopt a grey kitten from the shelter in Lisbon?");
   expect(wrong.certainty).toBeLessThan(right.certainty - 0.2);
 });
+
+test("the number of wanted hits does not change the certainty", async () => {
+  const { memory, say } = await testMemory();
+  for (const [, text] of FILLER) await say("b", text);
+  await say("a", "My sister gave me a silver necklace for my birthday.");
+  await say("a", "My brother gave me a silver ring for my wedding.");
+  const question = "Who gave me a silver necklace for my birthday?";
+  const [one, many] = [await memory.recall(question, { k: 1 }), await memory.recall(question, { k: 30 })];
+  expect(one.hits).toHaveLength(1);
+  expect(one.certainty).toBeCloseTo(many.certainty, 6);
+});
+
+test("of a turn that thinks and says the same, a question for words finds the sentence", async () => {
+  const { memory, say } = await testMemory();
+  const thought =
+    "Maybe session tokens should live in the cookie; session tokens, cookie, cookie, session tokens.";
+  const text = "We decided to keep session tokens in the cookie, because the header was lost at the proxy.";
+  await say("a", {
+    role: "assistant",
+    parts: [
+      { type: "reasoning", text: thought },
+      { type: "text", text },
+    ],
+  });
+  const { hits } = await memory.recall("When did we decide where session tokens are kept, the cookie?");
+  expect(hits[0]?.text).toBe(text);
+});

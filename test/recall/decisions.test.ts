@@ -41,6 +41,17 @@ test("decisions are listed newest first, by project, with what each one replaces
   expect(await memory.listDecisions({ scope: { sessions: ["b"] } })).toHaveLength(1);
 });
 
+test("a sentence replaces no other one of its own message", async () => {
+  const { say, memory } = await testMemory();
+  await say(
+    "a",
+    "We decided to keep login sessions in Redis. We keep login sessions in Redis instead of files.",
+  );
+  const own = await memory.listDecisions();
+  expect(own).toHaveLength(2);
+  expect(own.map(({ replaces }) => replaces)).toEqual([undefined, undefined]);
+});
+
 test("an erased message takes its decision with it", async () => {
   const { say, redact, memory } = await testMemory();
   const seq = await say("a", "We decided to keep login sessions in Redis.");

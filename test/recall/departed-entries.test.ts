@@ -50,7 +50,7 @@ describe("a message that was taken back is not recalled", () => {
     expect(await recalled(kernel)).toBe(false);
   });
 
-  test("unless a fork, or a fork of it, still has it on its line", async () => {
+  test("a message that was taken back is not recalled unless a fork, or a fork of it, still has it on its line", async () => {
     const { kernel, session } = await start();
     await using fork = await session.fork({ id: "fork" });
     await using twig = await fork.fork({ id: "twig" });
@@ -62,7 +62,7 @@ describe("a message that was taken back is not recalled", () => {
     expect(await recalled(kernel)).toBe(false);
   });
 
-  test("by another process either", async () => {
+  test("a message that was taken back is not recalled by another process either", async () => {
     const { kernel, path } = await diskKernel({ embedder: null });
     const session = await kernel.session("chat");
     for (const text of ["Hello.", FACT]) await session.append({ role: "user", text });

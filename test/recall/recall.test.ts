@@ -109,7 +109,7 @@ test("a redacted entry is found no more, and none of its words is left in the in
   expect((await store.memory.termNumbers(["xylophone42", "garden"])).size).toBe(1);
 });
 
-test("a deleted session is found no more, and one made anew under its name begins anew", async () => {
+test("a deleted session is found no more, and one made again under its name begins again", async () => {
   const { memory, say, store } = await testMemory();
   await say("a", "Remember the ocelot.");
   expect((await memory.recall("ocelot")).hits).toHaveLength(1);
@@ -183,7 +183,7 @@ test("without its file, the embedder that comes with us costs meaning, not the a
   expect(recall.withoutVectors).toBeDefined();
 });
 
-test("a recall while many vectors are missing goes by words alone and says so, and not once they are there", async () => {
+test("a recall while many vectors are missing goes only by words and says so, and not once they are there", async () => {
   const waiting = Promise.withResolvers<void>();
   let isSlow = false;
   const embedder: Embedder = {

@@ -42,18 +42,21 @@ describe("a session with names only in its texts ranks like one with meta.speake
   test.each([
     ["Name: …", labeled],
     ['Name said, "…"', quoted],
-  ])("as %s, whenever it is indexed", async (_, form) => {
-    const expected = await rankAs(inMeta);
-    expect(expected[0]?.[0]).toMatchObject({ speaker: "Caroline", text: TALK[4][1] });
-    expect(await rankAs(form)).toEqual(expected);
-    const later = await rankAs(form, false);
-    expect(later.map((hits) => hits.map(({ text, speaker }) => [speaker, text]))).toEqual(
-      expected.map((hits) => hits.map(({ text, speaker }) => [speaker, text])),
-    );
-  });
+  ])(
+    "a session with names only in its texts ranks like one with meta.speaker as %s, whenever it is indexed",
+    async (_, form) => {
+      const expected = await rankAs(inMeta);
+      expect(expected[0]?.[0]).toMatchObject({ speaker: "Caroline", text: TALK[4][1] });
+      expect(await rankAs(form)).toEqual(expected);
+      const later = await rankAs(form, false);
+      expect(later.map((hits) => hits.map(({ text, speaker }) => [speaker, text]))).toEqual(
+        expected.map((hits) => hits.map(({ text, speaker }) => [speaker, text])),
+      );
+    },
+  );
 });
 
-test("labels in a conversation with an assistant are no names", async () => {
+test("labels in a conversation with an assistant are not names", async () => {
   const { memory, say } = await testMemory();
   for (const text of [
     "Error: the build fails.",

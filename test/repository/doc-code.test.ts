@@ -35,12 +35,12 @@ const OPTIONS = {
 };
 
 describe("the code of the pages", () => {
-  test("is in blocks whose program imports longhaul", () => {
+  test("the code of the pages is in blocks whose program imports longhaul", () => {
     expect(programs.length).toBeGreaterThan(10);
     expect(programs.filter(({ code }) => !/from "longhaul/.test(code)).map(({ name }) => name)).toEqual([]);
   });
 
-  test("says where a block continues the program above it", () => {
+  test("the code of the pages says where a block continues the program above it", () => {
     const blocks = readPages().flatMap((page) =>
       fencesOf(page)
         .filter(({ language, code }) => language === "ts" && !/from "longhaul/.test(code))
@@ -86,11 +86,11 @@ describe("the code of the pages", () => {
 });
 
 describe("the first example of the README", () => {
-  test("runs on Node 22.13: it is JavaScript, and declares nothing with `using`", () => {
+  test("the first example of the README runs on Node 22.13: it is JavaScript, and declares nothing with `using`", () => {
     expect(programs[0]?.code).not.toMatch(/\busing\b/);
   });
 
-  test("runs twice on one store, and finds its first message both times", () => {
+  test("the first example of the README runs twice on one store, and finds its first message both times", () => {
     const folder = createProject(testFolder());
     writeFileSync(join(folder, "readme.mjs"), programs[0]?.code ?? "");
     expect(runFile(folder, "readme.mjs")).toMatchObject({

@@ -20,7 +20,7 @@ const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--excl
   .filter((path) => path !== "" && existsSync(join(root, path)));
 
 describe("the documents", () => {
-  test("name every error code, and no other", () => {
+  test("the documents name every error code, and no other", () => {
     const documented = [...read("docs/errors.md").matchAll(/^\| `([A-Z][A-Z0-9_]+)`/gm)].map(
       (match) => match[1],
     );
@@ -36,7 +36,7 @@ describe("the documents", () => {
     expect(ERROR_CODES.filter((code) => !`${sources}${errors}`.includes(`"${code}"`))).toEqual([]);
   });
 
-  test("link only to files and headings that exist", () => {
+  test("the documents link only to files and headings that exist", () => {
     const pages = tracked.filter((path) => path.endsWith(".md"));
     const headings = new Map(pages.map((path) => [path, listAnchors(read(path))]));
     const broken = pages.flatMap((path) =>
@@ -51,12 +51,12 @@ describe("the documents", () => {
     expect(broken).toEqual([]);
   });
 
-  test("are at most 22 pages next to the decisions", () => {
+  test("the documents are at most 22 pages next to the decisions", () => {
     const pages = tracked.filter((path) => /^docs\/(?!decisions\/).*\.md$/.test(path));
     expect(pages.length).toBeLessThanOrEqual(22);
   });
 
-  test("are all in the side bar of the site, and in its list for language models", () => {
+  test("the documents are all in the side bar of the site, and in its list for language models", () => {
     const pages = tracked.filter((path) => /^docs\/(?!decisions\/).*\.md$/.test(path));
     const listed = SECTIONS.flatMap(([, names]) => names.map((name) => `docs/${name}`));
     expect(listed.toSorted()).toEqual([...pages, "docs/decisions/README.md"].toSorted());
@@ -66,12 +66,12 @@ describe("the documents", () => {
       expect(line).toMatch(/^- \[.+\]\(\S+\.md\): .{10,}[.:?]$/);
   });
 
-  test("have what the program says: commands, settings, how to install", async () => {
+  test("the documents have what the program says: commands, settings, how to install", async () => {
     expect(read("docs/cli.md"), "npm run docs writes it").toBe(await buildCliPage());
     for (const page of PAGES_WITH_BLOCKS) expect(fillBlocks(read(page)), page).toBe(read(page));
   });
 
-  test("have a text for every option of every command, and for every setting", async () => {
+  test("the documents have a text for every option of every command, and for every setting", async () => {
     const commands = (await loadPageCommands()).flatMap(({ command, members }) =>
       isCommandGroup(command) ? members : [command],
     );

@@ -53,13 +53,13 @@ function exportsOf({ text }: Source): readonly { readonly kind: string; readonly
 }
 
 describe("comments", () => {
-  test("name the noun instead of a clause with what", () => {
+  test("comments name the noun instead of a clause with what", () => {
     const clause =
       /(?:^|[.;:,(] )what (?!if|time)|\b(?:of|than|with|from|to|for|by|at|on|in|is|and|or|after|before|all|only) what\b|\bwhat (?:was|is|has|had|of|it|they|he|came|comes|left|leaves|stands|stood|belongs|makes|made|must|may|can|cannot|could|should|would|will|does|did|goes|went|fits|remains|follows|follow|holds|one|somebody|nobody|others?)\b/i;
     expect(findInComments(all, clause)).toEqual([]);
   });
 
-  test("use the words of the glossary", () => {
+  test("comments use the words of the glossary", () => {
     const banned =
       /\banew\b|\bbesides\b|\bas it came\b|\b(?:summaris|recognis|normalis|colour|behaviour|cancelled)\w*/i;
     expect(findInComments(all, banned)).toEqual([]);
@@ -67,7 +67,7 @@ describe("comments", () => {
 });
 
 describe("files", () => {
-  test("have at most 500 lines", () => {
+  test("files have at most 500 lines", () => {
     const long = src
       .map(({ path, text }) => ({ path, lines: text.trimEnd().split("\n").length }))
       .filter(({ lines }) => lines > MAX_LINES);

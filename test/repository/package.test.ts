@@ -18,18 +18,18 @@ function projectWithLonghaul(): string {
 }
 
 describe("the package", () => {
-  test("exports only files that the build makes", () => {
+  test("the package exports only files that the build makes", () => {
     const targets = Object.values(manifest.exports).flatMap((target) =>
       typeof target === "string" ? [target] : Object.values(target as object),
     );
     expect(targets.filter((target) => !existsSync(join(root, target)))).toEqual([]);
   });
 
-  test("depends at run time on what was decided, and on nothing else", () => {
+  test("the package depends at run time on what was decided, and on nothing else", () => {
     expect(Object.keys(manifest.dependencies)).toEqual(["@pydantic/genai-prices", "zod"]);
   });
 
-  test("is built for the oldest Node it names, which has no `using`", () => {
+  test("the package is built for the oldest Node it names, which has no `using`", () => {
     const files = readdirSync(join(root, "dist"), { recursive: true }).map(String);
     const using = files.filter(
       (file) =>
@@ -81,7 +81,7 @@ describe("the package", () => {
     expect(publish.stdout).toContain(`"version": "${manifest.version}"`);
   });
 
-  proofTest("works where it is installed, by its name and subpaths", () => {
+  proofTest("the package works where it is installed, by its name and subpaths", () => {
     const folder = projectWithLonghaul();
     writeFileSync(
       join(folder, "use.mjs"),

@@ -29,11 +29,11 @@ export function listEntries(): readonly string[] {
 const STATEMENT = /(?:^|\n)(?:import|export)\s+(?:type\s+)?([^;"']*?)\s*from\s*"(\.[^"]+)"/g;
 const WHOLE_MODULE = /\bimport\s*\(\s*"(\.[^"]+)"|(?:^|\n)import\s*"(\.[^"]+)"/g;
 
-/** Reads all TypeScript files of a folder of the repository. */
-export function readSources(folder: string): readonly SourceFile[] {
+/** Reads all TypeScript files of a folder of the repository; those with JSX too if `ending` says so. */
+export function readSources(folder: string, ending = /\.ts$/): readonly SourceFile[] {
   return readdirSync(join(root, folder), { recursive: true })
     .map(String)
-    .filter((path) => path.endsWith(".ts") && !path.includes("node_modules"))
+    .filter((path) => ending.test(path) && !path.includes("node_modules"))
     .map((path) => readSource(join(folder, path)));
 }
 

@@ -24,7 +24,7 @@ test("a new file has the usual permissions", () => {
   expect(process.umask()).toBe(0o022);
 });
 
-test("tests and their children have a home of their own, also children with variables of their own", async () => {
+test("tests and their children have their own home, also children with their own variables", async () => {
   expect(homedir()).toContain("longhaul-tests-");
   const child = spawn(process.execPath, ["-p", "os.homedir()"], { env: {} });
   const [printed] = await Promise.all([text(child.stdout), once(child, "exit")]);

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ByteCollector } from "../../src/model/base/byte-collector.ts";
-import { ByteBudget } from "../../src/server/gateway/door/byte-budget.ts";
+import { ByteBudget, ByteShare } from "../../src/server/gateway/door/byte-budget.ts";
 import { startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
 import { ask, startGateway } from "../support/gateway.ts";
@@ -118,7 +118,7 @@ function post(url: string, body: Buffer, headers: Record<string, string> = {}): 
 }
 
 describe.skipIf(!isLinux)("memory", () => {
-  test("does not follow the number of chunks that a request comes in", async () => {
+  test("memory does not follow the number of chunks that a request comes in", async () => {
     const { url, memory } = await serve();
     await post(url, bodyOf(1_000));
     const before = memory("VmRSS");
@@ -129,7 +129,7 @@ describe.skipIf(!isLinux)("memory", () => {
     expect(memory("VmHWM") - before).toBeLessThan(150 * MB);
   });
 
-  proofTest("does not follow the number of chunks that an answer comes in", async () => {
+  proofTest("memory does not follow the number of chunks that an answer comes in", async () => {
     const { url, memory } = await serve(["--policy", "none"]);
     await post(url, bodyOf(1_000));
     const before = memory("VmRSS");
@@ -138,7 +138,7 @@ describe.skipIf(!isLinux)("memory", () => {
     expect(memory("VmHWM") - before).toBeLessThan(300 * MB);
   });
 
-  proofTest("is bounded over all large requests under way, and small ones go on", async () => {
+  proofTest("memory is bounded over all large requests under way, and small ones go on", async () => {
     const { url, memory } = await serve();
     await post(url, bodyOf(1_000));
     const before = memory("VmRSS");
@@ -152,7 +152,7 @@ describe.skipIf(!isLinux)("memory", () => {
 });
 
 describe("a body", () => {
-  proofTest("that finds no room waits for it, and is told so when it does not come", async () => {
+  proofTest("a body that finds no room waits for it, and is told so when it does not come", async () => {
     const upstream = await startUpstream((_, response) => void setTimeout(() => response.end("{}"), 400));
     const limits = { maxHeldBytes: 3 * MB, bodyMs: 5_000 };
     const gateway = await startGateway({ upstream: upstream.url, config: { limits } });
@@ -177,7 +177,7 @@ describe("a body", () => {
     await first;
   });
 
-  sizedTest("is the same however it was cut", () => {
+  sizedTest("a body is the same however it was cut", () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 9_000 }), { maxLength: 40 }),
@@ -212,7 +212,7 @@ describe("the budget of bytes", () => {
         let held = 0;
         const ended: Promise<void>[] = [];
         for (const { bytes, leaves } of all) {
-          const share = budget.openShare();
+          const share = new ByteShare(budget);
           const controller = new AbortController();
           const work = async () => {
             await share.raise(bytes, controller.signal);
@@ -221,8 +221,8 @@ describe("the budget of bytes", () => {
             expect(budget.heldBytes <= 2 * limit || held === 1).toBe(true);
             await sleep(0);
             held--;
-            share.release();
-            share.release();
+            share.settle(0);
+            share.settle(0);
           };
           ended.push(work());
           if (leaves) controller.abort();

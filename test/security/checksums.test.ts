@@ -18,7 +18,7 @@ const TEXTS = [
 ];
 
 describe("a payload", () => {
-  test("with one flipped bit is never read as another text", () => {
+  test("a payload with one flipped bit is never read as another text", () => {
     for (const text of TEXTS) {
       const whole = encodePayload(text, "message");
       for (let bit = 0; bit < Math.min(whole.length * 8, 4_000); bit++) {
@@ -31,12 +31,12 @@ describe("a payload", () => {
     }
   });
 
-  test("is not read as that of another kind", () => {
+  test("a payload is not read as that of another kind", () => {
     for (const text of TEXTS)
       expect(() => decodePayload(encodePayload(text, "notice"), "message")).toThrow(/damaged/);
   });
 
-  test("with any bytes changed is refused", () => {
+  test("a payload with any bytes changed is refused", () => {
     const whole = encodePayload(TEXTS[1] as string, "message");
     const change = fc.record({
       at: fc.nat(whole.length - 1),
@@ -63,7 +63,7 @@ describe("a payload", () => {
 
 describe("a flipped bit in the database file", () => {
   sizedTest(
-    "never shows another text: it is noticed, harmless, or costs entries that check reports",
+    "a flipped bit in the database file never shows another text: it is noticed, harmless, or costs entries that check reports",
     async () => {
       const path = testFolder();
       const said = new Map<number, string>();
@@ -120,7 +120,7 @@ describe("a damaged blob", () => {
   const data = Buffer.from(`%PDF-1.7 ${"x".repeat(5_000)}`);
   const append = { role: "user", parts: [{ type: "data", data }] } as const;
 
-  test("is healed by appending its data again", async () => {
+  test("a damaged blob is healed by appending its data again", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     const { message } = await session.append(append);
@@ -135,7 +135,7 @@ describe("a damaged blob", () => {
 });
 
 describe("a check", () => {
-  test("names every damaged entry, missing entry and damaged blob, and nothing of a whole store", async () => {
+  test("a check names every damaged entry, missing entry and damaged blob, and nothing of a whole store", async () => {
     const path = testFolder();
     let digest = "";
     {
@@ -169,7 +169,7 @@ describe("a check", () => {
     ]);
   });
 
-  test("says which entries were written without a checksum", async () => {
+  test("a check says which entries were written without a checksum", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });

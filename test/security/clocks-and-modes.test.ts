@@ -11,6 +11,7 @@ import type { Clock } from "../../src/model/clock.ts";
 import { Database } from "../../src/stores/sqlite/database.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { startChild } from "../support/child.ts";
+import { eventually } from "../support/eventually.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, say, testKernel } from "../support/kernel.ts";
 
@@ -24,7 +25,7 @@ async function openedStore(path: string, clock?: Clock): Promise<Store> {
 }
 
 describe("a clock that jumps", () => {
-  test("does not make the draft of a writer that runs somebody else's", async () => {
+  test("a clock that jumps does not make the draft of a writer that runs somebody else's", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     const draft = session.draft({ role: "assistant", text: "half a" });
@@ -38,7 +39,7 @@ describe("a clock that jumps", () => {
   });
 
   test.skipIf(!isLinux)(
-    "leaves a running process of this machine its own, and a dead one nothing",
+    "a clock that jumps leaves a running process of this machine its own, and a dead one nothing",
     async () => {
       const child = spawn("sleep", ["60"]);
       onTestFinished(() => void child.kill("SIGKILL"));
@@ -56,7 +57,7 @@ describe("a clock that jumps", () => {
   );
 
   test.skipIf(!isLinux)(
-    "leaves a blob under way to its writer, in this process and in another that runs",
+    "a clock that jumps leaves a blob under way to its writer, in this process and in another that runs",
     async () => {
       const { kernel, path } = await diskKernel();
       await kernel.session("s");
@@ -95,7 +96,7 @@ describe("a clock that jumps", () => {
     expect(await store.entries.seqAt("s", Date.now())).toBe(5);
   });
 
-  test("does not end a wait for a lock", async () => {
+  test("a clock that jumps does not end a wait for a lock", async () => {
     const path = join(testFolder(), "x.db");
     const holder = new DatabaseSync(path);
     holder.exec("CREATE TABLE t (a); BEGIN IMMEDIATE");
@@ -116,21 +117,22 @@ describe("a clock that jumps", () => {
 });
 
 describe("a process that has ended and whose parent does not care", () => {
-  test.skipIf(!isLinux)("is dead", async () => {
-    // The shell never waits for its child, which becomes a zombie.
-    const parent = spawn("sh", ["-c", "sleep 0 & echo $!; exec sleep 60"], {
+  test.skipIf(!isLinux)("a process that has ended and whose parent does not care is dead", async () => {
+    // A shell may wait for its child. The program that takes its place never does, so the child lives until then.
+    const child = "(until grep -q sleep /proc/$$/comm; do :; done)";
+    const parent = spawn("sh", ["-c", `${child} & echo $!; exec sleep 60`], {
       stdio: ["ignore", "pipe", "ignore"],
     });
     onTestFinished(() => void parent.kill("SIGKILL"));
     const pid = Number(String(await new Promise<Buffer>((resolve) => parent.stdout.once("data", resolve))));
     const state = () => readFileSync(`/proc/${pid}/stat`, "utf8").replace(/.*\) /, "")[0];
-    while (state() !== "Z") await new Promise((resolve) => setTimeout(resolve, 10));
+    await eventually("the child is a zombie", () => state() === "Z");
     expect(findProcess(pid)).toBeUndefined();
   });
 });
 
 describe("the files of a store", () => {
-  test("that others could read are taken from them when it is opened", async () => {
+  test("the files of a store that others could read are taken from them when it is opened", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });
@@ -143,7 +145,7 @@ describe("the files of a store", () => {
       expect([name, statSync(join(path, name)).mode & 0o077]).toEqual([name, 0]);
   });
 
-  test("hold nothing of a forgotten entry, the index's journal neither, when it says so", async () => {
+  test("the files of a store hold nothing of a forgotten entry, the index's journal neither, when it says so", async () => {
     const { kernel, path } = await diskKernel({ embedder: null });
     await using session = await kernel.session("s");
     await say(session, "the word is quicksilverfish", "another message");
@@ -156,7 +158,7 @@ describe("the files of a store", () => {
     }
   });
 
-  test("without one of their tables are said to be damaged, not that the system failed", async () => {
+  test("the files of a store without one of their tables are said to be damaged, not that the system failed", async () => {
     const { kernel, path } = await diskKernel();
     await kernel.close();
     const db = new DatabaseSync(join(path, "log.db"));

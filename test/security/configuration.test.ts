@@ -14,6 +14,7 @@ import { type ConfigRequest, loadConfig } from "../../src/server/gateway/config/
 import { trustContent } from "../../src/server/gateway/config/project-file.ts";
 import { watchConfig } from "../../src/server/gateway/config/watch-config.ts";
 import { runJson, runProgram, startProgram } from "../cli/support/program.ts";
+import { eventually } from "../support/eventually.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofRounds, proofTest, sizedTest } from "../support/proof.ts";
 
@@ -79,7 +80,7 @@ const asking = {
 
 describe("a configuration planted in the working folder", () => {
   proofTest(
-    "gets no key, no word and no page, whether it lies there first or is written while the gateway runs",
+    "a configuration planted in the working folder gets no key, no word and no page, whether it lies there first or is written while the gateway runs",
     async () => {
       const [mine, attacker, user] = [await listener(), await listener(), places()];
       plant(user.store, { upstreams: plantedFor(mine.url).upstreams });
@@ -133,7 +134,7 @@ describe("a configuration planted in the working folder", () => {
     );
   });
 
-  test("is ignored with a notice if it is a pipe, a link, no JSON or huge", () => {
+  test("a configuration planted in the working folder is ignored with a notice if it is a pipe, a link, no JSON or huge", () => {
     const contents: ((path: string) => void)[] = [
       (path) => symlinkSync("/etc/passwd", path),
       (path) => void execFileSync("mkfifo", [path]),
@@ -151,7 +152,7 @@ describe("a configuration planted in the working folder", () => {
     }
   });
 
-  test("does not become the user's own because the store lies in that folder", () => {
+  test("a configuration planted in the working folder does not become the user's own because the store lies in that folder", () => {
     const user = places();
     const store = join(user.cwd, ".longhaul");
     mkdirSync(store);
@@ -169,7 +170,7 @@ describe("a configuration planted in the working folder", () => {
 
 describe("longhaul trust", () => {
   proofTest(
-    "lets that very content take effect, for harmless settings alone, until a byte changes",
+    "longhaul trust lets that very content take effect, only for harmless settings, until a byte changes",
     async () => {
       const user = places();
       plant(user.cwd, plantedFor("https://attacker.example"));
@@ -200,7 +201,7 @@ describe("longhaul trust", () => {
   );
 
   proofTest(
-    "refuses what is not valid or sets nothing, and never writes into the working folder",
+    "longhaul trust refuses what is not valid or sets nothing, and never writes into the working folder",
     async () => {
       const user = places();
       const setting = { cwd: user.cwd, env: { HOME: user.home, LONGHAUL_HOME: join(user.cwd, "store") } };
@@ -215,7 +216,7 @@ describe("longhaul trust", () => {
     },
   );
 
-  test("is not asked again by a running gateway: only SIGHUP or a restart takes the file", () => {
+  test("longhaul trust is not asked again by a running gateway: only SIGHUP or a restart takes the file", () => {
     const user = places();
     const request: ConfigRequest = { ...user, env: {}, flags: {} };
     const live = watchConfig({ request, loaded: loadConfig(request), everyMs: 1e6 });
@@ -244,7 +245,7 @@ describe("the user's own configuration", () => {
     expect(load).toThrow("others can write");
   });
 
-  test("changes guarded settings while the gateway runs only if that takes something away", async () => {
+  test("the user's own configuration changes guarded settings while the gateway runs only if that takes something away", async () => {
     const user = places();
     const path = join(user.store, "longhaul.json");
     const env = { A: createToken(), B: createToken(), C: createToken() };
@@ -266,7 +267,7 @@ describe("the user's own configuration", () => {
     onTestFinished(() => live.close());
     const saved = async (file: object, said: string) => {
       save(file);
-      while (!told.some((message) => message.includes(said))) await sleep(5);
+      await eventually(`a message says ${said}`, () => told.some((message) => message.includes(said)));
     };
 
     const before = live.current();

@@ -40,7 +40,7 @@ const window = async (kernel: Kernel) => {
 };
 
 describe("a damaged entry", () => {
-  test("stands in its place as damaged; every other entry can be read", async () => {
+  test("a damaged entry stands in its place as damaged; every other entry can be read", async () => {
     const { path } = await store();
     damageEntry(path, "s", 2);
     await using kernel = await openKernel({ path });
@@ -60,7 +60,7 @@ describe("a damaged entry", () => {
     expect(await window(kernel)).not.toContain("two: the second");
   });
 
-  test("that a damaged page of the tree hides is shown as damaged, and not left out", async () => {
+  test("a damaged entry that a damaged page of the tree hides is shown as damaged, and not left out", async () => {
     const { path } = await store();
     const db = new DatabaseSync(join(path, "log.db"));
     db.exec("DELETE FROM entries WHERE key & 1073741823 IN (2, 3, 5)");
@@ -80,7 +80,7 @@ describe("a damaged entry", () => {
     expect(await kinds({ limit: 2 })).toEqual(["1 message", "2 damaged"]);
   });
 
-  test("can be redacted, which removes what is left of it", async () => {
+  test("a damaged entry can be redacted, which removes what is left of it", async () => {
     const { path } = await store();
     damageEntry(path, "s", 2);
     await using kernel = await openKernel({ path });
@@ -90,7 +90,7 @@ describe("a damaged entry", () => {
     expect(await kernel.check()).toMatchObject({ damages: 0 });
   });
 
-  test("is shown and exported as such, and the commands end with 3", async () => {
+  test("a damaged entry is shown and exported as such, and the commands end with 3", async () => {
     const { path } = await store();
     damageEntry(path, "s", 2);
     const shown = await runHere(["show", "s", "--store", path]);
@@ -106,7 +106,7 @@ describe("a damaged entry", () => {
       expect((await runHere([command, "s", "--store", path])).code, command).toBe(0);
   });
 
-  test("that chose the line gives way to the line before it: nothing that was said is lost", async () => {
+  test("a damaged entry that chose the line gives way to the line before it: nothing that was said is lost", async () => {
     const { path } = await store();
     {
       await using kernel = await openKernel({ path });
@@ -126,7 +126,7 @@ describe("a damaged entry", () => {
     expect(texts(await session.page())).toHaveLength(2);
   });
 
-  proofTest("of any kind leaves the session usable", async () => {
+  proofTest("a damaged entry of any kind leaves the session usable", async () => {
     const { path } = await store();
     {
       await using kernel = await openKernel({ path });
@@ -158,7 +158,7 @@ describe("a damaged entry", () => {
 });
 
 describe("a damaged draft", () => {
-  test("becomes a damaged entry and does not keep the session from being opened", async () => {
+  test("a damaged draft becomes a damaged entry and does not keep the session from being opened", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });
@@ -175,7 +175,7 @@ describe("a damaged draft", () => {
 });
 
 describe("a damaged blob", () => {
-  test("leaves its preview in windows and exports", async () => {
+  test("a damaged blob leaves its preview in windows and exports", async () => {
     const { path, digest } = await store();
     damageBlob(path, digest);
     await using kernel = await openKernel({ path });
@@ -189,7 +189,7 @@ describe("a damaged blob", () => {
 });
 
 describe("damaged pages of the database", () => {
-  test("cost the entries on them and no others, and repair saves the rest", async () => {
+  test("damaged pages of the database cost the entries on them and no others, and repair saves the rest", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });

@@ -57,7 +57,7 @@ describe("without tokens", () => {
 });
 
 describe("a browser", () => {
-  test("is not shown what a provider sends, and nobody is sent elsewhere", async () => {
+  test("a browser is not shown what a provider sends, and nobody is sent elsewhere", async () => {
     const upstream = await startUpstream((heard, response) => {
       if (heard.url.endsWith("/near"))
         return void response.writeHead(302, { location: "/v1/files/other" }).end();
@@ -83,7 +83,7 @@ describe("a browser", () => {
 
 describe("a request", () => {
   test.each(["client_secret", "refresh_token", "sig", "id_token", "X-Amz-Signature", "pwd"])(
-    "with %s in its address is refused",
+    "a request with %s in its address is refused",
     async (name) => {
       const upstream = await startUpstream();
       const gateway = await startGateway({ upstream: upstream.url });
@@ -93,7 +93,7 @@ describe("a request", () => {
     },
   );
 
-  test("with a long id of its own does not meet another that begins alike", async () => {
+  test("a request with its own long id does not meet another that begins alike", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     for (const end of ["one", "two"]) {
@@ -126,7 +126,7 @@ describe("a request", () => {
 });
 
 describe("a terminal", () => {
-  test("is not handed characters that hide text", () => {
+  test("a terminal is not handed characters that hide text", () => {
     const hidden = "a\u200bb\u{e0041}\u{e0100}c\u2060\u00add";
     expect(escapeText(hidden)).toBe("a\\u200bb\\u{e0041}\\u{e0100}c\\u2060\\xadd");
     expect(escapeLine(hidden)).not.toMatch(/[\u200b\u2060\u{e0000}-\u{e0fff}]/u);

@@ -105,7 +105,7 @@ describe.skipIf(!isLinux)("a hostile provider", () => {
     expect((await ask(gateway, { path: "/v1/messages", body: { ...BODY, stream: false } })).status).toBe(200);
   });
 
-  proofTest("that packs an endless stream is held to the same bound", async () => {
+  proofTest("a hostile provider that packs an endless stream is held to the same bound", async () => {
     const upstream = await startHostile((response) => {
       response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
       const packed = createGzip();

@@ -14,7 +14,7 @@ if (!probe) console.log("skipped: tests of read-only disks need the right to mou
 
 describe("a store opened for reading", () => {
   proofTest(
-    "shows everything, recalls what was indexed and what was not, and refuses every write",
+    "a store opened for reading shows everything, recalls what was indexed and what was not, and refuses every write",
     async () => {
       const { kernel, path } = await diskKernel();
       await say(await kernel.session("s"), "the deployment key is turquoise", "another message");
@@ -91,7 +91,7 @@ describe("a log that is empty or gone beside blobs", () => {
     expect(existsSync(file) ? statSync(file).size : 0).toBe(0);
   });
 
-  test("a new store in an empty folder, or beside no blobs, opens as before", async () => {
+  test("a new store in an empty folder, or next to no blobs, opens as before", async () => {
     const { kernel, path } = await diskKernel();
     await kernel.close();
     truncateSync(join(path, "log.db"));

@@ -45,7 +45,7 @@ describe("a recall over what is not indexed", () => {
   );
 
   proofTest(
-    "goes on in the background without being asked, and ends when the kernel closes",
+    "a recall over what is not indexed goes on in the background without being asked, and ends when the kernel closes",
     async () => {
       const kernel = await openKernel({ path: await unindexedStore(), embedder: null });
       const { unindexed = 0 } = await kernel.memory.recall("turquoise", { waitMs: 0 });
@@ -58,7 +58,7 @@ describe("a recall over what is not indexed", () => {
   );
 
   proofTest(
-    "is told by the command line",
+    "a recall over what is not indexed is told by the command line",
     async () => {
       const path = await unindexedStore();
       const shown = await runHere(["recall", "turquoise", "--store", path, "--wait", "60"]);
@@ -72,7 +72,7 @@ describe("a recall over what is not indexed", () => {
     120_000,
   );
 
-  test("is answered while others append without end", async () => {
+  test("a recall over what is not indexed is answered while others append without end", async () => {
     const { kernel, path } = await diskKernel({ embedder: null });
     await using writer = await openKernel({ path });
     await using session = await writer.session("busy");
@@ -99,7 +99,7 @@ describe("a recall over what is not indexed", () => {
 
 describe("a scope of very many sessions", () => {
   proofTest(
-    "is searched, however many there are",
+    "a scope of very many sessions is searched, however many there are",
     async () => {
       const SESSIONS = 200_000;
       const path = testFolder();

@@ -34,11 +34,11 @@ function startRedactor(found: string[] = []): Redactor {
 }
 
 describe("the thread that redacts", () => {
-  test("takes out of every text what redaction in place takes out", async () => {
+  test("the thread that redacts takes out of every text what redaction in place takes out", async () => {
     expect(await startThread().redact(TEXTS)).toEqual(TEXTS.map(redactSecrets));
   });
 
-  test("is made up for in place when it dies, and starts again", async () => {
+  test("the thread that redacts is made up for in place when it dies, and starts again", async () => {
     const thread = startThread();
     await thread.redact(["warm"]);
     const [one, other] = [thread.redact(TEXTS), thread.close()];
@@ -60,7 +60,7 @@ describe("the thread that redacts", () => {
 });
 
 describe("a redactor", () => {
-  proofTest("redacts small messages while a large one is redacted", async () => {
+  proofTest("a redactor redacts small messages while a large one is redacted", async () => {
     const redactor = startRedactor();
     const large = { role: "user", text: LARGE } as const;
     const done: string[] = [];
@@ -92,7 +92,7 @@ describe("a redactor", () => {
     expect(before.length).toBe(after.length);
   });
 
-  test("does not search a text again that comes again", async () => {
+  test("a redactor does not search a text again that comes again", async () => {
     const found: string[] = [];
     const redactor = startRedactor(found);
     const text = SECRETS;

@@ -85,7 +85,7 @@ const NAMED: readonly object[] = [
 
 describe("what the provider keeps under a key that tokens share", () => {
   proofTest(
-    "is open to the token that it was given to, and to one that may use everything, alone",
+    "what the provider keeps under a key that tokens share is open to the token that it was given to, and to one that may use everything, alone",
     async () => {
       const { upstream, as, respond } = await shared();
       expect((await respond(ALICE, {})).status).toBe(200);
@@ -107,14 +107,14 @@ describe("what the provider keeps under a key that tokens share", () => {
     },
   );
 
-  test("does not stand in the way of what keeps nothing, nor of clients with keys of their own", async () => {
+  test("what the provider keeps under a key that tokens share does not stand in the way of what keeps nothing, nor of clients with their own keys", async () => {
     const { as } = await shared();
     expect((await as(BOB, "POST", "/v1/embeddings", { model: "e", input: "x" })).status).toBe(200);
     const own = await shared(false);
     for (const [method, path] of WAYS) expect((await own.as(BOB, method, path)).status).toBe(200);
   });
 
-  test("is named by fields, not by words that are said or handed to tools", () => {
+  test("what the provider keeps under a key that tokens share is named by fields, not by words that are said or handed to tools", () => {
     const said = {
       model: "m",
       prompt: "text",

@@ -16,7 +16,7 @@ const FORMS: readonly ((seed: string) => string)[] = [
 
 describe("a unique word", () => {
   sizedTest(
-    "leads to its entry, alone and in a question, in a log full of words like it",
+    "a unique word leads to its entry, alone and in a question, in a log full of words like it",
     async () => {
       const kernel = await testKernel();
       const said: { entry: string; word: string }[] = [];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { openKernel, repairStore } from "../../src/kernel/index.ts";
-import { MIGRATIONS } from "../../src/stores/sqlite/migrations/index.ts";
+import { MIGRATIONS } from "../../src/stores/sqlite/migrations.ts";
 import { testFolder } from "../support/folder.ts";
 import { diskKernel, say, testKernel, texts } from "../support/kernel.ts";
 import { proofTest } from "../support/proof.ts";
@@ -31,7 +31,7 @@ describe("the files of a store", () => {
     }
   });
 
-  test("carry our mark and schema version", async () => {
+  test("the files of a store carry our mark and schema version", async () => {
     const { kernel, path } = await diskKernel();
     await kernel.session();
     const db = new DatabaseSync(join(path, "log.db"), { readOnly: true });
@@ -67,7 +67,7 @@ describe("opening", () => {
       (error) => error.code,
     );
 
-  test("refuses a file that is no database, and leaves it as it is", async () => {
+  test("opening refuses a file that is not a database, and leaves it as it is", async () => {
     const path = testFolder();
     writeFileSync(join(path, "log.db"), "my precious notes, which are not a database at all");
     expect(await codeOf(path)).toBe("STORE_CORRUPT");
@@ -76,7 +76,7 @@ describe("opening", () => {
     );
   });
 
-  test("refuses a database of another program, and leaves it as it is", async () => {
+  test("opening refuses a database of another program, and leaves it as it is", async () => {
     const path = testFolder();
     const db = new DatabaseSync(join(path, "log.db"));
     db.exec("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)");
@@ -90,7 +90,7 @@ describe("opening", () => {
     after.close();
   });
 
-  test("refuses a schema of the future", async () => {
+  test("opening refuses a schema of the future", async () => {
     const { kernel, path } = await diskKernel();
     await kernel.close();
     const db = new DatabaseSync(join(path, "log.db"));
@@ -102,7 +102,7 @@ describe("opening", () => {
     });
   });
 
-  test("names a damaged database as such, sooner or later but always", async () => {
+  test("opening names a damaged database as such, sooner or later but always", async () => {
     const path = testFolder();
     const kernel = await openKernel({ path });
     await say(
@@ -125,7 +125,7 @@ describe("opening", () => {
     });
   });
 
-  test("says what is wrong when the path cannot be a folder", async () => {
+  test("opening says what is wrong when the path cannot be a folder", async () => {
     const path = testFolder();
     writeFileSync(join(path, "file"), "x");
     expect(await codeOf(join(path, "file", "store"))).toBe("STORE_IO");
@@ -133,7 +133,7 @@ describe("opening", () => {
     expect(["STORE_IO", "STORE_CORRUPT"]).toContain(await codeOf(join(path, "taken")));
   });
 
-  proofTest("refuses a folder without permission", async (context) => {
+  proofTest("opening refuses a folder without permission", async (context) => {
     // Root may write anywhere, so the check runs as another user if possible.
     const path = testFolder();
     chmodSync(path, 0o555);
@@ -148,7 +148,7 @@ describe("opening", () => {
     expect(child.stdout.trim()).toBe("STORE_READ_ONLY");
   });
 
-  test("waits for a lock, then says that the store is busy, and nothing is lost", async () => {
+  test("opening waits for a lock, then says that the store is busy, and nothing is lost", async () => {
     const path = testFolder();
     const kernel = await testKernel({ path, busyTimeoutMs: 300 });
     const session = await kernel.session("s");

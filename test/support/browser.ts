@@ -8,7 +8,7 @@ import {
   chromium,
   type Page,
 } from "playwright-core";
-import { afterAll, onTestFinished, test } from "vitest";
+import { onTestFinished, test } from "vitest";
 import { CHROMIUM_FLAGS, CHROMIUM_REMEDY, findChromium } from "../../scripts/find-chromium.mjs";
 import { proofTestIf } from "./proof.ts";
 
@@ -22,8 +22,6 @@ type BrowserTest = (title: string, body: () => Promise<void>) => void;
 
 function defineBrowserTest(define: (title: string, body: () => Promise<void>) => void): BrowserTest {
   return (title, body) => {
-    // Here and not below: files share this module, and each closes its browser.
-    afterAll(closeBrowser);
     if (program !== undefined) return define(title, body);
     if (!warned) process.stderr.write(`Browser tests are skipped: ${REMEDY}.\n`);
     warned = true;
@@ -36,6 +34,7 @@ export const browserTest = defineBrowserTest(test);
 /** A long test in a real browser. */
 export const browserProof = defineBrowserTest(proofTestIf(program !== undefined));
 
+/** The browser of this worker, for all files that it runs; it ends with the worker. */
 let browser: Promise<Browser> | undefined;
 
 async function startBrowser(): Promise<Browser> {
@@ -43,12 +42,6 @@ async function startBrowser(): Promise<Browser> {
     ...(program !== undefined && { executablePath: program }),
     args: CHROMIUM_FLAGS,
   });
-}
-
-async function closeBrowser(): Promise<void> {
-  const started = browser;
-  browser = undefined;
-  await (await started)?.close();
 }
 
 /** A page of the dashboard for one test, and the problems that it had. */

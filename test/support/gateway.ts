@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { Agent, type IncomingMessage, request as openRequest } from "node:http";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { createMcpEndpoint } from "../../src/adapters/mcp/index.ts";
 import {
@@ -18,6 +17,7 @@ import {
   loadConfig,
   openGateway,
 } from "../../src/server/gateway/index.ts";
+import { eventually } from "./eventually.ts";
 import { testFolder } from "./folder.ts";
 
 /** Options of a test's gateway. */
@@ -226,7 +226,7 @@ export function without(rawHeaders: readonly string[], names: readonly string[])
 
 /** Resolves when no request is in flight, at which point everything is logged. */
 export async function quiet({ gateway }: Pick<TestGateway, "gateway">): Promise<void> {
-  while (gateway.status().inFlight > 0) await sleep(5);
+  await eventually("no request is in flight", () => gateway.status().inFlight === 0);
 }
 
 /** The threads in a gateway's store, or those of one kind, newest first. */

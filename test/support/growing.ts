@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import type { Format } from "../../src/histories/port/format.ts";
-import type { Item, RecordItem } from "../../src/histories/port/item.ts";
+import type { Item, RecordItem } from "../../src/histories/reading/item.ts";
 import type { Json } from "../../src/kernel/index.ts";
 import { readAll } from "./items.ts";
 

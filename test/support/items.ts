@@ -1,7 +1,7 @@
 import { type FoundSource, findSources } from "../../src/histories/find-sources.ts";
 import type { Format, ImportSource } from "../../src/histories/port/format.ts";
-import type { Item, ProblemItem } from "../../src/histories/port/item.ts";
 import { Input, type InputOptions } from "../../src/histories/reading/input.ts";
+import type { Item, ProblemItem } from "../../src/histories/reading/item.ts";
 
 /** The items of one source. */
 export interface ReadSource {

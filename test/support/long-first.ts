@@ -7,6 +7,10 @@ const LONG = [
   "test/cli/task-run.test.ts",
   "test/tasks/crash/crash.test.ts",
   "test/tasks/model.test.ts",
+  "test/server/gateway/killed-at-random.test.ts",
+  "test/web/long-conversation.test.ts",
+  "test/server/gateway/window.test.ts",
+  "test/histories/simulated-year.test.ts",
 ];
 
 /** Runs the slowest files first. */

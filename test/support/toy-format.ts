@@ -1,6 +1,6 @@
 import type { Format } from "../../src/histories/port/format.ts";
-import type { Item } from "../../src/histories/port/item.ts";
 import { decodeLines } from "../../src/histories/reading/decode-lines.ts";
+import type { Item } from "../../src/histories/reading/item.ts";
 
 /** A format whose lines are items already, to test the handling of items without a real format. */
 export const toyFormat: Format = {

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { proofTest } from "../support/proof.ts";
 import { type Context, greet } from "./agents.ts";
 import { makeHost } from "./host.ts";
 import { gate, noticesIn, testHost } from "./world.ts";
 
 describe("steps after the end", () => {
-  test("come in order, go into the notice, and one that hangs holds nobody up", async () => {
+  test("steps after the end come in order, go into the notice, and one that hangs holds nobody up", async () => {
     const order: string[] = [];
     const { tasks, store } = await testHost({
       limits: { stepMs: 30 },
@@ -43,7 +44,7 @@ describe("steps after the end", () => {
     expect(order).toEqual(["handOff"]);
   });
 
-  test("a notice goes out at least once, with the same id each time", async () => {
+  proofTest("a notice goes out at least once, with the same id each time", async () => {
     const sent: string[] = [];
     const { tasks } = await testHost({
       channels: [

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Census } from "../../src/model/scope.ts";
+import { Census } from "../../src/model/lifetime.ts";
 import type { AgentEvent } from "../../src/tasks/agent.ts";
 import { AgentDriver } from "../../src/tasks/agent-driver.ts";
 import { systemTimer } from "../../src/tasks/timer.ts";
@@ -52,8 +52,8 @@ test("an agent that fails while its task moves to the background has failed", as
 test("what an agent opened first is closed though what it opened last does not close", async () => {
   const { shell } = driven();
   const closed: string[] = [];
-  shell.scope.own({ close: () => void closed.push("first") });
-  shell.scope.own({ close: () => new Promise<void>(() => undefined) });
+  shell.lifetime.own({ close: () => void closed.push("first") });
+  shell.lifetime.own({ close: () => new Promise<void>(() => undefined) });
   await shell.close();
   await expect.poll(() => closed).toEqual(["first"]);
 });

@@ -13,8 +13,13 @@ test("the kernel counts the programs of its tasks, the calls of git, and those a
   await running.kill();
   await expect.poll(() => kernel.counts().process).toEqual({ opened: 1, closed: 1 });
   await kernel.tasks.run(
-    async function* startsOne({ tag, scope }) {
-      const { exitCode = -1 } = await runCommand({ command: "true", tag, census: scope.census, lingerMs: 0 });
+    async function* startsOne({ tag, lifetime }) {
+      const { exitCode = -1 } = await runCommand({
+        command: "true",
+        tag,
+        census: lifetime.census,
+        lingerMs: 0,
+      });
       yield { type: "result", value: exitCode };
     },
     null,

@@ -2,30 +2,31 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
-import { Census, Scope } from "../../src/model/scope.ts";
+import { Census, Lifetime } from "../../src/model/lifetime.ts";
 import type { AgentContext, AgentEvent } from "../../src/tasks/agent.ts";
 import { commandAgent } from "../../src/tasks/command-agent.ts";
 import { buildTaskTag } from "../../src/tasks/process/process-tags.ts";
 import { startCommand } from "../../src/tasks/process/run-command.ts";
 import { reapStep } from "../../src/tasks/reap-step.ts";
+import { eventually } from "../support/eventually.ts";
 import { testFolder } from "../support/folder.ts";
-import { countTagged, eventually, freshTag, shell } from "./process/family.ts";
+import { countTagged, freshTag, shell } from "./process/family.ts";
 
 /** Calls the agent as a supervisor does. */
 function begin(input: Json, place?: Json) {
   const task = freshTag();
   const controller = new AbortController();
-  const scope = new Scope("shell", new Census());
+  const lifetime = new Lifetime("shell", new Census());
   const context = {
     task,
     tag: task,
     input,
     signal: controller.signal,
-    scope,
+    lifetime,
     ...(place !== undefined && { place }),
   };
   const events = commandAgent({ graceMs: 200, lingerMs: 0 }).run(context as unknown as AgentContext);
-  return { task, controller, scope, events: events[Symbol.asyncIterator]() };
+  return { task, controller, lifetime, events: events[Symbol.asyncIterator]() };
 }
 
 async function drain(events: AsyncIterator<AgentEvent, unknown>) {
@@ -42,25 +43,28 @@ async function drain(events: AsyncIterator<AgentEvent, unknown>) {
 }
 
 describe("a program as an agent", () => {
-  test("says what it writes and returns how it ended", async () => {
-    const { task, events, scope } = begin({ ...shell("setsid sleep 600 & cat; echo grüße"), input: "in " });
+  test("a program as an agent says what it writes and returns how it ended", async () => {
+    const { task, events, lifetime } = begin({
+      ...shell("setsid sleep 600 & cat; echo grüße"),
+      input: "in ",
+    });
     expect(await drain(events)).toEqual({
       output: "in grüße\n",
       errors: "",
       others: [],
       result: { reason: "exited", exitCode: 0, outputBytes: 11 },
     });
-    expect(scope.owned()).toEqual([]);
+    expect(lifetime.owned()).toEqual([]);
     expect(await countTagged(task)).toBe(0);
   });
 
-  test("loses nothing of much output, and gathers it", async () => {
+  test("a program as an agent loses nothing of much output, and gathers it", async () => {
     const { events } = begin({ command: "seq", args: ["1", "100000"] });
     const { output } = await drain(events);
     expect(output).toBe(Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join(""));
   });
 
-  test("keeps its two streams apart and in order, and is no flood when they take turns", async () => {
+  test("a program as an agent keeps its two streams apart and in order, and does not flood when they take turns", async () => {
     const folder = testFolder();
     const heard = (word: string) => `until test -e "${folder}/${word}"; do sleep 0.02; done;`;
     const { events } = begin(shell(`echo one; ${heard("one")} echo two >&2; ${heard("two")} echo three`));
@@ -80,7 +84,7 @@ describe("a program as an agent", () => {
     expect([output, errors]).toEqual([numbers.repeat(9), numbers.repeat(9)]);
   });
 
-  test("fails with its last words when it fails, and keeps the exit code as a result", async () => {
+  test("a program as an agent fails with its last words when it fails, and keeps the exit code as a result", async () => {
     const { events } = begin(shell("echo working; echo no such thing >&2; exit 3"));
     const seen: AgentEvent[] = [];
     const failing = (async () => {
@@ -90,16 +94,16 @@ describe("a program as an agent", () => {
     expect(seen.at(-1)).toMatchObject({ type: "result", value: { exitCode: 3 } });
   });
 
-  test("runs in the folder of its place, and is refused without a command", async () => {
+  test("a program as an agent runs in the folder of its place, and is refused without a command", async () => {
     const folder = testFolder();
     expect((await drain(begin({ command: "pwd" }, { folder }).events)).output.trim()).toContain(folder);
     await expect(drain(begin({ args: [] }).events)).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
   });
 
-  test("ends with its tree when the task is stopped, however it is stopped", async () => {
+  test("a program as an agent ends with its tree when the task is stopped, however it is stopped", async () => {
     const ways = [
       (run: ReturnType<typeof begin>) => run.controller.abort(),
-      (run: ReturnType<typeof begin>) => run.scope.close(),
+      (run: ReturnType<typeof begin>) => run.lifetime.close(),
       (run: ReturnType<typeof begin>) => run.events.return?.(undefined),
     ];
     for (const stop of ways) {
@@ -107,7 +111,7 @@ describe("a program as an agent", () => {
       expect(await run.events.next()).toMatchObject({ value: { type: "output" } });
       void Promise.resolve(stop(run)).catch(() => {});
       void run.events.next().catch(() => {});
-      await eventually(async () => (await countTagged(run.task)) === 0);
+      await eventually("no process of the run is left", async () => (await countTagged(run.task)) === 0);
     }
   });
 });

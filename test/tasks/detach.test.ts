@@ -9,9 +9,9 @@ describe("moving to the background", () => {
   const counter = (told: string[], step: () => Promise<void>): Agent<TestSession> => ({
     name: "counter",
     canResume: true,
-    async *run({ checkpoint, cause, scope }) {
+    async *run({ checkpoint, cause, lifetime }) {
       told.push(`open ${cause} at ${checkpoint ?? 0}`);
-      scope.own({ close: () => void told.push(`close ${cause}`) });
+      lifetime.own({ close: () => void told.push(`close ${cause}`) });
       try {
         for (let count = Number(checkpoint ?? 0) + 1; count <= 5; count++) {
           await step();
@@ -40,7 +40,7 @@ describe("moving to the background", () => {
     return foreground;
   }
 
-  test("ends the foreground's call, cleans it up once, and goes on from the log", async () => {
+  test("moving to the background ends the foreground's call, cleans it up once, and goes on from the log", async () => {
     const host = await testHost({ limits: { returnMs: 20_000 } });
     const { tasks, store } = host;
     const told: string[] = [];
@@ -76,7 +76,7 @@ describe("moving to the background", () => {
     expect(calls).toBe(1);
   });
 
-  test("frees a task from its caller's signal", async () => {
+  test("moving to the background frees a task from its caller's signal", async () => {
     const { tasks } = await testHost();
     const caller = new AbortController();
     const foreground = tasks.run(patient, null, { id: "t", signal: caller.signal });
@@ -112,7 +112,7 @@ describe("moving to the background", () => {
     expect((await tasks.wait("t")).outcome).toEqual({ state: "completed", result: "second" });
   });
 
-  test("each shell has a summariser of its own", async () => {
+  test("each shell has its own summarizer", async () => {
     const told: string[] = [];
     const host = await testHost({
       limits: { returnMs: 20_000 },

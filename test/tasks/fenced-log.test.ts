@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Agent, type Kernel, openKernel, type Session } from "../../src/kernel/index.ts";
+import { eventually } from "../support/eventually.ts";
 import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
-import { eventually } from "./process/family.ts";
 import { gate } from "./world.ts";
 
 async function testKernel(path = ":memory:"): Promise<Kernel> {
@@ -81,7 +81,7 @@ describe("the session that an agent is given", () => {
     expect(after).toEqual([]);
   });
 
-  test("belongs to whoever runs the task: one that was taken over writes no more", async () => {
+  test("the session that an agent is given belongs to whoever runs the task: one that was taken over writes no more", async () => {
     const path = testFolder();
     const kernel = await testKernel(path);
     const { agent, lent, leave } = lender();
@@ -106,7 +106,7 @@ describe("the session that an agent is given", () => {
     leave();
   });
 
-  test("goes on taking messages while the task moves to the background with the same call of its agent", async () => {
+  test("the session that an agent is given goes on taking messages while the task moves to the background with the same call of its agent", async () => {
     const kernel = await testKernel();
     const { agent, lent, leave } = lender();
     const running = kernel.tasks.run(agent, null, { id: "t" });
@@ -125,14 +125,14 @@ describe("the session that an agent is given", () => {
     expect(await textsOf(kernel, "t")).toHaveLength(count);
   });
 
-  test("keeps what was being written when the task was killed, as interrupted", async () => {
+  test("the session that an agent is given keeps what was being written when the task was killed, as interrupted", async () => {
     const kernel = await testKernel();
     const { agent, lent } = lender();
     const task = await kernel.tasks.start(agent, null, { id: "t" });
     const draft = (await lent).draft({ role: "assistant", text: "" });
     draft.write("half a");
     await task.kill();
-    await eventually(async () => (await textsOf(kernel, "t")).length === 1);
+    await eventually("the text is in the log", async () => (await textsOf(kernel, "t")).length === 1);
     await using reader = await kernel.session("t");
     expect(await reader.read({ from: 1, limit: 100, kinds: ["message"] })).toMatchObject([
       { message: { interrupted: true, parts: [{ text: "half a" }] } },

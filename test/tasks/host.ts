@@ -4,7 +4,7 @@ import { resolveLimits } from "../../src/log/limits.ts";
 import { Log } from "../../src/log/log.ts";
 import type { Store } from "../../src/log/store/store.ts";
 import { type Clock, randomIds, systemClock } from "../../src/model/clock.ts";
-import { Census } from "../../src/model/scope.ts";
+import { Census } from "../../src/model/lifetime.ts";
 import type { TaskOptions } from "../../src/tasks/task-options.ts";
 import { Tasks } from "../../src/tasks/tasks.ts";
 

@@ -21,7 +21,7 @@ const task: TaskRecord = {
 };
 
 describe("a task whose owner is dead", () => {
-  test("goes on where its agent is known and can", () => {
+  test("a task whose owner is dead goes on where its agent is known and can", () => {
     expect(decideRecovery(task, facts)).toBe("resume");
   });
 
@@ -30,7 +30,7 @@ describe("a task whose owner is dead", () => {
     expect(decideRecovery({ ...task, resumes: 3 }, facts)).toBe("lose");
   });
 
-  test("waits for someone who knows its agent and has room, but not for ever", () => {
+  test("a task whose owner is dead waits for someone who knows its agent and has room, but not for ever", () => {
     expect(decideRecovery(task, { ...facts, isRegistered: false })).toBe("release");
     expect(decideRecovery(task, { ...facts, hasRoom: false })).toBe("release");
     const { owner: _, ...ownerless } = { ...task, state: "queued" as const };

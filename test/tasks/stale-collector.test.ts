@@ -69,7 +69,7 @@ describe("a kernel that runs tasks", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("collects nothing when told so, nor before its first task", async () => {
+  test("a kernel that runs tasks collects nothing when told so, nor before its first task", async () => {
     const repository = makeRepository();
     const off = await testKernel(repository, { collectsStale: false });
     const idle = await testKernel(repository);

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isTerminal, TASK_EVENTS, TASK_STATES, type TaskState } from "../../src/model/task.ts";
-import { isEnding, MOVES } from "../../src/tasks/state.ts";
+import { isEnding, MOVES } from "../../src/tasks/journal.ts";
 
 const stateAfter = (state: TaskState, event: (typeof TASK_EVENTS)[number]): TaskState => {
   const move = MOVES[state][event];
@@ -29,7 +29,7 @@ describe("the life of a task", () => {
     );
   });
 
-  test("a kill ends a task in any state and is no error afterwards", () => {
+  test("a kill ends a task in any state and is not an error afterwards", () => {
     for (const state of TASK_STATES) {
       if (isTerminal(state)) expect(MOVES[state].kill).toBe("stay");
       else expect(MOVES[state].kill).toBe("killed");

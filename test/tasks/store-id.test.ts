@@ -2,8 +2,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { commandAgent } from "../../src/kernel/faces/task.ts";
 import { openKernel } from "../../src/kernel/index.ts";
+import { eventually } from "../support/eventually.ts";
 import { testFolder } from "../support/folder.ts";
-import { countTagged, eventually, freshTag } from "./process/family.ts";
+import { countTagged, freshTag } from "./process/family.ts";
 
 test("two stores of one user may use the same id: what one reaps is not the other's", async () => {
   const folder = testFolder();
@@ -15,7 +16,7 @@ test("two stores of one user may use the same id: what one reaps is not the othe
     await first.tasks.start(commandAgent({ graceMs: 0 }), sleeping, { id }),
     await second.tasks.start(commandAgent({ graceMs: 0 }), sleeping, { id }),
   ];
-  await eventually(async () => (await countTagged(id)) === 2);
+  await eventually("two processes carry the id", async () => (await countTagged(id)) === 2);
   const [tag, otherTag] = [await first.tasks.tag(id), await second.tasks.tag(id)];
   expect(tag).not.toBe(otherTag);
   expect([await countTagged(tag), await countTagged(otherTag)]).toEqual([1, 1]);

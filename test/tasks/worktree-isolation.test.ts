@@ -108,7 +108,7 @@ test("what a process has made for a task, and died before it could say so, goes 
   expect(existsSync(join(path, "new.txt"))).toBe(true);
 });
 
-test("tasks of two stores that have the same id work in places of their own", async () => {
+test("tasks of two stores that have the same id work in their own places", async () => {
   const repository = makeRepository();
   const options = { repository: repository.path, root: repository.root };
   const [one, other] = [worktreeIsolation(options), worktreeIsolation(options)];

@@ -4,7 +4,8 @@ import type { TaskNotice } from "../../src/model/task.ts";
 import { commandAgent } from "../../src/tasks/command-agent.ts";
 import { reapStep } from "../../src/tasks/reap-step.ts";
 import { worktreeIsolation } from "../../src/tasks/worktree-isolation.ts";
-import { countTagged, eventually, freshTag, shell } from "./process/family.ts";
+import { eventually } from "../support/eventually.ts";
+import { countTagged, freshTag, shell } from "./process/family.ts";
 import { makeRepository } from "./worktree/repository.ts";
 import { noticesIn, testHost } from "./world.ts";
 
@@ -20,7 +21,10 @@ test("programs run as tasks in worktrees; the notice says where work is, and not
     return { id, handle: await tasks.start(agent, shell(code), { id, isolation: "worktree" }) };
   };
   const noticeOf = async (id: string, session: string): Promise<TaskNotice> => {
-    await eventually(async () => (await noticesIn(store, session, id)).length === 1);
+    await eventually(
+      "the notice is in the session",
+      async () => (await noticesIn(store, session, id)).length === 1,
+    );
     const [notice] = await noticesIn(store, session, id);
     if (!notice) throw new Error("There is no notice.");
     return notice;

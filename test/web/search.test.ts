@@ -17,7 +17,8 @@ browserProof(
     await page.keyboard.type("which port has the harbor gate");
     await page.keyboard.press("Enter");
     const hit = page.locator(".hit").first();
-    await hit.waitFor();
+    // Words are marked once the Markdown renderer is loaded; until then the hit shows its plain text.
+    await hit.locator("mark").first().waitFor();
     expect(new URL(page.url()).pathname).toBe("/search");
     expect(await hit.locator("mark").allInnerTexts()).toContain("port");
     const href = await hit.locator(".hit-head a").getAttribute("href");

@@ -7,7 +7,7 @@ const said = (role: Role, text: string): Message => ({ role, parts: [{ type: "te
 const textsIn = ({ role, parts }: Message) => parts.map((part) => `${role} ${JSON.stringify(part)}`);
 
 describe("alternating roles", () => {
-  test("merges neighbours of one role into the first", () => {
+  test("alternating roles merges neighbours of one role into the first", () => {
     expect(
       alternateRoles([said("user", "a"), said("user", "b"), said("assistant", "c"), said("assistant", "d")]),
     ).toEqual([
@@ -16,7 +16,7 @@ describe("alternating roles", () => {
     ]);
   });
 
-  test("leaves messages with reasoning, calls, results and instructions apart", () => {
+  test("alternating roles leaves messages with reasoning, calls, results and instructions apart", () => {
     const thought: Message = { role: "assistant", parts: [{ type: "reasoning", text: "t" }] };
     const call: Message = {
       role: "assistant",
@@ -32,7 +32,7 @@ describe("alternating roles", () => {
       expect(alternateRoles(pair)).toEqual(pair);
   });
 
-  test("keeps every part in its order", () => {
+  test("alternating roles keeps every part in its order", () => {
     const part = fc.constantFrom<Part>(
       { type: "text", text: "a" },
       { type: "text", text: "b" },

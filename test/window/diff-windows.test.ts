@@ -19,7 +19,7 @@ const show = (before: readonly Slot[], after: readonly Slot[]) =>
   });
 
 describe("the diff of two windows", () => {
-  test("says of each message whether it stays, leaves, changes or comes, in the order of the line", () => {
+  test("the diff of two windows says of each message whether it stays, leaves, changes or comes, in the order of the line", () => {
     const before = [1, 2, 3, 4, 5, 6].map((seq) => slot(seq));
     const after = [slot(1), note(2, "summary"), slot(4, "stub"), slot(6)];
     expect(show(before, after)).toEqual([
@@ -33,7 +33,7 @@ describe("the diff of two windows", () => {
     ]);
   });
 
-  test("tells a summary that takes the place of another, and cites entries of other sessions", () => {
+  test("the diff of two windows tells a summary that takes the place of another, and cites entries of other sessions", () => {
     const before = [note(1, "old summary"), slot(5), slot(6, "six", { cite: "trunk#3" })];
     const after = [note(1, "new summary"), slot(6, "six", { cite: "trunk#3" })];
     expect(show(before, after)).toEqual([
@@ -44,7 +44,7 @@ describe("the diff of two windows", () => {
     ]);
   });
 
-  test("names every message of both windows exactly once", () => {
+  test("the diff of two windows names every message of both windows exactly once", () => {
     const seqs = fc.uniqueArray(fc.integer({ min: 1, max: 40 }), { maxLength: 20 });
     fc.assert(
       fc.property(seqs, seqs, fc.array(fc.nat(40), { maxLength: 3 }), (first, second, notes) => {
@@ -62,7 +62,7 @@ describe("the diff of two windows", () => {
     );
   });
 
-  test("shows what a dry run would do, and the window stays as it is", async () => {
+  test("the diff of two windows shows what a dry run would do, and the window stays as it is", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     for (let turn = 0; turn < 40; turn++) {

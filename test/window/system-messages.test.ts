@@ -46,7 +46,7 @@ describe.each(POLICIES.map((policy) => [policy.name, policy] as const))("under %
 });
 
 describe("system messages", () => {
-  test("are not clipped as a last resort", () => {
+  test("system messages are not clipped as a last resort", () => {
     const slots = [said("system", "s".repeat(4_000)), said("user", "u".repeat(4_000))].map(
       (message, index): Slot => ({ seq: index + 1, at: index, message, tokens: tokensOf(message) }),
     );
@@ -55,7 +55,7 @@ describe("system messages", () => {
     expect(user).not.toBe(slots[1]);
   });
 
-  test("stay beside a summary and are not in it as the user's words", async () => {
+  proofTest("system messages stay next to a summary and are not in it as the user's words", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     for (let turn = 0; turn < 30; turn++) {
@@ -71,7 +71,7 @@ describe("system messages", () => {
     expect(JSON.stringify(messages.filter((message) => !isSystem(message)))).not.toContain(MARK);
   });
 
-  test("are found by a recall, and not as the user's words", async () => {
+  test("system messages are found by a recall, and not as the user's words", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await session.append({ role: "user", text: "Where do I work?" });

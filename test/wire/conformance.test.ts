@@ -23,7 +23,7 @@ describe("the suite", () => {
     ["never ends", { createReader: () => Object.create(anthropicWire.createReader(), NEVER_COMPLETE) }],
   ];
 
-  test.each(broken)("finds a wire that %s", async (_, fault) => {
+  test.each(broken)("the suite finds a wire that %s", async (_, fault) => {
     const cases = wireSuite({ ...anthropicWire, ...fault }, sample);
     const results = await Promise.allSettled(cases.map(({ run }) => run()));
     expect(results.some(({ status }) => status === "rejected")).toBe(true);

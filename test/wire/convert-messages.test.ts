@@ -20,7 +20,7 @@ const request = {
 };
 
 describe("converters", () => {
-  test("turn a request to Anthropic into requests to OpenAI", async () => {
+  test("converters turn a request to Anthropic into requests to OpenAI", async () => {
     const messages = decodeAnthropicMessages(request);
     expect(await encodeOpenaiChatMessages(messages)).toEqual({
       messages: [
@@ -44,7 +44,7 @@ describe("converters", () => {
     ]);
   });
 
-  test("put instructions back where they came from", async () => {
+  test("converters put instructions back where they came from", async () => {
     const responses = { instructions: "Be brief.", input: "Hello" };
     const messages = decodeOpenaiResponsesMessages(responses);
     expect(messages.map(({ role }) => role)).toEqual(["system", "user"]);
@@ -56,7 +56,7 @@ describe("converters", () => {
     ["base64", PNG],
     ["a data URL", `data:image/png;base64,${PNG}`],
     ["bytes", new Uint8Array(Buffer.from(PNG, "base64"))],
-  ])("carry media given as %s", async (_, data) => {
+  ])("converters carry media given as %s", async (_, data) => {
     const seen = [{ role: "user" as const, parts: [{ type: "data" as const, data }] }];
     const { messages } = await encodeOpenaiChatMessages(seen);
     expect(messages).toEqual([
@@ -68,7 +68,7 @@ describe("converters", () => {
     expect(decodeOpenaiChatMessages(messages)).toMatchObject([{ parts: [{ type: "data", data: PNG }] }]);
   });
 
-  test("load blobs of a log from the given source, and say so if there is none", async () => {
+  test("converters load blobs of a log from the given source, and say so if there is none", async () => {
     const blob = { type: "blob" as const, digest: "0".repeat(64), sizeBytes: 68, mime: "image/png" };
     const messages = [{ role: "user" as const, parts: [blob] }];
     await expect(encodeAnthropicMessages(messages)).rejects.toMatchObject({
@@ -79,7 +79,7 @@ describe("converters", () => {
     expect(JSON.stringify(await encodeAnthropicMessages(messages, source))).toContain(PNG);
   });
 
-  test("refuse values that are not messages, by name", () => {
+  test("converters refuse values that are not messages, by name", () => {
     expect(() => decodeAnthropicMessages({ model: "claude-4" })).toThrow("request with `messages`");
     expect(() => decodeOpenaiChatMessages(["hello"] as never)).toThrow("messages[0]");
   });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mergeUsage, parseUsageReport, REPORTING_APIS } from "../../src/wire/parse-usage-report.ts";
+import { mergeUsage, parseUsageReport, REPORTING_APIS } from "../../src/wire/wires.ts";
 
 describe("parseUsageReport", () => {
-  test("reads Anthropic's counts, writes for five minutes and for an hour apart", () => {
+  test("parseUsageReport reads Anthropic's counts, writes for five minutes and for an hour apart", () => {
     const report = {
       input_tokens: 12,
       cache_read_input_tokens: 9_000,
@@ -23,7 +23,7 @@ describe("parseUsageReport", () => {
     });
   });
 
-  test("takes what was cached out of OpenAI's input", () => {
+  test("parseUsageReport takes what was cached out of OpenAI's input", () => {
     expect(
       parseUsageReport("openai-chat", {
         prompt_tokens: 1_000,
@@ -51,7 +51,7 @@ describe("parseUsageReport", () => {
     ).toEqual({ inputTokens: 100, cacheReadTokens: 900, outputTokens: 60, reasoningTokens: 32 });
   });
 
-  test("reads cache hits where another provider names them otherwise", () => {
+  test("parseUsageReport reads cache hits where another provider names them otherwise", () => {
     const report = { prompt_tokens: 100, prompt_cache_hit_tokens: 64, completion_tokens: 5 };
     expect(parseUsageReport("openai-chat", report)).toEqual({
       inputTokens: 36,
@@ -60,7 +60,7 @@ describe("parseUsageReport", () => {
     });
   });
 
-  test("adds reasoning that is counted beside the completion", () => {
+  test("parseUsageReport adds reasoning that is counted next to the completion", () => {
     const report = {
       prompt_tokens: 10,
       completion_tokens: 5,
@@ -70,7 +70,7 @@ describe("parseUsageReport", () => {
     expect(parseUsageReport("openai-chat", report)).toMatchObject({ outputTokens: 35, reasoningTokens: 30 });
   });
 
-  test("adds Google's thoughts and tool prompts, and takes out its cache", () => {
+  test("parseUsageReport adds Google's thoughts and tool prompts, and takes out its cache", () => {
     expect(
       parseUsageReport("google", {
         promptTokenCount: 500,
@@ -84,13 +84,13 @@ describe("parseUsageReport", () => {
   });
 
   test.each([undefined, null, 7, "usage", [], {}, { input_tokens: "12" }, { input_tokens: null }])(
-    "finds no usage in %j",
+    "parseUsageReport finds no usage in %j",
     (report) => {
       for (const api of REPORTING_APIS) expect(parseUsageReport(api, report)).toBeUndefined();
     },
   );
 
-  test("gives counts that are not negative, whatever is reported", () => {
+  test("parseUsageReport gives counts that are not negative, whatever is reported", () => {
     fc.assert(
       fc.property(fc.constantFrom(...REPORTING_APIS), fc.anything(), (api, report) => {
         for (const count of Object.values(parseUsageReport(api, report) ?? {}))
@@ -101,7 +101,7 @@ describe("parseUsageReport", () => {
 });
 
 describe("mergeUsage", () => {
-  test("joins the reports at the start and the end of Anthropic's stream", () => {
+  test("mergeUsage joins the reports at the start and the end of Anthropic's stream", () => {
     const start = parseUsageReport("anthropic", {
       input_tokens: 25,
       cache_read_input_tokens: 4_000,
@@ -111,14 +111,14 @@ describe("mergeUsage", () => {
     expect(mergeUsage(start, end)).toEqual({ inputTokens: 25, cacheReadTokens: 4_000, outputTokens: 512 });
   });
 
-  test("keeps a count that a later report says 0 for", () => {
+  test("mergeUsage keeps a count that a later report says 0 for", () => {
     expect(mergeUsage({ inputTokens: 25, outputTokens: 1 }, { inputTokens: 0, outputTokens: 9 })).toEqual({
       inputTokens: 25,
       outputTokens: 9,
     });
   });
 
-  test("is the one report where there is no other", () => {
+  test("mergeUsage is the one report where there is no other", () => {
     expect(mergeUsage(undefined, { outputTokens: 3 })).toEqual({ outputTokens: 3 });
     expect(mergeUsage({ outputTokens: 3 }, undefined)).toEqual({ outputTokens: 3 });
     expect(mergeUsage(undefined, undefined)).toBeUndefined();

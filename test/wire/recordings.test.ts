@@ -8,7 +8,7 @@ import { readExchanges } from "./recordings.ts";
 describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
   const exchanges = HAS_RECORDINGS ? readExchanges() : [];
 
-  test("is decoded so that a longer request only adds to what a shorter one said", () => {
+  test("what real clients sent is decoded so that a longer request only adds to what a shorter one said", () => {
     for (const { api, elements } of exchanges) {
       const whole = api.decode(elements);
       expect(whole.length).toBeGreaterThan(0);
@@ -20,7 +20,7 @@ describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
     }
   });
 
-  test("comes out as it went in where nothing was edited, whatever spilled out of the log", async () => {
+  test("what real clients sent comes out as it went in where nothing was edited, whatever spilled out of the log", async () => {
     for (const spillBytes of [40, 64 * 1024]) {
       const { log, base64Of } = loggedMessages(spillBytes);
       for (const { api, elements } of exchanges) {
@@ -36,7 +36,7 @@ describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
     }
   });
 
-  test("holds every reply as the reader has put it together", () => {
+  test("what real clients sent holds every reply as the reader has put it together", () => {
     let compared = 0;
     for (const [index, { api, scenario, events, elements }] of exchanges.entries()) {
       const next = exchanges[index + 1];
@@ -58,7 +58,7 @@ describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
     expect(compared).toBeGreaterThan(20);
   });
 
-  test("was answered with streams whose end and usage are seen, and with errors that are no replies", () => {
+  test("what real clients sent was answered with streams whose end and usage are seen, and with errors that are not replies", () => {
     for (const { api, events, body, status } of exchanges) {
       const reader = api.createReader();
       for (const data of events ?? []) reader.take({ data });

@@ -7,7 +7,7 @@ import { elementsOf } from "./elements.ts";
 import { loggedMessages } from "./logged.ts";
 
 describe.each(WIRES.map((api) => [api.name, api] as const))("messages of %s", (name, api) => {
-  test("cover the elements in their order, and are the same however much follows", () => {
+  test("messages cover the elements in their order, and are the same however much follows", () => {
     fc.assert(
       fc.property(elementsOf(name), fc.nat(8), (elements, end) => {
         const whole = api.decode(elements);
@@ -24,7 +24,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("messages of %s", (n
     );
   });
 
-  test("come out as they went in when nothing was edited", async () => {
+  test("messages come out as they went in when nothing was edited", async () => {
     await fc.assert(
       fc.asyncProperty(elementsOf(name), fc.constantFrom(20, 65_536), async (elements, spillBytes) => {
         const { log, base64Of } = loggedMessages(spillBytes);
@@ -38,7 +38,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("messages of %s", (n
     );
   });
 
-  test("keep what an edit left alone byte by byte, and lose what it took away", async () => {
+  test("messages keep what an edit left alone byte by byte, and lose what it took away", async () => {
     await fc.assert(
       fc.asyncProperty(elementsOf(name), fc.nat(), fc.boolean(), async (elements, seed, isStub) => {
         const { log, base64Of } = loggedMessages();

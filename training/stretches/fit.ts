@@ -5,8 +5,7 @@ import { countProtocolTokens, type RecordedMessage } from "../../src/kernel/face
 import { openKernel } from "../../src/kernel/index.ts";
 import type { ToolCallPart } from "../../src/model/part.ts";
 import { listChanges } from "../../src/window/effects/list-changes.ts";
-import { FileStretches } from "../../src/window/policies/longhaul/file-stretches.ts";
-import { listTerms, TERMS } from "../../src/window/policies/longhaul/stretch-weights.ts";
+import { FileStretches, listTerms, TERMS } from "../../src/window/policies/longhaul/file-stretches.ts";
 
 /**
  * Fits the weights of `src/window/policies/longhaul/stretch-weights.ts`: a logistic regression over the stretches of files

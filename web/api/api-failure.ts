@@ -24,7 +24,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** The failure for a reply that is no success. */
+/** The failure for a reply that is not a success. */
 export async function readFailure(response: Response): Promise<ApiFailure> {
   const body = (await response.json().catch(() => undefined)) as { error?: Partial<ApiFailure> } | undefined;
   const error = body?.error;
@@ -36,7 +36,7 @@ export async function readFailure(response: Response): Promise<ApiFailure> {
   });
 }
 
-/** Turns anything that was thrown into a failure; an aborted request is no failure and is thrown on. */
+/** Turns anything that was thrown into a failure; an aborted request is not a failure and is rethrown. */
 export function toFailure(error: unknown): ApiFailure {
   if (error instanceof ApiFailure) return error;
   if (error instanceof DOMException && error.name === "AbortError") throw error;

@@ -8,9 +8,10 @@ import { cacheText as text } from "./cache-text.ts";
 
 type Report = Reply<"GET /usage/cache">;
 
-/** Dollars for missed caches by cause, and savings by size of conversation, over the last 30 days. */
-export function CacheCauses() {
-  const report = useResource((signal) => call("GET /usage/cache", {}, { signal }), []);
+/** Dollars for missed caches by cause, and savings by size of conversation, from a day on. */
+export function CacheCauses({ from }: { readonly from: string | undefined }) {
+  const since = from === undefined ? 0 : Date.parse(from);
+  const report = useResource((signal) => call("GET /usage/cache", { query: { since } }, { signal }), [since]);
   return (
     <section class="section" id="cache">
       <div class="section-head">
@@ -20,7 +21,7 @@ export function CacheCauses() {
         {(one) => (
           <>
             <p class="dim">
-              {text("lastMonth", {
+              {text("missed", {
                 misses: formatMoney(one.parts.misses),
                 dollars: formatMoney(one.dollars),
               })}

@@ -10,7 +10,7 @@ interface DialogProps {
   readonly actions?: ComponentChildren;
 }
 
-/** A window above the page. Escape and a click beside it close it; the focus returns to where it was. */
+/** A window above the page. Escape and a click outside of it close it; the focus returns to where it was. */
 export function Dialog({ title, onClose, children, actions }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {

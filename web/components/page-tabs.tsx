@@ -3,7 +3,7 @@ import "./page-tabs.css";
 interface PageTab {
   readonly href: string;
   readonly label: string;
-  /** A number beside the label, such as what waits; 0 and undefined show nothing. */
+  /** A number next to the label, such as what waits; 0 and undefined show nothing. */
   readonly count?: number | undefined;
   readonly isCurrent: boolean;
 }

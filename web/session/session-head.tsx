@@ -44,7 +44,9 @@ export function SessionHead({ id, session, current, children }: SessionHeadProps
 }
 
 function Facts({ session }: { readonly session: Session }) {
-  const { agent, project, model, entries, lastEntryAt, isWriting, parent, relation } = session;
+  const { agent, project, model, entries, isWriting, parent, relation } = session;
+  // An imported conversation was last used when its agent says, not when it was imported.
+  const usedAt = session.usedAt ?? session.lastRequest?.at ?? session.lastEntryAt;
   return (
     <>
       {isWriting && <span class="live">{shellText("live")}</span>}
@@ -52,9 +54,9 @@ function Facts({ session }: { readonly session: Session }) {
       {project && <span>{project}</span>}
       {model && <span class="minor">{model}</span>}
       <span class="number">{text("entries", { count: formatCount(entries) })}</span>
-      {lastEntryAt !== undefined && (
-        <time title={formatTime(lastEntryAt)} class="minor">
-          {formatAgo(lastEntryAt)}
+      {usedAt !== undefined && (
+        <time title={formatTime(usedAt)} class="minor">
+          {formatAgo(usedAt)}
         </time>
       )}
       {parent && (

@@ -39,7 +39,7 @@ export function setQuery(values: Readonly<Record<string, string | undefined>>): 
   navigate(place.peek().path + (text && `?${text}`) + place.peek().hash, { isReplacing: true });
 }
 
-/** Lets links inside the dashboard change the page without loading it anew, until `end` fires. */
+/** Lets links inside the dashboard change the page without a reload, until `end` fires. */
 export function watchLinks(end: AbortSignal): void {
   addEventListener("popstate", () => (place.value = readPlace()), { signal: end });
   document.addEventListener("click", followLink, { signal: end });

@@ -21,7 +21,7 @@ export function SearchBox() {
           maxLength={4_000}
           defaultValue={words}
           aria-label={shellText("search")}
-          placeholder={shellText("search")}
+          placeholder={shellText("shortcutSearch")}
           autocomplete="off"
           spellcheck={false}
         />

@@ -33,17 +33,17 @@ export async function writeEditedTalk(
   { entries, edits }: { readonly entries: number; readonly edits: number },
 ): Promise<void> {
   await using session = await kernel.session(id, { title: `${entries} entries, ${edits} edits` });
-  const intake = await session.intake("bench");
+  const intake = await session.intake(`bench ${id}`);
   const every = Math.floor(entries / edits);
   for (let from = 1; from <= entries; from += BATCH) {
     const bodies = Array.from({ length: Math.min(BATCH, entries - from + 1) }, (_, index) =>
-      makeBody(from + index, every),
+      makeBody(id, from + index, every),
     );
     await intake.append(bodies.map((body) => ({ body })));
   }
 }
 
-function makeBody(seq: number, every: number) {
+function makeBody(id: string, seq: number, every: number) {
   const tokens = 20_000 + ((seq * 37) % 120_000);
   if (seq % every === 0)
     return {
@@ -53,7 +53,7 @@ function makeBody(seq: number, every: number) {
       edit: {
         type: "plan" as const,
         isWhole: true as const,
-        edits: [{ type: "hide" as const, ranges: [{ session: "edited", from: 1, to: seq - 4 }] }],
+        edits: [{ type: "hide" as const, ranges: [{ session: id, from: 1, to: seq - 4 }] }],
       },
       receipt: {
         model: MODEL,

@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { enableCompileCache } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { peakRssBytes, settledMemory } from "../../measure/memory.ts";
@@ -56,7 +57,7 @@ async function openBare({ upstream, handing }: Extract<ContestantJob, { type: "b
 
 type Ours = Pick<typeof import("../../../src/server/gateway/index.ts"), "loadConfig" | "openGateway"> &
   Pick<typeof import("../../../src/kernel/index.ts"), "openKernel"> &
-  Pick<typeof import("../../../src/cli/serving/tend-heap.ts"), "tendHeap">;
+  Pick<typeof import("../../../src/cli/serving/serve-gateway.ts"), "tendHeap">;
 
 /** Loads the built code, because the TypeScript loader takes 40 MB. The process of a bare proxy does not load it. */
 async function loadOurs(): Promise<Ours> {
@@ -64,14 +65,15 @@ async function loadOurs(): Promise<Ours> {
   const { loadConfig, openGateway } = await load("server/entries/gateway.js");
   const { openKernel } = await load("index.js");
   // Inside the bundle of the program; the file imports nothing else.
-  const { tendHeap } = await import("../../../src/cli/serving/tend-heap.ts");
+  const { tendHeap } = await import("../../../src/cli/serving/serve-gateway.ts");
   return { loadConfig, openGateway, openKernel, tendHeap };
 }
 
 /** The gateway as `longhaul serve` runs it, with its log output counted and discarded. */
 async function openOurs(job: Extract<ContestantJob, { type: "gateway" }>): Promise<Running> {
-  const { loadConfig, openGateway, openKernel, tendHeap } = await loadOurs();
   const { upstream, folder, config: settings, window } = job;
+  enableCompileCache(join(folder, "compiled"));
+  const { loadConfig, openGateway, openKernel, tendHeap } = await loadOurs();
   const path = join(folder, "longhaul.json");
   const place = { name: "local", baseUrl: upstream, apis: ["anthropic"], ...(window && { window }) };
   writeFileSync(

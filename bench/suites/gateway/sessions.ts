@@ -119,8 +119,8 @@ export const sessions: Measurement = {
         ...(goal !== undefined && { goal: atMost(goal, "MB") }),
       });
     yield memory("start", held.start.rssBytes);
-    yield memory("peak", held.end.peakRssBytes, 300);
-    yield memory("after", held.settled.rssBytes, 300);
+    yield memory("peak", held.end.peakRssBytes, 350);
+    yield memory("after", held.settled.rssBytes, 200);
     yield toRow({
       id: "sessions.mixed",
       value: held.mixed,

@@ -110,7 +110,8 @@ async function takeFunctions(session: Session): Promise<ReadonlySet<string>> {
 function toCoverage(names: ReadonlySet<string>): TurnCoverage {
   const byFile = new Map<string, string[]>();
   for (const name of [...names].toSorted()) {
-    const [path = "", own = ""] = name.split(" ");
+    const path = name.slice(0, name.indexOf(" "));
+    const own = name.slice(path.length + 1);
     byFile.set(path, [...(byFile.get(path) ?? []), own.slice(0, own.lastIndexOf("@"))]);
   }
   return { files: byFile.size, functions: names.size, byFile };

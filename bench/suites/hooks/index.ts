@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
@@ -37,6 +37,8 @@ const latency: Measurement = {
     const runtime = join(bench.folder, "run");
     mkdirSync(runtime, { mode: 0o700 });
     await writeStore(store);
+    const tell = join(bench.folder, "tell-cpu.cjs");
+    writeFileSync(tell, TELL_CPU);
     const env = { ...process.env, XDG_RUNTIME_DIR: runtime, LONGHAUL_HOOK_LIMIT_MS: "5000" };
     const gateway = spawn(process.execPath, [MAIN, "serve", "--port", "0", "--json", "--store", store], {
       env,
@@ -46,13 +48,23 @@ const latency: Measurement = {
       const [chunk] = (await once(gateway.stdout, "data")) as [Buffer];
       const { url } = JSON.parse(chunk.toString("utf8").split("\n")[0] as string) as { url: string };
       const rounds = bench.isQuick ? 20 : 100;
-      const [bare, warm, http, status]: number[][] = [[], [], [], []];
-      const hook = [MAIN, "hook", "prompt", "--client", "claude-code", "--store", store];
+      const [bare, warm, http]: number[][] = [[], [], []];
+      const cpu: Record<"node" | "status" | "coldStatus" | "coldHook", number[]> = {
+        node: [],
+        status: [],
+        coldStatus: [],
+        coldHook: [],
+      };
+      // A folder that cannot be made has no socket, and no hook starts a server there.
+      const alone = { ...env, XDG_RUNTIME_DIR: "/dev/null" };
+      const hook = ["-r", tell, MAIN, "hook", "prompt", "--client", "claude-code", "--store", store];
       for (let round = 0; round < rounds; round++) {
         const input = toPrompt(`Which port did we choose for service ${round}?`, `c${round}`);
-        const bareMs = timeProcess(["-e", "0"], "", env);
-        const ms = timeProcess(hook, input, env);
-        const line = timeProcess([MAIN, "statusline", "--store", store], input, env);
+        const node = timeProcess(["-r", tell, "-e", "0"], "", env);
+        const called = timeProcess(hook, input, env);
+        const line = ["-r", tell, MAIN, "statusline", "--store", store];
+        const [status, coldStatus] = [timeProcess(line, input, env), timeProcess(line, input, alone)];
+        const coldHook = round < 15 ? timeProcess(hook, input.replace('"c', '"a'), alone) : undefined;
         const begunMs = performance.now();
         const response = await fetch(`${url}/hooks/claude-code`, {
           method: "POST",
@@ -62,16 +74,24 @@ const latency: Measurement = {
         await response.text();
         // The first calls load the index.
         if (round < 5) continue;
-        bare?.push(bareMs);
-        warm?.push(ms);
-        status?.push(line);
         http?.push(performance.now() - begunMs);
+        bare?.push(node.wallMs);
+        warm?.push(called.wallMs);
+        cpu.node.push(node.cpuMs);
+        cpu.status.push(status.cpuMs);
+        cpu.coldStatus.push(coldStatus.cpuMs);
+        if (coldHook) cpu.coldHook.push(coldHook.cpuMs);
       }
       const [node, own] = [findP95(bare), findP95(warm)];
       const beside = { beside: "node -e 0", besideValue: node };
       yield toRow({ id: "hooks.warm.p95", value: own, unit: "ms wall", ...beside });
       yield toRow({ id: "hooks.warm.above", value: own - node, unit: "ms", goal: atMost(40, "ms") });
-      yield toRow({ id: "hooks.statusline.above", value: findP95(status) - node, unit: "ms wall, p95" });
+      const above = (values: readonly number[]) => findMedian(values) - findMedian(cpu.node);
+      const unit = "ms of CPU above node -e 0";
+      const goal = atMost(15, "ms");
+      yield toRow({ id: "hooks.statusline.cpu", value: above(cpu.status), unit, goal });
+      yield toRow({ id: "hooks.statusline.alone.cpu", value: above(cpu.coldStatus), unit, goal });
+      yield toRow({ id: "hooks.cold.cpu", value: above(cpu.coldHook), unit });
       yield toRow({ id: "hooks.http.p95", value: findP95(http), unit: "ms wall", goal: atMost(25, "ms") });
     } finally {
       gateway.kill();
@@ -99,9 +119,11 @@ const negativeControls: Measurement = {
       let tokens = 0;
       for (const [index, prompt] of NEGATIVE_PROMPTS.entries()) {
         const input = toPrompt(prompt, `n${index}`, folder);
-        const reply = await hooks.answer({ client: "claude-code", event: "prompt", input });
-        if (reply !== "") bench.note(`answered: ${prompt}`);
-        tokens += estimateText(reply);
+        await hooks.answer({ client: "claude-code", event: "prompt", input }, async (reply) => {
+          if (reply !== "") bench.note(`answered: ${prompt}`);
+          tokens += estimateText(reply);
+          return true;
+        });
       }
       const unit = `tokens on ${NEGATIVE_PROMPTS.length} prompts`;
       yield toRow({ id: `hooks.negative.${name}`, value: tokens, unit, goal: atMost(0, "") });
@@ -218,10 +240,21 @@ function toPrompt(prompt: string, session: string, cwd = PROJECT): string {
   return JSON.stringify({ session_id: session, cwd, hook_event_name: "UserPromptSubmit", prompt });
 }
 
-function timeProcess(args: readonly string[], input: string, env: NodeJS.ProcessEnv): number {
+/** Prints the CPU time of a process, its threads included, when it ends. */
+const TELL_CPU = `process.on("exit", () => {
+  const { user, system } = process.cpuUsage();
+  process._rawDebug("cpu", (user + system) / 1_000);
+});`;
+
+function timeProcess(args: readonly string[], input: string, env: NodeJS.ProcessEnv) {
   const begunMs = performance.now();
-  spawnSync(process.execPath, args, { input, env });
-  return performance.now() - begunMs;
+  const { stderr } = spawnSync(process.execPath, args, { input, env, encoding: "utf8" });
+  const wallMs = performance.now() - begunMs;
+  return { wallMs, cpuMs: Math.max(...[...stderr.matchAll(/^cpu (.+)$/gm)].map(([, ms]) => Number(ms))) };
+}
+
+function findMedian(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 function findP95(values: readonly number[] | undefined): number {

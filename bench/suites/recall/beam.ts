@@ -16,10 +16,13 @@ interface RawChat {
   readonly questions: Readonly<Record<string, readonly RawProbe[]>>;
 }
 
-/** BEAM's questions that name their sources, each over the whole chat; `folder` is one size. */
-export function readBeam(folder: string, set: string): Question[] {
+/** BEAM's questions that name their sources, or all, each over the whole chat; `folder` is one size. */
+export function readBeam(folder: string, set: string, withAll = false): Question[] {
   const files = readdirSync(folder).filter((name) => /\.json(\.gz)?$/.test(name));
-  return files.sort().flatMap((name) => toQuestions(readJson<RawChat>(join(folder, name)), set, name));
+  return files.sort().flatMap((name) => {
+    const questions = toQuestions(readJson<RawChat>(join(folder, name)), set, name);
+    return questions.filter(({ gold }) => withAll || gold.length > 0);
+  });
 }
 
 function toQuestions(chat: RawChat, set: string, file: string): Question[] {
@@ -30,7 +33,6 @@ function toQuestions(chat: RawChat, set: string, file: string): Question[] {
   return Object.entries(chat.questions).flatMap(([category, questions]) =>
     questions.flatMap(({ question: text, answer = null, source_chat_ids: sources }): Question[] => {
       const gold = [...new Set(sourceIds(sources).flatMap((id) => places.get(id) ?? []))];
-      if (gold.length === 0) return [];
       const group = `${set}/${file}`;
       return [{ set, group, category, text, askedAtMs: null, answer, items, gold, goldSessions: [0] }];
     }),

@@ -19,8 +19,14 @@ interface RawSession {
   readonly turns: readonly { role: "user" | "assistant"; content: string; has_answer?: boolean }[];
 }
 
-/** LongMemEval's questions that have an answer, each with its own haystack; `abstained` counts the others. */
-export function readLongMemEval(folder: string): { questions: Question[]; abstained: number } {
+/**
+ * LongMemEval's questions that have an answer, each with its own haystack; `abstained` counts the others, which
+ * `withAbstentions` includes as a category of their own.
+ */
+export function readLongMemEval(
+  folder: string,
+  withAbstentions = false,
+): { questions: Question[]; abstained: number } {
   const sessions = new Map(
     readJsonLines<RawSession>(join(folder, "sessions.jsonl.gz")).map((session) => [
       session.session_id,
@@ -29,7 +35,8 @@ export function readLongMemEval(folder: string): { questions: Question[]; abstai
   );
   const all = readJsonLines<RawQuestion>(join(folder, "questions.jsonl"));
   const asked = all.filter(({ abstention }) => abstention !== true);
-  return { questions: asked.map((raw) => toQuestion(raw, sessions)), abstained: all.length - asked.length };
+  const questions = (withAbstentions ? all : asked).map((raw) => toQuestion(raw, sessions));
+  return { questions, abstained: all.length - asked.length };
 }
 
 function toQuestion(raw: RawQuestion, sessions: ReadonlyMap<string, RawSession>): Question {
@@ -48,7 +55,7 @@ function toQuestion(raw: RawQuestion, sessions: ReadonlyMap<string, RawSession>)
   return {
     set: "longmemeval",
     group: raw.question_id,
-    category: raw.question_type,
+    category: raw.abstention === true ? "abstention" : raw.question_type,
     text: raw.question,
     askedAtMs: readDate(raw.question_date),
     answer: String(raw.answer),

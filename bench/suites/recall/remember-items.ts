@@ -1,5 +1,6 @@
 import type { Log } from "../../../src/log/log.ts";
 import type { SessionHit } from "../../../src/recall/hit.ts";
+import type { Memory } from "../../../src/recall/memory.ts";
 import { rankSessions } from "../../../src/recall/rank/rank-sessions.ts";
 import type { RankedHit } from "../../../src/recall/rank/rank-turns.ts";
 import type { DatedText } from "./answerable.ts";
@@ -15,6 +16,8 @@ export interface Orders {
 /** The items of one scope as sessions of a log, with recall over them. */
 export interface RememberedItems {
   readonly log: Log;
+  readonly memory: Memory;
+  setNow(ms: number): void;
   /** Time of the last item. */
   readonly endMs: number;
   /** The index of the item that an entry holds. */
@@ -58,6 +61,8 @@ export async function rememberItems(items: readonly Item[]): Promise<RememberedI
   const end = times.reduce((latest, time) => Math.max(latest, time), 0);
   return {
     log,
+    memory,
+    setNow,
     endMs: end,
     placeOf: (session, seq) => places.get(`${session} ${seq}`),
     async recall(question, askedAtMs) {

@@ -6,7 +6,7 @@ import { Log } from "../../../src/log/log.ts";
 import type { Store } from "../../../src/log/store/store.ts";
 import { claimOwner } from "../../../src/model/base/owner.ts";
 import { randomIds, systemClock } from "../../../src/model/clock.ts";
-import { Census } from "../../../src/model/scope.ts";
+import { Census } from "../../../src/model/lifetime.ts";
 import { openSqliteStore } from "../../../src/stores/sqlite/index.ts";
 import type { AgentContext } from "../../../src/tasks/agent.ts";
 import { Tasks } from "../../../src/tasks/tasks.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
+import { readQuestions } from "../../../src/cli/replaying/read-questions.ts";
 import {
   type EvidenceCase,
   type EvidenceScore,
   scoreEvidence,
-} from "../../../src/cli/replaying/evidence-score.ts";
-import { readQuestions } from "../../../src/cli/replaying/read-questions.ts";
+} from "../../../src/cli/replaying/replay-study.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { findDataFolder } from "../../real-strings.ts";
 import type { Goal } from "../../result.ts";

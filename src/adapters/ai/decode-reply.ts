@@ -1,5 +1,6 @@
 import type { LanguageModelV4Content, SharedV4ProviderMetadata } from "@ai-sdk/provider";
 import type { Json, MessageInput } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { decodeSdkMessage } from "./decode-sdk-message.ts";
 import type { SdkMessagePart } from "./sdk-message.ts";
 
@@ -39,7 +40,7 @@ function decodeReplyPart(part: LanguageModelV4Content): readonly SdkMessagePart[
           toolCallId,
           toolName,
           input: parseInput(part.input),
-          ...(providerExecuted !== undefined && { providerExecuted }),
+          ...dropUndefined({ providerExecuted }),
           ...options,
         },
       ];

@@ -1,4 +1,5 @@
 import type { Json, MessageInput } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { decodeModelContent } from "../../wire/ai-sdk/ai-sdk-part-decode.ts";
 import { listSdkParts, type SdkMessage } from "./sdk-message.ts";
 
@@ -15,11 +16,7 @@ export function decodeSdkMessage(
 ): MessageInput {
   const { parts, extras } = decodeModelContent(toPlainJson(listSdkParts(message)));
   const options = omitEmpty(toPlainJson(message.providerOptions));
-  const meta = {
-    ...(options !== undefined && { providerOptions: options }),
-    ...(extras && { extras }),
-    ...beside,
-  };
+  const meta = { ...dropUndefined({ providerOptions: options, extras }), ...beside };
   return { role: message.role, parts, ...(Object.keys(meta).length > 0 && { meta: { [META_KEY]: meta } }) };
 }
 

@@ -7,6 +7,7 @@ import {
   type ToolResultPart,
   textOfMessage,
 } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { encodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-encode.ts";
 import { toArray, toObject } from "../../wire/fields.ts";
 import { encodeChatContent } from "../../wire/openai-chat/chat-content-encode.ts";
@@ -274,7 +275,7 @@ function chatCalls(parts: readonly Part[], own: ForeignEncodeOptions["own"]): Fo
   }
   return {
     ...(calls.length > 0 && { tool_calls: calls }),
-    ...(legacyCall && { function_call: legacyCall }),
+    ...dropUndefined({ function_call: legacyCall }),
   };
 }
 

@@ -15,6 +15,7 @@ import {
   type SessionWindowOptions,
   textOfMessage,
 } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { parseSdkUsage } from "../../wire/provider/ai-sdk/parse-sdk-usage.ts";
 import { buildPrompt } from "./build-prompt.ts";
 import { checkModelOptions, type LonghaulModelOptions, toWindowOptions } from "./longhaul-model-options.ts";
@@ -124,7 +125,7 @@ export class ModelCall {
       const placed = await this.#takeMessages(signal);
       await this.#runCommand(placed, signal);
       try {
-        await this.#setPrompt(await this.#window.fit(signal ? { signal } : {}), placed);
+        await this.#setPrompt(await this.#window.window.fit(signal ? { signal } : {}), placed);
       } catch (error) {
         if (!this.#canSendUnfitted(error)) throw error;
         const { instructions, callerMessages: given } = this.#deps;
@@ -226,7 +227,7 @@ export class ModelCall {
       prepareAt: ____,
       ...compaction
     } = options.compaction ?? {};
-    const how = { ...compaction, ...(signal && { signal }) };
+    const how = { ...compaction, ...dropUndefined({ signal }) };
     await compactOnCommand(options.session, { id: last, message: newest.input }, how);
   }
 
@@ -270,7 +271,7 @@ function toProviderFailure(error: unknown): ProviderFailure {
   const body = responseBody ?? data ?? (error instanceof Error ? undefined : error);
   return {
     ...(typeof statusCode === "number" && { status: statusCode }),
-    ...(body !== undefined && { body }),
+    ...dropUndefined({ body }),
     ...(typeof message === "string" && { message }),
   };
 }

@@ -3,6 +3,7 @@ import type {
   LanguageModelV4StreamPart,
   SharedV4ProviderMetadata,
 } from "@ai-sdk/provider";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 
 /** A text or reasoning part that is still being streamed. */
 interface OpenPart {
@@ -70,7 +71,7 @@ export class ReplyAssembler {
     return this.#parts.map((part): LanguageModelV4Content => {
       if (!("pieces" in part)) return part;
       const { type, pieces, providerMetadata } = part;
-      return { type, text: pieces.join(""), ...(providerMetadata && { providerMetadata }) };
+      return { type, text: pieces.join(""), ...dropUndefined({ providerMetadata }) };
     });
   }
 

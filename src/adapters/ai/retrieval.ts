@@ -15,6 +15,7 @@ import {
   type SessionId,
   type SessionWindow,
 } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { toEntryId } from "./build-prompt.ts";
 
 /** Source and limits of the content recalled for a user message. */
@@ -40,7 +41,7 @@ export async function retrieveMessages(
     ...options,
     tokensOf: estimateText,
     shown: collectShown(await window.look(), session),
-    ...(signal && { signal }),
+    ...dropUndefined({ signal }),
   });
   return found ? [toContextMessage(found)] : [];
 }

@@ -10,6 +10,7 @@ import {
   type ToolResultPart,
 } from "../../kernel/index.ts";
 import { computeDigest } from "../../model/base/digest.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { sniffMime } from "../../model/mime.ts";
 
 /** Bytes by their digest. */
@@ -23,8 +24,7 @@ export function toPlainMessage({ role, text, parts, model, meta }: MessageInput,
     parts: given.map((part) =>
       part.type === "tool-result" ? toPlainResult(part, media) : toPlainPart(part, media),
     ),
-    ...(model !== undefined && { model }),
-    ...(meta !== undefined && { meta }),
+    ...dropUndefined({ model, meta }),
   };
 }
 
@@ -56,6 +56,6 @@ function toBlobPart({ data, mime, name }: DataPart, media: Media): BlobPart {
     digest,
     sizeBytes: bytes.byteLength,
     mime: sniffMime(bytes) ?? mime ?? "application/octet-stream",
-    ...(name !== undefined && { name }),
+    ...dropUndefined({ name }),
   };
 }

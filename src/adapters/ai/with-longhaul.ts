@@ -1,10 +1,13 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { type LanguageModel, wrapLanguageModel } from "ai";
+import { BoundedMap } from "../../model/base/bounded-map.ts";
 import { decodeReply } from "./decode-reply.ts";
 import type { LonghaulModelOptions } from "./longhaul-model-options.ts";
 import { ModelCalls } from "./model-call.ts";
 import { recordStream } from "./record-stream.ts";
 import { beginCall, resolveLanguageModel, sendWithHealing, streamWithHealing } from "./send-with-healing.ts";
+
+const MAX_MODELS = 16;
 
 /**
  * Wraps a model so that it runs in a session: messages are stored, every call is sent a window that fits, refused
@@ -40,6 +43,24 @@ export function withLonghaul(model: LanguageModel, options: LonghaulModelOptions
 const longhaulModels = new WeakSet<object>();
 
 /** True for a model that is already wrapped. */
-export function isLonghaulModel(model: LanguageModel): boolean {
+function isLonghaulModel(model: LanguageModel): boolean {
   return typeof model === "object" && longhaulModels.has(model);
+}
+
+/**
+ * A `prepareStep` for agents, or for `generateText` and `streamText` with tools, that runs every step in the session.
+ * The step's messages stay the caller's; its model is wrapped with `withLonghaul`, so that messages are stored and
+ * fitted, refused windows healed, and replies stored. A model that is already wrapped stays unchanged.
+ */
+export function prepareStep(
+  options: LonghaulModelOptions,
+): (step: { readonly model: LanguageModel }) => { readonly model: LanguageModel } {
+  // Agents switch between a few models; an agent that creates a new one for every step must not leak memory.
+  const wrapped = new BoundedMap<LanguageModel, LanguageModel>({ max: MAX_MODELS });
+  return ({ model }) => {
+    if (isLonghaulModel(model)) return { model };
+    const known = wrapped.get(model) ?? withLonghaul(model, options);
+    wrapped.set(model, known);
+    return { model: known };
+  };
 }

@@ -1,8 +1,10 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { BoundedMap } from "../../model/base/bounded-map.ts";
 import { computeDigest } from "../../model/base/digest.ts";
 
 const DIGITS = 24;
+/** The end of a file that counts: the newest 8,000 texts. */
 const MAX_BYTES = 200_000;
 /** Conversations that were quiet for longer are forgotten. */
 const MAX_AGE_MS = 60 * 86_400_000;
@@ -13,6 +15,8 @@ const MAX_AGE_MS = 60 * 86_400_000;
  */
 export class GivenTexts {
   readonly #folder: string;
+  /** Those of a store that cannot be written, for as long as this process runs. */
+  readonly #unwritten = new BoundedMap<string, ReadonlySet<string>>({ max: 200 });
 
   constructor(folder: string) {
     this.#folder = join(folder, "hooks");
@@ -21,13 +25,21 @@ export class GivenTexts {
   /** Returns a test for texts that a conversation has got. */
   look(conversation: string): (text: string) => boolean {
     const known = this.#read(conversation);
-    return (text) => known.has(computeDigest(text, DIGITS));
+    const unwritten = this.#unwritten.use(conversation);
+    return (text) => {
+      const digest = computeDigest(text, DIGITS);
+      return known.has(digest) || unwritten?.has(digest) === true;
+    };
   }
 
   keep(conversation: string, texts: readonly string[]): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const lines = texts.map((text) => `${computeDigest(text, DIGITS)}\n`).join("");
-    appendFileSync(this.#path(conversation), lines, { mode: 0o600 });
+    const digests = texts.map((text) => computeDigest(text, DIGITS));
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      appendFileSync(this.#path(conversation), `${digests.join("\n")}\n`, { mode: 0o600 });
+    } catch {
+      this.#unwritten.set(conversation, new Set([...(this.#unwritten.use(conversation) ?? []), ...digests]));
+    }
   }
 
   /** Removes the files of conversations that ended long ago. */
@@ -44,8 +56,7 @@ export class GivenTexts {
 
   #read(conversation: string): ReadonlySet<string> {
     try {
-      const path = this.#path(conversation);
-      return statSync(path).size > MAX_BYTES ? new Set() : new Set(readFileSync(path, "utf8").split("\n"));
+      return new Set(readFileSync(this.#path(conversation), "utf8").slice(-MAX_BYTES).split("\n"));
     } catch {
       return new Set();
     }

@@ -1,4 +1,5 @@
 import { toObject } from "../../wire/fields.ts";
+import { parseJsonOrUndefined } from "../../wire/replies/parse-object.ts";
 
 /** The moments at which an agent calls. */
 export const HOOK_EVENTS = [
@@ -88,8 +89,11 @@ export function readHookCall(
   const [root] = Array.isArray(fields.workspace_roots) ? fields.workspace_roots : [];
   const command = find("command");
   const name = find("tool_name", "toolName") ?? (command === undefined ? undefined : "shell");
+  const { toolArgs } = fields;
   const toolInput =
-    fields.tool_input ?? parseText(fields.toolArgs) ?? (command === undefined ? undefined : { command });
+    fields.tool_input ??
+    (typeof toolArgs === "string" ? parseJsonOrUndefined(toolArgs) : toolArgs) ??
+    (command === undefined ? undefined : { command });
   const outputs = [
     fields.tool_response,
     fields.tool_output,
@@ -105,10 +109,7 @@ export function readHookCall(
     folder: find("cwd", "directory") ?? (typeof root === "string" ? root : undefined),
     transcript: find("transcript_path", "transcriptPath"),
     prompt: find("prompt", "submitted_prompt") ?? "",
-    tool:
-      name === undefined
-        ? undefined
-        : { name, input: toolInput, output: outputs.flatMap(listTexts).join("\n") },
+    tool: name === undefined ? undefined : { name, input: toolInput, output: listTexts(outputs).join("\n") },
     isFailed: /failure$/i.test(eventName) || hasFailure(fields.tool_response ?? fields.toolResult),
     summary: find("compact_summary", "summary"),
   };
@@ -128,26 +129,13 @@ export function buildHookReply({ client, eventName, event }: HookCall, text: str
   }
 }
 
-function parseText(value: unknown): unknown {
-  if (typeof value !== "string") return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return undefined;
-  }
-}
-
 const MAX_DEPTH = 4;
 
 /** All texts in a tool's output, whatever its form. */
-function listTexts(value: unknown): readonly string[] {
-  return collectTexts(value, 0);
-}
-
-function collectTexts(value: unknown, depth: number): readonly string[] {
+function listTexts(value: unknown, depth = 0): readonly string[] {
   if (typeof value === "string") return [value];
   if (value === null || typeof value !== "object" || depth > MAX_DEPTH) return [];
-  return Object.values(value).flatMap((one) => collectTexts(one, depth + 1));
+  return Object.values(value).flatMap((one) => listTexts(one, depth + 1));
 }
 
 function hasFailure(output: unknown): boolean {

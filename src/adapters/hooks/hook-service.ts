@@ -1,4 +1,9 @@
-import { ConversationIndex, isNamedSession } from "../../kernel/calls/project-conversations.ts";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import {
+  ConversationIndex,
+  isNamedSession,
+  isSameProject,
+} from "../../kernel/calls/project-conversations.ts";
 import { readNewestMessages } from "../../kernel/calls/read-newest-messages.ts";
 import { renderWorkHit } from "../../kernel/calls/render-work.ts";
 import { WorkHistory, type WorkHit } from "../../kernel/calls/work-history.ts";
@@ -13,17 +18,20 @@ import {
 import type { Hit, Kernel, SessionId } from "../../kernel/index.ts";
 import { BoundedMap } from "../../model/base/bounded-map.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
-import { isWithinProject } from "../../model/session-origin.ts";
+import { SerialQueue } from "../../model/base/serial-queue.ts";
 import { sanitizeName, sanitizeText } from "../../recall/text/sanitize-text.ts";
+import { toObject } from "../../wire/fields.ts";
 import type { GivenTexts } from "./given-texts.ts";
 import type { HookCall } from "./hook-call.ts";
-import { readLastSummary } from "./read-last-summary.ts";
 
 /** The person that calls: the local user owns the whole store. */
 export interface HookCaller {
   readonly prefixes?: readonly string[];
   readonly agent?: string;
 }
+
+/** Passes a text on; false if nobody waits for it any more. */
+type Deliver = (text: string | undefined) => Promise<boolean>;
 
 /** Dependencies of the service. */
 interface HookServiceDeps {
@@ -67,6 +75,7 @@ export class HookService {
   readonly #callers = new BoundedMap<string, ConversationIndex>({ max: MAX_CALLERS });
   readonly #work: WorkHistory;
   readonly #open = new BoundedMap<SessionId, OpenWork>({ max: MAX_CALLERS });
+  readonly #queues = new BoundedMap<string, SerialQueue>({ max: MAX_CALLERS });
   #last = "";
 
   constructor(deps: HookServiceDeps) {
@@ -79,22 +88,30 @@ export class HookService {
     return this.#last;
   }
 
-  /** The text for the agent; undefined if there is nothing to say. */
-  async answer(call: HookCall, caller: HookCaller = {}): Promise<string | undefined> {
+  /**
+   * Hands the text for the agent to `deliver`, undefined if there is nothing to say. A text counts as given if `deliver`
+   * says that it arrived: an agent that has stopped waiting gets it another time.
+   */
+  async answer(call: HookCall, caller: HookCaller, deliver: Deliver): Promise<void> {
     if (call.event === "before-compaction" || call.event === "session-end") {
       // A path of somebody else's computer, or of this one named by a stranger, is not read.
       if (!caller.prefixes && call.transcript !== undefined && !(await this.#isLogged(call)))
         this.#deps.startImport(call.transcript);
-      return undefined;
+      await deliver(undefined);
+      return;
     }
     const conversation = toConversation(call);
-    const isGiven = this.#deps.given.look(conversation);
-    const sessions = await this.#findSessions(call, caller);
-    const found = await this.#find(call, { caller, sessions, isGiven });
-    if (!found || found.ids.length === 0) return undefined;
-    this.#deps.given.keep(conversation, found.ids);
-    this.#last = `${call.event} ${new Date().toISOString().slice(11, 16)}`;
-    return found.text;
+    // Agents run several tools at once, whose hooks would find the same text.
+    const queue = this.#queues.use(conversation) ?? new SerialQueue();
+    this.#queues.set(conversation, queue);
+    await queue.run(async () => {
+      const isGiven = this.#deps.given.look(conversation);
+      const sessions = await this.#findSessions(call, caller);
+      const found = await this.#find(call, { caller, sessions, isGiven });
+      if (!(await deliver(found?.text)) || !found) return;
+      this.#deps.given.keep(conversation, found.ids);
+      this.#last = `${call.event} ${new Date().toISOString().slice(11, 16)}`;
+    });
   }
 
   /** Reads the work of a project ahead, so that later calls find it in memory. */
@@ -351,14 +368,43 @@ function isPlainQuestion(prompt: string): boolean {
   return text.length < 600 && /[?？]\s*$/.test(text) && text.split(/\s+/).length >= MIN_QUESTION_WORDS;
 }
 
-function isSameProject(one: string, other: string): boolean {
-  return isWithinProject(one, other) || isWithinProject(other, one);
-}
-
 function isRunning(id: SessionId, session: string | undefined): boolean {
   return session !== undefined && (isNamedSession(id, session) || id.includes(`${session}/`));
 }
 
 function toConversation({ client, session, transcript, folder }: HookCall): string {
   return `${client} ${session ?? transcript ?? folder ?? ""}`;
+}
+
+/** The end of a transcript in which the summary of a compaction just made is looked for. */
+const TAIL_BYTES = 512 * 1_024;
+
+/** The text of the newest summary in a transcript's end; empty if there is none or the file cannot be read. */
+function readLastSummary(path: string): string {
+  try {
+    const lines = readTail(path).split("\n").toReversed();
+    for (const line of lines) {
+      if (!line.includes("isCompactSummary") && !line.includes('"compacted"')) continue;
+      const record = toObject(JSON.parse(line));
+      const payload = toObject(record?.payload);
+      const content = toObject(record?.message)?.content ?? payload?.message;
+      if (record?.isCompactSummary === true || record?.type === "compacted")
+        return typeof content === "string" ? content : JSON.stringify(content ?? "");
+    }
+  } catch {
+    // Without the summary, facts that it has may be given again.
+  }
+  return "";
+}
+
+function readTail(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    const { size } = fstatSync(file);
+    const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
+    readSync(file, bytes, 0, bytes.length, size - bytes.length);
+    return bytes.toString("utf8");
+  } finally {
+    closeSync(file);
+  }
 }

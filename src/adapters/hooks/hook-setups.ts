@@ -1,3 +1,6 @@
+import { readFileSync } from "node:fs";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { resolvePackageFile } from "../../model/base/package-files.ts";
 import type { HookClientName, HookEvent } from "./hook-call.ts";
 
 /** One hook of an agent: our event, the agent's own name of it, and the tools that it is for. */
@@ -17,7 +20,22 @@ interface HookClientSetup {
   readonly hooks: readonly HookSetup[];
 }
 
-const CLAUDE_EDITS = "Edit|MultiEdit|Write|NotebookEdit";
+/** The hooks of agents that take a matcher for tools; `failure` is the event after a tool. */
+function listMatchedHooks(
+  edits: string,
+  command: string,
+  failure: Omit<HookSetup, "event">,
+): readonly HookSetup[] {
+  return [
+    { event: "session-start", name: "SessionStart" },
+    { event: "prompt", name: "UserPromptSubmit" },
+    { event: "before-edit", name: "PreToolUse", matcher: edits },
+    { event: "before-command", name: "PreToolUse", matcher: command },
+    { event: "after-failure", ...failure },
+    { event: "before-compaction", name: "PreCompact" },
+    { event: "session-end", name: "SessionEnd" },
+  ];
+}
 
 /** The one description of every agent's hooks, from which settings and bundles are made. */
 export const HOOK_SETUPS: Readonly<Record<HookClientName, HookClientSetup>> = {
@@ -25,35 +43,20 @@ export const HOOK_SETUPS: Readonly<Record<HookClientName, HookClientSetup>> = {
     title: "Claude Code",
     form: "groups",
     timeout: ["timeout", 5],
-    hooks: [
-      { event: "session-start", name: "SessionStart" },
-      { event: "prompt", name: "UserPromptSubmit" },
-      { event: "before-edit", name: "PreToolUse", matcher: CLAUDE_EDITS },
-      { event: "before-command", name: "PreToolUse", matcher: "Bash" },
-      { event: "after-failure", name: "PostToolUseFailure" },
-      { event: "before-compaction", name: "PreCompact" },
-      { event: "session-end", name: "SessionEnd" },
-    ],
+    hooks: listMatchedHooks("Edit|MultiEdit|Write|NotebookEdit", "Bash", { name: "PostToolUseFailure" }),
   },
   codex: {
     title: "Codex",
     form: "groups",
     timeout: ["timeout", 5],
-    hooks: [
-      { event: "session-start", name: "SessionStart" },
-      { event: "prompt", name: "UserPromptSubmit" },
-      { event: "before-edit", name: "PreToolUse", matcher: "apply_patch|Edit|Write" },
-      { event: "before-command", name: "PreToolUse", matcher: "Bash" },
-      { event: "after-failure", name: "PostToolUse", matcher: "Bash" },
-      { event: "before-compaction", name: "PreCompact" },
-      { event: "session-end", name: "SessionEnd" },
-    ],
+    hooks: listMatchedHooks("apply_patch|Edit|Write", "Bash", { name: "PostToolUse", matcher: "Bash" }),
   },
   opencode: {
     title: "opencode",
     form: "module",
     timeout: ["timeout", 5_000],
     hooks: [
+      { event: "session-start", name: "chat.message", matcher: "the first" },
       { event: "prompt", name: "chat.message" },
       { event: "after-failure", name: "tool.execute.after" },
       { event: "after-compaction", name: "experimental.session.compacting" },
@@ -87,15 +90,7 @@ export const HOOK_SETUPS: Readonly<Record<HookClientName, HookClientSetup>> = {
     title: "Qwen Code",
     form: "groups",
     timeout: ["timeout", 5],
-    hooks: [
-      { event: "session-start", name: "SessionStart" },
-      { event: "prompt", name: "UserPromptSubmit" },
-      { event: "before-edit", name: "PreToolUse", matcher: "edit|write_file" },
-      { event: "before-command", name: "PreToolUse", matcher: "run_shell_command" },
-      { event: "after-failure", name: "PostToolUseFailure" },
-      { event: "before-compaction", name: "PreCompact" },
-      { event: "session-end", name: "SessionEnd" },
-    ],
+    hooks: listMatchedHooks("edit|write_file", "run_shell_command", { name: "PostToolUseFailure" }),
   },
   copilot: {
     title: "Copilot CLI",
@@ -135,8 +130,7 @@ export function buildHookSettings(
         : http
           ? { type: "http", url: http.url, ...(http.needsToken ? TOKEN_HEADERS : {}), ...limit }
           : { type: "command", command: toCommand(event), ...limit };
-    const group: HookValue =
-      form === "flat" ? call : { ...(matcher === undefined ? {} : { matcher }), hooks: [call] };
+    const group: HookValue = form === "flat" ? call : dropUndefined({ matcher, hooks: [call] });
     settings[name] = [...(settings[name] ?? []), group];
   }
   return settings;
@@ -147,61 +141,9 @@ const TOKEN_HEADERS = {
   allowedEnvVars: ["LONGHAUL_TOKEN"],
 };
 
-/**
- * The plugin module of opencode. It starts the program with each prompt, failed command and compaction, and adds the
- * answer to the message, to the result or to the prompt of the compaction.
- */
+/** The plugin module of opencode, which starts the program with each prompt, failed command and compaction. */
 export function buildOpencodePlugin(program: string, args: readonly string[]): string {
-  return `// Made by longhaul: recall at the moment of action. "longhaul disconnect --hooks" removes this file.
-import { spawn } from "node:child_process";
-
-const PROGRAM = ${JSON.stringify(program)};
-const ARGS = ${JSON.stringify(args)};
-const LIMIT_MS = ${HOOK_SETUPS.opencode.timeout[1]};
-
-/** Calls longhaul; resolves to the text to add, or to undefined. Never rejects. */
-function ask(event, fields) {
-  return new Promise((resolve) => {
-    const child = spawn(PROGRAM, [...ARGS, event, "--client", "opencode"], { stdio: ["pipe", "pipe", "ignore"] });
-    const timer = setTimeout(() => child.kill(), LIMIT_MS);
-    let output = "";
-    child.stdout.setEncoding("utf8").on("data", (text) => (output += text));
-    child.on("error", () => resolve(undefined));
-    child.on("close", () => {
-      clearTimeout(timer);
-      try {
-        resolve(JSON.parse(output).context);
-      } catch {
-        resolve(undefined);
-      }
-    });
-    child.stdin.on("error", () => undefined);
-    child.stdin.end(JSON.stringify(fields));
-  });
-}
-
-const Longhaul = async ({ directory }) => ({
-  "chat.message": async ({ sessionID }, { message, parts }) => {
-    const prompt = parts.flatMap((part) => (part.type === "text" && !part.synthetic ? [part.text] : [])).join("\\n");
-    const text = await ask("prompt", { session_id: sessionID, cwd: directory, prompt });
-    const last = parts.at(-1);
-    if (text === undefined || last === undefined) return;
-    parts.push({ ...last, id: last.id + "longhaul", type: "text", synthetic: true, text, messageID: message.id, sessionID });
-  },
-  "tool.execute.after": async ({ tool, sessionID, args }, output) => {
-    const failed = output?.metadata?.exit !== undefined && output.metadata.exit !== 0;
-    if (!failed) return;
-    const tool_response = { text: output.output, exit_code: output.metadata.exit };
-    const fields = { session_id: sessionID, cwd: directory, tool_name: tool, tool_input: args, tool_response };
-    const text = await ask("after-failure", fields);
-    if (text !== undefined) output.output += "\\n" + text;
-  },
-  "experimental.session.compacting": async ({ sessionID }, output) => {
-    const text = await ask("after-compaction", { session_id: sessionID, cwd: directory });
-    if (text !== undefined) output.context.push(text);
-  },
-});
-
-export { Longhaul };
-`;
+  return readFileSync(resolvePackageFile("plugins/opencode/longhaul.js"), "utf8")
+    .replace(/^const PROGRAM = .*$/m, () => `const PROGRAM = ${JSON.stringify(program)};`)
+    .replace(/^const ARGS = .*$/m, () => `const ARGS = ${JSON.stringify(args)};`);
 }

@@ -1,32 +1,45 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Kernel } from "../../kernel/index.ts";
+import { isNamedSession, readConversations } from "../../kernel/calls/project-conversations.ts";
+import { type Kernel, openKernel } from "../../kernel/index.ts";
+import { readRequestUsage } from "../../kernel/usage/request-usage.ts";
+import { UsageSums } from "../../kernel/usage/usage-sums.ts";
 import { resolveModuleFile } from "../../model/base/package-files.ts";
+import { parseJsonOrUndefined, parseObject } from "../../wire/replies/parse-object.ts";
 import { GivenTexts } from "./given-texts.ts";
 import { buildHookReply, HOOK_CLIENTS, HOOK_EVENTS, readHookCall } from "./hook-call.ts";
 import { type HookCaller, HookService } from "./hook-service.ts";
-import { type HookRequest, listenForHooks } from "./hook-socket.ts";
-import { buildStatusLine } from "./status-line.ts";
+import { type HookGuest, type HookRequest, listenForHooks } from "./hook-socket.ts";
+import { renderStatusLine } from "./status-line.ts";
 
 export { HOOK_CLIENTS, HOOK_EVENTS, type HookClientName, type HookEvent } from "./hook-call.ts";
 export { getSocketPlace } from "./hook-place.ts";
 export { buildHookSettings, buildOpencodePlugin, HOOK_SETUPS } from "./hook-setups.ts";
-export { buildStatusLine } from "./status-line.ts";
+export { endHookGuest } from "./hook-socket.ts";
+export { renderStatusLine } from "./status-line.ts";
 
 /** Answers the hooks of agents over a local socket and over HTTP. */
 interface HookEndpoint extends AsyncDisposable {
-  /** Answers one hook in the agent's own form; empty if there is nothing to say. Rejects on an internal error. */
-  answer(request: Pick<HookRequest, "client" | "event" | "input">, caller?: HookCaller): Promise<string>;
+  /**
+   * Answers one hook in the agent's own form; empty if there is nothing to say. Rejects on an internal error. `deliver`
+   * tells whether the answer arrived: if not, its text is not taken as given.
+   */
+  answer(
+    request: Pick<HookRequest, "client" | "event" | "input">,
+    deliver: (reply: string) => Promise<boolean>,
+    caller?: HookCaller,
+  ): Promise<void>;
   /** Answers a request whose sender was checked and whose body was read; errors are reported and answered by `{}`. */
   handle(
     request: IncomingMessage,
     response: ServerResponse,
     call: { readonly caller: HookCaller; readonly body: unknown; readonly client: string },
   ): Promise<void>;
-  /** Listens on the store's socket; false if another process does already. */
-  listen(): Promise<boolean>;
+  /** Listens on the store's socket; false if another process does already. A guest leaves when it is not needed. */
+  listen(guest?: HookGuest): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -55,17 +68,22 @@ export function createHookEndpoint(options: HookEndpointOptions): HookEndpoint {
     },
   });
   let closeSocket: (() => Promise<void>) | undefined;
-  const answer: HookEndpoint["answer"] = async ({ client, event, input }, caller) => {
-    if (event === "statusline")
-      return buildStatusLine(kernel, parseInput(input), { lastRecall: service.lastRecall, now: Date.now() });
+  const answer: HookEndpoint["answer"] = async ({ client, event, input }, deliver, caller = {}) => {
+    if (event === "statusline") {
+      const fields = parseObject(input);
+      const saved = await readSaved(kernel, fields?.session_id);
+      await deliver(renderStatusLine(fields, { saved, lastRecall: service.lastRecall }));
+      return;
+    }
     const name = HOOK_CLIENTS.find((one) => one === client);
     const known = HOOK_EVENTS.find((one) => one === event);
-    const call = name && readHookCall(name, parseInput(input), known);
-    const text = call && (await service.answer(call, caller));
-    if (!isCold && call?.event === "session-start" && call.folder !== undefined && !caller?.prefixes)
+    const call = name && readHookCall(name, parseJsonOrUndefined(input), known);
+    if (!call) return void (await deliver(""));
+    await service.answer(call, caller, (text) =>
+      deliver(text === undefined ? "" : (JSON.stringify(buildHookReply(call, text)) ?? "")),
+    );
+    if (!isCold && call.event === "session-start" && call.folder !== undefined && !caller.prefixes)
       void service.warm(call.folder).catch(onError);
-    const reply = call && text !== undefined ? buildHookReply(call, text) : undefined;
-    return reply === undefined ? "" : JSON.stringify(reply);
   };
   const close = async () => {
     await closeSocket?.();
@@ -74,17 +92,21 @@ export function createHookEndpoint(options: HookEndpointOptions): HookEndpoint {
   return {
     answer,
     async handle(_request, response, { caller, body, client }) {
-      const reply = await answer({ client, event: "", input: JSON.stringify(body ?? null) }, caller).catch(
-        (error: unknown) => {
+      const deliver = async (reply: string) => {
+        const isHeard = !response.destroyed;
+        response.writeHead(200, { "content-type": "application/json" }).end(reply === "" ? "{}" : reply);
+        return isHeard;
+      };
+      await answer({ client, event: "", input: JSON.stringify(body ?? null) }, deliver, caller).catch(
+        async (error: unknown) => {
           onError(error);
-          return "";
+          if (!response.headersSent) await deliver("");
         },
       );
-      response.writeHead(200, { "content-type": "application/json" }).end(reply === "" ? "{}" : reply);
     },
-    async listen() {
+    async listen(guest) {
       given.prune();
-      closeSocket = await listenForHooks({ store, env, answer, onError });
+      closeSocket = await listenForHooks({ store, env, answer, onError, guest });
       return closeSocket !== undefined;
     },
     close,
@@ -109,10 +131,38 @@ export function startImport(transcript: string, store: string, onEnd: () => void
   child.unref();
 }
 
-function parseInput(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
+/**
+ * Answers a hook from the store itself, read-only: no process serves it. Recall compares words only, because loading the
+ * embedder would take longer than the agent waits.
+ */
+export async function answerFromStore(
+  { client, event, store }: Pick<HookRequest, "client" | "event" | "store">,
+  input: string,
+  deliver: (reply: string) => Promise<boolean>,
+): Promise<void> {
+  if (!existsSync(`${store}/log.db`)) {
+    // The first conversation of a new user is imported too.
+    const transcript = event === "session-end" && parseObject(input)?.transcript_path;
+    if (typeof transcript === "string") startImport(transcript, store);
+    await deliver("");
+    return;
   }
+  const options = { path: store, readOnly: "with-index", embedder: null, monitor: false } as const;
+  await using kernel = await openKernel(options);
+  const onError = (error: unknown) => {
+    throw error;
+  };
+  const hooks = createHookEndpoint({ kernel, store, env: process.env, onError, isCold: true });
+  await hooks.answer({ client, event, input }, deliver);
+}
+
+async function readSaved(kernel: Kernel, name: unknown): Promise<number> {
+  if (typeof name !== "string") return 0;
+  const { conversations } = await readConversations(kernel, {});
+  const own = conversations.find(({ id }) => isNamedSession(id, name));
+  if (!own) return 0;
+  await using session = await kernel.session(own.id);
+  const sums = new UsageSums();
+  for await (const spent of readRequestUsage(session, (model) => kernel.modelFacts(model))) sums.add(spent);
+  return sums.savings.savedCost;
 }

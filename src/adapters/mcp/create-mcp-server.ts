@@ -19,14 +19,22 @@ import {
   type Session,
   type SessionId,
 } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
+import { parseOwner } from "../../model/base/owner.ts";
 import { readVersion } from "../../model/base/package-files.ts";
 import { quoteLines, sanitizeName } from "../../recall/text/sanitize-text.ts";
 import { withOwnSession } from "./find-own-session.ts";
 import type { McpCaller, McpService, ToolSet } from "./mcp-service.ts";
-import { sessionNameSchema } from "./schemas.ts";
+import { sessionNameSchema, textOutput } from "./schemas.ts";
 import { SKILL_TEXT } from "./skill.ts";
-import { type McpCall, refuseCall, type ToolDefinition, toToolResult } from "./tool-definition.ts";
+import {
+  defineTool,
+  type McpCall,
+  refuseCall,
+  type ToolDefinition,
+  toToolResult,
+} from "./tool-definition.ts";
 import { forgetTool, pinsTool, rememberTool, renderMessageText } from "./tools/memory-tools.ts";
 import { recallTool } from "./tools/recall-tool.ts";
 import {
@@ -37,7 +45,49 @@ import {
   sessionsTool,
   summarizeContext,
 } from "./tools/session-tools.ts";
-import { tasksTool } from "./tools/tasks-tool.ts";
+
+const MAX_TASKS = 20;
+const MAX_TITLE = 80;
+
+/** Lists the tasks of the caller's sessions. */
+const tasksTool = defineTool({
+  name: "tasks",
+  title: "Tasks",
+  description:
+    "List the newest tasks of agents that longhaul runs: id, state, start, session, agent, and for a task of a queue the queue and the person.",
+  input: z.object({
+    queue: z.string().min(1).max(60).optional().describe("Only tasks of this queue."),
+  }),
+  output: textOutput,
+  annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
+  async run({ queue: wanted }, { service, caller }) {
+    const { prefixes } = caller;
+    const isOwn = (session: string) => prefixes?.some((prefix) => session.startsWith(prefix)) ?? true;
+    const all = await service.kernel.tasks.list({
+      limit: prefixes ? 1_000 : MAX_TASKS,
+      ...dropUndefined({ queue: wanted }),
+    });
+    const lines = all
+      .filter(({ session }) => isOwn(session))
+      .slice(0, MAX_TASKS)
+      .map(({ id, state, session, agent, createdAt, queue, person, owner }) =>
+        [
+          sanitizeName(id),
+          state,
+          new Date(createdAt).toISOString().slice(0, 16),
+          sanitizeName(session, MAX_TITLE),
+          sanitizeName(agent, MAX_TITLE),
+          ...(queue === undefined ? [] : [`queue ${sanitizeName(queue)}`]),
+          ...(person === undefined ? [] : [`for ${sanitizeName(person, MAX_TITLE)}`]),
+          ...(queue === undefined || owner === undefined
+            ? []
+            : [`on ${sanitizeName(parseOwner(owner).host, MAX_TITLE)}`]),
+        ].join(" · "),
+      );
+    if (lines.length === 0) return { text: "There are no tasks." };
+    return { text: `Newest first.\n${fenceWithMark("memory-data", lines.join("\n"))}` };
+  },
+});
 
 /** Time during which a client need not ask again for lists that never change in a process. */
 const LIST_TTL_MS = 3_600_000;
@@ -261,11 +311,7 @@ class PatternTemplate extends UriTemplate {
     if (id === undefined) return null;
     const { from, to } = Object.fromEntries(new URLSearchParams(query));
     try {
-      return {
-        id: decodeURIComponent(id),
-        ...(from !== undefined && { from }),
-        ...(to !== undefined && { to }),
-      };
+      return { id: decodeURIComponent(id), ...dropUndefined({ from, to }) };
     } catch {
       return null;
     }

@@ -1,5 +1,8 @@
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { endHookGuest } from "../../adapters/hooks/index.ts";
 import { type BackupManifest, backupStore, restoreStore, verifyBackup } from "../../kernel/faces/log.ts";
+import { isLonghaulError } from "../../kernel/index.ts";
 import { hidePassword } from "../../model/base/postgres-url.ts";
 import { defineCommand } from "../cli-command.ts";
 import { EXIT } from "../exit-code.ts";
@@ -96,9 +99,12 @@ export const restoreCommand = defineCommand({
     const store = getStorePath(context, options);
     const { signal } = context;
     const replace = options.replace === true;
-    const { manifest, movedTo } = await restoreStore(resolve(context.cwd, backup), store, {
-      replace,
-      signal,
+    const restore = () => restoreStore(resolve(context.cwd, backup), store, { replace, signal });
+    const { manifest, movedTo } = await restore().catch(async (error: unknown) => {
+      if (!isLonghaulError(error, "STORE_BUSY") || !(await endHookGuest(store, context.env))) throw error;
+      // The process that a hook started needs a moment to close the store.
+      await sleep(1_000);
+      return restore();
     });
     if (options.json) await printJson(context, { store, movedTo: movedTo ?? null, ...manifest });
     else if (!options.quiet) {

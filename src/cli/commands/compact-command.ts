@@ -1,5 +1,6 @@
 import { diffWindows } from "../../kernel/faces/window.ts";
 import type { CompactionResult } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { renderWindowDiff } from "../compacting/render-window-diff.ts";
@@ -61,10 +62,7 @@ export const compactCommand = defineCommand({
       await findSession(kernel, wanted, getSessionScope(context, options)),
     );
     const compacted = await session.compact({
-      ...(model !== undefined && { model }),
-      ...(fallback !== undefined && { fallback }),
-      ...(instructions !== undefined && { instructions }),
-      ...(budgetTokens !== undefined && { budgetTokens }),
+      ...dropUndefined({ model, fallback, instructions, budgetTokens }),
       ...(options["dry-run"] && { dryRun: true }),
       signal: context.signal,
     });

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import {
   type CliCommand,
   COMMON_OPTIONS,
@@ -264,7 +265,7 @@ function toCompleted(words: readonly string[], command: CliCommand): CompletedCo
 function toOptions(specs: OptionSpecs): readonly CompletedOption[] {
   return Object.entries({ ...specs, ...COMMON_OPTIONS } as OptionSpecs).map(([name, spec]) => ({
     name,
-    ...(spec.short !== undefined && { short: spec.short }),
+    ...dropUndefined({ short: spec.short }),
     help: spec.help,
     ...(spec.type === "string" && { value: PATH_VALUES.test(spec.value ?? "") ? "path" : "text" }),
   }));

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isLonghaulError, LonghaulError } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { type CommandGroup, type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { readAgentFile, replaceAgentFile } from "../connecting/agent-file.ts";
@@ -252,7 +253,7 @@ async function readSettings(
 function getPlaces(context: CliContext, options: CommonValues & { readonly config?: string }) {
   const { cwd, home, env } = context;
   const store = getStorePath(context, options);
-  return { cwd, home, env, store, ...(options.config !== undefined && { path: options.config }) };
+  return { cwd, home, env, store, ...dropUndefined({ path: options.config }) };
 }
 
 /** A change of the configuration. */
@@ -284,7 +285,7 @@ async function changeSetting(
   const names = config.parseConfigKey(key);
   const store = getStorePath(context, options);
   const { cwd, home, env } = context;
-  const places = { cwd, home, env, store, ...(options.config !== undefined && { path: options.config }) };
+  const places = { cwd, home, env, store, ...dropUndefined({ path: options.config }) };
   const path = isProject ? findProjectFile(context) : config.chooseUserFile(places);
   if (path === undefined)
     throw new UsageError("there is no folder for a configuration; name a file with --config");

@@ -4,6 +4,7 @@ import {
   CONTINUED_AGENTS,
   type Continuation,
   findLocalSources,
+  importSources,
   planContinuation,
 } from "../../histories/index.ts";
 import { isLonghaulError, type Kernel, type SessionId } from "../../kernel/index.ts";
@@ -87,6 +88,7 @@ export const continueCommand = defineCommand({
           details: { format: agent ?? "its own" },
         });
       const written = await writeContinuation(session, await plan(session), isDryRun);
+      if (!isDryRun) await importAgain(kernel, [written], context);
       if (options.json) await printTo(context.stdout, `${toSafeJson(written)}\n`);
       else await printTo(context.stdout, describeWritten(written, isDryRun));
       return EXIT.fine;
@@ -102,6 +104,7 @@ export const continueCommand = defineCommand({
         failed.push({ session, reason: error.message });
       }
     }
+    if (!isDryRun) await importAgain(kernel, written, context);
     if (options.json) await printTo(context.stdout, `${toSafeJson({ written, failed, isDryRun })}\n`);
     else {
       const lines = [
@@ -157,6 +160,20 @@ async function writeContinuation(
     if (list) addToList(list);
   }
   return { session, ...facts, files: paths };
+}
+
+/** Imports files that were given back: they are newer than at their import, so the store would seem to lack them. */
+async function importAgain(
+  kernel: Kernel,
+  written: readonly ContinuedConversation[],
+  { home, platform, env, signal }: CliContext,
+): Promise<void> {
+  const files = new Set(written.flatMap(({ isOriginal, files }) => (isOriginal ? files : [])));
+  if (files.size === 0) return;
+  const sources = await findLocalSources({ home, platform, env }, signal);
+  const own = sources.filter(({ source }) => source.paths.some((path) => files.has(path)));
+  const paths = own.map(({ source }) => source.path);
+  await importSources(kernel, paths, { withOriginals: true, signal });
 }
 
 async function hasSameBytes({ path, pieces }: Continuation["files"][number]): Promise<boolean> {

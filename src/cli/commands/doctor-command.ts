@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { connectToHooks } from "../../adapters/hooks/hook-place.ts";
 import { isLonghaulError } from "../../kernel/index.ts";
 import { type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -257,6 +258,14 @@ async function examineAgents(context: CliContext, options: CommonValues): Promis
         : `does not run at ${url ?? "its address"}; "longhaul serve" starts it`,
     },
   ];
+  const hooks = await connectToHooks(resolve(store), context.env);
+  hooks?.destroy();
+  if (hooks && !isUp)
+    findings.push({
+      area: "gateway",
+      level: "ok",
+      text: "a process that a hook started answers hooks; it ends after 30 minutes without one, or when a gateway starts",
+    });
   const answers = new Map<string, boolean>();
   for (const { agent, path, url: used } of records) {
     const answersThere = answers.get(used) ?? (await isGatewayUp(used));

@@ -7,6 +7,7 @@ import {
   type Writer,
 } from "../../histories/index.ts";
 import type { Kernel, SessionId } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { findSessionOwner } from "../../model/session-owner.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -151,7 +152,7 @@ const PAGE_SESSIONS = 100;
 async function* listDescendants(kernel: Kernel, id: SessionId): AsyncGenerator<SessionId> {
   await using session = await kernel.session(id);
   for (let before: SessionId | undefined; ; ) {
-    const page = await session.children({ limit: PAGE_SESSIONS, ...(before !== undefined && { before }) });
+    const page = await session.children({ limit: PAGE_SESSIONS, ...dropUndefined({ before }) });
     for (const child of page) {
       if (child.relation !== "child") continue;
       yield child.id;

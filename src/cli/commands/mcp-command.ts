@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { openKernel } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { defineCommand } from "../cli-command.ts";
 import { EXIT } from "../exit-code.ts";
 import { getStoreOptions } from "../open-store.ts";
@@ -59,7 +60,7 @@ export const mcpCommand = defineCommand({
     await serveMcpStdio({
       kernel,
       tools,
-      caller: { projects: [project], ...(session !== undefined && { session }) },
+      caller: { projects: [project], ...dropUndefined({ session }) },
       stdin,
       stdout,
       signal,

@@ -1,6 +1,7 @@
 import { text as readAll } from "node:stream/consumers";
 import type { MemoryEvent, Validity } from "../../kernel/faces/memory.ts";
 import { type Kernel, parseEntryId, type RememberedFact } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -127,10 +128,7 @@ function chooseChange(options: MemoriesValues): MemoryEdit | undefined {
   if (accept) return { words: "Accepted", apply: (memories, id) => memories.review(id, "accepted") };
   if (reject) return { words: "Rejected", apply: (memories, id) => memories.review(id, "rejected") };
   if (!hasDates) return undefined;
-  const dates = parseValidity({
-    ...(from !== undefined && { from }),
-    ...(until !== undefined && { until }),
-  });
+  const dates = parseValidity(dropUndefined({ from, until }));
   return { words: "Dated", apply: (memories, id) => memories.setValidity(id, dates) };
 }
 
@@ -275,10 +273,7 @@ export const rememberCommand = defineCommand({
     const by = options.by ?? "user";
     if (by !== "user" && by !== "agent" && by !== "quoted")
       throw new UsageError(`--by is ${JSON.stringify(by)}; expected user, agent or quoted`);
-    const dates = parseValidity({
-      ...(options.from !== undefined && { from: options.from }),
-      ...(options.until !== undefined && { until: options.until }),
-    });
+    const dates = parseValidity(dropUndefined({ from: options.from, until: options.until }));
     const isInput = operands.length === 1 && operands[0] === "-";
     const text = isInput ? await readAll(context.stdin) : operands.join(" ");
     if (text.trim() === "") throw new UsageError("the text to remember is empty");

@@ -1,6 +1,10 @@
 import { resolve } from "node:path";
+import { readConversations } from "../../kernel/calls/project-conversations.ts";
+import { renderWorkHit } from "../../kernel/calls/render-work.ts";
+import { WORK_QUESTIONS, WorkHistory, type WorkQuestion } from "../../kernel/calls/work-history.ts";
 import { describeLikelihood, findMatchedSentence, rankSessions } from "../../kernel/faces/memory.ts";
 import type { Entry, Kernel, SessionHit, SessionId, SessionRecord } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { findOrigin, type SessionOrigin } from "../../model/session-origin.ts";
 import { getMemoryAgent } from "../../server/gateway/identity/index.ts";
 import { type CommonValues, defineCommand, type ParsedArguments } from "../cli-command.ts";
@@ -9,7 +13,6 @@ import { formatEntryExcerpt } from "../context/format-entry-excerpt.ts";
 import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
 import { buildMemoryFilter } from "../memory/parse-memory-options.ts";
-import { answerAboutWork, findWorkQuestion } from "../memory/recall-work.ts";
 import {
   type RecalledHit,
   type RecallResult,
@@ -21,23 +24,36 @@ import {
 import { getStorePath, openExistingStore } from "../open-store.ts";
 import { parseCountOption } from "../parse-arguments.ts";
 import { writeListing } from "../sessions/session-listing.ts";
-import { findSessionScope, PERSON_OPTION } from "../sessions/session-scope.ts";
+import { findSessionScope, PERSON_OPTION, type SessionScope } from "../sessions/session-scope.ts";
 import { choosePaint } from "../terminal/choose-paint.ts";
 import { escapeLine } from "../terminal/escape.ts";
 import { formatQuantity } from "../terminal/format-count.ts";
 import { formatTime } from "../terminal/format-time.ts";
 import type { Paint } from "../terminal/paint.ts";
-import { printJson, printLines } from "../terminal/print-lines.ts";
+import { printJson, printLines, printResult } from "../terminal/print-lines.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import { UsageError } from "../usage-error.ts";
 import { catchUpIndexFor } from "./index-command.ts";
 
+/** A question about work, as the command line names it. */
+interface NamedQuestion {
+  readonly question: WorkQuestion;
+  readonly words: string;
+}
+
+/** Words after "how" in a plain question, such as "how do we deploy". */
+const PLAIN =
+  /^(?:do|does|did|is|are|was|were|can|could|should|would|will|to|many|much|long|often|old|far)$/i;
+const FILE = /[\\/.]/;
+
 const LIMIT = { otherwise: 10, max: 1_000 };
 const WAIT = { otherwise: 10, max: 86_400 };
 const EXCERPT_LINES = 4;
+
 /** Hits of the same work to show, and lines of all but the first. */
 const SHOWN_HITS = 3;
 const FURTHER_LINES = 2;
+
 /** Hits to rank sessions by, and to print of each. */
 const SESSION_HITS = 200;
 const HITS_OF_SESSION = 3;
@@ -134,7 +150,7 @@ export const recallCommand = defineCommand({
       memories,
       activeLine: options.active === true,
       rewound: options.rewound === true,
-      ...(scope && { scope }),
+      ...dropUndefined({ scope }),
     };
     if (options.sessions) {
       // An empty prefix names all sessions, and thereby no files.
@@ -359,12 +375,7 @@ async function readFoundSessions(
   for (const one of found) {
     const record: SessionRecord | undefined = await kernel.find(one.session);
     const title = record?.title;
-    rows.push({
-      ...one,
-      ...(title !== undefined && { title }),
-      ...(record && findOrigin(record)),
-      at: findTime(one),
-    });
+    rows.push({ ...one, ...dropUndefined({ title }), ...(record && findOrigin(record)), at: findTime(one) });
   }
   return rows;
 }
@@ -429,4 +440,36 @@ function findSessions({ hits }: RecallResult, limit: number): readonly FoundSess
 
 function isIn(hit: SessionHit, session: SessionId): boolean {
   return hit.session === session || (hit.copies?.some((copy) => copy.session === session) ?? false);
+}
+
+/** The question about work in some operands; undefined for a plain question that only begins with such a word. */
+function findWorkQuestion([first = "", ...rest]: readonly string[]): NamedQuestion | undefined {
+  const question = WORK_QUESTIONS.find((one) => one === first);
+  const words = rest.join(" ").trim();
+  if (question === undefined || words === "") return undefined;
+  if (question === "how" && PLAIN.test(rest[0]?.split(" ")[0] ?? "")) return undefined;
+  if (question === "why" && (rest.length > 1 || !FILE.test(words) || /\s/.test(words))) return undefined;
+  return { question, words };
+}
+
+/** Prints the steps of earlier work that answer a question, best first. */
+async function answerAboutWork(
+  context: CliContext,
+  options: CommonValues,
+  asked: NamedQuestion & { readonly kernel: Kernel; readonly k: number; readonly scope: SessionScope },
+): Promise<number> {
+  const { kernel, question, words, k, scope } = asked;
+  const { conversations } = await readConversations(kernel, { prefixes: scope.prefixes });
+  const sessions = conversations.map(({ id }) => id);
+  const hits = await new WorkHistory(kernel).ask(question, words, { sessions, limit: k });
+  await printResult(
+    context,
+    options,
+    () => ({ question, words, hits }),
+    () =>
+      hits.length === 0
+        ? ["Nothing of that kind was done before."]
+        : hits.map((hit, index) => `${String(index + 1).padStart(2)}  ${escapeLine(renderWorkHit(hit))}`),
+  );
+  return EXIT.fine;
 }

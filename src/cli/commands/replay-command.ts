@@ -25,16 +25,22 @@ import {
 import { readRequestUsage } from "../../kernel/usage/request-usage.ts";
 import { ESTIMATE_WINDOW } from "../../kernel/usage/savings-estimates.ts";
 import { UsageSums } from "../../kernel/usage/usage-sums.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { defineCommand } from "../cli-command.ts";
 import { EXIT } from "../exit-code.ts";
 import { findNamed } from "../find-named.ts";
 import { findSession, listSessionIds } from "../find-session.ts";
 import { openExistingStore } from "../open-store.ts";
 import { parseCountOption } from "../parse-arguments.ts";
-import { CacheStudy, renderCacheStudy } from "../replaying/cache-study.ts";
-import { type EvidenceCase, type EvidenceScore, scoreEvidence } from "../replaying/evidence-score.ts";
 import { readQuestions } from "../replaying/read-questions.ts";
-import { ReplayStudy } from "../replaying/replay-study.ts";
+import {
+  CacheStudy,
+  type EvidenceCase,
+  type EvidenceScore,
+  ReplayStudy,
+  renderCacheStudy,
+  scoreEvidence,
+} from "../replaying/replay-study.ts";
 import type { ReplayTotals } from "../replaying/replay-totals.ts";
 import { getSessionScope } from "../sessions/session-scope.ts";
 import { formatCost } from "../spending/render-spending.ts";
@@ -162,10 +168,7 @@ export const replayCommand = defineCommand({
       const tokenPrice = getTokenPrice(facts);
       const protocol = prices === "standard" ? PROTOCOL : chooseReplayProtocol(own.total, facts);
       caches?.replay(conversation, protocol);
-      await study.replay(id, conversation, {
-        protocol,
-        ...(tokenPrice !== undefined && { tokenPrice }),
-      });
+      await study.replay(id, conversation, { protocol, ...dropUndefined({ tokenPrice }) });
     };
     for (const operand of operands) {
       const path = resolve(context.cwd, operand);
@@ -358,11 +361,7 @@ function addEvidence(
     };
     const [paged, unpaged] = [shareOf(true), shareOf(false)];
     const whole = paged ?? unpaged;
-    return {
-      ...total,
-      ...(whole !== undefined && { evidence: whole }),
-      ...(unpaged !== undefined && { unpaged }),
-    };
+    return { ...total, ...dropUndefined({ evidence: whole, unpaged }) };
   });
 }
 

@@ -1,5 +1,6 @@
 import { readPinnedEntries } from "../../kernel/calls/read-pinned-entries.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { findOrigin } from "../../model/session-origin.ts";
 import { findSessionOwner, mapPersonNames } from "../../model/session-owner.ts";
 import { type CommonValues, defineCommand } from "../cli-command.ts";
@@ -209,8 +210,7 @@ async function readFamilies(
     const { agent } = record ? findOrigin(record) : {};
     const family: RetentionFamily = {
       root,
-      ...(record?.title !== undefined && { title: record.title }),
-      ...(agent !== undefined && { agent }),
+      ...dropUndefined({ title: record?.title, agent }),
       person: findSessionOwner(root, names),
       sessions: ids,
       usedAt,
@@ -218,7 +218,7 @@ async function readFamilies(
     };
     const isRecent = now - usedAt < IN_USE_MS || ids.some((id) => busy.has(id));
     const keptBecause = isRecent ? "in use" : mayGo(family) ? await findReason(kernel, ids) : undefined;
-    families.push({ ...family, ...(keptBecause && { keptBecause }) });
+    families.push({ ...family, ...dropUndefined({ keptBecause }) });
   }
   return families;
 }
@@ -269,7 +269,7 @@ async function chooseRules(
   options: RetentionOptions,
 ): Promise<readonly RetentionRule[]> {
   const { agent, person } = options;
-  const forOne = { ...(agent !== undefined && { agent }), ...(person !== undefined && { person }) };
+  const forOne = dropUndefined({ agent, person });
   if (options["older-than"] !== undefined || options["max-size"] !== undefined) {
     return [
       {
@@ -306,7 +306,7 @@ function toRule(
   return {
     ...scope,
     ...(maxAgeDays !== undefined && { olderThanMs: maxAgeDays * DAY }),
-    ...(maxBytes !== undefined && { maxBytes }),
+    ...dropUndefined({ maxBytes }),
   };
 }
 

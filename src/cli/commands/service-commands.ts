@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { LonghaulError } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { resolveModuleFile } from "../../model/base/package-files.ts";
 import { type CommandGroup, type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -224,8 +225,7 @@ function buildServiceCommand(context: CliContext, { config, ...options }: Instal
       { details: { command: main } },
     );
   const store = getStorePath(context, options);
-  const isDatabase =
-    findStoreUrl(context, { ...options, ...(config !== undefined && { config }) }) !== undefined;
+  const isDatabase = findStoreUrl(context, { ...options, ...dropUndefined({ config }) }) !== undefined;
   const named = config ?? (context.env.LONGHAUL_CONFIG || undefined);
   return {
     program: process.execPath,

@@ -3,6 +3,7 @@ import type { ModelFactsLookup, Totals } from "../../kernel/faces/window.ts";
 import type { Kernel, SessionId, SessionRecord } from "../../kernel/index.ts";
 import { readRequestUsage } from "../../kernel/usage/request-usage.ts";
 import { UsageSums } from "../../kernel/usage/usage-sums.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { findOrigin, type SessionOrigin } from "../../model/session-origin.ts";
 import { listOwnSessions } from "../../server/gateway/identity/index.ts";
 import { defineCommand } from "../cli-command.ts";
@@ -60,8 +61,7 @@ export const sessionsCommand = defineCommand({
     const limit = parseCountOption("limit", options.limit, LIMIT);
     const { agent, project, since } = options;
     const filter: SessionFilter = {
-      ...(agent !== undefined && { agent }),
-      ...(project !== undefined && { project }),
+      ...dropUndefined({ agent, project }),
       ...(since !== undefined && { since: parseSince(since, Date.now()) }),
     };
     await using kernel = await openExistingStore(context, options);
@@ -119,7 +119,7 @@ async function findRecords(
   for (let from = before; ; ) {
     const page = await listOwnSessions(kernel, prefixes, {
       limit: Math.min(PAGE, Object.keys(filter).length === 0 ? limit : PAGE),
-      ...(from !== undefined && { before: from }),
+      ...dropUndefined({ before: from }),
     });
     for (const record of page) {
       if (found.length === limit) return found;
@@ -295,7 +295,7 @@ async function readSessionRow(
     ...findOrigin(record),
     entries: seq,
     usedAt: seq > 0 ? at : record.createdAt,
-    ...(model !== undefined && { model }),
+    ...dropUndefined({ model }),
     totals: sums.total,
   };
 }

@@ -1,4 +1,5 @@
 import type { Entry, EntryKind, Kernel, Session } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { EXIT } from "../exit-code.ts";
@@ -126,7 +127,7 @@ async function selectEntries(
   return session.page({
     limit,
     kinds,
-    ...(before !== undefined && { before }),
+    ...dropUndefined({ before }),
     ...(around !== undefined && { around: parseEntryOption(around) }),
   });
 }

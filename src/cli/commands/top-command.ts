@@ -4,7 +4,9 @@ import { countPromptTokens } from "../../kernel/faces/window.ts";
 import type { Kernel, SessionId } from "../../kernel/index.ts";
 import { readRequestUsage } from "../../kernel/usage/request-usage.ts";
 import { UsageSums } from "../../kernel/usage/usage-sums.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { findOrigin } from "../../model/session-origin.ts";
+import { computeCacheShare, formatTokens } from "../../model/usage.ts";
 import { type CommonValues, defineCommand } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { findGatewayAddress } from "../connecting/gateway-address.ts";
@@ -25,7 +27,47 @@ import { printJson, printLines } from "../terminal/print-lines.ts";
 import { printTo } from "../terminal/printer.ts";
 import { type Column, renderTable } from "../terminal/table.ts";
 import { fitText } from "../terminal/width.ts";
-import { type GatewayView, readGateway } from "../top/gateway-view.ts";
+
+/** The memory of a gateway; the sizes are known to the person who runs it. */
+interface GatewayMemoryView {
+  readonly level: string;
+  readonly usedBytes?: number;
+  readonly heapUsedBytes?: number;
+  readonly rssBytes?: number;
+  readonly cacheBytes?: number;
+  readonly growthPerHour?: number;
+}
+
+/** The part of a running gateway's state that the live view shows. */
+interface GatewayView {
+  readonly url: string;
+  readonly threads: readonly {
+    readonly session: string;
+    readonly client?: string;
+    readonly model?: string;
+    readonly tokens: number;
+    readonly window: number;
+    readonly inFlight: number;
+  }[];
+  readonly memory: GatewayMemoryView;
+  /** Sentences of the monitor, newest first. */
+  readonly notices: readonly string[];
+}
+
+/** The fields of GET /api/v1/health that the live view shows. */
+interface HealthReply {
+  readonly notices?: readonly { readonly text: string }[];
+  readonly process?: { readonly rssBytes: number; readonly heapBytes: number } | null;
+  readonly memory?: {
+    readonly level: string;
+    readonly usedBytes: number;
+    readonly cacheBytes: number;
+    readonly growthPerHour: number;
+  } | null;
+}
+
+/** A gateway that is not there refuses at once; one that is busy may take its time. */
+const TIMEOUT_MS = 10_000;
 
 const LIMIT = { otherwise: 30, max: 200 };
 const EVERY_SECONDS = { otherwise: 2, max: 3_600 };
@@ -122,6 +164,7 @@ const LEAVE = "\u001b[?25h\u001b[?1049l";
 const HOME = "\u001b[H";
 const CLEAR_LINE = "\u001b[K";
 const CLEAR_BELOW = "\u001b[J";
+
 /** q, Q, Escape, Ctrl-C and Ctrl-D. */
 const QUIT: readonly string[] = ["q", "Q", "\u001b", "\u0003", "\u0004"];
 
@@ -176,12 +219,14 @@ const CONVERSATIONS: readonly Column[] = [
   { title: "cost", align: "right" },
   { title: "used", align: "right" },
 ];
+
 const TASKS: readonly Column[] = [
   { title: "task" },
   { title: "state" },
   { title: "for", align: "right" },
   { title: "title", shrinks: "first" },
 ];
+
 const BAR_COLUMNS = 10;
 
 /** Draws the state in at most `rows` lines of the given width. */
@@ -248,11 +293,7 @@ function drawWindow({ tokens, window }: TopConversation): string {
   if (tokens === 0 || window === 0) return "";
   const share = Math.min(1, tokens / window);
   const full = Math.round(share * BAR_COLUMNS);
-  return `${"█".repeat(full)}${"·".repeat(BAR_COLUMNS - full)} ${shorten(tokens)}/${shorten(window)}`;
-}
-
-function shorten(tokens: number): string {
-  return tokens >= 1e6 ? `${(tokens / 1e6).toFixed(1)}M` : `${Math.round(tokens / 1e3)}k`;
+  return `${"█".repeat(full)}${"·".repeat(BAR_COLUMNS - full)} ${formatTokens(tokens)}/${formatTokens(window)}`;
 }
 
 function formatCacheShare(share: number | null): string {
@@ -367,8 +408,7 @@ class TopReader {
     const name = thread?.client ?? agent;
     return {
       session: id,
-      ...(record?.title !== undefined && { title: record.title }),
-      ...(name !== undefined && { agent: name }),
+      ...dropUndefined({ title: record?.title, agent: name }),
       ...(model && { model }),
       tokens: thread?.tokens ?? (last ? countPromptTokens(last.totals) : 0),
       window: thread?.window ?? (model ? this.#kernel.modelFacts(model).window : 0),
@@ -407,12 +447,45 @@ class TopReader {
   }
 }
 
-function computeCacheShare(tokens: {
-  readonly inputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-}): number | null {
-  const { inputTokens, cacheReadTokens, cacheWriteTokens } = tokens;
-  const all = inputTokens + cacheReadTokens + cacheWriteTokens;
-  return all === 0 ? null : cacheReadTokens / all;
+/** Reads the state of the gateway at an address; undefined if none answers or it wants another token. */
+async function readGateway(url: string, context: CliContext): Promise<GatewayView | undefined> {
+  const signal = AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+  const ask = (route: string) => readRoute(`${url}/api/v1${route}`, context.env.LONGHAUL_TOKEN, signal);
+  try {
+    const [gateway, health] = await Promise.all([ask("/gateway"), ask("/health")]);
+    const { threads } = gateway as Partial<GatewayView>;
+    if (!Array.isArray(threads)) return undefined;
+    const { notices = [], memory, process } = health as HealthReply;
+    return {
+      url,
+      threads,
+      memory:
+        memory && process
+          ? { ...pickSizes(memory), heapUsedBytes: process.heapBytes, rssBytes: process.rssBytes }
+          : { level: "normal" },
+      notices: notices.map(({ text }) => text),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function pickSizes({
+  level,
+  usedBytes,
+  cacheBytes,
+  growthPerHour,
+}: NonNullable<HealthReply["memory"]>): GatewayMemoryView {
+  return { level, usedBytes, cacheBytes, growthPerHour };
+}
+
+async function readRoute(url: string, token: string | undefined, signal: AbortSignal): Promise<object> {
+  const reply = await fetch(url, {
+    signal,
+    redirect: "error",
+    ...(token && { headers: { authorization: `Bearer ${token}` } }),
+  });
+  if (reply.ok) return (await reply.json()) as object;
+  await reply.body?.cancel();
+  throw new Error(`The gateway answered ${reply.status}.`);
 }

@@ -2,8 +2,9 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { commandAgent, type WorkEvent } from "../../kernel/faces/task.ts";
 import type { Agent, Kernel, Session } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { defineCommand, type OptionValues } from "../cli-command.ts";
-import type { CliContext } from "../cli-context.ts";
+import { type CliContext, waitForAbort } from "../cli-context.ts";
 import { EXIT } from "../exit-code.ts";
 import { nameStore } from "../open-store.ts";
 import { formatTaskState } from "../tasks/format-task.ts";
@@ -75,8 +76,7 @@ function parseWorkerOptions(options: OptionValues<typeof WORKER_OPTIONS>): Worke
   return {
     queues,
     concurrency: parseCount("concurrency", options.concurrency) ?? 4,
-    ...(maxPerQueue !== undefined && { maxPerQueue }),
-    ...(maxPerPerson !== undefined && { maxPerPerson }),
+    ...dropUndefined({ maxPerQueue, maxPerPerson }),
     checkouts: Object.fromEntries((options.checkout ?? []).map(parseCheckout)),
     graceMs: parseDuration("grace", options.grace ?? "30s"),
   };
@@ -166,11 +166,6 @@ export const workerCommand = defineCommand({
     return EXIT.fine;
   },
 });
-
-function waitForAbort(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-}
 
 /**
  * Loads the agents that modules export: each export may be an agent, a list of agents, or a function of the kernel that

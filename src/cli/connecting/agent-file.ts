@@ -87,7 +87,7 @@ export function removeAgentFile({ realPath }: AgentFile): void {
   rmSync(realPath);
 }
 
-/** Writes a file under a temporary name beside it and renames it; the owner of an earlier file stays. */
+/** Writes a file under a temporary name next to it and renames it; the owner of an earlier file stays. */
 export function writeAtomically(path: string, content: Buffer | string, mode: number): void {
   const owner = statSync(path, { throwIfNoEntry: false });
   const fresh = join(dirname(path), `.longhaul-${randomUUID()}`);

@@ -12,8 +12,9 @@ import {
 } from "../store-environment.ts";
 import { askYesNo } from "../terminal/ask-yes-no.ts";
 import { choosePaint } from "../terminal/choose-paint.ts";
-import { escapeLine, toSafeJson } from "../terminal/escape.ts";
+import { escapeLine } from "../terminal/escape.ts";
 import { type Paint, plainPaint } from "../terminal/paint.ts";
+import { printJson } from "../terminal/print-lines.ts";
 import { printTo } from "../terminal/printer.ts";
 import { UsageError } from "../usage-error.ts";
 import type { AgentConnector } from "./agents/agent-connector.ts";
@@ -102,15 +103,16 @@ export async function connectAgents(
           : "connected";
   if (options.json) {
     const json = plans.map((plan) => toPlanJson(plan, stateOf(plan), failures.get(plan)));
-    await printTo(
-      context.stdout,
-      `${toSafeJson({ ...(needsGateway && { url: gateway.url, isRunning: isUp }), agents: json })}\n`,
-    );
+    await printJson(context, { ...(needsGateway && { url: gateway.url, isRunning: isUp }), agents: json });
   } else if (!options.quiet) {
     const connected = plans.filter((plan) => stateOf(plan) === "connected");
     for (const [plan, reason] of failures)
       await say([`${plan.connector.title} was not connected: ${reason}`]);
     await say(renderEnd(connected, { isDryRun, changes: changes.length, isUp, url: gateway.url }));
+    if (options.hooks && !needsGateway && connected.length > 0)
+      await say([
+        'The first hook starts a server in the background, which ends after 30 minutes without one; "longhaul service install" keeps one running.',
+      ]);
   }
   return plans.some((plan) => stateOf(plan) === "refused") ? EXIT.incomplete : EXIT.fine;
 }
@@ -192,7 +194,7 @@ function toPlanJson(plan: ConnectionPlan, state: ConnectState, failure: string |
   return { ...base, reason: plan.reason };
 }
 
-/** The reason of a failed write; throws errors that are no fault of the file. */
+/** The reason of a failed write; throws errors that the file did not cause. */
 export function describeWriteError(error: unknown): string {
   if (isLonghaulError(error, "AGENT_FILE_REFUSED")) return String(error.details.reason);
   const { code, message } = error as NodeJS.ErrnoException;

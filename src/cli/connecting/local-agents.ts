@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { maskSecrets } from "../../model/secrets/mask-secrets.ts";
 import type {
   AgentChange,
@@ -89,7 +90,7 @@ export class LocalAgents implements AgentConnections {
     if (plan.state !== "change") {
       const obstacle = describeObstacle(plan);
       const notes = plan.state === "unchanged" ? plan.notes : [];
-      const shown = { ...base, files: [], notes, ...(obstacle !== undefined && { obstacle }) };
+      const shown = { ...base, files: [], notes, ...dropUndefined({ obstacle }) };
       return { shown: withDigest(shown, []), carryOut: () => undefined };
     }
     const { file, text } = plan;

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { isLonghaulError } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { GatewayAddress } from "../../server/gateway/index.ts";
 import {
   type AgentFile,
@@ -110,7 +111,7 @@ function planFile(
       url: gateway.url,
       at: now,
       before: before ?? null,
-      ...(folder !== undefined && { folder }),
+      ...dropUndefined({ folder }),
       sha256: digestContent(text),
       changes: [...changes],
     };

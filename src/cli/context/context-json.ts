@@ -1,6 +1,7 @@
 import type { OverlayBody } from "../../kernel/faces/log.ts";
 import { extractCarryOver, type WindowChange } from "../../kernel/faces/window.ts";
 import { type Entry, type FittedWindow, formatEntryId } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { describeMessage } from "../compacting/render-window-diff.ts";
 import type { ContextReport } from "./context-report.ts";
 import { formatEntryExcerpt } from "./format-entry-excerpt.ts";
@@ -50,13 +51,13 @@ export function toOverlayJson({ id, seq, at, kind: _, edit, ...reason }: Entry<O
 function toChangeJson({ type, place, before, after }: WindowChange) {
   const role = (after ?? before)?.role ?? null;
   if (type === "stays") return { type, place, role };
-  return {
+  return dropUndefined({
     type,
     place,
     role,
-    ...(before && { before: describeMessage(before) }),
-    ...(after && { after: describeMessage(after) }),
-  };
+    before: before ? describeMessage(before) : undefined,
+    after: after ? describeMessage(after) : undefined,
+  });
 }
 
 function toWindowJson({ tokens, parts, held, advice, limits, cache, messages, slots }: FittedWindow) {

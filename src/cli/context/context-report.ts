@@ -11,6 +11,7 @@ import type {
 } from "../../kernel/index.ts";
 import { readRequestUsage } from "../../kernel/usage/request-usage.ts";
 import { UsageSums } from "../../kernel/usage/usage-sums.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { findProjectFolder } from "../../model/session-origin.ts";
 import { citeEntry } from "./format-entry-excerpt.ts";
 import type { DescribedWindow } from "./window-options.ts";
@@ -73,9 +74,7 @@ export async function buildContextReport(
     session: session.id,
     described,
     now,
-    ...(next && { next }),
-    ...(diff && { diff }),
-    ...(memories && { memories }),
+    ...dropUndefined({ next, diff, memories }),
     books,
     pins: await readPinnedEntries(session),
     todos: await session.todos(),

@@ -189,7 +189,7 @@ function describeEstimate({ dollars, unboundedDollars, unpriced }: EstimateSums)
 
 const COLUMNS: readonly Column[] = [
   { title: "largest prompt" },
-  ...["conversations", "without", "with longhaul", "less"].map((title) => ({
+  ...["conversations and sub-agents", "without", "with longhaul", "less"].map((title) => ({
     title,
     align: "right" as const,
   })),

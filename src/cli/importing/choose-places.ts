@@ -1,13 +1,33 @@
-import type { ImportOptions } from "../../histories/index.ts";
+import { type Format, findSourcePlaces, type ImportOptions, surveySources } from "../../histories/index.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { getStorePath } from "../open-store.ts";
 import { askYesNo } from "../terminal/ask-yes-no.ts";
 import { choosePaint } from "../terminal/choose-paint.ts";
 import { escapeLine, toSafeJson } from "../terminal/escape.ts";
-import { formatQuantity } from "../terminal/format-count.ts";
+import { formatBytes } from "../terminal/format-bytes.ts";
+import { formatCount, formatQuantity } from "../terminal/format-count.ts";
+import { formatAgo } from "../terminal/format-time.ts";
+import type { Paint } from "../terminal/paint.ts";
 import { printTo } from "../terminal/printer.ts";
-import { type FoundPlace, findPopulatedPlaces, renderPlacesTable } from "./found-places.ts";
+import { type Column, renderTable } from "../terminal/table.ts";
+
+/** Conversations of one agent in one folder. */
+interface FoundPlace {
+  readonly format: Format;
+  readonly path: string;
+  readonly conversations: number;
+  readonly sizeBytes: number;
+  readonly lastUsedAt: number;
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: "agent" },
+  { title: "place", shrinks: "first", look: "dim" },
+  { title: "conversations", align: "right" },
+  { title: "size", align: "right" },
+  { title: "last used" },
+];
 
 /**
  * Shows the conversations in well-known folders and returns the folders to import: none unless the user agrees, by an
@@ -51,4 +71,47 @@ function renderPlaces(context: CliContext, options: CommonValues, places: readon
 
 function toPlaceJson({ format, ...place }: FoundPlace) {
   return { format: format.name, title: format.title, ...place };
+}
+
+/** Surveys the folders where agents keep their conversations, reading only file names and the beginnings of files. */
+async function findPopulatedPlaces(
+  { home, platform, env }: CliContext,
+  options: Pick<ImportOptions, "formats" | "since" | "signal">,
+): Promise<readonly FoundPlace[]> {
+  const places = await findSourcePlaces({ home, platform, env });
+  const paths = [...new Set(places.map(({ path }) => path))];
+  const found = new Map<string, FoundPlace>();
+  const seen = new Set<string>();
+  for (const path of paths) {
+    for (const { source, format } of (await surveySources([path], options)).sources) {
+      // Folders may be nested: a conversation counts for the first folder that contains it.
+      const identity = `${format.name}\n${source.id}\n${source.path}`;
+      if (seen.has(identity)) continue;
+      seen.add(identity);
+      const key = `${format.name}\n${path}`;
+      const before = found.get(key) ?? { format, path, conversations: 0, sizeBytes: 0, lastUsedAt: 0 };
+      found.set(key, {
+        ...before,
+        conversations: before.conversations + 1,
+        sizeBytes: before.sizeBytes + source.sizeBytes,
+        lastUsedAt: Math.max(before.lastUsedAt, source.modifiedAt),
+      });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Formats the places as a table. */
+function renderPlacesTable(
+  places: readonly FoundPlace[],
+  { now, width, paint }: { readonly now: number; readonly width: number; readonly paint: Paint },
+): readonly string[] {
+  const rows = places.map(({ format, path, conversations, sizeBytes, lastUsedAt }) => [
+    format.title,
+    path,
+    formatCount(conversations),
+    formatBytes(sizeBytes),
+    formatAgo(lastUsedAt, now),
+  ]);
+  return renderTable(COLUMNS, rows, { width, paint });
 }

@@ -1,5 +1,11 @@
-import { type ImportOptions, type ImportReport, importSources } from "../../histories/index.ts";
+import {
+  type ImportOptions,
+  type ImportProgress,
+  type ImportReport,
+  importSources,
+} from "../../histories/index.ts";
 import { type Kernel, openKernel } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { CommonValues } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import { INDEX_PHASES, type IndexCounts, indexWithBar } from "../memory/index-phases.ts";
@@ -9,7 +15,6 @@ import { escapeLine, toSafeJson } from "../terminal/escape.ts";
 import { formatCount } from "../terminal/format-count.ts";
 import { PhaseBar } from "../terminal/phase-bar.ts";
 import { printTo } from "../terminal/printer.ts";
-import { computeImportShare } from "./import-share.ts";
 import { getReportExitCode, renderImportReport } from "./render-import-report.ts";
 
 /** Choices of an import. */
@@ -60,7 +65,7 @@ export async function importOnce(
   }
   if (options.json) {
     const facts = { store: getStorePath(context, options), isDryRun, isStopped: signal.aborted };
-    await printTo(stdout, `${toSafeJson({ ...facts, ...report, ...(indexed && { indexed }) })}\n`);
+    await printTo(stdout, `${toSafeJson({ ...facts, ...report, ...dropUndefined({ indexed }) })}\n`);
   } else {
     const lines = renderImportReport(report, {
       paint: choosePaint(context, options),
@@ -89,4 +94,10 @@ async function buildIndex(
     stderr.write(`longhaul: the index is incomplete, the next recall continues it: ${escapeLine(reason)}\n`);
     return undefined;
   }
+}
+
+/** The share of an import that is done. Compressed sources yield more bytes than they have on disk, so they count in conversations. */
+export function computeImportShare({ bytesRead, totalBytes, index, count }: ImportProgress): number {
+  if (totalBytes > 0 && bytesRead <= totalBytes) return bytesRead / totalBytes;
+  return count > 0 ? index / count : 0;
 }

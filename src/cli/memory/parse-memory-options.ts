@@ -1,4 +1,5 @@
 import type { MemoryFilter, MemoryTrust, Validity } from "../../kernel/faces/memory.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { parseTime } from "../terminal/times.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -7,7 +8,7 @@ const LEVELS: readonly MemoryTrust[] = ["user", "agent", "quoted", "rejected"];
 /** Builds the filter for memories. */
 export function buildMemoryFilter(trust: string | undefined, isOutdatedToo: boolean): MemoryFilter {
   const level = parseTrust(trust);
-  return { ...(level && { trust: level }), ...(isOutdatedToo && { validAt: "ever" as const }) };
+  return { ...dropUndefined({ trust: level }), ...(isOutdatedToo && { validAt: "ever" as const }) };
 }
 
 /** Parses --trust; undefined if it is absent. */
@@ -30,7 +31,7 @@ export function parseValidity({
   const [start, end] = [parseDate("from", from), parseDate("until", until)];
   if (start !== undefined && end !== undefined && end <= start)
     throw new UsageError("--until is not after --from");
-  return { ...(start !== undefined && { from: start }), ...(end !== undefined && { until: end }) };
+  return dropUndefined({ from: start, until: end });
 }
 
 function parseDate(option: string, text: string | undefined): number | undefined {

@@ -1,4 +1,5 @@
 import type { Kernel } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { shortenPath } from "../../model/shorten-path.ts";
 import { escapeLine, escapeText } from "../terminal/escape.ts";
 import { formatAgo, formatTime } from "../terminal/format-time.ts";
@@ -44,7 +45,7 @@ export function renderHitHeading(
 
 /** Formats the text of a hit around its best sentence, and its place. */
 export function renderHit(hit: RecalledHit, { paint, columns, lines }: HitLayout): readonly string[] {
-  const room = { columns: columns - INDENT.length, ...(lines !== undefined && { lines }) };
+  const room = { columns: columns - INDENT.length, ...dropUndefined({ lines }) };
   const who = hit.kind === "session" ? `, ${describeAuthor(hit)}` : "";
   const copies = hit.kind === "session" ? (hit.copies ?? []) : [];
   const places = listSome(

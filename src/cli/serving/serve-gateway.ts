@@ -1,11 +1,14 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, fork } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
 import { createHookEndpoint } from "../../adapters/hooks/index.ts";
 import { createMcpEndpoint } from "../../adapters/mcp/index.ts";
 import { openKernel } from "../../kernel/index.ts";
 import { ESTIMATES_FILE } from "../../kernel/usage/savings-estimates.ts";
-import { readVersion } from "../../model/base/package-files.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { readVersion, resolveModuleFile } from "../../model/base/package-files.ts";
 import { findProcess, parseStatLine } from "../../model/base/process-identity.ts";
 import {
   type ConfigRequest,
@@ -22,7 +25,7 @@ import {
 } from "../../server/gateway/config/index.ts";
 import { buildAgentLines, openGateway } from "../../server/gateway/index.ts";
 import type { CommonValues } from "../cli-command.ts";
-import type { CliContext } from "../cli-context.ts";
+import { type CliContext, waitForAbort } from "../cli-context.ts";
 import { findAgents } from "../connecting/find-agents.ts";
 import { LocalAgents } from "../connecting/local-agents.ts";
 import { findStdioServer } from "../connecting/mcp/stdio-server.ts";
@@ -35,9 +38,14 @@ import { escapeLine, toSafeJson } from "../terminal/escape.ts";
 import type { Paint } from "../terminal/paint.ts";
 import { printTo } from "../terminal/printer.ts";
 import { padText } from "../terminal/width.ts";
-import { keepHistories } from "./keep-histories.ts";
 import type { ServeValues } from "./serve-options.ts";
-import { tendHeap } from "./tend-heap.ts";
+
+/** Time before an import that ended is started again; it doubles with each end, up to an hour. */
+const RESTART_MS = 10_000;
+const MAX_RESTART_MS = 3_600_000;
+
+/** An import that ran for this long was well. */
+const LONG_RUN_MS = 600_000;
 
 /** Maximum unread characters of the log in memory; further lines are dropped. */
 const MAX_UNREAD_CHARACTERS = 1_024 * 1_024;
@@ -171,17 +179,13 @@ function buildConfigRequest(context: CliContext, options: ServeValues, store: st
     home: context.home,
     store,
     env: context.env,
-    ...(path !== undefined && { path }),
-    flags: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+    ...dropUndefined({ path }),
+    flags: dropUndefined(given),
   };
 }
 
-function waitForAbort(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-}
-
 const INTERVAL_MS = 500;
+
 /** Scripts and commands of npm that run until the gateway ends. */
 const EVENTS = ["start", "longhaul", "npx"];
 
@@ -357,6 +361,7 @@ function describeWindows({ config }: LoadedConfig): string {
 }
 
 const OFFER_WORDS = {
+  "by price": "from the start where that costs little, else from the first edit on",
   start: "from the start of a conversation",
   edit: "from the first edit on",
   never: "",
@@ -371,11 +376,67 @@ function describeAccess({ loaded: { config }, needsToken }: GatewayFacts): strin
       : needsToken
         ? "people of the store"
         : "this computer, without a token";
-  const offered = OFFER_WORDS[recall.offer ?? "edit"];
+  const offered = OFFER_WORDS[recall.offer ?? (config.policy === "none" ? "edit" : "by price")];
   const kinds = [offered && `tools ${offered}`, recall.context && "context"].filter(Boolean).join(" and ");
   return `${who}; recall ${kinds || "off"}; redaction ${redact ? "on" : "off"}`;
 }
 
 function hasKey(keyEnv: string | undefined, env: Environment): boolean {
   return keyEnv !== undefined && Boolean(env[keyEnv]);
+}
+
+/**
+ * Imports new conversations of local agents until the gateway stops. The import runs in a process of its own: reading
+ * a year of histories must not delay a request.
+ */
+function keepHistories(
+  { env, home, signal }: CliContext,
+  { store }: CommonValues,
+  warn: (message: string) => void,
+): void {
+  const args = ["import", "--yes", "--watch", "--quiet", ...(store === undefined ? [] : ["--store", store])];
+  const begin = (delayMs: number) => {
+    const begunAt = Date.now();
+    const child = fork(fileURLToPath(resolveModuleFile("cli/main")), args, {
+      cwd: home,
+      env: { ...env },
+      execArgv: ["--max-semi-space-size=4"],
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+    // The import watches this channel, so that it ends with the gateway even if that is killed.
+    const stop = () => child.kill("SIGTERM");
+    signal.addEventListener("abort", stop, { once: true });
+    child.on("error", () => undefined);
+    child.on("exit", (code) => {
+      signal.removeEventListener("abort", stop);
+      if (signal.aborted) return;
+      const next = Date.now() - begunAt > LONG_RUN_MS ? RESTART_MS : Math.min(delayMs * 2, MAX_RESTART_MS);
+      warn(`the import of histories ended with code ${code}; it starts again in ${next / 1_000} s`);
+      setTimeout(() => begin(next), next).unref();
+    });
+  };
+  begin(RESTART_MS);
+}
+
+/**
+ * Heap growth before the next V8 collection, in percent of live data. Bodies are allocated outside the heap, and V8 by
+ * default runs a full collection when enough of them have come and gone: at every sixth request of a megabyte. Higher
+ * growth delays it. With many concurrent requests, memory matters more than time.
+ */
+const GROWTH = { few: 150, many: 40 };
+const MANY = 200;
+const LOOK_MS = 250;
+
+/** Adjusts V8's heap growth to the number of requests in flight; returns a function that stops it. */
+export function tendHeap(inFlight: () => number): () => void {
+  let growth = 0;
+  const look = () => {
+    const wanted = inFlight() >= MANY ? GROWTH.many : GROWTH.few;
+    if (wanted === growth) return;
+    growth = wanted;
+    setFlagsFromString(`--heap-growing-percent=${growth}`);
+  };
+  look();
+  const timer = setInterval(look, LOOK_MS).unref();
+  return () => clearInterval(timer);
 }

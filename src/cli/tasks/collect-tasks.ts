@@ -14,6 +14,7 @@ import {
   type TaskState,
   type TaskStatus,
 } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { nearestWords } from "../terminal/nearest-words.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -44,12 +45,7 @@ export async function listActiveTasks(
 ): Promise<readonly TaskRecord[]> {
   const active: TaskRecord[] = [];
   for (let before: TaskId | undefined; ; ) {
-    const query = {
-      ...only,
-      states: ACTIVE_STATES,
-      limit: PAGE_TASKS,
-      ...(before !== undefined && { before }),
-    };
+    const query = { ...only, states: ACTIVE_STATES, limit: PAGE_TASKS, ...dropUndefined({ before }) };
     const page = await kernel.tasks.list(query);
     for (const one of page) active.push(one);
     before = page.at(-1)?.id;

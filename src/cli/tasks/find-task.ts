@@ -1,4 +1,5 @@
 import { isLonghaulError, type Kernel, type TaskId } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { findId } from "../find-id.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -35,7 +36,7 @@ async function isTask(kernel: Kernel, id: string): Promise<boolean> {
 async function* listTaskIds(kernel: Kernel): AsyncGenerator<TaskId> {
   let before: TaskId | undefined;
   do {
-    const page = await kernel.tasks.list({ limit: PAGE, ...(before !== undefined && { before }) });
+    const page = await kernel.tasks.list({ limit: PAGE, ...dropUndefined({ before }) });
     for (const { id } of page) yield id;
     before = page.length === PAGE ? page.at(-1)?.id : undefined;
   } while (before !== undefined);

@@ -4,6 +4,7 @@ import {
   type TaskPlan,
   webhookChannel,
 } from "../../kernel/faces/task.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 
 /** Extra notice channels of a task; stored in its plan, so they survive a crash. */
 export type NotifyTargets = { readonly command?: string; readonly webhook?: string };
@@ -40,8 +41,8 @@ function readNotifyTargets(plan: TaskPlan | undefined): NotifyTargets {
   const { notify } = input;
   if (typeof notify !== "object" || notify === null) return {};
   const { command, webhook } = notify as { readonly [key: string]: unknown };
-  return {
-    ...(typeof command === "string" && { command }),
-    ...(typeof webhook === "string" && { webhook }),
-  };
+  return dropUndefined({
+    command: typeof command === "string" ? command : undefined,
+    webhook: typeof webhook === "string" ? webhook : undefined,
+  });
 }

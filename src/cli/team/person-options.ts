@@ -5,6 +5,7 @@ import {
   type PersonSettings,
   parseBudget,
 } from "../../kernel/faces/people.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { OptionValues } from "../cli-command.ts";
 import { findNamed } from "../find-named.ts";
 import { DAY, HOUR, MINUTE, parseLength, parseTime, type TimeUnits } from "../terminal/times.ts";
@@ -46,11 +47,11 @@ export function getActor(): string {
 
 /** The role, models and upstreams that options give. */
 export function readPersonSettings({ role, models, upstreams }: PersonValues): PersonSettings {
-  return {
-    ...(role !== undefined && { role: findNamed("role", role, ROLES).name }),
-    ...(models !== undefined && { models: parseList(models) }),
-    ...(upstreams !== undefined && { upstreams: parseList(upstreams) }),
-  };
+  return dropUndefined({
+    role: role !== undefined ? findNamed("role", role, ROLES).name : undefined,
+    models: models !== undefined ? parseList(models) : undefined,
+    upstreams: upstreams !== undefined ? parseList(upstreams) : undefined,
+  });
 }
 
 /** The budgets that options give, those per minute included. */

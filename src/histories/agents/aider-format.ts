@@ -1,13 +1,16 @@
 import { join } from "node:path";
 import { computeFingerprint } from "../../model/base/digest.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { toTime } from "../../wire/fields.ts";
-import type { Format, ImportSource } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
+import { buildFileSource, type Format, type ImportSource } from "../port/format.ts";
 import { isDamageError } from "../reading/damage-error.ts";
+import type { Item } from "../reading/item.ts";
 import { buildMessageRecords, buildRecord } from "./foreign-records.ts";
 
 const NAME = "aider";
-const START = /^# aider chat started at (.+)$/;
+const START = /^# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)$/;
+/** Every line of a prompt ends with two blanks; lines of code that look like one do not. */
+const PROMPT = /^####(?: .*)? {2}$/;
 
 /** Aider: one Markdown file in each project, which holds all chats; headings are prompts, quotes are the program. */
 export const aiderFormat: Format = {
@@ -20,10 +23,9 @@ export const aiderFormat: Format = {
     for (const file of folder.files) {
       if (!/aider.*\.md$/i.test(file.name) || !/^# aider chat started at /m.test(await folder.head(file)))
         continue;
-      const { path, sizeBytes, modifiedAt } = file;
       // The file has no id of its own; its folder is that of the project.
-      const id = `${folder.name}-${computeFingerprint(path, 8)}`;
-      sources.push({ format: NAME, id, path, paths: [path], sizeBytes, modifiedAt, cwd: folder.path });
+      const id = `${folder.name}-${computeFingerprint(file.path, 8)}`;
+      sources.push(buildFileSource(NAME, file, { id, cwd: folder.path }));
     }
     return sources;
   },
@@ -39,13 +41,13 @@ export const aiderFormat: Format = {
         rest = lines.pop() ?? "";
         for (const line of lines) {
           const [, started] = START.exec(line.trimEnd()) ?? [];
-          if (started !== undefined && !chat?.isInFence) {
+          if (started !== undefined) {
             if (chat) yield* chat.finish();
             const count = (starts.get(started) ?? 0) + 1;
             starts.set(started, count);
             const name = count === 1 ? started : `${started} (${count})`;
             chat = new Chat(name, toTime(started.replace(" ", "T")));
-            yield { type: "session", child: chat.name, ...(chat.at !== undefined && { createdAt: chat.at }) };
+            yield dropUndefined({ type: "session", child: chat.name, createdAt: chat.at });
           } else {
             chat ??= new Chat("before the first chat", undefined);
             yield* chat.add(line);
@@ -82,11 +84,9 @@ class Chat {
     this.at = at;
   }
 
-  get isInFence(): boolean {
-    return this.#isInFence;
-  }
-
   *add(line: string): Generator<Item> {
+    // An answer that was interrupted leaves its fence open.
+    if (PROMPT.test(line)) this.#isInFence = false;
     const kind = this.#isInFence ? "assistant" : findKind(line, this.#kind);
     if (kind !== this.#kind) {
       yield* this.finish();
@@ -96,7 +96,10 @@ class Chat {
     if (kind === "assistant" && /^\s*(```|~~~)/.test(line)) this.#isInFence = !this.#isInFence;
     this.#lines.push(
       kind === "user"
-        ? line.replace(/^#### ?/, "").replace(/^<blank>$/, "")
+        ? line
+            .replace(/^#### ?/, "")
+            .trimEnd()
+            .replace(/^<blank>$/, "")
         : kind === "notice"
           ? line.replace(/^> ?/, "")
           : line,

@@ -3,7 +3,7 @@ import type { Json } from "../../kernel/index.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
 import { omitFields, toObject, toText, toTime } from "../../wire/fields.ts";
 import type { Format, FormatName } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
+import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { buildKeptRecord, buildMessageRecords, type ForeignPlace } from "./foreign-records.ts";
 import { createLinesFormat } from "./lines-format.ts";

@@ -4,7 +4,7 @@ import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../w
 import { parseDataUrl } from "../../wire/media.ts";
 import { decodeChatCall } from "../../wire/openai-chat/chat-content-decode.ts";
 import type { Format, FormatName } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
+import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import {
   buildKeptRecord,

@@ -1,6 +1,8 @@
 import { dirname } from "node:path";
 import type { Json, PartInput } from "../../kernel/index.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { SUM_META } from "../../model/usage.ts";
+import { omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
 import { buildDataPart } from "../../wire/media.ts";
 import type { Format } from "../port/format.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -97,7 +99,12 @@ export const crushFormat: Format = createDatabaseFormat({
       cost: Number(session.cost ?? 0),
     });
     if (usage)
-      yield { type: "record", id: "usage", version: JSON.stringify(usage), body: { kind: "usage", usage } };
+      yield {
+        type: "record",
+        id: "usage",
+        version: JSON.stringify(usage),
+        body: { kind: "usage", usage, meta: SUM_META },
+      };
   },
 });
 
@@ -147,13 +154,13 @@ function decodePart(value: JsonObject | undefined): DecodedPart {
     case "tool_result": {
       const image = buildDataPart(data.data, data.mime_type);
       const text = { type: "text", text: String(data.content ?? "") } as const;
-      const part: PartInput = {
+      const part: PartInput = dropUndefined({
         type: "tool-result",
         callId: String(data.tool_call_id),
-        ...(toText(data.name) && { name: String(data.name) }),
-        ...(data.is_error === true && { isError: true }),
+        name: toText(data.name) ? String(data.name) : undefined,
+        isError: data.is_error === true ? true : undefined,
         output: image ? [text, image] : [text],
-      };
+      });
       return {
         part,
         extra: omitFields(data, [

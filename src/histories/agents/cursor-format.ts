@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import type { Json, PartInput } from "../../kernel/index.ts";
-import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { parseCallArguments } from "../../wire/openai-chat/chat-content-decode.ts";
 import type { Format } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
+import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { SourceDatabase } from "../reading/source-database.ts";
 import { createDatabaseFormat, parseColumn, parseObjectColumn } from "./database-format.ts";

@@ -1,17 +1,16 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { describeJsonFault, parseJson } from "../../model/base/parse-json.ts";
-import { dropUndefined, toObject } from "../../wire/fields.ts";
-import type { Format, FormatName, ImportSource, System } from "../port/format.ts";
-import type { Item, ProblemItem } from "../port/item.ts";
+import { toObject } from "../../wire/fields.ts";
+import type { Format, FormatName, ImportSource, SourceFacts, System } from "../port/format.ts";
 import type { KeepingRule } from "../port/keeping-rule.ts";
 import { describeDatabaseFault } from "../reading/describe-database-fault.ts";
 import type { FileFacts } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
+import type { Item, ProblemItem } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { openSourceDatabase, type SourceDatabase } from "../reading/source-database.ts";
-import type { SourceFacts } from "./lines-format.ts";
 
 /** A conversation in a database. */
-type ListedConversation = SourceFacts & { readonly modifiedAt?: number | undefined };
 
 /** The description of an agent that keeps conversations in SQLite. */
 interface DatabaseDescription {
@@ -24,7 +23,7 @@ interface DatabaseDescription {
   readonly fileName: RegExp;
   /** Columns that the agent's tables have. */
   readonly tables: Readonly<Record<string, readonly string[]>>;
-  list(database: SourceDatabase): AsyncGenerator<ListedConversation>;
+  list(database: SourceDatabase): AsyncGenerator<SourceFacts>;
   read(database: SourceDatabase, source: ImportSource, input: Input): AsyncGenerator<Item>;
 }
 

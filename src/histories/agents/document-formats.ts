@@ -1,15 +1,20 @@
 import { join } from "node:path";
 import type { Json, PartInput } from "../../kernel/index.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
+import { omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
 import { decodeChatCall } from "../../wire/openai-chat/chat-content-decode.ts";
-import type { Format, ImportSource, System } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
+import {
+  buildFileSource,
+  type Format,
+  type ImportSource,
+  type SourceFacts,
+  type System,
+} from "../port/format.ts";
+import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseCutJson } from "../reading/parse-cut-json.ts";
 import { buildBlockRecords } from "./anthropic-like-formats.ts";
 import { buildChatLikeRecords, decodeContent } from "./chat-like-formats.ts";
 import { buildKeptRecord, buildMessageRecords, toMilliseconds } from "./foreign-records.ts";
-import type { SourceFacts } from "./lines-format.ts";
 
 /** The description of an agent that writes a JSON document for each conversation. */
 interface DocumentDescription {
@@ -48,9 +53,7 @@ function createDocumentFormat({
         if (!fileName.test(file.name)) continue;
         const head = toObject(parseCutJson(await folder.head(file)));
         const facts = head && recognize(head, file.name.replace(/\.json$/, ""));
-        const { path, sizeBytes, modifiedAt } = file;
-        if (facts)
-          sources.push({ format: name, path, paths: [path], sizeBytes, modifiedAt, ...dropUndefined(facts) });
+        if (facts) sources.push(buildFileSource(name, file, facts));
       }
       return sources;
     },

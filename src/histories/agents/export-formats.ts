@@ -1,7 +1,7 @@
 import type { Json, PartInput } from "../../kernel/index.ts";
 import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
-import type { Format, ImportSource } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
+import { buildFileSource, type Format, type ImportSource } from "../port/format.ts";
+import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseCutJson } from "../reading/parse-cut-json.ts";
 import { buildBlockRecords } from "./anthropic-like-formats.ts";
@@ -150,9 +150,7 @@ function createExportFormat({ name, title, isOwn, idOf, titleOf, decode }: Expor
         if (!/^conversations(-\d+)?\.json$/.test(file.name)) continue;
         const parsed = parseCutJson(await folder.head(file));
         const first = toObject(Array.isArray(parsed) ? parsed[0] : undefined);
-        const { path, sizeBytes, modifiedAt } = file;
-        if (first && isOwn(first))
-          sources.push({ format: name, id: "export", path, paths: [path], sizeBytes, modifiedAt, title });
+        if (first && isOwn(first)) sources.push(buildFileSource(name, file, { id: "export", title }));
       }
       return sources;
     },

@@ -1,9 +1,9 @@
 import type { Json, PartInput, Usage } from "../../kernel/index.ts";
 import { computeFingerprint } from "../../model/base/digest.ts";
-import { dropUndefined } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import type { FormatName } from "../port/format.ts";
-import type { RecordBody, RecordItem } from "../port/item.ts";
+import type { RecordBody, RecordItem } from "../reading/item.ts";
 
 /** Place and time of a record. */
 export interface ForeignPlace {

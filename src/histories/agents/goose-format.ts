@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import type { Json, PartInput, ToolResultInput } from "../../kernel/index.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { SUM_META } from "../../model/usage.ts";
+import { omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
 import { buildDataPart } from "../../wire/media.ts";
 import type { Format } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
+import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { createDatabaseFormat, parseColumn, parseObjectColumn } from "./database-format.ts";
 import { buildKeptRecord, buildMessageRecords, buildUsage, toMilliseconds } from "./foreign-records.ts";
@@ -58,7 +60,12 @@ const databaseFormat: Format = createDatabaseFormat({
         });
     }
     if (usage)
-      yield { type: "record", id: "usage", version: JSON.stringify(usage), body: { kind: "usage", usage } };
+      yield {
+        type: "record",
+        id: "usage",
+        version: JSON.stringify(usage),
+        body: { kind: "usage", usage, meta: SUM_META },
+      };
   },
 });
 

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Json, PartInput } from "../../kernel/index.ts";
-import { dropUndefined, toArray, toObject, toText } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { toArray, toObject, toText } from "../../wire/fields.ts";
 import { decodeChatCall } from "../../wire/openai-chat/chat-content-decode.ts";
 import type { Format } from "../port/format.ts";
 import { createDatabaseFormat, parseColumn } from "./database-format.ts";

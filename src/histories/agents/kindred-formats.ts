@@ -7,8 +7,8 @@ import { opencodeFormat } from "../opencode/opencode-format.ts";
 import { createPiDecoder } from "../pi/pi-decoder.ts";
 import { piFormat } from "../pi/pi-format.ts";
 import type { Format, FormatName, ImportSource } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
 import { decodeLines } from "../reading/decode-lines.ts";
+import type { Item } from "../reading/item.ts";
 import { rooFormat } from "../roo/roo-format.ts";
 
 /** Names the sources that another agent's reader finds after this agent. */

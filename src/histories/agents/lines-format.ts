@@ -1,20 +1,22 @@
 import { join } from "node:path";
 import type { Json } from "../../kernel/index.ts";
-import { dropUndefined, toObject } from "../../wire/fields.ts";
-import type { Format, FormatName, ImportSource, System } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
+import { toObject } from "../../wire/fields.ts";
+import {
+  buildFileSource,
+  type Format,
+  type FormatName,
+  type ImportSource,
+  type SourceFacts,
+  type System,
+} from "../port/format.ts";
 import type { KeepingRule } from "../port/keeping-rule.ts";
 import { decodeLines, type LineRecord } from "../reading/decode-lines.ts";
-import type { FileFacts, Folder } from "../reading/folder.ts";
+import { type FileFacts, type Folder, MAX_KEPT_HEADS } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
+import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseCutJson } from "../reading/parse-cut-json.ts";
 import { buildKeptRecord } from "./foreign-records.ts";
-
-/** Facts about a conversation that its file and its surroundings tell. */
-export type SourceFacts = Pick<ImportSource, "id"> & {
-  readonly [K in "parent" | "title" | "cwd"]?: string | undefined;
-};
 
 /** The description of an agent that writes a JSONL file for each conversation. */
 interface LinesDescription<State> {
@@ -40,6 +42,8 @@ interface LinesDescription<State> {
 }
 
 const FIRST_LINES = 20;
+/** The first records of files that are looked at now: each of the agents below looks at each of them. */
+const parsed = new WeakMap<FileFacts, readonly JsonObject[]>();
 
 /** Creates the reader of an agent that writes JSONL. */
 export function createLinesFormat<State>(description: LinesDescription<State>): Format {
@@ -54,20 +58,13 @@ export function createLinesFormat<State>(description: LinesDescription<State>): 
       const sources: ImportSource[] = [];
       for (const file of folder.files) {
         if (!file.name.endsWith(".jsonl")) continue;
-        const first = parseFirstLines(await folder.head(file));
+        const first = parsed.get(file) ?? parseFirstLines(await folder.head(file));
+        if (folder.files.length <= MAX_KEPT_HEADS) parsed.set(file, first);
         const facts = first.length > 0 ? await description.recognize(first, file, folder) : undefined;
         if (!facts) continue;
         const beside = description.sideFiles?.(file) ?? [];
         const side = folder.files.filter((other) => beside.includes(other.name)).map(({ path }) => path);
-        const { path, sizeBytes, modifiedAt } = file;
-        sources.push({
-          format: name,
-          path,
-          paths: [path, ...side],
-          sizeBytes,
-          modifiedAt,
-          ...dropUndefined(facts),
-        });
+        sources.push(buildFileSource(name, file, facts, side));
       }
       return sources;
     },

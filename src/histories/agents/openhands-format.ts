@@ -1,10 +1,11 @@
 import { basename, join } from "node:path";
 import type { Json, PartInput } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
 import { decodeChatCall } from "../../wire/openai-chat/chat-content-decode.ts";
 import type { Format } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
+import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseCutJson } from "../reading/parse-cut-json.ts";
 import { buildChatLikeRecords, decodeContent } from "./chat-like-formats.ts";
@@ -27,15 +28,15 @@ export const openhandsFormat: Format = {
     const state = base && toObject(parseCutJson(await folder.head(base)));
     const cwd = toText(toObject(state?.workspace)?.working_dir);
     return [
-      {
+      dropUndefined({
         format: "openhands",
         id: toText(state?.id) ?? folder.name,
         path: folder.path,
         paths: [...(base ? [base.path] : []), ...(events ? [events.path] : [])],
         sizeBytes: files.reduce((total, { sizeBytes }) => total + sizeBytes, 0),
         modifiedAt: Math.max(...files.map(({ modifiedAt }) => modifiedAt)),
-        ...(cwd !== undefined && { cwd }),
-      },
+        cwd,
+      }),
     ];
   },
   async *read(source, input) {
@@ -107,12 +108,13 @@ function* decodeEvent(event: JsonObject, id: string, known: ReadonlySet<string>)
       parts,
       rest: rest("thought", "tool_call", "reasoning_content"),
     });
-  } else if (callId !== undefined && (toObject(event.observation) || event.error !== undefined)) {
+  } else if (callId !== undefined && (toObject(event.observation) ?? event.error ?? event.rejection_reason)) {
     const observation = toObject(event.observation);
-    const content = decodeContent(observation?.content ?? event.error ?? event.rejection_reason, "openhands");
+    const failure = event.error ?? event.rejection_reason;
+    const content = decodeContent(observation?.content ?? failure, "openhands");
     const shown =
       content.length > 0 ? content : [{ type: "text", text: JSON.stringify(observation) } as const];
-    const isError = observation?.is_error === true || event.error !== undefined;
+    const isError = observation?.is_error === true || failure !== undefined;
     const result: PartInput = {
       type: "tool-result",
       callId,

@@ -3,7 +3,7 @@ import type { Json } from "../../kernel/index.ts";
 import { omitFields, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { decodeGeminiContent } from "../gemini-cli/gemini-parts.ts";
 import type { Format } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
+import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { buildKeptRecord, buildMessageRecords, buildUsage } from "./foreign-records.ts";
 import { createLinesFormat } from "./lines-format.ts";

@@ -1,11 +1,12 @@
 import { basename, dirname, join } from "node:path";
 import type { Json, PartInput } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
 import { listEditorFolders } from "../cline/editor-folders.ts";
-import type { Format, ImportSource } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
+import { buildFileSource, type Format, type ImportSource } from "../port/format.ts";
 import type { Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
+import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseCutJson } from "../reading/parse-cut-json.ts";
 import { buildKeptRecord, buildMessageRecords, toMilliseconds } from "./foreign-records.ts";
@@ -35,17 +36,8 @@ export const vscodeChatFormat: Format = {
       const first = toObject(parseCutJson(file.name.endsWith("l") ? (head.split("\n", 1)[0] ?? "") : head));
       const state = first?.kind === 0 ? toObject(first.v) : first;
       if (!state || !("requests" in state || "sessionId" in state)) continue;
-      const { path, sizeBytes, modifiedAt } = file;
-      const title = toText(state.customTitle);
-      sources.push({
-        format: NAME,
-        id: toText(state.sessionId) ?? basename(file.name).replace(/\.jsonl?$/, ""),
-        path,
-        paths: [path],
-        sizeBytes,
-        modifiedAt,
-        ...(title !== undefined && { title }),
-      });
+      const id = toText(state.sessionId) ?? basename(file.name).replace(/\.jsonl?$/, "");
+      sources.push(buildFileSource(NAME, file, { id, title: toText(state.customTitle) }));
     }
     return sources;
   },
@@ -55,7 +47,7 @@ export const vscodeChatFormat: Format = {
     const { requests, ...facts } = chat;
     const title = toText(chat.customTitle);
     const createdAt = toMilliseconds(chat.creationDate);
-    yield { type: "session", ...(title !== undefined && { title }), ...(createdAt && { createdAt }) };
+    yield dropUndefined({ type: "session", title, createdAt: createdAt || undefined });
     yield buildKeptRecord({ id: "chat", at: createdAt, isMutable: true }, facts as Json);
     for (const [index, request] of toArray(requests).entries())
       yield* decodeRequest(toObject(request) ?? {}, index);

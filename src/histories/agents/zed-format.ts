@@ -5,7 +5,7 @@ import { describeJsonFault, parseJson } from "../../model/base/parse-json.ts";
 import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { buildDataPart } from "../../wire/media.ts";
 import type { Format } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
+import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { createDatabaseFormat } from "./database-format.ts";
 import { buildKeptRecord, buildMessageRecords, buildUsage } from "./foreign-records.ts";
@@ -89,10 +89,10 @@ function* decodeMessage(
 ): Generator<Item> {
   const message = toObject(value);
   const [user, agent] = [toObject(message?.User), toObject(message?.Agent)];
+  const place = { id: toText(user?.id) ?? `#${index}`, at, isMutable: true };
   if (user) {
-    const id = toText(user.id) ?? `#${index}`;
     const parts = toArray(user.content).map((piece) => decodePiece(piece));
-    const counts = toObject(usages?.[id]);
+    const counts = toObject(usages?.[place.id]);
     const usage =
       counts &&
       buildUsage({
@@ -101,47 +101,39 @@ function* decodeMessage(
         cacheReadTokens: toNumber(counts.cache_read_input_tokens),
         cacheWriteTokens: toNumber(counts.cache_creation_input_tokens),
       });
-    yield* buildMessageRecords(NAME, {
-      id,
-      at,
-      role: "user",
-      parts,
-      rest: omitFields(user, ["id", "content"]),
-      usage,
-      isMutable: true,
-    });
+    const rest = omitFields(user, ["id", "content"]);
+    yield* buildMessageRecords(NAME, { ...place, role: "user", parts, rest, usage });
   } else if (agent) {
     const parts = toArray(agent.content).map((piece) => decodePiece(piece));
-    yield* buildMessageRecords(NAME, {
-      id: `#${index}`,
-      at,
-      role: "assistant",
-      parts,
-      rest: omitFields(agent, ["content", "tool_results"]),
-      isMutable: true,
-    });
+    const rest = omitFields({ ...agent, ...findCallFields(agent.content) }, ["content", "tool_results"]);
+    yield* buildMessageRecords(NAME, { ...place, role: "assistant", parts, rest });
     const results = Object.entries(toObject(agent.tool_results) ?? {}).map(([callId, result]) =>
       decodeResult(callId, toObject(result) ?? {}),
     );
-    yield* buildMessageRecords(NAME, {
-      id: `#${index}:results`,
-      at,
-      role: "tool",
-      parts: results,
-      isMutable: true,
-    });
+    yield* buildMessageRecords(NAME, { ...place, id: `#${index}:results`, role: "tool", parts: results });
   } else if (Array.isArray(message?.segments)) {
     const parts = message.segments.map((segment) => decodePiece(segment));
     const role = message.role === "assistant" || message.role === "system" ? message.role : "user";
-    yield* buildMessageRecords(NAME, {
-      id: `#${index}`,
-      at,
-      role,
-      parts,
-      rest: omitFields(message, ["role", "segments"]),
-      isMutable: true,
-    });
-  } else yield buildKeptRecord({ id: `#${index}`, at, isMutable: true }, value as Json);
+    const rest = omitFields(message, ["role", "segments"]);
+    yield* buildMessageRecords(NAME, { ...place, role, parts, rest });
+  } else yield buildKeptRecord(place, value as Json);
+}
+
+/** The fields of calls that parts have no place for, such as signatures, by the id of the call. */
+function findCallFields(content: unknown): { readonly calls?: Json } {
+  const calls = toArray(content).flatMap((piece) => {
+    const call = toObject(toObject(piece)?.ToolUse) ?? {};
+    const isCopy = call.raw_input === JSON.stringify(call.input);
+    const rest = omitFields(call, [
+      "id",
+      "name",
+      "input",
+      "is_input_complete",
+      ...(isCopy ? ["raw_input"] : []),
+    ]);
+    return rest ? [[String(call.id), rest as Json] as const] : [];
+  });
+  return calls.length > 0 ? { calls: Object.fromEntries(calls) } : {};
 }
 
 /** Decodes a piece of content: tagged from outside now, from inside in older documents. */
@@ -173,20 +165,27 @@ function decodePiece(value: unknown): PartInput {
 }
 
 function decodeResult(callId: string, result: JsonObject): ToolResultInput {
-  const content = toObject(result.content);
-  const text = typeof result.content === "string" ? result.content : (content?.Text ?? content?.text);
-  const image = buildDataPart(toObject(content?.Image)?.source, "image/png");
-  const shown =
-    typeof text === "string"
-      ? ({ type: "text", text } as const)
-      : (image ?? ({ type: "raw", format: NAME, value: result as Json } as const));
+  // A list since 2026, one piece before.
+  const shown = (Array.isArray(result.content) ? result.content : [result.content]).map((piece) => {
+    const fields = toObject(piece);
+    const text = typeof piece === "string" ? piece : (fields?.Text ?? fields?.text);
+    if (typeof text === "string") return { type: "text", text } as const;
+    const image = toObject(fields?.Image ?? fields?.image) ?? fields;
+    return (
+      buildDataPart(image?.source, "image/png") ??
+      ({ type: "raw", format: NAME, value: piece as Json } as const)
+    );
+  });
   const output = result.output;
-  const isSame = output === undefined || output === null || output === text;
+  const isSame =
+    output === undefined ||
+    output === null ||
+    shown.some((piece) => "text" in piece && piece.text === output);
   return {
     type: "tool-result",
     callId,
     ...(toText(result.tool_name) && { name: String(result.tool_name) }),
     ...(result.is_error === true && { isError: true }),
-    output: isSame ? [shown] : [shown, { type: "raw", format: NAME, value: { output: output as Json } }],
+    output: isSame ? shown : [...shown, { type: "raw", format: NAME, value: { output: output as Json } }],
   };
 }

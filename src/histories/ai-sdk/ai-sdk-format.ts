@@ -1,4 +1,5 @@
 import type { Json, Role, ToolResultInput } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import {
   type AiSdkPart,
   buildRawSdkPart,
@@ -8,7 +9,7 @@ import {
   decodeSdkToolOutput,
 } from "../../wire/ai-sdk/ai-sdk-part-decode.ts";
 import type { Content } from "../../wire/block-content.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
+import { omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
 import { parseDataUrl } from "../../wire/media.ts";
 import type { Format } from "../port/format.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

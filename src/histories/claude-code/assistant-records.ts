@@ -1,10 +1,11 @@
 import type { Json, PartInput, Usage } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
 import type { Extras } from "../../wire/block-content.ts";
-import { dropUndefined, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { isEmpty } from "../content/non-empty-fields.ts";
-import type { RecordBody } from "../port/item.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
+import type { RecordBody } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { getMessageId, getRecordId } from "./claude-code-lines.ts";
 import { type BareRecord, buildMessageRecord, type Fields, FORMAT, getKnownFields } from "./line-records.ts";
@@ -128,13 +129,13 @@ function decodeClaudeCodeUsage(record: JsonObject): (RecordBody & { kind: "usage
   const rest = Object.entries(report).filter(
     ([field, value]) => !USAGE_FIELDS.has(field) && !isDefault(field, value),
   );
-  return {
+  return dropUndefined({
     kind: "usage",
     usage,
-    ...(typeof message?.model === "string" && { model: message.model }),
-    ...(typeof record.requestId === "string" && { request: record.requestId }),
-    ...(rest.length > 0 && { meta: { [FORMAT]: Object.fromEntries(rest) as { [field: string]: Json } } }),
-  };
+    model: typeof message?.model === "string" ? message.model : undefined,
+    request: typeof record.requestId === "string" ? record.requestId : undefined,
+    meta: rest.length > 0 ? { [FORMAT]: Object.fromEntries(rest) as { [field: string]: Json } } : undefined,
+  });
 }
 
 function isDefault(field: string, value: unknown): boolean {

@@ -1,10 +1,11 @@
 import type { Json, PartInput } from "../../kernel/index.ts";
 import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
-import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
-import type { ForeignEdit, Item, Span } from "../port/item.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
+import type { ForeignEdit, Item, Span } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { buildAssistantRecords, buildGroupId } from "./assistant-records.ts";
 import {
@@ -150,11 +151,15 @@ export class ClaudeCodeConversation {
         isSummary && record.parentUuid === null ? undefined : this.#places.findBranch(record.parentUuid);
       if (branch !== undefined || kind === "prompt") this.#places.beginTurn(record.parentUuid);
       const { rest: left, copiedBytes, caller } = this.#calls.inspectAnswer(record, this.#shared.contents);
-      const records = buildUserRecords(line, facts, {
-        ...(branch !== undefined && { branch: record.parentUuid as Json }),
-        ...(left !== undefined && { rest: left }),
-        ...(caller !== undefined && { caller }),
-      });
+      const records = buildUserRecords(
+        line,
+        facts,
+        dropUndefined({
+          branch: branch !== undefined ? (record.parentUuid as Json) : undefined,
+          rest: left,
+          caller,
+        }),
+      );
       this.#emitRecords(records, getUuids(record), branch);
       this.#emitCopy(copiedBytes);
     }
@@ -476,11 +481,11 @@ class ClaudeCodePlaces {
 
   toJSON(): Json {
     const current = this.#lines.listNewest(SAVED_LINES).filter(([, { turn }]) => turn === this.#turn);
-    return {
+    return dropUndefined({
       isBegun: this.#isBegun,
-      ...(this.#last !== undefined && { last: this.#last }),
+      last: this.#last,
       lines: current.map(([uuid, { record = null, before = null }]) => [uuid, record, before]),
       turnings: this.#turnings.listNewest(MAX_TURNINGS).map((pair) => [...pair]),
-    };
+    });
   }
 }

@@ -1,8 +1,9 @@
 import type { Json } from "../../kernel/index.ts";
 import { BoundedMap } from "../../model/base/bounded-map.ts";
-import { dropUndefined, toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
-import type { Item, RecordItem } from "../port/item.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
+import type { Item, RecordItem } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { ClaudeCodeConversation, type SharedState } from "./claude-code-conversation.ts";
 import { getLineKind, getMessageId, getToolResults, type LineKind } from "./claude-code-lines.ts";
@@ -414,11 +415,11 @@ class Lane {
   }
 
   toJSON(): Json {
-    return {
+    return dropUndefined({
       conversation: this.#conversation.toJSON(),
-      ...(this.#held.length > 0 && { held: this.#held.map(({ line }) => line) as unknown as Json }),
-      ...(this.#passed.length > 0 && { passed: [...this.#passed] as Json }),
-    };
+      held: this.#held.length > 0 ? (this.#held.map(({ line }) => line) as unknown as Json) : undefined,
+      passed: this.#passed.length > 0 ? ([...this.#passed] as Json) : undefined,
+    });
   }
 
   /** Tells whether the held message may continue after this line. */

@@ -1,13 +1,14 @@
 import { isUtf8 } from "node:buffer";
 import { basename, dirname, join } from "node:path";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { parseJson } from "../../model/base/parse-json.ts";
-import { dropUndefined, toNumber, toObject, toText } from "../../wire/fields.ts";
+import { toNumber, toObject, toText } from "../../wire/fields.ts";
 import { readAgentSettings } from "../content/agent-settings.ts";
 import type { Format, ImportSource } from "../port/format.ts";
-import type { Item, RecordItem } from "../port/item.ts";
 import { decodeLines } from "../reading/decode-lines.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
+import type { Item, RecordItem } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { createClaudeCodeDecoder, type DecodedFile } from "./claude-code-decoder.ts";
 import type { Fields } from "./line-records.ts";

@@ -1,6 +1,7 @@
 import type { Json, MessageInput } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { toTime } from "../../wire/fields.ts";
-import type { RecordItem } from "../port/item.ts";
+import type { RecordItem } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { OWN_FIELD, parseOwnFields, restoreOwnMessage } from "./own-fields.ts";
 
@@ -41,13 +42,13 @@ export function buildMessageRecord(
   const own = parseOwnFields(record[OWN_FIELD]);
   const whole = Object.keys(fields).length > 0 ? { ...message, meta: { [FORMAT]: fields } } : message;
   const at = toTime(record.timestamp);
-  return {
+  return dropUndefined({
     id,
-    ...(at !== undefined && { at }),
+    at,
     body: { kind: "message", message: own ? restoreOwnMessage(whole, own) : whole },
-  };
+  });
 }
 
 export function buildRawRecord(id: string, at: number | undefined, value: Json): BareRecord {
-  return { id, ...(at !== undefined && { at }), body: { kind: "raw", value } };
+  return dropUndefined({ id, at, body: { kind: "raw", value } });
 }

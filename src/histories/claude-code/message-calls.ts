@@ -1,4 +1,5 @@
 import type { Json } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { toArray, toObject, toText } from "../../wire/fields.ts";
 import { CopyFilter } from "../deduplication/copy-filter.ts";
 import { COPY_RULES } from "../deduplication/copy-rules.ts";
@@ -79,7 +80,7 @@ function removeResultCopies(
   const { value: rest, copied } = new CopyFilter(RULES, evidence).strip(result);
   const content = fields && (change?.after ?? getWholeFile(fields));
   if (path !== undefined && content !== undefined) contents.set(path, content);
-  return { ...(rest !== undefined && { rest }), copiedBytes: copied };
+  return dropUndefined({ rest, copiedBytes: copied });
 }
 
 /** A file before and after a tool changed it. */

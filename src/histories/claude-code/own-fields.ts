@@ -1,4 +1,5 @@
 import type { Json, MessageInput, PartInput, RawPart, Role, ToolResultInput } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { toArray, toObject } from "../../wire/fields.ts";
 
 /**
@@ -56,17 +57,17 @@ export function parseOwnFields(value: unknown): OwnFields | undefined {
   const outputs = toArray(fields.outputs).flatMap(parseOwnOutput);
   const names = toArray(fields.names).filter(isName);
   const summary = parseSummary(fields.summary);
-  return {
-    ...(role && { role }),
-    ...(meta && { meta }),
-    ...(parts.length > 0 && { parts }),
-    ...(outputs.length > 0 && { outputs }),
-    ...(names.length > 0 && { names }),
-    ...(fields.isFiller === true && { isFiller: true }),
-    ...(fields.isRewind === true && { isRewind: true }),
-    ...(fields.isModelUnknown === true && { isModelUnknown: true }),
-    ...(summary && { summary }),
-  };
+  return dropUndefined({
+    role: role || undefined,
+    meta: meta || undefined,
+    parts: parts.length > 0 ? parts : undefined,
+    outputs: outputs.length > 0 ? outputs : undefined,
+    names: names.length > 0 ? names : undefined,
+    isFiller: fields.isFiller === true ? true : undefined,
+    isRewind: fields.isRewind === true ? true : undefined,
+    isModelUnknown: fields.isModelUnknown === true ? true : undefined,
+    summary: summary || undefined,
+  });
 }
 
 /** Restores the message that our writer turned into a line. */

@@ -1,10 +1,11 @@
 import { createHash, type Hash } from "node:crypto";
 import { join } from "node:path";
 import type { Json, MessageInput, PartInput, Role, ToolResultInput, Usage } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { parseJson } from "../../model/base/parse-json.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
 import type { Extras } from "../../wire/block-content.ts";
-import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { buildDataPart } from "../../wire/media.ts";
 import { ElementFile } from "../cline/element-file.ts";
 import { trackRecordOrder } from "../cline/record-order.ts";
@@ -12,9 +13,9 @@ import { hashRecordVersion } from "../cline/record-version.ts";
 import { subtractCachedTokens } from "../cline/shown-message.ts";
 import { buildTaskTitle } from "../cline/task-title.ts";
 import type { Format, ImportSource } from "../port/format.ts";
-import type { Item, ProblemItem } from "../port/item.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
+import type { Item, ProblemItem } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 const FORMAT = "cline-sdk";

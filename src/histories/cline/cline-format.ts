@@ -1,10 +1,11 @@
 import { join } from "node:path";
-import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { toContentBlocks } from "../deduplication/text-pieces.ts";
 import type { Format, ImportSource } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
 import type { Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
+import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { buildClineMessageRecord } from "./cline-message.ts";
 import { ContextEdits } from "./context-edits.ts";

@@ -1,7 +1,8 @@
 import type { Json, MessageInput, Role } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
-import type { RecordItem } from "../port/item.ts";
+import { omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
+import type { RecordItem } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { hashRecordVersion } from "./record-version.ts";
 

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import type { OverlayBody } from "../../kernel/faces/log.ts";
 import type { Entry, Json, Part, SessionRecord } from "../../kernel/index.ts";
+import { hasSeq } from "../../model/line.ts";
 import { toArray, toObject } from "../../wire/fields.ts";
 import type { ExportedSession, OutputPiece, Writer } from "../port/writer.ts";
-import { isIn, overlaysOf } from "../writing/overlays.ts";
+import { overlaysOf } from "../writing/overlays.ts";
 import { writeJsonArray } from "../writing/write-json-array.ts";
 import { EDIT_TYPES } from "./context-edits.ts";
 import { prepareShownAlone } from "./writing/prepare-shown-alone.ts";
@@ -85,7 +86,7 @@ async function findDeletedRange(session: ExportedSession): Promise<readonly [num
   let last = KEPT_MESSAGES - 1;
   for await (const item of readTaskFileEntries(session, "cline")) {
     if (item.type !== "sent" && item.type !== "element") continue;
-    if (index === last + 1 && isIn(item.entry, ranges)) last = index;
+    if (index === last + 1 && hasSeq(ranges, item.entry)) last = index;
     index++;
   }
   return last < KEPT_MESSAGES ? undefined : [KEPT_MESSAGES, last];

@@ -1,7 +1,8 @@
 import type { Json, PartInput } from "../../kernel/index.ts";
-import { dropUndefined, toArray, toTime } from "../../wire/fields.ts";
-import type { Item, ProblemItem } from "../port/item.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { toArray, toTime } from "../../wire/fields.ts";
 import type { Input } from "../reading/input.ts";
+import type { Item, ProblemItem } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { hashRecordVersion } from "./record-version.ts";
 

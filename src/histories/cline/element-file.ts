@@ -1,5 +1,5 @@
-import type { ProblemItem } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
+import type { ProblemItem } from "../reading/item.ts";
 import type { JsonElement } from "../reading/json-elements.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
@@ -19,7 +19,7 @@ export class ElementFile {
   readonly problems: ProblemItem[] = [];
   /** Fields outside the array that were read so far. */
   readonly fields = new Map<string, unknown>();
-  /** False once part of the file was unreadable: then missing records are no evidence of deletion. */
+  /** False once part of the file was unreadable: then missing records do not prove a deletion. */
   isWhole = true;
   readonly #path: string;
   readonly #isLive: boolean;

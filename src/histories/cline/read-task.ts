@@ -1,11 +1,12 @@
 import { basename } from "node:path";
 import type { Json, MessageInput, PartInput, Role } from "../../kernel/index.ts";
-import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { parseDataUrl } from "../../wire/media.ts";
 import { type NearbyMessage, toContentBlocks } from "../deduplication/text-pieces.ts";
 import type { ImportSource } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
+import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { ElementFile, type FileElement } from "./element-file.ts";
 import { trackRecordOrder } from "./record-order.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Json } from "../../kernel/index.ts";
 import { toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
-import type { Item } from "../port/item.ts";
+import type { Item } from "../reading/item.ts";
 
 /** Maximum records in a line item; about 20 MB of ids. */
 const MAX_RECORDS = 250_000;
@@ -12,7 +12,7 @@ interface RewrittenSource {
   readonly source: Pick<ImportSource, "sizeBytes" | "modifiedAt">;
   /** State of the last import. */
   readonly resume: Json | undefined;
-  /** False if something was unreadable: then missing records are no evidence of deletion. */
+  /** False if something was unreadable: then missing records do not prove a deletion. */
   readonly isWhole: () => boolean;
 }
 

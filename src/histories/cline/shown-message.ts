@@ -1,6 +1,7 @@
 import type { DataPart, Json, Usage } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { parseJson } from "../../model/base/parse-json.ts";
-import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { parseDataUrl } from "../../wire/media.ts";
 import {
   countCopiedBytes,
@@ -8,7 +9,7 @@ import {
   splitCopies,
   type TextPieces,
 } from "../deduplication/text-pieces.ts";
-import type { Item, RecordBody } from "../port/item.ts";
+import type { Item, RecordBody } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { FileElement } from "./element-file.ts";
 import { hashRecordVersion } from "./record-version.ts";

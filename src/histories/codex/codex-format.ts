@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { dropUndefined, toObject, toText } from "../../wire/fields.ts";
-import type { Format, ImportSource } from "../port/format.ts";
+import { toObject, toText } from "../../wire/fields.ts";
+import { buildFileSource, type Format, type ImportSource } from "../port/format.ts";
 import { decodeLines } from "../reading/decode-lines.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -58,16 +58,11 @@ function buildSource(file: FileFacts, files: readonly FileFacts[], first: JsonOb
   const [, namedThread, rollout] = FILE_NAME.exec(file.name) ?? [];
   const thread = toText(facts.id) ?? namedThread ?? file.name.replace(/\.jsonl$/, "");
   const parent = findParent(facts);
-  return {
-    format: "codex",
-    // A reverted thread continues in another file, named after the thread and itself.
-    id: rollout === undefined || rollout === thread ? thread : `${thread}_${rollout}`,
-    path: file.path,
-    paths: [file.path, ...files.flatMap(({ path }) => (path === file.path ? [] : [path]))],
-    sizeBytes: file.sizeBytes,
-    modifiedAt: file.modifiedAt,
-    ...dropUndefined({ parent: parent === thread ? undefined : parent, cwd: toText(facts.cwd) }),
-  };
+  // A reverted thread continues in another file, named after the thread and itself.
+  const id = rollout === undefined || rollout === thread ? thread : `${thread}_${rollout}`;
+  const beside = files.flatMap(({ path }) => (path === file.path ? [] : [path]));
+  const above = parent === thread ? undefined : parent;
+  return buildFileSource("codex", file, { id, parent: above, cwd: toText(facts.cwd) }, beside);
 }
 
 function findParent(facts: JsonObject): string | undefined {

@@ -1,7 +1,8 @@
 import type { MessageInput, PartInput, ReasoningPart } from "../../kernel/index.ts";
-import { dropUndefined, toText } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { toText } from "../../wire/fields.ts";
 import type { KnownPrints } from "../deduplication/known-prints.ts";
-import type { Item, RecordItem } from "../port/item.ts";
+import type { Item, RecordItem } from "../reading/item.ts";
 import { prependReasoning } from "./response-items.ts";
 import { buildRawRolloutRecord, buildRolloutRecord, type RolloutLine } from "./rollout-line.ts";
 import { type StrippedEvent, stripKnownTexts } from "./stripped-event.ts";

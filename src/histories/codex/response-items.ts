@@ -1,6 +1,7 @@
 import type { Json, MessageInput, PartInput, ReasoningPart, ToolResultInput } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { parseJson } from "../../model/base/parse-json.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
+import { omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
 import { parseDataUrl } from "../../wire/media.ts";
 import { isEmpty, nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

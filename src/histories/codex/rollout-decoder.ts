@@ -1,13 +1,14 @@
 import type { Json, MessageInput, Usage } from "../../kernel/index.ts";
 import { computeFingerprint } from "../../model/base/digest.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { parseJson } from "../../model/base/parse-json.ts";
 import { ADDED_TAGS, getTagNames } from "../../model/message-tags.ts";
-import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { isEmpty, nonEmptyFields } from "../content/non-empty-fields.ts";
 import { addFacts, NO_FACTS, type SessionFacts } from "../content/session-facts.ts";
 import { KnownPrints } from "../deduplication/known-prints.ts";
-import type { Item, RecordBody } from "../port/item.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";
+import type { Item, RecordBody } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { Outbox } from "./outbox.ts";
 import { decodeHistory, decodeResponseItem, getItemTexts, type ItemContext } from "./response-items.ts";

@@ -1,7 +1,8 @@
 import type { Json, MessageInput } from "../../kernel/index.ts";
-import { dropUndefined, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
-import type { RecordBody, RecordItem } from "../port/item.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
+import type { RecordBody, RecordItem } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** One line of a rollout, normalized across versions of Codex. */

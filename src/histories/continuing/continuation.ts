@@ -1,22 +1,36 @@
-import { createHash } from "node:crypto";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { type Kernel, LonghaulError, type SessionId, type SessionRecord } from "../../kernel/index.ts";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { basename, dirname, join, resolve } from "node:path";
+import type { RawBody } from "../../kernel/faces/log.ts";
+import {
+  type Entry,
+  formatEntryId,
+  type Json,
+  type Kernel,
+  LonghaulError,
+  type Message,
+  type MessageBody,
+  type Part,
+  type SessionId,
+  type SessionRecord,
+  type ToolCallPart,
+} from "../../kernel/index.ts";
 import { checkFields } from "../../model/argument-checks.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { formatResumeCommand } from "../../model/resume-command.ts";
+import { findProjectFolder } from "../../model/session-origin.ts";
 import { toArray, toObject, toText } from "../../wire/fields.ts";
 import { checkKernel } from "../check-arguments.ts";
 import { readAgentSettings } from "../content/agent-settings.ts";
-import { exportSession } from "../export-session.ts";
+import { createExportedSession, exportSession } from "../export-session.ts";
 import { FORMATS } from "../formats.ts";
 import { type KeptFile, readOriginals } from "../importing/originals.ts";
 import { getSystem } from "../importing/source-places.ts";
 import type { Format, System } from "../port/format.ts";
-import type { Writer } from "../port/writer.ts";
+import type { ExportedSession, Writer } from "../port/writer.ts";
 import { isWithin } from "../reading/folder.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { WRITERS } from "../writers.ts";
-import { continueSession, findWorkFolder } from "./continued-session.ts";
-import type { ContinuedAgent } from "./tool-counterparts.ts";
+import { type ContinuedAgent, convertToolCall } from "./tool-counterparts.ts";
 
 /** A file to be written for an agent. */
 export interface ContinuationFile {
@@ -52,16 +66,6 @@ export interface ContinuationOptions {
   readonly now?: number;
 }
 
-/** Agents that a conversation of any origin can be continued in. */
-export const CONTINUED_AGENTS: readonly ContinuedAgent[] = [
-  "claude-code",
-  "codex",
-  "opencode",
-  "gemini-cli",
-  "pi",
-  "cline",
-];
-
 /** Plans how an agent continues a conversation. Writes nothing; throws ARGUMENT_INVALID if it cannot. */
 export async function planContinuation(
   kernel: Kernel,
@@ -88,18 +92,16 @@ export async function planContinuation(
     if (own) return restoreConversation(kernel, record, own, system, here);
     throw createRefusal(id, "did not come from an agent; name one with --in");
   }
-  const { session, cwd, messages, reasoning, toldCalls } = await continueSession(kernel, id, {
-    here,
-    agent,
-    isWhole,
-    now,
-    ...(agent === "opencode" && { model: await findOpencodeModel(system) }),
-  });
+  const model =
+    agent === "opencode" ? await findOpencodeModel(system, findWorkFolder(record) ?? here) : undefined;
+  const target = { here, agent, isWhole, now, model };
+  const { session, cwd, messages, reasoning, toldCalls } = await continueSession(kernel, id, target);
   if (messages === 0) throw createRefusal(id, "has no messages to continue with");
   const writer = WRITERS.find(({ name }) => name === agent) as Writer;
   const folder = await findFolder(agent, system, cwd ?? system.home);
   const files = await collectFiles(writer.write(session), folder);
-  const written = findWrittenId(agent, files, session.record.id);
+  // Cline knows a conversation by the name of its folder.
+  const written = agent === "cline" ? basename(dirname(files[0]?.path ?? "")) : session.record.id;
   return {
     agent,
     files,
@@ -107,13 +109,12 @@ export async function planContinuation(
     isOriginal: false,
     command: buildCommand(agent, files, written, cwd),
     notes: [
-      ...(reasoning > 0
-        ? [`${reasoning} parts of reasoning stay behind: only their own provider accepts them.`]
-        : []),
-      ...(toldCalls > 0
-        ? [`${toldCalls} tool calls are told in words, because ${agent} has no such tool.`]
-        : []),
-    ],
+      reasoning > 0 && `${reasoning} parts of reasoning stay behind: only their own provider accepts them.`,
+      toldCalls > 0 && `${toldCalls} tool calls are told in words, because ${agent} has no such tool.`,
+      agent === "opencode" &&
+        !model &&
+        "opencode names no model yet: choose one there, or run it with --model.",
+    ].filter((note) => note !== false),
   };
 }
 
@@ -156,52 +157,44 @@ async function restoreConversation(
     );
   const folder = await findFolder(format.name as ContinuedAgent, system, cwd ?? system.home);
   const files = await collectFiles(exportSession(kernel, record.id, writer), folder);
-  const notes = [
-    "The files of its agent were not kept when it was imported; these were written from the log.",
-  ];
+  const note = "The files of its agent were not kept when it was imported; these were written from the log.";
   const command = buildCommand(format.name, files, own, cwd);
-  return { agent: format.name, files, isOriginal: false, command, notes };
+  return { agent: format.name, files, isOriginal: false, command, notes: [note] };
+}
+
+/** A kept file and the session that keeps it. */
+interface FamilyFile {
+  readonly file: KeptFile;
+  readonly id: SessionId;
 }
 
 /** The kept files of a conversation and its sub-agents. */
-async function readFamily(
-  kernel: Kernel,
-  id: SessionId,
-  home: string,
-): Promise<readonly { readonly file: KeptFile; readonly id: SessionId }[]> {
+async function readFamily(kernel: Kernel, id: SessionId, home: string): Promise<readonly FamilyFile[]> {
   await using session = await kernel.session(id);
-  const kept = new Map<string, { readonly file: KeptFile; readonly id: SessionId }>();
-  for (const file of await readOriginals(session, (digest) => kernel.blobs.text(digest), home))
-    kept.set(file.isCopy ? `${id} ${file.path}` : file.path, { file, id });
+  const kept = new Map<string, FamilyFile>();
+  const add = (one: FamilyFile) =>
+    kept.set(one.file.isCopy ? `${one.id} ${one.file.path}` : one.file.path, one);
+  const readFiles = (own: typeof session) => readOriginals(own, (digest) => kernel.blobs.text(digest), home);
+  for (const file of await readFiles(session))
+    add({
+      id,
+      file: {
+        ...file,
+        // The session is closed when the plan is made.
+        async *bytes() {
+          await using own = await kernel.session(id);
+          const same = (await readFiles(own)).find(({ path }) => path === file.path);
+          if (same) yield* same.bytes();
+        },
+      },
+    });
   for (let before: SessionId | undefined; ; ) {
-    const page = await session.children({ limit: 100, ...(before !== undefined && { before }) });
+    const page = await session.children(dropUndefined({ limit: 100, before }));
     for (const child of page)
-      if (child.relation === "child")
-        for (const one of await readFamily(kernel, child.id, home))
-          kept.set(one.file.isCopy ? `${one.id} ${one.file.path}` : one.file.path, one);
-    if (page.length < 100) return reopen(kernel, [...kept.values()], home);
+      if (child.relation === "child") for (const one of await readFamily(kernel, child.id, home)) add(one);
+    if (page.length < 100) return [...kept.values()];
     before = page.at(-1)?.id;
   }
-}
-
-/** Lets each file open its session when it is read, because sessions are closed when the plan is made. */
-function reopen(
-  kernel: Kernel,
-  kept: readonly { readonly file: KeptFile; readonly id: SessionId }[],
-  home: string,
-): readonly { readonly file: KeptFile; readonly id: SessionId }[] {
-  return kept.map(({ file, id }) => ({
-    id,
-    file: {
-      ...file,
-      async *bytes() {
-        await using session = await kernel.session(id);
-        const files = await readOriginals(session, (digest) => kernel.blobs.text(digest), home);
-        const same = files.find(({ path }) => path === file.path);
-        if (same) yield* same.bytes();
-      },
-    },
-  }));
 }
 
 function isMainFile({ path }: KeptFile, main: string | undefined, isOwn: boolean): boolean {
@@ -249,16 +242,25 @@ async function findGeminiProject(home: string, cwd: string): Promise<string> {
   return name !== undefined && /^[\w.-]+$/.test(name) ? name : createHash("sha256").update(cwd).digest("hex");
 }
 
-/** The model that opencode is set to, or that it used last: it continues with the one that the messages name. */
-async function findOpencodeModel({ home, env }: System): Promise<string | undefined> {
+/** The model that opencode would choose itself: it continues with the one that the messages name, and fails without it. */
+async function findOpencodeModel(
+  { home, env }: System,
+  cwd: string | undefined,
+): Promise<string | undefined> {
   const config = join(env.XDG_CONFIG_HOME || join(home, ".config"), "opencode");
-  const names = ["config.json", "opencode.json", "opencode.jsonc"].map((name) => join(config, name));
-  const { model } = await readAgentSettings(names);
+  const paths = [config, env.OPENCODE_CONFIG, cwd].flatMap((path) => {
+    if (!path || path === env.OPENCODE_CONFIG) return path ? [path] : [];
+    return ["config.json", "opencode.json", "opencode.jsonc"].map((name) => join(path, name));
+  });
+  const { model, provider } = await readAgentSettings(paths);
   if (toText(model) !== undefined) return String(model);
   const state = join(env.XDG_STATE_HOME || join(home, ".local", "state"), "opencode", "model.json");
   const { recent } = await readAgentSettings([state]);
   const last = toObject(toArray(recent)[0]);
-  return last && `${last.providerID}/${last.modelID}`;
+  if (last) return `${last.providerID}/${last.modelID}`;
+  const [named, settings] = Object.entries(toObject(provider) ?? {})[0] ?? [];
+  const [first] = Object.keys(toObject(toObject(settings)?.models) ?? {});
+  return first && `${named}/${first}`;
 }
 
 /** Files for `opencode import`, which are not part of opencode's own data. */
@@ -275,14 +277,7 @@ async function collectFiles(
   for await (const { file, text } of pieces) texts.set(file, [...(texts.get(file) ?? []), text]);
   return [...texts].map(([file, own]) => {
     const path = join(folder, file);
-    if (relative(folder, path).split(sep)[0] === "..")
-      throw new LonghaulError(
-        "ARGUMENT_INVALID",
-        `The file ${JSON.stringify(file)} is not below its folder.`,
-        {
-          details: { option: "session" },
-        },
-      );
+    if (!isWithin(path, folder)) throw createRefusal(file, "is not below its folder");
     return {
       path,
       isSide: false,
@@ -313,11 +308,6 @@ function buildTaskItem(
   return { path: join(data, "state", "taskHistory.json"), item };
 }
 
-/** The id by which the agent knows the written conversation. */
-function findWrittenId(agent: ContinuedAgent, files: readonly ContinuationFile[], id: string): string {
-  return agent === "cline" ? basename(dirname(files[0]?.path ?? id)) : id;
-}
-
 function buildCommand(
   agent: string,
   files: readonly ContinuationFile[],
@@ -330,4 +320,148 @@ function buildCommand(
 
 function createRefusal(session: SessionId, why: string): LonghaulError {
   return new LonghaulError("ARGUMENT_INVALID", `${session} ${why}.`, { details: { option: "session" } });
+}
+
+/** A conversation as another agent gets it. */
+interface ContinuedSession {
+  readonly session: ExportedSession;
+  readonly cwd: string | undefined;
+  readonly messages: number;
+  /** Parts of the model's reasoning, which only its own provider accepts. */
+  readonly reasoning: number;
+  /** Calls that the other agent has no tool for; they are told in words. */
+  readonly toldCalls: number;
+}
+
+interface ContinuedSessionOptions {
+  readonly agent: ContinuedAgent;
+  readonly isWhole: boolean;
+  readonly now: number;
+  /** The folder to continue in if the conversation does not name its own. */
+  readonly here?: string | undefined;
+  /** The model that the other agent continues with, if its messages have to name one. */
+  readonly model?: string | undefined;
+}
+
+/** Builds the conversation for another agent: its window, or all of its line. */
+async function continueSession(
+  kernel: Kernel,
+  id: SessionId,
+  { agent, isWhole, now, model, here }: ContinuedSessionOptions,
+): Promise<ContinuedSession> {
+  const exported = await createExportedSession(kernel, id);
+  const found = isWhole ? await readLine(exported) : await readWindow(kernel, id);
+  const messages: Message[] = [];
+  for (const message of found) {
+    const parts: Part[] = [];
+    for (const part of message.parts) parts.push(await exported.restore(part));
+    messages.push({ ...message, parts });
+  }
+  const converted = convertMessages(messages, agent);
+  const cwd = findWorkFolder(exported.record) ?? here;
+  const { title } = exported.record;
+  const own = agent === "opencode" ? `ses_${randomBytes(13).toString("hex")}` : randomUUID();
+  const meta: { [key: string]: Json } = dropUndefined({
+    continuedFrom: id,
+    cwd,
+    model,
+  });
+  const record = dropUndefined({ id: own, createdAt: now, lineSeq: 0, meta, title });
+  const bodies: (MessageBody | RawBody)[] = converted.messages.map((message) => ({
+    kind: "message",
+    message,
+  }));
+  if (agent === "claude-code" && cwd !== undefined) bodies.splice(1, 0, describeSurroundings(cwd));
+  const entries = bodies.map((body, index): Entry => {
+    const seq = index + 1;
+    return { id: formatEntryId(own, seq), session: own, seq, at: now + index, ...body };
+  });
+  const session: ExportedSession = {
+    ...exported,
+    record,
+    line: [{ session: own, from: 1, to: entries.length }],
+    async *entries() {
+      yield* entries;
+    },
+    async *children() {},
+  };
+  return { ...converted, session, cwd, messages: converted.messages.length };
+}
+
+/** The folder that a conversation works in; Cline names it in its list of tasks. */
+function findWorkFolder(record: SessionRecord): string | undefined {
+  const task = toObject(record.meta?.["cline-history"]);
+  return findProjectFolder(record) ?? toText(task?.cwdOnTaskInitialization);
+}
+
+/** The line with which Claude Code describes the working folder; without it, it sends an empty message in its place. */
+function describeSurroundings(workingDirectory: string): RawBody {
+  const snapshot = {
+    workingDirectory,
+    isWorktree: false,
+    isGitRepo: false,
+    additionalWorkingDirectories: [],
+    platform: process.platform,
+    shell: "bash",
+    osVersion: process.platform,
+  };
+  const value = { type: "attachment", uuid: randomUUID(), attachment: { type: "environment", snapshot } };
+  return { kind: "raw", format: "claude-code", value };
+}
+
+async function readLine(exported: ExportedSession): Promise<readonly Message[]> {
+  const messages: Message[] = [];
+  for await (const entry of exported.entries("line"))
+    if (entry.kind === "message") messages.push(entry.message);
+  return messages;
+}
+
+/** The messages that the next call would send, without changing anything. */
+async function readWindow(kernel: Kernel, id: SessionId): Promise<readonly Message[]> {
+  await using session = await kernel.session(id);
+  const { model = "unknown", ...frame } = await session.lastCall();
+  return (await session.window({ ...frame, model }).fit({ dryRun: true })).messages;
+}
+
+/** Drops system prompts and reasoning, converts tool calls, and tells the rest in words. */
+function convertMessages(
+  messages: readonly Message[],
+  agent: ContinuedAgent,
+): { readonly messages: readonly Message[]; readonly reasoning: number; readonly toldCalls: number } {
+  const answered = new Set(
+    messages.flatMap(({ parts }) => parts).map((part) => part.type === "tool-result" && part.callId),
+  );
+  const calls = new Map<string, { readonly name: string; readonly isKept: boolean }>();
+  const converted: Message[] = [];
+  let reasoning = 0;
+  let toldCalls = 0;
+  const tell = (call: ToolCallPart): Part => {
+    toldCalls++;
+    calls.set(call.callId, { name: call.name, isKept: false });
+    return { type: "text", text: `[Called the tool ${call.name} with ${JSON.stringify(call.input)}]` };
+  };
+  for (const { role, parts } of messages) {
+    if (role === "system") continue;
+    const own: Part[] = [];
+    const told: Part[] = [];
+    for (const part of parts) {
+      if (part.type === "reasoning") reasoning++;
+      else if (part.type === "tool-call") {
+        const call = answered.has(part.callId) ? convertToolCall(part, agent) : undefined;
+        if (call) calls.set(call.callId, { name: call.name, isKept: true });
+        own.push(call ?? tell(part));
+      } else if (part.type === "tool-result") {
+        const call = calls.get(part.callId);
+        if (call?.isKept) own.push({ ...part, name: call.name });
+        else {
+          const name = call?.name ?? part.name ?? "a tool";
+          told.push({ type: "text", text: `[Output of ${name}]` }, ...part.output);
+        }
+      } else if (part.type === "raw") own.push({ type: "text", text: JSON.stringify(part.value) });
+      else own.push(part);
+    }
+    if (own.length > 0) converted.push({ role, parts: own });
+    if (told.length > 0) converted.push({ role: "user", parts: told });
+  }
+  return { messages: converted, reasoning, toldCalls };
 }

@@ -9,27 +9,28 @@ type Deed = "shell" | "read" | "write" | "edit" | "search" | "find" | "list" | "
 type Meaning = "command" | "path" | "offset" | "limit" | "content" | "old" | "new" | "pattern" | "url";
 
 /** Names that agents give to tools, in lower case and without separators. */
-const NAMES: Readonly<Record<Deed, readonly string[]>> = {
-  shell: [
-    "bash",
-    "shell",
-    "execcommand",
-    "shellcommand",
-    "localshell",
-    "runshellcommand",
-    "executecommand",
-    "runterminalcmd",
-    "runinterminal",
-    "terminal",
-    "developershell",
-  ],
-  read: ["read", "readfile", "viewfile", "view", "cat", "fsread"],
-  write: ["write", "writefile", "writetofile", "createfile", "create", "fswrite"],
-  edit: ["edit", "editfile", "replace", "strreplace", "multiedit"],
-  search: ["grep", "searchfilecontent", "grepsearch", "searchfiles", "ripgrep"],
-  find: ["glob", "find", "findfiles"],
-  list: ["ls", "list", "listfiles", "listdirectory", "listdir"],
-  fetch: ["webfetch", "fetch"],
+const NAMES: Readonly<Record<Deed, string>> = {
+  shell:
+    "bash shell execcommand shellcommand localshell runshellcommand executecommand runterminalcmd runinterminal terminal developershell",
+  read: "read readfile viewfile view cat fsread",
+  write: "write writefile writetofile createfile create fswrite",
+  edit: "edit editfile replace strreplace multiedit",
+  search: "grep searchfilecontent grepsearch searchfiles ripgrep",
+  find: "glob find findfiles",
+  list: "ls list listfiles listdirectory listdir",
+  fetch: "webfetch fetch",
+};
+
+/** The values without which a call of a deed is told in words, such as a read of several files. */
+const SUBJECTS: Readonly<Record<Deed, readonly Meaning[]>> = {
+  shell: ["command"],
+  read: ["path"],
+  write: ["path", "content"],
+  edit: ["path", "old", "new"],
+  search: ["pattern"],
+  find: ["pattern"],
+  list: ["path"],
+  fetch: ["url"],
 };
 
 /** Names that agents give to the fields of a call. */
@@ -102,8 +103,13 @@ const TOOLS: Readonly<Record<ContinuedAgent, Partial<Readonly<Record<Deed, Count
   },
 };
 
+/** Agents that a conversation of any origin can be continued in. */
+export const CONTINUED_AGENTS = Object.keys(TOOLS) as readonly ContinuedAgent[];
+
 const DEEDS = new Map(
-  Object.entries(NAMES).flatMap(([deed, names]) => names.map((name) => [name, deed as Deed] as const)),
+  Object.entries(NAMES).flatMap(([deed, names]) =>
+    names.split(" ").map((name) => [name, deed as Deed] as const),
+  ),
 );
 
 /** Converts a call to the tool of another agent that does the same; undefined if it has none. Other fields stay. */
@@ -121,29 +127,14 @@ export function convertToolCall(call: ToolCallPart, agent: ContinuedAgent): Tool
     taken.add(own);
     fields.push([field, meaning === "command" ? joinCommand(input[own]) : (input[own] as Json)]);
   }
-  // A call without the value that its deed is about, such as a read of several files, is told in words.
-  if (fields.length === 0 || !hasSubject(deed, fields, tool)) return undefined;
+  const isTold = (meaning: Meaning) =>
+    !fields.some(([field, value]) => field === tool.fields[meaning] && typeof value === "string");
+  if (SUBJECTS[deed].some(isTold)) return undefined;
   const rest = Object.entries(input as JsonObject).filter(
     ([name]) => !taken.has(name) && !fields.some(([field]) => field === name),
   );
   const converted = Object.fromEntries([...fields, ...(rest as [string, Json][])]);
   return { ...call, name: tool.name, input: converted };
-}
-
-function hasSubject(deed: Deed, fields: readonly (readonly [string, Json])[], tool: Counterpart): boolean {
-  const subjects: Readonly<Record<Deed, readonly Meaning[]>> = {
-    shell: ["command"],
-    read: ["path"],
-    write: ["path", "content"],
-    edit: ["path", "old", "new"],
-    search: ["pattern"],
-    find: ["pattern"],
-    list: ["path"],
-    fetch: ["url"],
-  };
-  return subjects[deed].every((meaning) =>
-    fields.some(([field, value]) => field === tool.fields[meaning] && typeof value === "string"),
-  );
 }
 
 /** Codex names a program and its arguments; `bash -lc` precedes a whole command line. */

@@ -1,5 +1,6 @@
 import type { Json, MessageInput, PartInput, ReasoningPart, ToolResultInput } from "../../kernel/index.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

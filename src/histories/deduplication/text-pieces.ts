@@ -1,3 +1,4 @@
+import { escapeJson } from "../../model/base/fence.ts";
 import { parseJson } from "../../model/base/parse-json.ts";
 import { toArray, toObject } from "../../wire/fields.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -136,10 +137,6 @@ function cutOutCopy(pieces: TextPieces, copied: string, copy: TextCopy): TextPie
     const [before, after] = [piece.slice(0, from), piece.slice(from + copied.length)];
     return [before, copy, after].filter((part) => part !== "");
   });
-}
-
-function escapeJson(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
 }
 
 function collectStrings(value: unknown): readonly string[] {

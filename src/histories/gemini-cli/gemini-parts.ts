@@ -1,5 +1,6 @@
 import type { Json, PartInput, ToolResultInput } from "../../kernel/index.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
 import { buildDataPart } from "../../wire/media.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 

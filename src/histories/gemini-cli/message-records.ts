@@ -1,9 +1,10 @@
 import type { Json, MessageInput, PartInput, Usage } from "../../kernel/index.ts";
 import { computeFingerprint } from "../../model/base/digest.ts";
-import { dropUndefined, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
 import { nonEmptyFields } from "../content/non-empty-fields.ts";
-import type { RecordBody, RecordItem } from "../port/item.ts";
+import type { RecordBody, RecordItem } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import {
   decodeGeminiContent,
@@ -145,7 +146,7 @@ function decodeUsage(value: unknown, model: string | undefined): RecordBody | un
     reasoningTokens: thoughts,
   };
   const isSum = total === undefined || total === input + output + thoughts + tool;
-  const meta = { ...(tool > 0 && { tool }), ...(!isSum && { total }) };
+  const meta = dropUndefined({ tool: tool > 0 ? tool : undefined, total: !isSum ? total : undefined });
   const hasMeta = Object.keys(meta).length > 0;
   return { kind: "usage", usage, ...dropUndefined({ model }), ...(hasMeta && { meta: { [NAME]: meta } }) };
 }

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readdir, readFile, readlink } from "node:fs/promises";
 import { basename } from "node:path";
 import { promisify } from "node:util";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 
 /** A running process. */
 export interface AgentProcess {
@@ -37,7 +38,7 @@ async function readProc(): Promise<readonly AgentProcess[]> {
     const command = await readFile(`/proc/${name}/cmdline`, "utf8").catch(() => "");
     if (command === "") continue;
     const cwd = await readlink(`/proc/${name}/cwd`).catch(() => undefined);
-    processes.push({ pid: Number(name), command, ...(cwd !== undefined && { cwd }) });
+    processes.push(dropUndefined({ pid: Number(name), command, cwd }));
   }
   return processes;
 }

@@ -1,6 +1,6 @@
 import type { SessionId } from "../../kernel/index.ts";
 import type { FormatName } from "../port/format.ts";
-import type { ProblemItem } from "../port/item.ts";
+import type { ProblemItem } from "../reading/item.ts";
 
 /** Number of items by kind. */
 export interface Counts {

@@ -7,12 +7,13 @@ import {
   type SessionId,
 } from "../../kernel/index.ts";
 import { clipEnd } from "../../model/base/clip-end.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { buildTagPattern, WRAPPER_TAGS } from "../../model/message-tags.ts";
 import type { FoundSource } from "../find-sources.ts";
 import type { ImportSource } from "../port/format.ts";
-import type { Item, ProblemItem, SessionItem } from "../port/item.ts";
 import { isDamageError } from "../reading/damage-error.ts";
 import { Input } from "../reading/input.ts";
+import type { Item, ProblemItem, SessionItem } from "../reading/item.ts";
 import type { ReadLimits } from "../reading/read-limits.ts";
 import type { DatabaseCopies } from "../reading/source-database.ts";
 import { addCounts, NO_COUNTS, type SourceReport } from "./import-report.ts";
@@ -110,11 +111,7 @@ class SourceImport {
     const input = new Input({
       root,
       paths: source.paths,
-      ...(resume !== undefined && { resume }),
-      ...(limits && { limits }),
-      ...(signal && { signal }),
-      ...(databases && { databases }),
-      ...(isLive && { isLive }),
+      ...dropUndefined({ resume, limits, signal, databases, isLive }),
       onBytes: (count) => this.#countBytes(count),
     });
     try {
@@ -230,7 +227,7 @@ class SourceImport {
     const isSame =
       (title === undefined || title === record.title) &&
       JSON.stringify(nextMeta) === JSON.stringify(record.meta ?? {});
-    if (!isSame) await session.update({ meta: nextMeta, ...(title !== undefined && { title }) });
+    if (!isSame) await session.update(dropUndefined({ meta: nextMeta, title }));
   }
 
   async #openImport(lane: SessionLane): Promise<SessionImport> {
@@ -239,11 +236,11 @@ class SourceImport {
     const id = buildImportedSessionId(source, lane.child);
     const own = lane.child === undefined ? source.title : undefined;
     const { title = own ?? lane.firstRequest, createdAt, meta } = lane.facts;
-    const options = {
+    const options = dropUndefined({
       meta: { source: omitTime(describeSource(source)), ...meta },
-      ...(title !== undefined && { title }),
+      title,
       createdAt: createdAt ?? source.modifiedAt,
-    };
+    });
     const session = await this.#openSession(id, lane.child, options);
     lane.sessionImport = await SessionImport.open(session, `import:${id}`, source.format, {
       onProblem: (reason, severity) =>
@@ -314,7 +311,7 @@ function omitTime({ modifiedAt: _, ...facts }: ReturnType<typeof describeSource>
 
 /** The part of a source that its session keeps. */
 function describeSource({ format, id, path, cwd, modifiedAt }: ImportSource) {
-  return { format, id, path, ...(cwd !== undefined && { cwd }), modifiedAt };
+  return dropUndefined({ format, id, path, cwd, modifiedAt });
 }
 
 /** Returns the first line of a person's request; undefined for messages that tools wrote in the person's name. */
@@ -325,10 +322,10 @@ function findFirstRequest(message: MessageInput): string | undefined {
   for (const part of texts) {
     if (part.type !== "text") continue;
     const words = part.text.replace(WRAPPER, "").trim();
-    // Leading tags and headings mark instructions and context from the tool.
-    if (words === "" || /^[<#[{]/.test(words)) continue;
+    // Leading tags and headings mark instructions and context from the tool; a bare command says nothing.
+    if (words === "" || /^(?:[<#[{]|\/[\w:-]+$)/.test(words)) continue;
     const line = (words.split("\n", 1)[0] as string).replace(/<\/\w+>\s*$/, "").trim();
-    return clipEnd(line, MAX_CHARACTERS);
+    return clipEnd(line.endsWith(":") ? words.replace(/\s+/g, " ") : line, MAX_CHARACTERS);
   }
   return undefined;
 }

@@ -9,7 +9,8 @@ import {
   type SessionId,
 } from "../../kernel/index.ts";
 import { computeDigest } from "../../model/base/digest.ts";
-import type { ForeignEdit, ProblemItem, RecordBody, RecordItem, Span } from "../port/item.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import type { ForeignEdit, ProblemItem, RecordBody, RecordItem, Span } from "../reading/item.ts";
 import { NO_COUNTS } from "./import-report.ts";
 import { Lineage } from "./lineage.ts";
 import type { SessionImportItem } from "./session-import-item.ts";
@@ -147,10 +148,10 @@ export class SessionImport {
     );
     const lineage = new Lineage(this.#lineage.toJSON());
     for (const item of items) await this.#placeItem(item, plan, lineage);
-    const saved = {
+    const saved = dropUndefined({
       progress: this.#buildProgress(lineage),
-      ...(state !== undefined && { checkpoint: state }),
-    };
+      checkpoint: state,
+    });
     if (plan.items.length > 0) {
       await this.#intake.append(plan.items, { ...saved, expectedHead: this.#head.seq });
       this.#head = { seq: this.#head.seq + plan.items.length, at: Math.max(this.#head.at, plan.lastAt) };
@@ -442,12 +443,12 @@ function resolveEdit(edit: ForeignEdit, resolution: RecordResolution): EditInput
   if (ranges.length === 0) return undefined;
   if (edit.type === "hide") return { type: "hide", ranges };
   const entry = edit.record === undefined ? undefined : resolution.seqOf(edit.record);
-  return {
+  return dropUndefined({
     type: "summarize",
     ranges,
-    ...(edit.messages && { messages: edit.messages }),
-    ...(entry !== undefined && { entry }),
-  };
+    messages: edit.messages || undefined,
+    entry,
+  });
 }
 
 function resolveSpan(span: Span, { session, seqOf, between }: RecordResolution) {

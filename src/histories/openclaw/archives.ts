@@ -2,9 +2,10 @@ import { basename, dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import * as zlib from "node:zlib";
 import { LonghaulError } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { ImportSource } from "../port/format.ts";
-import type { Item, ProblemItem } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
+import type { Item, ProblemItem } from "../reading/item.ts";
 import { type JsonLine, readJsonLines } from "../reading/json-lines.ts";
 import type { ReadLimits } from "../reading/read-limits.ts";
 import type { DatabaseRow, SourceDatabase } from "../reading/source-database.ts";
@@ -91,13 +92,14 @@ export async function* readArchive(
   database: SourceDatabase,
 ): AsyncGenerator<Item> {
   const decoder = createOpenclawDecoder();
-  const problem = (reason: string, line?: number): ProblemItem => ({
-    type: "problem",
-    path: source.path,
-    severity: "lost",
-    reason: `archive of ${source.id}: ${reason}`,
-    ...(line !== undefined && { line }),
-  });
+  const problem = (reason: string, line?: number): ProblemItem =>
+    dropUndefined({
+      type: "problem",
+      path: source.path,
+      severity: "lost",
+      reason: `archive of ${source.id}: ${reason}`,
+      line,
+    });
   const lines = readLines(archive, source, input, database);
   if (typeof lines === "string") return yield problem(lines);
   try {

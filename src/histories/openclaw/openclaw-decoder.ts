@@ -2,8 +2,8 @@ import type { Json } from "../../kernel/index.ts";
 import { parseJson } from "../../model/base/parse-json.ts";
 import { toObject, toText } from "../../wire/fields.ts";
 import { createPiDecoder } from "../pi/pi-decoder.ts";
-import type { Item } from "../port/item.ts";
 import type { LineDecoder } from "../reading/decode-lines.ts";
+import type { Item } from "../reading/item.ts";
 
 /** Blocks with which OpenClaw introduces a message of a channel: a heading and an object in a code fence. */
 const BLOCK = /^(?:Sender|Conversation info)\b[^\n]*:\s*\n```json\n([\s\S]*?)\n```/gm;

@@ -2,16 +2,17 @@ import { basename, dirname, join } from "node:path";
 import * as zlib from "node:zlib";
 import type { Json } from "../../kernel/index.ts";
 import { computeFingerprint } from "../../model/base/digest.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { describeJsonFault, parseJson } from "../../model/base/parse-json.ts";
-import { dropUndefined, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import { parsePiHeader } from "../pi/pi-header.ts";
-import type { Format, ImportSource } from "../port/format.ts";
-import type { Item, ProblemItem } from "../port/item.ts";
+import { buildFileSource, type Format, type ImportSource } from "../port/format.ts";
 import { decodeLines } from "../reading/decode-lines.ts";
 import { describeDatabaseFault } from "../reading/describe-database-fault.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import { Input } from "../reading/input.ts";
+import type { Item, ProblemItem } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { type DatabaseRow, openSourceDatabase, type SourceDatabase } from "../reading/source-database.ts";
 import { getArchivePath, nameArchives, readArchive } from "./archives.ts";
@@ -149,9 +150,8 @@ async function findOpenclawDatabaseSources(
 }
 
 /** Builds a source whose read yields only a problem. */
-function buildUnreadableSource({ path, sizeBytes, modifiedAt }: FileFacts): ImportSource {
-  const id = `${getAgentName(path)}/${basename(path)}`;
-  return { format: "openclaw", id, path, paths: [path], sizeBytes, modifiedAt };
+function buildUnreadableSource(file: FileFacts): ImportSource {
+  return buildFileSource("openclaw", file, { id: `${getAgentName(file.path)}/${basename(file.path)}` });
 }
 
 function getAgentName(path: string): string {
@@ -214,16 +214,8 @@ async function findSessionFileSources(folder: Folder): Promise<readonly ImportSo
     const aside = TRANSCRIPT.exec(file.name)?.[1];
     const id = taken.has(header.id) && aside ? `${header.id}${aside}` : header.id;
     taken.add(id);
-    const { path, sizeBytes, modifiedAt } = file;
-    sources.push({
-      format: "openclaw",
-      id,
-      path,
-      paths: registry && sessions ? [path, registry.path] : [path],
-      sizeBytes,
-      modifiedAt,
-      ...dropUndefined({ cwd: header.cwd, ...getSourceFacts(sessions?.get(header.id)) }),
-    });
+    const facts = { id, cwd: header.cwd, ...getSourceFacts(sessions?.get(header.id)) };
+    sources.push(buildFileSource("openclaw", file, facts, registry && sessions ? [registry.path] : []));
   }
   return sources;
 }

@@ -1,4 +1,5 @@
-import { dropUndefined, toText, toTime } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { toText, toTime } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
 import { describeDatabaseFault } from "../reading/describe-database-fault.ts";
 import type { FileFacts } from "../reading/folder.ts";

@@ -1,10 +1,11 @@
 import type { Json } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { describeJsonFault, parseJson } from "../../model/base/parse-json.ts";
-import { dropUndefined, omitFields, toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
+import { omitFields, toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
-import type { ProblemItem } from "../port/item.ts";
 import { describeDatabaseFault } from "../reading/describe-database-fault.ts";
 import type { Input } from "../reading/input.ts";
+import type { ProblemItem } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import type { DatabaseRow, SourceDatabase } from "../reading/source-database.ts";
 import type { StoredItem, StoredMessage } from "./stored-item.ts";

@@ -1,9 +1,10 @@
 import type { Json, PartInput, Usage } from "../../kernel/index.ts";
 import { BoundedMap } from "../../model/base/bounded-map.ts";
 import { computeFingerprint } from "../../model/base/digest.ts";
-import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
-import type { Item, RecordBody, RecordItem, Span } from "../port/item.ts";
+import type { Item, RecordBody, RecordItem, Span } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodeOpencodeCall, decodeOpencodePart, isEnded } from "./opencode-parts.ts";
 import type { StoredItem, StoredMessage } from "./stored-item.ts";

@@ -1,8 +1,9 @@
 import { basename, join } from "node:path";
 import type { Json } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { parseJson } from "../../model/base/parse-json.ts";
-import { dropUndefined, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
-import type { Format, ImportSource } from "../port/format.ts";
+import { toArray, toObject, toText, toTime } from "../../wire/fields.ts";
+import { buildFileSource, type Format, type ImportSource } from "../port/format.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import { type JsonElement, readJsonElements } from "../reading/json-elements.ts";
@@ -95,23 +96,15 @@ async function findExportSources(file: FileFacts, folder: Folder): Promise<reado
   if (!info) return [];
   const own = toText(info.id);
   const parent = toText(info.parentID);
-  const { path, sizeBytes, modifiedAt } = file;
-  return [
-    {
-      format: "opencode",
-      // The id may be redacted; the file is named after it.
-      id: own?.startsWith("ses_") ? own : basename(file.name, ".json"),
-      path,
-      paths: [path],
-      sizeBytes,
-      modifiedAt: toTime(toObject(info.time)?.updated) ?? modifiedAt,
-      ...dropUndefined({
-        parent: parent?.startsWith("ses_") ? parent : undefined,
-        title: toText(info.title),
-        cwd: toText(info.directory),
-      }),
-    },
-  ];
+  const facts = {
+    // The id may be redacted; the file is named after it.
+    id: own?.startsWith("ses_") ? own : basename(file.name, ".json"),
+    modifiedAt: toTime(toObject(info.time)?.updated),
+    parent: parent?.startsWith("ses_") ? parent : undefined,
+    title: toText(info.title),
+    cwd: toText(info.directory),
+  };
+  return [buildFileSource("opencode", file, facts)];
 }
 
 /** Reads session info from the beginning of an exported file; undefined if it is not an export. */

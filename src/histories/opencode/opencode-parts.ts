@@ -1,6 +1,7 @@
 import type { Json, PartInput, ToolCallPart } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { sniffMime } from "../../model/mime.ts";
-import { dropUndefined, omitFields, toObject, toText } from "../../wire/fields.ts";
+import { omitFields, toObject, toText } from "../../wire/fields.ts";
 import { parseDataUrl } from "../../wire/media.ts";
 import type { Leftovers } from "../content/leftovers.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

@@ -1,5 +1,6 @@
 import type { Part } from "../../kernel/index.ts";
 import { computeDigest } from "../../model/base/digest.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { findProjectFolder } from "../../model/session-origin.ts";
 import { toObject, toText } from "../../wire/fields.ts";
 import type { ExportedSession, Writer } from "../port/writer.ts";
@@ -49,7 +50,7 @@ async function* encodeMessages(
 ): AsyncGenerator<OpenMessage> {
   const nextId = countIds(session.record.createdAt);
   let said: OpenMessage | undefined;
-  let parentID = nextId("msg");
+  let parentID: string | undefined;
   for await (const entry of session.entries("line")) {
     if (entry.kind !== "message" || entry.message.role === "system") continue;
     const { role, parts } = entry.message;
@@ -57,7 +58,7 @@ async function* encodeMessages(
     if (role === "tool") continue;
     const content: JsonObject[] = [];
     const isModel = role === "assistant";
-    const messageID = isModel ? nextId("msg") : parentID;
+    const messageID = nextId("msg");
     for (const stored of parts) {
       const encoded = await encodePart(await session.restore(stored), entry.at, session);
       if (encoded) content.push({ id: nextId("prt"), sessionID, messageID, ...encoded });
@@ -67,13 +68,19 @@ async function* encodeMessages(
     const base = { id: messageID, sessionID, role, time: { created: entry.at } };
     if (isModel) {
       const time = { created: entry.at, completed: entry.at };
-      const facts = { parentID, mode: "build", agent: "build", path: { cwd, root: cwd }, cost: 0 };
+      const facts = {
+        parentID: parentID ?? messageID,
+        mode: "build",
+        agent: "build",
+        path: { cwd, root: cwd },
+        cost: 0,
+      };
       const info = { ...base, time, ...facts, ...model, tokens: NO_TOKENS, finish: "stop" };
       said = { info, parts: content };
     } else {
       yield { info: { ...base, agent: "build", model }, parts: content };
       said = undefined;
-      parentID = nextId("msg");
+      parentID = messageID;
     }
   }
   if (said) yield said;
@@ -88,7 +95,7 @@ async function encodePart(part: Part, at: number, session: ExportedSession): Pro
   }
   if (part.type !== "blob" || part.of !== undefined) return undefined;
   const url = `data:${part.mime};base64,${await session.base64(part)}`;
-  return { type: "file", mime: part.mime, ...(part.name !== undefined && { filename: part.name }), url };
+  return dropUndefined({ type: "file", mime: part.mime, filename: part.name, url });
 }
 
 /** Puts a result into its call. */

@@ -1,5 +1,5 @@
 import type { Json } from "../../kernel/index.ts";
-import type { ProblemItem } from "../port/item.ts";
+import type { ProblemItem } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** A message with its parts in order, independent of opencode's storage. */

@@ -1,10 +1,11 @@
 import type { Json, PartInput } from "../../kernel/index.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import { CopyFilter } from "../deduplication/copy-filter.ts";
 import { COPY_RULES } from "../deduplication/copy-rules.ts";
 import { KnownTexts } from "../deduplication/known-texts.ts";
-import type { Item } from "../port/item.ts";
+import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodeOpencodeFile } from "./opencode-parts.ts";
 

@@ -1,8 +1,10 @@
 import type { Json } from "../../kernel/index.ts";
-import { dropUndefined, omitFields, toNumber, toObject, toTime } from "../../wire/fields.ts";
+import { computeFingerprint } from "../../model/base/digest.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { omitFields, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import type { FormatName } from "../port/format.ts";
-import type { Item, SessionItem } from "../port/item.ts";
 import type { LineDecoder } from "../reading/decode-lines.ts";
+import type { Item, SessionItem } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodePiEntry, getAnsweredCallId } from "./pi-entries.ts";
 import { RecentEntries } from "./recent-entries.ts";
@@ -14,6 +16,11 @@ export function createPiDecoder(format: FormatName, saved?: Json): LineDecoder {
   let index = toNumber(state?.index) ?? 0;
 
   function* decode(entry: JsonObject): Generator<Item> {
+    if (entry.type === "title" && index === 0) {
+      const version = computeFingerprint(JSON.stringify(entry));
+      yield { type: "session", ...dropUndefined({ title: toText(entry.title) }) };
+      return yield { type: "record", id: "title", version, body: { kind: "raw", value: entry as Json } };
+    }
     const position = `#${index++}`;
     if (entry.type === "session") {
       if (index === 1) yield buildHeaderItem(entry, format);

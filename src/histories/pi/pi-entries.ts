@@ -1,4 +1,5 @@
 import type { Json, MessageInput, PartInput, Role, ToolResultInput } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { sniffMime } from "../../model/mime.ts";
 import {
   type Content,
@@ -6,13 +7,13 @@ import {
   decodeBlockOutput,
   type KnownPart,
 } from "../../wire/block-content.ts";
-import { dropUndefined, omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { buildDataPart } from "../../wire/media.ts";
 import { type Leftovers, splitLeftovers } from "../content/leftovers.ts";
 import { CopyFilter } from "../deduplication/copy-filter.ts";
 import { COPY_RULES } from "../deduplication/copy-rules.ts";
 import { KnownTexts } from "../deduplication/known-texts.ts";
-import type { ForeignEdit, Item, RecordBody } from "../port/item.ts";
+import type { ForeignEdit, Item, RecordBody } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { decodePiUsage } from "./pi-usage-decode.ts";
 import type { RecentEntries } from "./recent-entries.ts";
@@ -237,7 +238,7 @@ function decodeRetained(message: unknown, format: string): MessageInput[] {
   const decoded = fields && decodePiMessage(fields, format, undefined);
   if (!decoded) return [];
   const { role, parts, model, meta } = decoded;
-  return [{ role, parts, ...(model !== undefined && { model }), meta: { [format]: meta } }];
+  return [dropUndefined({ role, parts, model, meta: { [format]: meta } })];
 }
 
 /** Converts a context_edit entry; undefined if it has no target. */

@@ -1,6 +1,5 @@
 import { basename, join } from "node:path";
-import { dropUndefined } from "../../wire/fields.ts";
-import type { Format, ImportSource } from "../port/format.ts";
+import { buildFileSource, type Format, type ImportSource } from "../port/format.ts";
 import { decodeLines } from "../reading/decode-lines.ts";
 import { createPiDecoder } from "./pi-decoder.ts";
 import { type PiHeader, parsePiHeader } from "./pi-header.ts";
@@ -22,16 +21,8 @@ export const piFormat: Format = {
       if (!file.name.endsWith(".jsonl")) continue;
       const header = parsePiHeader(await folder.head(file));
       if (!header) continue;
-      const { path, sizeBytes, modifiedAt } = file;
-      sources.push({
-        format: "pi",
-        id: header.id,
-        path,
-        paths: [path],
-        sizeBytes,
-        modifiedAt,
-        ...dropUndefined({ cwd: header.cwd, parent: findParent(header, path) }),
-      });
+      const { id, cwd } = header;
+      sources.push(buildFileSource("pi", file, { id, cwd, parent: findParent(header, file.path) }));
     }
     return sources;
   },

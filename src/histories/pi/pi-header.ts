@@ -1,5 +1,6 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { parseJson } from "../../model/base/parse-json.ts";
-import { dropUndefined, toObject, toText } from "../../wire/fields.ts";
+import { toObject, toText } from "../../wire/fields.ts";
 
 /** First line of a session file. */
 export interface PiHeader {
@@ -11,8 +12,9 @@ export interface PiHeader {
 
 /** Parses the header from the beginning of a session file; undefined if it is not pi's. */
 export function parsePiHeader(head: string): PiHeader | undefined {
-  const end = head.indexOf("\n");
-  const line = (end < 0 ? head : head.slice(0, end)).trim();
+  const [first = "", second = ""] = head.split("\n", 2);
+  // oh-my-pi keeps the title, which it rewrites in place, before the header.
+  const line = (/^\{"type": ?"title"/.test(first) ? second : first).trim();
   if (!line.startsWith("{") || !line.includes('"session"')) return undefined;
   let header: ReturnType<typeof toObject>;
   try {

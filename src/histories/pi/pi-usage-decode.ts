@@ -1,5 +1,6 @@
 import type { Json, Usage } from "../../kernel/index.ts";
-import { dropUndefined, omitFields, toNumber, toObject } from "../../wire/fields.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { omitFields, toNumber, toObject } from "../../wire/fields.ts";
 
 /** Usage of a request; `rest` holds fields that our usage cannot represent. */
 interface PiUsage {

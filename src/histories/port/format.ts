@@ -1,6 +1,7 @@
-import type { Folder } from "../reading/folder.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
-import type { Item } from "./item.ts";
+import type { Item } from "../reading/item.ts";
 import type { KeepingRule } from "./keeping-rule.ts";
 
 /** Formats that can be imported. */
@@ -62,6 +63,21 @@ export interface ImportSource {
   readonly title?: string;
   /** Working folder of the agent, if known without a full read. */
   readonly cwd?: string;
+}
+
+/** Facts about a conversation that its file and its surroundings tell. */
+export type SourceFacts = Pick<ImportSource, "id"> & {
+  readonly [K in "parent" | "title" | "cwd" | "modifiedAt"]?: ImportSource[K] | undefined;
+};
+
+/** Builds the source of a conversation in one file; `beside` are other paths that belong to it. */
+export function buildFileSource(
+  format: FormatName,
+  { path, sizeBytes, modifiedAt }: FileFacts,
+  facts: SourceFacts,
+  beside: readonly string[] = [],
+): ImportSource {
+  return { format, path, paths: [path, ...beside], sizeBytes, modifiedAt, ...dropUndefined(facts) };
 }
 
 /** Environment that determines where tools keep their conversations. */

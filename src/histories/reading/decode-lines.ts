@@ -1,6 +1,6 @@
 import type { Json } from "../../kernel/index.ts";
-import type { Item } from "../port/item.ts";
 import type { Input } from "./input.ts";
+import type { Item } from "./item.ts";
 import type { JsonLine, JsonObject, Position } from "./json-lines.ts";
 
 /** One record of a JSONL file with its line number. */

@@ -1,6 +1,6 @@
 import { lstat, readdir, realpath } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
-import type { ProblemItem } from "../port/item.ts";
+import type { ProblemItem } from "./item.ts";
 import { readBytes } from "./read-bytes.ts";
 import { READ_LIMITS } from "./read-limits.ts";
 
@@ -28,6 +28,8 @@ export interface Folder {
 }
 
 const HEAD_BYTES = 64 * 1024;
+/** In a folder with more files, each format reads the first bytes of a file again: keeping those of all files takes too much memory. */
+export const MAX_KEPT_HEADS = 256;
 
 /** Reads the facts of a file; undefined if it is not a plain file. */
 export async function readFileFacts(path: string): Promise<FileFacts | undefined> {
@@ -117,7 +119,7 @@ function createFolder(
   const heads = new Map<string, Promise<string>>();
   const head = (file: FileFacts) => {
     const known = heads.get(file.path) ?? readHead(file.path);
-    heads.set(file.path, known);
+    if (files.length <= MAX_KEPT_HEADS) heads.set(file.path, known);
     return known;
   };
   return { path, name: basename(path), files, folders, folder, head };

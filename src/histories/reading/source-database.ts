@@ -149,9 +149,9 @@ export class DatabaseCopies implements AsyncDisposable {
     };
   }
 
-  /** Removes the copy and ends the process that reads; databases opened from it must be closed first. */
+  /** Removes the copy and lets the process that reads go; databases opened from it must be closed first. */
   async close(): Promise<void> {
-    this.#process.end();
+    await this.#process.release();
     await this.#removeCopy();
   }
 
@@ -215,8 +215,15 @@ async function refuseSparse(path: string): Promise<void> {
     );
 }
 
-/** The process that reads foreign databases (`source-worker.ts`); it starts with the first question. */
+/** How long a process without databases waits for the next reader: most readers follow at once. */
+const IDLE_MS = 5_000;
+
+/**
+ * The process that reads foreign databases (`source-worker.ts`); it starts with the first question. One process waits
+ * for the next reader, because starting one takes longer than reading most databases.
+ */
 class SourceProcess {
+  static #waiting: { readonly child: ChildProcess; readonly timer: NodeJS.Timeout } | undefined;
   readonly #queue = new SerialQueue();
   #child: ChildProcess | undefined;
   #lists = 0;
@@ -248,13 +255,38 @@ class SourceProcess {
     this.#child = undefined;
   }
 
-  async #send(request: SourceRequest): Promise<SourceReply> {
-    if (!this.#child && request.do !== "open") throw new Error("the process that read it was ended");
-    this.#child ??= fork(fileURLToPath(resolveModuleFile("histories/reading/source-worker")), {
+  /** Leaves the process to the next reader, or ends it where one waits already or this one does not answer. */
+  async release(): Promise<void> {
+    if (this.#child) await this.ask({ do: "clear" }, {}).catch(() => undefined);
+    const child = this.#child;
+    if (!child?.connected || SourceProcess.#waiting?.child.connected) return this.end();
+    this.#child = undefined;
+    child.unref();
+    child.channel?.unref();
+    const timer = setTimeout(() => child.kill("SIGKILL"), IDLE_MS).unref();
+    SourceProcess.#waiting = { child, timer };
+  }
+
+  /** Takes the process that waits, or starts one. */
+  #start(): ChildProcess {
+    const waiting = SourceProcess.#waiting;
+    SourceProcess.#waiting = undefined;
+    clearTimeout(waiting?.timer);
+    if (waiting?.child.connected && !waiting.child.killed) {
+      waiting.child.ref();
+      waiting.child.channel?.ref();
+      return waiting.child;
+    }
+    return fork(fileURLToPath(resolveModuleFile("histories/reading/source-worker")), {
       execArgv: [],
       serialization: "advanced",
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
+  }
+
+  async #send(request: SourceRequest): Promise<SourceReply> {
+    if (!this.#child && request.do !== "open") throw new Error("the process that read it was ended");
+    this.#child ??= this.#start();
     const child = this.#child;
     const listening = new AbortController();
     try {

@@ -20,7 +20,9 @@ export type SourceRequest =
       readonly isFirst: boolean;
     }
   | { readonly do: "next" | "end"; readonly rows: number }
-  | { readonly do: "close"; readonly database: number };
+  | { readonly do: "close"; readonly database: number }
+  /** Closes all databases. */
+  | { readonly do: "clear" };
 
 /** The answer: rows before an error are part of it. */
 export interface SourceReply {
@@ -65,6 +67,11 @@ function answer(request: SourceRequest): SourceReply {
       for (const [id, { database }] of lists) if (database === request.database) lists.delete(id);
       databases.get(request.database)?.close();
       databases.delete(request.database);
+      return {};
+    case "clear":
+      lists.clear();
+      for (const db of databases.values()) db.close();
+      databases.clear();
       return {};
   }
 }

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import type { Json, MessageInput, PartInput } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { parseJson } from "../../model/base/parse-json.ts";
 import type { Extras } from "../../wire/block-content.ts";
-import { dropUndefined, omitFields, toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
+import { omitFields, toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
 import { decodeClineMessage } from "../cline/cline-message.ts";
 import { listEditorFolders } from "../cline/editor-folders.ts";
 import { isRooTask } from "../cline/is-roo-task.ts";
@@ -12,9 +13,9 @@ import { decodeClineUsage, subtractCachedTokens } from "../cline/shown-message.t
 import { buildTaskSource, groupTasks, OUTPUT_FOLDER, sortTaskFiles } from "../cline/task-files.ts";
 import { buildTaskTitle } from "../cline/task-title.ts";
 import type { Format, ImportSource } from "../port/format.ts";
-import type { Item, Span } from "../port/item.ts";
 import type { Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
+import type { Item, Span } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Roo Code: Cline's files, with window edits as tags on the messages. */

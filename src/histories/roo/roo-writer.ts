@@ -7,8 +7,10 @@ import {
   type SessionRecord,
   textOfMessage,
 } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
+import { hasSeq } from "../../model/line.ts";
 import { encodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-encode.ts";
-import { dropUndefined, omitFields, toObject, toText } from "../../wire/fields.ts";
+import { omitFields, toObject, toText } from "../../wire/fields.ts";
 import { prepareShownAlone } from "../cline/writing/prepare-shown-alone.ts";
 import { encodeSentBlocks, encodeSentElement } from "../cline/writing/sent-message.ts";
 import { writeShownMessages } from "../cline/writing/shown-file.ts";
@@ -21,7 +23,7 @@ import {
 import { writeSideFiles } from "../cline/writing/write-side-files.ts";
 import type { ExportedSession, OutputPiece, Writer } from "../port/writer.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { isIn, overlaysOf } from "../writing/overlays.ts";
+import { overlaysOf } from "../writing/overlays.ts";
 import { addUsage } from "../writing/usage-ledger.ts";
 import { writeJsonArray } from "../writing/write-json-array.ts";
 
@@ -182,7 +184,9 @@ class TagPlan {
 
   /** Returns the elements to insert before this message: summaries and markers of finished ranges. */
   takeElementsBefore(entry: Entry | undefined): readonly JsonObject[] {
-    const ready = this.#waiting.filter(({ hasBegun, ranges }) => hasBegun && !(entry && isIn(entry, ranges)));
+    const ready = this.#waiting.filter(
+      ({ hasBegun, ranges }) => hasBegun && !(entry && hasSeq(ranges, entry)),
+    );
     this.#waiting = this.#waiting.filter((tag) => !ready.includes(tag));
     return ready.flatMap(({ element }) => (element ? [element] : []));
   }
@@ -190,15 +194,15 @@ class TagPlan {
   /** Returns the tags of a message. Roo never tags a message twice, so the oldest edit counts. */
   getTags(entry: Entry<MessageBody>): JsonObject {
     const standing = this.#tags.find((tag) => tag.standing === entry.seq && tag.type === "condense");
-    const covering = this.#tags.filter((tag) => tag !== standing && isIn(entry, tag.ranges));
+    const covering = this.#tags.filter((tag) => tag !== standing && hasSeq(tag.ranges, entry));
     for (const tag of covering) tag.hasBegun = true;
     const parent = (type: Tag["type"]) => covering.find((tag) => tag.type === type)?.id;
     const [condenseParent, truncationParent] = [parent("condense"), parent("truncation")];
-    return {
+    return dropUndefined({
       ...(standing && { isSummary: true, condenseId: standing.id }),
-      ...(condenseParent !== undefined && { condenseParent }),
-      ...(truncationParent !== undefined && { truncationParent }),
-    };
+      condenseParent,
+      truncationParent,
+    });
   }
 }
 

@@ -1,7 +1,8 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { toText, toTime } from "../../wire/fields.ts";
 import type { ImportSource } from "../port/format.ts";
-import type { Item, SessionItem } from "../port/item.ts";
 import type { Input } from "../reading/input.ts";
+import type { Item, SessionItem } from "../reading/item.ts";
 import type { JsonElement } from "../reading/json-elements.ts";
 import { BodyReader } from "./body-reader.ts";
 import type { WireDialect, WireRecord } from "./wire-dialect.ts";
@@ -23,7 +24,7 @@ export async function* readWholeFile(
 
   for await (const element of input.jsonElements(source.path, dialect.messageFields)) {
     if (element.problem !== undefined && !(element.isCut && input.isLive))
-      yield buildProblem(source.path, element);
+      yield buildElementProblem(source.path, element);
     if (element.value === undefined) continue;
     if (element.index !== undefined && element.field !== "" && leads.size === 0) {
       leads.add("");
@@ -60,15 +61,16 @@ export function* buildSessionItems(name: string, rest: BodyReader["rest"]): Gene
   const fields = Object.fromEntries(rest);
   const title = toText(fields.title) ?? toText(fields.name);
   const createdAt = toTime(fields.createdAt ?? fields.created_at);
-  yield {
+  yield dropUndefined({
     type: "session",
-    ...(title !== undefined && { title }),
-    ...(createdAt !== undefined && { createdAt }),
+    title,
+    createdAt,
     meta: { [name]: fields },
-  };
+  });
 }
 
-function buildProblem(path: string, { line, problem, value }: JsonElement): Item {
+/** The problem of an element that cannot be read, or only in part. */
+export function buildElementProblem(path: string, { line, problem, value }: JsonElement): Item {
   const severity = value === undefined ? "lost" : "damaged";
   return { type: "problem", path, line, severity, reason: problem as string };
 }

@@ -1,6 +1,7 @@
 import type { Json } from "../../kernel/index.ts";
-import type { Item } from "../port/item.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";
+import type { Item } from "../reading/item.ts";
 import { BodyReader, listBodyElements } from "./body-reader.ts";
 import { buildSessionItems } from "./read-whole-file.ts";
 import type { WireDialect, WireRecord } from "./wire-dialect.ts";
@@ -111,7 +112,7 @@ export class RequestLog {
 
   #begin(child: string | undefined): LoggedConversation | undefined {
     if (child !== undefined && ++this.#children > MAX_CHILDREN) return undefined;
-    return { ...(child !== undefined && { child }), lead: "", points: [] };
+    return dropUndefined({ child, lead: "", points: [] });
   }
 
   /** Finds the point that a request continues from; the one with the most known messages wins. */

@@ -1,5 +1,5 @@
 import type { FormatName } from "../port/format.ts";
-import type { RecordBody } from "../port/item.ts";
+import type { RecordBody } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** A record of a wire format that is not assigned to a conversation yet. */

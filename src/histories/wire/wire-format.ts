@@ -2,7 +2,7 @@ import { basename, dirname } from "node:path";
 import type { Json } from "../../kernel/index.ts";
 import { toArray, toObject, toText } from "../../wire/fields.ts";
 import { RESPONSES_ITEMS } from "../../wire/openai-responses/openai-responses-content.ts";
-import type { Format, ImportSource } from "../port/format.ts";
+import { buildFileSource, type Format, type ImportSource } from "../port/format.ts";
 import { decodeLines, type LineDecoder } from "../reading/decode-lines.ts";
 import type { FileFacts, Folder } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
@@ -70,18 +70,9 @@ async function readFirstText(path: string, input: Input): Promise<string> {
 }
 
 function buildSource(dialect: WireDialect, folder: Folder, file: FileFacts, head: FileHead): ImportSource {
-  const { path, sizeBytes, modifiedAt } = file;
   const root = head.layout === "whole" ? (toObject(head.values[0]) ?? {}) : {};
-  const title = toText(root.title);
-  return {
-    format: dialect.name,
-    id: findConversationId(root) ?? buildSourceName(file, folder.path),
-    path,
-    paths: [path],
-    sizeBytes,
-    modifiedAt,
-    ...(title !== undefined && { title }),
-  };
+  const id = findConversationId(root) ?? buildSourceName(file, folder.path);
+  return buildFileSource(dialect.name, file, { id, title: toText(root.title) });
 }
 
 const ID_FIELDS = [

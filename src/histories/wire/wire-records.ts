@@ -1,5 +1,5 @@
 import { computeFingerprint } from "../../model/base/digest.ts";
-import type { RecordItem } from "../port/item.ts";
+import type { RecordItem } from "../reading/item.ts";
 import type { WireRecord } from "./wire-dialect.ts";
 
 /** Hashes a text for comparison, not for naming. */

@@ -1,9 +1,10 @@
 import type { Json, Usage } from "../../kernel/index.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { parseAnthropicUsage } from "../../wire/anthropic/parse-anthropic-usage.ts";
 import { omitFields, toNumber, toObject } from "../../wire/fields.ts";
 import { parseOpenaiUsage } from "../../wire/openai/parse-openai-usage.ts";
 import { toInputCounts, toUsage } from "../../wire/usage/usage-counts.ts";
-import type { RecordBody } from "../port/item.ts";
+import type { RecordBody } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 
 /** Request id and model of a call. */
@@ -80,11 +81,11 @@ function buildUsageBody(
   { request, model }: UsageCall,
   rest: { readonly [key: string]: Json } | undefined,
 ): RecordBody {
-  return {
+  return dropUndefined({
     kind: "usage",
     usage: usage ?? {},
-    ...(model !== undefined && { model }),
-    ...(request !== undefined && { request }),
-    ...(rest && { meta: rest }),
-  };
+    model,
+    request,
+    meta: rest || undefined,
+  });
 }

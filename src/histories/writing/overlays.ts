@@ -1,6 +1,7 @@
-import type { OverlayBody, SeqRange } from "../../kernel/faces/log.ts";
+import type { OverlayBody } from "../../kernel/faces/log.ts";
 import { type Edit, revertedOverlays } from "../../kernel/faces/window.ts";
 import { type Entry, type EntryId, formatEntryId } from "../../kernel/index.ts";
+import { hasSeq } from "../../model/line.ts";
 import type { ExportedSession } from "../port/writer.ts";
 
 type OverlayMark = Parameters<typeof revertedOverlays>[0][number];
@@ -22,7 +23,7 @@ export async function revertedIn(
   const inLog = revertedOverlays(marks);
   for (const mark of marks) {
     const id = formatEntryId(mark.session, mark.seq);
-    if (inLog.has(id) && !isIn(mark, session.line)) reverted.add(id);
+    if (inLog.has(id) && !hasSeq(session.line, mark)) reverted.add(id);
   }
   return reverted;
 }
@@ -35,11 +36,6 @@ export async function overlaysOf(session: ExportedSession): Promise<readonly Ent
     if (entry.kind === "overlay" && entry.edit.type !== "revert" && !reverted.has(entry.id))
       overlays.push(entry);
   return overlays;
-}
-
-/** Tells whether an entry is in one of the ranges. */
-export function isIn({ session, seq }: Pick<Entry, "session" | "seq">, ranges: readonly SeqRange[]): boolean {
-  return ranges.some((range) => range.session === session && range.from <= seq && seq <= range.to);
 }
 
 async function overlayMarks(

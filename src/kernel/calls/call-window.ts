@@ -1,15 +1,7 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { UsageBody } from "../faces/log.ts";
 import type { ProviderFailure } from "../faces/window.ts";
-import type {
-  Entry,
-  FitOptions,
-  FittedWindow,
-  MessageBody,
-  MessageInput,
-  ReportOptions,
-  SessionWindow,
-  Usage,
-} from "../index.ts";
+import type { Entry, FittedWindow, MessageInput, ReportOptions, SessionWindow, Usage } from "../index.ts";
 import type { CallerMessage, Conversation } from "./conversation.ts";
 import type { WindowLease } from "./window-pool.ts";
 
@@ -35,68 +27,49 @@ export class CallWindow<Given extends CallerMessage> {
   readonly #conversation: Conversation<Given>;
   readonly #maxHeals: number;
   #lease: WindowLease;
-  #healed = 0;
+  window: SessionWindow;
+  /** Number of times the window was healed. */
+  healed = 0;
 
   constructor(conversation: Conversation<Given>, lease: WindowLease, maxHeals: number) {
     this.#conversation = conversation;
     this.#lease = lease;
+    this.window = lease.window;
     this.#maxHeals = maxHeals;
-  }
-
-  get window(): SessionWindow {
-    return this.#lease.window;
-  }
-
-  /** Number of times the window was healed. */
-  get healed(): number {
-    return this.#healed;
   }
 
   /** True while another window may be tried. */
   get canHeal(): boolean {
-    return this.#healed < this.#maxHeals;
+    return this.healed < this.#maxHeals;
   }
 
   /** Replaces the window. */
   replace(lease: WindowLease): void {
     if (lease !== this.#lease) this.#lease.release();
     this.#lease = lease;
-  }
-
-  /** Takes messages that were just appended, so that the next `fit` need not read them. */
-  takeWritten(entries: readonly Entry<MessageBody>[] | undefined): void {
-    if (entries) this.#lease.window.takeWritten(entries);
-  }
-
-  fit(options: FitOptions): Promise<FittedWindow> {
-    return this.#lease.window.fit(options);
+    this.window = lease.window;
   }
 
   /** A window for another try; undefined if no other window would help. */
   async heal(
     failure: ProviderFailure,
-    healWindow: () => Promise<FittedWindow | undefined> = () => this.#lease.window.heal(failure),
+    healWindow: () => Promise<FittedWindow | undefined> = () => this.window.heal(failure),
   ): Promise<FittedWindow | undefined> {
     const fitted = await healWindow();
-    if (fitted) this.#healed++;
+    if (fitted) this.healed++;
     return fitted;
   }
 
   /** Stores the usage of the reply, and returns its entry. */
   async report({ usage, ...rest }: CallUsage): Promise<Entry<UsageBody>> {
-    const entry = await this.#lease.window.report(usage, this.#toReportOptions(rest));
+    const entry = await this.window.report(usage, this.#toReportOptions(rest));
     this.#conversation.recordAppended([entry]);
     return entry;
   }
 
-  /** The same report as the body of an entry, for a caller that stores it together with the reply. */
-  buildUsage(used: CallUsage): UsageBody {
-    return { kind: "usage", ...this.buildReport(used) };
-  }
-
   /** The same report for a caller that stores it itself. */
   buildReport({ usage, ...rest }: CallUsage): ReturnType<SessionWindow["buildReport"]> {
-    return this.#lease.window.buildReport(usage, this.#toReportOptions(rest));
+    return this.window.buildReport(usage, this.#toReportOptions(rest));
   }
 
   #toReportOptions({
@@ -112,11 +85,8 @@ export class CallWindow<Given extends CallerMessage> {
       model,
       describe,
       ranServerTools: hasRunServerTools(reply),
-      retries: this.#healed,
-      ...(request !== undefined && { request }),
-      ...(addedTokens !== undefined && { addedTokens }),
-      ...(overheadMs !== undefined && { overheadMs }),
-      ...(diagnosis && { diagnosis }),
+      retries: this.healed,
+      ...dropUndefined({ request, addedTokens, overheadMs, diagnosis }),
     };
   }
 

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { findCompactCommand } from "../faces/window.ts";
 import {
   type CompactionResult,
@@ -27,10 +28,7 @@ export async function compactOnCommand(
   const command = findCompactCommand(newest.message());
   if (!command || (await isCarriedOut(session, place.seq))) return;
   const { instructions } = command;
-  const done = await compactUnlessBusy(session, {
-    ...options,
-    ...(instructions !== undefined && { instructions }),
-  });
+  const done = await compactUnlessBusy(session, { ...options, ...dropUndefined({ instructions }) });
   const text = buildConfirmationRequest(instructions, done);
   await session.overlays.add(
     { type: "replace", target: { seq: place.seq }, parts: [{ type: "text", text }] },

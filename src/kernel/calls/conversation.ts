@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { SerialQueue } from "../../model/base/serial-queue.ts";
+import { findRangeIndex } from "../../model/line.ts";
 import { describeRequestEnd, type RequestEnd, toStoredEnd } from "../../model/request-end.ts";
 import type { LineDeparture, LineStep, Place, SeqRange } from "../faces/log.ts";
 import {
@@ -65,16 +66,6 @@ export class Conversation<G extends CallerMessage> {
   /** Runs work one piece at a time, so that a fit sees exactly the messages just written. */
   runInTurn<T>(work: () => Promise<T>): Promise<T> {
     return this.#queue.run(() => runningTurns.run(this, work));
-  }
-
-  /** The active line if it is in memory and no turn is running. */
-  peekLine(): CachedLine | undefined {
-    return this.#queue.waiting === 0 ? this.#lineCache.peek() : undefined;
-  }
-
-  /** The line as this process last read it; others may have written since. */
-  get knownLine(): CachedLine | undefined {
-    return this.#lineCache.known;
   }
 
   /** The active line. */
@@ -183,26 +174,22 @@ export class Conversation<G extends CallerMessage> {
     last: EntryId | undefined,
     append: (expectedHead?: number) => Promise<readonly E[]>,
   ): Promise<readonly E[]> {
-    const entries = await this.#appendAtEnd(last, append);
-    if (!entries[0] || this.#lineCache.addAppended(entries) || last === undefined) return entries;
-    await this.#placeAfter(last, entries[0]);
-    return entries;
-  }
-
-  async #appendAtEnd<E>(
-    last: EntryId | undefined,
-    append: (expectedHead?: number) => Promise<readonly E[]>,
-  ): Promise<readonly E[]> {
+    let entries: readonly E[] | undefined;
     if (last !== undefined && this.#lineCache.last === last) {
       try {
         // The commit itself tells whether the line that was last seen is still the active one.
-        return await append(this.#lineCache.head);
+        entries = await append(this.#lineCache.head);
       } catch (error) {
         if (!isLonghaulError(error, "POSITION_CONFLICT")) throw error;
       }
     }
-    await this.endLineAt(last);
-    return append();
+    if (!entries) {
+      await this.endLineAt(last);
+      entries = await append();
+    }
+    if (!entries[0] || this.#lineCache.addAppended(entries) || last === undefined) return entries;
+    await this.#placeAfter(last, entries[0]);
+    return entries;
   }
 
   /** Makes the line continue with an entry after `last`, because another writer came in between. */
@@ -377,9 +364,7 @@ function findRangesThrough(
   { session, seq }: Place,
 ): readonly SeqRange[] | undefined {
   for (const { ranges } of lines) {
-    const index = ranges.findIndex(
-      (range) => range.session === session && range.from <= seq && seq <= range.to,
-    );
+    const index = findRangeIndex(ranges, session, seq);
     const last = ranges[index];
     if (last) return [...ranges.slice(0, index), { ...last, to: seq }];
   }

@@ -42,16 +42,12 @@ export class LineCache {
   readonly #session: Session;
   readonly #keyOf: KeyFunction;
   #line: GrowingLine | undefined;
-  #head = 0;
+  /** Seq of the last entry that the line was read with; 0 before the first read. */
+  head = 0;
 
   constructor(session: Session, keyOf: KeyFunction) {
     this.#session = session;
     this.#keyOf = keyOf;
-  }
-
-  /** Seq of the last entry that the line was read with; 0 before the first read. */
-  get head(): number {
-    return this.#head;
   }
 
   /** The last message of the line that was last seen. */
@@ -59,20 +55,9 @@ export class LineCache {
     return this.#line?.messages.at(-1)?.id;
   }
 
-  /** The line as it was last read; others may have written since. */
-  get known(): CachedLine | undefined {
-    return this.#line;
-  }
-
-  /** The line if it is known and nothing was written since. */
-  peek(): CachedLine | undefined {
-    return this.#line && this.#session.peekHead()?.seq === this.#head ? this.#line : undefined;
-  }
-
   /** Returns the line, updated with new entries. */
   async refresh(): Promise<CachedLine> {
-    const known = this.peek();
-    if (known) return known;
+    if (this.#line && this.#session.peekHead()?.seq === this.head) return this.#line;
     if (this.#line && (await this.#follow(this.#line))) return this.#line;
     this.#line = await this.#load();
     return this.#line;
@@ -83,7 +68,7 @@ export class LineCache {
    */
   addAppended(entries: readonly Entry[]): boolean {
     if (!this.#line) return false;
-    let next = this.#head;
+    let next = this.head;
     for (const { seq } of entries) if (seq !== ++next) return false;
     return this.#add(this.#line, entries);
   }
@@ -101,11 +86,11 @@ export class LineCache {
   }
 
   #replaceLine(seen: CachedLine, kept: readonly LineMessage[], chosen: Entry<LineBody>): void {
-    if (this.#line !== seen || chosen.seq !== this.#head + 1) return;
+    if (this.#line !== seen || chosen.seq !== this.head + 1) return;
     const shorter = new GrowingLine(chosen.seq);
     for (const message of kept) shorter.add(message);
     this.#line = shorter;
-    this.#head = chosen.seq;
+    this.head = chosen.seq;
   }
 
   /** The newest messages of the line, oldest first; not cached. */
@@ -117,9 +102,9 @@ export class LineCache {
   /** Returns false if the active line has changed. */
   async #follow(seen: GrowingLine): Promise<boolean> {
     // Reading the head costs a fraction of reading entries.
-    if ((await this.#session.head()).seq === this.#head) return true;
+    if ((await this.#session.head()).seq === this.head) return true;
     for (;;) {
-      const entries = await this.#session.read({ from: this.#head + 1, limit: PAGE_ENTRIES });
+      const entries = await this.#session.read({ from: this.head + 1, limit: PAGE_ENTRIES });
       if (!this.#add(seen, entries)) return false;
       if (entries.length < PAGE_ENTRIES) return true;
     }
@@ -129,7 +114,7 @@ export class LineCache {
     for (const entry of entries) {
       if (entry.kind === "line" || entry.kind === "redacted" || entry.kind === "damaged") return false;
       if (entry.kind === "message" && !isRecalled(entry)) seen.add(this.#toLineMessage(entry));
-      this.#head = entry.seq;
+      this.head = entry.seq;
     }
     return true;
   }
@@ -139,7 +124,7 @@ export class LineCache {
     const [line] = await this.#session.lines(1);
     const messages = await this.#read(head, MAX_MESSAGES + 1);
     if (messages.length > MAX_MESSAGES) throw createTooLongError(this.#session.id);
-    this.#head = head;
+    this.head = head;
     const seen = new GrowingLine(line?.seq ?? 0);
     for (const message of messages) seen.add(message);
     return seen;

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { AgentMemory } from "../faces/memory.ts";
 import type { Kernel, MemoryScope, SessionId } from "../index.ts";
 
@@ -25,8 +26,7 @@ export function openAgentMemory(
       yield* session.expand(entry);
     },
     results: (source) => readResults(kernel, source, scope),
-    ...(scope && { scope }),
-    ...(mayForgetUsers !== undefined && { mayForgetUsers }),
+    ...dropUndefined({ scope, mayForgetUsers }),
   });
 }
 

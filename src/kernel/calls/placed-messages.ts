@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Entry, EntryId, MessageBody, MessageInput } from "../index.ts";
 import type { CachedLine } from "./line-cache.ts";
 
@@ -50,7 +51,7 @@ export function pairMessages<G extends CallerMessage>(
     byId: { get: (id) => at(line.placeOf(id)) },
     ...(line.placeOfSeq && { bySeq: { get: (seq) => at(line.placeOfSeq?.(seq)) } }),
     last: line.messages.at(-1)?.id,
-    ...(written && { written }),
+    ...dropUndefined({ written }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { parse } from "node:path";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { findProjectFolder, isWithinProject } from "../../model/session-origin.ts";
 import { toObject } from "../../wire/fields.ts";
 import type { Kernel, MemoryScope, SessionId, SessionRecord } from "../index.ts";
@@ -53,7 +54,7 @@ export async function readConversations(
   // Usually few sessions are newer than the known ones.
   let limit = until === undefined ? PAGE_SESSIONS : FIRST_PAGE_SESSIONS;
   for (let read = 0; read < MAX_SESSIONS; read += limit, limit = PAGE_SESSIONS) {
-    const page = await kernel.sessions({ limit, ...(before !== undefined && { before }) });
+    const page = await kernel.sessions({ limit, ...dropUndefined({ before }) });
     for (const record of page) {
       newest ??= record.id;
       if (record.id === until) return { conversations, newest, isCutShort: true };
@@ -143,7 +144,8 @@ function isConversation({ id, meta }: SessionRecord): boolean {
   return !id.startsWith("memory:") && CONVERSATION_KINDS.includes(toObject(meta?.gateway)?.kind);
 }
 
-function isSameProject(one: string, other: string): boolean {
+/** True if one folder is, or is in, the other. */
+export function isSameProject(one: string, other: string): boolean {
   return isWithinProject(one, other) || isWithinProject(other, one);
 }
 

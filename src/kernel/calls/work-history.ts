@@ -1,6 +1,13 @@
 import { BoundedMap } from "../../model/base/bounded-map.ts";
 import { findOrigin } from "../../model/session-origin.ts";
-import { findTroubles, listWorkSteps, type SourceMessage, type WorkStep } from "../faces/window.ts";
+import {
+  findTroubles,
+  listWorkSteps,
+  nameProgram,
+  normalizeTrouble,
+  type SourceMessage,
+  type WorkStep,
+} from "../faces/window.ts";
 import type { EntryId, Kernel, SessionId } from "../index.ts";
 import { readNewestMessages } from "./read-newest-messages.ts";
 
@@ -282,15 +289,6 @@ function isLooking(key: string): boolean {
   );
 }
 
-/** The first two words of a command, without variables before it. */
-function nameProgram(key: string): string {
-  return key
-    .replace(/^(?:\w+=\S+\s+)+/, "")
-    .split(/\s+/)
-    .slice(0, 2)
-    .join(" ");
-}
-
 function describe(
   work: SessionWork,
   step: WorkStep,
@@ -324,21 +322,6 @@ function isChangeOf({ kind, paths }: WorkStep, file: string): boolean {
   return (
     kind === "edit" &&
     paths.some((path) => path === wanted || path.endsWith(`/${wanted}`) || wanted.endsWith(`/${path}`))
-  );
-}
-
-/** An error's line without the parts that differ from run to run. */
-function normalizeTrouble(line: string): string {
-  return (
-    line
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: color codes start with the escape character
-      .replace(/\x1b\[[0-9;]*m/g, "")
-      .toLowerCase()
-      .replace(/0x[0-9a-f]+|\b[0-9a-f]{8,}\b/g, "#")
-      .replace(/(?:[\w.@~-]*\/)+([\w.-]+)/g, "$1")
-      .replace(/\d+/g, "#")
-      .replace(/\s+/g, " ")
-      .trim()
   );
 }
 

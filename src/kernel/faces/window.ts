@@ -4,7 +4,6 @@
 export { DEFAULT_THRESHOLD } from "../../model/default-threshold.ts";
 export type { Edit, EditInput, EditReason, OverlayTarget, SingleEdit } from "../../model/overlay.ts";
 export type { CacheState, Comparison } from "../../model/receipt.ts";
-export { alternateRoles } from "../../window/alternate-roles.ts";
 export { type ClearedContent, countClearedContent } from "../../window/compact/cleared-content.ts";
 export { type ClientEdits, clientEdits } from "../../window/compact/client-edits.ts";
 export { SECTIONS } from "../../window/compact/contract/sections.ts";
@@ -23,18 +22,25 @@ export {
   type CompactCommand,
   findCompactCommand,
   parseCompactCommand,
-} from "../../window/compact/plan/parse-compact-command.ts";
+} from "../../window/compact/plan/compaction-source.ts";
 export { summarizingPolicy } from "../../window/compact/summarizing-policy.ts";
-export { findTroubles, listWorkSteps, type WorkStep } from "../../window/compact/work-steps.ts";
+export {
+  findTroubles,
+  listWorkSteps,
+  nameProgram,
+  normalizeTrouble,
+  type WorkStep,
+} from "../../window/compact/work-steps.ts";
 export { diffWindows, type WindowChange } from "../../window/diff-windows.ts";
-export { type FittedMessages, fitConversation } from "../../window/fit-conversation.ts";
+export { RereadCounter } from "../../window/effects/find-touches.ts";
+export { alternateRoles, type FittedMessages, fitConversation } from "../../window/fit-conversation.ts";
 export { detectOutputOverflow, detectOverflow, type Overflow } from "../../window/limits/overflow.ts";
 export { computeUsageCost } from "../../window/models/compute-usage-cost.ts";
 export { genaiPrices } from "../../window/models/genai-prices.ts";
 export type { ModelFacts, Prices } from "../../window/models/model-data.ts";
 export { modelFacts } from "../../window/models/model-facts.ts";
 export type { ListedOverlay } from "../../window/overlays.ts";
-export { POLICIES } from "../../window/policies/index.ts";
+export { POLICIES } from "../../window/policies/known-policies.ts";
 export { LONGHAUL_OPTIONS, type LonghaulOptions, longhaul } from "../../window/policies/longhaul.ts";
 export type { Budget, Moment, Policy, PolicyRun, ProviderLimits } from "../../window/policy.ts";
 export { countProtocolTokens, PROTOCOL, type Protocol } from "../../window/replay/protocol.ts";
@@ -57,7 +63,6 @@ export { SHRINK_FILTERS, type ShrinkFilter, type ShrinkOption } from "../../wind
 export type { Slot } from "../../window/slot.ts";
 export { estimateMessage, estimateText, tokensOfMessage } from "../../window/tokens/estimate.ts";
 export { loadTokenizer, type Tokenizer, type TokenizerName } from "../../window/tokens/tokenizer.ts";
-export { computeSavings } from "../../window/usage/compute-savings.ts";
 export {
   addReport,
   EMPTY_LEDGER,
@@ -68,10 +73,9 @@ export {
   type UsageReport,
 } from "../../window/usage/ledger.ts";
 export { computeReportCost } from "../../window/usage/report-cost.ts";
-export { RereadCounter } from "../../window/usage/reread-counter.ts";
-export { addSavings, NO_SAVINGS, type Savings } from "../../window/usage/savings.ts";
-export { countPromptTokens, isSummaryUsage, readRetries } from "../../window/usage/usage-meta.ts";
+export { addSavings, computeSavings, NO_SAVINGS, type Savings } from "../../window/usage/savings.ts";
+export { countPromptTokens, isSummaryUsage, isSumUsage, readRetries } from "../../window/usage/usage-meta.ts";
 export { addTotals, NO_TOTALS, type Totals } from "../../window/usage/usage-totals.ts";
-export { mergeUsage, parseUsageReport, type ReportingApi } from "../../wire/parse-usage-report.ts";
 export type { ProviderFailure } from "../../wire/provider-failure.ts";
+export { mergeUsage, parseUsageReport, type ReportingApi } from "../../wire/wires.ts";
 export type { SessionAutoCompactOptions, SummaryModel } from "../session/session-windows.ts";

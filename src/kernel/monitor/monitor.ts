@@ -5,9 +5,10 @@ import { getHeapStatistics, writeHeapSnapshot } from "node:v8";
 import type { Log } from "../../log/log.ts";
 import type { Store } from "../../log/store/store.ts";
 import { checkKind } from "../../model/argument-checks.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { runWithTimeLimit } from "../../model/base/time-limit.ts";
 import { checkWholeNumber, isLonghaulError } from "../../model/errors.ts";
-import type { Closable } from "../../model/scope.ts";
+import type { Closable } from "../../model/lifetime.ts";
 import { MonitorHistory, type MonitorRecord } from "./monitor-history.ts";
 import type { MonitorSettings } from "./monitor-options.ts";
 import type { MonitorEvent, MonitorSample, PressureLevel, ReliefReport } from "./monitor-sample.ts";
@@ -194,7 +195,7 @@ export class Monitor implements Closable {
       heapBytesBefore,
       heapBytesAfter: process.memoryUsage().heapUsed,
       cacheShare: caches.share,
-      ...(heapSnapshot !== undefined && { heapSnapshot }),
+      ...dropUndefined({ heapSnapshot }),
     };
     this.#relief = report;
     this.#emit({ type: "relief", report, text: describeRelief(report) });

@@ -2,9 +2,10 @@ import type { Lines } from "../../log/lines.ts";
 import type { Log } from "../../log/log.ts";
 import type { NewSession } from "../../log/store/session-store.ts";
 import { checkFields } from "../../model/argument-checks.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { checkSessionId, type Place, type SessionId } from "../../model/entry.ts";
 import type { Json } from "../../model/json.ts";
-import type { Scope } from "../../model/scope.ts";
+import type { Lifetime } from "../../model/lifetime.ts";
 
 /** Options of a child or fork. */
 export interface DescendantOptions {
@@ -21,8 +22,8 @@ export const SESSION_FIELDS = { title: "text?", meta: "json?", createdAt: "numbe
 /** A session to open or create. */
 export type SessionSpec = Omit<NewSession, "createdAt"> & Partial<Pick<NewSession, "createdAt">>;
 
-/** Opens a session of the same kernel, owned by a scope. */
-export type OpenSession<Session> = (session: SessionSpec, scope: Scope) => Promise<Session>;
+/** Opens a session of the same kernel, owned by a lifetime. */
+export type OpenSession<Session> = (session: SessionSpec, lifetime: Lifetime) => Promise<Session>;
 
 /** Parent, children and forks of a session. */
 export class Family<Session> {
@@ -39,16 +40,16 @@ export class Family<Session> {
   }
 
   /** Creates or opens a child. */
-  async child(options: DescendantOptions, scope: Scope): Promise<Session> {
+  async child(options: DescendantOptions, lifetime: Lifetime): Promise<Session> {
     const id = checkFields("options", options, SESSION_FIELDS).id ?? this.#log.ids.next();
-    return this.open({ ...pickDescription(options), id, parent: this.#session, relation: "child" }, scope);
+    return this.open({ ...pickDescription(options), id, parent: this.#session, relation: "child" }, lifetime);
   }
 
   /** Creates a session whose line begins with this one's, up to a place or to the current end. */
   async fork(
     options: DescendantOptions,
     { at, keepsEdits }: { readonly at: Place | undefined; readonly keepsEdits: boolean },
-    scope: Scope,
+    lifetime: Lifetime,
   ): Promise<Session> {
     checkFields("options", options, SESSION_FIELDS);
     const id = checkSessionId(options.id ?? this.#log.ids.next());
@@ -60,7 +61,7 @@ export class Family<Session> {
       relation: "fork",
     };
     await this.#lines.forkInto(create, at, keepsEdits);
-    return this.open(create, scope);
+    return this.open(create, lifetime);
   }
 }
 
@@ -68,9 +69,5 @@ function pickDescription(
   options: DescendantOptions,
 ): Partial<Pick<NewSession, "title" | "meta" | "createdAt">> {
   const { title, meta, createdAt } = options;
-  return {
-    ...(title !== undefined && { title }),
-    ...(meta !== undefined && { meta }),
-    ...(createdAt !== undefined && { createdAt }),
-  };
+  return dropUndefined({ title, meta, createdAt });
 }

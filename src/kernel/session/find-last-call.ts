@@ -1,4 +1,5 @@
 import type { Page, PageOptions } from "../../log/view/page.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { chooseStartFactor } from "../../window/tokens/start-factor.ts";
 import { readFrameTokens } from "../../window/usage/usage-meta.ts";
 
@@ -38,7 +39,7 @@ export async function findLastCall(session: PagedSession): Promise<LastCall> {
   const { frame, model: countedBy = "" } = frames.find((one) => one.frame) ?? {};
   const factor = chooseStartFactor(countedBy);
   return {
-    ...(model !== undefined && { model }),
+    ...dropUndefined({ model }),
     ...(frame && { system: frame.system * factor, tools: frame.tools * factor }),
     ...(frame?.memories && { memories: frame.memories.agent }),
   };

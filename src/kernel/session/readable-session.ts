@@ -4,7 +4,6 @@ import type { LineStep, Lines } from "../../log/lines.ts";
 import type { Log } from "../../log/log.ts";
 import type { EntryStore, Head } from "../../log/store/entry-store.ts";
 import type { SessionRecord } from "../../log/store/session-store.ts";
-import { type EntriesOptions, walkLine } from "../../log/view/line-entries.ts";
 import {
   findEntry,
   findEntryAt,
@@ -17,13 +16,14 @@ import {
 } from "../../log/view/page.ts";
 import { findPlaceAtTime, requirePlaceAtTime } from "../../log/view/place-at-time.ts";
 import { type TailOptions, tailEntries } from "../../log/view/tail.ts";
+import { type EntriesOptions, walkLine } from "../../log/view/walk.ts";
 import { checkFields } from "../../model/argument-checks.ts";
 import { checkNames } from "../../model/check-names.ts";
 import type { Entry, EntryRef, Place, SessionId } from "../../model/entry.ts";
 import { checkWholeNumber, LonghaulError } from "../../model/errors.ts";
+import type { Lifetime } from "../../model/lifetime.ts";
 import type { SeqRange } from "../../model/line.ts";
 import type { Edit } from "../../model/overlay.ts";
-import type { Scope } from "../../model/scope.ts";
 import { readTodos, type TodoItem } from "../../window/compact/extractive/todo-list.ts";
 import { findLastCall, type LastCall } from "./find-last-call.ts";
 
@@ -40,7 +40,7 @@ interface ReadableSessionDeps {
   readonly id: SessionId;
   readonly log: Log;
   readonly lines: Lines;
-  readonly scope: Scope;
+  readonly lifetime: Lifetime;
   /** Its signal fires when the session closes. */
   readonly closing: { readonly signal: AbortSignal };
 }
@@ -50,43 +50,43 @@ export class ReadableSession {
   readonly id: SessionId;
   readonly #log: Log;
   readonly #lines: Lines;
-  readonly #scope: Scope;
+  readonly #lifetime: Lifetime;
   readonly #closing: ReadableSessionDeps["closing"];
 
-  constructor({ id, log, lines, scope, closing }: ReadableSessionDeps) {
+  constructor({ id, log, lines, lifetime, closing }: ReadableSessionDeps) {
     this.id = id;
     this.#log = log;
     this.#lines = lines;
-    this.#scope = scope;
+    this.#lifetime = lifetime;
     this.#closing = closing;
   }
 
   /** The session's metadata. */
   async record(): Promise<SessionRecord> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return (await this.#log.store.sessions.get(this.id)) ?? throwSessionGone(this.id);
   }
 
   /** Seq and time of the last entry; both 0 if there is none. */
   async head(): Promise<Head> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return this.#log.store.entries.head(this.id);
   }
 
   /** The head if it is in memory, without a promise; undefined if it must be read. */
   peekHead(): Head | undefined {
-    return this.#scope.isClosed ? undefined : this.#log.store.entries.peekHead?.(this.id);
+    return this.#lifetime.isClosed ? undefined : this.#log.store.entries.peekHead?.(this.id);
   }
 
   /** Messages being written now, in this process or another. */
   async drafts(): Promise<readonly LiveDraft[]> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return listLiveDrafts(this.#log, this.id);
   }
 
   /** A page of the active line, the newest by default. */
   async page(options?: PageOptions): Promise<Page> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return readPage(
       this.#lines,
       this.#log.store.entries,
@@ -99,7 +99,7 @@ export class ReadableSession {
    * ends with the entries that existed then.
    */
   entries(options: EntriesOptions = {}): AsyncGenerator<Entry> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     checkNames("options", checkFields("options", options, { signal: "signal?" }), ENTRIES_OPTIONS);
     const { entries } = this.#log.store;
     const lines = this.#lines;
@@ -109,13 +109,13 @@ export class ReadableSession {
 
   /** Entries of the log in a range of seqs, on any line. */
   async read(options: RangeOptions): Promise<readonly Entry[]> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return readRange(this.#log.store.entries, this.id, checkFields("options", options));
   }
 
   /** The entry of a seq or id on any line, or the message of an exact time; undefined if there is none. */
   async entry(which: EntryRef): Promise<Entry | undefined> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     const { entries } = this.#log.store;
     const place =
       which instanceof Date
@@ -126,22 +126,22 @@ export class ReadableSession {
 
   /** The last entry at or before a time; undefined if all are later. */
   async entryAt(at: number | Date): Promise<Entry | undefined> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return findEntryAt(this.#log.store.entries, this.id, at);
   }
 
   /** Follows the log in order of seq until the signal fires or the session closes. */
   tail(options: TailOptions = {}): AsyncGenerator<Entry> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     checkFields("options", options, { signal: "signal?" });
     const closing = this.#closing.signal;
     const signal = options.signal ? AbortSignal.any([options.signal, closing]) : closing;
-    return tailEntries(this.#log.store, this.id, this.#scope, { ...options, signal });
+    return tailEntries(this.#log.store, this.id, this.#lifetime, { ...options, signal });
   }
 
   /** The messages that a summary or plan removed from the window; for any other entry, the entry itself. */
   async *expand(which: EntryRef): AsyncGenerator<Entry> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     const { entries } = this.#log.store;
     yield* expandEntry(entries, await requirePlace(this.#lines, entries, which));
   }
@@ -161,13 +161,13 @@ export class ReadableSession {
 
   /** The lines so far, newest first; any of them can be chosen again. */
   async lines(limit?: number): Promise<readonly LineStep[]> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return this.#lines.history(limit === undefined ? undefined : checkWholeNumber("limit", limit, 1));
   }
 
   /** Children and forks, newest first. */
   async children(query: ChildrenQuery = {}): Promise<readonly SessionRecord[]> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     checkFields("query", query, { before: "text?" });
     const limit = checkWholeNumber("limit", query.limit ?? 100, 1, 1_000);
     return this.#log.store.sessions.list({ ...query, limit, parent: this.id });

@@ -1,5 +1,6 @@
 import type { Lines } from "../../log/lines.ts";
 import type { Log } from "../../log/log.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { SessionId } from "../../model/entry.ts";
 import { findProjectFolder } from "../../model/session-origin.ts";
 import { Memories } from "../../recall/memories/memories.ts";
@@ -127,10 +128,12 @@ export class SessionWindows {
 
   #startCompaction(options: SessionAutoCompactOptions): AutoCompaction {
     const { model, fallback, ...rest } = options;
-    const compaction = new AutoCompaction(this.#getCompactorDeps(), rest, async () => ({
-      ...(model !== undefined && { model: await this.#resolveSummarizerOrFailing(model) }),
-      ...(fallback !== undefined && { fallback: await this.#resolveSummarizerOrFailing(fallback) }),
-    }));
+    const compaction = new AutoCompaction(this.#getCompactorDeps(), rest, async () =>
+      dropUndefined({
+        model: model !== undefined ? await this.#resolveSummarizerOrFailing(model) : undefined,
+        fallback: fallback !== undefined ? await this.#resolveSummarizerOrFailing(fallback) : undefined,
+      }),
+    );
     this.#compactions.add(compaction);
     return compaction;
   }

@@ -13,6 +13,7 @@ import type { SessionRecord } from "../../log/store/session-store.ts";
 import type { Store } from "../../log/store/store.ts";
 import { requirePlaceAtTime } from "../../log/view/place-at-time.ts";
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { checkNames } from "../../model/check-names.ts";
 import {
   checkDeparture,
@@ -29,11 +30,11 @@ import {
   type UsageBody,
 } from "../../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../../model/errors.ts";
+import { Lifetime } from "../../model/lifetime.ts";
 import type { SeqRange } from "../../model/line.ts";
 import { flattenParts, type MessageInput } from "../../model/message.ts";
-import type { SingleEdit } from "../../model/overlay.ts";
+import { listSingleEdits } from "../../model/overlay.ts";
 import { checkRequestEnd } from "../../model/request-end.ts";
-import { Scope } from "../../model/scope.ts";
 import type { CompactionResult } from "../../window/compact/compactor.ts";
 import { Overlays } from "../../window/overlays.ts";
 import type { PageSource } from "../../window/paging/page-source.ts";
@@ -54,8 +55,8 @@ interface SessionDeps {
   readonly id: SessionId;
   readonly log: Log;
   readonly owner: string;
-  readonly scope: Scope;
-  /** Opens another session of the same kernel, owned by `scope`. */
+  readonly lifetime: Lifetime;
+  /** Opens another session of the same kernel, owned by `lifetime`. */
   readonly open: OpenSession<Session>;
   readonly models: SessionModels;
   readonly paging: PageSource;
@@ -75,38 +76,38 @@ export class Session extends ReadableSession implements AsyncDisposable {
   readonly #lines: Lines;
   readonly #appender: Appender;
   readonly #owner: string;
-  readonly #parentScope: Scope;
-  readonly #scope: Scope;
+  readonly #parentLifetime: Lifetime;
+  readonly #lifetime: Lifetime;
   readonly #family: Family<Session>;
   readonly #windows: SessionWindows;
   readonly #closing: LazyAbortController;
 
-  constructor({ id, log, owner, scope: parentScope, open, models, paging }: SessionDeps) {
-    const scope = new Scope("session", parentScope.census);
+  constructor({ id, log, owner, lifetime: parentLifetime, open, models, paging }: SessionDeps) {
+    const lifetime = new Lifetime("session", parentLifetime.census);
     const lines = new Lines(log, id);
     const closing = new LazyAbortController();
-    super({ id, log, lines, scope, closing });
+    super({ id, log, lines, lifetime, closing });
     this.#log = log;
     this.#owner = owner;
-    this.#parentScope = parentScope;
-    this.#scope = scope;
+    this.#parentLifetime = parentLifetime;
+    this.#lifetime = lifetime;
     this.#closing = closing;
     this.#lines = lines;
     this.#appender = new Appender(log, id);
-    this.edits = scope.own(new PendingEdits(log, this));
+    this.edits = lifetime.own(new PendingEdits(log, this));
     this.overlays = new Overlays(log, lines, id);
     this.facts = new Facts(log, id);
     this.#family = new Family(log, lines, id, open);
     const [flush, findLastCall] = [() => this.flush(), () => this.lastCall()];
     const windows = new SessionWindows({ session: id, log, lines, models, flush, findLastCall, paging });
-    this.#windows = scope.own(windows);
-    parentScope.own(this);
+    this.#windows = lifetime.own(windows);
+    parentLifetime.own(this);
   }
 
   /** Appends one message; resolves when it is committed. */
   append(message: MessageInput, options: AppendOptions = NO_OPTIONS): Promise<Entry<MessageBody>> {
     try {
-      this.#scope.assertOpen();
+      this.#lifetime.assertOpen();
       return this.#appender.message(message, options);
     } catch (error) {
       return Promise.reject(error);
@@ -118,7 +119,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     messages: readonly MessageInput[],
     options: AppendOptions = {},
   ): Promise<readonly Entry<MessageBody>[]> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     this.#appender.checkBatch(messages);
     return messages.length === 0 ? [] : this.#appender.messages(messages, options);
   }
@@ -129,13 +130,13 @@ export class Session extends ReadableSession implements AsyncDisposable {
     usage: UsageBody,
     options: AppendOptions = NO_OPTIONS,
   ): Promise<ReplyEntries> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return this.#appender.reply(message, usage, options);
   }
 
   /** Appends a note for people, which is never sent to a model; `requestEnd` says why a request ended. */
   async note(text: string, options: Pick<NoticeBody, "requestEnd"> = {}): Promise<Entry<NoticeBody>> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     if (typeof text !== "string") throw createArgumentError("text", text, "a string");
     const { requestEnd } = checkFields("options", options, { requestEnd: "object?" });
     return this.#appender.body({
@@ -147,12 +148,18 @@ export class Session extends ReadableSession implements AsyncDisposable {
 
   /** Starts a message that will arrive in pieces. */
   draft(start: MessageInput): Draft {
-    this.#scope.assertOpen();
-    return new Draft({ session: this.id, log: this.#log, owner: this.#owner, scope: this.#scope, start });
+    this.#lifetime.assertOpen();
+    return new Draft({
+      session: this.id,
+      log: this.#log,
+      owner: this.#owner,
+      lifetime: this.#lifetime,
+      start,
+    });
   }
 
   async update(change: Partial<Pick<SessionRecord, "title" | "meta">>): Promise<SessionRecord> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     checkFields("change", change, { title: "text?", meta: "json?" });
     return this.#log.store.sessions.update(this.id, change);
   }
@@ -176,7 +183,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     options: LineOptions & { readonly reason?: string } = {},
   ): Promise<Entry<LineBody>> {
     const { reason } = checkFields("options", options, { reason: "text?" });
-    const change = { ...checkLineOptions(options), ...(reason !== undefined && { reason }) };
+    const change = { ...checkLineOptions(options), ...dropUndefined({ reason }) };
     const all: readonly EntryRef[] = Array.isArray(which) ? which : [which as EntryRef];
     if (all.length === 0) throw createArgumentError("entries", all, "at least one entry");
     return this.#lines.remove(await Promise.all(all.map((one) => this.#requirePlace(one))), change);
@@ -200,7 +207,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
 
   /** Returns to a line of `lines()`, which undoes rewind, edit, replace and remove. */
   async choose(lineSeq: number, options: LineOptions = {}): Promise<Entry<LineBody>> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return this.#lines.choose(checkWholeNumber("lineSeq", lineSeq, 0), checkLineOptions(options));
   }
 
@@ -213,7 +220,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     reason: string,
     options: LineOptions & { readonly at?: number } = {},
   ): Promise<Entry<LineBody>> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     checkFields("options", options, { at: "number?" });
     const change = { ...checkLineOptions(options), reason: checkKind("reason", reason, "text") };
     return this.#lines.set(ranges, change, options.at);
@@ -221,7 +228,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
 
   /** Opens the intake for records of a foreign source, creating it for this session if needed. */
   async intake(name: string): Promise<Intake> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return Intake.open(this.#log, this.id, name);
   }
 
@@ -230,7 +237,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
    * the entries keep their places.
    */
   async redact(which: EntryRef | readonly EntryRef[], reason?: string): Promise<FreedCounts> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     if (reason !== undefined) checkKind("reason", reason, "text");
     const all = Array.isArray(which) ? which : [which];
     const freed = await redactWithTraces(this.#log, this.id, this.#lines, all, reason);
@@ -240,7 +247,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
 
   /** Creates a window for calls to a model; reuse it for the following calls. */
   window(options: SessionWindowOptions): SessionWindow {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return this.#windows.createWindow(
       checkFields("options", options, { model: "text", memories: "text?", compaction: "object?" }),
     );
@@ -251,7 +258,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
    * summary quotes the conversation. The messages stay in the log: `overlays.revert` and `expand` bring them back.
    */
   async compact(options: SessionCompactOptions = {}): Promise<CompactionResult | undefined> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     checkCompactOptions(options);
     return this.#windows.compact(options);
   }
@@ -267,8 +274,8 @@ export class Session extends ReadableSession implements AsyncDisposable {
 
   /** Creates or opens a child session; its handle closes with this one. */
   async child(options: DescendantOptions = {}): Promise<Session> {
-    this.#scope.assertOpen();
-    return this.#family.child(options, this.#scope);
+    this.#lifetime.assertOpen();
+    return this.#family.child(options, this.#lifetime);
   }
 
   /**
@@ -277,34 +284,34 @@ export class Session extends ReadableSession implements AsyncDisposable {
   async fork(
     options: DescendantOptions & { readonly at?: EntryRef; readonly keepsEdits?: boolean } = {},
   ): Promise<Session> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     const { keepsEdits = false } = checkFields("options", options, { keepsEdits: "boolean?" });
     const at = options.at === undefined ? undefined : await this.#requirePlace(options.at);
-    return this.#family.fork(options, { at, keepsEdits }, this.#parentScope);
+    return this.#family.fork(options, { at, keepsEdits }, this.#parentLifetime);
   }
 
   /** The session this one descends from; undefined if there is none. */
   async parent(): Promise<Session | undefined> {
     const { parent } = await this.record();
-    return parent === undefined ? undefined : this.#family.open({ id: parent }, this.#parentScope);
+    return parent === undefined ? undefined : this.#family.open({ id: parent }, this.#parentLifetime);
   }
 
   /** Resolves when all appends and drafts so far are stored; call it before each model request. */
   async flush(): Promise<void> {
-    this.#scope.assertOpen();
-    const drafts = this.#scope.owned().filter((owned) => owned instanceof Draft);
+    this.#lifetime.assertOpen();
+    const drafts = this.#lifetime.owned().filter((owned) => owned instanceof Draft);
     await Promise.all(drafts.map((draft) => draft.flush()));
     await this.#appender.flush();
   }
 
   /** Ends tails, drafts, pending edits and child handles, and waits for running appends. Idempotent. */
   async close(): Promise<void> {
-    if (!this.#scope.isClosed) this.#closing.abort();
+    if (!this.#lifetime.isClosed) this.#closing.abort();
     await this.#appender.flush();
     try {
-      await this.#scope.close();
+      await this.#lifetime.close();
     } finally {
-      this.#parentScope.release(this);
+      this.#parentLifetime.release(this);
     }
   }
 
@@ -313,7 +320,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
   }
 
   async #requirePlace(which: EntryRef): Promise<Place> {
-    this.#scope.assertOpen();
+    this.#lifetime.assertOpen();
     return requirePlace(this.#lines, this.#log.store.entries, which);
   }
 }
@@ -450,11 +457,6 @@ function isAbout({ edit, session }: Entry<OverlayBody>, place: Place): boolean {
     const { seq, session: own = session } = single.target;
     return own === place.session && seq === place.seq;
   });
-}
-
-function listSingleEdits(edit: OverlayBody["edit"]): readonly SingleEdit[] {
-  if (edit.type === "revert") return [];
-  return edit.type === "plan" ? edit.edits : [edit];
 }
 
 /** Sessions whose title has only words of one of the entries: importers and the gateway name a session by its first request. */

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { BudgetStore, BudgetUse } from "../../log/store/budget-store.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { BudgetScope, TeamBudget } from "../../model/budget.ts";
 import type { Clock } from "../../model/clock.ts";
 import { parseModelId } from "../../model/model-id.ts";
@@ -150,7 +151,7 @@ export interface BudgetStatus extends TeamBudget {
 export function toBudgetStatus(budget: TeamBudget, use: BudgetUse | undefined, now: number): BudgetStatus {
   const resetsAt = findPeriodEnd(budget.period, now);
   const { spent = 0, reserved = 0 } = use ?? {};
-  return { ...budget, spent, reserved, ...(resetsAt !== undefined && { resetsAt }) };
+  return { ...budget, spent, reserved, ...dropUndefined({ resetsAt }) };
 }
 
 /** The facts about a request that decide which budgets count it. */

@@ -5,6 +5,7 @@ import type { Store } from "../../log/store/store.ts";
 import { checkFields, checkKind, checkTexts } from "../../model/argument-checks.ts";
 import type { AuditAct, AuditEntry } from "../../model/audit.ts";
 import { computeDigest } from "../../model/base/digest.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { BUDGET_PERIODS, BUDGET_UNITS, type BudgetRule, type TeamBudget } from "../../model/budget.ts";
 import type { Clock } from "../../model/clock.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../../model/errors.ts";
@@ -300,7 +301,7 @@ function getTokenState({ expiresAt, revokedAt }: PersonToken, now: number): Toke
 }
 
 function buildToken(secret: string, person: string, createdAt: number, expiresAt?: number): PersonToken {
-  return { digest: digestSecret(secret), person, createdAt, ...(expiresAt !== undefined && { expiresAt }) };
+  return { digest: digestSecret(secret), person, createdAt, ...dropUndefined({ expiresAt }) };
 }
 
 function applySettings(person: Person, { role, models, upstreams }: PersonSettings): Person {
@@ -313,9 +314,7 @@ function applySettings(person: Person, { role, models, upstreams }: PersonSettin
   const nextUpstreams = upstreams === undefined ? formerUpstreams : upstreams;
   return {
     ...rest,
-    ...(role !== undefined && { role }),
-    ...(nextModels && { models: nextModels }),
-    ...(nextUpstreams && { upstreams: nextUpstreams }),
+    ...dropUndefined({ role, models: nextModels ?? undefined, upstreams: nextUpstreams ?? undefined }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { sumPromptTokens } from "../../model/usage.ts";
 import {
   type ModelFacts,
   PROTOCOL,
@@ -14,8 +15,8 @@ const HOUR_MS = 3_600_000;
  * where it reported none, no cache is assumed. Sessions without reports are replayed with the standard protocol.
  */
 export function chooseReplayProtocol(totals: Totals, facts: ModelFacts | undefined): Protocol {
-  const { inputTokens, cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens } = totals;
-  if (inputTokens + cacheReadTokens + cacheWriteTokens === 0) return PROTOCOL;
+  const { cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens } = totals;
+  if (sumPromptTokens(totals) === 0) return PROTOCOL;
   const prices = facts && !facts.arePricesAssumed && facts.prices.input > 0 ? facts.prices : undefined;
   const outputPrice = prices ? prices.output / prices.input : PROTOCOL.outputPrice;
   if (cacheReadTokens + cacheWriteTokens === 0)

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { UsageBody } from "../faces/log.ts";
 import {
   addReport,
@@ -66,8 +67,7 @@ function toRequestUsage(entry: Entry<UsageBody>, factsOf: ModelFactsLookup): Req
   return {
     session,
     at,
-    ...(request !== undefined && { request }),
-    ...(model !== undefined && { model }),
+    ...dropUndefined({ request, model }),
     totals: addReport(EMPTY_LEDGER, { at, body: entry }, factsOf).session,
     savings: computeSavings(entry, factsOf),
   };

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { Worker } from "node:worker_threads";
 import { computeDigest } from "../../model/base/digest.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { readVersion, resolveModuleFile } from "../../model/base/package-files.ts";
 import { loadConversation } from "../calls/load-conversation.ts";
 import { POLICIES, type Policy, type Protocol, type RecordedMessage, replay } from "../faces/window.ts";
@@ -76,7 +77,7 @@ export class SavingsEstimates {
   readonly #kernel: Kernel;
   readonly #file: string | undefined;
   readonly #maxEntries: number;
-  #known: Map<string, KnownEstimate> | undefined;
+  #known: Promise<Map<string, KnownEstimate>> | undefined;
   #worker: Worker | undefined;
   #savedMs = performance.now();
 
@@ -188,8 +189,9 @@ export class SavingsEstimates {
     }
   }
 
-  async #load(): Promise<Map<string, KnownEstimate>> {
-    this.#known ??= await readEstimates(this.#file);
+  /** Read once: callers that come while the file is read must get the same map. */
+  #load(): Promise<Map<string, KnownEstimate>> {
+    this.#known ??= readEstimates(this.#file);
     return this.#known;
   }
 
@@ -199,7 +201,7 @@ export class SavingsEstimates {
     if (this.#file === undefined || !this.#known) return;
     const staged = `${this.#file}.${randomUUID()}`;
     try {
-      const text = JSON.stringify({ sessions: Object.fromEntries(this.#known) });
+      const text = JSON.stringify({ sessions: Object.fromEntries(await this.#known) });
       await writeFile(staged, text, { mode: 0o600 });
       await rename(staged, this.#file);
     } catch {
@@ -265,7 +267,7 @@ export class EstimateRun {
   async #run(): Promise<void> {
     const ids: SessionId[] = [];
     for (let before: SessionId | undefined; ; ) {
-      const page = await this.#kernel.sessions({ limit: PAGE, ...(before !== undefined && { before }) });
+      const page = await this.#kernel.sessions({ limit: PAGE, ...dropUndefined({ before }) });
       ids.push(...page.map(({ id }) => id));
       before = page.at(-1)?.id;
       if (page.length < PAGE) break;

@@ -1,3 +1,4 @@
+import { sumPromptTokens } from "../../model/usage.ts";
 import { addSavings, addTotals, NO_SAVINGS, NO_TOTALS, type Savings, type Totals } from "../faces/window.ts";
 import type { RequestUsage } from "./request-usage.ts";
 import { SavingsBySize, type SizeSum } from "./size-sums.ts";
@@ -65,7 +66,7 @@ export class UsageSums {
     if (!this.#last || at >= this.#last.at) this.#last = spent;
     if (this.#conversation?.id !== spent.session) this.#endConversation();
     this.#conversation ??= { id: spent.session, longest: 0, cost: 0, savings: NO_SAVINGS };
-    const prompt = totals.inputTokens + totals.cacheReadTokens + totals.cacheWriteTokens;
+    const prompt = sumPromptTokens(totals);
     const { longest } = this.#conversation;
     this.#conversation.longest = Math.max(longest, prompt + Math.max(0, savings.removedTokens));
     this.#conversation.cost += totals.cost;

@@ -7,11 +7,7 @@ const HASH_BYTES = 16;
  * columns, most of all with blobs.
  */
 export function packBody(hash: Uint8Array, terms: ArrayLike<number>): Uint8Array {
-  const packed = packTerms(terms);
-  const body = new Uint8Array(HASH_BYTES + packed.length);
-  body.set(hash.subarray(0, HASH_BYTES));
-  body.set(packed, HASH_BYTES);
-  return body;
+  return packTerms(hash.subarray(0, HASH_BYTES), terms);
 }
 
 export function readBodyHash(body: Uint8Array): Uint8Array {

@@ -12,38 +12,18 @@ export interface ForgettingMemory extends Pick<MemoryStore, "expectErasure" | "f
   scrub(): Promise<boolean>;
 }
 
-/** Wraps entries so that a redaction also removes their chunks from the index. */
-export function withEntryForgetting(entries: EntryStore, memory: ForgettingMemory): EntryStore {
-  const { peekHead } = entries;
-  return {
-    ...(peekHead && { peekHead: (session) => peekHead.call(entries, session) }),
-    append: (requests) => entries.append(requests),
-    get: (session, seq) => entries.get(session, seq),
-    read: (session, query) => entries.read(session, query),
-    head: (session) => entries.head(session),
-    heads: (query) => entries.heads(query),
-    version: () => entries.version(),
-    seqAt: (session, at) => entries.seqAt(session, at),
-    redact: (session, tombstones) => {
-      const seqs = tombstones.map(({ seq }) => seq);
-      return eraseAndForget(memory, session, seqs, () => entries.redact(session, tombstones));
-    },
+/** Makes a redaction of entries and a deletion of sessions also remove their chunks from the index. */
+export function forgetErased(
+  { entries, sessions }: { readonly entries: EntryStore; readonly sessions: SessionStore },
+  memory: ForgettingMemory,
+): void {
+  const redact = entries.redact.bind(entries);
+  entries.redact = (session, tombstones) => {
+    const seqs = tombstones.map(({ seq }) => seq);
+    return eraseAndForget(memory, session, seqs, () => redact(session, tombstones));
   };
-}
-
-/** Wraps sessions so that a deletion also removes their chunks from the index. */
-export function withSessionForgetting(sessions: SessionStore, memory: ForgettingMemory): SessionStore {
-  const { readable, peek } = sessions;
-  return {
-    ...(readable && { readable: (ids, owners) => readable.call(sessions, ids, owners) }),
-    ...(peek && { peek: (id) => peek.call(sessions, id) }),
-    open: (session) => sessions.open(session),
-    get: (id) => sessions.get(id),
-    list: (query) => sessions.list(query),
-    update: (id, change) => sessions.update(id, change),
-    sizes: () => sessions.sizes(),
-    delete: (id) => eraseAndForget(memory, id, undefined, () => sessions.delete(id)),
-  };
+  const remove = sessions.delete.bind(sessions);
+  sessions.delete = (id) => eraseAndForget(memory, id, undefined, () => remove(id));
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { SessionId } from "../../model/entry.ts";
 import type { Json } from "../../model/json.ts";
-import type { IndexServer } from "./index-server.ts";
 
 /** Origin of indexed text: the log of a session, or a file on disk. */
 export type SourceKind = "session" | "file";
@@ -77,6 +76,8 @@ export interface TurnRange {
   readonly source: number;
   readonly from: number;
   readonly to: number;
+  /** Chunks with none of these traits may be left out, unless a user wrote them. */
+  readonly marks?: number;
 }
 
 /** Chunks to add to a source in one transaction. */
@@ -101,8 +102,6 @@ export interface IndexState {
   readonly sealed: number;
   /** Grows with every `forget`, even if there was nothing to remove. */
   readonly stamp: number;
-  /** The first n segments are searched by `IndexServer`; none if undefined. */
-  readonly served?: number;
 }
 
 /** Totals of the index. */
@@ -185,8 +184,6 @@ export interface SourceConditions {
  */
 export interface MemoryStore {
   readonly vectors: VectorStore;
-  /** Search in the store itself; used for the segments that `state` names. */
-  readonly server?: IndexServer;
   /** Numbers of indexed sessions; without it, they are filtered by the caller. */
   sessionsInScope?(conditions: SourceConditions): Promise<readonly number[]>;
   source(name: SourceName): Promise<SourceRecord | undefined>;
@@ -236,8 +233,8 @@ export interface MemoryStore {
   termNumbers(terms: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Chunks outside sealed segments, starting at a number. */
   tail(from: number, limit: number): Promise<readonly TailChunk[]>;
-  /** The postings of terms in the first `segments` segments, segment by segment, beginning at `from`. */
-  postings(terms: readonly number[], segments: number, from?: number): Promise<readonly PostingsRow[]>;
+  /** The postings of terms in the first `segments` segments, segment by segment. */
+  postings(terms: readonly number[], segments: number): Promise<readonly PostingsRow[]>;
   /** The source of each chunk of a sealed segment by place; 0 where there is none. */
   segmentSources(segment: number): Promise<Uint32Array>;
   /** Creates the postings of the next segment if it is full; returns false if it is not. */

@@ -1,9 +1,15 @@
+/** Room for the numbers of most chunks, used again and again: a new array takes longer than packing. */
+const ROOM = new Uint8Array(2_048);
+
 /**
- * Encodes term numbers as varints of seven bits per byte; common terms have small numbers and take one or two bytes.
+ * Encodes term numbers as varints of seven bits per byte, after the bytes `ahead` of them; common terms have small numbers
+ * and take one or two bytes.
  */
-export function packTerms(terms: ArrayLike<number>): Uint8Array {
-  const bytes = new Uint8Array(terms.length * 5);
-  let at = 0;
+export function packTerms(ahead: Uint8Array, terms: ArrayLike<number>): Uint8Array {
+  const most = ahead.length + terms.length * 5;
+  const bytes = most > ROOM.length ? new Uint8Array(most) : ROOM;
+  bytes.set(ahead);
+  let at = ahead.length;
   for (let index = 0; index < terms.length; index++) at = putNumber(bytes, at, terms[index] as number);
   return bytes.slice(0, at);
 }

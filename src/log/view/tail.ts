@@ -1,6 +1,7 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { checkKinds, type Entry, type EntryKind, type SessionId } from "../../model/entry.ts";
 import { checkWholeNumber } from "../../model/errors.ts";
-import type { Scope } from "../../model/scope.ts";
+import type { Lifetime } from "../../model/lifetime.ts";
 import { toEntry } from "../entry-body.ts";
 import type { Store } from "../store/store.ts";
 
@@ -23,7 +24,7 @@ const READ_AHEAD = 64;
 export function tailEntries(
   store: Store,
   session: SessionId,
-  scope: Scope,
+  lifetime: Lifetime,
   options: TailOptions = {},
 ): AsyncGenerator<Entry> {
   if (options.kinds) checkKinds(options.kinds);
@@ -38,12 +39,12 @@ export function tailEntries(
   const end = () => {
     if (!isOpen) return;
     isOpen = false;
-    scope.release(owned);
-    scope.census.closed("tail");
+    lifetime.release(owned);
+    lifetime.census.closed("tail");
   };
   const entries = followEntries(store, session, start, options, end);
-  const owned = scope.own({ close: () => entries.return(undefined).then(end) });
-  scope.census.opened("tail");
+  const owned = lifetime.own({ close: () => entries.return(undefined).then(end) });
+  lifetime.census.opened("tail");
   return entries;
 }
 
@@ -67,7 +68,7 @@ async function* followEntries(
         to: Number.POSITIVE_INFINITY,
         limit: READ_AHEAD,
         order: "ascending",
-        ...(kinds && { kinds }),
+        ...dropUndefined({ kinds }),
       } as const;
       // With a filter, the head shows how far an empty read has progressed.
       const head = kinds ? (await store.entries.head(session)).seq : 0;

@@ -65,8 +65,8 @@ export class BoundedMap<Key, Value> implements Iterable<readonly [Key, Value]> {
   /** Makes an entry the youngest; an entry that exceeds the limit by itself is not kept. */
   set(key: Key, value: Value): void {
     if (this.#values.has(key)) this.delete(key);
-    const max = this.#max;
-    const weight = this.#weigh(value, key);
+    const max = typeof this.#bound.max === "number" ? this.#bound.max : this.#bound.max();
+    const weight = this.#bound.weigh?.(value, key) ?? 1;
     if (weight > max) return;
     this.#values.set(key, value);
     this.#since?.set(key, this.#now());
@@ -84,7 +84,7 @@ export class BoundedMap<Key, Value> implements Iterable<readonly [Key, Value]> {
   #remove(key: Key, value: Value): void {
     this.#values.delete(key);
     this.#since?.delete(key);
-    this.#weight -= this.#weigh(value, key);
+    this.#weight -= this.#bound.weigh?.(value, key) ?? 1;
     this.#noteChange();
   }
 
@@ -143,15 +143,6 @@ export class BoundedMap<Key, Value> implements Iterable<readonly [Key, Value]> {
   /** The entries, oldest first. */
   [Symbol.iterator](): MapIterator<[Key, Value]> {
     return this.#values.entries();
-  }
-
-  get #max(): number {
-    const { max } = this.#bound;
-    return typeof max === "number" ? max : max();
-  }
-
-  #weigh(value: Value, key: Key): number {
-    return this.#bound.weigh?.(value, key) ?? 1;
   }
 
   #now(): number {

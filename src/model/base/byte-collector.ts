@@ -11,7 +11,8 @@ const EMPTY = Buffer.alloc(0);
  */
 export class ByteCollector {
   #bytes: Buffer = EMPTY;
-  #length = 0;
+  /** The number of bytes so far. */
+  length = 0;
   readonly #expected: number;
 
   /** `expectedBytes` is the announced length; 0 if unknown. */
@@ -19,48 +20,43 @@ export class ByteCollector {
     this.#expected = expectedBytes;
   }
 
-  /** The number of bytes so far. */
-  get length(): number {
-    return this.#length;
-  }
-
   /** All bytes so far; valid until more are added. */
   get bytes(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
+    return this.#bytes.subarray(0, this.length);
   }
 
   /** Adds a copy of a chunk; a chunk of the whole announced length is kept itself, so it must not change. */
   add(chunk: Uint8Array): void {
-    const length = this.#length + chunk.length;
-    if (this.#length === 0 && length === this.#expected && isCompact(chunk)) {
+    const length = this.length + chunk.length;
+    if (this.length === 0 && length === this.#expected && isCompact(chunk)) {
       this.#bytes = chunk;
-      this.#length = length;
+      this.length = length;
       return;
     }
     if (length > this.#bytes.length) this.#grow(length);
-    this.#bytes.set(chunk, this.#length);
-    this.#length = length;
+    this.#bytes.set(chunk, this.length);
+    this.length = length;
   }
 
   /** Returns all bytes and empties the collector. */
   take(): Buffer {
-    const all = this.#bytes.subarray(0, this.#length);
+    const all = this.#bytes.subarray(0, this.length);
     // The caller may keep the bytes, so they must not hold much unused memory.
-    const isRoomy = this.#bytes.length - this.#length > this.#length * MAX_UNUSED_SHARE;
+    const isRoomy = this.#bytes.length - this.length > this.length * MAX_UNUSED_SHARE;
     this.clear();
     return isRoomy ? Buffer.from(all) : all;
   }
 
   clear(): void {
     this.#bytes = EMPTY;
-    this.#length = 0;
+    this.length = 0;
   }
 
   #grow(length: number): void {
     const isReserved = length >= RESERVE_AFTER && length <= this.#expected;
     const size = isReserved ? this.#expected : Math.max(FIRST_BYTES, length, 2 * this.#bytes.length);
     const larger = Buffer.allocUnsafeSlow(size);
-    larger.set(this.#bytes.subarray(0, this.#length));
+    larger.set(this.#bytes.subarray(0, this.length));
     this.#bytes = larger;
   }
 }

@@ -88,7 +88,8 @@ function removeFences(text: string, { opening: pattern, write, read }: FenceForm
   return kept.join("") + text.slice(end);
 }
 
-function escapeJson(text: string): string {
+/** A text as it stands in a JSON string, without its quotes. */
+export function escapeJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 

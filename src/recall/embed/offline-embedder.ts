@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { resolveModuleFile } from "../../model/base/package-files.ts";
 import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
-import { Census } from "../../model/scope.ts";
+import { Census } from "../../model/lifetime.ts";
 import type { Embedder } from "./embedder.ts";
 import type { EmbedRequest, WorkerAnswer } from "./offline-worker.ts";
 import type { SharedModel } from "./static/shared-model.ts";

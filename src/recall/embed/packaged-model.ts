@@ -1,5 +1,5 @@
 import type { DroppableCache } from "../../model/base/cache-registry.ts";
-import type { Census } from "../../model/scope.ts";
+import type { Census } from "../../model/lifetime.ts";
 import { type CachedTermVectors, createTermVectors } from "../rank/term-vectors.ts";
 import type { TermVectors } from "../rank/turn-candidate.ts";
 import type { Embedder } from "./embedder.ts";

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { MemoryStore } from "../../log/store/memory-store.ts";
 import { checkTexts } from "../../model/argument-checks.ts";
 import { LonghaulError } from "../../model/errors.ts";
-import type { Census, Closable } from "../../model/scope.ts";
+import type { Census, Closable } from "../../model/lifetime.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./index-files.ts";
 
 export interface WatchFilesOptions extends Omit<IndexFilesOptions, "signal"> {

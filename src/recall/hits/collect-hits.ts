@@ -1,9 +1,12 @@
+import type { StoredChunk } from "../../log/store/memory-store.ts";
 import type { Hit, HitCopy, SessionHit } from "../hit.ts";
 import type { ChunkTexts } from "../index/chunk-texts.ts";
 import type { RankedChunk } from "../make-hits.ts";
 import { findMemoryAgent } from "../memories/remembered-fact.ts";
 import { findMiddleStatement, toComparableText } from "./comparable-text.ts";
-import { growOverCopy } from "./grow-over-copy.ts";
+
+/** Maximum length of a hit that has grown. */
+const MAX_CHARACTERS = 1_500;
 
 interface CollectOptions {
   readonly texts: ChunkTexts;
@@ -25,8 +28,10 @@ interface CollectedHit {
 
 /** A shorter text, such as "Yes, do that", says something else at each place. */
 const MIN_TERMS = 4;
+
 /** Number of best hits that later ones are compared with, beyond equality. */
 const MAX_COMPARED = 30;
+
 const MAX_COPIES = 20;
 
 /**
@@ -111,4 +116,29 @@ async function addEqualChunks(
 
 function toKey(hash: Uint8Array): string {
   return Buffer.from(hash.buffer, hash.byteOffset, hash.byteLength).toString("latin1");
+}
+
+/**
+ * A hit, extended in its own text over all of a copy that begins or ends in it; undefined if its text does not contain
+ * the copy there. The same text is cut into other chunks where something stands before it, as in the call that starts a
+ * sub-agent.
+ */
+async function growOverCopy(
+  hit: SessionHit,
+  chunk: StoredChunk,
+  copy: { readonly hit: SessionHit; readonly comparable: string },
+  texts: ChunkTexts,
+): Promise<SessionHit | undefined> {
+  const wanted = copy.hit.text.trim();
+  const whole = (await texts.readWhole(chunk)) ?? "";
+  const start = Math.max(0, hit.from - wanted.length);
+  const found = whole.slice(start, hit.to + wanted.length).indexOf(wanted);
+  if (found < 0) return undefined;
+  const at = start + found;
+  const end = at + wanted.length;
+  const common = Math.min(hit.to, end) - Math.max(hit.from, at);
+  const [from, to] = [Math.min(hit.from, at), Math.max(hit.to, end)];
+  if (common <= wanted.length / 2 || to - from > MAX_CHARACTERS) return undefined;
+  const text = whole.slice(from, to);
+  return toComparableText(text, chunk).includes(copy.comparable) ? { ...hit, from, to, text } : undefined;
 }

@@ -1,3 +1,4 @@
+import type { SourceRecord } from "../../log/store/memory-store.ts";
 import type { Store } from "../../log/store/store.ts";
 import type { SessionId } from "../../model/entry.ts";
 import type { Hit } from "../hit.ts";
@@ -5,8 +6,7 @@ import type { ChunkTexts } from "../index/chunk-texts.ts";
 import type { CandidateSet } from "../index/find-candidates.ts";
 import { type RankedChunk, toHit } from "../make-hits.ts";
 import type { RecallableMemories } from "../memories/recallable-memories.ts";
-import { isIdInScope } from "../memory-scope.ts";
-import { findReadable } from "../readable-sources.ts";
+import { hasScopeOwner, isIdInScope, type MemoryScope } from "../memory-scope.ts";
 import type { RecallOptions } from "../recall-options.ts";
 
 interface HitReaderDeps {
@@ -49,4 +49,20 @@ export async function createEntryTest(
     if ((isInScope && !isInScope(session)) || (readable && !readable.has(session))) return false;
     return rewound === true || !(await isLeftOut(session, seq));
   };
+}
+
+/**
+ * The sessions among sources that the owners of a scope may read; undefined if the scope names none. Decided twice: here
+ * by their ids, and by the policies of a store that has them, so that neither a wrong filter nor a wrong statement can
+ * return content of others.
+ */
+async function findReadable(
+  { sessions }: Pick<Store, "sessions">,
+  sources: Iterable<SourceRecord>,
+  scope: MemoryScope | undefined,
+): Promise<ReadonlySet<SessionId> | undefined> {
+  if (!scope?.owners) return undefined;
+  const own = [...sources].filter(({ kind, name }) => kind === "session" && hasScopeOwner(scope, name));
+  const ids = own.map(({ name }) => name);
+  return (await sessions.readable?.(ids, scope.owners)) ?? new Set(ids);
 }

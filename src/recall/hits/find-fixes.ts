@@ -1,9 +1,8 @@
-import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import type { MemoryStore, StoredChunk } from "../../log/store/memory-store.ts";
 import { formatEntryId, type SessionId } from "../../model/entry.ts";
-import { isLonghaulError } from "../../model/errors.ts";
-import type { ToolCallPart, ToolResultPart } from "../../model/part.ts";
+import type { ToolResultPart } from "../../model/part.ts";
+import { nameProgram, normalizeTrouble } from "../../window/compact/work-steps.ts";
 import { isCommitCommand } from "../../window/effects/commit.ts";
 import { findTouches } from "../../window/effects/find-touches.ts";
 import type { Fix, FixStep } from "../hit-details.ts";
@@ -12,8 +11,8 @@ import { readPartText } from "../index/entry-texts.ts";
 import type { CandidateSet } from "../index/find-candidates.ts";
 import type { RankedChunk } from "../make-hits.ts";
 import { EVIDENCE } from "../text/evidence.ts";
-import { readWork } from "./read-work.ts";
-import type { WorkMessage } from "./work-stretch.ts";
+import { readWork, readWorkMessages } from "./read-work.ts";
+import { listParts, type WorkMessage } from "./work-stretch.ts";
 
 /** A fix with the chunk of its error, from which the chunks of its steps are found. */
 interface FoundFix {
@@ -30,7 +29,6 @@ interface FixDeps {
 
 /** Shorter lines, such as "FAIL", are printed for any reason. */
 const MIN_LINE_CHARACTERS = 16;
-const MAX_LINE_CHARACTERS = 400;
 /** Lines of a pasted error to look for, and places to look at for each. */
 const MAX_LINES = 3;
 const MAX_PLACES = 5;
@@ -81,30 +79,15 @@ export async function findFixes(
 /** The lines of a question that may be a program's complaint, in the form in which they are compared. */
 function listErrorLines(question: string): readonly string[] {
   const lines = question.split("\n").filter((line) => SIGNS_OF_ERROR.test(line) || /\d:\d/.test(line));
-  const normal = lines.map(normalizeErrorLine).filter((line) => line.length >= MIN_LINE_CHARACTERS);
+  const normal = lines.map(normalizeTrouble).filter((line) => line.length >= MIN_LINE_CHARACTERS);
   return [...new Set(normal)].slice(0, MAX_LINES);
-}
-
-/** A line without the parts that differ from run to run: colors, numbers, times, addresses, and the folders of paths. */
-function normalizeErrorLine(line: string): string {
-  return (
-    line
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: programs color their output with these.
-      .replace(/\u001b\[[\d;]*m/g, "")
-      .replace(/(?:[\w.@~-]*\/)+(?=[\w.@-])/g, "")
-      .replace(/\b0x[\da-f]+\b|\d+/gi, "0")
-      .replace(/\s+/g, " ")
-      .trim()
-      .toLowerCase()
-      .slice(0, MAX_LINE_CHARACTERS)
-  );
 }
 
 /** The line of a text that a normalized line is, or is a part of. */
 function findLine(text: string, normal: string): string | undefined {
   return text
     .split("\n")
-    .find((line) => normalizeErrorLine(line).includes(normal))
+    .find((line) => normalizeTrouble(line).includes(normal))
     ?.trim();
 }
 
@@ -115,12 +98,14 @@ async function readFix(
   error: string,
   normal: string,
 ): Promise<Fix | undefined> {
+  const read = (order: "ascending" | "descending", limit: number) =>
+    readWorkMessages(log, session, { seq: seq + 1, order }, undefined, limit);
   const messages = [
-    ...(await readMessages(log, session, seq, "descending", MESSAGES_BEFORE)).reverse(),
-    ...(await readMessages(log, session, seq + 1, "ascending", MESSAGES_AFTER)),
+    ...(await read("descending", MESSAGES_BEFORE)).toReversed(),
+    ...(await read("ascending", MESSAGES_AFTER)),
   ];
   const commands = new Map<string, string>();
-  for (const { part } of listCalls(messages)) {
+  for (const { part } of listParts(messages, "tool-call")) {
     const command = findTouches(part).find((touch) => touch.command !== undefined)?.command;
     if (command !== undefined) commands.set(part.callId, command);
   }
@@ -178,50 +163,9 @@ async function readFix(
 }
 
 function listChanged(messages: readonly WorkMessage[], files: readonly string[]): readonly string[] {
-  const changed = new Set(
-    listCalls(messages).flatMap(({ part }) =>
-      findTouches(part).flatMap(({ kind, path }) =>
-        kind === "edit" || kind === "write" ? (path ?? []) : [],
-      ),
-    ),
-  );
-  return files.filter((path) => changed.has(path));
-}
-
-function listCalls(messages: readonly WorkMessage[]): { readonly part: ToolCallPart }[] {
-  return messages.flatMap(({ message }) =>
-    message.parts.flatMap((part) => (part.type === "tool-call" ? [{ part }] : [])),
-  );
-}
-
-/** The program of a command line with its first argument: "npm test", "go vet". */
-function nameProgram(command: string): string {
-  const own = command
-    .replace(/^(?:\s*cd\s+\S+\s*(?:&&|;)\s*)+/, "")
-    .replace(/^(?:\w+=\S*\s+)+/, "")
-    .trim();
-  return own.split(/\s+/).slice(0, 2).join(" ");
-}
-
-async function readMessages(
-  log: Log,
-  session: SessionId,
-  seq: number,
-  order: "ascending" | "descending",
-  limit: number,
-): Promise<(WorkMessage & { readonly at: number })[]> {
-  const range = order === "ascending" ? { from: seq, to: Number.POSITIVE_INFINITY } : { from: 1, to: seq };
-  const page = await log.store.entries.read(session, { ...range, limit, order, kinds: ["message"] });
-  return page.flatMap((stored) => {
-    try {
-      const entry = toEntry(session, stored);
-      return entry.kind === "message" ? [entry] : [];
-    } catch (error) {
-      // A damaged entry must not prevent a recall.
-      if (isLonghaulError(error, "STORE_CORRUPT")) return [];
-      throw error;
-    }
-  });
+  const touches = listParts(messages, "tool-call").flatMap(({ part }) => findTouches(part));
+  const changed = touches.filter(({ kind }) => kind === "edit" || kind === "write").map(({ path }) => path);
+  return files.filter((path) => changed.includes(path));
 }
 
 /** Steps of each fix that come first, and chunks of a turn in which a step is looked for. */

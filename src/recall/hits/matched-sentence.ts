@@ -1,6 +1,6 @@
 import { createArgumentError } from "../../model/errors.ts";
 import type { MatchedSentence } from "../hit-details.ts";
-import { analyzeText, analyzeWord } from "../text/analyze-text.ts";
+import { analyzeText } from "../text/analyze-text.ts";
 import type { Chunk } from "../text/split-text.ts";
 import { findWords } from "../text/split-words.ts";
 import { splitStatements } from "../text/statements.ts";
@@ -21,7 +21,7 @@ export function findMatchedSentence(
     const found = new Set<string>();
     const words: Chunk[] = [];
     for (const word of findWords(text.slice(from, to))) {
-      const shared = analyzeWord(text.slice(from + word.from, from + word.to)).filter((term) =>
+      const shared = analyzeText(text.slice(from + word.from, from + word.to)).filter((term) =>
         asked.has(term),
       );
       if (shared.length === 0) continue;

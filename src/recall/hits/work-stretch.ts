@@ -9,6 +9,7 @@ import { RECALLED_META } from "../retrieval/context-block.ts";
 /** A message at its place in a session. */
 export interface WorkMessage {
   readonly seq: number;
+  readonly at: number;
   readonly message: Message;
 }
 
@@ -80,7 +81,7 @@ function listStarts(
 }
 
 /** The parts of a type, each with its place. */
-function listParts<Type extends Part["type"]>(
+export function listParts<Type extends Part["type"]>(
   messages: readonly WorkMessage[],
   type: Type,
 ): readonly { readonly seq: number; readonly part: Extract<Part, { readonly type: Type }> }[] {

@@ -12,8 +12,8 @@ const MAX_IN_PERIOD = 2_000;
 const PERIOD_CHUNKS = 20;
 
 interface DirectDeps {
-  readonly store: Pick<MemoryStore, "standing" | "inPeriod" | "server">;
-  readonly text: Pick<TextIndex, "sourceOf" | "isServed">;
+  readonly store: Pick<MemoryStore, "standing" | "inPeriod">;
+  readonly text: Pick<TextIndex, "sourceOf">;
   readonly vectors: Pick<VectorIndex, "similarities"> | undefined;
 }
 
@@ -30,30 +30,25 @@ interface DirectQuery {
 export async function findDirectChunks(deps: DirectDeps, query: DirectQuery): Promise<readonly number[]> {
   const { store, text } = deps;
   const { filter } = query;
-  // A store that searches itself also filters itself: the sources of its chunks are not known here.
-  const server = text.isServed ? store.server : undefined;
-  const isOwn = (number: number) => !filter || server !== undefined || filter[text.sourceOf(number)] === 1;
-  const standing = await (server ? server.standing(MAX_STANDING, filter) : store.standing(MAX_STANDING));
-  const chosen = await pickClosest(deps, query, standing.filter(isOwn), STANDING_CHUNKS);
+  const isOwn = (number: number) => !filter || filter[text.sourceOf(number)] === 1;
+  const standing = await store.standing(MAX_STANDING);
+  const chosen = pickClosest(deps, query, standing.filter(isOwn), STANDING_CHUNKS);
   for (const { fromMs, toMs } of query.windows ?? []) {
-    const [from, to, limit] = [Math.floor(fromMs), Math.ceil(toMs), MAX_IN_PERIOD + 1];
-    const inside = await (server
-      ? server.inPeriod(from, to, limit, filter)
-      : store.inPeriod(from, to, limit));
+    const inside = await store.inPeriod(Math.floor(fromMs), Math.ceil(toMs), MAX_IN_PERIOD + 1);
     if (inside.length > MAX_IN_PERIOD) continue;
-    chosen.push(...(await pickClosest(deps, query, inside.filter(isOwn), PERIOD_CHUNKS)));
+    chosen.push(...pickClosest(deps, query, inside.filter(isOwn), PERIOD_CHUNKS));
   }
   return chosen;
 }
 
-async function pickClosest(
+function pickClosest(
   { vectors }: DirectDeps,
   { vector }: DirectQuery,
   own: readonly number[],
   count: number,
-): Promise<number[]> {
+): number[] {
   if (!vectors || !vector || own.length <= count) return own.slice(0, count);
-  const similarities = await vectors.similarities(vector, own);
+  const similarities = vectors.similarities(vector, own);
   return own
     .map((number, index) => ({ number, similarity: similarities[index] ?? 0 }))
     .sort((left, right) => right.similarity - left.similarity)

@@ -90,7 +90,6 @@ export async function findCandidates(
 ): Promise<CandidateSet> {
   const totals = await store.totals();
   const matches = await text.search(query.terms, query.filter, limits.byText, totals.chunks);
-  if (vectors && query.vector) await text.loadSources(vectors.firstScanned);
   const nearest =
     vectors && query.vector
       ? await vectors.search(query.vector, (chunk) => text.sourceOf(chunk), query.filter, limits.byVector)
@@ -104,7 +103,7 @@ export async function findCandidates(
   await addTurns(store, found, sources, chunks, limits);
   await addMarkedWork(store, found, query.terms, chunks);
   await addEchoedWork(store, found, query.terms, chunks);
-  const similarityOf = await computeSimilarities(query, vectors, [...chunks.keys()], nearest);
+  const similarityOf = computeSimilarities(query, vectors, [...chunks.keys()], nearest);
   const groups = Map.groupBy([...chunks.values()], ({ source, turn }) => `${source} ${turn}`);
   const turns: TurnCandidate[] = [];
   const files: FileCandidate[] = [];
@@ -250,7 +249,8 @@ async function addEchoedWork(
   for (const { chunk } of echoes) {
     const { source, turn, author } = chunk;
     const reach = author === "user" ? REQUEST_TURNS : ERROR_TURNS;
-    const after = await store.turns([{ source, from: turn + 1, to: turn + reach }], CHUNKS_OF_ECHOED);
+    const range = { source, from: turn + 1, to: turn + reach, marks: EVIDENCE.edit };
+    const after = await store.turns([range], CHUNKS_OF_ECHOED);
     const isRequest = (one: StoredChunk) => author === "user" && one.author === "user";
     const end = after.filter(isRequest).reduce((least, one) => Math.min(least, one.turn), turn + reach + 1);
     for (const one of after)
@@ -264,14 +264,14 @@ function countShared(asked: ReadonlySet<string>, terms: readonly string[]): numb
 }
 
 /** Vectors of large stores are not all in memory, so the results of the search fill in where they are not. */
-async function computeSimilarities(
+function computeSimilarities(
   { vector }: CandidateQuery,
   vectors: VectorIndex | undefined,
   numbers: readonly number[],
   nearest: readonly ScoredChunk[],
-): Promise<ReadonlyMap<number, number | null>> {
+): ReadonlyMap<number, number | null> {
   if (!vectors || !vector) return new Map();
-  const values = await vectors.similarities(vector, numbers);
+  const values = vectors.similarities(vector, numbers);
   const searched = new Map(nearest.map(({ chunk, score }) => [chunk, score]));
   return new Map(numbers.map((number, index) => [number, values[index] ?? searched.get(number) ?? null]));
 }

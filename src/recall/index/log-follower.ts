@@ -2,26 +2,35 @@ import { setImmediate } from "node:timers/promises";
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import type { SessionHead, StoredEntry } from "../../log/store/entry-store.ts";
-import type { NewChunk, SourceRecord } from "../../log/store/memory-store.ts";
+import type { MemoryStore, NewChunk, SourceRecord } from "../../log/store/memory-store.ts";
+import type { Store } from "../../log/store/store.ts";
 import { waitAtMost } from "../../model/base/time-limit.ts";
 import type { Entry, SessionId } from "../../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { type EntryText, INDEXED_KINDS, readEntryTexts } from "./entry-texts.ts";
-import { forgetGoneSessions, listIndexedSessions } from "./indexed-sessions.ts";
 import { SessionPlan } from "./session-plan.ts";
 import { SessionSpeakers } from "./session-speakers.ts";
-import { settleErasures } from "./settle-erasures.ts";
 import { buildTurnChunks } from "./turn-chunks.ts";
+
+type IndexedSession = Pick<SourceRecord, "cursor" | "version">;
+
+const PAGE_SOURCES = 1_000;
+
+const MAX_ERASURES = 1_000;
 
 /** Entries read, and chunks written, per batch. */
 const ENTRIES_PER_BATCH = 64;
+
 const CHUNKS_PER_BATCH = 1_024;
+
 const HEADS_PER_PAGE = 1_000;
+
 /** Maximum number of sessions whose last indexed seq is cached: two numbers each. */
 const MAX_REMEMBERED = 100_000;
 
 /** Maximum time for counting missing entries. */
 const MAX_COUNT_MS = 100;
+
 /** Failures to write the index, which can still be read. */
 const UNWRITABLE = ["ABORTED", "DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_READ_ONLY"] as const;
 
@@ -285,5 +294,51 @@ export class LogFollower {
       if (isLonghaulError(error, "STORE_CORRUPT")) return [];
       throw error;
     }
+  }
+}
+
+/** The sessions in the index, with the ends that they are indexed to. */
+async function listIndexedSessions(
+  memory: MemoryStore,
+  signal: AbortSignal | undefined,
+): Promise<ReadonlyMap<SessionId, IndexedSession>> {
+  const indexed = new Map<SessionId, IndexedSession>();
+  for (let after = 0; ; ) {
+    throwIfAborted(signal);
+    const page = await memory.sources({ kind: "session", after, limit: PAGE_SOURCES });
+    for (const { name, cursor, version } of page) indexed.set(name, { cursor, version });
+    if (page.length < PAGE_SOURCES) return indexed;
+    after = page.at(-1)?.number ?? after;
+  }
+}
+
+/** Removes sessions from the index that are no longer in the log, as after a restored backup. */
+async function forgetGoneSessions(
+  { memory, sessions }: Pick<Store, "memory" | "sessions">,
+  indexed: Iterable<SessionId>,
+  living: ReadonlySet<SessionId>,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  for (const name of indexed) {
+    throwIfAborted(signal);
+    if (!living.has(name) && !(await sessions.get(name))) await memory.forget({ kind: "session", name });
+  }
+}
+
+/** Completes erasures whose process died, if the entry or session is indeed gone. */
+async function settleErasures({
+  entries,
+  sessions,
+  memory,
+}: Pick<Store, "entries" | "sessions" | "memory">): Promise<void> {
+  for (const { session, seq } of await memory.expectedErasures(MAX_ERASURES)) {
+    const seqs = seq === undefined ? undefined : [seq];
+    const entry = seq === undefined ? undefined : await entries.get(session, seq);
+    const isGone =
+      seq === undefined ? !(await sessions.get(session)) : entry === undefined || entry.kind === "redacted";
+    // Content that still exists may be about to be erased.
+    if (!isGone) continue;
+    await memory.forget({ kind: "session", name: session }, seqs);
+    await memory.settleErasure(session, seqs);
   }
 }

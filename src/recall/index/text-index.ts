@@ -30,14 +30,9 @@ interface TextMatches {
  */
 interface LoadedIndex {
   readonly stamp: number;
-  /**
-   * Sources by place, one array per sealed segment: four bytes per chunk. Those of segments that the store searches
-   * itself are read only where vectors are searched here.
-   */
+  /** Sources by place, one array per sealed segment: four bytes per chunk. */
   readonly sources: Map<number, Uint32Array>;
   sealed: number;
-  /** The first segments, which the store searches itself. */
-  served: number;
   tail: IndexTail;
 }
 
@@ -77,7 +72,8 @@ export class TextIndex {
     const state = await this.#store.state();
     if (state.stamp !== this.#loaded.stamp) this.#loaded = createEmptyIndex(state.stamp);
     const held = this.#loaded;
-    await this.#readSources(held, state.served ?? 0, state.sealed);
+    for (let segment = held.sources.size; segment < state.sealed; segment++)
+      held.sources.set(segment, await this.#store.segmentSources(segment));
     const from = state.sealed * SEGMENT_CHUNKS;
     const tail = held.tail.from === from ? held.tail : new IndexTail(from);
     while (tail.next <= state.lastChunk) {
@@ -88,18 +84,7 @@ export class TextIndex {
     }
     held.tail = tail;
     held.sealed = state.sealed;
-    held.served = state.served ?? 0;
     return state;
-  }
-
-  /** Reads the sources of all segments from one on, as far as they are not known; `sourceOf` needs them. */
-  loadSources(from: number): Promise<void> {
-    return this.#refreshes.run(() => this.#readSources(this.#loaded, from, this.#loaded.sealed));
-  }
-
-  async #readSources({ sources }: LoadedIndex, from: number, end: number): Promise<void> {
-    for (let segment = from; segment < end; segment++)
-      if (!sources.has(segment)) sources.set(segment, await this.#store.segmentSources(segment));
   }
 
   /** The best `limit` chunks by Okapi's formula; `total` is the number of all chunks. Requires a prior refresh. */
@@ -109,20 +94,15 @@ export class TextIndex {
     limit: number,
     total: number,
   ): Promise<TextMatches> {
-    const { sources, tail, served: segments } = this.#loaded;
+    const { sources, tail } = this.#loaded;
     const sealed = segmentOf(tail.from);
     const numbers = await this.#store.termNumbers(terms);
     const wanted = [...numbers.values()];
-    const rows = await this.#store.postings(wanted, sealed, segments);
+    const rows = await this.#store.postings(wanted, sealed);
     const ofTail = new Map(wanted.map((term) => [term, tail.pairsOf(term)]));
     const counts = new Map(wanted.map((term) => [term, (ofTail.get(term)?.length ?? 0) / 2]));
     for (const { term, postings } of rows)
       counts.set(term, (counts.get(term) ?? 0) + countPostings(postings));
-    const server = segments > 0 ? this.#store.server : undefined;
-    for (const [term, count] of (await server?.countChunks([...numbers.keys()], segments)) ?? []) {
-      const number = numbers.get(term) as number;
-      counts.set(number, (counts.get(number) ?? 0) + count);
-    }
     const rarities = new Map(
       wanted.map((term) => {
         const frequency = counts.get(term) ?? 0;
@@ -136,14 +116,6 @@ export class TextIndex {
     }
     scoreTail(tail, ofTail, rarities, filter, top);
     const frequencies = new Map([...numbers].map(([term, number]) => [term, counts.get(number) ?? 0]));
-    const served = [...numbers].map(([term, number]) => ({
-      term,
-      number,
-      frequency: counts.get(number) ?? 0,
-      rarity: rarities.get(number) ?? 0,
-    }));
-    const found = await server?.findByTerms({ terms: served, total, filter, limit });
-    for (const { chunk, score } of found ?? []) top.offer(chunk, score);
     return { chunks: top.getBest(), frequencies };
   }
 
@@ -165,11 +137,6 @@ export class TextIndex {
     }
   }
 
-  /** True if the store searches a part of the index itself. */
-  get isServed(): boolean {
-    return this.#loaded.served > 0;
-  }
-
   /** The source of a chunk, as far as loaded; 0 if it is gone. */
   sourceOf(chunk: number): number {
     const { sources, tail } = this.#loaded;
@@ -179,7 +146,7 @@ export class TextIndex {
 }
 
 function createEmptyIndex(stamp: number): LoadedIndex {
-  return { stamp, sources: new Map(), sealed: 0, served: 0, tail: new IndexTail(0) };
+  return { stamp, sources: new Map(), sealed: 0, tail: new IndexTail(0) };
 }
 
 function scoreTail(

@@ -15,7 +15,7 @@ const QUOTED = new RegExp(
   String.raw`^\s*(${NAME}) (?:said|says|asked|asks|replied|replies|answered|wrote)[,:] ?["“]([\s\S]*)["”]\s*$`,
   "u",
 );
-/** Labels of roles, which are no names of people. */
+/** Labels of roles, which are not names of people. */
 const ROLE = /^(?:user|human|assistant|ai|bot|model|system|developer|tool|function|q|a|question|answer)$/i;
 
 /** Parses `Name: words` and `Name said, "words"`; undefined for any other text. */

@@ -104,7 +104,9 @@ export class VectorFiller {
     const hashes = missing.map(({ hash }) => hash);
     const known = isCached ? await vectors.cached(embedder, hashes) : hashes.map(() => undefined);
     const wanted = missing.filter((_, index) => known[index] === undefined);
-    const texts = await Promise.all(wanted.map(async (chunk) => (await this.#texts.read(chunk)) ?? ""));
+    const texts: string[] = [];
+    // One after another: all but the first chunk of an entry find its text in the cache.
+    for (const chunk of wanted) texts.push((await this.#texts.read(chunk)) ?? "");
     const made = texts.length > 0 ? await this.#embedder.embed(texts, { ...(signal && { signal }) }) : [];
     const fresh = new Map(wanted.map(({ number }, index) => [number, quantizeVector(made[index] ?? [])]));
     if (isCached && wanted.length > 0) {

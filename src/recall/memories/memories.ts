@@ -11,7 +11,7 @@ import { findSessionOwner } from "../../model/session-owner.ts";
 import { listMemories } from "./list-memories.ts";
 import { type MemoryChange, toChangeBody } from "./memory-change.ts";
 import { createMemoryNotFound, createMemoryRefusal } from "./memory-errors.ts";
-import { type MemoryEvent, readMemoryHistory } from "./memory-history.ts";
+import { type MemoryEvent, readMemoryEntries, readMemoryHistory } from "./memory-history.ts";
 import {
   isKnownMissing,
   MemoryLedger,
@@ -33,8 +33,7 @@ import {
   toMemoryMessage,
   toMemorySession,
 } from "./remembered-fact.ts";
-import { listSameMemories } from "./same-memories.ts";
-import { computeSentenceKeys, computeValueKey, createSalt } from "./value-key.ts";
+import { computeSentenceKeys, computeValueKey, createSalt, normalizeValue } from "./value-key.ts";
 
 export interface MemoriesOptions {
   /** Number of most recent memories that are pinned; default 10. */
@@ -64,8 +63,11 @@ interface PinsQuery {
 }
 
 const MAX_AGENTS = 1_000;
+
 const MAX_PINS = 100;
+
 const MAX_LISTED = 10_000;
+
 const AUTHORS: readonly unknown[] = ["user", "agent", "quoted"];
 
 /**
@@ -369,4 +371,20 @@ function isShownIn({ project: own }: RememberedFact, project: string | null | un
   if (project === undefined) return true;
   if (project === null || own === undefined) return project === null && own === undefined;
   return isWithinProject(project, own);
+}
+
+/** Memories with the same value as a text, or all without a text, in whatever state; newest first. */
+async function listSameMemories(
+  log: Log,
+  session: SessionId,
+  text?: string,
+): Promise<readonly RememberedFact[]> {
+  const value = text === undefined ? undefined : normalizeValue(text);
+  const same: RememberedFact[] = [];
+  if (!(await log.store.sessions.get(session))) return same;
+  for await (const entry of readMemoryEntries(log, session, ["message"])) {
+    const memory = parseRememberedFact(entry);
+    if (memory && (value === undefined || normalizeValue(memory.text) === value)) same.push(memory);
+  }
+  return same;
 }

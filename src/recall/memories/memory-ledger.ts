@@ -121,13 +121,13 @@ export class MemoryLedger {
     return this.#decisions.has(seq);
   }
 
-  /** The memory in an entry, in its current state; undefined if it was forgotten or rewound, or is no memory. */
+  /** The memory in an entry, in its current state; undefined if it was forgotten or rewound, or is not a memory. */
   findMemory(entry: Entry): RememberedFact | undefined {
     if (this.isForgotten(entry.seq) || !this.isOnLine(entry.seq)) return undefined;
     return this.describe(entry);
   }
 
-  /** The memory in an entry, even if it was rewound; undefined if it is no memory. */
+  /** The memory in an entry, even if it was rewound; undefined if it is not a memory. */
   describe(entry: Entry): RememberedFact | undefined {
     const memory = parseRememberedFact(entry);
     if (!memory) return undefined;

@@ -46,7 +46,7 @@ export function isMemoryAdmitted(
   return (memory.from ?? 0) <= time && time < (memory.until ?? Number.POSITIVE_INFINITY);
 }
 
-/** Returns only the dates; throws ARGUMENT_INVALID if they are no times or `until` is not after `from`. */
+/** Returns only the dates; throws ARGUMENT_INVALID if they are not times or `until` is not after `from`. */
 export function checkValidity({ from, until }: Validity): Validity {
   if (from !== undefined) checkWholeNumber("from", from, 0);
   if (until !== undefined) checkWholeNumber("until", until, 0);

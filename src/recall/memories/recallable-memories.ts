@@ -19,7 +19,7 @@ export class RecallableMemories {
     this.#filter = filter;
   }
 
-  /** The memory at a place; "hidden" if it must not be returned, undefined if it is no memory. */
+  /** The memory at a place; "hidden" if it must not be returned, undefined if the entry there is not a memory. */
   async find(session: SessionId, seq: number): Promise<RecalledMemory | "hidden" | undefined> {
     if (findMemoryAgent(session) === undefined) return undefined;
     const ledger = await this.#readLedger(session);

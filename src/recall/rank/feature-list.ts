@@ -1,52 +1,76 @@
-/** The features of ranking, in the groups by which a hit's parts are reported. */
-export const RANK_FEATURES = [
-  "whole",
-  "chunk",
-  "coverage",
-  "chunkCoverage",
-  "nearness",
-  "names",
-  "soft",
-  "similarity",
-  "session",
-  "sessionTop",
-  "before",
-  "partner",
-  "answer",
-  "context",
-  "repeat",
-  "speaker",
-  "userTurn",
-  "userAsked",
-  "assistantAsked",
-  "time",
-  "numberAsked",
-  "moneyAsked",
-  "timeAsked",
-  "nameAsked",
-  "eventAsked",
-  "personal",
-  "rule",
-  "ruleRequested",
-  "preferenceRequested",
-  "asking",
-  "code",
-  "length",
-  "edit",
-  "prose",
-  "thought",
-  "output",
-  "mark",
-  "earlierWork",
-  "laterWork",
-  "planned",
-  "committed",
-  "requested",
-  "repaired",
-  "decision",
-] as const;
+/** The parts by which a hit's score is reported. */
+export type ScorePart =
+  | "words"
+  | "meaning"
+  | "session"
+  | "neighbours"
+  | "work"
+  | "speaker"
+  | "time"
+  | "kind"
+  | "recency";
 
-export type Feature = (typeof RANK_FEATURES)[number];
+/** The features of ranking, and the part of the score that each belongs to. */
+export const PART_OF = {
+  whole: "words",
+  chunk: "words",
+  coverage: "words",
+  chunkCoverage: "words",
+  nearness: "words",
+  names: "words",
+  soft: "meaning",
+  similarity: "meaning",
+  session: "session",
+  sessionTop: "session",
+  before: "neighbours",
+  partner: "neighbours",
+  answer: "neighbours",
+  context: "neighbours",
+  repeat: "neighbours",
+  speaker: "speaker",
+  userTurn: "speaker",
+  userAsked: "speaker",
+  assistantAsked: "speaker",
+  time: "time",
+  numberAsked: "kind",
+  moneyAsked: "kind",
+  timeAsked: "kind",
+  nameAsked: "kind",
+  eventAsked: "kind",
+  personal: "kind",
+  rule: "kind",
+  ruleRequested: "kind",
+  preferenceRequested: "kind",
+  asking: "kind",
+  code: "kind",
+  length: "kind",
+  edit: "kind",
+  prose: "kind",
+  thought: "kind",
+  output: "kind",
+  mark: "kind",
+  earlierWork: "work",
+  laterWork: "work",
+  planned: "work",
+  committed: "work",
+  requested: "work",
+  repaired: "work",
+  decision: "kind",
+} as const satisfies Readonly<Record<string, ScorePart>>;
+
+export type Feature = keyof typeof PART_OF;
+
+export const RANK_FEATURES: readonly Feature[] = Object.keys(PART_OF) as Feature[];
+
+/** A candidate with its score and the parts of the score. */
+export interface RankedHit {
+  readonly id: number;
+  readonly session: number;
+  /** Id of the best chunk; null for a candidate without chunks. */
+  readonly chunk: number | null;
+  readonly score: number;
+  readonly parts: Readonly<Record<ScorePart, number>>;
+}
 
 /** One value per candidate, by feature. */
 export type FeatureTable = Readonly<Record<Feature, Float64Array>>;

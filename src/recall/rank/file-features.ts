@@ -1,6 +1,5 @@
 import { analyzeText } from "../text/analyze-text.ts";
 import { type CodeQuery, parseCodeQuery } from "./code-query.ts";
-import { type FileKind, isFileOfKind } from "./file-kind.ts";
 import { countTouches, type FileTouch, findRelativePath, type TouchRecord } from "./file-touches.ts";
 import { computeOkapi } from "./term-match.ts";
 import type { CandidateChunk, Statistics } from "./turn-candidate.ts";
@@ -25,31 +24,45 @@ export interface FileContext {
   readonly touches?: readonly FileTouch[];
 }
 
-/**
- * The features of files; all but `similarity` are between 0 and 1. Each access has two features. The one that ends in
- * `Named` counts if the question names a file or a definition, and the other one counts if it does not.
- */
-export const FILE_FEATURES = [
-  "whole",
-  "chunk",
-  "definitions",
-  "name",
-  "folder",
-  "pointed",
-  "similarity",
-  "test",
-  "testAsked",
-  "document",
-  "vendored",
-  "setup",
-  "lastTouched",
-  "lastEdited",
-  "touched",
-  "lastTouchedNamed",
-  "touchedNamed",
-] as const;
+/** Kinds of files that repeat code implemented elsewhere and are rarely the cause of a problem. */
+const FILE_KINDS = {
+  test: /(?:^|\/)(?:tests?|testing|__tests__|spec)\/|(?:^|\/)(?:test_[^/]*|[^/]*_test|conftest)\.\w+$|\.(?:test|spec)\.\w+$/i,
+  document: /(?:^|\/)(?:docs?|examples?|samples?|bench(?:mark)?s?|tutorials?)\//i,
+  vendored: /(?:^|\/)(?:vendor|vendored|_vendor|third_party|node_modules)\//i,
+  setup: /(?:^|\/)(?:setup|__init__|__version__|version|conf)\.\w+$/i,
+} as const;
 
-export type FileFeature = (typeof FILE_FEATURES)[number];
+/** The parts by which a file's score is reported. */
+export type FileScorePart = "words" | "definitions" | "path" | "meaning" | "kind" | "history";
+
+/**
+ * The features of files, and the part of the score that each belongs to; all but `similarity` are between 0 and 1. Each
+ * access has two features. The one that ends in `Named` counts if the question names a file or a definition, and the other
+ * one counts if it does not.
+ */
+export const FILE_PART_OF = {
+  whole: "words",
+  chunk: "words",
+  definitions: "definitions",
+  name: "path",
+  folder: "path",
+  pointed: "path",
+  similarity: "meaning",
+  test: "kind",
+  testAsked: "kind",
+  document: "kind",
+  vendored: "kind",
+  setup: "kind",
+  lastTouched: "history",
+  lastEdited: "history",
+  touched: "history",
+  lastTouchedNamed: "history",
+  touchedNamed: "history",
+} as const satisfies Readonly<Record<string, FileScorePart>>;
+
+export type FileFeature = keyof typeof FILE_PART_OF;
+
+export const FILE_FEATURES: readonly FileFeature[] = Object.keys(FILE_PART_OF) as FileFeature[];
 
 /** The features of one file, and its best chunk. */
 interface FileFeatures {
@@ -79,7 +92,7 @@ export function computeFileFeatures(
   const touches = countTouches(files, context.touches ?? []);
   const all = files.map((file, index): FileFeatures => {
     const { path, name, folder } = steps[index] as PathTerms;
-    const isKind = (kind: FileKind) => (isFileOfKind(path, kind) ? 1 : 0);
+    const isKind = (kind: keyof typeof FILE_KINDS) => (FILE_KINDS[kind].test(path) ? 1 : 0);
     const isTest = isKind("test");
     const found = scoreTexts(file, rarities, context);
     const values = {

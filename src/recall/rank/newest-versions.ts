@@ -1,6 +1,6 @@
 import { EVIDENCE } from "../text/evidence.ts";
+import type { RankedHit } from "./feature-list.ts";
 import type { Query } from "./query.ts";
-import type { RankedHit } from "./ranked-hit.ts";
 import type { TurnCandidate } from "./turn-candidate.ts";
 
 /** Number of hits to compare; lower-ranked hits are not moved. */
@@ -33,19 +33,26 @@ interface Version {
 
 /**
  * Reorders the hits so that the newest version of a fact comes before older ones; versions swap positions and scores,
- * all other hits stay.
+ * all other hits stay. The newest must have at least a share of the best version's score.
  */
 export function putNewestVersionsFirst(
   question: string,
   query: Query,
   hits: readonly RankedHit[],
   candidateOf: (hit: RankedHit) => TurnCandidate | undefined,
+  leastShare = 0,
 ): RankedHit[] {
   const ordered = [...hits];
   if (query.windows.length > 0 || asksForOldState(question)) return ordered;
   for (const places of findVersions(query, hits.slice(0, MAX_COMPARED), candidateOf)) {
     const atOf = (place: number) => candidateOf(hits[place] as RankedHit)?.atMs ?? 0;
-    const newest = [...places].sort((left, right) => atOf(right) - atOf(left) || left - right);
+    // Of two messages of one millisecond, the one that was indexed later is newer.
+    const chunkOf = (place: number) => hits[place]?.chunk ?? 0;
+    const newest = [...places].sort(
+      (left, right) => atOf(right) - atOf(left) || chunkOf(right) - chunkOf(left),
+    );
+    const [best, last] = [hits[places[0] as number], hits[newest[0] as number]] as [RankedHit, RankedHit];
+    if (last.score < leastShare * best.score) continue;
     for (const [index, place] of places.entries()) {
       const hit = hits[newest[index] as number] as RankedHit;
       const { score } = hits[place] as RankedHit;

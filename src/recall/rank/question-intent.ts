@@ -34,7 +34,12 @@ const WORDS =
 const WORK =
   /\bwhere\b|\b(?:how|when) (?:was|were|did|do|does|is|are|can|to)\b[^?]{0,80}\b(?:fix\w*|solv\w*|resolv\w*|repair\w*|implement\w*|add\w*|remov\w*|chang\w*|buil[dt]\w*|made|done|configur\w*|renam\w*|merg\w*|commit\w*|refactor\w*)\b|\b(?:which|what) (?:command|file|commit|function|test|edit|change|script|line|patch)(?:e?s)?\b|在哪|哪里|怎么(?:修|解决|实现|改)|哪个(?:文件|命令|提交)/i;
 
+/** "When did we decide …": its own verb tells, whatever the rest mentions. */
+const SAID =
+  /^\s*(?:when|what|which|who|why|how)\b(?:\s\w+){0,2}?\s(?:did|do|does|have|has|had)\s(?:\w+\s){1,2}(?:decid|agree|sa(?:y|id)\b|t[eo]ld|promis|mention|discuss|conclu|cho[os]|prefer|recommend|suggest|th(?:ink|ought)|want|plan|explain)/i;
+
 function parseWanted(question: string): Wanted {
+  if (SAID.test(question)) return "words";
   const isForWords = WORDS.test(question) && ASKING.test(question);
   const isForWork = WORK.test(question) || !ASKING.test(question);
   return isForWords === isForWork ? "either" : isForWords ? "words" : "work";

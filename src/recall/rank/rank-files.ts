@@ -1,7 +1,35 @@
-import { computeFileFeatures, FILE_FEATURES, type FileCandidate, type FileContext } from "./file-features.ts";
-import { FILE_PART_OF, FILE_WEIGHTS, type FileScorePart } from "./file-weights.ts";
+import {
+  computeFileFeatures,
+  FILE_FEATURES,
+  FILE_PART_OF,
+  type FileCandidate,
+  type FileContext,
+  type FileFeature,
+  type FileScorePart,
+} from "./file-features.ts";
 
 export type { FileCandidate } from "./file-features.ts";
+
+/** Weights fitted by `bench/suites/recall/edited-files/fit-files.ts`. */
+const FILE_WEIGHTS: Readonly<Record<FileFeature, number>> = {
+  whole: 1.44,
+  chunk: 2.2,
+  definitions: 1.8,
+  name: 1.05,
+  folder: 1.14,
+  pointed: 2.91,
+  similarity: 0.93,
+  test: -1.71,
+  testAsked: 1.1,
+  document: -1.95,
+  vendored: -0.37,
+  setup: -0.9,
+  lastTouched: 1.63,
+  lastEdited: 1.11,
+  touched: 2.6,
+  lastTouchedNamed: 1.66,
+  touchedNamed: 1.81,
+};
 
 /** A file with its score and the parts of the score. */
 interface RankedFile {

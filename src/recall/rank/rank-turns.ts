@@ -1,18 +1,30 @@
 import { computeFeatures } from "./compute-features.ts";
-import { type Feature, type FeatureTable, RANK_FEATURES } from "./feature-list.ts";
-import { FEATURE_WEIGHTS, PART_OF, type ScorePart, type WeightSet } from "./feature-weights.ts";
+import {
+  type Feature,
+  type FeatureTable,
+  PART_OF,
+  RANK_FEATURES,
+  type RankedHit,
+  type ScorePart,
+} from "./feature-list.ts";
+import { FEATURE_WEIGHTS, type WeightSet } from "./feature-weights.ts";
 import { putNewestVersionsFirst } from "./newest-versions.ts";
 import { parseQuery, type Query } from "./query.ts";
-import type { RankedHit } from "./ranked-hit.ts";
 import { findScopeKind } from "./scope-kind.ts";
 import type { RankContext, TurnCandidate } from "./turn-candidate.ts";
 
-export type { RankedHit } from "./ranked-hit.ts";
+export type { RankedHit } from "./feature-list.ts";
 
 /** A question that repeats a person's message from this share on is that message, and wants the work after it. */
 const MIN_REPEATED = 0.85;
+/** An agent tells of one thing again and again; a later telling that answers much worse is not a newer version of a fact. */
+const MIN_NARRATED = 0.9;
 /** How much the first places count more than later ones when two orders are merged. */
 const MERGE_OFFSET = 2;
+
+const NO_PARTS = Object.fromEntries(
+  [...Object.values(PART_OF), "recency"].map((part) => [part, 0]),
+) as Record<ScorePart, number>;
 
 /** The best candidates first, at most `limit`; scores of different questions are not comparable. */
 export function rankTurns(
@@ -31,24 +43,15 @@ export function rankTurns(
   const hits = order.slice(0, limit).map((index): RankedHit => {
     const candidate = candidates[index] as TurnCandidate;
     const { id, session, chunks } = candidate;
-    const parts = {
-      words: 0,
-      meaning: 0,
-      session: 0,
-      neighbours: 0,
-      work: 0,
-      speaker: 0,
-      time: 0,
-      kind: 0,
-      recency: 0,
-    };
+    const parts = { ...NO_PARTS };
     for (const { values, weight, part } of columns) parts[part] += weight * (values[index] as number);
     const chunk = chunks[bestChunks[index] as number]?.id ?? null;
     const hit = { id, session, chunk, score: scores[index] as number, parts };
     candidateOf.set(hit, candidate);
     return hit;
   });
-  return putNewestVersionsFirst(question, query, hits, (hit) => candidateOf.get(hit));
+  const leastShare = sets.includes("words") ? MIN_NARRATED : 0;
+  return putNewestVersionsFirst(question, query, hits, (hit) => candidateOf.get(hit), leastShare);
 }
 
 /** Candidates in order, with the columns of their scores. */
@@ -87,12 +90,12 @@ function chooseWeights(
 
 function scoreBy(
   features: FeatureTable,
-  weights: Readonly<Record<Feature, number>>,
+  weights: Readonly<Partial<Record<Feature, number>>>,
   candidates: readonly TurnCandidate[],
 ): ScoredOrder {
   const columns = RANK_FEATURES.map((feature) => ({
     values: features[feature],
-    weight: weights[feature],
+    weight: weights[feature] ?? 0,
     part: PART_OF[feature],
   })).filter(({ weight }) => weight !== 0);
   const scores = new Float64Array(candidates.length);

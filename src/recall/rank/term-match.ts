@@ -28,6 +28,9 @@ export interface TermMatch {
 const WHOLE = { saturation: 1.5, lengthShare: 0.9 };
 const CHUNK = { saturation: 1.5, lengthShare: 0.5 };
 const NEAR = 4;
+const STEP = EVIDENCE.reasoning | EVIDENCE.call;
+const STEP_FIT = 0.7;
+const DECISION_FIT = 1.3;
 
 /** Okapi weight of a term that occurs `count` times in a text of relative length `length`. */
 export function computeOkapi(
@@ -49,6 +52,12 @@ export function createTermMatcher(
   const weight = sumValues(rarities) || 1;
   const nameWeight = sumValues(rarities.filter((_, place) => isName[place]));
   const counts = new Float64Array(size);
+  const wants = query.intent.wants;
+  /** A turn often thinks, says and does the same; a question for words wants to see the sentence that says it. */
+  const fitOf = (traits: number): number => {
+    if (wants !== "work" && (traits & STEP) !== 0) return STEP_FIT;
+    return wants === "words" && (traits & EVIDENCE.decision) !== 0 ? DECISION_FIT : 1;
+  };
 
   const scoreOf = (values: Float64Array, length: number, shape: typeof WHOLE): number => {
     let score = 0;
@@ -71,6 +80,7 @@ export function createTermMatcher(
     let chunk = 0;
     let chunkCoverage = 0;
     let nearness = 0;
+    let shown = 0;
     let best = 0;
     let activeCoverage = 0;
     let commitCoverage = 0;
@@ -88,8 +98,9 @@ export function createTermMatcher(
       for (let place = 0; place < size; place++)
         total[place] = (total[place] as number) + (counts[place] as number);
       const score = scoreOf(counts, terms.length / statistics.averageChunkLength, CHUNK);
-      if (score > chunk) {
-        chunk = score;
+      chunk = Math.max(chunk, score);
+      if (score * fitOf(traits) > shown) {
+        shown = score * fitOf(traits);
         best = index;
       }
       const covered = weightOf(counts, false) / weight;

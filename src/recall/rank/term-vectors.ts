@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../model/base/bounded-map.ts";
 import type { DroppableCache } from "../../model/base/cache-registry.ts";
-import { analyzeWordUncached } from "../text/analyze-text.ts";
+import { analyzeWord } from "../text/analyze-text.ts";
 import { EAST_ASIAN } from "../text/east-asian.ts";
 import type { TermVector, TermVectors } from "./turn-candidate.ts";
 
@@ -24,7 +24,7 @@ export interface CachedTermVectors extends TermVectors, DroppableCache {}
 /** Vectors by term; `tokens` gives the token of each term. */
 export function createTermVectors(
   embedder: WordVectors,
-  tokens: Pick<ReadonlyMap<string, number>, "get"> = mapTerms(embedder),
+  tokens: Pick<ReadonlyMap<string, number>, "get"> = mapTermsOnce(embedder),
 ): CachedTermVectors {
   // Null for terms without a vector: names and numbers are looked up as often as words.
   const cache = new BoundedMap<string, TokenVector | null>({ max: MAX_TERMS });
@@ -45,6 +45,14 @@ export function createTermVectors(
     itemCount: () => cache.size,
     drop: () => cache.clear(),
   };
+}
+
+const mapped = new WeakMap<WordVectors, ReadonlyMap<string, number>>();
+
+function mapTermsOnce(embedder: WordVectors): ReadonlyMap<string, number> {
+  const terms = mapped.get(embedder) ?? mapTerms(embedder);
+  mapped.set(embedder, terms);
+  return terms;
 }
 
 /** The token of each term: that of the shortest word with the term's stem, which is closest to its base form. */
@@ -68,7 +76,7 @@ export function mapTerms(embedder: Pick<WordVectors, "words" | "wordOf">): Reado
  */
 function findTerm(word: string): string | undefined {
   if (EAST_ASIAN.test(word)) return word.length <= 2 ? word : undefined;
-  const [term, ...more] = analyzeWordUncached(word);
+  const [term, ...more] = analyzeWord(word);
   return more.length > 0 ? undefined : term;
 }
 

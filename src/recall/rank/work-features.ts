@@ -134,7 +134,7 @@ function fillEchoed(
   }
 }
 
-/** Support counts as far as a turn itself has something of the question: a bare "done" is no answer. */
+/** Support counts as far as a turn itself has something of the question: a bare "done" does not answer it. */
 function relevanceOf(features: FeatureColumns, index: number): number {
   return Math.min(1, 2 * (features.coverage[index] as number));
 }

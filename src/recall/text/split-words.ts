@@ -1,3 +1,5 @@
+/** A letter, a digit or a mark on one. */
+export const WORD_CHARACTER = /^[\p{L}\p{N}\p{M}]$/u;
 /**
  * A run of letters and digits; an underscore joins the parts of an identifier, an apostrophe those of a contraction.
  */

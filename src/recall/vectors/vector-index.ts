@@ -30,8 +30,6 @@ export class VectorIndex {
   #isLoaded = false;
   #scratchAddress: number | undefined;
   #looseSeen = 0;
-  /** The first segments, which the store searches itself. */
-  #served = 0;
   #refreshing: Promise<void> | undefined;
 
   constructor(store: MemoryStore, space: VectorSpace, maxBytes: number) {
@@ -40,11 +38,6 @@ export class VectorIndex {
     const padded = padDimensions(space.dimensions);
     this.#scanner = new Scanner(padded, SEGMENT_CHUNKS);
     this.#maxHeld = Math.max(1, Math.floor(maxBytes / (SEGMENT_CHUNKS * padded)));
-  }
-
-  /** The first segment that is searched here; the sources of all from it on must be known. */
-  get firstScanned(): number {
-    return this.#served;
   }
 
   /** Bytes held in memory. */
@@ -66,9 +59,8 @@ export class VectorIndex {
     const { vectors } = this.#store;
     const { embedder } = this.#space;
     this.#placeSegments();
-    this.#served = (await this.#store.server?.servedVectors(embedder)) ?? 0;
     for (const segment of await vectors.packed(embedder)) {
-      if (segment < this.#served || this.#complete.has(segment)) continue;
+      if (this.#complete.has(segment)) continue;
       this.#complete.add(segment);
       if (!this.#isLoaded && this.#addresses.size < this.#maxHeld) {
         const packed = await this.#readSegment(segment);
@@ -122,9 +114,7 @@ export class VectorIndex {
   ): Promise<readonly ScoredChunk[]> {
     const query = quantizeVector(vector);
     const top = new TopList(limit);
-    const served = this.#served;
     for (const segment of [...this.#addresses.keys()].sort((left, right) => left - right)) {
-      if (segment < served) continue;
       const held = this.#addresses.get(segment);
       const packed =
         held === undefined ? (this.#unplaced.get(segment) ?? (await this.#readSegment(segment))) : undefined;
@@ -140,28 +130,17 @@ export class VectorIndex {
         place = findAbove(products, place + 1, top.minScore);
       }
     }
-    const { dimensions, embedder } = this.#space;
-    if (served > 0) {
-      const wanted = { embedder, vector: query, segments: served, filter, limit };
-      for (const { chunk, score } of (await this.#store.server?.findByVector(wanted)) ?? [])
-        top.offer(chunk, score);
-    }
-    return top.getBest().map(({ chunk, score }) => ({ chunk, score: toCosine(score, dimensions) }));
+    return top
+      .getBest()
+      .map(({ chunk, score }) => ({ chunk, score: toCosine(score, this.#space.dimensions) }));
   }
 
-  /** Cosines of single chunks with a vector; null for a chunk whose vector is neither in memory nor on the server. */
-  async similarities(vector: ArrayLike<number>, chunks: readonly number[]): Promise<(number | null)[]> {
-    const query = quantizeVector(vector);
-    const served = chunks.filter((chunk) => segmentOf(chunk) < this.#served);
-    const products =
-      served.length === 0
-        ? undefined
-        : await this.#store.server?.products(this.#space.embedder, query, served);
-    this.#scanner.setQuery(query);
+  /** Cosines of single chunks with a vector; null for a chunk whose vector is not in memory. */
+  similarities(vector: ArrayLike<number>, chunks: readonly number[]): (number | null)[] {
+    this.#scanner.setQuery(quantizeVector(vector));
     return chunks.map((chunk) => {
-      const address = products?.has(chunk) ? undefined : this.#findVector(chunk);
-      const product =
-        products?.get(chunk) ?? (address === undefined ? 0 : (this.#scanner.scan(address, 1)[0] ?? 0));
+      const address = this.#findVector(chunk);
+      const product = address === undefined ? 0 : (this.#scanner.scan(address, 1)[0] ?? 0);
       return product === 0 ? null : toCosine(product, this.#space.dimensions);
     });
   }

@@ -5,6 +5,7 @@ import {
   computeSavings,
   countPromptTokens,
   isSummaryUsage,
+  isSumUsage,
   type ModelFacts,
   type ModelFactsLookup,
   NO_SAVINGS,
@@ -15,6 +16,7 @@ import {
 import type { Entry, Kernel, Session, SessionId, SessionRecord } from "../../kernel/index.ts";
 import { getRequestKey } from "../../kernel/usage/request-usage.ts";
 import { SavingsBySize, type SizeSum } from "../../kernel/usage/size-sums.ts";
+import { sumPromptTokens } from "../../model/usage.ts";
 import { type CacheRecord, readCacheRecord, toCacheRequest } from "./cache-record.ts";
 import {
   CACHE_CAUSES,
@@ -131,9 +133,10 @@ class RowJudge {
   judge(entry: Entry<UsageBody>, logged: readonly LoggedChange[]): CacheRow {
     const record = readCacheRecord(entry);
     const isSummary = isSummaryUsage(entry);
+    const isSum = isSumUsage(entry);
     const request = { ...toCacheRequest(entry), logged };
     const isOwnCall = isSummary || record?.isRefresh === true;
-    const verdict = isOwnCall ? OWN_CALL : (record ?? diagnoseCache(this.#track, request));
+    const verdict = isOwnCall || isSum ? UNJUDGED : (record ?? diagnoseCache(this.#track, request));
     const facts = entry.model === undefined ? undefined : this.#factsOf(entry.model);
     const dollars = computeReportCost(entry, this.#factsOf);
     const parts = divideBill(entry, facts, dollars, verdict.missedTokens);
@@ -143,7 +146,7 @@ class RowJudge {
       seq: entry.seq,
       at: entry.at,
       model: entry.model,
-      promptTokens: countPromptTokens(entry.usage) || 0,
+      promptTokens: isSum ? 0 : countPromptTokens(entry.usage) || 0,
       readTokens: entry.usage.cacheReadTokens ?? 0,
       missDollars: dollars === undefined ? undefined : parts.misses,
       dollars,
@@ -153,7 +156,7 @@ class RowJudge {
       isOwnCall,
       providerDiagnosis: readProviderDiagnosis(entry) ?? record?.providerDiagnosis,
     };
-    if (!isSummary) this.#track = followCache(this.#track, request);
+    if (!isSummary && !isSum) this.#track = followCache(this.#track, request);
     if (!isOwnCall) {
       this.#lastAt = request.at;
       this.#setTtlMs = record?.setTtlMs;
@@ -204,7 +207,7 @@ function readProviderDiagnosis({ meta }: Pick<UsageBody, "meta">): string | unde
   return (typeof told === "string" ? told : JSON.stringify(told)).slice(0, MAX_DIAGNOSIS);
 }
 
-const OWN_CALL: CacheDiagnosis = { state: "unreported", expectedTokens: 0, missedTokens: 0, ttlMs: 0 };
+const UNJUDGED: CacheDiagnosis = { state: "unreported", expectedTokens: 0, missedTokens: 0, ttlMs: 0 };
 
 function pickDiagnosis(given: CacheDiagnosis): CacheDiagnosis {
   const { state, cause, expectedTokens, missedTokens, detail, pauseMs, ttlMs, also } = given;
@@ -222,9 +225,7 @@ function divideBill(
   if (!facts || facts.arePricesAssumed) return { ...NO_PARTS, other: dollars };
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const hours = Math.min(usage.cacheWriteHourTokens ?? 0, cacheWriteTokens);
-  const isLong =
-    facts.longPrompt !== undefined &&
-    inputTokens + cacheReadTokens + cacheWriteTokens > facts.longPrompt.above;
+  const isLong = facts.longPrompt !== undefined && sumPromptTokens(usage) > facts.longPrompt.above;
   const prices = isLong ? (facts.longPrompt?.prices ?? facts.prices) : facts.prices;
   const written = (cacheWriteTokens - hours) * prices.cacheWrite + hours * prices.cacheWriteHour;
   const writePrice = cacheWriteTokens > 0 ? written / cacheWriteTokens : 0;
@@ -436,7 +437,8 @@ export async function buildCacheReport(
   for await (const record of records) {
     signal.throwIfAborted();
     await using session = await kernel.session(record.id);
-    if ((await session.head()).at < since) continue;
+    const { entries } = await session.page({ kinds: ["usage"], limit: 1 });
+    if (entries.every(({ at }) => at < since)) continue;
     await sums.addConversation(readCacheRows(session, (model) => kernel.modelFacts(model)));
   }
   return sums.report;

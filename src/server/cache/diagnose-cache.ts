@@ -177,10 +177,12 @@ export function diagnoseCache(track: CacheTrack, request: CacheRequest): CacheDi
   if (!base) return { state: "first", ...nothing };
   const read = usage.cacheReadTokens ?? 0;
   const pauseMs = Math.max(0, request.at - base.at);
-  const expected = base.cachedTokens > 0 ? base.cachedTokens : findCacheable(base, request);
+  const minTokens = getMinTokens(request.model);
+  // The last request could have been cached, even if the provider cached nothing.
+  const expected = base.cachedTokens || (base.promptTokens >= minTokens ? base.promptTokens : 0);
   const expectedTokens = Math.min(expected, promptTokens);
   const known = { expectedTokens, pauseMs, ttlMs };
-  const isSmall = Math.max(base.promptTokens, promptTokens) < getMinTokens(request.model);
+  const isSmall = Math.max(base.promptTokens, promptTokens) < minTokens;
   if (isSmall && read === 0)
     return {
       state: "miss",
@@ -196,7 +198,7 @@ export function diagnoseCache(track: CacheTrack, request: CacheRequest): CacheDi
   const [first] = found;
   if (isRewound(first, request, read)) return hit;
   const { cause, detail } = first ?? {
-    cause: findUnexplained(base, request),
+    cause: base.sent && request.sent ? "provider" : "unknown",
     detail: `${read.toLocaleString("en-US")} of ${expected.toLocaleString("en-US")} cached tokens were read`,
   };
   const also = [...new Set(found.slice(1).map((one) => one.cause))].filter((one) => one !== cause);
@@ -262,7 +264,7 @@ function findCauses(
   const sent = findDifference(base.sent, request.sent, request.look);
   const client = base.client && request.client && findDifference(base.client, request.client, request.look);
   if (sent && !isBeyondMark(base.sent, sent)) found.push(nameChange(sent, client, base, request));
-  else found.push(...findMarkCause(base.sent, request.sent, request.look));
+  else found.push(...findMarkCause(base.sent, request.sent, request.look, base.cachedTokens > 0));
   // An edit of ours is named even if something else is the cause.
   for (const change of request.own ?? []) found.push({ cause: `own-${change}` });
   return found;
@@ -360,6 +362,7 @@ function findMarkCause(
   before: RequestPrint,
   after: RequestPrint,
   look: RequestLook | undefined,
+  hasCached: boolean,
 ): readonly FoundCause[] {
   if (!after.needsMarks) return [];
   const { lastMark: last } = after;
@@ -367,11 +370,13 @@ function findMarkCause(
   const { lastMark: earlier } = before;
   if (earlier === undefined)
     return [{ cause: "breakpoint-missing", detail: "the last request had no breakpoint" }];
-  if (last < earlier)
+  if (last < 0 && after.count > 1)
+    return [{ cause: "breakpoint-missing", detail: "no message has a breakpoint" }];
+  if (last < earlier || (!hasCached && last < after.count / 2))
     return [
       {
         cause: "breakpoint-moved",
-        detail: `the last breakpoint moved from message ${earlier + 1} to ${last < 0 ? "the system prompt" : `message ${last + 1}`}`,
+        detail: `the last breakpoint is at message ${last + 1} of ${after.count}`,
       },
     ];
   const blocks = look ? look.countBlocks(earlier + 1, last + 1) : 0;
@@ -392,15 +397,6 @@ function findLogged(base: TrackedRequest, request: CacheRequest): readonly Found
   if (logged.includes("client-summary")) return [{ cause: "compacted" }];
   if (logged.includes("line")) return [{ cause: "message-edited", detail: "the conversation went back" }];
   return isSmaller ? [{ cause: "compacted", detail: "the prompt became much smaller" }] : [];
-}
-
-function findUnexplained(base: TrackedRequest, { sent }: CacheRequest): CacheCause {
-  return base.sent && sent ? "provider" : "unknown";
-}
-
-/** Tokens that the last request could have cached, although the provider cached none. */
-function findCacheable(base: TrackedRequest, request: CacheRequest): number {
-  return base.promptTokens >= getMinTokens(request.model) ? base.promptTokens : 0;
 }
 
 /** Tokens in the provider's cache after a request. A provider that counts no writes caches the whole prompt. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { isLonghaulError, type Kernel, LonghaulError, type SessionId } from "../../kernel/index.ts";
 import { computeDigest } from "../../model/base/digest.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { isTerminal } from "../../model/task.ts";
 import {
   type ErasedCounts,
@@ -114,11 +115,7 @@ export async function listPersonSessions(
   const ids: SessionId[] = (await kernel.find(memories)) ? [memories] : [];
   for (const prefix of prefixes)
     for (let before: SessionId | undefined; ; ) {
-      const page = await kernel.sessions({
-        prefix,
-        limit: PAGE_SESSIONS,
-        ...(before !== undefined && { before }),
-      });
+      const page = await kernel.sessions({ prefix, limit: PAGE_SESSIONS, ...dropUndefined({ before }) });
       ids.push(...page.map(({ id }) => id));
       before = page.at(-1)?.id;
       if (page.length < PAGE_SESSIONS) break;

@@ -23,11 +23,12 @@ export async function runExchange(incoming: Incoming, services: Services): Promi
   const request = await readRequest(incoming, services);
   if (!request) return forwardUnchanged(incoming, services);
   const target = chooseTarget(request, incoming, services);
-  checkTargetAllowed(incoming.principal, target, () => findNamedModels(request));
-  await checkReferenceAccess(incoming, services, target.upstream);
+  const { person, token } = incoming.principal;
+  if (person) checkTargetAllowed(incoming.principal, target, () => findNamedModels(request));
+  if (token !== undefined) await checkReferenceAccess(incoming, services, target.upstream);
   using exchange = await beginExchange(request, target, incoming, services);
   if (!exchange) return forwardUnchanged(incoming, services, true);
-  if (await answerWithSummary(exchange)) return;
+  if (exchange.call.request.edits && (await answerWithSummary(exchange))) return;
   try {
     exchange.recall = await prepareRecall(exchange);
     const result = await sendUntilAccepted(exchange);
@@ -40,7 +41,7 @@ export async function runExchange(incoming: Incoming, services: Services): Promi
     exchange.failure = error as Error;
     throw error;
   } finally {
-    reportSpending(exchange);
+    if (incoming.spending) reportSpending(exchange);
     await noteEnd(exchange);
   }
 }

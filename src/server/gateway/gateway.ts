@@ -14,7 +14,7 @@ import { KnownCompactions } from "./call/compacted-request.ts";
 import { ModelLimits } from "./call/model-limits.ts";
 import type { GatewayConfig } from "./config/config.ts";
 import { nameBounds } from "./config/kernel-settings.ts";
-import { toOpenableUrl } from "./config/loopback.ts";
+import { toOpenableUrl } from "./config/schema-values.ts";
 import type { ReloadResult } from "./config/watch-config.ts";
 import { buildServerOptions, guardServer } from "./door/guard-server.ts";
 import { matchToken, PersonLimits } from "./door/principal.ts";
@@ -173,6 +173,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
         return config().limits.maxPersonStreams;
       },
       countStored: ({ id, name }, sizeBytes) => {
+        if (name === undefined) return;
         const counted = personLimits.countStored({ id, token: name }, sizeBytes);
         if (typeof counted !== "function") throw toApiError(counted);
       },
@@ -270,6 +271,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   if (await kernel.team.isInUse().catch(() => false)) spending.state.markInUse();
   url = await listen(server, config());
   oldPlaces.start(onError);
+  await kernel.prepareSessions();
 
   // The first numbers, before the monitor's interval has passed.
   void kernel.monitor.check().catch(() => undefined);

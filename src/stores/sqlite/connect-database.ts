@@ -13,7 +13,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { LonghaulError } from "../../model/errors.ts";
 import { Database } from "./database.ts";
-import { MIGRATIONS } from "./migrations/index.ts";
+import { MIGRATIONS } from "./migrations.ts";
 import { createStoreError, toStoreError } from "./store-error.ts";
 
 /** "LHL1": marks the file as ours. */

@@ -6,10 +6,8 @@ import { pathToFileURL } from "node:url";
 import { LonghaulError } from "../../model/errors.ts";
 import { BLOCKING_WAIT_MS, CACHE_KIB, readSchemaVersion, refuseForeignFile } from "./connect-database.ts";
 import { Database } from "./database.ts";
-import { MEMORY_MIGRATIONS } from "./memory/migrations/index.ts";
-import { TEAM_MIGRATION } from "./migrations/008-team.ts";
-import { PLACES_MIGRATION } from "./migrations/012-places.ts";
-import { MIGRATIONS } from "./migrations/index.ts";
+import { MEMORY_MIGRATIONS } from "./memory/memory-migrations.ts";
+import { MIGRATIONS, PLACES_MIGRATION, TEAM_MIGRATION } from "./migrations.ts";
 import { resultCodeOf, toStoreError } from "./store-error.ts";
 
 /** The first schema version with every table that reading needs. */

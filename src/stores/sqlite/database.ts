@@ -30,8 +30,9 @@ export class Database {
   #isInTick = false;
   /** A write transaction has begun, and nobody has asked for the moment yet. */
   #hasBegun = false;
-  #overwrites = 0;
-  #closed = false;
+  /** Changes whenever `transact` may have changed any row, and when a transaction was undone. */
+  overwrites = 0;
+  isClosed = false;
 
   constructor(path: string, connection: DatabaseSync, busyTimeoutMs: number) {
     this.path = path;
@@ -70,22 +71,13 @@ export class Database {
     return this.#moment;
   }
 
-  /** Changes whenever `transact` may have changed any row, and when a transaction was undone. */
-  get overwrites(): number {
-    return this.#overwrites;
-  }
-
-  get isClosed(): boolean {
-    return this.#closed;
-  }
-
   /**
    * Runs `work` in a write transaction; any throw rolls it back. Waits for other writers up to the busy timeout. Cached
    * sessions and entries are read again afterwards.
    */
   transact<T>(work: () => T): Promise<T> {
     return this.#write(work, () => {
-      this.#overwrites++;
+      this.overwrites++;
     });
   }
 
@@ -134,7 +126,7 @@ export class Database {
 
   /** Makes SQLite return the memory of its page cache. */
   shrink(): void {
-    if (!this.#closed) this.#connection.exec("PRAGMA shrink_memory");
+    if (!this.isClosed) this.#connection.exec("PRAGMA shrink_memory");
   }
 
   async exec(sql: string): Promise<void> {
@@ -142,8 +134,8 @@ export class Database {
   }
 
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.isClosed) return;
+    this.isClosed = true;
     this.#commits.close();
     this.#connection.close();
   }
@@ -169,7 +161,7 @@ export class Database {
   }
 
   #undo(): void {
-    this.#overwrites++;
+    this.overwrites++;
     try {
       this.#rollback.run();
     } catch {
@@ -180,7 +172,7 @@ export class Database {
   async #retryWhileBusy<T>(attempt: () => T): Promise<T> {
     let deadline = 0;
     for (let round = 0; ; round++) {
-      if (this.#closed) throw new LonghaulError("CLOSED", "This store is closed; open a new one.");
+      if (this.isClosed) throw new LonghaulError("CLOSED", "This store is closed; open a new one.");
       try {
         return attempt();
       } catch (error) {

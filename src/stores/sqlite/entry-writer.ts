@@ -54,10 +54,14 @@ export class EntryWriter {
     this.#setLine = db.prepare("UPDATE sessions SET line_seq = ? WHERE number = ?");
   }
 
-  /** Must be called at the start of each transaction. */
-  begin(): void {
+  /** Executes the appends of one transaction. */
+  appendAll(requests: readonly AppendRequest[]): readonly AppendOutcome[] {
     this.#deps.cache.refresh();
-    this.#forgetWritten();
+    this.#written = [];
+    this.#writtenKeys = [];
+    const outcomes: AppendOutcome[] = [];
+    for (const request of requests) outcomes.push(this.#append(request));
+    return outcomes;
   }
 
   /** Must be called with each commit, before anything else runs. */
@@ -65,18 +69,16 @@ export class EntryWriter {
     const { hot } = this.#deps.cache;
     for (let index = 0; index < this.#written.length; index++)
       hot.add(this.#writtenKeys[index] as number, this.#written[index] as StoredEntry);
-    this.#forgetWritten();
-  }
-
-  #forgetWritten(): void {
     this.#written = [];
     this.#writtenKeys = [];
   }
 
   /** Checks every reason for refusal before the first write, so that a refused request changes nothing. */
-  append(request: AppendRequest): AppendOutcome {
+  #append(request: AppendRequest): AppendOutcome {
     try {
-      this.#checkParts(request);
+      for (const entry of request.entries) if (entry.blobs) this.#deps.refs.requireAll(entry.blobs);
+      if (request.finishes !== undefined) this.#deps.drafts.require(request.finishes);
+      if (request.task) this.#deps.tasks.check(request.task);
       const { intake } = request;
       const intakeNumber = intake && this.#deps.intakes.require(intake.name, intake.stamp);
       const appended = this.#write(request, this.#stateFor(request));
@@ -87,12 +89,6 @@ export class EntryWriter {
       if (error instanceof LonghaulError) return error;
       throw error;
     }
-  }
-
-  #checkParts(request: AppendRequest): void {
-    for (const entry of request.entries) if (entry.blobs) this.#deps.refs.requireAll(entry.blobs);
-    if (request.finishes !== undefined) this.#deps.drafts.require(request.finishes);
-    if (request.task) this.#deps.tasks.check(request.task);
   }
 
   #stateFor(request: AppendRequest): SessionState {

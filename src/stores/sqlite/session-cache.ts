@@ -173,14 +173,13 @@ class HotEntries {
   /** The entries of a query whose range ends at or before the head; undefined unless all are here. */
   read(sessionNumber: number, query: EntryQuery): StoredEntry[] | undefined {
     const { from, to, limit, order, kinds } = query;
-    const keyOf = (seq: number) => toEntryKey(sessionNumber, seq);
     // A search for kinds may walk the whole range; it is not begun if its end is missing.
-    if (kinds && from <= to && !(this.#entries.has(keyOf(from)) && this.#entries.has(keyOf(to))))
+    if (kinds && from <= to && !(this.get(sessionNumber, from) && this.get(sessionNumber, to)))
       return undefined;
     const found: StoredEntry[] = [];
     const step = order === "ascending" ? 1 : -1;
     for (let seq = step > 0 ? from : to; seq >= from && seq <= to && found.length < limit; seq += step) {
-      const entry = this.#entries.get(keyOf(seq));
+      const entry = this.#entries.get(toEntryKey(sessionNumber, seq));
       if (!entry) return undefined;
       if (!kinds || kinds.includes(entry.kind)) found.push(entry);
     }

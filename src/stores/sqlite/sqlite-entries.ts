@@ -56,11 +56,10 @@ export class SqliteEntries implements EntryStore {
 
   async append(requests: readonly AppendRequest[]): Promise<readonly AppendOutcome[]> {
     const { writer } = this.#deps;
-    const work = () => {
-      writer.begin();
-      return requests.map((request) => writer.append(request));
-    };
-    const outcomes = await this.#db.transactBeside(work, () => writer.keepWritten());
+    const outcomes = await this.#db.transactBeside(
+      () => writer.appendAll(requests),
+      () => writer.keepWritten(),
+    );
     this.#ownCommits++;
     this.#deps.onCommit();
     return outcomes;

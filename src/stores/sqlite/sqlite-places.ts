@@ -53,15 +53,13 @@ export class SqlitePlaces implements PlaceStore {
     keys: readonly string[],
     limit: number,
   ): Promise<readonly StoredPlace[]> {
-    return this.#db.read(() =>
-      keys.flatMap((key) =>
-        statement.all(toKeyBytes(key), limit).map((row) => ({
-          key,
-          session: row.id as string,
-          seq: seqOfKey(row.entry as number),
-        })),
-      ),
-    );
+    return this.#db.read(() => {
+      const found: StoredPlace[] = [];
+      for (const key of keys)
+        for (const { id, entry } of statement.all(toKeyBytes(key), limit))
+          found.push({ key, session: id as string, seq: seqOfKey(entry as number) });
+      return found;
+    });
   }
 
   async put(places: readonly StoredPlace[]): Promise<void> {

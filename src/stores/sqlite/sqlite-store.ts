@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { EntryStore } from "../../log/store/entry-store.ts";
-import { withEntryForgetting, withSessionForgetting } from "../../log/store/forgetting-stores.ts";
+import { forgetErased } from "../../log/store/forgetting-stores.ts";
+import type { Lease, LeaseStore } from "../../log/store/lease-store.ts";
 import type { SessionStore } from "../../log/store/session-store.ts";
 import type { Store, StoreInspection, StoreSize } from "../../log/store/store.ts";
 import { type Clock, systemClock } from "../../model/clock.ts";
@@ -11,15 +12,13 @@ import { checkWholeNumber, isLonghaulError, LonghaulError } from "../../model/er
 import { BlobFiles } from "./blob-files.ts";
 import { BlobHolds } from "./blob-holds.ts";
 import { BlobRefs } from "./blob-refs.ts";
-import { Commits } from "./commits.ts";
 import { connectDatabase } from "./connect-database.ts";
 import { connectIndexReadOnly, connectReadOnly, copyDatabase } from "./connect-read-only.ts";
-import type { Database } from "./database.ts";
+import type { Database, Row } from "./database.ts";
 import { Drafts } from "./drafts.ts";
 import { EntryWriter } from "./entry-writer.ts";
 import { Eraser } from "./eraser.ts";
 import { Intakes } from "./intakes.ts";
-import { Leases, toLease } from "./leases.ts";
 import { SqliteMemory } from "./memory/sqlite-memory.ts";
 import { SessionCache } from "./session-cache.ts";
 import { SqliteBlobs } from "./sqlite-blobs.ts";
@@ -51,6 +50,8 @@ export interface SqliteStoreOptions {
    */
   readonly isReadOnly?: boolean | "with-index";
 }
+
+const POLL_MS = 200;
 
 /** Opens the embedded store: one SQLite file and a folder of blobs. */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
@@ -162,7 +163,7 @@ class SqliteStore implements Store {
     this.#eraser = new Eraser(db, files);
     const committed = () => this.#commits.announce();
     const sessions = new SqliteSessions(db, cache, this.#eraser, committed);
-    this.sessions = withSessionForgetting(sessions, memory);
+    this.sessions = sessions;
     this.drafts = new Drafts(db, cache, { refs, holds });
     this.blobs = new SqliteBlobs(db, { files, holds, eraser: this.#eraser, clock });
     this.intakes = new Intakes(db, cache);
@@ -173,7 +174,7 @@ class SqliteStore implements Store {
     this.people = new SqlitePeople(db, this.audit);
     this.budgets = new SqliteBudgets(db, this.audit);
     this.transfer = new SqliteTransfer(db, cache, this);
-    const entries = new SqliteEntries(db, {
+    this.entries = new SqliteEntries(db, {
       cache,
       writer: new EntryWriter(db, {
         cache,
@@ -189,7 +190,7 @@ class SqliteStore implements Store {
       eraser: this.#eraser,
       onCommit: committed,
     });
-    this.entries = withEntryForgetting(entries, memory);
+    forgetErased(this, memory);
   }
 
   /** Finishes work that a crash interrupted. */
@@ -356,4 +357,101 @@ async function findMissingBlobs(db: Database, files: BlobFiles): Promise<readonl
     }
     if (rows.length < BLOBS_PER_STEP) return missing;
   }
+}
+
+/** Notifies listeners of commits: of this process at once, of other processes by polling the data version. */
+class Commits {
+  readonly #db: Database;
+  readonly #listeners = new Set<() => void>();
+  #timer: NodeJS.Timeout | undefined;
+  #seen = 0;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  on(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    if (!this.#timer) {
+      this.#seen = this.#db.dataVersion();
+      // Not unref'ed: a process that only waits for entries of others must stay alive.
+      this.#timer = setInterval(() => this.#poll(), POLL_MS);
+    }
+    return () => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.stop();
+    };
+  }
+
+  announce(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #poll(): void {
+    let version: number;
+    try {
+      version = this.#db.dataVersion();
+    } catch {
+      // Polling has no caller to report to; the next poll or the listener's next read will fail the same way.
+      return;
+    }
+    if (version === this.#seen) return;
+    this.#seen = version;
+    this.announce();
+  }
+}
+
+/** Leases in SQLite. */
+class Leases implements LeaseStore {
+  readonly #db: Database;
+  readonly #statements;
+
+  constructor(db: Database) {
+    this.#db = db;
+    this.#statements = {
+      get: db.prepare("SELECT name, owner, expires_at FROM leases WHERE name = ?"),
+      put: db.prepare(
+        "INSERT INTO leases (name, owner, expires_at) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at",
+      ),
+      dropExpired: db.prepare("DELETE FROM leases WHERE expires_at < ?"),
+      remove: db.prepare("DELETE FROM leases WHERE name = ? AND owner = ?"),
+    };
+  }
+
+  claim({ name, owner, expiresAt }: Lease, now: number): Promise<Lease | undefined> {
+    return this.#db.transactBeside(() => {
+      const row = this.#statements.get.get(name);
+      const known = row && toLease(row);
+      if (known && known.owner !== owner && known.expiresAt > now) return known;
+      this.#statements.put.run(name, owner, expiresAt);
+      return undefined;
+    });
+  }
+
+  async release(name: string, owner: string): Promise<void> {
+    await this.#db.transactBeside(() => {
+      this.#statements.remove.run(name, owner);
+    });
+  }
+
+  dropExpired(before: number): Promise<number> {
+    return this.#db.transactBeside(() => Number(this.#statements.dropExpired.run(before).changes));
+  }
+
+  get(name: string): Promise<Lease | undefined> {
+    return this.#db.read(() => {
+      const row = this.#statements.get.get(name);
+      return row && toLease(row);
+    });
+  }
+}
+
+/** A lease as its row holds it. */
+function toLease(row: Row): Lease {
+  return { name: row.name as string, owner: row.owner as string, expiresAt: row.expires_at as number };
 }

@@ -1,12 +1,12 @@
 import type { StatementSync } from "node:sqlite";
+import { createTaskConflict, createTaskNotFound } from "../../log/store/refusals.ts";
 import {
   checkTaskRow,
   toChangedTaskValues,
   toNewTaskValues,
   toTaskRecord,
   writeTaskSql,
-} from "../../log/store/record-rows.ts";
-import { createTaskConflict, createTaskNotFound } from "../../log/store/refusals.ts";
+} from "../../log/store/task-rows.ts";
 import type {
   NewTask,
   TaskChange,

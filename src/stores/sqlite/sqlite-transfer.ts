@@ -1,5 +1,6 @@
 import { readTeam } from "../../log/store/read-team.ts";
-import { toMovedIntake, toMovedRecord, toTaskValues, writeTaskSql } from "../../log/store/record-rows.ts";
+import { toMovedIntake, toMovedRecord } from "../../log/store/record-rows.ts";
+import { toTaskValues, writeTaskSql } from "../../log/store/task-rows.ts";
 import type { TaskRecord } from "../../log/store/task-store.ts";
 import type { MovedIntake, MovedRecord, MovedTeam, TransferStore } from "../../log/store/transfer-store.ts";
 import type { Database } from "./database.ts";

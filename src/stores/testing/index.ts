@@ -1,3 +1,2 @@
 export { type StoreCase, storeSuite } from "./store-suite.ts";
-export type { WireSample } from "./wire/wire-sample.ts";
-export { type WireCase, wireSuite } from "./wire-suite.ts";
+export { type WireCase, type WireSample, wireSuite } from "./wire-suite.ts";

@@ -1,16 +1,10 @@
 import type { Store } from "../../log/store/store.ts";
-import { blobCases } from "./store/blob-cases.ts";
-import { budgetCases } from "./store/budget-cases.ts";
-import { deletionCases } from "./store/deletion-cases.ts";
-import { draftCases } from "./store/draft-cases.ts";
-import { entryCases } from "./store/entry-cases.ts";
-import { intakeCases } from "./store/intake-cases.ts";
-import { leaseCases } from "./store/lease-cases.ts";
+import { blobCases, intakeCases } from "./store/blob-cases.ts";
+import { draftCases, entryCases, placeCases } from "./store/entry-cases.ts";
 import { memoryCases } from "./store/memory-cases.ts";
-import { peopleCases } from "./store/people-cases.ts";
-import { placeCases } from "./store/place-cases.ts";
-import { sessionCases } from "./store/session-cases.ts";
-import { taskCases } from "./store/task-cases.ts";
+import { budgetCases, peopleCases } from "./store/people-cases.ts";
+import { deletionCases, sessionCases } from "./store/session-cases.ts";
+import { leaseCases, taskCases } from "./store/task-cases.ts";
 
 /** One requirement of every store; `run` rejects if the store does not meet it. */
 export interface StoreCase {

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Message, MessageInput } from "../../model/message.ts";
+import type { Usage } from "../../model/usage.ts";
 import { toInlineMessages } from "../../wire/inline-messages.ts";
 import type { ReplyReader, Wire, WireEvent, WireFault, WireObject } from "../../wire/wire.ts";
-import { buildRequest, PIXEL, readRequestInputs, toStoredParts } from "./wire/wire-fixtures.ts";
-import type { WireProof } from "./wire/wire-proof.ts";
-import type { WireSample } from "./wire/wire-sample.ts";
 
 const usageCases: readonly WireProof[] = [
   [
@@ -248,6 +247,29 @@ export interface WireCase {
   readonly run: () => Promise<void>;
 }
 
+/** One requirement of every wire: its name, and a proof. */
+type WireProof = readonly [name: string, prove: (wire: Wire, sample: WireSample) => Promise<void>];
+
+/** A one-pixel PNG. */
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/** Traffic of a provider in the format of the wire under test. */
+export interface WireSample {
+  /**
+   * Elements of a request with the field `"x_unknown": "kept"` on a message and `"x_block": "kept"` on a block of
+   * content, a call and its result.
+   */
+  readonly elements: readonly WireObject[];
+  /** A streamed reply with text and a tool call. */
+  readonly events: readonly WireEvent[];
+  /** The same reply, not streamed. It reports more than 10 input tokens. */
+  readonly body: WireObject;
+  /** A usage report, and its counts. */
+  readonly report: WireObject;
+  readonly usage: Usage;
+}
+
 /** The contract of a wire, for any test runner: `for (const { name, run } of wireSuite(wire, sample)) test(name, run)`. */
 export function wireSuite(wire: Wire, sample: WireSample): readonly WireCase[] {
   const proofs = [...messageCases, ...replyCases, ...usageCases, ...faultCases];
@@ -269,7 +291,7 @@ function parseEvents(text: string): readonly WireEvent[] {
     .map((block) => {
       const fields = new Map(block.split("\n").map((line) => line.split(/: (.*)/s) as [string, string]));
       const event = fields.get("event");
-      return { data: fields.get("data") ?? "", ...(event !== undefined && { event }) };
+      return { data: fields.get("data") ?? "", ...dropUndefined({ event }) };
     });
 }
 
@@ -284,4 +306,30 @@ async function logSample(
     const { from, to } = decoded[index] as (typeof decoded)[number];
     return { original, elements: elements.slice(from, to) };
   });
+}
+
+/** A request from logged messages. */
+async function buildRequest(wire: Wire, inputs: readonly MessageInput[]): Promise<WireObject> {
+  const { messages, source } = await toInlineMessages(inputs);
+  const line = async function* () {
+    yield* messages;
+  };
+  const { lead, elements } = await wire.encodeRequest(line(), source);
+  const list: WireObject[] = [];
+  for await (const element of elements) list.push(element);
+  return { ...lead, [wire.messagesField]: list };
+}
+
+/** The messages of a request. */
+function readRequestInputs(wire: Wire, request: WireObject): readonly MessageInput[] {
+  const elements = request[wire.messagesField] as readonly WireObject[];
+  return [...wire.decodeLead(request), ...wire.decode(elements).map(({ input }) => input)];
+}
+
+/** Roles and parts of messages, as a log would store them. */
+async function toStoredParts(
+  inputs: readonly MessageInput[],
+): Promise<readonly Pick<Message, "role" | "parts">[]> {
+  const { messages } = await toInlineMessages(inputs);
+  return messages.map(({ role, parts }) => ({ role, parts }));
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { createArgumentError } from "../../model/errors.ts";
 import type { NoticeChannel } from "../after-end.ts";
 import { runCommand } from "../process/run-command.ts";
@@ -25,7 +26,7 @@ export function commandChannel(options: CommandChannelOptions): NoticeChannel {
     throw createArgumentError("command", command, "a program and its arguments");
   return {
     name: `command ${program}`,
-    ...(limitMs !== undefined && { limitMs }),
+    ...dropUndefined({ limitMs }),
     async send(notice, signal) {
       const { reason, exitCode, ...end } = await runCommand({
         command: program,
@@ -60,7 +61,7 @@ export function webhookChannel(options: WebhookOptions): NoticeChannel {
     throw createArgumentError("url", url, "an http or https address");
   return {
     name: `webhook ${new URL(url).host}`,
-    ...(limitMs !== undefined && { limitMs }),
+    ...dropUndefined({ limitMs }),
     send: async (notice, signal) => {
       const response = await fetch(url, {
         method: "POST",

@@ -1,5 +1,15 @@
 import { constants } from "node:os";
+import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import { waitAtMost } from "../../model/base/time-limit.ts";
+import type { Closable } from "../../model/lifetime.ts";
+
+/** A resource to clean up before the process ends. */
+interface ExitCleaner extends Closable {
+  /** Synchronous cleanup for when the process can no longer wait. */
+  closeNow?(): void;
+}
+
+const DEFAULT_GRACE_MS = 5_000;
 
 /** Work to do before the process ends. */
 type Cleanup = (reason: CleanupReason) => Promise<void> | void;
@@ -225,4 +235,14 @@ function countPassiveListeners(host: EndingHost): number {
   const places = host as unknown as Record<string | symbol, { count?: unknown } | undefined>;
   const emitters = new Set([places[Symbol.for("signal-exit emitter")], places.__signal_exit_emitter__]);
   return [...emitters].reduce((sum, emitter) => sum + (Number(emitter?.count) || 0), 0);
+}
+
+/**
+ * Closes `cleaner` when the process is told to end, within `graceMs`, and then lets the process end as it otherwise
+ * would. The same registry ends the programs of tasks afterwards. Returns a function that unregisters the cleaner.
+ */
+export function cleanUpOnExit(cleaner: ExitCleaner, graceMs = DEFAULT_GRACE_MS): () => void {
+  checkFields("cleaner", cleaner, { close: "function", closeNow: "function?" });
+  checkKind("graceMs", graceMs, "number");
+  return processCleanups().add(() => cleaner.close(), { graceMs, onExit: () => cleaner.closeNow?.() });
 }

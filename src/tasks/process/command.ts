@@ -1,4 +1,4 @@
-import type { Census } from "../../model/scope.ts";
+import type { Census } from "../../model/lifetime.ts";
 import type { Cleanups } from "./cleanups.ts";
 import type { OutputListeners } from "./process-output.ts";
 import type { ProcessIdentity, ProcessTable } from "./process-table.ts";
@@ -35,7 +35,7 @@ export interface CommandOptions extends OutputListeners {
   /** Registry that ends the process tree with this process; `processCleanups()` by default. */
   readonly cleanups?: Cleanups;
   readonly table?: ProcessTable;
-  /** Counts the program as a "process"; an agent passes `context.scope.census`. */
+  /** Counts the program as a "process"; an agent passes `context.lifetime.census`. */
   readonly census?: Census;
 }
 

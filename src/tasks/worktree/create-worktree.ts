@@ -2,22 +2,12 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, realpath, rmdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { checkFields } from "../../model/argument-checks.ts";
 import { computeDigest } from "../../model/base/digest.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { type Clock, systemClock } from "../../model/clock.ts";
 import { withIntent } from "./branch-intent.ts";
-import {
-  callGit,
-  callGitOnce,
-  createGitError,
-  GIT_RETRY_MS,
-  type GitOptions,
-  type GitResult,
-  isDisturbed,
-  MAX_GIT_ROUNDS,
-  runGit,
-} from "./git.ts";
+import { callGit, createGitError, type GitOptions, runGit } from "./git.ts";
 import { deleteBranch, discardWorktree } from "./remove-worktree.ts";
 import { findBase, findNewestStash, getDefaultRoot, hasBranch, inspectRepository } from "./repository.ts";
 import { createWorktreeError, findAdminFolder, readAdminFolder, type Worktree } from "./worktree.ts";
@@ -80,7 +70,7 @@ export async function createWorktree(options: CreateWorktreeOptions): Promise<Cr
   const mark: Omit<WorktreeMark, "branch"> = {
     id: randomUUID(),
     task: options.task,
-    ...(options.tag !== undefined && { tag: options.tag }),
+    ...dropUndefined({ tag: options.tag }),
     base,
     stash: await findNewestStash(common, options),
     createdAt: now,
@@ -207,13 +197,9 @@ async function addFolder(
     path,
     mark.branch,
   ];
-  let answer: GitResult;
-  for (let round = 1; ; round++) {
-    answer = await callGitOnce(common, args, { deadlineMs: 120_000, ...options });
-    if (!isDisturbed(answer) || round === MAX_GIT_ROUNDS) break;
-    await undoAddFolder(common, path, mark, options);
-    await sleep(GIT_RETRY_MS * round);
-  }
+  const answer = await callGit(common, args, { deadlineMs: 120_000, ...options }, undefined, () =>
+    undoAddFolder(common, path, mark, options),
+  );
   const worktree = await findMarked(common, path, mark);
   if (answer.exitCode === 0 && worktree) return { worktree, warnings: [] };
   // Git returns the exit code of the post-checkout hook, which runs last.

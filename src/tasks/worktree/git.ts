@@ -1,14 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { LonghaulError } from "../../model/errors.ts";
-import type { Census } from "../../model/scope.ts";
+import type { Census } from "../../model/lifetime.ts";
 import type { Cleanups } from "../process/cleanups.ts";
 import { runCommand } from "../process/run-command.ts";
 
 const MAX_BYTES = 32 * 1024 * 1024;
 /** Retries of a call that another git process disturbs, and the delay added with each retry. */
-export const MAX_GIT_ROUNDS = 12;
-export const GIT_RETRY_MS = 10;
+const MAX_GIT_ROUNDS = 12;
+const GIT_RETRY_MS = 10;
 
 /** Options of a git call. */
 export interface GitOptions {
@@ -24,7 +25,7 @@ export interface GitOptions {
   readonly census?: Census;
 }
 
-export interface GitResult {
+interface GitResult {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -41,27 +42,32 @@ const SETTINGS = [
   "core.packedRefsTimeout=10000",
 ].flatMap((setting) => ["-c", setting]);
 
-/** Calls git and retries while another git process disturbs it; for repeatable calls. See `callGitOnce`. */
+/**
+ * Calls git and retries while another git process disturbs it; for calls that are repeatable, if need be after `undo`.
+ * See `callGitOnce`.
+ */
 export async function callGit(
   cwd: string,
   args: readonly string[],
   options: GitOptions,
   input?: string,
+  undo?: () => Promise<unknown>,
 ): Promise<GitResult> {
   for (let round = 1; ; round++) {
     const answer = await callGitOnce(cwd, args, options, input);
     if (!isDisturbed(answer) || round === MAX_GIT_ROUNDS) return answer;
+    await undo?.();
     await sleep(GIT_RETRY_MS * round);
   }
 }
 
 /** Git reads the folders of all worktrees and fails on one that another git is creating. */
-export function isDisturbed({ exitCode, stderr }: GitResult): boolean {
+function isDisturbed({ exitCode, stderr }: GitResult): boolean {
   return exitCode !== 0 && /failed to read .*[/\\]worktrees[/\\].*[/\\](commondir|gitdir|HEAD)/.test(stderr);
 }
 
 /** Calls git and returns its output for any exit code; throws GIT_FAILED if git hangs, is killed or writes too much. */
-export async function callGitOnce(
+async function callGitOnce(
   cwd: string,
   args: readonly string[],
   options: GitOptions,
@@ -79,10 +85,7 @@ export async function callGitOnce(
     drainMs: 500,
     maxOutputBytes: MAX_BYTES,
     keepBytes: MAX_BYTES,
-    ...(options.signal && { signal: options.signal }),
-    ...(options.cleanups && { cleanups: options.cleanups }),
-    ...(options.census && { census: options.census }),
-    ...(input !== undefined && { input }),
+    ...dropUndefined({ signal: options.signal, cleanups: options.cleanups, census: options.census, input }),
   });
   if (end.reason === "aborted")
     throw new LonghaulError("ABORTED", `${describeCommand(args)} was aborted by its signal.`);

@@ -1,6 +1,6 @@
 import { checkFields } from "../../model/argument-checks.ts";
 import { type Clock, systemClock } from "../../model/clock.ts";
-import type { Closable } from "../../model/scope.ts";
+import type { Closable } from "../../model/lifetime.ts";
 import { callGit, type GitOptions } from "./git.ts";
 import { withWorktreeLock } from "./remove-worktree.ts";
 import { checkWorktree, createWorktreeError, type Worktree } from "./worktree.ts";

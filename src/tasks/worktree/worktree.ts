@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { checkFields, checkKind } from "../../model/argument-checks.ts";
+import { checkFields } from "../../model/argument-checks.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import { readMark } from "./worktree-mark.ts";
 
@@ -12,7 +12,6 @@ type WorktreeRefusal =
   | "branch-taken"
   | "branch-invalid"
   | "gone"
-  | "foreign"
   | "busy";
 
 /** A folder with its own branch in which one task works. */
@@ -44,24 +43,6 @@ const WORKTREE_FIELDS = {
 /** Returns the worktree if it is valid, else throws ARGUMENT_INVALID. */
 export function checkWorktree(worktree: Worktree): Worktree {
   return checkFields("worktree", worktree, WORKTREE_FIELDS);
-}
-
-/** Finds a worktree that any process created earlier; throws WORKTREE_REFUSED if it is gone or not longhaul's. */
-export async function openWorktree(path: string): Promise<Worktree> {
-  const admin = await readAdminFolder(checkKind("path", path, "name"));
-  if (!admin)
-    throw createWorktreeError(
-      "gone",
-      `There is no worktree at ${JSON.stringify(path)}; create a new one.`,
-      path,
-    );
-  const worktree = await readWorktree(admin, path);
-  if (worktree) return worktree;
-  throw createWorktreeError(
-    "foreign",
-    `The worktree at ${JSON.stringify(path)} was not made for a task.`,
-    path,
-  );
 }
 
 /** The worktree of an admin folder, if longhaul created it. */

@@ -1,5 +1,6 @@
 import { toEntry } from "../../log/entry-body.ts";
 import type { EntryStore } from "../../log/store/entry-store.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { DEFAULT_THRESHOLD } from "../../model/default-threshold.ts";
 import type { Entry, OverlayBody, SessionId, UsageBody } from "../../model/entry.ts";
 import { createArgumentError, isLonghaulError, throwIfAborted } from "../../model/errors.ts";
@@ -60,7 +61,7 @@ export class AutoCompaction implements WindowCompactor {
   async compactIfDue(state: CompactionState, signal?: AbortSignal): Promise<boolean> {
     if (this.#closing.signal.aborted) return false;
     const options = {
-      ...(state.policyTurns !== undefined && { maxTurns: state.policyTurns }),
+      ...dropUndefined({ maxTurns: state.policyTurns }),
       ...this.#options,
       ...pickTrigger(state.modelSettings),
     };
@@ -215,11 +216,7 @@ function findUnsummarized({ past, lastingHidden, summaries }: LoadedWindow): rea
 
 /** The fields that are set, without the other settings of the model. */
 function pickTrigger({ threshold, maxMessages, maxTurns }: CompactionState["modelSettings"]): TriggerOptions {
-  return {
-    ...(threshold !== undefined && { threshold }),
-    ...(maxMessages !== undefined && { maxMessages }),
-    ...(maxTurns !== undefined && { maxTurns }),
-  };
+  return dropUndefined({ threshold, maxMessages, maxTurns });
 }
 
 /** Waits for shared work; an abort ends the wait but not the work. */

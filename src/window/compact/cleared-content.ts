@@ -1,4 +1,5 @@
 import { checkList } from "../../model/argument-checks.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { type Message, textOfMessage } from "../../model/message.ts";
 import type { ToolResultPart } from "../../model/part.ts";
 import { hasReasoning, numberTurns } from "../passes/clear-reasoning.ts";
@@ -46,7 +47,7 @@ export function countClearedContent(slots: readonly Slot[]): ClearedContent {
     reasoningTurns: thinking.size,
     reasoningTokens,
     isCompacted: compacted !== undefined,
-    ...(summary !== undefined && { summary }),
+    ...dropUndefined({ summary }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Blobs } from "../../log/blobs.ts";
 import type { Lines } from "../../log/lines.ts";
 import type { Log } from "../../log/log.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { claimOwner, isOwnerAlive, releaseOwner } from "../../model/base/owner.ts";
 import type { Entry, OverlayBody, SessionId, UsageBody } from "../../model/entry.ts";
 import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
@@ -139,7 +140,7 @@ export async function applySummary(
     ].join(", "),
     tokensBefore: tokens.without,
     tokensAfter: tokens.with,
-    summary: { by: rung, ...(cost !== undefined && { cost }), left: compacted.left },
+    summary: { by: rung, ...dropUndefined({ cost }), left: compacted.left },
     edit: toStoredEdit(edit, session, window.places),
   };
   return (await appendOverlay(log, session, body, window.head, (entry) => !isTransientPlan(entry)))?.seq;

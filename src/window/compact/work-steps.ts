@@ -42,6 +42,7 @@ export interface WorkStep {
 
 const MAX_TEXT = 300;
 const MAX_REQUEST = 400;
+const MAX_LINE = 400;
 const MAX_TROUBLES = 12;
 const MAX_SCANNED = 30_000;
 const TROUBLE =
@@ -126,9 +127,34 @@ export function findTroubles(output: string): readonly string[] {
   const lines = new Set<string>();
   for (const raw of scanned.split("\n")) {
     const line = raw.trim();
-    if (line.length < 12 || line.length > 400 || !TROUBLE.test(line) || NO_TROUBLE.test(line)) continue;
+    if (line.length < 12 || line.length > MAX_LINE || !TROUBLE.test(line) || NO_TROUBLE.test(line)) continue;
     lines.add(line);
     if (lines.size === MAX_TROUBLES) break;
   }
   return [...lines];
+}
+
+/** A line of an error without the parts that differ from run to run: colors, numbers, addresses, folders of paths. */
+export function normalizeTrouble(line: string): string {
+  return (
+    line
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: color codes start with the escape character
+      .replace(/\x1b\[[0-9;]*m/g, "")
+      .toLowerCase()
+      .replace(/0x[0-9a-f]+|\b[0-9a-f]{8,}\b/g, "#")
+      .replace(/(?:[\w.@~-]*\/)+(?=[\w.@-])/g, "")
+      .replace(/\d+/g, "#")
+      .replace(/\s+/g, " ")
+      .trim()
+      .slice(0, MAX_LINE)
+  );
+}
+
+/** The program of a command line with its first argument: "npm test", "go vet". */
+export function nameProgram(command: string): string {
+  const own = command
+    .replace(/^(?:\s*cd\s+\S+\s*(?:&&|;)\s*)+/, "")
+    .replace(/^(?:\w+=\S*\s+)+/, "")
+    .trim();
+  return own.split(/\s+/).slice(0, 2).join(" ");
 }

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { ToolCallPart } from "../../model/part.ts";
 import { findTouches } from "./find-touches.ts";
 
@@ -34,5 +35,5 @@ export function parseCommit(command: string, output: string): Commit | undefined
   const quoted = MESSAGE.exec(command);
   const message = HEREDOC.exec(command)?.[2] ?? quoted?.[1] ?? quoted?.[2];
   const subject = reported ?? message?.split("\n").find((line) => line.trim() !== "");
-  return { ...(subject !== undefined && { subject: subject.trim() }), ...(hash !== undefined && { hash }) };
+  return { ...(subject !== undefined && { subject: subject.trim() }), ...dropUndefined({ hash }) };
 }

@@ -1,5 +1,9 @@
+import { checkFields } from "../../model/argument-checks.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Json } from "../../model/json.ts";
+import { type Message, requireParts } from "../../model/message.ts";
 import type { ToolCallPart } from "../../model/part.ts";
+import { listProgramCalls } from "../../model/raw-calls.ts";
 import {
   buildLineRange,
   type CallArguments,
@@ -8,7 +12,7 @@ import {
   getRangeArgument,
   parseToolArguments,
 } from "./call-arguments.ts";
-import type { LineRange } from "./line-range.ts";
+import { isCovering, type LineRange } from "./line-range.ts";
 import { normalizePath } from "./normalize-path.ts";
 import type { Touch } from "./touch.ts";
 
@@ -143,7 +147,7 @@ function recognizeTouches(call: ToolCallPart): readonly Touch[] {
 
 function buildTouch(kind: Touch["kind"], path: string, from: CallArguments): Touch {
   const range = kind === "read" ? getRangeArgument(from) : undefined;
-  return { kind, path: normalizePath(path, getFolderArgument(from)), ...(range && { range }) };
+  return { kind, path: normalizePath(path, getFolderArgument(from)), ...dropUndefined({ range }) };
 }
 
 function parseShellCall(from: CallArguments): readonly Touch[] {
@@ -241,7 +245,7 @@ function listRanges(file: CallArguments): readonly LineRange[] {
 export function parseCommandTouches(command: string, folder?: string): readonly Touch[] {
   return (
     parseWrite(command, folder) ??
-    parseReads(command, folder) ?? [{ kind: "run", command, ...(folder !== undefined && { folder }) }]
+    parseReads(command, folder) ?? [{ kind: "run", command, ...dropUndefined({ folder }) }]
   );
 }
 
@@ -357,4 +361,31 @@ function parseSed([option, script, ...paths]: readonly string[]): ShellRead | un
     return lines && from <= to ? [{ from, to }] : [];
   });
   return ranges.length === stretches.length ? { paths, ranges } : undefined;
+}
+
+/** Counts reads of files that the agent had read before and not changed since; those of the provider's programs are not its own. */
+export class RereadCounter {
+  readonly #ranges = new Map<string, (LineRange | undefined)[]>();
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  observe(message: Message): void {
+    checkFields("message", message, { parts: "array" });
+    const program = listProgramCalls(message);
+    for (const part of requireParts(message)) {
+      if (part.type !== "tool-call") continue;
+      const isSeen = !program.includes(part.callId);
+      for (const { kind, path, range } of findTouches(part)) {
+        if (path === undefined || kind === "run") continue;
+        const known = this.#ranges.get(path) ?? [];
+        if (kind !== "read") this.#ranges.delete(path);
+        else if (!isSeen) continue;
+        else if (known.some((one) => isCovering(one, range))) this.#count++;
+        else this.#ranges.set(path, [...known, range]);
+      }
+    }
+  }
 }

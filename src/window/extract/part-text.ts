@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Json } from "../../model/json.ts";
 import type { Message } from "../../model/message.ts";
 import type { Part, ToolCallPart } from "../../model/part.ts";
@@ -42,15 +43,13 @@ export function listPartTexts(
       case "tool-call": {
         const { path, effect } = getCallFacts(part);
         const origin = effect === "edit" ? "edit" : "call";
-        return [{ text: renderInput(part.input), origin, ...(path !== undefined && { path }) }];
+        return [{ text: renderInput(part.input), origin, ...dropUndefined({ path }) }];
       }
       case "tool-result": {
         const call = callOf(part.callId);
         const isRead = call?.path !== undefined && call.effect === "read";
         const text = part.output.map(getOutputText).join("\n");
-        return [
-          { text, origin: isRead ? "read" : "result", ...(call?.path !== undefined && { path: call.path }) },
-        ];
+        return [{ text, origin: isRead ? "read" : "result", ...dropUndefined({ path: call?.path }) }];
       }
       default:
         return [];
@@ -87,7 +86,8 @@ export function renderInput(input: Json): string {
     .join("\n");
 }
 
-function getOutputText(part: Part): string {
+/** The text of one part of a tool's output. */
+export function getOutputText(part: Part): string {
   if (part.type === "text") return part.text;
   return part.type === "blob" ? (part.preview ?? "") : "";
 }

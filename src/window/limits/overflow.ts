@@ -1,4 +1,5 @@
 import { checkFields } from "../../model/argument-checks.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { isRefusal } from "./is-refusal.ts";
 import { collectFailureFacts, type FailureFacts } from "./provider-failure.ts";
@@ -238,9 +239,7 @@ function buildOverflow(
   const sum = inputTokens === undefined ? undefined : inputTokens + (outputTokens ?? 0);
   const requestedTokens = findCount(message, TOTAL_WORDING) ?? sum;
   return {
-    ...(provider !== undefined && { provider }),
-    ...(limitTokens !== undefined && { limitTokens }),
-    ...(requestedTokens !== undefined && { requestedTokens }),
+    ...dropUndefined({ provider, limitTokens, requestedTokens }),
     ...(outputTokens !== undefined && requestedTokens !== undefined && { outputTokens }),
     message,
   };

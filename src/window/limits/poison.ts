@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { isRefusal } from "./is-refusal.ts";
 import { POISON_CODES, POISON_FORMS, type PoisonKind } from "./poison-forms.ts";
@@ -55,13 +56,7 @@ function buildPoison(
   const path = [message, ...facts.fields].map(parsePath).find((found) => found !== undefined);
   const callIds = groups?.calls?.split(/,\s*/);
   const itemId = groups?.item;
-  return {
-    kind,
-    ...(path && { path }),
-    ...(callIds && { callIds }),
-    ...(itemId !== undefined && { itemId }),
-    message,
-  };
+  return { kind, ...dropUndefined({ path, callIds, itemId }), message };
 }
 
 const PATH_WORDING =
@@ -71,9 +66,9 @@ function parsePath(text: string): PoisonPath | undefined {
   const match = PATH_WORDING.exec(text);
   if (!match) return undefined;
   const [message, block, inner] = match.slice(1);
-  return {
+  return dropUndefined({
     message: Number(message),
-    ...(block !== undefined && { block: Number(block) }),
-    ...(inner !== undefined && { inner: Number(inner) }),
-  };
+    block: block !== undefined ? Number(block) : undefined,
+    inner: inner !== undefined ? Number(inner) : undefined,
+  });
 }

@@ -1,5 +1,5 @@
 import { checkFields } from "../../model/argument-checks.ts";
-import type { Usage } from "../../model/usage.ts";
+import { sumPromptTokens, type Usage } from "../../model/usage.ts";
 import type { ModelFacts } from "./model-data.ts";
 
 const PER_MILLION = 1_000_000;
@@ -15,9 +15,8 @@ export function computeUsageCost(usage: Usage, facts: ModelFacts): number {
   checkFields("facts", facts, { prices: "object" });
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   const hourTokens = Math.min(usage.cacheWriteHourTokens ?? 0, cacheWriteTokens);
-  const promptTokens = inputTokens + cacheReadTokens + cacheWriteTokens;
   const { longPrompt } = facts;
-  const prices = longPrompt && promptTokens > longPrompt.above ? longPrompt.prices : facts.prices;
+  const prices = longPrompt && sumPromptTokens(usage) > longPrompt.above ? longPrompt.prices : facts.prices;
   const dollars =
     (inputTokens * prices.input +
       outputTokens * prices.output +

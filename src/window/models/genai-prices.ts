@@ -5,6 +5,7 @@ import type {
   PriceCalculation,
   TieredPrices,
 } from "@pydantic/genai-prices";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { parseModelId } from "../../model/model-id.ts";
 import { ASSUMED_FACTS } from "./assumed-facts.ts";
 import { applyRequestedWindow, findKnownEntry, type NamedFacts } from "./known-models.ts";
@@ -53,14 +54,14 @@ function mergeFacts(
   if (known && known.name !== listedName && known.name.startsWith(listedName)) return known.facts;
   const window = listed.model.context_window ?? known?.facts.window;
   const above = getLongPromptStart(listed.model_price);
-  return {
+  return dropUndefined({
     window: window ?? ASSUMED_FACTS.window,
     maxOutput:
       known?.facts.maxOutput ?? Math.min(ASSUMED_FACTS.maxOutput, window ?? Number.POSITIVE_INFINITY),
     prices: toPrices(listed.model_price, 0),
-    ...(above !== undefined && { longPrompt: { above, prices: toPrices(listed.model_price, above + 1) } }),
-    ...(window === undefined && { isWindowAssumed: true }),
-  };
+    longPrompt: above !== undefined ? { above, prices: toPrices(listed.model_price, above + 1) } : undefined,
+    isWindowAssumed: window === undefined ? true : undefined,
+  });
 }
 
 /** Prices for a prompt of `promptTokens`. Unlisted cache prices default to the input price. */

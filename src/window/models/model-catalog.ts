@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { ModelFacts } from "./model-data.ts";
 import { type Catalog, modelFacts } from "./model-facts.ts";
 import { checkModelTable, findModelSettings, type ModelSettings, type ModelTable } from "./model-settings.ts";
@@ -48,7 +49,7 @@ export function createModelCatalog({
       const remembered = known.use(id);
       if (remembered) return remembered;
       const facts = modelFacts(id, {
-        ...(catalogue && { catalogue }),
+        ...dropUndefined({ catalogue }),
         overrides: findModelSettings(id, table),
         onUnknown: (warning) => warnOnce(id, warning),
       });

@@ -37,6 +37,7 @@ export function hasReasoning({ parts }: Message): boolean {
   return parts.some(isReasoning);
 }
 
-function isReasoning(part: Part): boolean {
+/** True for a thought of the model, also one that is stored apart. */
+export function isReasoning(part: Part): boolean {
   return part.type === "reasoning" || (part.type === "blob" && part.of === "reasoning");
 }

@@ -1,6 +1,7 @@
 import type { Message } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
 import { findRawCallId, findServerAnswerId } from "../../model/raw-calls.ts";
+import { isCall, listAnsweredCallIds, listCallIds } from "../../model/tool-call-ids.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import { pairResults } from "../placed-result.ts";
 import type { Slot } from "../slot.ts";
@@ -41,4 +42,31 @@ function convertToText(message: Message, lost: ReadonlySet<Part>): Message {
   });
   const hasResults = parts.some(({ type }) => type === "tool-result");
   return { ...message, parts, role: message.role === "tool" && !hasResults ? "user" : message.role };
+}
+
+/**
+ * Converts calls whose recorded result has left the window to plain text: a result may arrive long after its call, in
+ * its own group. Calls that were never answered stay unchanged.
+ */
+export function withoutLostResults(
+  slots: readonly Slot[],
+  isAnswered: (callId: string) => boolean,
+  tokensOf: TokenEstimator,
+): readonly Slot[] {
+  const shown = new Set(slots.flatMap(({ message }) => listAnsweredCallIds(message)));
+  const isLost = (callId: string) => isAnswered(callId) && !shown.has(callId);
+  return slots.map((slot) => {
+    if (!listCallIds(slot.message).some(isLost)) return slot;
+    const parts = slot.message.parts.map((part): Part => {
+      const callId = findRawCallId(part) ?? (isCall(part) ? part.callId : undefined);
+      if (callId === undefined || !isLost(callId)) return part;
+      const name =
+        part.type === "tool-call"
+          ? part.name
+          : ((part.type === "blob" ? part.toolName : undefined) ?? "a tool");
+      return { type: "text", text: `[Call of ${name}; its result has left the window]` };
+    });
+    const message = { ...slot.message, parts };
+    return { ...slot, message, original: slot.original ?? slot.message, tokens: tokensOf(message) };
+  });
 }

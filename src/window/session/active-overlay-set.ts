@@ -1,5 +1,11 @@
 import type { Entry, OverlayBody } from "../../model/entry.ts";
-import type { Edit, EditBasis, RevertEdit, SingleEdit } from "../../model/overlay.ts";
+import {
+  type Edit,
+  type EditBasis,
+  listSingleEdits,
+  type RevertEdit,
+  type SingleEdit,
+} from "../../model/overlay.ts";
 import type { Place } from "../../model/place.ts";
 import { Reverts } from "./reverts.ts";
 
@@ -66,9 +72,4 @@ export class ActiveOverlaySet {
 
 function isFromLog(edit: Edit): edit is Exclude<Edit, RevertEdit> & EditBasis {
   return (edit.type === "plan" || edit.type === "summarize") && edit.isWhole === true;
-}
-
-function listSingleEdits(edit: Edit): readonly SingleEdit[] {
-  if (edit.type === "revert") return [];
-  return edit.type === "plan" ? edit.edits : [edit];
 }

@@ -21,7 +21,7 @@ export interface HeldContent {
   /** Its messages that the window shows. */
   readonly messages: number;
   readonly tokens: number;
-  /** Messages of it that the limit has forced out, as far as they were read. */
+  /** Messages that the limit has forced out of the window, as far as they were read. */
   readonly messagesLeft: number;
 }
 

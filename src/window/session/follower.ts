@@ -1,6 +1,7 @@
 import { toEntry } from "../../log/entry-body.ts";
 import type { Lines } from "../../log/lines.ts";
 import type { EntryStore } from "../../log/store/entry-store.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { Turns } from "../../model/base/turns.ts";
 import type { Entry, MessageBody, OverlayBody, SessionId } from "../../model/entry.ts";
 import type { Message } from "../../model/message.ts";
@@ -183,7 +184,7 @@ export class Follower {
       tokensOf,
       maxTokens: mostTokens * READ_WINDOWS,
       pastTokens: PAST_TOKENS,
-      ...(written && { written }),
+      ...dropUndefined({ written }),
     });
     return this.#window;
   }

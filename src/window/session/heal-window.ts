@@ -1,5 +1,6 @@
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Entry, EntryKind, OverlayBody, SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import type { Edit } from "../../model/overlay.ts";
@@ -369,5 +370,5 @@ function isPossibleOverflow(overflow: Overflow, sent: SentRequest): boolean {
 export function removeImpossibleCounts(overflow: Overflow, sent: SentRequest): Overflow {
   if (isPossibleOverflow(overflow, sent)) return overflow;
   const { provider, message } = overflow;
-  return { ...(provider !== undefined && { provider }), message };
+  return { ...dropUndefined({ provider }), message };
 }

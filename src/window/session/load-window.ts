@@ -1,6 +1,7 @@
 import { toEntry } from "../../log/entry-body.ts";
 import type { Lines } from "../../log/lines.ts";
 import type { EntryStore } from "../../log/store/entry-store.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { Turns } from "../../model/base/turns.ts";
 import type { Entry, MessageBody, PinBody, SessionId } from "../../model/entry.ts";
 import { closeLine, type SeqRange } from "../../model/line.ts";
@@ -121,7 +122,7 @@ function treatAsOriginal(slots: readonly Slot[]) {
   const plain = slots.map(
     ({ original, isNote: _, ...slot }): Slot => ({
       ...slot,
-      ...(original && { logged: original }),
+      ...dropUndefined({ logged: original }),
     }),
   );
   return { slots: plain, summaries };

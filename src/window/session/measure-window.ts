@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { isSystem } from "../is-system.ts";
 import { findNewestQuestion, findProtectedSeqs } from "../protected-seqs.ts";
 import { isShrunk } from "../shrink/result-shrinker.ts";
@@ -58,7 +59,7 @@ export function measureWindow(
       counted,
     }),
     ...(held.length > 0 && { held }),
-    ...(advice && { advice }),
+    ...dropUndefined({ advice }),
     limits,
   };
 }

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Entry, UsageBody } from "../../model/entry.ts";
 import { createCalibrationState } from "../tokens/calibration.ts";
 import { createGauge } from "../tokens/gauge.ts";
@@ -6,6 +7,7 @@ import { chooseStartFactor } from "../tokens/start-factor.ts";
 import {
   countPromptTokens,
   isSummaryUsage,
+  isSumUsage,
   readEstimatedTokens,
   readRequestSizes,
 } from "../usage/usage-meta.ts";
@@ -23,8 +25,10 @@ export class Meter {
   #reports: readonly LearnedReport[] = [];
   #refused: { readonly estimated: number; readonly counted: number } | undefined;
   #learned: LearnedCounts;
-  #last: LastRequest | undefined;
-  #uneditedTokens = 0;
+  /** The latest reported request of any model. */
+  last: LastRequest | undefined;
+  /** Estimated tokens of the model's latest reported request without edits; 0 if unknown. */
+  uneditedTokens = 0;
 
   constructor(model: string) {
     this.#model = model;
@@ -33,16 +37,6 @@ export class Meter {
 
   #start(): LearnedCounts {
     return { gauge: createGauge({ calibration: createCalibrationState(chooseStartFactor(this.#model)) }) };
-  }
-
-  /** The latest reported request of any model. */
-  get last(): LastRequest | undefined {
-    return this.#last;
-  }
-
-  /** Estimated tokens of the model's latest reported request without edits; 0 if unknown. */
-  get uneditedTokens(): number {
-    return this.#uneditedTokens;
   }
 
   /** Converts estimated tokens to the provider's count. */
@@ -62,15 +56,18 @@ export class Meter {
 
   /** True if the provider has reported cached tokens lately, or has reported nothing yet. */
   get isCaching(): boolean {
-    const reports = this.#reports.filter(({ meta }) => !isSummaryUsage({ meta }));
-    const isCached = ({ usage: { cacheReadTokens = 0, cacheWriteTokens = 0 } }: LearnedReport) =>
-      cacheReadTokens + cacheWriteTokens > 0;
-    return reports.length === 0 || reports.some(isCached);
+    let hasReports = false;
+    for (const { usage, meta } of this.#reports) {
+      if (isSummaryUsage({ meta }) || isSumUsage({ meta })) continue;
+      hasReports = true;
+      if ((usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0) > 0) return true;
+    }
+    return !hasReports;
   }
 
   /** True if the provider counts cached tokens, and counted none in the last request. */
   get isUncached(): boolean {
-    return this.#last !== undefined && isUncached(this.#last.usage);
+    return this.last !== undefined && isUncached(this.last.usage);
   }
 
   /** Learns from the next report in the log. */
@@ -91,11 +88,11 @@ export class Meter {
   }
 
   #learnReport({ at, usage, model, meta }: LearnedReport): void {
-    if (isSummaryUsage({ meta })) return;
-    this.#last = { at, usage, ...(model !== undefined && { model }) };
+    if (isSummaryUsage({ meta }) || isSumUsage({ meta })) return;
+    this.last = { at, usage, ...dropUndefined({ model }) };
     const estimated = readEstimatedTokens({ meta });
     if (estimated === undefined || (model !== undefined && model !== this.#model)) return;
-    this.#uneditedTokens = readRequestSizes({ meta })?.uneditedTokens ?? 0;
+    this.uneditedTokens = readRequestSizes({ meta })?.uneditedTokens ?? 0;
     this.#learned = learnCount(this.#learned, { estimated, counted: countPromptTokens(usage) });
   }
 

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { SessionId } from "../../model/entry.ts";
 import type { SeqRange } from "../../model/line.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
@@ -29,7 +30,7 @@ export function toPlacedEdit(
   return {
     ...rest,
     ranges,
-    ...(place !== undefined && { entry: place }),
+    ...dropUndefined({ entry: place }),
     ...(edit.parts && { parts: edit.parts.map((part) => ({ ...part, ranges: placed(part.ranges) })) }),
   };
 }

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import type { Part, ToolResultPart } from "../../model/part.ts";
 import type { Poison } from "../limits/poison.ts";
@@ -77,7 +78,7 @@ function findByPath({ path, kind }: Poison, slots: readonly Slot[]): PoisonPosit
   if (!slot || slot.isNote) return undefined;
   const part = path.block ?? slot.message.parts.findIndex(CANDIDATES[kind]);
   if (!slot.message.parts[part]) return undefined;
-  return { slot, part, ...(path.inner !== undefined && { inner: path.inner }) };
+  return { slot, part, ...dropUndefined({ inner: path.inner }) };
 }
 
 function findNewestOfKind(kind: PoisonKind, slots: readonly Slot[]): PoisonPosition | undefined {

@@ -1,4 +1,6 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { Turns } from "../../model/base/turns.ts";
+import { createArgumentError } from "../../model/errors.ts";
 import { applyEdits } from "../apply-edits.ts";
 import { isSystem } from "../is-system.ts";
 import { stubStaleImages } from "../passes/stub-stale-images.ts";
@@ -7,14 +9,12 @@ import type { Budget, Moment, PolicyRun } from "../policy.ts";
 import { findProtectedSeqs, findVerbatimSeqs } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
-import { checkProposedWindow } from "./check-proposed-window.ts";
 import { isWorthEditing } from "./edit-guard.ts";
 import type { WindowUpdate } from "./follower.ts";
 import { createHeldTest, findHeldSeq, type LoadedWindow } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
 import { REFUSED_REASON } from "./refusals.ts";
 import { findLastPlan, hasRemovedContent } from "./removed-content.ts";
-import { isSameSlots, isSameWindow } from "./same-window.ts";
 import { createFloorError } from "./window-errors.ts";
 import { computeCachePrices, type WindowSettings } from "./window-settings.ts";
 
@@ -29,12 +29,14 @@ export interface ProposedWindow {
   readonly reason: string;
 }
 
-/** Tokens kept free for a page: a share of the room beside content that never leaves, up to a bound. */
+/** Tokens kept free for a page: a share of the room next to content that never leaves, up to a bound. */
 const PAGE_RESERVE_SHARE = 0.25;
 const MAX_PAGE_RESERVE = 4_000;
 const LARGE_CHANGE = 0.1;
+
 /** Number of new messages from which on they are observed in turns with other work. */
 const MAX_AT_ONCE = 8;
+
 /** Most conversations end before their window is this full, so deferred work would be wasted on them. */
 const MIN_DIGEST_SHARE = 0.3;
 
@@ -225,7 +227,7 @@ export class PolicyPlanner {
     const prices = computeCachePrices(facts);
     this.#startTokens = this.#budget.tokens;
     this.#run = policy.start(this.#budget, tokensOf, {
-      ...(prices && { prices }),
+      ...dropUndefined({ prices }),
       pins: new Set([...pins, ...summaries]),
       window: slots,
       past,
@@ -235,7 +237,7 @@ export class PolicyPlanner {
       editedSeq: findLastPlan({ overlays }),
       isHeld: createHeldTest(window),
       heldSeq: findHeldSeq(window),
-      ...(shrinkFilters && { shrinkFilters }),
+      ...dropUndefined({ shrinkFilters }),
       settledSeq: Math.max(
         0,
         ...overlays.map(({ entry, place }) =>
@@ -304,4 +306,63 @@ export class PolicyPlanner {
 
 function countReplies(slots: readonly Slot[]): number {
   return slots.filter(({ message, isNote }) => message.role === "assistant" && !isNote).length;
+}
+
+/** True if windows differ at most in the parts of single messages. */
+function isSameSlots(before: readonly Slot[], after: readonly Slot[]): boolean {
+  return (
+    before.length === after.length &&
+    before.every(({ seq, isNote, message }, index) => {
+      const other = after[index] as Slot;
+      if (message === other.message) return true;
+      return (
+        !isNote && !other.isNote && seq === other.seq && message.parts.length === other.message.parts.length
+      );
+    })
+  );
+}
+
+/** True if windows show the same messages. */
+function isSameWindow(before: readonly Slot[], after: readonly Slot[]): boolean {
+  if (before.length !== after.length) return false;
+  for (let index = 0; index < before.length; index++)
+    if (before[index]?.message !== after[index]?.message) return false;
+  return true;
+}
+
+/**
+ * Throws ARGUMENT_INVALID if a policy's window cannot be stored as edits of the log: messages that are out of order,
+ * repeated or from another conversation, or changed messages without their original.
+ */
+function checkProposedWindow(policy: string, slots: readonly Slot[], window: LoadedWindow): void {
+  const refuse = (what: string): never => {
+    throw createArgumentError(
+      "policy",
+      policy,
+      `a policy that returns slots of the window in their order; ${what}`,
+    );
+  };
+  if (!Array.isArray(slots)) refuse("it returned no array");
+  if (slots.length === 0 && window.slots.length > 0) refuse("it returned none");
+  // A lasting summary with several messages has several slots at one place.
+  const known = Map.groupBy(
+    window.slots.filter(({ isNote }) => !isNote),
+    ({ seq }) => seq,
+  );
+  let last = window.line.from - 1;
+  let times = 0;
+  for (const { seq, isNote, message, original } of slots) {
+    if (isNote) continue;
+    if (!(seq >= window.line.from && seq <= window.line.to))
+      refuse(`it returned ${seq}, which is not on the line`);
+    const here = known.get(seq) ?? [];
+    times = seq === last ? times + 1 : 1;
+    if (seq < last || times > Math.max(1, here.length)) refuse(`it returned ${seq} behind ${last}`);
+    const isSame = (slot: Slot) => {
+      const said = slot.original ?? slot.message;
+      return message === slot.message || message === said || original === said;
+    };
+    if (here.length > 0 && !here.some(isSame)) refuse(`it returned other words for ${seq}`);
+    last = seq;
+  }
 }

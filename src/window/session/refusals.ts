@@ -19,13 +19,15 @@ export class Refusals {
   #overflows = 0;
   #rejections = 0;
   #refusedAt = Number.POSITIVE_INFINITY;
-  #forcedTokens: number | undefined;
+  /** Estimated tokens that the window is forced to. */
+  forcedTokens: number | undefined;
   #maxOutput: number | undefined;
   #overlays: readonly number[] = [];
   #givenUpTokens: number | undefined;
   #namedLimit: number | undefined;
   #turnCap: TurnCap | undefined;
-  #provenLimit = Number.POSITIVE_INFINITY;
+  /** The smallest limit that the provider has named, once a window within it was accepted; infinite before. */
+  provenLimit = Number.POSITIVE_INFINITY;
 
   /** Number of times the window was shrunk, or the output lowered, after an overflow. */
   get overflows(): number {
@@ -35,16 +37,6 @@ export class Refusals {
   /** True if a block was already replaced; after a second rejection, the cause is a guess. */
   get isRejected(): boolean {
     return this.#rejections > 0;
-  }
-
-  /** Estimated tokens that the window is forced to. */
-  get forcedTokens(): number | undefined {
-    return this.#forcedTokens;
-  }
-
-  /** The smallest limit that the provider has named, once a window within it was accepted; infinite before. */
-  get provenLimit(): number {
-    return this.#provenLimit;
   }
 
   /** Maximum output that the next try may ask for, once it was lowered. */
@@ -65,7 +57,7 @@ export class Refusals {
   recordOverflow(place: number, forcedTokens: number, namedLimit: number | undefined): void {
     this.#overflows++;
     this.#refusedAt = place;
-    this.#forcedTokens = forcedTokens;
+    this.forcedTokens = forcedTokens;
     this.#namedLimit = namedLimit ?? this.#namedLimit;
   }
 
@@ -127,12 +119,12 @@ export class Refusals {
   }
 
   reset(): void {
-    this.#provenLimit = Math.min(this.#provenLimit, this.#namedLimit ?? this.#provenLimit);
+    this.provenLimit = Math.min(this.provenLimit, this.#namedLimit ?? this.provenLimit);
     this.#namedLimit = undefined;
     this.#overflows = 0;
     this.#rejections = 0;
     this.#refusedAt = Number.POSITIVE_INFINITY;
-    this.#forcedTokens = undefined;
+    this.forcedTokens = undefined;
     this.#maxOutput = undefined;
     this.#overlays = [];
     this.#givenUpTokens = undefined;

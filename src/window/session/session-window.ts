@@ -1,4 +1,5 @@
 import { checkFields, checkList } from "../../model/argument-checks.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { SerialQueue } from "../../model/base/serial-queue.ts";
 import { checkNames } from "../../model/check-names.ts";
 import type { Entry, MessageBody, UsageBody } from "../../model/entry.ts";
@@ -138,12 +139,7 @@ export class SessionWindow {
         })
       : {};
     const all = diagnosis ? { ...meta, cacheDiagnosis: toJson(diagnosis) } : meta;
-    const report = {
-      usage,
-      model,
-      ...(request !== undefined && { request }),
-      ...(all && { meta: all }),
-    };
+    const report = { usage, model, ...dropUndefined({ request, meta: all }) };
     const described = describe?.(report);
     return described ? { ...report, meta: described } : report;
   }

@@ -1,4 +1,5 @@
 import type { Log } from "../../log/log.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Entry, OverlayBody, SessionId } from "../../model/entry.ts";
 import type { SeqRange } from "../../model/line.ts";
 import type { Message } from "../../model/message.ts";
@@ -28,11 +29,16 @@ export class PlanWriter {
   storePlan(window: LoadedWindow, slots: readonly Slot[], planned: PlannedEdit) {
     const lasting = findLastingOverlays(window.overlays, window.places);
     const edits = computeEdits(slots, window.line, window.lastingHidden);
-    return this.#append(window, edits, planned, {
-      isWhole: true,
-      ...(lasting.length > 0 && { lasting }),
-      ...(window.held.length > 0 && { held: window.held }),
-    });
+    return this.#append(
+      window,
+      edits,
+      planned,
+      dropUndefined({
+        isWhole: true,
+        lasting: lasting.length > 0 ? lasting : undefined,
+        held: window.held.length > 0 ? window.held : undefined,
+      }),
+    );
   }
 
   /** Stores replacements of single messages on top of the edits in force. */

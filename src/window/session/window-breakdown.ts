@@ -35,7 +35,7 @@ export function computeBreakdown(
   const sums = { pins: 0, summaries: 0, recalled: 0, history: 0 };
   for (const slot of slots) sums[chooseKind(slot, rest)] += slot.tokens;
   const frame = rest.system + rest.tools + rest.memories;
-  const total = Object.values(sums).reduce((sum, tokens) => sum + tokens, frame);
+  const total = frame + sums.pins + sums.summaries + sums.recalled + sums.history;
   const scale = total === 0 ? 1 : counted(total) / total;
   const parts = {
     system: Math.round(rest.system * scale),
@@ -47,8 +47,9 @@ export function computeBreakdown(
     history: Math.round(sums.history * scale),
     reserved,
   };
-  const used = Object.values(parts).reduce((sum, tokens) => sum + tokens, 0);
-  return { ...parts, free: Math.max(0, window - used) };
+  let free = window;
+  for (const tokens of Object.values(parts)) free -= tokens;
+  return { ...parts, free: Math.max(0, free) };
 }
 
 function chooseKind(

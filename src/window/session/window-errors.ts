@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import type { Comparison } from "../../model/receipt.ts";
 
@@ -25,7 +26,7 @@ export function createFloorError(
 export function createOverflowError(message: string, model: string, cause?: unknown): LonghaulError {
   return new LonghaulError("WINDOW_OVERFLOW", `${message} (${model})`, {
     details: { model },
-    ...(cause !== undefined && { cause }),
+    ...dropUndefined({ cause }),
   });
 }
 

@@ -1,22 +1,21 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { throwIfAborted } from "../../model/errors.ts";
-import type { CacheState } from "../../model/receipt.ts";
+import type { CacheState, Comparison } from "../../model/receipt.ts";
 import { limitReserve } from "../limits/choose-next-try.ts";
-import { DEFAULT_CACHE_PRICES } from "../money/break-even.ts";
+import { DEFAULT_CACHE_PRICES, estimateRemainingCalls } from "../money/break-even.ts";
 import { isPage } from "../paging/page-note.ts";
-import type { Moment } from "../policy.ts";
+import type { CachePrices, Moment } from "../policy.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
+import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { estimateMaxCount } from "../tokens/learned-counts.ts";
 import type { RequestSizes } from "../usage/usage-meta.ts";
-import { buildCompactionState } from "./build-compaction-state.ts";
 import { estimateCacheState } from "./cache-state.ts";
-import { checkProgress } from "./check-progress.ts";
+import { isStuck } from "./edit-guard.ts";
 import { estimateRequest } from "./estimate-request.ts";
-import { findLastSent } from "./find-last-sent.ts";
 import type { FittedWindow, PlannedEdit } from "./fitted-window.ts";
 import { Follower } from "./follower.ts";
-import { chooseLeavingPages } from "./leaving-pages.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import { measureWindow } from "./measure-window.ts";
 import type { MemoriesSource } from "./memories-source.ts";
@@ -28,9 +27,35 @@ import { findPageOverlay, hasRemovedContent } from "./removed-content.ts";
 import { restoreMessages } from "./restore-messages.ts";
 import type { FitOptions, WindowOptions } from "./session-window-options.ts";
 import { PlanWriter } from "./store-plan.ts";
+import type { CompactionState } from "./window-compactor.ts";
+import { createStuckError } from "./window-errors.ts";
 import type { WindowFitterDeps } from "./window-fitter-deps.ts";
 import { WindowPager } from "./window-pager.ts";
 import { computeCachePrices, resolveWindowSettings, type WindowSettings } from "./window-settings.ts";
+
+/** The call before which a window may be compacted. */
+interface CompactedCall {
+  readonly settings: WindowSettings;
+  readonly meter: Meter;
+  readonly cache: CacheState;
+  readonly expectedCalls: number;
+  /** True if the provider says that the window is too large, regardless of estimates. */
+  readonly isRefused: boolean;
+}
+
+/** A refused window is cut to 75 % of its size unless the provider names its limit. */
+const REFUSED_EXCESS = 0.25;
+
+/** The facts that decide whether pages leave a window. */
+interface PageCosts {
+  /** Tokens by which the window exceeds its limit; negative if it fits. */
+  readonly overTokens: number;
+  readonly prices: CachePrices;
+  /** True if the provider's cache has expired, so that changing the window costs nothing extra. */
+  readonly isCold: boolean;
+  /** Requests of the session so far. */
+  readonly calls: number;
+}
 
 /** Where no cache is reported, edits that no limit forces are at least so many calls apart. */
 const CALLS_BETWEEN_EDITS = 20;
@@ -46,47 +71,39 @@ export class WindowFitter {
   readonly follower: Follower;
   readonly #pager: WindowPager | undefined;
   readonly #writer: PlanWriter;
-  #settings: WindowSettings;
+  settings: WindowSettings;
   #memories: string | undefined;
   #hasReadMemories = false;
   #lastSent: readonly Slot[] = [];
-  #sentSizes: Omit<RequestSizes, "overheadMs"> | undefined;
+  /** Estimated sizes of the last fitted request; undefined before the first. */
+  sentSizes: Omit<RequestSizes, "overheadMs"> | undefined;
   /** True if an edit has not been paid for yet: no request since has been answered. */
   #hasNewEdit = false;
 
   constructor(parts: WindowFitterDeps, options: WindowOptions) {
     const { session, log, lines, pageSource } = parts;
     this.#deps = parts;
-    this.#settings = resolveWindowSettings(options, parts.catalog, parts.compactor !== undefined);
-    this.meter = new Meter(this.#settings.model);
-    const windowTokens = this.#settings.limits.window;
-    this.#pager = this.#settings.isPaging
+    this.settings = resolveWindowSettings(options, parts.catalog, parts.compactor !== undefined);
+    this.meter = new Meter(this.settings.model);
+    const windowTokens = this.settings.limits.window;
+    this.#pager = this.settings.isPaging
       ? new WindowPager({ session, log, pageSource, windowTokens })
       : undefined;
-    this.planner = new PolicyPlanner(this.#settings, this.meter, session);
+    this.planner = new PolicyPlanner(this.settings, this.meter, session);
     this.#writer = new PlanWriter(log, session, (overlay) => this.follower.isOwn(overlay));
     this.follower = new Follower({
       session,
       entries: log.store.entries,
       lines,
-      tokensOf: this.#settings.tokensOf,
+      tokensOf: this.settings.tokensOf,
       meter: this.meter,
-      maxTokens: this.#settings.limits.most,
+      maxTokens: this.settings.limits.most,
     });
-  }
-
-  get settings(): WindowSettings {
-    return this.#settings;
-  }
-
-  /** Estimated sizes of the last fitted request; undefined before the first. */
-  get sentSizes(): Omit<RequestSizes, "overheadMs"> | undefined {
-    return this.#sentSizes;
   }
 
   /** Estimated tokens of the last fitted request; 0 before the first. */
   get sentTokens(): number {
-    return this.#sentSizes?.estimatedTokens ?? 0;
+    return this.sentSizes?.estimatedTokens ?? 0;
   }
 
   /** Records that the last fitted request was answered. */
@@ -111,7 +128,7 @@ export class WindowFitter {
     const { isUncached, isCaching } = this.meter;
     const { forcedTokens } = this.refusals;
     const moment: Moment = {
-      ...(forcedTokens !== undefined && { forcedTokens }),
+      ...dropUndefined({ forcedTokens }),
       isHot: cache !== "cold",
       isUncached,
       minCalls: isCaching ? 0 : CALLS_BETWEEN_EDITS,
@@ -134,7 +151,7 @@ export class WindowFitter {
     if (forcedTokens === undefined && !isTouchUp) this.refusals.recordCappedEdit(window.slots);
     // After a refusal, counts are in doubt and tries are limited, so every smaller window is worth a try.
     if (this.refusals.forcedTokens === undefined && !isTouchUp)
-      checkProgress(planned.receipt.tokens, this.#settings);
+      checkProgress(planned.receipt.tokens, this.settings);
     const overlay = isTouchUp
       ? await this.#writer.storeTouchUp(window, proposed.slots, planned)
       : await this.#writer.storePlan(window, proposed.slots, planned);
@@ -173,18 +190,18 @@ export class WindowFitter {
 
   /** Estimated tokens of a request with these messages. */
   estimate(slots: readonly Slot[]): number {
-    return estimateRequest(this.#settings, slots);
+    return estimateRequest(this.settings, slots);
   }
 
   /** The most tokens that the provider can plausibly count for the last request with `extraTokens` more. */
   estimateMaxCount(extraTokens: number): number {
     const messages = this.#lastSent.map(({ message }) => message);
-    return estimateMaxCount(messages, this.sentTokens + extraTokens, this.#settings.isFrameKnown);
+    return estimateMaxCount(messages, this.sentTokens + extraTokens, this.settings.isFrameKnown);
   }
 
   /** True if no provider can plausibly count so many tokens for the last request. */
   isImplausibleCount(counted: number, extraTokens: number): boolean {
-    const { isFrameKnown } = this.#settings;
+    const { isFrameKnown } = this.settings;
     // Media are summed only if the rest does not explain the count.
     if (!(counted > estimateMaxCount([], this.sentTokens + extraTokens, isFrameKnown))) return false;
     return counted > this.estimateMaxCount(extraTokens);
@@ -215,14 +232,14 @@ export class WindowFitter {
 
   /** Keeps to a limit that the provider has named, so that it is not refused again; true if it is new. */
   #learnLimit(): boolean {
-    const { limits } = this.#settings;
+    const { limits } = this.settings;
     const window = this.refusals.provenLimit;
     if (window >= limits.window) return false;
     const reserve = limitReserve(window, limits.reserve);
     const most = window - reserve;
     const learned = { ...limits, window, reserve, most, from: Math.min(limits.from, most) };
-    this.#settings = { ...this.#settings, limits: learned };
-    this.planner = new PolicyPlanner(this.#settings, this.meter, this.#deps.session);
+    this.settings = { ...this.settings, limits: learned };
+    this.planner = new PolicyPlanner(this.settings, this.meter, this.#deps.session);
     this.planner.setSystem(this.estimate([]));
     this.reload();
     return true;
@@ -235,7 +252,7 @@ export class WindowFitter {
   async #dropPages(window: LoadedWindow, cache: CacheState, { dryRun }: FitOptions): Promise<LoadedWindow> {
     const { forcedTokens = Number.POSITIVE_INFINITY } = this.refusals;
     const over = this.estimate(window.slots) - Math.min(this.planner.computeMost(window), forcedTokens);
-    const prices = computeCachePrices(this.#settings.facts) ?? DEFAULT_CACHE_PRICES;
+    const prices = computeCachePrices(this.settings.facts) ?? DEFAULT_CACHE_PRICES;
     const leaving = chooseLeavingPages(window.slots, {
       overTokens: over,
       prices,
@@ -262,11 +279,11 @@ export class WindowFitter {
     { dryRun, signal }: FitOptions,
   ): Promise<LoadedWindow & { readonly page?: PlannedEdit }> {
     if (!this.#pager || dryRun || !hasRemovedContent(window)) return window;
-    const most = this.meter.estimatedWithin(this.#settings.limits.most);
+    const most = this.meter.estimatedWithin(this.settings.limits.most);
     const room = Math.min(most, this.refusals.forcedTokens ?? most) - this.estimate(window.slots);
     const page = await this.#pager.find(window, room, signal);
     if (!page) return window;
-    const slot = { ...page.slot, tokens: this.#settings.tokensOf(page.slot.message) };
+    const slot = { ...page.slot, tokens: this.settings.tokensOf(page.slot.message) };
     const proposed = { slots: [...window.slots, slot], isForced: false, reason: page.reason };
     const planned = planEdit(this.#describeCall(cache), window, proposed);
     const overlay = await this.#writer.storePage(window, page.edit, planned);
@@ -297,7 +314,7 @@ export class WindowFitter {
   /** The next call, as the plan of an edit or a summary sees it. */
   #describeCall(cache: CacheState) {
     return {
-      settings: this.#settings,
+      settings: this.settings,
       meter: this.meter,
       cache,
       expectedCalls: this.planner.calls,
@@ -309,8 +326,8 @@ export class WindowFitter {
     const lastSaidAt = slots.at(-2)?.at;
     return estimateCacheState(this.meter.last, {
       at: this.#deps.log.clock.now(),
-      model: this.#settings.model,
-      ...(lastSaidAt !== undefined && { lastSaidAt }),
+      model: this.settings.model,
+      ...dropUndefined({ lastSaidAt }),
     });
   }
 
@@ -320,7 +337,7 @@ export class WindowFitter {
     if (this.#hasReadMemories && memories === this.#memories) return;
     this.#hasReadMemories = true;
     this.#memories = memories;
-    this.#settings = { ...this.#settings, memories: estimateText(this.#memories ?? "") };
+    this.settings = { ...this.settings, memories: estimateText(this.#memories ?? "") };
     this.planner.setSystem(this.estimate([]));
   }
 
@@ -338,9 +355,9 @@ export class WindowFitter {
     const messages = restored instanceof Promise ? await restored : restored;
     if (!dryRun) {
       this.#lastSent = window.slots;
-      const { system, tools } = this.#settings;
+      const { system, tools } = this.settings;
       if (plan || window.page || isSummarized) this.#hasNewEdit = true;
-      this.#sentSizes = {
+      this.sentSizes = {
         estimatedTokens: this.estimate(window.slots),
         uneditedTokens: system + tools + window.lineTokens,
         ...(this.#hasNewEdit && { priorTokens: this.meter.uneditedTokens }),
@@ -349,12 +366,76 @@ export class WindowFitter {
     }
     return {
       messages,
-      ...measureWindow(window, this.#settings, this.meter),
-      facts: this.#settings.facts,
+      ...measureWindow(window, this.settings, this.meter),
+      facts: this.settings.facts,
       cache,
-      ...(this.#memories !== undefined && { memories: this.#memories }),
+      ...dropUndefined({ memories: this.#memories }),
       ...(plan && (isTouchUp ? { touchUp: plan } : { plan })),
-      ...(window.page && { page: window.page }),
+      ...dropUndefined({ page: window.page }),
     };
   }
+}
+
+/** Throws WINDOW_STUCK if an edit leaves an oversized request at about the same size. */
+function checkProgress(tokens: Comparison, { limits, policy }: WindowSettings): void {
+  if (isStuck({ before: tokens.without, after: tokens.with }, limits.most))
+    throw createStuckError(policy.name, tokens, limits.most);
+}
+
+/** The last request of a session that was reopened: all slots before the reply to it. */
+function findLastSent({ slots }: LoadedWindow, { last }: Meter): readonly Slot[] {
+  if (!last) return [];
+  const reply = slots.findLastIndex(({ at, message }) => at <= last.at && message.role === "assistant");
+  return slots.slice(0, Math.max(0, reply));
+}
+
+/**
+ * The pages to take out of a window. A page of an earlier turn leaves if carrying it would cost more than writing again
+ * the messages sent after it; a chat has none, because the reply was never sent before. A page of the running turn
+ * stays while the window fits, because its tool calls are likely to need it. If the window is too large, pages leave
+ * before anything else, oldest first.
+ */
+function chooseLeavingPages(
+  slots: readonly Slot[],
+  { overTokens, prices, isCold, calls }: PageCosts,
+): readonly Slot[] {
+  const pages = slots.filter(isPage);
+  if (pages.length === 0) return pages;
+  const question = slots[findNewestQuestion(slots)]?.seq ?? 0;
+  const lastReply = slots.findLastIndex(({ message, isNote }) => message.role === "assistant" && !isNote);
+  let over = overTokens;
+  return pages.filter((page) => {
+    const after = slots.slice(slots.indexOf(page) + 1, Math.max(0, lastReply));
+    const rewriting = sumSlotTokens(after) * Math.max(0, prices.write - prices.read);
+    const carrying = page.tokens * prices.read * Math.max(1, estimateRemainingCalls(calls));
+    const isOld = page.seq <= question;
+    const isLeaving = over > 0 || (isOld && (isCold || rewriting <= carrying));
+    if (isLeaving) over -= page.tokens;
+    return isLeaving;
+  });
+}
+
+/** Describes a window for the decision whether it needs a summary. */
+function buildCompactionState(
+  { settings, meter, cache, expectedCalls, isRefused }: CompactedCall,
+  loaded: LoadedWindow,
+): CompactionState {
+  const { limits, facts, modelSettings, policy } = settings;
+  const estimated = estimateRequest(settings, loaded.slots);
+  const tokens = meter.counted(estimated);
+  return {
+    tokens,
+    window: limits.window,
+    messages: loaded.slots.length,
+    loaded,
+    countedPerEstimated: tokens / Math.max(1, estimated),
+    modelSettings,
+    policyTurns: policy.maxTurns?.(limits.window),
+    isForced: isRefused || tokens > limits.most,
+    excessTokens: Math.max(tokens - limits.most, isRefused ? tokens * REFUSED_EXCESS : 0),
+    isHot: cache !== "cold",
+    expectedCalls,
+    facts,
+    extractShare: policy.extractShare,
+  };
 }

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { createArgumentError } from "../../model/errors.ts";
 import type { ModelFacts } from "../models/model-data.ts";
 
@@ -52,6 +53,6 @@ export function computeWindowLimits(facts: ModelFacts, options: LimitOptions): W
     reserve,
     most,
     from: Math.min(most, Math.floor((window * threshold) / 100)),
-    ...(maxMessages !== undefined && { messages: maxMessages }),
+    ...dropUndefined({ messages: maxMessages }),
   };
 }

@@ -1,5 +1,6 @@
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Entry, OverlayBody, SessionId } from "../../model/entry.ts";
 import { isLonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { closeLine } from "../../model/line.ts";
@@ -7,14 +8,6 @@ import { textOfMessage } from "../../model/message.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import type { Place } from "../../model/place.ts";
 import type { RelatedStretch } from "../../model/related-content.ts";
-import {
-  chooseStretches,
-  computeMinScore,
-  MIN_CERTAINTY,
-  MIN_SPECIFICITY,
-  type PageStretch,
-} from "../paging/choose-stretches.ts";
-import { computePageBudget, MIN_PAGE_TOKENS } from "../paging/page-budget.ts";
 import { findPageCue, type PageCue } from "../paging/page-cue.ts";
 import { buildPageHeading, buildPageMessage, isPage, type PageText } from "../paging/page-note.ts";
 import type { PageSource } from "../paging/page-source.ts";
@@ -24,6 +17,48 @@ import { readMarks } from "./find-active-overlays.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import { findHiddenStretches, toPlacedEdit } from "./place-edit.ts";
 import { isPageOverlay, PAGE_REASON } from "./removed-content.ts";
+
+/** A stretch of the log that a page could show, with its cost. */
+export interface PageStretch {
+  readonly score: number;
+  readonly characters: number;
+  readonly tokens: number;
+  /** True if the window already shows it. */
+  readonly isShown: boolean;
+}
+
+/** Less specific questions are about nothing in particular. */
+const MIN_SPECIFICITY = 5;
+
+/** If less of a question is found than this, the hits are about something else. */
+const MIN_CERTAINTY = 0.35;
+
+/** Stretches count as related down to this share of the best score. */
+const RELATED_SHARE = 0.3;
+
+/** If the window already shows the best stretch, the others must reach this share of its score. */
+const CLOSE_SHARES: Readonly<Record<PageCue["kind"], number>> = {
+  recall: 0.6,
+  question: 0.9,
+  statement: 0.95,
+  plan: 0.6,
+  error: 0.6,
+};
+
+/** Beyond this many tokens, only clearly related stretches are added. */
+const BROAD_TOKENS = 4_000;
+const CLEAR_SHARE = 0.5;
+
+/** Longer stretches must be more closely related: their score is divided by this power of their length. */
+const LENGTH_POWER = 0.25;
+const LENGTH_OFFSET = 100;
+
+/** One page may take a quarter of a window up to the small size, and an eighth of a window from the large size up. */
+const SMALL = { window: 32_000, share: 1 / 4 } as const;
+const LARGE = { window: 200_000, share: 1 / 8 } as const;
+
+/** A smaller page is not worth its frame. */
+const MIN_PAGE_TOKENS = 120;
 
 /** Dependencies of a pager. */
 interface WindowPagerDeps {
@@ -47,15 +82,19 @@ interface WindowPage {
 const MAX_QUOTED_CHARACTERS = 8_000;
 const MAX_OUTPUT_CHARACTERS = 1_600;
 const MAX_STRETCHES = 80;
+
 /** Words that ask for nothing get a page only so many replies after the last edit: each page is paid for. */
 const CALLS_BETWEEN_PAGES = 60;
+
 /** A text that is nothing but a question. */
 const QUESTION = /^[^.!\n]{1,400}\?\s*$/;
+
 /**
  * A page for a plan or an error gets a smaller budget than one for a person's question, and needs a more specific cue.
  */
 const WORK_SHARE = 1 / 8;
 const WORK_SPECIFICITY = 12;
+
 /** A search that takes longer is abandoned, and the request is sent without a page. */
 const MAX_SEARCH_MS = 10_000;
 
@@ -131,7 +170,7 @@ export class WindowPager {
     const timeout = AbortSignal.timeout(MAX_SEARCH_MS);
     try {
       const { stretches, specificity, certainty } = await this.#deps.pageSource.related(question, sessions, {
-        ...(before && { before }),
+        ...dropUndefined({ before }),
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       });
       const least = kind === "plan" || kind === "error" ? WORK_SPECIFICITY : MIN_SPECIFICITY;
@@ -270,4 +309,53 @@ function buildPage(
     },
     reason: `${PAGE_REASON}: ${entries} related to ${cause} in ${asking.cite ?? `#${after}`}`,
   };
+}
+
+/** Maximum tokens of one page in a window. */
+export function computePageBudget(window: number): number {
+  const position = Math.log(window / SMALL.window) / Math.log(LARGE.window / SMALL.window);
+  const share = SMALL.share + (LARGE.share - SMALL.share) * Math.min(1, Math.max(0, position));
+  return Math.floor(window * share);
+}
+
+/**
+ * The minimum score of a stretch worth reading; `best` is the best of all, including stretches that the window shows.
+ */
+function computeMinScore(
+  best: Pick<PageStretch, "score" | "isShown">,
+  kind: PageCue["kind"] = "recall",
+): number {
+  return best.score * (best.isShown ? CLOSE_SHARES[kind] : RELATED_SHARE);
+}
+
+/**
+ * Chooses the stretches that are worth their tokens, within a budget, and returns their indexes. Stretches in the
+ * window are not shown again; if the window shows the best one, the question is assumed to be about content that never
+ * left.
+ */
+export function chooseStretches(
+  stretches: readonly PageStretch[],
+  maxTokens: number,
+  kind: PageCue["kind"] = "recall",
+): readonly number[] {
+  const best = stretches.reduce<PageStretch | undefined>(
+    (found, stretch) => (found && found.score >= stretch.score ? found : stretch),
+    undefined,
+  );
+  if (!best) return [];
+  const least = computeMinScore(best, kind);
+  const worthOf = ({ score, characters }: PageStretch) =>
+    score / (LENGTH_OFFSET + characters) ** LENGTH_POWER;
+  const ranked = [...stretches.entries()]
+    .filter(([, { score, isShown }]) => !isShown && score > 0 && score >= least)
+    .sort(([, one], [, other]) => worthOf(other) - worthOf(one));
+  const chosen: number[] = [];
+  let used = 0;
+  for (const [index, { tokens, score }] of ranked) {
+    const most = score >= best.score * CLEAR_SHARE ? maxTokens : Math.min(maxTokens, BROAD_TOKENS);
+    if (used + tokens > most) continue;
+    used += tokens;
+    chosen.push(index);
+  }
+  return chosen;
 }

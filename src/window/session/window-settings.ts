@@ -6,7 +6,7 @@ import type { ModelFacts } from "../models/model-data.ts";
 import { applyOverrides } from "../models/model-facts.ts";
 import { checkModelTable, findModelSettings, type ModelSettings } from "../models/model-settings.ts";
 import type { ImageBudget } from "../passes/stub-stale-images.ts";
-import { POLICIES } from "../policies/index.ts";
+import { POLICIES } from "../policies/known-policies.ts";
 import type { CachePrices, Policy } from "../policy.ts";
 import { resolveShrinkFilters, type ShrinkFilter } from "../shrink/shrink-filters.ts";
 import { estimateMessage, estimateText, tokensOfMessage } from "../tokens/estimate.ts";

@@ -4,17 +4,73 @@ import { listProgramCalls } from "../../model/raw-calls.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import { findTouches } from "../effects/find-touches.ts";
 import { renderInput } from "../extract/part-text.ts";
+import { scanIdentifiers } from "../extract/scan-identifiers.ts";
 import { getOwnText } from "../inline-tool-output.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
 import { isStubbed } from "../stub.ts";
-import { type AskedLiterals, findAskedLiterals, hasLiteral } from "./asked-literals.ts";
-import { describeCall } from "./describe-call.ts";
-import { EditedFiles } from "./edited-files.ts";
 import { type Pointer, parsePointer } from "./pointer.ts";
 import { ShownLines, type ShownResult } from "./shown-lines.ts";
 import { SHRINK_FILTERS, type ShrinkFilter } from "./shrink-filters.ts";
 import { normalizeLines, shrinkLines } from "./shrink-output.ts";
+
+const MAX_FILES = 5_000;
+
+/** Paths that are kept for one file name; the newest ones. */
+const MAX_PATHS = 50;
+
+const MAX_CHARACTERS = 60;
+const WORD = /^[\w.-]{1,20}$/;
+const FLAG = /^-/;
+
+/** Programs whose second word is a subcommand. */
+const PROGRAMS = new Set([
+  "git",
+  "npm",
+  "pnpm",
+  "yarn",
+  "bun",
+  "go",
+  "cargo",
+  "docker",
+  "kubectl",
+  "make",
+  "gh",
+]);
+
+/** Words of a question that stand in it literally. */
+interface AskedLiterals {
+  /** Paths, file names and quoted words: the question asks for results of calls that name one. */
+  readonly subjects: readonly string[];
+  /** These and other names: the question may ask for a line that contains one. */
+  readonly names: readonly string[];
+}
+
+const QUOTED = /[`"'“”‘’]([^`"'“”‘’\n]{4,200})[`"'“”‘’]/g;
+const FILE_NAME = /\.[A-Za-z][A-Za-z0-9]{0,7}$/;
+const MIN_CHARACTERS = 4;
+const MAX_LITERALS = 200;
+
+/** The names, paths and quoted words of a question. */
+export function findAskedLiterals(question: string): AskedLiterals {
+  const subjects = new Set<string>();
+  const names = new Set<string>();
+  for (const [, quoted] of question.matchAll(QUOTED)) subjects.add((quoted as string).trim());
+  scanIdentifiers(question, false, (name) => {
+    if (name.includes("/") || FILE_NAME.test(name)) subjects.add(name);
+    else names.add(name);
+  });
+  return { subjects: limit(subjects), names: limit([...subjects, ...names]) };
+}
+
+/** True if a text contains one of the literals. */
+export function hasLiteral(text: string, literals: readonly string[]): boolean {
+  return literals.some((literal) => text.includes(literal));
+}
+
+function limit(literals: Iterable<string>): readonly string[] {
+  return [...new Set(literals)].filter(({ length }) => length >= MIN_CHARACTERS).slice(0, MAX_LITERALS);
+}
 
 /** Results below this size stay as they are. */
 export const MIN_SHRINK_CHARACTERS = 200;
@@ -31,7 +87,7 @@ export class ResultShrinker {
   readonly #pins: ReadonlySet<number>;
   #shownLines = new ShownLines();
   #calls = new Map<string, ToolCallPart>();
-  /** Calls that a program of the provider made; it needs every byte of their results. */
+  /** Calls that a program of the provider made: it needs every byte of their results, and the model sees none. */
   #programCalls = new Set<string>();
   #editedFiles = new EditedFiles();
   /** The question whose literals were read last: a turn has many results and one question. */
@@ -171,10 +227,9 @@ export class ResultShrinker {
         this.#editedFiles.observe(part, slot.seq);
       }
       if (part.type !== "tool-result") continue;
-      const call = this.#calls.get(part.callId);
-      this.#shownLines.add(
-        new LazyResult({ seq: slot.seq, cite: citeOf(slot), result: result++ }, part, call),
-      );
+      const place = { seq: slot.seq, cite: citeOf(slot), result: result++ };
+      if (this.#programCalls.has(part.callId)) continue;
+      this.#shownLines.add(new LazyResult(place, part, this.#calls.get(part.callId)));
     }
   }
 
@@ -274,4 +329,74 @@ function isClipped(part: ToolResultPart, original: ToolResultPart): boolean {
 
 function isEqual(one: Part, other: Part | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/**
+ * A call in a few words: the tool with its file, or with the program of its command. Never more of a command, because
+ * it may hold a secret, and a description outlives the redaction of the call.
+ */
+export function describeCall(call: ToolCallPart): string {
+  const touches = findTouches(call);
+  const path = touches.length === 1 ? touches[0]?.path : undefined;
+  const command = touches.find(({ kind }) => kind === "run")?.command;
+  const words = path === undefined ? listProgramWords(command ?? "") : [path];
+  const line = [call.name, ...words].join(" ").replace(/[\s[\]()]+/g, " ");
+  return line.length <= MAX_CHARACTERS
+    ? line
+    : `${call.name} …${line.slice(-(MAX_CHARACTERS - call.name.length))}`;
+}
+
+/** The program, and its subcommand where it has one. */
+function listProgramWords(command: string): readonly string[] {
+  const [program = "", subcommand = ""] = command.trim().split(/\s+/);
+  if (!WORD.test(program)) return [];
+  return PROGRAMS.has(program) && WORD.test(subcommand) && !FLAG.test(subcommand)
+    ? [program, subcommand]
+    : [program];
+}
+
+/** The last change of each file that the agent has written or edited. */
+export class EditedFiles {
+  readonly #lastEdits = new Map<string, { readonly path: string; readonly seq: number }[]>();
+  /** Place of the last change of a file that its call does not name. */
+  #lastUnnamed = 0;
+
+  /** Records the changes of a call in the message at `seq`. */
+  observe(call: ToolCallPart, seq: number): void {
+    for (const { kind, path } of findTouches(call)) {
+      if (kind !== "edit" && kind !== "write") continue;
+      if (path === undefined) {
+        this.#lastUnnamed = seq;
+        continue;
+      }
+      const name = getBaseName(path);
+      const others = (this.#lastEdits.get(name) ?? []).filter((edit) => edit.path !== path);
+      this.#lastEdits.delete(name);
+      this.#lastEdits.set(name, [...others.slice(1 - MAX_PATHS), { path, seq }]);
+      const oldest = this.#lastEdits.size > MAX_FILES ? this.#lastEdits.keys().next().value : undefined;
+      if (oldest !== undefined) this.#lastEdits.delete(oldest);
+    }
+  }
+
+  /** Place of the last change of any of the files that a call shows; 0 if there is none. */
+  findLastEdit(call: ToolCallPart): number {
+    const reads = findTouches(call).filter(({ kind }) => kind === "read");
+    const seqs = reads.flatMap(({ path }) =>
+      path === undefined
+        ? []
+        : (this.#lastEdits.get(getBaseName(path)) ?? [])
+            .filter((edit) => isSamePath(edit.path, path))
+            .map(({ seq }) => seq),
+    );
+    return Math.max(reads.length > 0 ? this.#lastUnnamed : 0, ...seqs, 0);
+  }
+}
+
+function getBaseName(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** One of the paths may be relative. */
+function isSamePath(one: string, other: string): boolean {
+  return one === other || one.endsWith(`/${other}`) || other.endsWith(`/${one}`);
 }

@@ -1,5 +1,3 @@
-import { withUnits } from "../extract/text-units.ts";
-
 /** A tool result in a window, as it is shown. */
 export interface ShownResult {
   /** Place of its entry on the line, the citation of the entry, and the index of the result inside it. */
@@ -26,17 +24,16 @@ const MIN_ANCHOR_CHARACTERS = 8;
 /** Places that are compared for a line; the newest ones. */
 const MAX_PLACES = 6;
 
-const NEWLINE = 0x0a;
-
 /**
- * The lines of a window's tool results, by hashes of their texts: few are sought, so results are not split into lines
- * before one matches. Results are read when lines are first sought.
+ * The lines of a window's tool results, each with its newest places. Results are read when lines are first sought. The
+ * lines themselves are the keys: V8 splits and hashes them without running code of ours, which is slow before it is
+ * compiled, and the first request after a restart reads a whole conversation.
  */
 export class ShownLines {
-  /** Each line of the results, by a number that `#numbers` finds for its hash: one, or the newest ones in order. */
+  /** Each line of the results, by a number that `#numbers` finds for its text: one, or the newest ones in order. */
   readonly #shown: ShownResult[] = [];
   readonly #lines: number[] = [];
-  readonly #numbers = new Map<number, number | number[]>();
+  readonly #numbers = new Map<string, number | number[]>();
   readonly #results = new Map<string, ShownResult[]>();
   #unread: ShownResult[] = [];
 
@@ -58,23 +55,18 @@ export class ShownLines {
   #read(shown: ShownResult): void {
     let line = 0;
     for (const text of shown.texts)
-      withUnits(text, (units, length) => {
-        let from = 0;
-        for (let at = 0; at <= length; at++) {
-          if (at < length && units[at] !== NEWLINE) continue;
-          if (at - from >= MIN_ANCHOR_CHARACTERS) this.#addLine(hashUnits(units, from, at), shown, line);
-          from = at + 1;
-          line++;
-        }
-      });
+      for (const said of text.split("\n")) {
+        if (said.length >= MIN_ANCHOR_CHARACTERS) this.#addLine(said, shown, line);
+        line++;
+      }
   }
 
-  #addLine(hash: number, shown: ShownResult, line: number): void {
+  #addLine(said: string, shown: ShownResult, line: number): void {
     const number = this.#lines.push(line) - 1;
     this.#shown.push(shown);
-    const known = this.#numbers.get(hash);
-    if (known === undefined) this.#numbers.set(hash, number);
-    else if (typeof known === "number") this.#numbers.set(hash, [known, number]);
+    const known = this.#numbers.get(said);
+    if (known === undefined) this.#numbers.set(said, number);
+    else if (typeof known === "number") this.#numbers.set(said, [known, number]);
     else {
       if (known.length === MAX_PLACES) known.shift();
       known.push(number);
@@ -93,32 +85,15 @@ export class ShownLines {
     const sought = lines[from] as string;
     if (sought.length < MIN_ANCHOR_CHARACTERS) return undefined;
     let best: LineMatch | undefined;
-    const found = this.#numbers.get(hashText(sought)) ?? [];
+    const found = this.#numbers.get(sought) ?? [];
     for (const number of typeof found === "number" ? [found] : found) {
       const shown = this.#shown[number] as ShownResult;
       const line = this.#lines[number] as number;
-      if (shown.seq <= afterSeq || shown.lines[line] !== sought) continue;
+      if (shown.seq <= afterSeq) continue;
       let count = 1;
       while (from + count <= to && lines[from + count] === shown.lines[line + count]) count++;
       if (count >= (best?.count ?? 0)) best = { shown, line, count };
     }
     return best;
   }
-}
-
-const OFFSET = 0x811c9dc5;
-const PRIME = 0x01000193;
-
-function hashUnits(units: Uint16Array, from: number, to: number): number {
-  let hash = OFFSET;
-  for (let at = from; at < to; at++) hash = Math.imul(hash ^ (units[at] as number), PRIME);
-  return hash;
-}
-
-/** The same hash for a text. */
-function hashText(text: string): number {
-  let hash = OFFSET;
-  const { length } = text;
-  for (let at = 0; at < length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
-  return hash;
 }

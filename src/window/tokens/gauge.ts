@@ -34,8 +34,12 @@ export function createGauge(state: GaugeState = { calibration: createCalibration
   const { factor } = createCalibration(state.calibration);
   return {
     state,
-    counted: (estimated) => Math.round(computeCount(state, estimated, factor)),
-    estimatedWithin: (tokens) => computeEstimate(state, tokens, factor, computeMargin(state.calibration)),
+    counted: (estimated) => computeCount(state, estimated, factor),
+    estimatedWithin: (tokens) => {
+      const { reports, spread } = state.calibration;
+      const margin = reports === 0 ? SAFETY : Math.min(SAFETY, Math.max(MIN_MARGIN, 1 + 2 * spread));
+      return computeEstimate(state, tokens, factor, margin);
+    },
     estimatedAt: (tokens) => computeEstimate(state, tokens, factor, 1),
     observe: (estimated, counted) => {
       if (!(estimated >= 0 && counted > 0)) return createGauge(state);
@@ -58,11 +62,11 @@ function computeEstimate({ anchor }: GaugeState, tokens: number, factor: number,
 }
 
 function computeCount({ anchor }: GaugeState, estimated: number, factor: number): number {
-  if (!anchor) return estimated * factor;
+  if (!anchor) return Math.round(estimated * factor);
   const byChange = anchor.counted + (estimated - anchor.estimated) * factor;
-  if (estimated >= anchor.estimated) return byChange;
+  if (estimated >= anchor.estimated) return Math.round(byChange);
   // Content that was never estimated does not shrink, so the count never shrinks by more than in proportion.
-  return Math.max(byChange, anchor.counted * (estimated / anchor.estimated));
+  return Math.round(Math.max(byChange, anchor.counted * (estimated / anchor.estimated)));
 }
 
 /**
@@ -78,8 +82,4 @@ function learnCalibration(
   if (!anchor || Math.abs(change) < MIN_LEARNED_CHANGE) return before;
   return createCalibration(before).observe(Math.abs(change), (counted - anchor.counted) * Math.sign(change))
     .state;
-}
-
-function computeMargin({ reports, spread }: CalibrationState): number {
-  return reports === 0 ? SAFETY : Math.min(SAFETY, Math.max(MIN_MARGIN, 1 + 2 * spread));
 }

@@ -52,13 +52,6 @@ export function addReport(ledger: Ledger, report: UsageReport, factsOf: ModelFac
   return { ...addToDay(before, day, totals), recent };
 }
 
-/** Builds a ledger from reports, in the order in which they were written. */
-export function buildLedger(reports: Iterable<UsageReport>, factsOf: ModelFactsLookup): Ledger {
-  let ledger = EMPTY_LEDGER;
-  for (const report of reports) ledger = addReport(ledger, report, factsOf);
-  return ledger;
-}
-
 function addToDay(ledger: Ledger, day: string, totals: Totals): Ledger {
   return {
     ...ledger,

@@ -1,4 +1,10 @@
-import { checkFields } from "../../model/argument-checks.ts";
+import { checkFields, checkKind } from "../../model/argument-checks.ts";
+import type { UsageBody } from "../../model/entry.ts";
+import type { Usage } from "../../model/usage.ts";
+import { computeUsageCost } from "../models/compute-usage-cost.ts";
+import type { ModelFactsLookup } from "./ledger.ts";
+import { computeReportCost } from "./report-cost.ts";
+import { countPromptTokens, isSummaryUsage, readRequestSizes } from "./usage-meta.ts";
 
 /**
  * Estimated savings of window edits, with their own cost at the same weight. Money is in US dollars. The estimate
@@ -56,4 +62,94 @@ export function addSavings(one: Savings, other: Savings): Savings {
     overheadMs: one.overheadMs + other.overheadMs,
     unpricedRequests: one.unpricedRequests + other.unpricedRequests,
   };
+}
+
+/**
+ * Savings of one reported request: the cost of the same request without edits, minus its own. Tokens that an unedited
+ * request would carry cost as much as the provider reported for this one: cache prices only where it reported a cache.
+ */
+export function computeSavings(report: UsageBody, factsOf: ModelFactsLookup): Savings {
+  checkFields("report", report, { usage: "object" });
+  checkKind("factsOf", factsOf, "function");
+  const { usage, model } = report;
+  if (isSummaryUsage(report)) {
+    const cost = computeReportCost(report, factsOf);
+    return {
+      ...NO_SAVINGS,
+      savedCost: cost === undefined ? 0 : -cost,
+      summaryCalls: 1,
+      summaryCost: cost ?? 0,
+      unpricedRequests: cost === undefined ? 1 : 0,
+    };
+  }
+  const sizes = readRequestSizes(report);
+  const promptTokens = countPromptTokens(usage);
+  if (!sizes || !(promptTokens > 0)) return NO_SAVINGS;
+  const { estimatedTokens, uneditedTokens, priorTokens, isHot, overheadMs } = sizes;
+  const scale = promptTokens / estimatedTokens;
+  const unedited = Math.round(uneditedTokens * scale);
+  const removedTokens = unedited - promptTokens;
+  const edit = priorTokens === undefined ? undefined : { prior: priorTokens * scale, isHot };
+  const other = edit ? buildUneditedUsage(usage, unedited, edit) : addRemovedTokens(usage, removedTokens);
+  const extraWriteTokens = edit?.isHot ? Math.max(0, countUncached(usage) - countUncached(other)) : 0;
+  const known = { ...NO_SAVINGS, requests: 1, removedTokens, extraWriteTokens, overheadMs };
+  const facts = model === undefined ? undefined : factsOf(model);
+  const cost = computeReportCost(report, factsOf);
+  if (!facts || facts.arePricesAssumed || cost === undefined) return { ...known, unpricedRequests: 1 };
+  const savedCost = computeUsageCost(other, facts) - computeUsageCost(withoutCost(usage), facts);
+  const writePrice =
+    (facts.prices[hasWrites(usage) ? "cacheWrite" : "input"] - facts.prices.cacheRead) / 1_000_000;
+  return {
+    ...known,
+    savedCost,
+    withoutCost: cost + savedCost,
+    extraWriteCost: extraWriteTokens * Math.max(0, writePrice),
+  };
+}
+
+/** A request without an edit of its own differs from the unedited one by tokens of the unchanged beginning. */
+function addRemovedTokens(usage: Usage, removedTokens: number): Usage {
+  const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, ...rest } = withoutCost(usage);
+  const more = Math.max(-countPromptTokens(usage), removedTokens);
+  if (cacheReadTokens > 0)
+    return { ...rest, inputTokens, cacheWriteTokens, cacheReadTokens: Math.max(0, cacheReadTokens + more) };
+  if (cacheWriteTokens > 0)
+    return { ...rest, inputTokens, cacheReadTokens, cacheWriteTokens: Math.max(0, cacheWriteTokens + more) };
+  return { ...rest, inputTokens: Math.max(0, inputTokens + more), cacheReadTokens, cacheWriteTokens };
+}
+
+/** Without its edit, the request would have begun with the last one, which the provider's cache contains while hot. */
+function buildUneditedUsage(
+  usage: Usage,
+  unedited: number,
+  { prior, isHot }: { readonly prior: number; readonly isHot: boolean },
+): Usage {
+  const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0, cacheWriteHourTokens = 0 } = usage;
+  const { outputTokens = 0 } = usage;
+  const hasCache = cacheReadTokens + cacheWriteTokens > 0;
+  const cached = hasCache && (isHot || cacheReadTokens > 0) ? Math.round(Math.min(prior, unedited)) : 0;
+  const rest = unedited - cached;
+  if (!hasWrites(usage)) return { outputTokens, inputTokens: rest, cacheReadTokens: cached };
+  // The rest divides as the provider's report does.
+  const written = Math.round((rest * cacheWriteTokens) / (cacheWriteTokens + inputTokens));
+  return {
+    outputTokens,
+    inputTokens: rest - written,
+    cacheReadTokens: cached,
+    cacheWriteTokens: written,
+    cacheWriteHourTokens: Math.round((written * cacheWriteHourTokens) / cacheWriteTokens),
+  };
+}
+
+/** The counts alone, because an edit changes neither searches nor surcharges. */
+function withoutCost({ cost: _, priceFactor: __, webSearches: ___, ...counts }: Usage): Usage {
+  return counts;
+}
+
+function countUncached({ inputTokens = 0, cacheWriteTokens = 0 }: Usage): number {
+  return inputTokens + cacheWriteTokens;
+}
+
+function hasWrites({ cacheWriteTokens = 0 }: Usage): boolean {
+  return cacheWriteTokens > 0;
 }

@@ -1,6 +1,7 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { UsageBody } from "../../model/entry.ts";
 import type { Json } from "../../model/json.ts";
-import type { Usage } from "../../model/usage.ts";
+import { sumPromptTokens, type Usage } from "../../model/usage.ts";
 
 type WithMeta = { readonly meta?: UsageBody["meta"] | undefined };
 
@@ -41,13 +42,13 @@ export function buildUsageMeta(
     ...(isFramed && { systemTokens: system + (memories?.tokens ?? 0), toolsTokens: tools }),
     ...(memories && { memoriesOf: memories.agent, memoriesTokens: memories.tokens }),
   };
-  const sizes = {
+  const sizes = dropUndefined({
     estimatedTokens,
     uneditedTokens,
     ...(priorTokens !== undefined && { priorTokens, ...(isHot && { isHot }) }),
-    ...(overheadMs > 0 && { overheadMs: Math.round(overheadMs * 10) / 10 }),
-    ...(retries > 0 && { retries }),
-  };
+    overheadMs: overheadMs > 0 ? Math.round(overheadMs * 10) / 10 : undefined,
+    retries: retries > 0 ? retries : undefined,
+  });
   return { meta: { longhaul: { ...sizes, ...frame, ...(isUnreliable && { isUnreliable }) } } };
 }
 
@@ -105,20 +106,23 @@ export function isSummaryUsage({ meta }: WithMeta): boolean {
   return getOwnMeta(meta)?.isSummary === true;
 }
 
+/** True for the sum of many requests. */
+export function isSumUsage({ meta }: WithMeta): boolean {
+  return getOwnMeta(meta)?.isSum === true;
+}
+
 /** True for the usage of a call whose summary was rejected. */
 export function isRefusedSummary({ meta }: WithMeta): boolean {
   return getOwnMeta(meta)?.isRefused === true;
 }
 
 /** Tokens of a window as its provider counted them: all prompt tokens, cached or not; NaN if a count is invalid. */
-export function countPromptTokens({
-  inputTokens = 0,
-  cacheReadTokens = 0,
-  cacheWriteTokens = 0,
-}: Usage): number {
-  const counts = [inputTokens, cacheReadTokens, cacheWriteTokens];
-  const areCounts = counts.every((count) => Number.isFinite(count) && count >= 0);
-  return areCounts ? counts.reduce((sum, count) => sum + count) : Number.NaN;
+export function countPromptTokens(usage: Usage): number {
+  const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  const sum = sumPromptTokens(usage);
+  return Number.isFinite(sum) && Math.min(inputTokens, cacheReadTokens, cacheWriteTokens) >= 0
+    ? sum
+    : Number.NaN;
 }
 
 function getOwnMeta(meta: { readonly [key: string]: Json } | undefined) {

@@ -1,7 +1,8 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Json } from "../../model/json.ts";
 import type { DataPart, PartInput, ReasoningPart, ToolResultInput } from "../../model/part.ts";
 import type { Content, Extras } from "../block-content.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../fields.ts";
+import { omitFields, toArray, toObject, toText } from "../fields.ts";
 import { buildDataPart, parseDataUrl } from "../media.ts";
 import { NO_RESULT } from "../result-marks.ts";
 import type { WireObject } from "../wire.ts";
@@ -109,7 +110,7 @@ export function buildProviderOptions(opaque: Json | undefined): WireObject | und
     return { anthropic: { redactedData: redacted } };
   const isItem = id === undefined || typeof id === "string";
   if (isAlone && typeof encrypted === "string" && redacted === undefined && isItem)
-    return { openai: { ...(id !== undefined && { itemId: id }), reasoningEncryptedContent: encrypted } };
+    return { openai: { ...dropUndefined({ itemId: id }), reasoningEncryptedContent: encrypted } };
   return { longhaul: { opaque } };
 }
 
@@ -145,14 +146,14 @@ export function decodeSdkToolOutput(output: WireObject): DecodedOutput | undefin
   switch (type) {
     case "text":
     case "error-text":
-      return { output: String(value), isError, ...(extra && { extra }) };
+      return { output: String(value), isError, ...dropUndefined({ extra }) };
     case "json":
     case "error-json":
       return { output: JSON.stringify(value ?? null), isError, extra: { output: { ...rest, type } } };
     case "execution-denied":
       return { output: toText(output.reason) ?? "", isError: true, extra: { output: { ...rest, type } } };
     case "content":
-      return { output: toArray(value).map(decodePiece), ...(extra && { extra }) };
+      return { output: toArray(value).map(decodePiece), ...dropUndefined({ extra }) };
     default:
       return undefined;
   }

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Json } from "../../model/json.ts";
 import type { BlobPart, Part, RawPart, ToolResultPart } from "../../model/part.ts";
 import { omitFields, toObject } from "../fields.ts";
@@ -40,7 +41,7 @@ const UI_OPTIONS = ["providerMetadata", "callProviderMetadata", "resultProviderM
 function toModelExtra(extra: WireObject = {}): WireObject {
   const options = extra.providerOptions ?? extra.providerMetadata ?? extra.callProviderMetadata;
   const rest = omitFields(extra, [...UI_FIELDS, ...UI_OPTIONS]);
-  return { ...rest, ...(options !== undefined && { providerOptions: options }) };
+  return { ...rest, ...dropUndefined({ providerOptions: options }) };
 }
 
 /** Converts kept fields to those of UIMessages, even if they came from a ModelMessage. */

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Json } from "../../model/json.ts";
 import type { BlobPart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../../model/part.ts";
 import type { Extras } from "../block-content.ts";
@@ -65,7 +66,7 @@ async function encodeToolResult(part: ToolResultPart, source: PartSource): Promi
     type: "tool_result",
     tool_use_id: part.callId,
     ...(output.length > 0 && { content: isPlain ? first.text : output }),
-    ...(part.isError !== undefined && { is_error: part.isError }),
+    ...dropUndefined({ is_error: part.isError }),
   };
 }
 
@@ -78,7 +79,7 @@ export function buildCallBlock({ callId, name, input }: ToolCallPart): WireObjec
 export function buildMediaBlock({ mime, name }: BlobPart, data: string): WireObject {
   const source = { type: "base64", media_type: mime, data };
   if (mime.startsWith("image/")) return { type: "image", source };
-  return { type: "document", source, ...(name !== undefined && { title: name }) };
+  return { type: "document", source, ...dropUndefined({ title: name }) };
 }
 
 function encodeRaw(format: string, value: Json): WireObject {

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { MessageInput, Role } from "../../model/message.ts";
 import type { PartInput } from "../../model/part.ts";
 import { removeElementMarks } from "../cache-marks.ts";
@@ -41,8 +42,8 @@ export function decodeAnthropicMessage(message: WireObject, known: readonly stri
   return {
     role,
     parts,
-    ...(model !== undefined && { model }),
-    ...((rest || extras) && { meta: { [ANTHROPIC_NAME]: { ...rest, ...(extras && { extras }) } } }),
+    ...dropUndefined({ model }),
+    ...((rest || extras) && { meta: { [ANTHROPIC_NAME]: { ...rest, ...dropUndefined({ extras }) } } }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { OtherCall, Usage } from "../../model/usage.ts";
 import { toArray, toObject, toText } from "../fields.ts";
 import { findPriceFactor, sumKnownCounts, toCount, toUsage, withOtherCalls } from "../usage/usage-counts.ts";
@@ -38,6 +39,6 @@ function parseOtherCalls(report: WireObject, factor: number | undefined): readon
     const model = toText(iteration.model);
     const own = findPriceFactor(iteration, true) ?? (model === undefined ? factor : undefined);
     const usage = toUsage({ ...parseCounts(iteration), priceFactor: own === 1 ? undefined : own });
-    return usage ? [{ ...usage, ...(model !== undefined && { model }) }] : [];
+    return usage ? [{ ...usage, ...dropUndefined({ model }) }] : [];
   });
 }

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { MessageInput, Role } from "../../model/message.ts";
 import type { PartInput } from "../../model/part.ts";
 import { decodeElements } from "../decode-elements.ts";
@@ -19,8 +20,8 @@ export function decodeGoogleElement(content: WireObject, model?: string): Messag
   return {
     role: toRole(content.role, parts),
     parts,
-    ...(model !== undefined && { model }),
-    ...((rest || extras) && { meta: { [GOOGLE_NAME]: { ...rest, ...(extras && { extras }) } } }),
+    ...dropUndefined({ model }),
+    ...((rest || extras) && { meta: { [GOOGLE_NAME]: { ...rest, ...dropUndefined({ extras }) } } }),
   };
 }
 

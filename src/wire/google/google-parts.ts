@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Json } from "../../model/json.ts";
 import type {
   BlobPart,
@@ -113,11 +114,7 @@ async function encodePart(part: Part, source: PartSource): Promise<WireObject> {
       return { text: part.text };
     case "reasoning": {
       const signature = toText(toObject(part.opaque)?.[GOOGLE_NAME]);
-      return {
-        text: part.text,
-        thought: true,
-        ...(signature !== undefined && { thoughtSignature: signature }),
-      };
+      return { text: part.text, thought: true, ...dropUndefined({ thoughtSignature: signature }) };
     }
     case "tool-call":
       return buildCallPart(part);
@@ -161,5 +158,5 @@ export function buildResponsePart(
 }
 
 export function buildMediaPart({ mime, name }: BlobPart, base64: string): WireObject {
-  return { inlineData: { mimeType: mime, data: base64, ...(name !== undefined && { displayName: name }) } };
+  return { inlineData: { mimeType: mime, data: base64, ...dropUndefined({ displayName: name }) } };
 }

@@ -2,9 +2,8 @@ import type { MessageInput } from "../../model/message.ts";
 import type { Usage } from "../../model/usage.ts";
 import { toArray, toNumber, toObject, toText } from "../fields.ts";
 import { isEmptyMessage } from "../is-empty-message.ts";
-import type { ProviderFailure } from "../provider-failure.ts";
 import { readStreamFailure } from "../replies/read-failure.ts";
-import { createReplyReader, type ReplyAssembly } from "../replies/reply-reader.ts";
+import { ReplyAssembly } from "../replies/reply-reader.ts";
 import { sumKnownCounts, toCount, toInputCounts, toUsage } from "../usage/usage-counts.ts";
 import type { DecodedMessage, Wire, WireObject } from "../wire.ts";
 import { decodeGoogleElement } from "./decode-google.ts";
@@ -26,7 +25,7 @@ export const interactionsWire = {
     toText(system_instruction) ? [{ role: "system", text: String(system_instruction) }] : [],
   decode: decodeInteraction,
   isMessagePerElement: false,
-  createReader: () => createReplyReader(new InteractionAssembly()),
+  createReader: () => new InteractionAssembly(),
   parseUsage: parseInteractionUsage,
   capUsage: () => undefined,
 } satisfies Wire;
@@ -108,12 +107,11 @@ function joinText(value: unknown): string {
 }
 
 /** Assembles an interaction: its outputs as a whole, or the pieces of a stream. */
-class InteractionAssembly implements ReplyAssembly {
+class InteractionAssembly extends ReplyAssembly {
   readonly #outputs = new Map<number, WireObject>();
   #interaction: WireObject = {};
-  failure: ProviderFailure | undefined;
 
-  takeEvent(name: string, event: WireObject): void {
+  protected override takeEvent(name: string, event: WireObject): void {
     const type = toText(event.event_type) ?? name;
     const index = toNumber(event.index) ?? 0;
     if (/^interaction\./.test(type)) this.#meet(toObject(event.interaction) ?? event);
@@ -123,12 +121,10 @@ class InteractionAssembly implements ReplyAssembly {
     else if (type === "error") this.failure = readStreamFailure(event);
   }
 
-  takeBody(body: WireObject): void {
+  protected override takeBody(body: WireObject): void {
     if (body.error !== undefined && body.error !== null) this.failure = readStreamFailure(body);
     this.#meet(body);
   }
-
-  takeEnd(): void {}
 
   message(): MessageInput | undefined {
     const outputs = [...this.#outputs].sort(([one], [other]) => one - other).map(([, output]) => output);

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { BlobPart } from "../../model/part.ts";
 import type { BlockFormat } from "../editing/client-blocks.ts";
 import { toObject } from "../fields.ts";
@@ -22,5 +23,5 @@ export function buildChatMedia({ mime, name }: BlobPart, data: string): WireObje
   if (mime.startsWith("image/")) return { type: "image_url", image_url: { url } };
   if (mime.startsWith("audio/"))
     return { type: "input_audio", input_audio: { data, format: mime.slice("audio/".length) } };
-  return { type: "file", file: { ...(name !== undefined && { filename: name }), file_data: url } };
+  return { type: "file", file: { ...dropUndefined({ filename: name }), file_data: url } };
 }

@@ -1,22 +1,37 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Message } from "../../model/message.ts";
 import type { Part, ToolResultPart } from "../../model/part.ts";
 import { removeCacheMarks } from "../cache-marks.ts";
-import { buildContent, encodeEditedBlock } from "../editing/client-blocks.ts";
+import { buildContent, type ClientBlock, encodeEditedBlock } from "../editing/client-blocks.ts";
 import { applyPieceEdits, type EditedPiece } from "../editing/edit-pieces.ts";
 import { encodeMarkedOutput } from "../editing/encode-marked-output.ts";
 import { isUnedited } from "../editing/same-part.ts";
-import { toObject } from "../fields.ts";
+import { toArray, toObject } from "../fields.ts";
 import type { ClientMessage, LoadBase64, WireObject } from "../wire.ts";
 import { chatPlainFormat, chatUserFormat } from "./chat-block-formats.ts";
 import { decodeChatContent } from "./chat-content-decode.ts";
-import { type ChatPiece, splitChatMessage } from "./chat-pieces.ts";
+import { decodeChatElement } from "./decode-chat.ts";
 import { editedChatCall, newChatCall } from "./openai-chat-calls.ts";
+import { decodeAudio } from "./openai-chat-media-fields.ts";
 
 type EditedChatPiece = EditedPiece<ChatPiece>;
 
 /** Fields with content of their own. */
 const OWN_FIELDS = ["refusal", "images", "audio"] as const;
 const REASONING_FIELDS = ["reasoning_content", "reasoning", "reasoning_details"];
+
+/** A piece of a message, and the field that contains it. */
+interface ChatPiece extends ClientBlock {
+  readonly field:
+    | "reasoning"
+    | "content"
+    | "refusal"
+    | "tool_calls"
+    | "function_call"
+    | "images"
+    | "audio"
+    | "result";
+}
 
 /** The element of an edited message or of a note; several if a note answers several calls. */
 export async function encodeChat(
@@ -87,9 +102,9 @@ async function encodeAssistant(
   return [
     {
       ...Object.fromEntries(rest),
-      ...(content !== undefined && { content }),
+      ...dropUndefined({ content }),
       ...(calls.length > 0 && { tool_calls: calls }),
-      ...(legacy && { function_call: legacy }),
+      ...dropUndefined({ function_call: legacy }),
       ...(images.length > 0 && { images }),
     },
   ];
@@ -135,4 +150,38 @@ function encodeOutput(
     parts: (content: unknown) => decodeChatContent(removeCacheMarks(content)).parts,
   };
   return encodeMarkedOutput(part, original, own, chatPlainFormat, base64Of);
+}
+
+/** The pieces of a message in the order of its parts. */
+function splitChatMessage(element: WireObject | undefined): readonly ChatPiece[] {
+  if (!element) return [];
+  const { parts = [] } = decodeChatElement(element);
+  const [only] = parts;
+  if (only?.type === "tool-result") return [{ part: only, block: element, field: "result" }];
+  const calls = toArray(element.tool_calls);
+  const legacy = toObject(element.function_call);
+  const isOfModel = element.role === "assistant";
+  const behind: Omit<ChatPiece, "part">[] = [
+    ...(typeof element.refusal === "string" ? [{ block: element.refusal, field: "refusal" as const }] : []),
+    ...calls.map((block) => ({ block, field: "tool_calls" as const })),
+    ...(legacy ? [{ block: legacy, field: "function_call" as const }] : []),
+    ...(isOfModel ? toArray(element.images) : []).map((block) => ({ block, field: "images" as const })),
+    ...decodeAudio(element).map(() => ({ block: element.audio, field: "audio" as const })),
+  ];
+  const content = getContentBlocks(element, calls.length > 0 || legacy !== undefined);
+  const hasReasoning = parts.length > content.length + behind.length;
+  const before: Omit<ChatPiece, "part">[] = [
+    ...(hasReasoning ? [{ block: undefined, field: "reasoning" as const }] : []),
+    ...content.map((block) => ({ block, field: "content" as const })),
+  ];
+  const places = [...before, ...behind];
+  return parts.flatMap((part, index) => {
+    const place = places[index];
+    return place ? [{ part, ...place }] : [];
+  });
+}
+
+function getContentBlocks({ content }: WireObject, isCalling: boolean): readonly unknown[] {
+  if (typeof content !== "string") return toArray(content);
+  return isCalling && content === "" ? [] : [{ type: "text", text: content }];
 }

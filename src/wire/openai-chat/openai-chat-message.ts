@@ -1,8 +1,9 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Json } from "../../model/json.ts";
 import type { MessageInput } from "../../model/message.ts";
 import type { PartInput } from "../../model/part.ts";
 import type { Extras } from "../block-content.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../fields.ts";
+import { omitFields, toArray, toObject, toText } from "../fields.ts";
 import { NO_RESULT, withoutErrorMark } from "../result-marks.ts";
 import type { WireObject } from "../wire.ts";
 import {
@@ -51,7 +52,7 @@ export function decodeChatMessage(message: WireObject, functionCall: string): Me
   return {
     role: role === "system" || role === "developer" ? "system" : role === "assistant" ? "assistant" : "user",
     parts: all,
-    ...(model !== undefined && { model }),
+    ...dropUndefined({ model }),
     ...(Object.keys(meta).length > 0 && { meta: { ...findSpeakerName(message), [NAME]: meta } }),
   };
 }

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Message } from "../../model/message.ts";
 import type { BlobPart, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../../model/part.ts";
 import { toAllowedName } from "../allowed-name.ts";
@@ -88,12 +89,7 @@ function encodeReasoningItem(
   // An item without words and ciphertext says nothing, and the API refuses it.
   if ((toText(fields.encrypted_content) ?? "") === "" && (text.trim() === "" || !isItem)) return undefined;
   const plain = text === "" || content !== undefined ? [] : [{ type: "summary_text", text }];
-  return {
-    type: "reasoning",
-    ...fields,
-    summary: summary ?? plain,
-    ...(content !== undefined && { content }),
-  };
+  return { type: "reasoning", ...fields, summary: summary ?? plain, ...dropUndefined({ content }) };
 }
 
 /** An export has tools of other formats, whose names may need a change; a client's own call keeps its name. */

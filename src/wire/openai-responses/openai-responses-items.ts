@@ -1,6 +1,7 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Json } from "../../model/json.ts";
 import type { PartInput, ToolResultInput } from "../../model/part.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../fields.ts";
+import { omitFields, toArray, toObject, toText } from "../fields.ts";
 import { buildDataPart, parseDataUrl } from "../media.ts";
 import { parseCallArguments } from "../openai-chat/chat-content-decode.ts";
 import { withoutErrorMark } from "../result-marks.ts";
@@ -111,7 +112,7 @@ function decodeReasoning(item: WireObject): ItemPart {
   const extra = isPlain
     ? undefined
     : { summary: summary as Json, ...(content.length > 0 && { content: content as Json }) };
-  return { part: { type: "reasoning", text: texts.join("\n\n"), ...(opaque && { opaque }) }, extra };
+  return { part: { type: "reasoning", text: texts.join("\n\n"), ...dropUndefined({ opaque }) }, extra };
 }
 
 function isPlainSummary(summary: readonly unknown[]): boolean {

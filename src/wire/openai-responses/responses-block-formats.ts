@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { BlobPart, RawPart } from "../../model/part.ts";
 import type { BlockFormat } from "../editing/client-blocks.ts";
 import { toObject } from "../fields.ts";
@@ -27,7 +28,7 @@ export function getResponsesFormat(role: string): BlockFormat {
 function encodeMedia({ mime, name }: BlobPart, data: string): WireObject {
   const url = `data:${mime};base64,${data}`;
   if (mime.startsWith("image/")) return { type: "input_image", image_url: url };
-  return { type: "input_file", ...(name !== undefined && { filename: name }), file_data: url };
+  return { type: "input_file", ...dropUndefined({ filename: name }), file_data: url };
 }
 
 function encodeRaw({ format, value }: RawPart): WireObject | undefined {

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { type ErrorDetails, LonghaulError } from "../../model/errors.ts";
 import type { Usage } from "../../model/usage.ts";
 
@@ -37,12 +38,11 @@ export class ProviderError extends LonghaulError {
   constructor(code: ProviderErrorCode, call: FailedCall) {
     const { status } = call.failure ?? {};
     super(code, call.message, {
-      ...(call.cause !== undefined && { cause: call.cause }),
+      ...dropUndefined({ cause: call.cause }),
       details: {
         provider: call.provider,
         isRetryable: call.isRetryable,
-        ...(status !== undefined && { status }),
-        ...(call.retryAfterMs !== undefined && { retryAfterMs: call.retryAfterMs }),
+        ...dropUndefined({ status, retryAfterMs: call.retryAfterMs }),
         ...call.details,
       },
     });

@@ -5,49 +5,42 @@ import type { ProviderFailure } from "../provider-failure.ts";
 import type { ReplyReader, WireEvent, WireObject } from "../wire.ts";
 import { parseJsonOrUndefined, parseObject } from "./parse-object.ts";
 
-/** A reply under construction, by the rules of one API. */
-export interface ReplyAssembly extends Omit<ReplyReader, "take" | "takeWhole" | "outputBytes"> {
-  takeEvent(type: string, event: WireObject): void;
-  takeBody(body: WireObject): void;
-  /** Handles the end of the stream, where an API marks it outside its events. */
-  takeEnd(): void;
-}
-
 /** Maximum size of a reply that is tracked. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
 /**
- * Reads a reply into an assembly. Events that are not JSON objects are ignored, as is everything beyond the size limit,
- * so that an endless reply never completes.
+ * A reply under construction; each API reads its own events and bodies. Events that are not JSON objects are ignored, as
+ * is everything beyond the size limit, so that an endless reply never completes.
  */
-export function createReplyReader(
-  assembly: ReplyAssembly,
-  maxCharacters: number = MAX_CHARACTERS,
-): ReplyReader {
-  return new AssemblyReader(assembly, maxCharacters);
-}
-
-class AssemblyReader implements ReplyReader {
-  readonly #assembly: ReplyAssembly;
+export abstract class ReplyAssembly implements ReplyReader {
   /** Characters that may still be read. */
-  #left: number;
+  #left = MAX_CHARACTERS;
   outputBytes = 0;
+  failure: ProviderFailure | undefined;
 
-  constructor(assembly: ReplyAssembly, maxCharacters: number) {
-    this.#assembly = assembly;
-    this.#left = maxCharacters;
-  }
+  abstract readonly usage: Usage | undefined;
+  abstract readonly isComplete: boolean;
+  abstract readonly hasBegun: boolean;
+  abstract readonly stopReason: string | undefined;
+  abstract readonly responseId: string | undefined;
+  abstract readonly model: string | undefined;
+  abstract message(): MessageInput | undefined;
+  protected abstract takeEvent(type: string, event: WireObject): void;
+  protected abstract takeBody(body: WireObject): void;
+  /** Handles the end of the stream, where an API marks it outside its events. */
+  protected takeEnd?(): void;
 
   take({ event, data }: WireEvent): void {
     if (data.trim() === "[DONE]") {
-      if (this.#left >= 0) this.#assembly.takeEnd();
+      if (this.#left >= 0) this.takeEnd?.();
       return;
     }
-    const value = this.#parse(data);
+    this.#left -= data.length;
+    const value = this.#left < 0 ? undefined : parseObject(data);
     if (!value) return;
     this.outputBytes += countBytes(value.delta) + countBytes(toArray(value.choices).map(getDelta));
     this.outputBytes += countBytes(toArray(value.candidates));
-    this.#assembly.takeEvent(toText(value.type) ?? event ?? "", value);
+    this.takeEvent(toText(value.type) ?? event ?? "", value);
   }
 
   takeWhole(body: string): void {
@@ -58,53 +51,8 @@ class AssemblyReader implements ReplyReader {
       const value = toObject(chunk);
       if (!value) continue;
       this.outputBytes += countBytes(value.content ?? value.choices ?? value.output ?? value.candidates);
-      this.#assembly.takeBody(value);
+      this.takeBody(value);
     }
-  }
-
-  message(): MessageInput | undefined {
-    return this.#assembly.message();
-  }
-
-  items(): readonly WireObject[] {
-    return this.#assembly.items?.() ?? [];
-  }
-
-  get usage(): Usage | undefined {
-    return this.#assembly.usage;
-  }
-
-  get isComplete(): boolean {
-    return this.#assembly.isComplete;
-  }
-
-  get hasBegun(): boolean {
-    return this.#assembly.hasBegun;
-  }
-
-  get failure(): ProviderFailure | undefined {
-    return this.#assembly.failure;
-  }
-
-  get stopReason(): string | undefined {
-    return this.#assembly.stopReason;
-  }
-
-  get responseId(): string | undefined {
-    return this.#assembly.responseId;
-  }
-
-  get model(): string | undefined {
-    return this.#assembly.model;
-  }
-
-  get diagnosis(): WireObject | undefined {
-    return this.#assembly.diagnosis;
-  }
-
-  #parse(data: string): WireObject | undefined {
-    this.#left -= data.length;
-    return this.#left < 0 ? undefined : parseObject(data);
   }
 }
 

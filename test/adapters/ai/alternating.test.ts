@@ -46,7 +46,7 @@ describe("a long talk in a small window", () => {
     },
   );
 
-  test("keeps alternating when it is fitted without a session", async () => {
+  test("a long talk in a small window keeps alternating when it is fitted without a session", async () => {
     for (const turns of [40, 41, 60]) {
       const given: ModelMessage[] = [...talk(turns), { role: "user", content: "And now?" }];
       const fitted = await fitMessages(given, { model: "some-model", models });
@@ -56,7 +56,7 @@ describe("a long talk in a small window", () => {
     }
   });
 
-  test("leaves two messages in a row that the caller has in a row", async () => {
+  test("a long talk in a small window leaves two messages in a row that the caller has in a row", async () => {
     const double: ModelMessage = { role: "user", content: "One more thing." };
     const given: ModelMessage[] = [...talk(40), { role: "user", content: "And now?" }, double];
     const fitted = await fitMessages(given, { model: "some-model", models });

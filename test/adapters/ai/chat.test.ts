@@ -74,7 +74,7 @@ describe("a chat", () => {
     expect(usage.map(({ usage }) => usage.outputTokens)).toEqual([9, 9]);
   });
 
-  test("keeps what the provider signed, and sends it back", async () => {
+  test("a chat keeps what the provider signed, and sends it back", async () => {
     const { server, session, model } = await speaking();
     server.script(reply({ text: "yes", reasoning: "because" }), reply("fine"));
     const first = streamText({ model: model(), prompt: "well?" });
@@ -89,7 +89,7 @@ describe("a chat", () => {
     expect(await lineOf(session)).toHaveLength(4);
   });
 
-  test("goes on after a restart: a caller's history is recognised in the log", async () => {
+  test("a chat goes on after a restart: a caller's history is recognized in the log", async () => {
     const { server, kernel, session, plain } = await speaking();
     server.script(reply("one"), reply("two"));
     const messages: ModelMessage[] = [{ role: "user", content: "count" }];
@@ -118,7 +118,7 @@ describe("a chat", () => {
     ]);
   });
 
-  test("leaves headers, options of the provider and marks for its cache alone", async () => {
+  test("a chat leaves headers, options of the provider and marks for its cache alone", async () => {
     const { server, model } = await speaking();
     server.script(reply("ok"));
     await generateText({
@@ -151,7 +151,7 @@ describe("a model that speaks in a session", () => {
     );
   });
 
-  test("says what the window itself asks for without a word in the log, instead of waiting for itself", async () => {
+  test("a model that speaks in a session says what the window itself asks for without a word in the log, instead of waiting for itself", async () => {
     const { server, session, model } = await speaking();
     server.always(reply("a summary"));
     const speaker = model();
@@ -165,7 +165,7 @@ describe("a model that speaks in a session", () => {
 });
 
 describe("a caller who changes the conversation", () => {
-  test("and asks for another answer gets one; the log keeps both", async () => {
+  test("a caller who changes the conversation and asks for another answer gets one; the log keeps both", async () => {
     const { server, session, model } = await speaking();
     server.script(reply("first try"), reply("second try"), reply("go on"));
     const speaker = model();
@@ -187,7 +187,7 @@ describe("a caller who changes the conversation", () => {
     expect(said).toHaveLength(5);
   });
 
-  test("and goes back to an answer that it had left finds it there", async () => {
+  test("a caller who changes the conversation and goes back to an answer that it had left finds it there", async () => {
     const { server, session, model } = await speaking();
     server.script(reply("first try"), reply("second try"), reply("go on"));
     const speaker = model();
@@ -207,7 +207,7 @@ describe("a caller who changes the conversation", () => {
     expect((await logOf(session)).filter(({ kind }) => kind === "message")).toHaveLength(5);
   });
 
-  test("and says the first thing otherwise begins another line", async () => {
+  test("a caller who changes the conversation and says the first thing otherwise begins another line", async () => {
     const { server, session, model } = await speaking();
     server.always(reply("ok"));
     const speaker = model();
@@ -218,7 +218,7 @@ describe("a caller who changes the conversation", () => {
     expect(lines.length).toBeGreaterThan(1);
   });
 
-  test("and shortens one old message keeps the rest where it is", async () => {
+  test("a caller who changes the conversation and shortens one old message keeps the rest where it is", async () => {
     const { server, session, model } = await speaking();
     server.always(reply("ok"));
     const speaker = model();

@@ -76,7 +76,7 @@ describe("the key of what was said", () => {
     },
   );
 
-  test("leaves out what callers lose on the way, and nothing else", () => {
+  test("the key of what was said leaves out what callers lose on the way, and nothing else", () => {
     const key = (message: SdkMessage) =>
       computeMessageKey(toPlainMessage(decodeSdkMessage(message), new Map()));
     const call = { type: "tool-call", toolCallId: "c", toolName: "read", input: { path: "a" } };

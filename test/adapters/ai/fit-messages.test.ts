@@ -2,7 +2,7 @@ import type { ModelMessage } from "ai";
 import { describe, expect, test } from "vitest";
 import { fitMessages } from "../../../src/adapters/ai/index.ts";
 import type { Message } from "../../../src/kernel/index.ts";
-import { anthropicClearPolicy } from "../../../src/window/policies/anthropic-clear-policy.ts";
+import { anthropicClearPolicy } from "../../../src/window/policies/known-policies.ts";
 import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
 import { PIXEL_PNG } from "../../support/pixel.ts";
 import { proofTest } from "../../support/proof.ts";
@@ -129,7 +129,7 @@ describe.each(Object.entries(DIALECTS))("fitting messages of %s", (_, talk) => {
     expect(fitted.filter((message) => !messages.includes(message)).length).toBeLessThan(10);
   });
 
-  proofTest("begins as it did before when the conversation has grown", async () => {
+  proofTest("fitting messages begins as it did before when the conversation has grown", async () => {
     let changes = 0;
     let before = JSON.stringify(await fitMessages(talk(60), options));
     for (let steps = 61; steps <= 90; steps++) {
@@ -142,7 +142,7 @@ describe.each(Object.entries(DIALECTS))("fitting messages of %s", (_, talk) => {
 });
 
 describe("fitting messages", () => {
-  test("keeps system messages at the beginning", async () => {
+  test("fitting messages keeps system messages at the beginning", async () => {
     const fitted = await fitMessages(DIALECTS.OpenAI?.(120) ?? [], options);
     expect(fitted[0]).toEqual({ role: "system", content: "You read files." });
   });
@@ -171,7 +171,7 @@ describe("fitting messages", () => {
     expect(fitted.reduce((sum, message) => sum + estimateMessage(message), 0)).toBeLessThanOrEqual(14_000);
   });
 
-  test("refuses messages of a user interface, and says what to do", async () => {
+  test("fitting messages refuses messages of a user interface, and says what to do", async () => {
     const messages = [
       {
         id: "1",
@@ -182,7 +182,7 @@ describe("fitting messages", () => {
     await expect(fitMessages(messages, options)).rejects.toThrow("convertToModelMessages");
   });
 
-  test("refuses media as a stream with a typed error", async () => {
+  test("fitting messages refuses media as a stream with a typed error", async () => {
     const data = (async function* () {
       yield Buffer.from("bytes");
     })();
@@ -193,7 +193,7 @@ describe("fitting messages", () => {
     });
   });
 
-  test("keeps the word for a result that never came", async () => {
+  test("fitting messages keeps the word for a result that never came", async () => {
     const messages = DIALECTS["AI SDK"]?.(120) ?? [];
     const denied = messages.map((message, index) =>
       index % 20 === 19 && message.role === "tool" ? { role: "tool", content: [missing(message)] } : message,
@@ -202,7 +202,7 @@ describe("fitting messages", () => {
     expect(calls).toEqual(results);
   });
 
-  test("leaves an empty conversation empty", async () => {
+  test("fitting messages leaves an empty conversation empty", async () => {
     expect(await fitMessages([], options)).toEqual([]);
   });
 });
@@ -280,7 +280,7 @@ const WRITING: Readonly<Record<string, (step: number) => Foreign[]>> = {
 };
 
 describe.each(Object.entries(WRITING))("clearing tool inputs of %s", (_, step) => {
-  test("sends stubs instead of them, and every other field as it was", async () => {
+  test("clearing tool inputs sends stubs instead of them, and every other field as it was", async () => {
     const policy = anthropicClearPolicy({ trigger: { calls: 0 }, clearInputs: true, keep: 1 });
     const messages = [{ role: "user", content: "Write it." }, ...[0, 1, 2, 3].flatMap(step)];
     const fitted = await fitMessages(messages, { ...options, policy });

@@ -242,7 +242,7 @@ describe("a block that the provider rejects", () => {
 });
 
 describe("a picture beside one that the provider rejects", () => {
-  proofTest("a picture beside one that the provider rejects is sent again with all its bytes", async () => {
+  proofTest("a picture next to one that the provider rejects is sent again with all its bytes", async () => {
     const { server, model } = await speaking();
     const body = JSON.stringify({
       type: "error",
@@ -278,7 +278,7 @@ describe("a picture beside one that the provider rejects", () => {
 
 describe("other errors", () => {
   test.each(["generate", "stream"])(
-    "pass through unchanged, and the SDK's own retries store nothing twice: %s",
+    "other errors pass through unchanged, and the SDK's own retries store nothing twice: %s",
     async (way) => {
       const { server, session, model } = await speaking();
       const limited: Behaviour = { type: "error", kind: "rate-limit", headers: { "retry-after-ms": "1" } };

@@ -12,7 +12,7 @@ async function endersOf(session: Session) {
 }
 
 describe("a reply that does not come to its end", () => {
-  test("because the caller aborts is kept as far as it came, marked as interrupted", async () => {
+  test("a reply that does not come to its end because the caller aborts is kept as far as it came, marked as interrupted", async () => {
     const { server, session, model } = await speaking();
     server.script(
       { type: "stall-midway", reply: { text: "one two three four" }, afterEvents: 5 },
@@ -49,7 +49,7 @@ describe("a reply that does not come to its end", () => {
     ]);
   });
 
-  test("because the connection breaks is kept as well, and the caller is told", async () => {
+  test("a reply that does not come to its end because the connection breaks is kept as well, and the caller is told", async () => {
     const { server, session, model } = await speaking();
     server.script({ type: "cut", reply: { text: "one two three four" }, afterEvents: 5 });
     const { stream } = streamText({ model: model(), prompt: "Count", maxRetries: 0 });
@@ -61,7 +61,7 @@ describe("a reply that does not come to its end", () => {
     await expect.poll(() => endersOf(session)).toEqual(["provider"]);
   });
 
-  test("because the provider refuses it is explained by one note, however often the caller tries", async () => {
+  test("a reply that does not come to its end because the provider refuses it is explained by one note, however often the caller tries", async () => {
     const { server, session, model } = await speaking();
     const error = { type: "error", kind: "overloaded", status: 529 } as const;
     server.script(error, error);
@@ -73,14 +73,14 @@ describe("a reply that does not come to its end", () => {
     expect(entries).toMatchObject([{ text: expect.stringMatching(/^request ended by the provider: .*529/) }]);
   });
 
-  test("because it was aborted before it began sends nothing", async () => {
+  test("a reply that does not come to its end because it was aborted before it began sends nothing", async () => {
     const { server, model } = await speaking();
     const asked = generateText({ model: model(), prompt: "Hello?", abortSignal: AbortSignal.abort() });
     await expect(asked).rejects.toMatchObject({ name: "AbortError" });
     expect(server.requests).toEqual([]);
   });
 
-  test("because the session is closed under it is kept, too", async () => {
+  test("a reply that does not come to its end because the session is closed under it is kept, too", async () => {
     const { server, kernel, session, model } = await speaking();
     server.script({ type: "stall-midway", reply: { text: "one two three four" }, afterEvents: 5 });
     const abort = new AbortController();

@@ -22,7 +22,7 @@ describe("retrieval by itself", () => {
   });
 
   test.each(["caller", "session"] as const)(
-    "puts what a message refers to before it, once, as nobody's words, and keeps the beginning: history by %s",
+    "retrieval by itself puts what a message refers to before it, once, as nobody's words, and keeps the beginning: history by %s",
     async (history) => {
       const { server, session, model, retrieval } = await remembering();
       server.script(reply("7781."), reply("Gladly."), reply("Bye."));
@@ -72,7 +72,7 @@ describe("retrieval by itself", () => {
     expect(line.filter((said) => said.includes("<context"))).toHaveLength(1);
   });
 
-  test("says nothing where a message refers to nothing, or the window shows it already", async () => {
+  test("retrieval by itself says nothing where a message refers to nothing, or the window shows it already", async () => {
     const { server, session, model, retrieval } = await remembering();
     server.always(reply("Hm."));
     const speaker = model({ retrieval, history: "session" });
@@ -82,7 +82,7 @@ describe("retrieval by itself", () => {
     expect((await lineOf(session)).filter((said) => said.includes("<context"))).toEqual([]);
   });
 
-  test("works for the input of an agent's task", async () => {
+  test("retrieval by itself works for the input of an agent's task", async () => {
     const { server, kernel, session, run } = await running();
     const earlier = await kernel.session("monday");
     await earlier.append({ role: "user", text: "We decided that the staging server uses port 7781." });

@@ -2,7 +2,7 @@ import { generateText, isStepCount, type ModelMessage, streamText, ToolLoopAgent
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { prepareStep, withLonghaul } from "../../../src/adapters/ai/index.ts";
-import { anthropicClearPolicy } from "../../../src/window/policies/anthropic-clear-policy.ts";
+import { anthropicClearPolicy } from "../../../src/window/policies/known-policies.ts";
 import { APIS, lineOf, logOf, reply, speaking } from "./speaking.ts";
 
 const tools = {
@@ -99,7 +99,7 @@ describe("a tool loop", () => {
     expect(messages[2]).toMatchObject({ content: [{ tool_use_id: "call_1" }, { tool_use_id: "call_2" }] });
   });
 
-  test.each(APIS)("sends cleared inputs as stubs: %s", async (api) => {
+  test.each(APIS)("a tool loop sends cleared inputs as stubs: %s", async (api) => {
     const { server, session, plain } = await speaking();
     const [first, second] = [{ city: "Rome ".repeat(2_000) }, { city: "Oslo ".repeat(20_000) }];
     server.script(

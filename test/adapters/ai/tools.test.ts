@@ -50,7 +50,7 @@ describe("an agent's tools", () => {
     expect(await call("expand", { reference: "chat-7#2", around: 0 })).not.toContain("chat-7#1");
   });
 
-  test("take about fifty tokens a hit, whatever was said", async () => {
+  test("an agent's tools take about fifty tokens a hit, whatever was said", async () => {
     const { kernel, call } = await agentTools();
     const chat = await kernel.session("chat");
     const story = "The harbour master keeps the ledger of every boat that came in since spring. ".repeat(40);
@@ -64,7 +64,7 @@ describe("an agent's tools", () => {
     }
   });
 
-  test("find a stretch of a file and show it with its lines", async () => {
+  test("an agent's tools find a stretch of a file and show it with its lines", async () => {
     const { kernel, call } = await agentTools();
     const path = join(testFolder(), "harbour.ts");
     writeFileSync(
@@ -143,7 +143,7 @@ describe("an agent's tools", () => {
     expect(await call("forget", { reference: "memory:default#1" })).toMatch(/only the user can/);
   });
 
-  test("leave alone what the user had remembered, and conversations", async () => {
+  test("an agent's tools leave alone what the user had remembered, and conversations", async () => {
     const { kernel, call } = await agentTools({ agent: "support" });
     await kernel.memories("support").remember("Never delete backups.", { by: "user" });
     await say(await kernel.session("chat"), "hello");
@@ -153,7 +153,7 @@ describe("an agent's tools", () => {
     expect(await kernel.memories("support").pins()).toHaveLength(1);
   });
 
-  test("show nothing of other agents, nor anything outside of the scope", async () => {
+  test("an agent's tools show nothing of other agents, nor anything outside of the scope", async () => {
     const { kernel, call } = await agentTools({ agent: "a", scope: { prefix: "team-a/" } });
     await say(await kernel.session("team-a/1"), "The cormorant password is one.");
     await say(await kernel.session("team-b/1"), "The cormorant password is two.");

@@ -20,10 +20,18 @@ async function endpointWith(messages: readonly MessageInput[]) {
   const env = { XDG_RUNTIME_DIR: testFolder() };
   const hooks = createHookEndpoint({ kernel, store: path, env, onError: (error) => void errors.push(error) });
   const ask = async (fields: object, event = "", client = "claude-code") => {
-    const input = JSON.stringify({ session_id: "second", cwd: FOLDER, ...fields });
-    return hooks.answer({ client, event, input });
+    return answerOf(JSON.stringify({ session_id: "second", cwd: FOLDER, ...fields }), event, client);
   };
-  return { hooks, ask, kernel, path, env, errors };
+  const answerOf = async (input: string, event: string, client = "claude-code", hasArrived = true) => {
+    let reply: string | undefined;
+    await hooks.answer({ client, event, input }, async (text) => {
+      reply = text;
+      return hasArrived;
+    });
+    if (reply === undefined) throw new Error("the hook was not answered");
+    return reply;
+  };
+  return { hooks, ask, answerOf, kernel, path, env, errors };
 }
 
 async function addConversation(kernel: Kernel, id: string, messages: readonly MessageInput[]) {
@@ -64,6 +72,21 @@ test("a prompt that asks for something said before gets it, fenced and cited, an
   expect(await ask(QUESTION)).toBe("");
 });
 
+test("an answer that reached nobody is given again, and hooks at the same moment share one text", async () => {
+  const { answerOf, ask, hooks, path, env } = await endpointWith([{ role: "user", text: PORT }]);
+  const input = JSON.stringify({ session_id: "second", cwd: FOLDER, ...QUESTION });
+  expect(await answerOf(input, "", "claude-code", false)).toContain(PORT);
+  expect(await hooks.listen()).toBe(true);
+  const head = JSON.stringify({ store: path, client: "claude-code", event: "prompt" });
+  const place = getSocketPlace(path, env).path;
+  await leave(place, `${head}\n${input}`);
+  expect(await talk(place, `${head.replace('"prompt"', '"before-edit"')}\n${input}`)).toBe("");
+  const replies = await Promise.all([ask(QUESTION), ask(QUESTION)]);
+  expect(replies.filter((reply) => reply.includes(PORT))).toHaveLength(1);
+  expect(await ask(QUESTION)).toBe("");
+  await hooks.close();
+});
+
 test.each([
   ["cursor", { hook_event_name: "beforeSubmitPrompt", conversation_id: "c" }, "additional_context"],
   ["copilot", { hookEventName: "userPromptSubmitted", sessionId: "c" }, "additionalContext"],
@@ -90,10 +113,10 @@ test("greetings, unrelated tasks, other projects and the own conversation get no
 });
 
 test("damaged input is answered with nothing", async () => {
-  const { hooks, errors } = await endpointWith([{ role: "user", text: PORT }]);
+  const { answerOf, errors } = await endpointWith([{ role: "user", text: PORT }]);
   for (const input of ["", "{", "[]", "null", '"x"', '{"hook_event_name":7}'])
-    expect(await hooks.answer({ client: "claude-code", event: "prompt", input })).toBe("");
-  expect(await hooks.answer({ client: "unknown", event: "prompt", input: "{}" })).toBe("");
+    expect(await answerOf(input, "prompt")).toBe("");
+  expect(await answerOf("{}", "prompt", "unknown")).toBe("");
   expect(errors).toEqual([]);
 });
 
@@ -167,10 +190,10 @@ test("after a compaction the agent gets commands and files that its summary lack
   expect(await ask({ ...compacted, session_id: "unknown" })).toBe("");
 });
 
-test("the socket is outside of the store, belongs to its user alone, and serves only its own store", async () => {
+test("the socket is outside of the store, belongs only to its user, and serves only its own store", async () => {
   const { hooks, path, env } = await endpointWith([{ role: "user", text: PORT }]);
   expect(await hooks.listen()).toBe(true);
-  const place = getSocketPlace(path, { env, platform: process.platform, uid: process.getuid?.() });
+  const place = getSocketPlace(path, env);
   expect(place.path.startsWith(path)).toBe(false);
   expect(statSync(place.folder as string).mode & 0o777).toBe(0o700);
   expect(statSync(place.path).mode & 0o777).toBe(0o600);
@@ -188,6 +211,13 @@ test("a folder of sockets that others may enter is refused", async () => {
   chmodSync(join(env.XDG_RUNTIME_DIR, "longhaul"), 0o777);
   await expect(hooks.listen()).rejects.toThrow("open to other users");
 });
+
+/** Sends a request and ends before the answer comes. */
+async function leave(path: string, text: string): Promise<void> {
+  const socket = connect(path);
+  await new Promise<void>((resolve) => socket.end(text, resolve));
+  socket.destroy();
+}
 
 function talk(path: string, text: string): Promise<string> {
   return new Promise((resolve, reject) => {

@@ -19,7 +19,7 @@ async function startMounted(config: object = {}) {
 }
 
 describe.each(ERAS)("with tokens, a client of %s", (era) => {
-  test("sees the conversations and memories of its person alone", async () => {
+  test("sees only the conversations and memories of its person", async () => {
     const { url } = await startMounted(TWO_PEOPLE);
     const alice = await connectHttp(url, { era, headers: { "x-longhaul-token": ALICE_TOKEN } });
     const bob = await connectHttp(url, { era, headers: { authorization: `Bearer ${BOB_TOKEN}` } });
@@ -69,7 +69,7 @@ test("without tokens, the local user sees everything, and a gateway without the 
   expect((await ask(plain, { path: "/mcp", body: {} })).status).toBe(404);
 });
 
-test("a body nested thousands of levels deep is refused by the protocol, and is no failure of the gateway", async () => {
+test("a body nested thousands of levels deep is refused by the protocol, and is not a failure of the gateway", async () => {
   const { gateway } = await startMounted();
   const deep = `${"[".repeat(20_000)}1${"]".repeat(20_000)}`;
   const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recall","arguments":{"query":${deep}}}}`;

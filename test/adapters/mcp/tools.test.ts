@@ -86,7 +86,7 @@ test("the list of tools is small, and always the same", async () => {
 });
 
 describe.each(ERAS)("a client of %s", (era) => {
-  test("finds the project's own conversations first, and is told what was left out", async () => {
+  test("a client finds the project's own conversations first, and is told what was left out", async () => {
     const { call } = await open(era);
     const { text } = await call("recall", { query: QUERY });
     expect(text).toContain("claude-code/web#2");
@@ -98,7 +98,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     expect(everywhere.text).not.toContain("Left out");
   });
 
-  test("gets recalled text between fences that the text cannot forge", async () => {
+  test("a client gets recalled text between fences that the text cannot forge", async () => {
     const { call } = await open(era);
     const { text } = await call("recall", { query: QUERY });
     const lines = text.split("\n");
@@ -106,7 +106,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     expect(findFenceAt("memory-data", lines, at)?.inside[0]).toContain("4417");
   });
 
-  test("expands a citation verbatim with its neighbors", async () => {
+  test("a client expands a citation verbatim with its neighbors", async () => {
     const { call } = await open(era);
     const { text } = await call("expand", { cite: "claude-code/web#2", around: 1 });
     expect(text).toContain("| The vault of the cellar opens with 4417 turns.");
@@ -117,7 +117,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     expect((await call("expand", { cite: "nowhere#2" })).text).toBe("There is no entry nowhere#2.");
   });
 
-  test("remembers a fact that recall finds, and forgets it after a confirmation", async () => {
+  test("a client remembers a fact that recall finds, and forgets it after a confirmation", async () => {
     const { call } = await open(era);
     const saved = await call("remember", { text: `The staging server of ${era} listens on 8443.` });
     const cite = /memory:default#\d+/.exec(saved.text)?.[0] ?? "";
@@ -134,7 +134,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     expect((await call("recall", { query: "port of the staging server" })).text).not.toContain("8443");
   });
 
-  test("lists conversations, and reads them and their summaries as resources", async () => {
+  test("a client lists conversations, and reads them and their summaries as resources", async () => {
     const { call, client } = await open(era);
     const { text } = await call("sessions");
     expect(text).toMatch(/claude-code\/web · \d{4}-\d\d-\d\d · claude-code · web · about claude-code\/web/);
@@ -154,7 +154,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     await expect(read("longhaul://session/nowhere")).rejects.toThrow(/not found/i);
   });
 
-  test("shows a context and previews a summary by prompts", async () => {
+  test("a client shows a context and previews a summary by prompts", async () => {
     const { client } = await open(era);
     const show = async (name: string, args = {}) =>
       JSON.stringify(await client.getPrompt({ name, arguments: args }));
@@ -198,7 +198,7 @@ describe("recall", () => {
     return () => kernel.close();
   });
 
-  test("stays within 800 tokens and continues by a cursor, without repeating a hit", async () => {
+  test("recall stays within 800 tokens and continues by a cursor, without repeating a hit", async () => {
     const seen: string[] = [];
     let next: string | undefined;
     for (let pages = 0; pages < 4; pages++) {
@@ -217,7 +217,7 @@ describe("recall", () => {
     expect(countTokens(eastern.text)).toBeLessThanOrEqual(800);
   });
 
-  test("lists sessions within 800 tokens, page by page, each once", async () => {
+  test("recall lists sessions within 800 tokens, page by page, each once", async () => {
     const seen: string[] = [];
     let next: string | undefined;
     do {

@@ -8,7 +8,7 @@ import { buffer } from "node:stream/consumers";
 import { expect, onTestFinished } from "vitest";
 import { claudeCode } from "../../../clients/agents/claude-code.ts";
 import { findInstalled } from "../../../clients/install.ts";
-import { claudeCodeConnector } from "../../../src/cli/connecting/agents/claude-code-connector.ts";
+import { claudeCodeConnector } from "../../../src/cli/connecting/agents/connectors.ts";
 import { testFolder } from "../../support/folder.ts";
 import { proofTest } from "../../support/proof.ts";
 import { anthropic } from "../../support/wire-server/anthropic.ts";

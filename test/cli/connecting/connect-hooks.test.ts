@@ -13,7 +13,7 @@ const HOOKED = {
   ".gemini/settings.json": '{\n  // mine\n  "ui": {}\n}\n',
 };
 
-test("connect --hooks adds hooks to every agent beside the user's own, and disconnect restores every byte", async () => {
+test("connect --hooks adds hooks to every agent next to the user's own, and disconnect restores every byte", async () => {
   const [home, store] = [homeWith(HOOKED), testFolder()];
   const before = snapshotOf(home);
   const agents = Object.keys(HOOK_SETUPS);

@@ -34,7 +34,7 @@ function readHome(home: string, path: string): string {
 }
 
 describe("connect", () => {
-  test("finds the agents of this computer, and disconnect restores every byte and mode", async () => {
+  test("connect finds the agents of this computer, and disconnect restores every byte and mode", async () => {
     const home = homeWith();
     const before = snapshotOf(home);
     const connected = await jsonHere(["connect", "--yes"], { home });
@@ -58,7 +58,7 @@ describe("connect", () => {
     expect(existsSync(join(home, ".longhaul"))).toBe(false);
   });
 
-  test("leaves none of the folders that it made, and both directions take --yes", async () => {
+  test("connect leaves none of the folders that it made, and both directions take --yes", async () => {
     const home = homeWith({ ".codex/notes.txt": "mine" });
     const before = readdirSync(home, { recursive: true });
     for (const way of [[], ["--mcp"]]) {
@@ -70,7 +70,7 @@ describe("connect", () => {
     }
   });
 
-  test("keeps comments, order and indentation", async () => {
+  test("connect keeps comments, order and indentation", async () => {
     const home = homeWith();
     await runHere(["connect", "--yes"], { home });
     expect(readHome(home, ".codex/config.toml")).toBe(
@@ -87,7 +87,7 @@ describe("connect", () => {
     );
   });
 
-  test("shows the change with secrets masked, and writes it only after a yes", async () => {
+  test("connect shows the change with secrets masked, and writes it only after a yes", async () => {
     const home = homeWith();
     const before = snapshotOf(home);
     const declined = await runHere(["connect", "--no-color"], { home, answer: "n" });
@@ -108,7 +108,7 @@ describe("connect", () => {
     expect(readHome(home, ".codex/config.toml")).toContain("openai_base_url");
   });
 
-  test("makes a missing file, which disconnect removes again", async () => {
+  test("connect makes a missing file, which disconnect removes again", async () => {
     const home = testFolder();
     expect((await runHere(["connect"], { home })).stdout).toContain("No agent was found");
     mkdirSync(join(home, ".claude"));
@@ -123,7 +123,7 @@ describe("connect", () => {
     expect(readdirSync(join(home, ".claude"))).toEqual([]);
   });
 
-  test("lets Claude Code take the gateway for Anthropic only where the upstream is Anthropic", async () => {
+  test("connect lets Claude Code take the gateway for Anthropic only where the upstream is Anthropic", async () => {
     const files = { ".claude/settings.json": '{\n  "model": "opus"\n}\n' };
     const settingsOf = async (env: Readonly<Record<string, string>>) => {
       const home = homeWith(files);
@@ -144,7 +144,7 @@ describe("connect", () => {
     });
   });
 
-  test("lets the doctor list every feature that a connected agent changes, with the remedy", async () => {
+  test("connect lets the doctor list every feature that a connected agent changes, with the remedy", async () => {
     const home = homeWith({ ".claude/settings.json": "{}" });
     const listed = async (env: Readonly<Record<string, string>>) => {
       await runHere(["connect", "--yes", "claude-code"], { home, env });
@@ -163,7 +163,7 @@ describe("connect", () => {
       expect(other).toContain(feature);
   });
 
-  test("finds an agent by its program, in folders that variables name", async () => {
+  test("connect finds an agent by its program, in folders that variables name", async () => {
     const [home, bin, folder] = [testFolder(), testFolder(), testFolder()];
     writeFileSync(join(bin, "codex"), "", { mode: 0o755 });
     const env = { PATH: bin, CODEX_HOME: join(folder, "codex") };
@@ -180,7 +180,7 @@ describe("connect", () => {
     expect(existsSync(join(folder, "codex"))).toBe(false);
   });
 
-  test("moves to another address, and still restores the first content", async () => {
+  test("connect moves to another address, and still restores the first content", async () => {
     const home = homeWith();
     const before = snapshotOf(home);
     await runHere(["connect", "--yes"], { home });
@@ -190,7 +190,7 @@ describe("connect", () => {
     expect(snapshotOf(home)).toEqual(before);
   });
 
-  test("takes the address of the configuration, and names tokens by their variable", async () => {
+  test("connect takes the address of the configuration, and names tokens by their variable", async () => {
     const home = homeWith();
     const token = "9f3c1a7be20d4586c1f07ea2b85d6934e7a0c2d81b5f";
     mkdirSync(join(home, ".longhaul"), { mode: 0o700 });
@@ -211,7 +211,7 @@ describe("connect", () => {
     expect(readHome(home, ".codex/config.toml")).toBe(FILES[".codex/config.toml"]);
   });
 
-  test("says that an address of the user's own is replaced, and how to keep it", async () => {
+  test("connect says that an address of the user's own is replaced, and how to keep it", async () => {
     const home = homeWith({
       ".claude/settings.json": '{ "env": { "ANTHROPIC_BASE_URL": "https://proxy.example" } }',
     });
@@ -221,7 +221,7 @@ describe("connect", () => {
     expect(readHome(home, ".claude/settings.json")).toContain("https://proxy.example");
   });
 
-  test("gives instructions where no file can be edited, and reasons where the gateway cannot serve", async () => {
+  test("connect gives instructions where no file can be edited, and reasons where the gateway cannot serve", async () => {
     const home = homeWith({
       ".codex/config.toml":
         'model_provider = "azure"\n[model_providers.azure]\nbase_url = "https://a.example/v1"\n',
@@ -241,7 +241,7 @@ describe("connect", () => {
     expect(snapshotOf(home)).toEqual(before);
   });
 
-  test("knows agents by name and title, and suggests the nearest", async () => {
+  test("connect knows agents by name and title, and suggests the nearest", async () => {
     const home = homeWith();
     expect((await runHere(["connect", "Claude Code", "--dry-run"], { home })).code).toBe(0);
     const wrong = await runHere(["connect", "clade-code"], { home });
@@ -250,7 +250,7 @@ describe("connect", () => {
 });
 
 describe("files that cannot be edited", () => {
-  test("are refused with the reason and stay as they are; others are connected", async () => {
+  test("files that cannot be edited are refused with the reason and stay as they are; others are connected", async () => {
     const home = homeWith({
       ...FILES,
       ".claude/settings.json": '{ "model": "opus"\n  "env": {} }',
@@ -295,7 +295,7 @@ describe("files that cannot be edited", () => {
 });
 
 describe("disconnect", () => {
-  test("removes only longhaul's settings from a file that was changed since", async () => {
+  test("disconnect removes only longhaul's settings from a file that was changed since", async () => {
     const home = homeWith();
     await runHere(["connect", "--yes"], { home });
     for (const [path, find, replace] of [
@@ -321,7 +321,7 @@ describe("disconnect", () => {
     );
   });
 
-  test("keeps a setting that the user has pointed elsewhere, and says so", async () => {
+  test("disconnect keeps a setting that the user has pointed elsewhere, and says so", async () => {
     const home = homeWith();
     await runHere(["connect", "codex", "--yes"], { home });
     const moved = readHome(home, ".codex/config.toml").replace(URL_NOW, "https://elsewhere.example");
@@ -331,7 +331,7 @@ describe("disconnect", () => {
     expect(readHome(home, ".codex/config.toml")).toBe(moved);
   });
 
-  test("works without a store and without backups, also with a damaged configuration", async () => {
+  test("disconnect works without a store and without backups, also with a damaged configuration", async () => {
     const home = homeWith();
     await runHere(["connect", "--yes"], { home });
     rmSync(join(home, ".longhaul"), { recursive: true });
@@ -346,7 +346,7 @@ describe("disconnect", () => {
     expect(readHome(home, ".continue/config.yaml")).toBe(FILES[".continue/config.yaml"]);
   });
 
-  test("survives a crash between the backup and the write, and a deleted file", async () => {
+  test("disconnect survives a crash between the backup and the write, and a deleted file", async () => {
     const home = homeWith();
     await runHere(["connect", "codex", "claude-code", "--yes"], { home });
     writeFileSync(join(home, ".codex/config.toml"), FILES[".codex/config.toml"] as string);
@@ -357,7 +357,7 @@ describe("disconnect", () => {
     expect(existsSync(join(home, ".longhaul"))).toBe(false);
   });
 
-  test("finds the backups of the usual store, and does not trust a damaged one", async () => {
+  test("disconnect finds the backups of the usual store, and does not trust a damaged one", async () => {
     const [home, store] = [homeWith(), testFolder()];
     await runHere(["connect", "codex", "--yes"], { home });
     const folder = join(home, ".longhaul/connections");

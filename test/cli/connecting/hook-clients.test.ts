@@ -1,18 +1,22 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
+import type { Command } from "../../../clients/agents/agent.ts";
 import { claudeCode } from "../../../clients/agents/claude-code.ts";
 import { codex } from "../../../clients/agents/codex.ts";
+import { copilot } from "../../../clients/agents/copilot.ts";
 import { geminiCli } from "../../../clients/agents/gemini-cli.ts";
 import { opencode } from "../../../clients/agents/opencode.ts";
+import { qwenCode } from "../../../clients/agents/qwen-code.ts";
 import { findInstalled } from "../../../clients/install.ts";
 import { runProcess } from "../../../clients/run-process.ts";
 import { testFolder } from "../../support/folder.ts";
 import { proofTest } from "../../support/proof.ts";
 import { startUpstream } from "../../support/upstream.ts";
 import { runHere } from "../support/here.ts";
-import { MAIN, runProgram, startProgram } from "../support/program.ts";
+import { MAIN } from "../support/program.ts";
 import { homeWith, snapshotOf } from "./home.ts";
 
 const QUESTION = "On which port does the staging database listen?";
@@ -25,6 +29,8 @@ const CLIENTS = [
   { agent: geminiCli, api: "google", options: [] },
   // Codex runs hooks that nobody has reviewed only if it is told so.
   { agent: codex, api: "openai-responses", options: ["--dangerously-bypass-hook-trust"] },
+  { agent: qwenCode, api: "openai-chat", options: [] },
+  { agent: copilot, api: "openai-chat", options: [] },
 ] as const;
 
 proofTest.for(CLIENTS)(
@@ -43,7 +49,8 @@ proofTest.for(CLIENTS)(
       PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`,
       XDG_RUNTIME_DIR: runtime,
       // A busy machine must not decide the test.
-      LONGHAUL_HOOK_LIMIT_MS: "20000",
+      LONGHAUL_HOOK_LIMIT_MS: "4500",
+      LONGHAUL_HOOKS_IDLE_MS: "30000",
     };
     expect((await runHere(["import", "--yes", "--store", store], { home })).code).toBe(0);
     const before = snapshotOf(home);
@@ -52,13 +59,6 @@ proofTest.for(CLIENTS)(
       env,
     });
     expect(connected.code, connected.stderr).toBe(0);
-    const hooks = startProgram(["serve", "--hooks-only", "--json", "--store", store], { env });
-    await hooks.says("listening");
-    // Loads the index, which takes longer than an agent waits on a busy machine.
-    const input = JSON.stringify({ session_id: "before", cwd, prompt: QUESTION });
-    const first = await runProgram(["hook", "prompt", "--store", store], { env, input });
-    expect(first.stdout).toContain(SENTENCE);
-
     const command = agent.command({ ...pointed, home }, QUESTION, true);
     if (!command) return skip("there is no program for this platform");
     const at = command.args.indexOf("exec") + 1;
@@ -86,12 +86,52 @@ proofTest.for(CLIENTS)(
     expect((await runHere(["disconnect", agent.name, "--store", store], { home, env })).code).toBe(0);
     // Some agents write their settings again in a layout of their own.
     const after = snapshotOf(home);
-    for (const path of Object.keys(after).filter((path) => !path.startsWith(".claude/projects")))
+    for (const path of Object.keys(after).filter((path) => !/^\.claude\/projects|\/logs\//.test(path)))
       expect(after[path], path).not.toMatch(/longhaul(?:'|")? hook/);
     if (agent === claudeCode || agent === codex)
       for (const path of Object.keys(agent.files(pointed))) expect(after[path], path).toBe(before[path]);
   },
 );
+
+proofTest("a person who reads only the README has a remembered answer within a minute", async ({ skip }) => {
+  const installed = findInstalled(claudeCode);
+  if (installed === undefined) return skip("it is not installed; npm run clients installs it");
+  const [cwd, runtime, root] = [
+    testFolder(),
+    testFolder(),
+    fileURLToPath(new URL("../../../", import.meta.url)),
+  ];
+  const upstream = await startUpstream();
+  const pointed = { url: upstream.url, api: "anthropic", installed, project: cwd } as const;
+  const home = homeWith(historyIn(cwd));
+  // Only the time of the processes counts: a person answers the questions that --yes answers here.
+  const baseEnv = {
+    PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+    HOME: home,
+    XDG_RUNTIME_DIR: runtime,
+    LONGHAUL_HOOK_LIMIT_MS: "4500",
+    LONGHAUL_HOOKS_IDLE_MS: "30000",
+  };
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const commands = [...readme.matchAll(/^longhaul (import|connect --hooks) +#/gm)].map(
+    ([, words = ""]) => words,
+  );
+  expect(commands).toHaveLength(2);
+  expect(readme).toContain("`npm run longhaul -- <command>` runs them in a clone");
+  const durations: number[] = [];
+  const run = async (command: Command, folder: string) => {
+    const ended = await runProcess(command, { cwd: folder, baseEnv, deadlineMs: DEADLINE_MS });
+    expect(ended.exitCode, `${ended.stdout}\n${ended.stderr}`).toBe(0);
+    durations.push(ended.durationMs);
+  };
+  for (const words of commands)
+    await run({ program: "npm", args: ["run", "longhaul", "--", ...words.split(" "), "--yes"] }, root);
+  await run(claudeCode.command({ ...pointed, home }, QUESTION, true) as Command, cwd);
+  expect(upstream.heard.some(({ body }) => body.includes(SENTENCE))).toBe(true);
+  const seconds = durations.map((ms) => ms / 1_000);
+  console.info(`install to the first remembered answer, in seconds: ${seconds.join(" + ")}`);
+  expect(seconds.reduce((sum, one) => sum + one, 0)).toBeLessThan(60);
+});
 
 /** A folder for a store into which the end of an agent's session still imports when the test is over. */
 function storeFolder(): string {

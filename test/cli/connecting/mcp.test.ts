@@ -28,7 +28,7 @@ const statesOf = (value: { readonly agents: readonly AgentJson[] }) =>
 const read = (home: string, path: string) => readFileSync(join(home, path), "utf8");
 
 describe("connect --mcp", () => {
-  test("adds the server to each agent's list, and disconnect restores every byte", async () => {
+  test("connect --mcp adds the server to each agent's list, and disconnect restores every byte", async () => {
     const home = homeWith(FILES);
     const before = snapshotOf(home);
     const connected = await jsonHere(["connect", "--mcp", ...AGENTS, "--yes"], { home });
@@ -48,7 +48,7 @@ describe("connect --mcp", () => {
     expect(snapshotOf(home)).toEqual(before);
   });
 
-  test("stands beside the gateway in the same file, and each can be undone first", async () => {
+  test("connect --mcp stands next to the gateway in the same file, and each can be undone first", async () => {
     for (const first of [
       ["disconnect", "codex", "--mcp"],
       ["disconnect", "codex"],
@@ -68,7 +68,7 @@ describe("connect --mcp", () => {
     }
   });
 
-  test("is undone by its own settings alone after the agent has written the file again", async () => {
+  test("connect --mcp is undone only by its own settings after the agent has written the file again", async () => {
     const home = homeWith(FILES);
     await runHere(["connect", "--mcp", "claude-code", "--yes"], { home });
     const written = { ...JSON.parse(read(home, ".claude.json")), numStartups: 5 };
@@ -80,7 +80,7 @@ describe("connect --mcp", () => {
     });
   });
 
-  test("names a running gateway's endpoint with --url, and its token by a variable", async () => {
+  test("connect --mcp names a running gateway's endpoint with --url, and its token by a variable", async () => {
     const home = homeWith({
       ...FILES,
       ".longhaul/longhaul.json": JSON.stringify({ tokens: [{ name: "me", env: "LONGHAUL_TOKEN" }] }),
@@ -100,7 +100,7 @@ describe("connect --mcp", () => {
     for (const text of Object.values(snapshotOf(home))) expect(text).not.toContain("rK3vT9mQ");
   });
 
-  test("says that pi has no support for MCP, and gives instructions where no file is known", async () => {
+  test("connect --mcp says that pi has no support for MCP, and gives instructions where no file is known", async () => {
     const { stdout } = await runHere(["connect", "--mcp", "pi", "continue", "--yes"], { home: homeWith({}) });
     expect(stdout).toContain("It has no support for MCP.");
     expect(stdout).toContain("Add an MCP server with the command:");

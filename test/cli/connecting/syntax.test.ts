@@ -22,7 +22,7 @@ describe("JSON", () => {
     ["{\n  env: { 'URL': 'y' }\n}", "{\n  env: { 'URL': \"x\" }\n}"],
     ['{\r\n  "a": 1\r\n}\r\n', '{\r\n  "a": 1,\r\n  "env": {\r\n    "URL": "x"\r\n  }\r\n}\r\n'],
     ['\ufeff{"env":{"URL":null}}', '\ufeff{"env":{"URL":"x"}}'],
-  ])("sets a value in %j and keeps everything else", (text, expected) => {
+  ])("JSON sets a value in %j and keeps everything else", (text, expected) => {
     const changed = jsonSyntax.setRaw(text, URL_PATH, '"x"');
     expect(changed).toBe(expected);
     expect(jsonSyntax.findString(changed, URL_PATH)).toBe("x");
@@ -35,7 +35,7 @@ describe("JSON", () => {
     ['{ "a": 1, "b": 2 }', ["a"], '{ "b": 2 }'],
     ['{\n  "a": 1, // one\n  "b": 2\n}', ["b"], '{\n  "a": 1 // one\n}'],
     ['{"a":1}', ["c"], '{"a":1}'],
-  ])("removes from %j the value at %j", (text, path, expected) => {
+  ])("JSON removes from %j the value at %j", (text, path, expected) => {
     expect(jsonSyntax.remove(text, path)).toBe(expected);
   });
 
@@ -47,7 +47,7 @@ describe("JSON", () => {
     ["/* {}", "a comment does not end"],
     ['{"env": "text"}', '"env" is not an object'],
     ["[]", "the file is not an object"],
-  ])("refuses %j", (text, message) => {
+  ])("JSON refuses %j", (text, message) => {
     expect(() => jsonSyntax.setRaw(text, URL_PATH, '"x"')).toThrow(message);
   });
 
@@ -88,13 +88,13 @@ describe("TOML", () => {
       'text = """\n[not.a.table]\n"""\nlist = [\n  1, # one\n]\nurl = "x"\n[[t]]\n',
     ],
     ["a = 1\r\n[t]\r\n", 'a = 1\r\nurl = "x"\r\n[t]\r\n'],
-  ])("sets a value above the tables of %j", (text, expected) => {
+  ])("TOML sets a value above the tables of %j", (text, expected) => {
     const changed = tomlSyntax.setRaw(text, ["url"], '"x"');
     expect(changed).toBe(expected);
     expect(tomlSyntax.findString(changed, ["url"])).toBe("x");
   });
 
-  test("sets and removes values of a table, and the table with the last one", () => {
+  test("TOML sets and removes values of a table, and the table with the last one", () => {
     const text = '# mine\n[a]\nb = 1\n\n[a.c]\nd = { e = "f" }\n';
     const one = tomlSyntax.setRaw(text, ["p", "q", "url"], '"x"');
     const two = tomlSyntax.setRaw(one, ["p", "q", "on"], "true");
@@ -112,11 +112,11 @@ describe("TOML", () => {
     ["a = 1 b = 2", "text follows"],
     ["just words", 'expected "="'],
     ["url = { a = 1", "line 1"],
-  ])("refuses %j", (text, message) => {
+  ])("TOML refuses %j", (text, message) => {
     expect(() => tomlSyntax.setRaw(text, ["url"], '"x"')).toThrow(message);
   });
 
-  test("refuses to write into a table on one line", () => {
+  test("TOML refuses to write into a table on one line", () => {
     expect(() => tomlSyntax.setRaw("p = { a = 1 }\n", ["p", "url"], '"x"')).toThrow(
       "p is written on one line",
     );
@@ -141,7 +141,7 @@ describe("the models of a YAML file", () => {
     "",
   ].join("\n");
 
-  test("get a setting at their end, or a new value", () => {
+  test("the models of a YAML file get a setting at their end, or a new value", () => {
     expect(yamlModelsSyntax.listNames(text, ["models"])).toEqual(["Sonnet", "GPT"]);
     const one = yamlModelsSyntax.setRaw(text, ["models", "Sonnet", "apiBase"], "x");
     expect(one).toBe(text.replace("      - chat\n", "      - chat\n    apiBase: x\n"));
@@ -152,7 +152,7 @@ describe("the models of a YAML file", () => {
     );
   });
 
-  test("without a line end at the end of the file, and with other line ends", () => {
+  test("the models of a YAML file without a line end at the end of the file, and with other line ends", () => {
     const path = ["models", "a", "apiBase"];
     expect(yamlModelsSyntax.setRaw("models:\n- name: a", path, "x")).toBe("models:\n- name: a\n  apiBase: x");
     expect(yamlModelsSyntax.setRaw("models:\r\n- name: a\r\n", path, "x")).toBe(
@@ -165,7 +165,7 @@ describe("the models of a YAML file", () => {
     ["models:\n  - name: a\n  - name: a\n", "two models are named"],
     ["models:\n\t- name: a\n", "tabs"],
     ["just text", 'expected "name: value"'],
-  ])("refuse %j", (wrong, message) => {
+  ])("the models of a YAML file refuse %j", (wrong, message) => {
     expect(() => yamlModelsSyntax.listNames(wrong, ["models"])).toThrow(message);
   });
 });

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { apportionColumns } from "../../../src/cli/commands/context-command.ts";
 import { parseMoment } from "../../../src/cli/commands/revert-command.ts";
-import { apportionColumns } from "../../../src/cli/context/render-context.ts";
 import { formatDollars } from "../../../src/cli/terminal/format-dollars.ts";
 import { formatTokenChange, parseTokensOption } from "../../../src/cli/terminal/tokens.ts";
 import { measureWidth } from "../../../src/cli/terminal/width.ts";
@@ -10,7 +10,7 @@ import { explainEdit } from "../../../src/cli/transcript/describe-edit.ts";
 import type { Receipt } from "../../../src/kernel/index.ts";
 
 describe("a bar", () => {
-  test("fills its columns, and shows whatever is there while there is room", () => {
+  test("a bar fills its columns, and shows whatever is there while there is room", () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(1_000_000), { minLength: 1, maxLength: 8 }),
@@ -30,7 +30,7 @@ describe("a bar", () => {
 });
 
 describe("words about windows", () => {
-  test("give tokens and money in the digits that tell something", () => {
+  test("words about windows give tokens and money in the digits that tell something", () => {
     expect(formatTokenChange(120_000, 48_000)).toBe("120,000 → 48,000 tokens (−60%)");
     expect(formatTokenChange(0, 10)).toBe("0 → 10 tokens");
     expect([0, 0.03711, 0.5, 12.3, 1_204.5].map(formatDollars)).toEqual([
@@ -47,7 +47,7 @@ describe("words about windows", () => {
       expect(() => parseTokensOption("window", text)).toThrow("--window is");
   });
 
-  test("say why where only the policy is named", () => {
+  test("words about windows say why where only the policy is named", () => {
     const receipt = { policy: "longhaul", cache: "hot", isForced: false, breakEvenCalls: 7 } as Receipt;
     expect(explainEdit({ reason: "over the limit", receipt })).toBe("over the limit");
     expect(explainEdit({ reason: "longhaul", receipt })).toBe(
@@ -73,7 +73,7 @@ describe("words about windows", () => {
     );
   });
 
-  test("tell times", () => {
+  test("words about windows tell times", () => {
     const now = Date.UTC(2026, 5, 1);
     expect(parseMoment("to", "30m", now)).toBe(now - 30 * 60_000);
     expect(parseMoment("to", "2h ago", now)).toBe(now - 2 * 3_600_000);

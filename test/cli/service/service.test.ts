@@ -90,7 +90,7 @@ describe("a service of systemd", () => {
     expect(readdirSync(join(home, ".config/systemd/user"))).toEqual(["longhaul.service"]);
   });
 
-  test("leaves a file of the user's own alone", async () => {
+  test("a service of systemd leaves a file of the user's own alone", async () => {
     const { screen, path, readCalls } = computerWith("systemctl");
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, "[Service]\nExecStart=/bin/mine\n");
@@ -126,7 +126,7 @@ describe("a service of systemd", () => {
     expect(unit).toContain('ExecStart="/opt/my node" "a\\"b" 50%% $$HOME\n');
   });
 
-  test("refuses a path with a line break, which would begin another setting", () => {
+  test("a service of systemd refuses a path with a line break, which would begin another setting", () => {
     const command = { program: "/opt/node", args: ["/x\nExecStartPre=/bin/evil"], home: "/", store: "/" };
     expect(() => buildSystemdUnit(command)).toThrow("line break");
     expect(() => buildLaunchdPlist(command)).toThrow("line break");

@@ -6,6 +6,9 @@ import { COMPILE_CACHE } from "../../support/compile-cache.ts";
 /** The built program. */
 export const MAIN = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
 
+/** Less than the limit of a test, so that a wait in vain is reported with the missing text. */
+const SAYS_LIMIT_MS = 100_000;
+
 /** Result of a program run. */
 export interface Ended {
   readonly code: number | string;
@@ -73,8 +76,12 @@ export function start(command: string, args: readonly string[], { env, cwd, inpu
   });
   const says = (text: string) =>
     new Promise<void>((resolve, reject) => {
+      const fail = () => reject(new Error(`${SAYS_LIMIT_MS / 1_000} s without ${text}:\n${stdout}${stderr}`));
+      const limit = setTimeout(fail, SAYS_LIMIT_MS).unref();
       onOutput = () => {
-        if (stdout.includes(text)) resolve();
+        if (!stdout.includes(text)) return;
+        clearTimeout(limit);
+        resolve();
       };
       onOutput();
       ended.then(() => reject(new Error(`ended without saying ${text}:\n${stdout}${stderr}`)));

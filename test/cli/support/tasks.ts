@@ -1,7 +1,7 @@
 import type { TaskDetails } from "../../../src/kernel/faces/task.ts";
 import { openKernel, type TaskNotice } from "../../../src/kernel/index.ts";
+import { eventually } from "../../support/eventually.ts";
 import { testFolder } from "../../support/folder.ts";
-import { eventually } from "../../tasks/process/family.ts";
 import { type Ended, type Running, runProgram, type Setting, startProgram } from "./program.ts";
 
 /** The task commands on one store. */
@@ -31,7 +31,7 @@ export function taskWorld(setting: Setting = {}, store = testFolder()): TaskWorl
     begin: (...args) => startProgram(["task", ...args], settings),
     details: (id) => withTasks(store, (tasks) => tasks.describe(id)),
     untilItSays: (id, text) =>
-      eventually(() =>
+      eventually(`the task ${id} says ${text}`, () =>
         withTasks(store, async (tasks) => {
           for await (const entry of tasks.output(id))
             if (entry.kind === "task" && entry.note.type === "output" && entry.note.text.includes(text))

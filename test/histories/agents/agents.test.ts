@@ -15,7 +15,7 @@ const FIXTURES = join(dirname(fileURLToPath(import.meta.url)), "fixtures");
 const EXPECTED: Readonly<
   Record<string, readonly [sessions: number, messages: number, calls: number, words: string]>
 > = {
-  aider: [3, 5, 0, "Show me the failing query"],
+  aider: [3, 7, 0, "Show me the failing query"],
   amp: [1, 4, 1, "Turn on the linter"],
   antigravity: [1, 2, 0, "Check the build."],
   chatgpt: [3, 4, 0, "How warm should the dough be?"],

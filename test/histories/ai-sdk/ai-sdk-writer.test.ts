@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { aiSdkFormat } from "../../../src/histories/ai-sdk/ai-sdk-format.ts";
-import { aiSdkUiWriter } from "../../../src/histories/ai-sdk/ai-sdk-ui-writer.ts";
-import { aiSdkWriter } from "../../../src/histories/ai-sdk/ai-sdk-writer.ts";
+import { aiSdkUiWriter, aiSdkWriter } from "../../../src/histories/ai-sdk/ai-sdk-writer.ts";
 import type { MessageInput } from "../../../src/kernel/index.ts";
 import { exported, PICTURE, reimport, roundTrip } from "../writing/round-trip.ts";
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { claudeCodeFormat } from "../../../src/histories/claude-code/claude-code-format.ts";
-import type { Item, RecordItem } from "../../../src/histories/port/item.ts";
+import type { Item, RecordItem } from "../../../src/histories/reading/item.ts";
 import { testFolder } from "../../support/folder.ts";
 import { lastVersions, lineEnds, readGrowing } from "../../support/growing.ts";
 import { readAll, sourcesAt } from "../../support/items.ts";
@@ -89,7 +89,7 @@ describe("finding sessions of Claude Code", () => {
     expect(found?.source.id).toBe(SESSION);
   });
 
-  test("sub-agents are sources of their own, below the session", async () => {
+  test("sub-agents are their own sources, below the session", async () => {
     const aside = { isSidechain: true, agentId: "ab12" };
     const folder = folderWith({
       [`${SESSION}.jsonl`]: [prompt("u1", null, "Hello")],
@@ -290,7 +290,7 @@ describe("branches", () => {
     expect(records.filter(({ parent }) => parent !== undefined)).toEqual([]);
   });
 
-  test("a prompt that is said anew leaves what followed the old one", async () => {
+  test("a prompt that is said again leaves what followed the old one", async () => {
     const records = await recordsOf([
       ...start,
       said("a2", "u2", "m2", text("Second")),
@@ -303,7 +303,7 @@ describe("branches", () => {
     });
   });
 
-  test("an answer given anew leaves the old one", async () => {
+  test("an answer given again leaves the old one", async () => {
     const records = await recordsOf([
       ...start,
       said("a2", "u2", "m2", text("a")),
@@ -312,7 +312,7 @@ describe("branches", () => {
     expect(records.find(({ id }) => id === "msg:m3")?.parent).toBe("u2");
   });
 
-  test("a prompt behind a line that became no record follows what that one followed", async () => {
+  test("a prompt after a line that became no record follows what that one followed", async () => {
     const hook = { type: "hook_progress", hookName: "Stop" };
     const records = await recordsOf([
       prompt("u1", null, "One"),
@@ -328,7 +328,7 @@ describe("branches", () => {
     expect(two?.parent).toBe(before?.id);
   });
 
-  test("a message without a parent begins a line of its own", async () => {
+  test("a message without a parent begins its own line", async () => {
     const records = await recordsOf([...start, prompt("u9", null, "Anew")]);
     expect(records.at(-1)).toMatchObject({ id: "u9", parent: null });
   });
@@ -489,7 +489,7 @@ describe("what a tool's result says twice", () => {
     expect(leftOf(records, "r2")).toMatchObject({ userModified: true, structuredPatch: other });
   });
 
-  test("small facts stay with the message, large ones beside it", async () => {
+  test("small facts stay with the message, large ones next to it", async () => {
     const full = "line of a long output\n".repeat(1_000);
     const records = await recordsOf([
       prompt("u1", null, "Run it"),
@@ -537,7 +537,7 @@ describe("progress", () => {
       elapsedTimeSeconds: 2,
     });
 
-  test("what a command put out on its way is not kept beside its result", async () => {
+  test("what a command put out on its way is not kept next to its result", async () => {
     const items = await itemsOf([
       prompt("u1", null, "Run"),
       said("a1", "u1", "m1", call("t1", "Bash")),
@@ -692,7 +692,7 @@ describe("large results in files of their own", () => {
 });
 
 describe("a file that grows", () => {
-  sizedTest("is read to the same end, wherever it was read before", async () => {
+  sizedTest("a file that grows is read to the same end, wherever it was read before", async () => {
     const hook = { type: "hook_progress", hookName: "Stop" };
     const lines = [
       prompt("u1", null, "Look"),

@@ -75,7 +75,7 @@ async function lineOf(kernel: Kernel, id = `cline/${ID}`): Promise<string[]> {
 }
 
 describe("a task of Cline", () => {
-  test("is read in the order in which it happened, and what was shown is no second copy", async () => {
+  test("a task of Cline is read in the order in which it happened, and what was shown is not a second copy", async () => {
     const { source, items } = await readOne(writeTask(testFolder(), ID, task));
     expect(source).toMatchObject({ format: "cline", id: ID });
     expect(items[0]).toMatchObject({
@@ -101,7 +101,7 @@ describe("a task of Cline", () => {
     expect(items.some((item) => item.type === "copy" && item.bytes > 100)).toBe(true);
   });
 
-  test("keeps roles, parts, models and times", async () => {
+  test("a task of Cline keeps roles, parts, models and times", async () => {
     const { items } = await readOne(writeTask(testFolder(), ID, task));
     const messages = bodiesOf(items, "message").map(({ message }) => message);
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
@@ -118,7 +118,7 @@ describe("a task of Cline", () => {
     expect(times).toEqual([START + 1000, START + 5000, START + 7000]);
   });
 
-  test("reports what each request used, once, and what a person should notice", async () => {
+  test("a task of Cline reports what each request used, once, and what a person should notice", async () => {
     const { items } = await readOne(writeTask(testFolder(), ID, task));
     expect(bodiesOf(items, "usage")).toMatchObject([
       {
@@ -134,7 +134,7 @@ describe("a task of Cline", () => {
     expect(bodiesOf(items, "notice")).toEqual([{ kind: "notice", text: "The terminal went away." }]);
   });
 
-  test("takes usage from the messages where nothing was shown", async () => {
+  test("a task of Cline takes usage from the messages where nothing was shown", async () => {
     const metrics = { tokens: { prompt: 5, completion: 6, cached: 7 }, cost: 0.1 };
     const folder = writeTask(testFolder(), ID, {
       "api_conversation_history.json": [user("hello"), { ...assistant("hi"), metrics }],
@@ -193,7 +193,7 @@ describe("a task of Cline", () => {
     ]);
   });
 
-  test("keeps pictures, those sent once and those only shown as well", async () => {
+  test("a task of Cline keeps pictures, those sent once and those only shown as well", async () => {
     const source = { type: "base64", media_type: "image/png", data: PNG };
     const url = `data:image/png;base64,${PNG}`;
     const other = `data:image/gif;base64,R0lGODlhAQABAAAAACw=`;
@@ -211,7 +211,7 @@ describe("a task of Cline", () => {
     expect(data).toEqual([PNG, "R0lGODlhAQABAAAAACw="]);
   });
 
-  test("keeps small files beside it, and what Cline's list of tasks says", async () => {
+  test("a task of Cline keeps small files next to it, and what Cline's list of tasks says", async () => {
     const folder = testFolder();
     writeTask(join(folder, "tasks"), ID, {
       ...task,
@@ -247,7 +247,7 @@ describe("what was shown of a task, without the conversation", () => {
     say("user_feedback", 1, 8, { text: "thanks" }),
   ];
 
-  test("is a conversation in which each message shown is one message", async () => {
+  test("what was shown of a task, without the conversation is a conversation in which each message shown is one message", async () => {
     const { items } = await readOne(writeTask(testFolder(), ID, { "ui_messages.json": shown }));
     const messages = bodiesOf(items, "message").map(({ message }) => message);
     expect(messages.map(({ role }) => role)).toEqual([
@@ -278,7 +278,7 @@ describe("what was shown of a task, without the conversation", () => {
     expect(bodiesOf(items, "usage")).toMatchObject([{ usage: { inputTokens: 3 } }]);
   });
 
-  test("gives way to the conversation once that is there", async () => {
+  test("what was shown of a task, without the conversation gives way to the conversation once that is there", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeTask(folder, ID, { "ui_messages.json": shown.slice(0, 2) });
@@ -289,7 +289,7 @@ describe("what was shown of a task, without the conversation", () => {
     expect(await lineOf(kernel)).toEqual(["[blob]", "<task>Build it</task>"]);
   });
 
-  test("is counted as a simple counter does", async () => {
+  test("what was shown of a task, without the conversation is counted as a simple counter does", async () => {
     const folder = testFolder();
     const text = JSON.stringify(shown);
     const path = join(writeTask(folder, ID, { "ui_messages.json": text }), "ui_messages.json");
@@ -300,7 +300,7 @@ describe("what was shown of a task, without the conversation", () => {
 });
 
 describe("finding tasks of Cline", () => {
-  test("knows a single file, a compressed one and the old name", async () => {
+  test("finding tasks of Cline knows a single file, a compressed one and the old name", async () => {
     const folder = writeTask(testFolder(), ID, {
       "claude_messages.json": task["api_conversation_history.json"],
     });
@@ -313,7 +313,7 @@ describe("finding tasks of Cline", () => {
     expect(found?.source.id).toMatch(new RegExp(`-${START}$`));
   });
 
-  test("leaves Roo's tasks to Roo", async () => {
+  test("finding tasks of Cline leaves Roo's tasks to Roo", async () => {
     const folder = testFolder();
     const summary = { ...user("so far"), isSummary: true, condenseId: "c1" };
     writeTask(folder, "by-field", { "api_conversation_history.json": [summary] });
@@ -325,7 +325,7 @@ describe("finding tasks of Cline", () => {
     expect(await sourcesAt([folder], [rooFormat])).toHaveLength(4);
   });
 
-  test("does not take a file for a task because of its name", async () => {
+  test("finding tasks of Cline does not take a file for a task because of its name", async () => {
     const folder = writeTask(testFolder(), "web", {
       "ui_messages.json": { hello: "Hello", ask: "Ask" },
       "api_conversation_history.json": ["a", "b"],
@@ -333,7 +333,7 @@ describe("finding tasks of Cline", () => {
     expect(await sourcesAt([folder], formats)).toEqual([]);
   });
 
-  test("knows files that somebody has collected under longer names", async () => {
+  test("finding tasks of Cline knows files that somebody has collected under longer names", async () => {
     const folder = writeTask(testFolder(), "collected", {
       "first.ui_messages.json": task["ui_messages.json"],
       "first.api_conversation_history.json": task["api_conversation_history.json"],
@@ -347,7 +347,7 @@ describe("finding tasks of Cline", () => {
     ]);
   });
 
-  test("looks where the editors keep what extensions store", () => {
+  test("finding tasks of Cline looks where the editors keep what extensions store", () => {
     const homes = (platform: NodeJS.Platform) => clineFormat.homes({ home: "/people/a", platform, env: {} });
     expect(homes("linux")).toContain("/people/a/.config/Cursor/User/globalStorage/saoudrizwan.claude-dev");
     expect(homes("linux")).toContain(
@@ -372,7 +372,7 @@ describe("a task that is written anew each time", () => {
     "ui_messages.json": shownOf(count),
   });
 
-  test("is not read again while its files are the same", async () => {
+  test("a task that is written again each time is not read again while its files are the same", async () => {
     const kernel = await testKernel();
     const folder = writeTask(testFolder(), ID, files(4));
     await importSources(kernel, [folder], { formats });
@@ -380,7 +380,7 @@ describe("a task that is written anew each time", () => {
     expect(again.sources[0]).toMatchObject({ status: "unchanged", bytesRead: 0 });
   });
 
-  test("grows without a new line, and loses what Cline took back", async () => {
+  test("a task that is written again each time grows without a new line, and loses what Cline took back", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeTask(folder, ID, files(4));
@@ -397,7 +397,7 @@ describe("a task that is written anew each time", () => {
     expect(await lineOf(kernel)).toEqual(["ask 0", "answer 1", "ask 2", "another answer"]);
   });
 
-  test("keeps what was imported when an interrupted write has cut the file", async () => {
+  test("a task that is written again each time keeps what was imported when an interrupted write has cut the file", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeTask(folder, ID, files(4));
@@ -409,7 +409,7 @@ describe("a task that is written anew each time", () => {
     expect(await lineOf(kernel)).toHaveLength(4);
   });
 
-  test("yields the good part of a broken file and never throws", async () => {
+  test("a task that is written again each time yields the good part of a broken file and never throws", async () => {
     const text = JSON.stringify([user("one"), assistant("two"), 7, { role: "nobody" }, user("three")]);
     const folder = writeTask(testFolder(), ID, { "api_conversation_history.json": text.slice(0, -4) });
     const { items } = await readOne(folder);

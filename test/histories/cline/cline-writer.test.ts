@@ -5,7 +5,7 @@ import { clineFormat } from "../../../src/histories/cline/cline-format.ts";
 import { clineWriter } from "../../../src/histories/cline/cline-writer.ts";
 import { createExportedSession } from "../../../src/histories/export-session.ts";
 import { importSources } from "../../../src/histories/import-sources.ts";
-import type { Item } from "../../../src/histories/port/item.ts";
+import type { Item } from "../../../src/histories/reading/item.ts";
 import type { Kernel, MessageInput } from "../../../src/kernel/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
@@ -93,7 +93,7 @@ async function entriesOf(kernel: Kernel, id: string) {
 }
 
 describe("writing a task of Cline", () => {
-  test("gives every file back as it was, and another import finds the same", async () => {
+  test("writing a task of Cline gives every file back as it was, and another import finds the same", async () => {
     const [first, second, out] = [await testKernel(), await testKernel(), testFolder()];
     await importSources(first, [writeTask(testFolder(), ID, files)], { formats });
     await exportTo(out, first, `cline/${ID}`, clineWriter);
@@ -104,7 +104,7 @@ describe("writing a task of Cline", () => {
     expect(await entriesOf(second, `cline/${ID}`)).toEqual(await entriesOf(first, `cline/${ID}`));
   });
 
-  test("gives back what was only shown", async () => {
+  test("writing a task of Cline gives back what was only shown", async () => {
     const [kernel, out] = [await testKernel(), testFolder()];
     const shown = [
       ...ui,
@@ -120,7 +120,7 @@ describe("writing a task of Cline", () => {
     expect(existsSync(join(out, ID, "api_conversation_history.json"))).toBe(false);
   });
 
-  test("goes on with what was said since in longhaul", async () => {
+  test("writing a task of Cline goes on with what was said since in longhaul", async () => {
     const [kernel, out] = [await testKernel(), testFolder()];
     await importSources(kernel, [writeTask(testFolder(), ID, files)], { formats });
     await using session = await kernel.session(`cline/${ID}`);
@@ -142,7 +142,7 @@ describe("writing a task of Cline", () => {
     ]);
   });
 
-  test("makes one of what was only shown once it has gone on", async () => {
+  test("writing a task of Cline makes one of what was only shown once it has gone on", async () => {
     const [kernel, out] = [await testKernel(), testFolder()];
     await importSources(kernel, [writeTask(testFolder(), ID, { "ui_messages.json": ui })], { formats });
     await using session = await kernel.session(`cline/${ID}`);
@@ -216,7 +216,7 @@ describe("writing any session as a task of Cline", () => {
     return { out, id };
   }
 
-  test("makes up what Cline would have shown, with what was used", async () => {
+  test("writing any session as a task of Cline makes up what Cline would have shown, with what was used", async () => {
     const { out, id } = await written();
     expect(id).toMatch(/^\d{16}$/);
     const shown = readJson(join(out, id), "ui_messages.json") as { ts: number; say: string; text: string }[];
@@ -234,7 +234,7 @@ describe("writing any session as a task of Cline", () => {
     expect(new Set(shown.map(({ ts }) => ts)).size).toBe(shown.length);
   });
 
-  test("says what left the window as far as Cline can", async () => {
+  test("writing any session as a task of Cline says what left the window as far as Cline can", async () => {
     const { out, id } = await written();
     const shown = readJson(join(out, id), "ui_messages.json") as object[];
     expect(shown.at(-1)).toMatchObject({ conversationHistoryDeletedRange: [2, 3] });
@@ -243,7 +243,7 @@ describe("writing any session as a task of Cline", () => {
     ]);
   });
 
-  test("can be imported as what it was", async () => {
+  test("writing any session as a task of Cline can be imported as what it was", async () => {
     const { out, id } = await written();
     const kernel = await testKernel();
     const report = await importSources(kernel, [out], { formats });

@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { exportSession } from "../../../src/histories/export-session.ts";
-import type { Item, RecordItem } from "../../../src/histories/port/item.ts";
 import type { Writer } from "../../../src/histories/port/writer.ts";
+import type { Item, RecordItem } from "../../../src/histories/reading/item.ts";
 import type { Kernel } from "../../../src/kernel/index.ts";
 import { PIXEL_PNG } from "../../support/pixel.ts";
 

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { codexFormat } from "../../../src/histories/codex/codex-format.ts";
 import { importSources } from "../../../src/histories/import-sources.ts";
-import type { Item, RecordItem } from "../../../src/histories/port/item.ts";
+import type { Item, RecordItem } from "../../../src/histories/reading/item.ts";
 import { testFolder } from "../../support/folder.ts";
 import { lastVersions, lineEnds, readGrowing } from "../../support/growing.ts";
 import { readAll, sourcesAt } from "../../support/items.ts";
@@ -73,7 +73,7 @@ const copiedIn = (items: readonly Item[]) =>
   items.reduce((sum, one) => sum + (one.type === "copy" ? one.bytes : 0), 0);
 
 describe("a Codex rollout", () => {
-  test("has a message for each item, with the model of its turn", async () => {
+  test("a Codex rollout has a message for each item, with the model of its turn", async () => {
     const items = await itemsOf([
       meta(),
       line("turn_context", { model: "gpt-x", effort: "high" }),
@@ -98,7 +98,7 @@ describe("a Codex rollout", () => {
     expect(session).toMatchObject({ createdAt: Date.UTC(2026, 7, 1, 10), meta: { codex: { cwd: "/code" } } });
   });
 
-  test("has thoughts with what the model did next, their ciphertext untouched", async () => {
+  test("a Codex rollout has thoughts with what the model did next, their ciphertext untouched", async () => {
     const items = await itemsOf([
       meta(),
       ...asked("go"),
@@ -113,7 +113,7 @@ describe("a Codex rollout", () => {
     ]);
   });
 
-  test("keeps thoughts that led to nothing as a message of their own", async () => {
+  test("a Codex rollout keeps thoughts that led to nothing as their own message", async () => {
     const items = await itemsOf([meta(), ...asked("go"), thought("gAAA=="), ...asked("stop")]);
     expect(messagesIn(items).map(({ role, parts }) => [role, parts?.[0]?.type])).toEqual([
       ["user", "text"],
@@ -122,7 +122,7 @@ describe("a Codex rollout", () => {
     ]);
   });
 
-  test("leaves out events that say what items say, and keeps what else they tell", async () => {
+  test("a Codex rollout leaves out events that say what items say, and keeps what else they tell", async () => {
     const items = await itemsOf([
       meta(),
       user("look"),
@@ -140,7 +140,7 @@ describe("a Codex rollout", () => {
     expect(copiedIn(items)).toBeGreaterThan(0);
   });
 
-  test("keeps an event whose words are in no item", async () => {
+  test("a Codex rollout keeps an event whose words are in no item", async () => {
     const items = await itemsOf([
       meta(),
       ...asked("review"),
@@ -151,7 +151,7 @@ describe("a Codex rollout", () => {
     expect(messagesIn(items)).toHaveLength(2);
   });
 
-  test("leaves out of an event the output that the tool's answer holds", async () => {
+  test("a Codex rollout leaves out of an event the output that the tool's answer holds", async () => {
     const long = "a line of output\n".repeat(20);
     const items = await itemsOf([
       meta(),
@@ -170,7 +170,7 @@ describe("a Codex rollout", () => {
     expect(copiedIn(items)).toBeGreaterThan(long.length);
   });
 
-  test("counts the tokens of a request once, without those from the cache", async () => {
+  test("a Codex rollout counts the tokens of a request once, without those from the cache", async () => {
     const report = tokens(100, 80, 100);
     const items = await itemsOf([
       meta(),
@@ -196,7 +196,7 @@ describe("a Codex rollout", () => {
     });
   });
 
-  test("keeps the settings of a turn and the description of the thread once", async () => {
+  test("a Codex rollout keeps the settings of a turn and the description of the thread once", async () => {
     const settings = { turn_id: "t1", model: "gpt-x", cwd: "/code" };
     const instructions = { text: "be good ".repeat(500) };
     const items = await itemsOf([
@@ -216,7 +216,7 @@ describe("a Codex rollout", () => {
     expect(sessions[1]).toMatchObject({ meta: { codex: { cwd: "/code", memory_mode: "enabled" } } });
   });
 
-  test("keeps images of messages and of tools as data", async () => {
+  test("a Codex rollout keeps images of messages and of tools as data", async () => {
     const image = { type: "input_image", image_url: `data:image/png;base64,${PIXEL_PNG}`, detail: "high" };
     const items = await itemsOf([
       meta(),
@@ -241,7 +241,7 @@ describe("a Codex rollout", () => {
     });
   });
 
-  test("knows the other ways to call a tool", async () => {
+  test("a Codex rollout knows the other ways to call a tool", async () => {
     const action = { type: "search", query: "cats" };
     const items = await itemsOf([
       meta(),
@@ -274,7 +274,7 @@ describe("a Codex rollout", () => {
     expect(results[2]).toMatchObject({ callId: "i1", output: [{ type: "data", data: PIXEL_PNG }] });
   });
 
-  test("keeps lines and events that it does not know as they are", async () => {
+  test("a Codex rollout keeps lines and events that it does not know as they are", async () => {
     const unknown = line("world_state", { weather: "fine" });
     const items = await itemsOf([meta(), unknown, event("novelty", { a: 1 }), { odd: true }]);
     expect(rawIn(items)).toEqual([
@@ -284,7 +284,7 @@ describe("a Codex rollout", () => {
     ]);
   });
 
-  test("reads what old versions wrote: a header and bare items", async () => {
+  test("a Codex rollout reads what old versions wrote: a header and bare items", async () => {
     const items = await itemsOf([
       { id: THREAD, timestamp: "2025-05-01T10:00:00.000Z", instructions: null, git: { branch: "main" } },
       { record_type: "state" },
@@ -299,7 +299,7 @@ describe("a Codex rollout", () => {
     });
   });
 
-  test("reports a last line that is cut short, unless the rollout is being written", async () => {
+  test("a Codex rollout reports a last line that is cut short, unless the rollout is being written", async () => {
     const path = join(testFolder(), NAME);
     writeFileSync(path, `${textOfLines([meta(), ...asked("hello")])}{"timestamp":"2026-08-0`);
     const [read] = await readAll([path], [codexFormat]);
@@ -311,7 +311,7 @@ describe("a Codex rollout", () => {
     expect(live?.items.some((one) => one.type === "problem")).toBe(false);
   });
 
-  test("reads a packed rollout as it reads a plain one", async () => {
+  test("a Codex rollout reads a packed rollout as it reads a plain one", async () => {
     const text = textOfLines([meta(), ...asked("hello"), thought("gA="), ...answered("hi")]);
     const folder = testFolder();
     writeFileSync(join(folder, NAME), text);
@@ -325,7 +325,7 @@ describe("a Codex rollout", () => {
 });
 
 describe("the window of a Codex thread", () => {
-  test("is replaced by the history that a compaction left", async () => {
+  test("the window of a Codex thread is replaced by the history that a compaction left", async () => {
     const items = await itemsOf([
       meta(),
       ...asked("one"),
@@ -360,7 +360,7 @@ describe("the window of a Codex thread", () => {
     expect(rawIn(items).map(({ payload }) => payload)).toEqual([{ window_id: "w1" }]);
   });
 
-  test("is replaced by the summary where an old compaction left nothing else", async () => {
+  test("the window of a Codex thread is replaced by the summary where an old compaction left nothing else", async () => {
     const kernel = await testKernel();
     const path = rollout([
       meta(),
@@ -375,13 +375,13 @@ describe("the window of a Codex thread", () => {
     expect(entries[0]).toMatchObject({ kind: "overlay", author: "codex", reason: "compaction" });
   });
 
-  test("tells that turns are lost where the rollout begins with a compaction", async () => {
+  test("the window of a Codex thread tells that turns are lost where the rollout begins with a compaction", async () => {
     const items = await itemsOf([meta(), line("compacted", { message: "what was" }), ...asked("go on")]);
     expect(items.find((one) => one.type === "problem")).toMatchObject({ severity: "damaged", line: 2 });
     expect(recordsIn(items).map(({ body }) => body.kind)).toEqual(["notice", "overlay", "message"]);
   });
 
-  test("goes back by turns of the user, not by what Codex says in the user's name", async () => {
+  test("the window of a Codex thread goes back by turns of the user, not by what Codex says in the user's name", async () => {
     const kernel = await testKernel();
     const context = user("<environment_context>\n<cwd>/code</cwd>\n</environment_context>");
     const path = rollout([
@@ -405,7 +405,7 @@ describe("the window of a Codex thread", () => {
     expect((await session.read({ from: 1 })).filter(({ kind }) => kind === "message")).toHaveLength(10);
   });
 
-  test("is empty of turns when more are taken back than there were", async () => {
+  test("the window of a Codex thread is empty of turns when more are taken back than there were", async () => {
     const items = await itemsOf([
       meta(),
       ...asked("first"),
@@ -422,7 +422,7 @@ describe("the window of a Codex thread", () => {
 });
 
 describe("finding Codex rollouts", () => {
-  test("knows a thread by its own id wherever the file lies and whatever it is called", async () => {
+  test("finding Codex rollouts knows a thread by its own id wherever the file lies and whatever it is called", async () => {
     const renamed = rollout([meta()], "copy.jsonl");
     const [found] = await sourcesAt([renamed], [codexFormat]);
     expect(found?.source).toMatchObject({ format: "codex", id: THREAD, cwd: "/code" });
@@ -430,12 +430,12 @@ describe("finding Codex rollouts", () => {
     expect((await sourcesAt([headless], [codexFormat]))[0]?.source.id).toBe(THREAD);
   });
 
-  test("reads the description even if it is longer than the head of the file", async () => {
+  test("finding Codex rollouts reads the description even if it is longer than the head of the file", async () => {
     const path = rollout([meta({ base_instructions: { text: "long ".repeat(40_000) } })], "copy.jsonl");
     expect((await sourcesAt([path], [codexFormat]))[0]?.source).toMatchObject({ id: THREAD, cwd: "/code" });
   });
 
-  test("knows which thread started a sub-agent, or was forked", async () => {
+  test("finding Codex rollouts knows which thread started a sub-agent, or was forked", async () => {
     const spawn = { subagent: { thread_spawn: { parent_thread_id: "parent-1", depth: 1 } } };
     const cases = [
       [{ parent_thread_id: "parent-0" }, "parent-0"],
@@ -449,7 +449,7 @@ describe("finding Codex rollouts", () => {
     }
   });
 
-  test("does not count what a sub-agent's parent has used", async () => {
+  test("finding Codex rollouts does not count what a sub-agent's parent has used", async () => {
     const at = (record: object, ordinal: number) => ({ ...record, ordinal });
     const items = await itemsOf([
       at(meta({ parent_thread_id: "p", subagent_history_start_ordinal: 4 }), 0),
@@ -464,7 +464,7 @@ describe("finding Codex rollouts", () => {
     expect(messagesIn(items)).toHaveLength(2);
   });
 
-  test("keeps apart the files of a thread that was reverted, and says where the rest is", async () => {
+  test("finding Codex rollouts keeps apart the files of a thread that was reverted, and says where the rest is", async () => {
     const other = "0198bbbb-0000-7000-8000-000000000002";
     const base = { thread_id: THREAD, end_ordinal_exclusive: 12, end_byte_offset: 900 };
     const path = rollout([meta({ history_base: base })], NAME.replace(".jsonl", `_${other}.jsonl`));
@@ -473,7 +473,7 @@ describe("finding Codex rollouts", () => {
     expect(read?.items.find((one) => one.type === "problem")).toMatchObject({ severity: "damaged" });
   });
 
-  test("takes a rollout once while it is being packed", async () => {
+  test("finding Codex rollouts takes a rollout once while it is being packed", async () => {
     const folder = testFolder();
     const text = textOfLines([meta()]);
     writeFileSync(join(folder, NAME), text);
@@ -482,7 +482,7 @@ describe("finding Codex rollouts", () => {
     expect(found.map(({ source }) => source.path)).toEqual([join(folder, NAME)]);
   });
 
-  test("leaves the files of others alone", async () => {
+  test("finding Codex rollouts leaves the files of others alone", async () => {
     const folder = testFolder();
     mkdirSync(join(folder, "sub"));
     const others = [
@@ -506,7 +506,7 @@ describe("finding Codex rollouts", () => {
     expect(await sourcesAt([folder], [codexFormat])).toEqual([]);
   });
 
-  test("looks in the folder that the environment names", () => {
+  test("finding Codex rollouts looks in the folder that the environment names", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
     expect(codexFormat.homes(system)).toEqual([
       "/people/me/.codex/sessions",
@@ -541,7 +541,7 @@ describe("a Codex rollout that grows", () => {
     ...answered("four"),
   ];
 
-  test("has the same records whether it is read at once or line by line", async () => {
+  test("a Codex rollout that grows has the same records whether it is read at once or line by line", async () => {
     const text = textOfLines(story());
     const folder = testFolder();
     const path = join(folder, NAME);
@@ -570,7 +570,7 @@ describe("a Codex rollout that grows", () => {
     );
   });
 
-  test("has the same line in the log whether it was imported at once or step by step", async () => {
+  test("a Codex rollout that grows has the same line in the log whether it was imported at once or step by step", async () => {
     const lines: string[][] = [];
     for (const steps of [1, 4]) {
       const kernel = await testKernel();

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { copilotCliFormat } from "../../../src/histories/copilot-cli/copilot-cli-format.ts";
 import { importSources } from "../../../src/histories/import-sources.ts";
-import type { Item, RecordItem } from "../../../src/histories/port/item.ts";
+import type { Item, RecordItem } from "../../../src/histories/reading/item.ts";
 import { testFolder } from "../../support/folder.ts";
 import { lastVersions, lineEnds, readGrowing } from "../../support/growing.ts";
 import { readAll, sourcesAt } from "../../support/items.ts";
@@ -60,7 +60,7 @@ const rawIn = (items: readonly Item[]) =>
   );
 
 describe("a session of Copilot CLI", () => {
-  test("has its messages, calls and answers under the ids of their events", async () => {
+  test("a session of Copilot CLI has its messages, calls and answers under the ids of their events", async () => {
     const items = await itemsOf(
       chain(
         start,
@@ -104,7 +104,7 @@ describe("a session of Copilot CLI", () => {
     expect(items[0]).toMatchObject({ type: "session", createdAt: Date.UTC(2026, 7, 1, 10) });
   });
 
-  test("keeps what Copilot puts around the user's words beside them", async () => {
+  test("a session of Copilot CLI keeps what Copilot puts around the user's words next to them", async () => {
     const [items] = [
       await itemsOf(chain(start, user("hi", { transformedContent: "<now>10</now>\n\nhi\n<end/>" }))),
     ];
@@ -115,14 +115,14 @@ describe("a session of Copilot CLI", () => {
     });
   });
 
-  test("keeps a system prompt that is repeated once", async () => {
+  test("a session of Copilot CLI keeps a system prompt that is repeated once", async () => {
     const prompt = ["system.message", { role: "system", content: "rules" }] as const;
     const items = await itemsOf(chain(start, prompt, user("a"), prompt, user("b")));
     expect(messagesIn(items).map(({ role }) => role)).toEqual(["system", "user", "user"]);
     expect(items.some((one) => one.type === "copy")).toBe(true);
   });
 
-  test("keeps failures, and calls that nobody announced", async () => {
+  test("a session of Copilot CLI keeps failures, and calls that nobody announced", async () => {
     const items = await itemsOf(
       chain(
         start,
@@ -148,7 +148,7 @@ describe("a session of Copilot CLI", () => {
     ]);
   });
 
-  test("has thoughts with what the model said next, once", async () => {
+  test("a session of Copilot CLI has thoughts with what the model said next, once", async () => {
     const items = await itemsOf(
       chain(
         start,
@@ -170,7 +170,7 @@ describe("a session of Copilot CLI", () => {
     ]);
   });
 
-  test("counts output with each message and the rest when the session is left", async () => {
+  test("a session of Copilot CLI counts output with each message and the rest when the session is left", async () => {
     const metrics = (usage: object) =>
       ["session.shutdown", { modelMetrics: { "gpt-x": { usage } } }] as const;
     const items = await itemsOf(
@@ -193,7 +193,7 @@ describe("a session of Copilot CLI", () => {
     ]);
   });
 
-  test("shows a file that came in an event of its own where it was first shown", async () => {
+  test("a session of Copilot CLI shows a file that came in its own event where it was first shown", async () => {
     const asset = [
       "session.binary_asset",
       { assetId: "sha256:1", type: "image", mimeType: "image/png", data: PIXEL_PNG },
@@ -225,7 +225,7 @@ describe("a session of Copilot CLI", () => {
     expect(rawIn(items)).toMatchObject([{ type: "session.binary_asset" }]);
   });
 
-  test("keeps sub-agents apart", async () => {
+  test("a session of Copilot CLI keeps sub-agents apart", async () => {
     const kernel = await testKernel();
     const path = stream(
       chain(
@@ -243,7 +243,7 @@ describe("a session of Copilot CLI", () => {
     expect(texts(await child.page({ kinds: ["message"] }))).toEqual(["the task", "done below"]);
   });
 
-  test("tells notices and keeps what it does not know", async () => {
+  test("a session of Copilot CLI tells notices and keeps what it does not know", async () => {
     const items = await itemsOf(
       chain(
         start,
@@ -260,7 +260,7 @@ describe("a session of Copilot CLI", () => {
 });
 
 describe("the window of Copilot CLI", () => {
-  test("gives up what was there when a compaction began, for its summary", async () => {
+  test("the window of Copilot CLI gives up what was there when a compaction began, for its summary", async () => {
     const items = await itemsOf(
       chain(
         start,
@@ -293,7 +293,7 @@ describe("the window of Copilot CLI", () => {
     ]);
   });
 
-  test("goes back to before a message of the user", async () => {
+  test("the window of Copilot CLI goes back to before a message of the user", async () => {
     const kernel = await testKernel();
     const path = stream(
       chain(
@@ -314,7 +314,7 @@ describe("the window of Copilot CLI", () => {
 });
 
 describe("finding sessions of Copilot CLI", () => {
-  test("knows a session by its id, in a folder of its own or not", async () => {
+  test("finding sessions of Copilot CLI knows a session by its id, in its own folder or not", async () => {
     const folder = testFolder();
     mkdirSync(join(folder, SESSION));
     writeFileSync(join(folder, SESSION, "events.jsonl"), textOfLines(chain(start)));
@@ -330,7 +330,7 @@ describe("finding sessions of Copilot CLI", () => {
     ]);
   });
 
-  test("looks in the home of Copilot", () => {
+  test("finding sessions of Copilot CLI looks in the home of Copilot", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
     expect(copilotCliFormat.homes(system)).toEqual(["/people/me/.copilot/session-state"]);
   });

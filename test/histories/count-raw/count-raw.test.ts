@@ -28,7 +28,7 @@ describe("the independent counter", () => {
     }
   });
 
-  test("counts the lines of one Claude Code message once, and the messages of sub-agents besides", () => {
+  test("the independent counter counts the lines of one Claude Code message once, and the messages of sub-agents besides", () => {
     const call = { type: "tool_use", id: "t1", name: "Read", input: {} };
     const answer = (id: string, block: object) => ({ type: "assistant", message: { id, content: [block] } });
     const picture = { type: "tool_result", tool_use_id: "t1", content: [{ type: "image" }] };
@@ -48,7 +48,7 @@ describe("the independent counter", () => {
     });
   });
 
-  test("counts a Gemini message once, whether a file or lines hold it", () => {
+  test("the independent counter counts a Gemini message once, whether a file or lines hold it", () => {
     const asked = { id: "1", type: "user", content: [{ inlineData: { mimeType: "image/png", data: "" } }] };
     const called = { id: "2", type: "gemini", content: "", toolCalls: [{ id: "c" }, { id: "d" }] };
     const expected = { messages: 2, toolCalls: 2, images: 1 };
@@ -60,7 +60,7 @@ describe("the independent counter", () => {
     expect(countRaw("gemini-cli", text)).toMatchObject(expected);
   });
 
-  test("passes over lines that are broken", () => {
+  test("the independent counter passes over lines that are broken", () => {
     const text = `{"type":"message","message":{"content":[{"type":"toolCall"}]}}\n{"type":"mess\n[1]\n\n`;
     expect(countRaw("pi", text)).toMatchObject({ messages: 1, toolCalls: 1, images: 0 });
   });

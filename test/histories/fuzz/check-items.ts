@@ -1,4 +1,4 @@
-import type { Item, RecordItem } from "../../../src/histories/port/item.ts";
+import type { Item, RecordItem } from "../../../src/histories/reading/item.ts";
 import { checkMessageParts } from "../../../src/model/check-message.ts";
 
 /** Throws if an item does not match its type, which would break the importer. */

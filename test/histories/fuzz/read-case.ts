@@ -1,7 +1,7 @@
 import { findSources } from "../../../src/histories/find-sources.ts";
 import type { Format } from "../../../src/histories/port/format.ts";
-import type { Item } from "../../../src/histories/port/item.ts";
 import { Input } from "../../../src/histories/reading/input.ts";
+import type { Item } from "../../../src/histories/reading/item.ts";
 import type { Json } from "../../../src/kernel/index.ts";
 import { checkItem } from "./check-items.ts";
 

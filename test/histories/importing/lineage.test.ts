@@ -7,14 +7,14 @@ const flat = (stretches: readonly (readonly [number, number])[] | undefined) =>
   stretches?.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
 
 describe("the lineage of a source", () => {
-  test("is everything while each entry follows the one before", () => {
+  test("the lineage of a source is everything while each entry follows the one before", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3]) lineage.add(seq);
     expect(lineage.getRanges()).toBeUndefined();
     expect(lineage.signature()).toBe("");
   });
 
-  test("leaves out what a branch has left behind", () => {
+  test("the lineage of a source leaves out what a branch has left behind", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3, 4]) lineage.add(seq);
     lineage.add(5, 2);
@@ -24,7 +24,7 @@ describe("the lineage of a source", () => {
     expect(flat(lineage.getRanges())).toEqual([1, 2, 3, 4, 7]);
   });
 
-  test("ends where it was rewound to until something follows", () => {
+  test("the lineage of a source ends where it was rewound to until something follows", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3]) lineage.add(seq);
     lineage.rewind(1);
@@ -35,7 +35,7 @@ describe("the lineage of a source", () => {
     expect(lineage.getRanges()).toEqual([]);
   });
 
-  test("puts a newer version in the place of the older one, again and again", () => {
+  test("the lineage of a source puts a newer version in the place of the older one, again and again", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3]) lineage.add(seq);
     lineage.replace(2, 4);
@@ -47,7 +47,7 @@ describe("the lineage of a source", () => {
     expect(flat(again.getRanges())).toEqual([1, 5, 3, 6]);
   });
 
-  test("goes on from a line given entry by entry, and can be rewound into it", () => {
+  test("the lineage of a source goes on from a line given entry by entry, and can be rewound into it", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3, 4]) lineage.add(seq);
     lineage.set([4, 1, 2]);
@@ -58,7 +58,7 @@ describe("the lineage of a source", () => {
     expect(flat(lineage.getRanges())).toEqual([4, 1, 6]);
   });
 
-  test("tells what stands between two entries, newer versions included", () => {
+  test("the lineage of a source tells what stands between two entries, newer versions included", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3]) lineage.add(seq);
     lineage.replace(2, 4);
@@ -73,7 +73,7 @@ describe("the lineage of a source", () => {
     ]);
   });
 
-  test("does not change its signature when it merely grows", () => {
+  test("the lineage of a source does not change its signature when it merely grows", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3]) lineage.add(seq);
     lineage.add(4, 1);

@@ -5,7 +5,7 @@ import {
   markdownWriter,
   sanitizeMarkdown,
 } from "../../../src/histories/markdown/markdown-writer.ts";
-import type { Item, RecordItem } from "../../../src/histories/port/item.ts";
+import type { Item, RecordItem } from "../../../src/histories/reading/item.ts";
 import type { MessageInput, Usage } from "../../../src/kernel/index.ts";
 import { toyFormat } from "../../support/toy-format.ts";
 import { imported, kernelWith, PICTURE, written } from "../writing/round-trip.ts";
@@ -48,7 +48,7 @@ function headings(markdown: string): readonly string[] {
 }
 
 describe("the Markdown transcript", () => {
-  test("tells title, facts and turns", async () => {
+  test("the Markdown transcript tells title, facts and turns", async () => {
     const text = await transcriptOf(
       { type: "session", title: "Fix *the* bug" },
       said("a", { role: "user", text: "please" }, Date.UTC(2026, 0, 2, 3, 4, 5)),
@@ -73,7 +73,7 @@ describe("the Markdown transcript", () => {
     expect(text).toContain("## 2. Assistant\n\n*2026-01-02 03:05:00 UTC · gpt-9*\n\ndone\n");
   });
 
-  test("folds long calls and results, and quotes reasoning", async () => {
+  test("the Markdown transcript folds long calls and results, and quotes reasoning", async () => {
     const text = await transcript(
       {
         role: "assistant",
@@ -130,7 +130,7 @@ describe("the Markdown transcript", () => {
     expect(outsideCode).not.toMatch(/(?<!\\)<(script|!--|\/details><)/);
   });
 
-  test("says where the context was compacted, with the summary", async () => {
+  test("the Markdown transcript says where the context was compacted, with the summary", async () => {
     const text = await transcriptOf(
       said("a", { role: "user", text: "long ago" }),
       {
@@ -155,7 +155,7 @@ describe("the Markdown transcript", () => {
     expect(text).toContain("> **Note**\n>\n> Resumed.");
   });
 
-  test("shows the active line only, and names sub-agents", async () => {
+  test("the Markdown transcript shows the active line only, and names sub-agents", async () => {
     const text = await transcriptOf(
       said("a", { role: "user", text: "ask" }),
       said("b", { role: "assistant", text: "wrong" }),
@@ -169,17 +169,17 @@ describe("the Markdown transcript", () => {
 });
 
 describe("text that cannot break out", () => {
-  test("stays Markdown where it is harmless", () => {
+  test("text that cannot break out stays Markdown where it is harmless", () => {
     const harmless =
       "A *word*, `<b>`, a list:\n\n- one\n  ```\n  code <i>\n  ```\n- two\n\n---\n\n| a | b |\n|---|---|";
     expect(sanitizeMarkdown(harmless)).toBe(harmless);
   });
 
-  test("becomes a quote where its end is in doubt", () => {
+  test("text that cannot break out becomes a quote where its end is in doubt", () => {
     expect(sanitizeMarkdown("```\nopen")).toBe("> ```\n> open");
   });
 
-  test("gets a fence longer than its own, and means itself on a line", () => {
+  test("text that cannot break out gets a fence longer than its own, and means itself on a line", () => {
     expect(formatCodeBlock("a\n````\nb")).toBe("`````\na\n````\nb\n`````");
     expect(escapeInline("a\n[b](c) <d> #1")).toBe("a \\[b\\]\\(c\\) \\<d\\> \\#1");
   });

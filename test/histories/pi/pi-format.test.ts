@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { importSources } from "../../../src/histories/import-sources.ts";
 import { piFormat } from "../../../src/histories/pi/pi-format.ts";
-import type { Item, RecordItem } from "../../../src/histories/port/item.ts";
+import type { Item, RecordItem } from "../../../src/histories/reading/item.ts";
 import type { Entry } from "../../../src/kernel/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { readAll, sourcesAt } from "../../support/items.ts";
@@ -92,7 +92,7 @@ async function lineOf(path: string): Promise<{ texts: string[]; log: Entry[] }> 
 }
 
 describe("pi", () => {
-  test("reads what was said, thought, called and answered", async () => {
+  test("pi reads what was said, thought, called and answered", async () => {
     const records = await recordsOf([
       user("a1", null, "plant a tree"),
       assistant("a2", "a1", [
@@ -128,7 +128,7 @@ describe("pi", () => {
     });
   });
 
-  test("tells of the session what its header and its name say", async () => {
+  test("pi tells of the session what its header and its name say", async () => {
     const named = {
       type: "session_info",
       id: "a1",
@@ -150,7 +150,7 @@ describe("pi", () => {
     expect(found?.source).toMatchObject({ id: "s-1", cwd: "/garden" });
   });
 
-  test("reports usage once for each request, with cost and without overlap", async () => {
+  test("pi reports usage once for each request, with cost and without overlap", async () => {
     const usage = {
       input: 10,
       output: 5,
@@ -192,7 +192,7 @@ describe("pi", () => {
     ]);
   });
 
-  test("keeps images, and the label of one that is labelled wrongly", async () => {
+  test("pi keeps images, and the label of one that is labelled wrongly", async () => {
     const content = [
       { type: "image", data: PIXEL_PNG, mimeType: "image/png" },
       { type: "image", data: PIXEL_PNG, mimeType: "image/jpeg" },
@@ -211,7 +211,7 @@ describe("pi", () => {
     });
   });
 
-  test("follows the branch that the last entry is on", async () => {
+  test("pi follows the branch that the last entry is on", async () => {
     const path = sessionFile([
       user("a1", null, "trunk"),
       assistant("a2", "a1", [{ type: "text", text: "left" }]),
@@ -231,7 +231,7 @@ describe("pi", () => {
     expect(log.filter(({ kind }) => kind === "message")).toHaveLength(5);
   });
 
-  test("begins a line of its own where an entry has no parent", async () => {
+  test("pi begins its own line where an entry has no parent", async () => {
     const { texts } = await lineOf(
       sessionFile([user("a1", null, "one"), user("a2", "a1", "two"), user("a3", null, "anew")]),
     );
@@ -271,7 +271,7 @@ describe("pi", () => {
     ["keeps nothing", { firstKeptEntryId: "a3" }, 1],
     ["keeps what is not there", { firstKeptEntryId: "gone" }, 1],
     ["brings along what it keeps", { retainedTail: [{ role: "user", content: "kept words" }] }, 2],
-  ])("summarizes everything where a compaction %s", async (_, kept, messages) => {
+  ])("pi summarizes everything where a compaction %s", async (_, kept, messages) => {
     const compaction = {
       type: "compaction",
       id: "a3",
@@ -288,7 +288,7 @@ describe("pi", () => {
     );
   });
 
-  test("leaves out or replaces what a context edit aims at", async () => {
+  test("pi leaves out or replaces what a context edit aims at", async () => {
     const edit = (id: string, parentId: string, targetId: string, replacement: unknown) => ({
       type: "context_edit",
       id,
@@ -318,7 +318,7 @@ describe("pi", () => {
     ]);
   });
 
-  test("reads commands of the user, and hides those that the model was not to see", async () => {
+  test("pi reads commands of the user, and hides those that the model was not to see", async () => {
     const ran = {
       role: "bashExecution",
       command: "ls",
@@ -344,7 +344,7 @@ describe("pi", () => {
     });
   });
 
-  test("reads messages of extensions and keeps their state and labels verbatim", async () => {
+  test("pi reads messages of extensions and keeps their state and labels verbatim", async () => {
     const spoken = {
       type: "custom_message",
       id: "a1",
@@ -390,7 +390,7 @@ describe("pi", () => {
     );
   });
 
-  test("puts what is large into a record of its own and leaves out what repeats the output", async () => {
+  test("pi puts what is large into a record of its own and leaves out what repeats the output", async () => {
     const output = "leaf ".repeat(200);
     const details = { truncation: { content: output, lines: 3 }, diff: "+".repeat(5000) };
     const items = await itemsOf([
@@ -409,7 +409,7 @@ describe("pi", () => {
     expect(items.find(({ type }) => type === "copy")).toEqual({ type: "copy", bytes: output.length + 2 });
   });
 
-  test("reads version 1, which has no ids and counts lines", async () => {
+  test("pi reads version 1, which has no ids and counts lines", async () => {
     const bare = (line: Line) =>
       Object.fromEntries(Object.entries(line).filter(([key]) => key !== "id" && key !== "parentId"));
     const compaction = {
@@ -428,7 +428,7 @@ describe("pi", () => {
     expect(bodyOf(records, "#4")).toMatchObject({ edit: { type: "summarize", spans: [{ through: "#2" }] } });
   });
 
-  test("reads version 2, where extensions speak as hooks", async () => {
+  test("pi reads version 2, where extensions speak as hooks", async () => {
     const hook = message("a1", null, {
       role: "hookMessage",
       customType: "x",
@@ -441,7 +441,7 @@ describe("pi", () => {
     });
   });
 
-  test("goes on where it stopped when a file has grown, and waits for a line that is being written", async () => {
+  test("pi goes on where it stopped when a file has grown, and waits for a line that is being written", async () => {
     const path = sessionFile([user("a1", null, "first"), user("a2", "a1", "second")]);
     const kernel = await testKernel();
     const formats = [piFormat];
@@ -459,7 +459,7 @@ describe("pi", () => {
     expect((await importSources(kernel, [path], { formats })).sources[0]?.status).toBe("unchanged");
   });
 
-  test("knows after a pause which entry came before the first that a compaction keeps", async () => {
+  test("pi knows after a pause which entry came before the first that a compaction keeps", async () => {
     const path = sessionFile([user("a1", null, "1"), user("a2", "a1", "2"), user("a3", "a2", "3")]);
     const [first] = await readAll([path], [piFormat]);
     const resume = first?.items.findLast((item) => item.type === "checkpoint");
@@ -479,7 +479,7 @@ describe("pi", () => {
     expect(bodyOf(records, "a4")).toMatchObject({ edit: { spans: [{ through: "a2" }] } });
   });
 
-  test("takes in everything of a file with circles, orphans and ids that come twice", async () => {
+  test("pi takes in everything of a file with circles, orphans and ids that come twice", async () => {
     const path = sessionFile([
       user("a1", "a2", "behind the next"),
       user("a2", "a1", "behind the first"),
@@ -497,7 +497,7 @@ describe("pi", () => {
     ]);
   });
 
-  test("tells which lines are broken and reads the others", async () => {
+  test("pi tells which lines are broken and reads the others", async () => {
     const path = sessionFile([user("a1", null, "whole")]);
     appendFileSync(path, `{"type":"message","id":"a2"\n[1]\n${jsonl([user("a3", "a1", "whole too")])}`);
     const [read] = await readAll([path], [piFormat]);
@@ -509,7 +509,7 @@ describe("pi", () => {
     expect(read?.items.filter((item) => item.type === "record").map(({ id }) => id)).toEqual(["a1", "a3"]);
   });
 
-  test("claims no files but those that begin with a header of pi", async () => {
+  test("pi claims no files but those that begin with a header of pi", async () => {
     const folder = testFolder();
     writeFileSync(join(folder, "codex.jsonl"), '{"type":"session_meta","payload":{"id":"x"}}\n');
     writeFileSync(
@@ -520,7 +520,7 @@ describe("pi", () => {
     expect(await sourcesAt([folder], [piFormat])).toEqual([]);
   });
 
-  test("takes a session for a sub-agent's only if it lies in the folder of the one that started it", async () => {
+  test("pi takes a session for a sub-agent's only if it lies in the folder of the one that started it", async () => {
     const folder = testFolder();
     const parentSession = "/elsewhere/2026-05-01T08-00-00-000Z_s-1.jsonl";
     const below = join(folder, "2026-05-01T08-00-00-000Z_s-1");
@@ -531,7 +531,7 @@ describe("pi", () => {
     expect(Object.fromEntries(parents)).toEqual({ "s-2": "s-1", "s-3": undefined });
   });
 
-  test("keeps sessions in the agent's folder, or where the environment says", () => {
+  test("pi keeps sessions in the agent's folder, or where the environment says", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
     expect(piFormat.homes(system)).toEqual(["/people/me/.pi/agent/sessions"]);
     expect(piFormat.homes({ ...system, env: { PI_CODING_AGENT_DIR: "/x" } })).toEqual(["/x/sessions"]);

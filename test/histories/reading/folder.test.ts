@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { ProblemItem } from "../../../src/histories/port/item.ts";
 import { type Folder, isWithin, listFolder, readFileFacts } from "../../../src/histories/reading/folder.ts";
+import type { ProblemItem } from "../../../src/histories/reading/item.ts";
 import { testFolder } from "../../support/folder.ts";
 
 /** Creates a folder with files, by path. */
@@ -27,7 +27,7 @@ async function list(
 }
 
 describe("a folder", () => {
-  test("lists its files by the names the tool gave them, and its folders", async () => {
+  test("a folder lists its files by the names the tool gave them, and its folders", async () => {
     const root = tree({ "b.jsonl.gz": "12345", "a.json": "", "c.ZST": "", "sub/d.json": "" });
     const { folder, problems } = await list(root);
     expect(folder?.files.map(({ name, sizeBytes }) => [name, sizeBytes])).toEqual([
@@ -42,7 +42,7 @@ describe("a folder", () => {
     expect(await folder?.folder("a.json")).toBeUndefined();
   });
 
-  test("leaves out pipes, and links that stay inside; links that lead out are reported", async () => {
+  test("a folder leaves out pipes, and links that stay inside; links that lead out are reported", async () => {
     const outside = tree({ "secret.jsonl": "{}" });
     const root = tree({ "a.json": "", "sub/b.json": "" });
     execFileSync("mkfifo", [join(root, "pipe.jsonl")]);
@@ -62,7 +62,7 @@ describe("a folder", () => {
     );
   });
 
-  test("gives no folder outside of the tree, and none behind a link", async () => {
+  test("a folder gives no folder outside of the tree, and none behind a link", async () => {
     const root = tree({ "inner/sub/a.json": "", "other/b.json": "" });
     symlinkSync(join(root, "inner/sub"), join(root, "inner/link"));
     const { folder } = await list(join(root, "inner"));
@@ -71,7 +71,7 @@ describe("a folder", () => {
     expect(await folder?.folder("sub")).toBeDefined();
   });
 
-  test("that cannot be listed is a problem", async () => {
+  test("a folder that cannot be listed is a problem", async () => {
     const root = tree({ "a.json": "" });
     for (const name of ["a.json", "nowhere"]) {
       const { folder, problems } = await list(join(root, name));
@@ -84,7 +84,7 @@ describe("a folder", () => {
     chmodSync(root, 0o700);
   });
 
-  test("shows the head of a file: unpacked, as UTF-8, without a mark, as far as it can be read", async () => {
+  test("a folder shows the head of a file: unpacked, as UTF-8, without a mark, as far as it can be read", async () => {
     const text = `{"type":"session"}\n${"x".repeat(100_000)}`;
     const packed = gzipSync(Buffer.from(text));
     const root = tree({
@@ -103,7 +103,7 @@ describe("a folder", () => {
     expect(heads[3]).toBe("");
   });
 
-  test("shows nothing of a link that has taken a file's place", async () => {
+  test("a folder shows nothing of a link that has taken a file's place", async () => {
     const outside = tree({ "secret.jsonl": "secret" });
     const root = tree({ "a.jsonl": "{}" });
     const { folder } = await list(root);

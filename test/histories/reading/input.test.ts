@@ -45,7 +45,7 @@ function waysToRead(input: Input, path: string): (() => Promise<unknown>)[] {
 const refused = { code: "SOURCE_UNREADABLE" };
 
 describe("what belongs to a source", () => {
-  test("is read, alone or in its folder", async () => {
+  test("what belongs to a source is read, alone or in its folder", async () => {
     const { root, task, put, input } = makeSource();
     const path = put("a.json", '{"a":1}');
     expect(await input.json(path)).toEqual({ value: { a: 1 } });
@@ -58,7 +58,7 @@ describe("what belongs to a source", () => {
     expect(await both.json(join(root, "neighbour.json"))).toEqual({ value: [1] });
   });
 
-  test("does not reach beyond its paths and its tree", async () => {
+  test("what belongs to a source does not reach beyond its paths and its tree", async () => {
     const { root, task, input } = makeSource();
     const outside = realpathSync(testFolder());
     writeFileSync(join(outside, "a.json"), "[1]");
@@ -79,7 +79,7 @@ describe("what belongs to a source", () => {
     await expect(wide.json(join(outside, "a.json"))).rejects.toMatchObject(refused);
   });
 
-  test("does not reach through links, also those that came after it was listed", async () => {
+  test("what belongs to a source does not reach through links, also those that came after it was listed", async () => {
     const { root, task, put, input } = makeSource();
     const outside = realpathSync(testFolder());
     writeFileSync(join(outside, "a.json"), "[1]");
@@ -99,7 +99,7 @@ describe("what belongs to a source", () => {
     await expect(input.folder(join(task, "inner"))).rejects.toMatchObject(refused);
   });
 
-  test("is no folder and no pipe where a file should be", async () => {
+  test("what belongs to a source is neither a folder nor a pipe where a file should be", async () => {
     const { task, input } = makeSource();
     const pipe = join(task, "pipe.jsonl");
     execFileSync("mkfifo", [pipe]);
@@ -112,7 +112,7 @@ describe("what belongs to a source", () => {
 });
 
 describe("a small file", () => {
-  test("that is missing is undefined; one that is broken or too large is a problem", async () => {
+  test("a small file that is missing is undefined; one that is broken or too large is a problem", async () => {
     const { task, put, root } = makeSource();
     const input = new Input({ root, paths: [task], limits: { maxRecordBytes: 100 } });
     expect(await input.json(join(task, "none.json"))).toBeUndefined();
@@ -129,7 +129,7 @@ describe("a small file", () => {
 describe("packed data that is damaged", () => {
   const lines = Array.from({ length: 50 }, (_, index) => JSON.stringify({ index, text: `words ${index}` }));
 
-  test("gives the records before the damage and one problem", async () => {
+  test("packed data that is damaged gives the records before the damage and one problem", async () => {
     const { put, input } = makeSource();
     const whole = gzipSync(Buffer.from(lines.join("\n")), { level: 0 });
     const path = put("a.jsonl.gz", whole.subarray(0, whole.length >> 1));
@@ -145,7 +145,7 @@ describe("packed data that is damaged", () => {
     });
   });
 
-  test("gives the elements before the damage and one problem", async () => {
+  test("packed data that is damaged gives the elements before the damage and one problem", async () => {
     const { put, input } = makeSource();
     const whole = gzipSync(Buffer.from(`[${lines.join(",\n")}]`), { level: 0 });
     const path = put("a.json.gz", whole.subarray(0, whole.length >> 1));
@@ -165,7 +165,7 @@ describe("a position", () => {
     (await collect(input.jsonLines(path))).flat() as JsonLine[];
   const numbers = (found: readonly JsonLine[]) => found.map(({ record, line }) => [record?.n, line]);
 
-  test("holds while the file grows: reading goes on behind it", async () => {
+  test("a position holds while the file grows: reading goes on after it", async () => {
     const { put, input } = makeSource();
     const path = put("a.jsonl", lines(1, 2));
     const position = await input.position(path, (await read(input, path)).at(-1) as JsonLine);
@@ -179,7 +179,7 @@ describe("a position", () => {
     ]);
   });
 
-  test("behind a record whose line break is still to come counts that line once", async () => {
+  test("a position after a record whose line break is still to come counts that line once", async () => {
     const { put, input } = makeSource();
     const path = put("a.jsonl", lines(1, 2).trimEnd());
     const position = await input.position(path, (await read(input, path)).at(-1) as JsonLine);
@@ -188,7 +188,7 @@ describe("a position", () => {
     expect(numbers(rest)).toEqual([[3, 3]]);
   });
 
-  test("is gone when the file was rewritten, shortened or removed", async () => {
+  test("a position is gone when the file was rewritten, shortened or removed", async () => {
     const { put, input } = makeSource();
     const path = put("a.jsonl", lines(1, 2));
     const position = await input.position(path, (await read(input, path)).at(-1) as JsonLine);
@@ -204,7 +204,7 @@ describe("a position", () => {
     expect(await input.validatePosition(path, { offset: Number.NaN, lines: 1, check: "" })).toBeUndefined();
   });
 
-  test("in a packed file holds while the file is untouched", async () => {
+  test("a position in a packed file holds while the file is untouched", async () => {
     const { put, input } = makeSource();
     const path = put("a.jsonl.gz", gzipSync(lines(1, 2, 3)));
     const [first] = await read(input, path);

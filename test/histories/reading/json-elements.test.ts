@@ -82,7 +82,7 @@ describe("the elements of a JSON file", () => {
     );
   });
 
-  test("say on which line and of what size they are", async () => {
+  test("the elements of a JSON file say on which line and of what size they are", async () => {
     const text = '{\n  "id": "a",\n  "messages": [\n    {"n": 1},\n\n    {\n      "n": 2\n    }\n  ]\n}\n';
     expect(await read([Buffer.from(text)], ["messages"])).toMatchObject([
       { field: "id", line: 2 },
@@ -91,7 +91,7 @@ describe("the elements of a JSON file", () => {
     ]);
   });
 
-  test("above the limit are reported and the others read, though nothing larger is held", async () => {
+  test("the elements of a JSON file above the limit are reported and the others read, though nothing larger is held", async () => {
     const long = { text: "x".repeat(300) };
     const bytes = Buffer.from(JSON.stringify([1, long, 2]));
     for (const cut of [5, 50, 250]) {
@@ -104,7 +104,7 @@ describe("the elements of a JSON file", () => {
     }
   });
 
-  test("that are broken carry a problem; those beside them are read", async () => {
+  test("the elements of a JSON file that are broken carry a problem; those next to them are read", async () => {
     const elements = await read([Buffer.from('[{"a":1},{"b":tru},{"c":2}]')]);
     expect(plain(elements)).toMatchObject([
       { index: 0, value: { a: 1 } },
@@ -113,7 +113,7 @@ describe("the elements of a JSON file", () => {
     ]);
   });
 
-  test("with wrong bytes are kept with U+FFFD and reported", async () => {
+  test("the elements of a JSON file with wrong bytes are kept with U+FFFD and reported", async () => {
     const bytes = Buffer.concat([Buffer.from('["'), Buffer.from([0xff]), Buffer.from('",1]')]);
     expect(await read([bytes])).toMatchObject([
       { value: "\uFFFD", problem: "not UTF-8; the wrong bytes were replaced by U+FFFD" },
@@ -121,12 +121,12 @@ describe("the elements of a JSON file", () => {
     ]);
   });
 
-  test("are found behind a byte order mark, even one that is cut", async () => {
+  test("the elements of a JSON file are found after a byte order mark, even one that is cut", async () => {
     const bytes = Buffer.from("\uFEFF[1,2]");
     for (const cut of [0, 1, 2, 3]) expect(plain(await read(chunksOf(bytes, [cut])))).toHaveLength(2);
   });
 
-  test("of a file that is empty or holds neither object nor array are one problem", async () => {
+  test("the elements of a JSON file of a file that is empty or holds neither object nor array are one problem", async () => {
     expect(await read([])).toMatchObject([{ problem: "the file is empty", isCut: true }]);
     for (const text of ["  \n", "\0\0\0"])
       expect(await read([Buffer.from(text)])).toMatchObject([{ problem: "the file is empty" }]);
@@ -145,7 +145,7 @@ describe("the elements of a JSON file", () => {
     ]);
   });
 
-  sizedTest("of noise are problems or values, and reading ends", async () => {
+  sizedTest("the elements of a JSON file of noise are problems or values, and reading ends", async () => {
     const letters = fc
       .array(fc.constantFrom(...'[]{},:"\\ \n1atrue\u00e4'), { maxLength: 80 })
       .map((all) => Buffer.from(all.join("")));

@@ -17,7 +17,7 @@ const record = fc.dictionary(
 
 describe("the records of a JSONL file", () => {
   sizedTest(
-    "are those that were written, wherever the chunks are cut and whatever the line breaks",
+    "the records of a JSONL file are those that were written, wherever the chunks are cut and whatever the line breaks",
     async () => {
       const file = fc
         .tuple(
@@ -43,7 +43,7 @@ describe("the records of a JSONL file", () => {
     },
   );
 
-  test("of a file cut at any byte are a prefix, and what is cut says so", async () => {
+  test("the records of a JSONL file of a file cut at any byte are a prefix, and what is cut says so", async () => {
     const text = Buffer.from('{"a":"ä\\n"}\n{"b":{"c":[1,2]}}\n{"d":"𝄞"}');
     const whole = await read([text]);
     for (let end = 0; end <= text.length; end++) {
@@ -59,21 +59,21 @@ describe("the records of a JSONL file", () => {
     }
   });
 
-  test("know whether their line break has been written", async () => {
+  test("the records of a JSONL file know whether their line break has been written", async () => {
     expect(await read(['{"a":1}\n{"b":2}'])).toEqual([
       { line: 1, end: 8, sizeBytes: 7, record: { a: 1 } },
       { line: 2, end: 15, sizeBytes: 7, record: { b: 2 }, isOpen: true },
     ]);
   });
 
-  test("are found behind a byte order mark", async () => {
+  test("the records of a JSONL file are found after a byte order mark", async () => {
     expect((await read(['\uFEFF{"a":1}\n{"b":2}\n'])).map(({ record }) => record)).toEqual([
       { a: 1 },
       { b: 2 },
     ]);
   });
 
-  test("with wrong bytes are kept with U+FFFD and reported; with U+FFFD of their own they are not", async () => {
+  test("the records of a JSONL file with wrong bytes are kept with U+FFFD and reported; with U+FFFD of their own they are not", async () => {
     const wrong = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xc3]), Buffer.from('"}\n')]);
     expect(await read([wrong, '{"a":"\uFFFD"}\n'])).toEqual([
       {
@@ -87,7 +87,7 @@ describe("the records of a JSONL file", () => {
     ]);
   });
 
-  test("above the limit are skipped and reported, and the next ones read", async () => {
+  test("the records of a JSONL file above the limit are skipped and reported, and the next ones read", async () => {
     const long = JSON.stringify({ text: "x".repeat(5_000) });
     const lines = await read([`${long.slice(0, 1_500)}`, `${long.slice(1_500)}\n{"a":1}\n`]);
     expect(lines).toMatchObject([
@@ -96,7 +96,7 @@ describe("the records of a JSONL file", () => {
     ]);
   });
 
-  test("are objects: anything else is a problem of its line", async () => {
+  test("the records of a JSONL file are objects: anything else is a problem of its line", async () => {
     const lines = await read(['[1]\n"words"\nnull\n7\n{"a":\n\0\0\0\n{"a":1}\0\n{"b":1}\n']);
     expect(lines.map(({ line, record, problem }) => [line, record ?? problem?.slice(0, 8)])).toEqual([
       [1, "not a JS"],
@@ -110,14 +110,14 @@ describe("the records of a JSONL file", () => {
     ]);
   });
 
-  test("may be called __proto__ without becoming one", async () => {
+  test("the records of a JSONL file may be called __proto__ without becoming one", async () => {
     const [line] = await read(['{"__proto__":{"polluted":true}}\n']);
     expect(Object.getPrototypeOf(line?.record)).toBe(Object.prototype);
     expect(Object.hasOwn(line?.record as object, "__proto__")).toBe(true);
     expect("polluted" in {}).toBe(false);
   });
 
-  sizedTest("of noise are problems and never an exception", async () => {
+  sizedTest("the records of a JSONL file of noise are problems and never an exception", async () => {
     await fc.assert(
       fc.asyncProperty(
         chunkedBytes(fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes))),

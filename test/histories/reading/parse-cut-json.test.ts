@@ -18,7 +18,7 @@ describe("JSON that is cut short", () => {
     expect(parseCutJson(text)).toEqual(value);
   });
 
-  test("at any place a cut text is read, and what it shows is right", () => {
+  test("JSON that is cut short at any place a cut text is read, and what it shows is right", () => {
     const whole = JSON.stringify({ a: [1, 't\\w"o', { b: null, c: [true, "é"] }], d: { e: {} } });
     for (let end = 1; end <= whole.length; end++) expect(parseCutJson(whole.slice(0, end))).toBeDefined();
   });

@@ -39,7 +39,7 @@ const long = Buffer.from(
 const packers = { gz: gzipSync, zst: zstdCompressSync };
 
 describe("the bytes of a file", () => {
-  test("are its own, from any place", async () => {
+  test("the bytes of a file are its own, from any place", async () => {
     expectSame(await read("a.jsonl", long), long);
     expectSame(await read("a.jsonl", long, { chunkBytes: 1_000 }), long);
     expectSame(await read("a.jsonl", long, { from: 1_234_567 }), long.subarray(1_234_567));
@@ -58,7 +58,7 @@ describe("the bytes of a file", () => {
     expect((await read(`a.${ending}`, many)).toString()).toBe("words\n".repeat(30));
   });
 
-  test("become UTF-8 if they are UTF-16, with a mark or without, also in packed files", async () => {
+  test("the bytes of a file become UTF-8 if they are UTF-16, with a mark or without, also in packed files", async () => {
     const text = '{"a":"größer 𝄞"}\n{"b":1}\n';
     const little = Buffer.from(text, "utf16le");
     const big = Buffer.from(little).swap16();
@@ -75,7 +75,7 @@ describe("the bytes of a file", () => {
     expect((await read("a.jsonl", "{")).toString()).toBe("{");
   });
 
-  test("are handed over in chunks that do not grow with the file", async () => {
+  test("the bytes of a file are handed over in chunks that do not grow with the file", async () => {
     const path = join(testFolder(), "a.jsonl");
     writeFileSync(path, Buffer.alloc(5_000_000, 65));
     let largest = 0;
@@ -84,7 +84,7 @@ describe("the bytes of a file", () => {
     expect(largest).toBeLessThanOrEqual(1024 * 1024);
   });
 
-  test("stop when the signal says so", async () => {
+  test("the bytes of a file stop when the signal says so", async () => {
     const folder = testFolder();
     for (const [name, content] of [
       ["a.jsonl", long],
@@ -102,7 +102,7 @@ describe("the bytes of a file", () => {
 
 describe("a packed file", () => {
   test.each(["gz", "zst"] as const)(
-    "that is cut short gives all that stands before, as .%s",
+    "a packed file that is cut short gives all that stands before, as .%s",
     async (ending) => {
       const packed = packers[ending](long);
       const path = join(testFolder(), `a.jsonl.${ending}`);
@@ -121,7 +121,7 @@ describe("a packed file", () => {
     },
   );
 
-  test.each(["gz", "zst"] as const)("that is none is damaged, as .%s", async (ending) => {
+  test.each(["gz", "zst"] as const)("a packed file that is none is damaged, as .%s", async (ending) => {
     await expect(read(`a.${ending}`, "plain words")).rejects.toSatisfy(isDamageError);
   });
 
@@ -145,7 +145,7 @@ describe("a packed file", () => {
     );
   });
 
-  test("may be left at any time", async () => {
+  test("a packed file may be left at any time", async () => {
     for (const ending of ["gz", "zst"] as const) {
       const path = join(testFolder(), `a.${ending}`);
       writeFileSync(path, packers[ending](long));
@@ -181,7 +181,7 @@ test("a disk that fails while a chunk is worked on is heard of by whoever reads,
 describe("what is no plain file", () => {
   const refused = { code: "SOURCE_UNREADABLE" };
 
-  test("is refused: a link, a folder, a pipe, nothing", async () => {
+  test("what is not a plain file is refused: a link, a folder, a pipe, nothing", async () => {
     const folder = testFolder();
     writeFileSync(join(folder, "real.jsonl"), "{}\n");
     for (const ending of ["", ".gz"]) {

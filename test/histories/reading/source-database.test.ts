@@ -12,6 +12,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { openSourceDatabase } from "../../../src/histories/reading/source-database.ts";
 import { testFolder } from "../../support/folder.ts";
+import { proofTest } from "../../support/proof.ts";
 
 /** A database with three rows, in a journal mode; optionally left open for writing. */
 function makeDatabase(mode: "wal" | "delete", keepOpen = false): { path: string; db: DatabaseSync } {
@@ -64,7 +65,7 @@ describe("a foreign database", () => {
     expect(look(join(path, ".."))).toEqual(before);
   });
 
-  test("that is being written is copied with its journal: nothing in its folder changes, and the copy goes", async () => {
+  test("a foreign database that is being written is copied with its journal: nothing in its folder changes, and the copy goes", async () => {
     const { path, db } = makeDatabase("wal", true);
     const temporary = copiesFolder();
     db.prepare("INSERT INTO message VALUES ('d', '{}')").run();
@@ -77,7 +78,7 @@ describe("a foreign database", () => {
     expect(await idsOf(path)).toEqual(["a", "b", "c", "d", "e"]);
   });
 
-  test("does not show what its writer has not committed", async () => {
+  test("a foreign database does not show what its writer has not committed", async () => {
     for (const mode of ["wal", "delete"] as const) {
       const { path, db } = makeDatabase(mode, true);
       db.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE");
@@ -91,7 +92,7 @@ describe("a foreign database", () => {
     }
   });
 
-  test("says which tables and columns it has", async () => {
+  test("a foreign database says which tables and columns it has", async () => {
     await using database = await openSourceDatabase(makeDatabase("delete").path);
     expect(database.hasTable("message")).toBe(true);
     expect(database.hasTable("part")).toBe(false);
@@ -103,12 +104,12 @@ describe("a foreign database", () => {
     });
   });
 
-  test("cannot be written to", async () => {
+  test("a foreign database cannot be written to", async () => {
     await using database = await openSourceDatabase(makeDatabase("delete").path);
     await expect(collect(database.rows("INSERT INTO message VALUES ('z', '')"))).rejects.toThrow("readonly");
   });
 
-  test("closes twice without harm", async () => {
+  test("a foreign database closes twice without harm", async () => {
     const { path, db } = makeDatabase("wal", true);
     db.prepare("INSERT INTO message VALUES ('d', '{}')").run();
     const database = await openSourceDatabase(path);
@@ -116,7 +117,7 @@ describe("a foreign database", () => {
     await database.close();
   });
 
-  test("whose journal is a link is read without it", async () => {
+  test("a foreign database whose journal is a link is read without it", async () => {
     const { path } = makeDatabase("wal");
     const secret = join(testFolder(), "secret");
     writeFileSync(secret, "secret");
@@ -125,7 +126,7 @@ describe("a foreign database", () => {
     expect(readFileSync(secret, "utf8")).toBe("secret");
   });
 
-  test("that is none, is cut short, is missing or is a folder cannot be opened, and leaves no copy", async () => {
+  test("a foreign database that is none, is cut short, is missing or is a folder cannot be opened, and leaves no copy", async () => {
     const folder = testFolder();
     const { path } = makeDatabase("delete");
     const temporary = copiesFolder();
@@ -147,7 +148,7 @@ describe("a foreign database", () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  test("that is damaged gives the rows before the damage", async () => {
+  test("a foreign database that is damaged gives the rows before the damage", async () => {
     const { path, db } = makeDatabase("delete", true);
     db.exec("BEGIN");
     for (let row = 0; row < 2_000; row++)
@@ -170,7 +171,7 @@ describe("a foreign database", () => {
     expect(count).toBeGreaterThan(1_000);
   });
 
-  test("is not opened once the signal says stop", async () => {
+  test("a foreign database is not opened once the signal says stop", async () => {
     const { path, db } = makeDatabase("wal", true);
     db.prepare("INSERT INTO message VALUES ('d', '{}')").run();
     await expect(
@@ -178,7 +179,7 @@ describe("a foreign database", () => {
     ).rejects.toThrow("enough");
   });
 
-  test("gives many rows in batches, and nested queries keep their places", async () => {
+  test("a foreign database gives many rows in batches, and nested queries keep their places", async () => {
     const { path, db } = makeDatabase("delete", true);
     db.exec("BEGIN; CREATE TABLE part (id INT, data TEXT)");
     for (let row = 0; row < 1_000; row++) db.prepare("INSERT INTO part VALUES (?, 'x')").run(row);
@@ -193,7 +194,7 @@ describe("a foreign database", () => {
     expect(seen).toEqual(Array.from({ length: 1_000 }, (_, row) => row));
   });
 
-  test("shows no views, virtual tables or generated columns, because their author chose what runs", async () => {
+  test("a foreign database shows no views, virtual tables or generated columns, because their author chose what runs", async () => {
     const { path, db } = makeDatabase("delete", true);
     db.exec(`CREATE VIEW part AS SELECT id, data FROM message; CREATE VIRTUAL TABLE words USING fts5(body);
       CREATE TABLE todo (id TEXT, big TEXT AS (hex(zeroblob(1000000))))`);
@@ -209,26 +210,30 @@ describe("a foreign database", () => {
     expect(["id", "big"].map((name) => database.hasColumn("todo", name))).toEqual([true, false]);
   });
 
-  test("whose query never ends is given up after its limit, or at once when the caller leaves", async () => {
-    const endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
-    await using database = await openSourceDatabase(makeDatabase("delete").path, { maxQueryMs: 1_000 });
-    await expect(database.first(endless)).rejects.toThrow("took longer than 1 s");
-    const leaving = new AbortController();
-    const { signal } = leaving;
-    await using other = await openSourceDatabase(makeDatabase("delete").path, { signal });
-    const asked = other.first(endless);
-    leaving.abort(new Error("enough"));
-    await expect(asked).rejects.toThrow("enough");
-  });
+  proofTest(
+    "a foreign database whose query never ends is given up after its limit, or at once when the caller leaves",
+    async () => {
+      const endless =
+        "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
+      await using database = await openSourceDatabase(makeDatabase("delete").path, { maxQueryMs: 1_000 });
+      await expect(database.first(endless)).rejects.toThrow("took longer than 1 s");
+      const leaving = new AbortController();
+      const { signal } = leaving;
+      await using other = await openSourceDatabase(makeDatabase("delete").path, { signal });
+      const asked = other.first(endless);
+      leaving.abort(new Error("enough"));
+      await expect(asked).rejects.toThrow("enough");
+    },
+  );
 
-  test("does not give more rows than its file can hold", async () => {
+  test("a foreign database does not give more rows than its file can hold", async () => {
     await using database = await openSourceDatabase(makeDatabase("delete").path);
     const endless =
       "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT zeroblob(100000) AS x FROM c";
     await expect(collect(database.rows(endless))).rejects.toThrow("more than the file can hold");
   });
 
-  test("with holes is not copied", async () => {
+  test("a foreign database with holes is not copied", async () => {
     const { path } = makeDatabase("delete");
     truncateSync(path, 3e9);
     writeFileSync(`${path}-journal`, "x".repeat(600));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createExportedSession } from "../../../src/histories/export-session.ts";
 import { importSources } from "../../../src/histories/import-sources.ts";
-import type { Item } from "../../../src/histories/port/item.ts";
+import type { Item } from "../../../src/histories/reading/item.ts";
 import { rooFormat } from "../../../src/histories/roo/roo-format.ts";
 import { rooWriter } from "../../../src/histories/roo/roo-writer.ts";
 import type { Kernel } from "../../../src/kernel/index.ts";
@@ -106,7 +106,7 @@ async function entriesOf(kernel: Kernel, id: string) {
 }
 
 describe("writing a task of Roo", () => {
-  test("gives every file back as it was, and another import finds the same", async () => {
+  test("writing a task of Roo gives every file back as it was, and another import finds the same", async () => {
     const [first, second, out] = [await testKernel(), await testKernel(), testFolder()];
     const report = await importSources(first, [writeTask(testFolder(), ID, files)], { formats });
     expect(report.totals.found).toMatchObject({ messages: 10, overlays: 3, usage: 2 });
@@ -116,7 +116,7 @@ describe("writing a task of Roo", () => {
     expect(await entriesOf(second, `roo/${ID}`)).toEqual(await entriesOf(first, `roo/${ID}`));
   });
 
-  test("gives an old summary back without tags", async () => {
+  test("writing a task of Roo gives an old summary back without tags", async () => {
     const [kernel, out] = [await testKernel(), testFolder()];
     const old = [
       text("user", "a", 1),

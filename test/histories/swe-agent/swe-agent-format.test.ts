@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { importSources } from "../../../src/histories/import-sources.ts";
 import { Input } from "../../../src/histories/reading/input.ts";
 import { sweAgentFormat } from "../../../src/histories/swe-agent/swe-agent-format.ts";
+import { SUM_META } from "../../../src/model/usage.ts";
 import { testFolder } from "../../support/folder.ts";
 import { readAll, sourcesAt } from "../../support/items.ts";
 import { testKernel } from "../../support/kernel.ts";
@@ -41,7 +42,7 @@ const trajectory = {
 };
 
 describe("SWE-agent trajectories", () => {
-  test("are read element by element, whichever array is large", async () => {
+  test("SWE-agent trajectories are read element by element, whichever array is large", async () => {
     const attempts = Array.from({ length: 50 }, (_, index) => ({ index, words: "x".repeat(1_000) }));
     const { jsonElements } = Input.prototype;
     let largest = 0;
@@ -93,7 +94,7 @@ describe("SWE-agent trajectories", () => {
       {
         type: "record",
         id: "usage",
-        body: { kind: "usage", usage: { inputTokens: 100, outputTokens: 20, cost: 0.5 } },
+        body: { kind: "usage", usage: { inputTokens: 100, outputTokens: 20, cost: 0.5 }, meta: SUM_META },
       },
       { type: "record", id: "info", body: { kind: "raw", value: { info } } },
     ]);
@@ -230,7 +231,7 @@ describe("SWE-agent trajectories", () => {
     expect(items.some((item) => item.type === "problem")).toBe(true);
   });
 
-  test("is known by what it holds, and named by run and task", async () => {
+  test("SWE-agent trajectories is known by what it holds, and named by run and task", async () => {
     const folder = testFolder();
     mkdirSync(join(folder, "run-3", "task-1"), { recursive: true });
     writeFileSync(join(folder, "run-3", "task-1", "task-1.traj"), JSON.stringify(trajectory));

@@ -3,9 +3,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect } from "vitest";
 import { aiSdkFormat } from "../../../src/histories/ai-sdk/ai-sdk-format.ts";
-import { anthropicFormat } from "../../../src/histories/anthropic-format.ts";
-import { openaiChatFormat } from "../../../src/histories/openai-chat-format.ts";
-import { openaiResponsesFormat } from "../../../src/histories/openai-responses-format.ts";
+import {
+  anthropicFormat,
+  openaiChatFormat,
+  openaiResponsesFormat,
+} from "../../../src/histories/api-formats.ts";
 import type { ImportSource } from "../../../src/histories/port/format.ts";
 import { Input } from "../../../src/histories/reading/input.ts";
 import { sweAgentFormat } from "../../../src/histories/swe-agent/swe-agent-format.ts";

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Format, ImportSource } from "../../../src/histories/port/format.ts";
-import type { Item, RecordItem, SessionItem } from "../../../src/histories/port/item.ts";
 import type { InputOptions } from "../../../src/histories/reading/input.ts";
+import type { Item, RecordItem, SessionItem } from "../../../src/histories/reading/item.ts";
 import { testFolder } from "../../support/folder.ts";
 import { readAll } from "../../support/items.ts";
 

@@ -2,9 +2,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { aiSdkFormat } from "../../../src/histories/ai-sdk/ai-sdk-format.ts";
-import { anthropicFormat } from "../../../src/histories/anthropic-format.ts";
-import { openaiChatFormat } from "../../../src/histories/openai-chat-format.ts";
-import { openaiResponsesFormat } from "../../../src/histories/openai-responses-format.ts";
+import {
+  anthropicFormat,
+  openaiChatFormat,
+  openaiResponsesFormat,
+} from "../../../src/histories/api-formats.ts";
 import { testFolder } from "../../support/folder.ts";
 import { sourcesAt } from "../../support/items.ts";
 
@@ -62,11 +64,11 @@ describe("recognising wire formats", () => {
     [{ role: "user" }],
     ["not JSON at all"],
     ['{"messages": nonsense'],
-  ])("claims nothing of %j", async (value) => {
+  ])("recognizing wire formats claims nothing of %j", async (value) => {
     expect(await formatOf(value)).toBeUndefined();
   });
 
-  test("claims no lines of other tools", async () => {
+  test("recognizing wire formats claims no lines of other tools", async () => {
     const lines = [
       { type: "user", uuid: "1", message: { role: "user", content: "x" } },
       { type: "assistant", uuid: "2", message: { role: "assistant", content: [] } },
@@ -74,7 +76,7 @@ describe("recognising wire formats", () => {
     expect(await formatOf(lines.map((line) => JSON.stringify(line)).join("\n"), "a.jsonl")).toBeUndefined();
   });
 
-  test("knows a conversation whose first message is longer than what is looked at", async () => {
+  test("recognizing wire formats knows a conversation whose first message is longer than what is looked at", async () => {
     const long = "x".repeat(200_000);
     expect(
       await formatOf([{ role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: long }] }]),
@@ -88,7 +90,7 @@ describe("recognising wire formats", () => {
     ).toBe("openai-chat");
   });
 
-  test("names a conversation by its file, and by its folder where the file's name says nothing", async () => {
+  test("recognizing wire formats names a conversation by its file, and by its folder where the file's name says nothing", async () => {
     const folder = testFolder();
     mkdirSync(join(folder, "run-7"));
     writeFileSync(join(folder, "talk-3.json"), JSON.stringify(plain));

@@ -1,9 +1,8 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { anthropicFormat } from "../../../src/histories/anthropic-format.ts";
+import { anthropicFormat, openaiChatFormat } from "../../../src/histories/api-formats.ts";
 import { importSources } from "../../../src/histories/import-sources.ts";
-import { openaiChatFormat } from "../../../src/histories/openai-chat-format.ts";
 import type { Kernel } from "../../../src/kernel/index.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel, texts } from "../../support/kernel.ts";
@@ -71,7 +70,7 @@ describe("requests that follow each other in a log", () => {
     expect(await lineOf(kernel, "anthropic/gateway-7")).toEqual(["s", "a", "b2", "d"]);
   });
 
-  test("a request that extends none begins a conversation of its own, and each goes on by itself", async () => {
+  test("a request that extends none begins its own conversation, and each goes on by itself", async () => {
     const { messages } = await readText(
       openaiChatFormat,
       lines(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { anthropicFormat } from "../../../src/histories/anthropic-format.ts";
+import { anthropicFormat } from "../../../src/histories/api-formats.ts";
 import { clineFormat } from "../../../src/histories/cline/cline-format.ts";
 import { importSources } from "../../../src/histories/import-sources.ts";
 import { anthropicWriter } from "../../../src/histories/writers.ts";
@@ -52,7 +52,7 @@ describe("writing Anthropic messages", () => {
     expect(after).toHaveLength(5);
   });
 
-  test("the system prompt stands beside the messages, and roles alternate", async () => {
+  test("the system prompt stands next to the messages, and roles alternate", async () => {
     const request = (await exported(
       [
         { role: "system", text: "One." },

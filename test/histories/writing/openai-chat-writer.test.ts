@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { openaiChatFormat } from "../../../src/histories/openai-chat-format.ts";
+import { openaiChatFormat } from "../../../src/histories/api-formats.ts";
 import { openaiChatWriter } from "../../../src/histories/writers.ts";
 import type { MessageInput } from "../../../src/kernel/index.ts";
 import { exported, PICTURE, reimport, roundTrip } from "./round-trip.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { openaiResponsesFormat } from "../../../src/histories/api-formats.ts";
 import { codexFormat } from "../../../src/histories/codex/codex-format.ts";
-import { openaiResponsesFormat } from "../../../src/histories/openai-responses-format.ts";
 import { openaiResponsesWriter } from "../../../src/histories/writers.ts";
 import type { MessageInput } from "../../../src/kernel/index.ts";
 import { exported, imported, PICTURE, reimport, roundTrip, written } from "./round-trip.ts";
@@ -76,7 +76,7 @@ describe("writing OpenAI responses", () => {
     expect(input[4]).toMatchObject({ call_id: "call_1", arguments: '{"at":[1,{"deep":null}]}' });
   });
 
-  test("an image that an assistant made is an item of its own", async () => {
+  test("an image that an assistant made is its own item", async () => {
     const { before, after } = await roundTrip(
       [
         { role: "user", text: "paint" },

@@ -5,7 +5,7 @@ import { alignMessages, countOverlap } from "../../../src/kernel/calls/align-mes
 const keys = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 12 });
 
 describe("bringing a line to what a caller says", () => {
-  test("always ends with the caller's words", () => {
+  test("bringing a line to what a caller says always ends with the caller's words", () => {
     fc.assert(
       fc.property(keys, keys, (line, caller) => {
         const alignment = alignMessages(line, caller);

@@ -22,7 +22,7 @@ async function world() {
 }
 
 describe("what is said behind an entry", () => {
-  test("follows it, and is not said twice", async () => {
+  test("what is said after an entry follows it, and is not said twice", async () => {
     const { talk, reply, line } = await world();
     const one = talk();
     const first = await reply(one, (await one.takeNewMessages([said("a")])).last, "A");
@@ -32,7 +32,7 @@ describe("what is said behind an entry", () => {
     expect(await line()).toEqual(["a", "A", "b", "c", "d"]);
   });
 
-  test("goes another way where something else was said, and finds every way again", async () => {
+  test("what is said after an entry goes another way where something else was said, and finds every way again", async () => {
     const { session, talk, reply, line } = await world();
     const one = talk();
     const start = (await reply(one, (await one.takeNewMessages([said("a")])).last, "A"))?.id as EntryId;
@@ -49,7 +49,7 @@ describe("what is said behind an entry", () => {
     }
   });
 
-  test("what is said behind an entry is appended once more, to where it belongs, if somebody else has written since the line was read", async () => {
+  test("what is said after an entry is appended once more, to where it belongs, if somebody else has written since the line was read", async () => {
     const { session, talk, line } = await world();
     const one = talk();
     const { last } = await one.takeNewMessages([said("a")]);
@@ -67,7 +67,7 @@ describe("what is said behind an entry", () => {
     expect((await session.entry(entry?.id as EntryId))?.kind).toBe("message");
   });
 
-  test("stays together when others write to the same line at the same time", async () => {
+  test("what is said after an entry stays together when others write to the same line at the same time", async () => {
     const { kernel, session, talk, reply, line } = await world();
     const one = talk();
     const start = (await reply(one, (await one.takeNewMessages([said("a")])).last, "A"))?.id as EntryId;
@@ -87,7 +87,7 @@ describe("what is said behind an entry", () => {
     }
   });
 
-  test("comes last where the entry is not there any more", async () => {
+  test("what is said after an entry comes last where the entry is not there any more", async () => {
     const { talk, line } = await world();
     const one = talk();
     await one.takeNewMessages([said("a")]);

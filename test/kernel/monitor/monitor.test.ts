@@ -12,7 +12,7 @@ const PNG = Buffer.concat([
 ]);
 
 describe("a sample", () => {
-  test("counts messages, images, windows, saves and searches, and measures process and disk", async () => {
+  test("a sample counts messages, images, windows, saves and searches, and measures process and disk", async () => {
     const { kernel } = await diskKernel({ embedder: null });
     const session = await kernel.session("talk");
     await say(session, "The harbor has seven cranes.", "Two are broken.");
@@ -41,7 +41,7 @@ describe("a sample", () => {
     expect(window).toBeDefined();
   });
 
-  test("tells how many images left the cache, and how many bytes that freed", async () => {
+  test("a sample tells how many images left the cache, and how many bytes that freed", async () => {
     const limits = { blobCacheBytes: 2_500, blobCacheAgeMs: 60_000 };
     const kernel = await testKernel({ path: ":memory:", monitor: false, limits });
     const session = await kernel.session();
@@ -62,7 +62,7 @@ describe("a sample", () => {
     expect((await kernel.monitor.sample()).freedImages).toEqual({ count: 4, bytes: 4_000 });
   });
 
-  test("counts compactions with their time", async () => {
+  test("a sample counts compactions with their time", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("long");
     for (let turn = 0; turn < 30; turn++)
@@ -76,7 +76,7 @@ describe("a sample", () => {
 });
 
 describe("critical pressure", () => {
-  test("frees at least 80 % of the cache bytes, lowers the limits, empties the journal, and work goes on", async () => {
+  test("critical pressure frees at least 80 % of the cache bytes, lowers the limits, empties the journal, and work goes on", async () => {
     const { kernel } = await diskKernel({ embedder: null, monitor: { warningBytes: 1, criticalBytes: 2 } });
     const session = await kernel.session("talk");
     const texts = Array.from({ length: 400 }, (_, n) => `Message ${n} about crane${n} and dock${n % 17}.`);
@@ -113,7 +113,7 @@ describe("critical pressure", () => {
     expect(caches.find(({ name }) => name === "recall")?.sizeBytes).toBeGreaterThan(0);
   });
 
-  proofTest("keeps at most the configured number of heap snapshots", async () => {
+  proofTest("critical pressure keeps at most the configured number of heap snapshots", async () => {
     const folder = join(testFolder(), "heap");
     const monitor = { warningBytes: 1, criticalBytes: 2, heapSnapshots: 1, heapSnapshotFolder: folder };
     const kernel = await testKernel({ path: ":memory:", monitor });
@@ -124,7 +124,7 @@ describe("critical pressure", () => {
     expect(readdirSync(folder)).toHaveLength(1);
   });
 
-  test("ends: caches get their limits back after a while of calm", async () => {
+  test("critical pressure ends: caches get their limits back after a while of calm", async () => {
     // Other tests in this process may have left much on the heap.
     const monitor = { warningBytes: 1e12, criticalBytes: 2e12 };
     const kernel = await testKernel({ path: ":memory:", monitor });
@@ -136,7 +136,7 @@ describe("critical pressure", () => {
 });
 
 describe("the monitor", () => {
-  test("measures at its interval and stops with the kernel", async () => {
+  test("the monitor measures at its interval and stops with the kernel", async () => {
     const kernel = await testKernel({ path: ":memory:", monitor: { intervalMs: 10 } });
     const sampled = new Promise<void>((resolve) => {
       const off = kernel.monitor.on(({ type }) => {
@@ -153,7 +153,7 @@ describe("the monitor", () => {
     expect(kernel.monitor.last).toBe(last);
   });
 
-  test("warns between the limits, and survives a failing listener", async () => {
+  test("the monitor warns between the limits, and survives a failing listener", async () => {
     const kernel = await testKernel({ path: ":memory:", monitor: { warningBytes: 1, criticalBytes: 1e15 } });
     const texts: string[] = [];
     kernel.monitor.on(() => {
@@ -165,7 +165,7 @@ describe("the monitor", () => {
     expect(texts).toEqual([expect.stringMatching(/^Memory is above the warning limit/)]);
   });
 
-  test("drops caches of a program too", async () => {
+  test("the monitor drops caches of a program too", async () => {
     const kernel = await testKernel();
     let sizeBytes = 5_000;
     const remove = kernel.maintenance.addCache("mine", {
@@ -185,7 +185,7 @@ describe("the monitor", () => {
     { warningBytes: 3, criticalBytes: 2 },
     { heapSnapshots: 2 },
     { interval: 30 },
-  ])("refuses wrong options: %j", async (monitor) => {
+  ])("the monitor refuses wrong options: %j", async (monitor) => {
     await expect(testKernel({ path: ":memory:", monitor })).rejects.toMatchObject({
       code: "ARGUMENT_INVALID",
     });

@@ -6,7 +6,7 @@ const spread = (count: number, mean: number) =>
   Array.from({ length: count }, (_, index) => mean + (index - (count - 1) / 2) / count);
 
 describe("a bootstrap interval", () => {
-  test("contains the difference, is the same every time, and narrows with more values", () => {
+  test("a bootstrap interval contains the difference, is the same every time, and narrows with more values", () => {
     const few = computeBootstrapInterval(spread(20, 10), spread(20, 12));
     const many = computeBootstrapInterval(spread(500, 10), spread(500, 12));
     expect(few.difference).toBeCloseTo(2);

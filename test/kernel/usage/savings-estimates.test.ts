@@ -5,6 +5,7 @@ import { type Kernel, openKernel } from "../../../src/kernel/index.ts";
 import { SavingsEstimates, sumEstimates } from "../../../src/kernel/usage/savings-estimates.ts";
 import { jsonHere } from "../../cli/support/here.ts";
 import { testFolder } from "../../support/folder.ts";
+import { proofTest } from "../../support/proof.ts";
 
 const signal = new AbortController().signal;
 
@@ -38,7 +39,7 @@ async function readSums(estimates: SavingsEstimates, ids: readonly string[]) {
   return sumEstimates(found.filter((one) => one !== undefined && one !== null));
 }
 
-test("the estimate of all conversations is what the command replay prints for all", async () => {
+proofTest("the estimate of all conversations is what the command replay prints for all", async () => {
   const path = testFolder();
   const ids = ["one", "two"];
   const kernel = await fillStore(path, ids);
@@ -55,6 +56,21 @@ test("the estimate of all conversations is what the command replay prints for al
   expect(sums.unboundedDollars).toBeCloseTo(row.unboundedDollars, 10);
   expect(sums.unboundedDollars).toBeGreaterThan(sums.dollars);
   expect(sums.sizes.reduce((total, size) => total + size.conversations, 0)).toBe(2);
+});
+
+test("a server that asks for figures while they are first read keeps those of the run", async () => {
+  const path = testFolder();
+  const kernel = await fillStore(path, ["one"]);
+  const estimates = new SavingsEstimates(kernel, join(path, "estimates.json"));
+  const asked = estimates.find("one");
+  const run = estimates.refresh(["one"], { signal });
+  const askedAgain = estimates.find("one");
+  expect(await asked).toBeUndefined();
+  await run;
+  await askedAgain;
+  expect(await estimates.find("one")).toMatchObject({ requests: 41 });
+  await estimates.close();
+  await kernel.close();
 });
 
 test("a later run replays only what is new, and forgets sessions that are gone", async () => {

@@ -14,7 +14,7 @@ async function read(session: Session, options?: Parameters<Session["entries"]>[0
 }
 
 describe("the entries of a line", () => {
-  test("come oldest first or newest first, however many there are", async () => {
+  test("the entries of a line come oldest first or newest first, however many there are", async () => {
     const { kernel } = await diskKernel();
     const session = await kernel.session();
     await session.appendAll(words(1, 1_500).map((text) => ({ role: "user" as const, text })));
@@ -22,7 +22,7 @@ describe("the entries of a line", () => {
     expect(await read(session, { direction: "older" })).toEqual(words(1, 1_500).reverse());
   });
 
-  test("begin and end at the named entries, in either direction", async () => {
+  test("the entries of a line begin and end at the named entries, in either direction", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     await say(session, ...words(1, 20));
@@ -63,7 +63,7 @@ describe("the entries of a line", () => {
     expect(found).toEqual(words(1, 120));
   });
 
-  test("end when the signal fires", async () => {
+  test("the entries of a line end when the signal fires", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, ...words(1, 10));

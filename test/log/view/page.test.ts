@@ -21,7 +21,7 @@ describe("a page", () => {
     expect(texts(await session.page({ before: back.before ?? "" }))).toEqual(words(1, 20));
   });
 
-  test("stays where it is while entries are appended, and its end shows what came since", async () => {
+  test("a page stays where it is while entries are appended, and its end shows what came since", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, ...words(1, 10));
@@ -36,7 +36,7 @@ describe("a page", () => {
     expect(texts(await session.page({ after: nothing.after }))).toEqual(["14"]);
   });
 
-  test("goes on along the line it began on, even after a rewind", async () => {
+  test("a page goes on along the line it began on, even after a rewind", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, ...words(1, 9));
@@ -57,7 +57,7 @@ describe("a page", () => {
     expect(texts(await session.page({ after: empty.after }))).toEqual(["1"]);
   });
 
-  test("shows messages and notices, and other kinds when asked", async () => {
+  test("a page shows messages and notices, and other kinds when asked", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2");
@@ -83,7 +83,7 @@ describe("a page", () => {
     await expect(session.page({ around: 10 })).rejects.toMatchObject({ code: "NOT_ON_LINE" });
   });
 
-  test("finds rare kinds in a long session, and lets other work have its turn meanwhile", async () => {
+  test("a page finds rare kinds in a long session, and lets other work have its turn meanwhile", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await session.note("first");
@@ -101,7 +101,7 @@ describe("a page", () => {
     ]);
   });
 
-  test("refuses limits and cursors that make no sense", async () => {
+  test("a page refuses limits and cursors that make no sense", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1");

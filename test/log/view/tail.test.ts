@@ -16,7 +16,7 @@ async function take(tail: AsyncGenerator<Parameters<typeof textOf>[0]>, count: n
 }
 
 describe("a tail", () => {
-  test("begins after a seq, or with what is appended from now on", async () => {
+  test("a tail begins after a seq, or with what is appended from now on", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2", "3");
@@ -26,7 +26,7 @@ describe("a tail", () => {
     expect(await take(fromNow, 2)).toEqual(["4", "5"]);
   });
 
-  test("follows what another connection appends", async () => {
+  test("a tail follows what another connection appends", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     const other = await openKernel({ path });
@@ -37,7 +37,7 @@ describe("a tail", () => {
     await other.close();
   });
 
-  proofTest("keeps its process alive while it waits for others", async () => {
+  proofTest("a tail keeps its process alive while it waits for others", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     const follower = startChild(new URL("./follower.ts", import.meta.url), [path]);
@@ -48,7 +48,7 @@ describe("a tail", () => {
     expect(await follower.ended()).toBe(0);
   });
 
-  test("reads no further ahead than a slow reader needs", async () => {
+  test("a tail reads no further ahead than a slow reader needs", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     let reads = 0;
     const read = store.entries.read.bind(store.entries);
@@ -67,7 +67,7 @@ describe("a tail", () => {
     await tail.return(undefined);
   });
 
-  test("ends by its signal, by break, or with its session, and leaves no listener", async () => {
+  test("a tail ends by its signal, by break, or with its session, and leaves no listener", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1");
@@ -96,7 +96,7 @@ describe("a tail", () => {
     expect(kernel.counts().tail).toEqual({ opened: 2, closed: 2 });
   });
 
-  test("shows entries of all lines in order of seq, or only some kinds", async () => {
+  test("a tail shows entries of all lines in order of seq, or only some kinds", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2");

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ByteCollector } from "../../../src/model/base/byte-collector.ts";
 
 describe("a collector of bytes", () => {
-  test("returns the bytes of any chunks, whatever length was announced", () => {
+  test("a collector of bytes returns the bytes of any chunks, whatever length was announced", () => {
     const chunks = fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 10 });
     fc.assert(
       fc.property(chunks, fc.option(fc.nat(1_000)), (list, announced) => {
@@ -17,7 +17,7 @@ describe("a collector of bytes", () => {
     );
   });
 
-  test("keeps a chunk of the whole announced length without a copy", () => {
+  test("a collector of bytes keeps a chunk of the whole announced length without a copy", () => {
     const chunk = Buffer.alloc(5_000, "x");
     const collector = new ByteCollector(chunk.length);
     collector.add(chunk);
@@ -31,7 +31,7 @@ describe("a collector of bytes", () => {
     expect(collector.take().buffer.byteLength).toBeLessThan(6_000);
   });
 
-  test("leaves a kept chunk as it was when more bytes follow", () => {
+  test("a collector of bytes leaves a kept chunk as it was when more bytes follow", () => {
     const chunk = Buffer.alloc(100, "x");
     const collector = new ByteCollector(chunk.length);
     collector.add(chunk);

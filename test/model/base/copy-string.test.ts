@@ -3,6 +3,7 @@ import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { copyString } from "../../../src/model/base/copy-string.ts";
+import { proofTest } from "../../support/proof.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
@@ -11,7 +12,7 @@ test("a copied string is the same text", () => {
   fc.assert(fc.property(fc.string(), (text) => copyString(text) === text));
 });
 
-test("copied substrings do not keep the texts alive that they were cut from", () => {
+proofTest("copied substrings do not keep the texts alive that they were cut from", () => {
   const TEXT_BYTES = 500_000;
   const TEXTS = 40;
   collect();

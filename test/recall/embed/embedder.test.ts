@@ -25,18 +25,18 @@ describe("the packaged embedder", () => {
       "class ButtonColor",
     ],
     ["如何删除一个容器", "docker rm removes containers", "the weather was sunny all week"],
-  ])("finds %j closer to %j than to %j", (question, near, far) => {
+  ])("the packaged embedder finds %j closer to %j than to %j", (question, near, far) => {
     expect(cosine(question, near)).toBeGreaterThan(cosine(question, far) + 0.1);
   });
 
-  test("gives vectors of length 1, and zeros for a text that says nothing", () => {
+  test("the packaged embedder gives vectors of length 1, and zeros for a text that says nothing", () => {
     const [vector, empty] = packaged.embed(["a plain sentence", " … "]) as [Float32Array, Float32Array];
     expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
     expect(vector).toHaveLength(packaged.dimensions);
     expect(empty.every((value) => value === 0)).toBe(true);
   });
 
-  test("knows related words and weighs common ones less", () => {
+  test("the packaged embedder knows related words and weighs common ones less", () => {
     const token = (word: string) => packaged.tokensOf(word)[0] as number;
     const near = (left: string, right: string) =>
       packaged
@@ -47,7 +47,7 @@ describe("the packaged embedder", () => {
     expect(packaged.wordOf(token("Guitar"))).toBe("guitar");
   });
 
-  test("gives the same bytes for the same text on every machine", () => {
+  test("the packaged embedder gives the same bytes for the same text on every machine", () => {
     const texts = [
       "The quick brown fox",
       "const answer = await fetchUser(42)",
@@ -62,7 +62,7 @@ describe("the packaged embedder", () => {
 describe("a text's vector", () => {
   const small = createStaticEmbedder(smallWeights());
 
-  test("does not depend on the order of its words or on its neighbours in the batch", () => {
+  test("a text's vector does not depend on the order of its words or on its neighbours in the batch", () => {
     const words = fc.array(fc.constantFrom("cat", "dog", "use", "state", "数据", "zyxw"), { maxLength: 12 });
     fc.assert(
       fc.property(words, words, (left, right) => {
@@ -74,7 +74,7 @@ describe("a text's vector", () => {
     );
   });
 
-  test("counts a repeated word for less than the first time", () => {
+  test("a text's vector counts a repeated word for less than the first time", () => {
     const [once, often, other] = small.embed(["cat dog", "cat cat cat cat dog", "cat"]) as [
       Float32Array,
       Float32Array,

@@ -41,7 +41,7 @@ describe("the stored tables of an embedder", () => {
       expect(stored.wordOf(token)).toBe(computed.wordOf(token));
   });
 
-  test("give the same vectors of terms as a vocabulary that is stemmed at once", () => {
+  test("the stored tables of an embedder give the same vectors of terms as a vocabulary that is stemmed at once", () => {
     const small = createStaticEmbedder(smallWeights());
     const tables = unpackTables(Buffer.from(packAll(smallWeights())), small.id);
     const [stored, computed] = [createTermVectors(small, tables?.terms), createTermVectors(small)];
@@ -50,13 +50,13 @@ describe("the stored tables of an embedder", () => {
     expect(computed.vectorOf("walk")).toBeDefined();
   });
 
-  test("of another embedder are not used", () => {
+  test("the stored tables of an embedder of another embedder are not used", () => {
     const bytes = Buffer.from(packAll(smallWeights(), "other-1"));
     expect(unpackTables(bytes, "small-1")).toBeUndefined();
     expect(unpackTables(bytes, "other-1")).toBeDefined();
   });
 
-  test("are not used with any byte changed or cut off", () => {
+  test("the stored tables of an embedder are not used with any byte changed or cut off", () => {
     const whole = packAll(smallWeights());
     for (let at = 0; at < whole.length; at++) {
       const changed = Buffer.from(whole);
@@ -71,7 +71,7 @@ describe("the stored tables of an embedder", () => {
     expect(built.equals(packAll(readWeights()))).toBe(true);
   });
 
-  test("are not read while sources run, which may differ from the last build", () => {
+  test("the stored tables of an embedder are not read while sources run, which may differ from the last build", () => {
     expect(readTables(readWeights().id)).toBeUndefined();
     expect(loadStaticEmbedder().terms).toBeUndefined();
   });

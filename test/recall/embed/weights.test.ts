@@ -22,18 +22,18 @@ const errorOf = (path: string): unknown => {
 };
 
 describe("a weights file", () => {
-  test("gives back what was packed into it", () => {
+  test("a weights file gives back what was packed into it", () => {
     const weights = smallWeights();
     expect(unpackWeights(Buffer.from(packWeights(weights)))).toEqual(weights);
   });
 
-  test("that is missing says so with its name and the remedy", () => {
+  test("a weights file that is missing says so with its name and the remedy", () => {
     const error = errorOf(join(folder, "nowhere.bin"));
     expect(isLonghaulError(error, "EMBEDDER_DAMAGED")).toBe(true);
     expect(String(error)).toMatch(/nowhere\.bin.*Install the package again/);
   });
 
-  sizedTest("with any byte changed or cut off is refused", () => {
+  sizedTest("a weights file with any byte changed or cut off is refused", () => {
     const whole = packWeights(smallWeights());
     const path = join(folder, "damaged.bin");
     fc.assert(
@@ -52,7 +52,7 @@ describe("a weights file", () => {
     );
   });
 
-  test("comes with the package, within its size, beside the list of what it learnt from", () => {
+  test("a weights file comes with the package, within its size, next to the list of what it learnt from", () => {
     const models = new URL("../../../models/embedder/", import.meta.url);
     expect(readFileSync(new URL("static.bin", models)).length).toBeLessThanOrEqual(16_000_000);
     expect(readFileSync(new URL("SOURCES.md", models), "utf8")).toMatch(/CC-BY/);

@@ -24,14 +24,14 @@ async function recallFrom(
 const placesOf = ({ entry, copies = [] }: SessionHit) => [entry, ...copies.map((copy) => copy.entry)].sort();
 
 describe("the same text is one hit that names its other places", () => {
-  test("if it was said in several sessions", async () => {
+  test("the same text is one hit that names its other places if it was said in several sessions", async () => {
     const hits = await recallFrom([FACT, "Lunch is at noon today in the canteen.", FACT, FACT]);
     expect(hits.filter(({ text }) => text === FACT)).toHaveLength(1);
     expect(placesOf(hits[0] as SessionHit)).toEqual(["s0#1", "s2#1", "s3#1"]);
     expect(hits[0]?.copies?.[0]).toMatchObject({ author: "user", at: expect.any(Number) });
   });
 
-  test("if it was sent again with other spaces, or stands in a list", async () => {
+  test("the same text is one hit that names its other places if it was sent again with other spaces, or stands in a list", async () => {
     const again = { in: "s0", message: `  ${FACT.replaceAll(" ", "  ")}\n` };
     const list = { role: "assistant" as const, text: `- ${FACT}` };
     const hits = await recallFrom([FACT, again, list]);
@@ -39,7 +39,7 @@ describe("the same text is one hit that names its other places", () => {
     expect(placesOf(hits[0] as SessionHit)).toEqual(["s0#1", "s0#2", "s2#1"]);
   });
 
-  test("if a better hit quotes it as a whole, as a summary does", async () => {
+  test("the same text is one hit that names its other places if a better hit quotes it as a whole, as a summary does", async () => {
     const hits = await recallFrom([
       `Which port does the staging server use? ${FACT}`,
       { role: "assistant", text: FACT },
@@ -48,7 +48,7 @@ describe("the same text is one hit that names its other places", () => {
     expect(placesOf(hits[0] as SessionHit)).toEqual(["s0#1", "s1#1"]);
   });
 
-  test("if a file was read twice and its lines have moved", async () => {
+  test("the same text is one hit that names its other places if a file was read twice and its lines have moved", async () => {
     const lines = ["server:", "  name: staging server of the shop", "  port: 7781", "  cache: redis"];
     const show = (first: number) => lines.map((line, index) => `${first + index}→${line}`).join("\n");
     const read = (text: string, callId: string): MessageInput => ({
@@ -58,7 +58,7 @@ describe("the same text is one hit that names its other places", () => {
     expect(await recallFrom([read(show(1), "1"), read(show(14), "2")])).toHaveLength(1);
   });
 
-  test("if the text of a sub-agent's task was cut elsewhere, and the hit grows to show all of it", async () => {
+  test("the same text is one hit that names its other places if the text of a sub-agent's task was cut elsewhere, and the hit grows to show all of it", async () => {
     const filler = (word: string) =>
       Array.from({ length: 12 }, (_, index) => `The ${word} ${index} needs a careful look.`).join(" ");
     const task = `Find the staging server port of the shop. ${filler("module")} Report the staging server port as a number. ${filler("folder")}`;
@@ -158,7 +158,7 @@ test("copies do not take the place of other hits", async () => {
   expect((hits.find(({ text }) => text === FACT) as SessionHit).copies).toHaveLength(19);
 });
 
-test("a place that must not be shown is no copy: redacted, rewound, or out of scope", async () => {
+test("a place that must not be shown is not a copy: redacted, rewound, or out of scope", async () => {
   const kernel = await testKernel();
   for (const id of ["a", "b", "c", "d"]) {
     const session = await kernel.session(id);

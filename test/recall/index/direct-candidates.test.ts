@@ -14,9 +14,9 @@ function buildDeps({ standing = 0, inPeriod = 0 }) {
           .map((number) => 10_000 + number)
           .slice(0, limit),
     },
-    text: { sourceOf: (chunk: number) => chunk % 2, isServed: false },
+    text: { sourceOf: (chunk: number) => chunk % 2 },
     vectors: {
-      similarities: async (_vector: ArrayLike<number>, chunks: readonly number[]) =>
+      similarities: (_vector: ArrayLike<number>, chunks: readonly number[]) =>
         chunks.map((chunk) => (chunk % 100) / 100),
     },
   };

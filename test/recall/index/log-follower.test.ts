@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Closable } from "../../../src/model/scope.ts";
+import type { Closable } from "../../../src/model/lifetime.ts";
 import type { Embedder } from "../../../src/recall/embed/embedder.ts";
 import { testFolder } from "../../support/folder.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
@@ -77,7 +77,7 @@ test("what was erased while nobody could forget it is forgotten at the next look
   expect(await store.memory.expectedErasures(10)).toEqual([]);
 });
 
-test("another embedder means other vectors: the old ones are not used and go when all are made anew", async () => {
+test("another embedder means other vectors: the old ones are not used and go when all are made again", async () => {
   const path = testFolder();
   const asked: string[] = [];
   const one = await testMemory({ embedder: embedderOf("test/one", asked) }, path);

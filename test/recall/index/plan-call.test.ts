@@ -23,7 +23,7 @@ test("an item may be named by its number only", () => {
   expect(parse({ taskId: "3", status: "completed" })).toEqual({ active: [] });
 });
 
-test("other calls are no plans", () => {
+test("other calls are not plans", () => {
   for (const input of [
     { command: "ls" },
     { files: ["a", "b"] },

@@ -25,12 +25,13 @@ describe("a line of a transcript", () => {
     'Alice said, ""',
     "One Two Three Four: five",
     "12:30 is fine",
-  ])("is not %j", (text) => expect(parseTranscriptLine(text)).toBeUndefined());
+  ])("a line of a transcript is not %j", (text) => expect(parseTranscriptLine(text)).toBeUndefined());
 });
 
 describe("a session is a transcript", () => {
   const turns = ["Alice: Hi.", "Bob: Hi, Alice.", "Alice: I moved.", "Bob: Where to?"];
-  test("if its turns begin with names that recur", () => expect(isTranscript(turns)).toBe(true));
+  test("a session is a transcript if its turns begin with names that recur", () =>
+    expect(isTranscript(turns)).toBe(true));
 
   test.each([
     ["too few turns", turns.slice(0, 3)],

@@ -25,7 +25,7 @@ describe("what is remembered", () => {
     expect(joinPinTexts(await memories.pins())).toBe(expected.join("\n"));
   });
 
-  test("is trimmed, and skipped when it is blank", async () => {
+  test("what is remembered is trimmed, and skipped when it is blank", async () => {
     const { memories } = await memoriesOf();
     for (const blank of ["", "  ", "\n\t\u3000"])
       expect(await memories.remember(blank, user)).toBeUndefined();
@@ -33,7 +33,7 @@ describe("what is remembered", () => {
     expect((await memories.pins()).map(({ text }) => text)).toEqual(["喜欢用制表符"]);
   });
 
-  test("of more than 10 KB is refused with the way out, and changes nothing", async () => {
+  test("what is remembered of more than 10 KB is refused with the way out, and changes nothing", async () => {
     const { memories } = await memoriesOf();
     await memories.remember("字".repeat(3_413), user);
     const long = memories.remember("字".repeat(3_414), user);
@@ -42,7 +42,7 @@ describe("what is remembered", () => {
     expect(await memories.list()).toHaveLength(1);
   });
 
-  test("is kept by as many pins as one wants", async () => {
+  test("what is remembered is kept by as many pins as one wants", async () => {
     const { memories, log } = await memoriesOf("a", 3);
     for (let index = 1; index <= 5; index++) await memories.remember(`fact ${index}`, agent);
     expect((await memories.pins()).map(({ text }) => text)).toEqual(["fact 3", "fact 4", "fact 5"]);
@@ -50,7 +50,7 @@ describe("what is remembered", () => {
     expect(() => new Memories(log, "a", { pins: 101 })).toThrow(/pins is 101/);
   });
 
-  test("is the agent's own, whatever the agents are called", async () => {
+  test("what is remembered is the agent's own, whatever the agents are called", async () => {
     const { log } = await testMemory();
     const names = fc.uniqueArray(fc.constantFrom("a", "a#1", "a/b", "memory:a", "甲", "a ", "__proto__"), {
       minLength: 2,
@@ -69,7 +69,7 @@ describe("what is remembered", () => {
     expect(() => new Memories(log, "  ")).toThrow(/agent is/);
   });
 
-  test("survives a restart, by and time included", async () => {
+  test("what is remembered survives a restart, by and time included", async () => {
     const path = testFolder();
     const first = await memoriesOf("a", undefined, path);
     await first.memories.remember("The deploy key is in the vault.", user);
@@ -79,7 +79,7 @@ describe("what is remembered", () => {
     expect((await second.memories.pins()).map(({ by }) => by)).toEqual(["user", "agent"]);
   });
 
-  test("leaves the pins when it is old, and is still recalled", async () => {
+  test("what is remembered leaves the pins when it is old, and is still recalled", async () => {
     const { memories, memory } = await memoriesOf();
     await memories.remember("The wombat server listens on port 7781.", agent);
     for (let index = 0; index < 12; index++) await memories.remember(`Lunch ${index} was late.`, agent);
@@ -89,7 +89,7 @@ describe("what is remembered", () => {
     expect(hit?.text).toContain("7781");
   });
 
-  test("is listed newest first, page by page", async () => {
+  test("what is remembered is listed newest first, page by page", async () => {
     const { memories } = await memoriesOf();
     for (let index = 1; index <= 5; index++) await memories.remember(`fact ${index}`, user);
     const first = await memories.list({ limit: 2 });
@@ -97,7 +97,7 @@ describe("what is remembered", () => {
     expect([...first, ...rest].map(({ text }) => text)).toEqual([5, 4, 3, 2, 1].map((n) => `fact ${n}`));
   });
 
-  test("is told apart from other entries of its session", async () => {
+  test("what is remembered is told apart from other entries of its session", async () => {
     const { memories, say } = await memoriesOf();
     await memories.remember("one", user);
     await say("memory:a", "I was said here by somebody.");
@@ -107,7 +107,7 @@ describe("what is remembered", () => {
 });
 
 describe("what is forgotten", () => {
-  test("is in no pin, in no recall and nowhere on disk", async () => {
+  test("what is forgotten is in no pin, in no recall and nowhere on disk", async () => {
     const path = testFolder();
     const { memories, memory, store } = await memoriesOf("a", undefined, path);
     await memories.remember("My locker code is xylophone90210.", user);
@@ -125,7 +125,7 @@ describe("what is forgotten", () => {
     expect(holding.map(({ name }) => name)).toEqual([]);
   });
 
-  test("must be a memory, and one of this agent", async () => {
+  test("what is forgotten must be a memory, and one of this agent", async () => {
     const { memories, log, say } = await memoriesOf();
     await new Memories(log, "b").remember("of b", user);
     await say("chat", "hello");

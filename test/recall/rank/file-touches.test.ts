@@ -9,7 +9,7 @@ const FILES = ["src/basket.ts", "src/price.ts", "readme.md"].map((path) => ({
 const touch = (path: string, isEdit = false) => ({ path, isEdit });
 
 describe("countTouches", () => {
-  test("counts the other files touched and edited since", () => {
+  test("countTouches counts the other files touched and edited since", () => {
     const records = countTouches(FILES, [
       touch(`${ROOT}/src/price.ts`),
       touch("/repos/notes.md", true),
@@ -20,7 +20,7 @@ describe("countTouches", () => {
     expect(records.get(2)).toBeUndefined();
   });
 
-  test("recognizes a file in another checkout by the end of its path, and by no less than its folder", () => {
+  test("countTouches recognizes a file in another checkout by the end of its path, and by no less than its folder", () => {
     const records = countTouches(FILES, [
       touch("/srv/worktrees/one/src/basket.ts"),
       touch("src/price.ts"),
@@ -29,7 +29,7 @@ describe("countTouches", () => {
     expect([...records.keys()].sort()).toEqual([0, 1]);
   });
 
-  test("takes no file of another folder below the same root for its own", () => {
+  test("countTouches takes no file of another folder below the same root for its own", () => {
     expect(countTouches(FILES, [touch(`${ROOT}/packages/web/src/basket.ts`)]).size).toBe(0);
   });
 });

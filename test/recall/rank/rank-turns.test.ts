@@ -19,12 +19,12 @@ function best(question: string, said: readonly Said[], options?: Parameters<type
 }
 
 describe("rank", () => {
-  test("finds a turn by other forms of its words", () => {
+  test("rank finds a turn by other forms of its words", () => {
     const told = "I finally bought a new tennis racket at the sports store downtown.";
     expect(best("Where did I buy my tennis rackets?", [...FILLER, { text: told }])).toBe(told);
   });
 
-  test("prefers what the person said when they ask about themselves, and what was answered when they ask for that", () => {
+  test("rank prefers what the person said when they ask about themselves, and what was answered when they ask for that", () => {
     const said: Said[] = [
       ...FILLER,
       { text: "My plan is to dilute the tea tree oil before I use it on the skin." },
@@ -39,7 +39,7 @@ describe("rank", () => {
     );
   });
 
-  test("gives the turns of the speaker the question names", () => {
+  test("rank gives the turns of the speaker the question names", () => {
     const said: Said[] = [
       { speaker: "Ana", text: "I adopted a grey kitten from the shelter." },
       { speaker: "Ben", text: "Work was long today, and the train was late again." },
@@ -50,7 +50,7 @@ describe("rank", () => {
     expect(best("What did Ana adopt from the shelter?", said)).toContain("kitten");
   });
 
-  test("uses the date a question names, seen from when it is asked", () => {
+  test("rank uses the date a question names, seen from when it is asked", () => {
     const said: Said[] = [
       ...FILLER.map((one) => ({ ...one, at: "2023-01-05T10:00:00Z" })),
       { text: "I visited a museum with Emma.", session: 1, at: "2023-01-10T10:00:00Z" },
@@ -62,7 +62,7 @@ describe("rank", () => {
     expect(best("Which museum did I visit in January 2023?", said)).toContain("Emma");
   });
 
-  test("lets a question support the short answer behind it", () => {
+  test("rank lets a question support the short answer after it", () => {
     const said: Said[] = [
       { speaker: "Ana", text: "What colour did you paint the garden fence?" },
       { speaker: "Ben", text: "Dark green." },
@@ -76,7 +76,7 @@ describe("rank", () => {
     expect(ids.slice(0, 2).sort()).toEqual([0, 1]);
   });
 
-  test("counts words of the question that only the turns around contain", () => {
+  test("rank counts words of the question that only the turns around contain", () => {
     const said: Said[] = [
       { speaker: "Ana", text: "The pottery workshop in Faro was wonderful this spring." },
       { speaker: "Ben", text: "Lovely, tell me more." },
@@ -114,7 +114,7 @@ describe("rank", () => {
     expect(Math.abs(withVector - meanRank(others.filter((id) => id % 2 === 1)))).toBeLessThan(3);
   });
 
-  test("finds by meaning what shares no word", () => {
+  test("rank finds by meaning what shares no word", () => {
     const direction: Readonly<Record<string, readonly number[]>> = {
       physician: [1, 0.1],
       doctor: [1, 0],
@@ -131,7 +131,7 @@ describe("rank", () => {
     expect(best("physician", [...FILLER, { text: told, similarity: 0.8 }])).toBe(told);
   });
 
-  test("brings up a standing instruction when help is asked for", () => {
+  test("rank brings up a standing instruction when help is asked for", () => {
     const rule = "Always include version numbers when I ask about software libraries.";
     const said: Said[] = [
       ...FILLER,
@@ -141,7 +141,7 @@ describe("rank", () => {
     expect(best("Which libraries should I use for charts?", said)).toBe(rule);
   });
 
-  test("says what each score is made of and which chunk fits best", () => {
+  test("rank says what each score is made of and which chunk fits best", () => {
     const long = `${"Nothing of note here. ".repeat(40)}\n\nThe passphrase is heliotrope.\n\n${"More of the same. ".repeat(40)}`;
     const { candidates, context } = scopeOf([...FILLER, { text: long, author: "tool" }]);
     const [hit] = rankTurns("heliotrope passphrase", candidates, context);
@@ -153,7 +153,7 @@ describe("rank", () => {
     expect(hit?.parts.words).toBeGreaterThan(0);
   });
 
-  test("takes any text as a question and gives every candidate once, finite and in order", () => {
+  test("rank takes any text as a question and gives every candidate once, finite and in order", () => {
     const word = fc.constantFrom(
       "I",
       "my",
@@ -181,7 +181,7 @@ describe("rank", () => {
     );
   });
 
-  test("gives no more hits than asked for", () => {
+  test("rank gives no more hits than asked for", () => {
     const { candidates, context } = scopeOf(FILLER);
     expect(rankTurns("tides", candidates, context, 2)).toHaveLength(2);
     expect(rankTurns("tides", [], context)).toEqual([]);

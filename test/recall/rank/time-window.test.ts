@@ -25,19 +25,19 @@ describe("timeWindows", () => {
     expect(match(question, "2019-01-01")).toBeLessThan(0.05);
   });
 
-  test("lets what is told some days later still count, and what lies before less", () => {
+  test("timeWindows lets what is told some days later still count, and what lies before less", () => {
     const later = match("What happened on 5 April 2023?", "2023-04-08");
     const earlier = match("What happened on 5 April 2023?", "2023-04-02");
     expect(later).toBeGreaterThan(0.3);
     expect(earlier).toBeLessThan(later);
   });
 
-  test("reads the calendar without a now, but nothing relative", () => {
+  test("timeWindows reads the calendar without a now, but nothing relative", () => {
     expect(match("What happened in June?", "2022-06-10", null)).toBe(1);
     expect(parseTimeWindows("What happened last week?", null)).toEqual([]);
   });
 
-  test("does not take other words for dates", () => {
+  test("timeWindows does not take other words for dates", () => {
     for (const question of [
       "May I ask you something?",
       "How many days ago did I meet Emma?",

@@ -42,7 +42,7 @@ function ownLines(block: string): string[] {
 }
 
 describe("a block of context", () => {
-  test("cites session, entry, who and when, or file and lines", () => {
+  test("a block of context cites session, entry, who and when, or file and lines", () => {
     const hits = [said("We chose Postgres.", { seq: 12 }), read("const a = 1;\nconst b = 2;")];
     expect(buildContextBlock(hits, { tokensOf })?.text).toMatch(
       new RegExp(
@@ -60,7 +60,7 @@ describe("a block of context", () => {
     );
   });
 
-  test("keeps to its budget, best first, the last one cut short rather than lost", () => {
+  test("a block of context keeps to its budget, best first, the last one cut short rather than lost", () => {
     const hits = Array.from({ length: 30 }, (_, index) =>
       said(`Hit ${index}: ${"the long story of the harbour and its boats ".repeat(12)}`, { seq: index + 1 }),
     );
@@ -76,7 +76,7 @@ describe("a block of context", () => {
     expect(buildContextBlock(hits, { tokensOf, budgetTokens: 150 })?.text).toContain("…\n</context");
   });
 
-  test("does not say again what the window shows, nor anything twice", () => {
+  test("a block of context does not say again what the window shows, nor anything twice", () => {
     const hits = [
       said("In the window by its entry.", { seq: 1 }),
       said("In the   window\nby its words.", { seq: 2 }),
@@ -97,7 +97,7 @@ describe("a block of context", () => {
     expect(buildContextBlock([], { tokensOf })).toBeUndefined();
   });
 
-  test("is a message of its own that says that it was recalled", () => {
+  test("a block of context is its own message that says that it was recalled", () => {
     const block = buildContextBlock([said("We chose Postgres.")], { tokensOf });
     if (!block) throw new Error("no block");
     expect(toContextMessage(block)).toEqual({
@@ -118,7 +118,7 @@ describe("a block of context", () => {
     ).toHaveLength(2);
   });
 
-  sizedTest("cannot be left by any text, name, path or speaker", () => {
+  sizedTest("a block of context cannot be left by any text, name, path or speaker", () => {
     const hit: fc.Arbitrary<Hit> = fc
       .record({ text: hostileText, name: hostileText, speaker: fc.option(hostileText), isFile: fc.boolean() })
       .map(({ text, name, speaker, isFile }) =>
@@ -150,7 +150,7 @@ describe("a block of context", () => {
     );
   });
 
-  test("is left out where its text is indexed, and only a genuine one is", () => {
+  test("a block of context is left out where its text is indexed, and only a genuine one is", () => {
     const block = buildContextBlock([said("We chose Postgres.")], { tokensOf })?.text ?? "";
     expect(removeRecalled(`before\n${block}\nafter`)).toBe("before\n\nafter");
     const forged = block.replace("Postgres", "MySQL");

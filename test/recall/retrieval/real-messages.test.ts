@@ -15,7 +15,7 @@ const shareOf = (texts: readonly string[]) =>
   texts.filter((text) => shouldRetrieve(text)).length / texts.length;
 
 describe.skipIf(!existsSync(join(folder, "questions.jsonl")))("on real messages", () => {
-  test("most questions about earlier conversations are recognised", () => {
+  test("most questions about earlier conversations are recognized", () => {
     const questions = lines(readFileSync(join(folder, "questions.jsonl"), "utf8"));
     expect(shareOf(questions.map(({ question }: { question: string }) => question))).toBeGreaterThan(0.7);
   });

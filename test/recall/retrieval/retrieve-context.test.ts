@@ -18,7 +18,7 @@ async function harbour() {
 }
 
 describe("context for a message", () => {
-  test("is what the message refers to, with where it was said", async () => {
+  test("context for a message is what the message refers to, with where it was said", async () => {
     const { memory } = await harbour();
     const found = await retrieveContext(
       memory,
@@ -32,7 +32,7 @@ describe("context for a message", () => {
     expect(chinese?.text).toContain("| 我们决定数据库迁移在周五进行。");
   });
 
-  test("is nothing for a message that refers to nothing, and for what memory does not know", async () => {
+  test("context for a message is nothing for a message that refers to nothing, and for what memory does not know", async () => {
     const { memory } = await harbour();
     let isAsked = false;
     const watched = {
@@ -48,7 +48,7 @@ describe("context for a message", () => {
     expect(isAsked).toBe(true);
   });
 
-  test("is what /context asks for, sure or not", async () => {
+  test("context for a message is what /context asks for, sure or not", async () => {
     const { memory } = await harbour();
     const found = await retrieveContext(
       memory,
@@ -59,7 +59,7 @@ describe("context for a message", () => {
     expect(found?.hits[0]?.text).toContain("harbour");
   });
 
-  test("is not what the window shows, and keeps to scope and budget", async () => {
+  test("context for a message is not what the window shows, and keeps to scope and budget", async () => {
     const { memory } = await harbour();
     const question = "What did we decide about retries of the harbour service?";
     const shown = { entries: new Set(["old#1"]) };
@@ -72,7 +72,7 @@ describe("context for a message", () => {
     expect(small?.tokens ?? 0).toBeLessThanOrEqual(90);
   });
 
-  test("shows memories of the agent it is for, and of no other", async () => {
+  test("context for a message shows memories of the agent it is for, and of no other", async () => {
     const { memory, log } = await harbour();
     await new Memories(log, "a").remember("The pelican back-off of a is ten seconds.", { by: "agent" });
     await new Memories(log, "b").remember("The pelican back-off of b is ninety seconds.", { by: "agent" });

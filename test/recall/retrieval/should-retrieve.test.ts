@@ -90,11 +90,11 @@ describe("memory is searched", () => {
     ["In welcher Datei wird das geprüft?", "code"],
     ["¿En qué archivo está el login?", "code"],
     ["Dans quel fichier est le login ?", "code"],
-  ] as const)("for %j", (text, reason) => {
+  ] as const)("memory is searched for %j", (text, reason) => {
     expect(shouldRetrieve(text)).toMatchObject({ reason, question: text });
   });
 
-  test("for what /context asks for, and nothing else", () => {
+  test("memory is searched for what /context asks for, and nothing else", () => {
     expect(shouldRetrieve("/context how do we deploy?")).toEqual({
       question: "how do we deploy?",
       reason: "command",
@@ -104,7 +104,7 @@ describe("memory is searched", () => {
     expect(shouldRetrieve("/contextual thinking is good")).toBeUndefined();
   });
 
-  test("for a file only while the window does not show it", () => {
+  test("memory is searched for a file only while the window does not show it", () => {
     const text = "Now fix src/auth/login.ts and src/auth/logout.ts";
     const texts = ["I have read src/auth/login.ts: export function login() {}"];
     expect(shouldRetrieve(text, { texts })).toMatchObject({ reason: "file", names: ["src/auth/logout.ts"] });
@@ -112,7 +112,7 @@ describe("memory is searched", () => {
     expect(shouldRetrieve("call parseHeader()", { texts: ["function parseHeader() {}"] })).toBeUndefined();
   });
 
-  test("by the person's own words, not by what they paste", () => {
+  test("memory is searched by the person's own words, not by what they paste", () => {
     const pasted = `Translate this:\n\`\`\`\nconst old_value = require("./src/legacy.js");\n\`\`\`\n> as we discussed last time`;
     expect(shouldRetrieve(pasted)).toBeUndefined();
     const long = `Why did we drop this?\n${"lorem ipsum ".repeat(2_000)}`;
@@ -165,11 +165,11 @@ describe("memory is left alone", () => {
     "Rappelle-moi d'acheter du lait demain.",
     "Quelle est la capitale de la France ?",
     "",
-  ])("for %j", (text) => {
+  ])("memory is left alone for %j", (text) => {
     expect(shouldRetrieve(text)).toBeUndefined();
   });
 
-  proofTest("and no text, however odd, is an error or takes long", () => {
+  proofTest("memory is left alone and no text, however odd, is an error or takes long", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 400 }), (text) => {
         const wanted = shouldRetrieve(text, { texts: [text] });

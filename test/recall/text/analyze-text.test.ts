@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { analyzeText } from "../../../src/recall/text/analyze-text.ts";
+import { analyzeText, analyzeWord } from "../../../src/recall/text/analyze-text.ts";
+import { splitWords } from "../../../src/recall/text/split-words.ts";
 
 const shares = (left: string, right: string) =>
   analyzeText(left).some((term) => analyzeText(right).includes(term));
 
 describe("analyse", () => {
-  test("brings forms of a word together, irregular ones included", () => {
+  test("analyse brings forms of a word together, irregular ones included", () => {
     for (const [left, right] of [
       ["running", "ran"],
       ["I bought it", "buying"],
@@ -20,14 +21,14 @@ describe("analyse", () => {
     }
   });
 
-  test("finds an identifier whole and by its parts, however it is written", () => {
+  test("analyse finds an identifier whole and by its parts, however it is written", () => {
     expect(analyzeText("getUserName")).toEqual(analyzeText("get_user_name"));
     expect(shares("parseHTTPResponse", "the response")).toBe(true);
     expect(shares("snake_case_value", "snakeCaseValue")).toBe(true);
     expect(analyzeText("resolve_redirects")).toContain("redirect");
   });
 
-  test("finds Chinese, Japanese and Korean words of two characters inside a sentence", () => {
+  test("analyse finds Chinese, Japanese and Korean words of two characters inside a sentence", () => {
     expect(shares("我昨天去了北京天安门", "北京")).toBe(true);
     expect(analyzeText("我昨天去了北京天安门")).toContain("北京");
     expect(analyzeText("東京タワーに行きました")).toContain("東京");
@@ -35,16 +36,16 @@ describe("analyse", () => {
     expect(analyzeText("用React写前端")).toEqual(expect.arrayContaining(["react", "前端"]));
   });
 
-  test("folds case, accents and full-width forms", () => {
+  test("analyse folds case, accents and full-width forms", () => {
     expect(analyzeText("Café NAÏVE ＡＢＣ")).toEqual(analyzeText("cafe naive abc"));
   });
 
-  test("leaves out stop words and contractions, and keeps numbers", () => {
+  test("analyse leaves out stop words and contractions, and keeps numbers", () => {
     expect(analyzeText("What's the one that I've been told about?")).toEqual(["tell"]);
     expect(analyzeText("on 27 May 2023")).toEqual(["27", "may", "2023"]);
   });
 
-  test("gives terms that a simple tokenizer keeps as they are, whatever the text", () => {
+  test("analyse gives terms that a simple tokenizer keeps as they are, whatever the text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 200 }), (text) => {
         for (const term of analyzeText(text)) {
@@ -55,7 +56,40 @@ describe("analyse", () => {
     );
   });
 
-  test("is not thrown off by words that name properties of every object", () => {
+  test("analyse finds the same words as the pattern of a word, known ones and new ones, and through broken characters", () => {
+    const words = fc.constantFrom(
+      "don't",
+      "o’clock",
+      "x_y",
+      "_z",
+      "q'",
+      "𝒳",
+      "𠀀𠀁",
+      "é",
+      "\ud83d",
+      "\udc00",
+      "北京",
+      "→",
+      " ",
+    );
+    const texts = fc.array(fc.oneof(words, fc.string({ unit: "binary", maxLength: 9 })), { maxLength: 60 });
+    fc.assert(
+      fc.property(texts, (parts) => {
+        const text = parts.join("");
+        expect(analyzeText(text)).toEqual(splitWords(text).flatMap((word) => analyzeWord(word)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("analyse keeps its terms when more words come than are held", () => {
+    const many = Array.from({ length: 40_000 }, (_, index) => `worda${index.toString(36)}x`);
+    const before = analyzeText(many.slice(0, 50).join(" "));
+    analyzeText(many.join(" "));
+    expect(analyzeText(many.slice(0, 50).join(" "))).toEqual(before);
+  });
+
+  test("analyse is not thrown off by words that name properties of every object", () => {
     expect(analyzeText("constructor __proto__ toString")).toEqual(expect.arrayContaining(["proto"]));
   });
 });

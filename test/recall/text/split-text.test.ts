@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { PROSE_CHUNK, splitText } from "../../../src/recall/text/split-text.ts";
 
 describe("chunks", () => {
-  test("cover every text without gap or overlap and stay within their bound", () => {
+  test("chunks cover every text without gap or overlap and stay within their bound", () => {
     const piece = fc.oneof(
       fc.string({ unit: "grapheme", maxLength: 80 }),
       fc.constantFrom("\n\n", "\n", ". ", "。", "word "),
@@ -29,12 +29,12 @@ describe("chunks", () => {
     for (const { from, to } of splitText(text)) expect(text.slice(from, to).trim()).toBe(paragraph);
   });
 
-  test("never split a character of two units", () => {
+  test("chunks never split a character of two units", () => {
     const text = "😀".repeat(1_000);
     for (const { from, to } of splitText(text)) expect(text.slice(from, to).isWellFormed()).toBe(true);
   });
 
-  test("of a text without any break still end", () => {
+  test("chunks of a text without any break still end", () => {
     expect(splitText("x".repeat(100_000)).length).toBeGreaterThan(100);
   });
 });

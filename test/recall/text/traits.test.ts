@@ -6,25 +6,25 @@ const named = (text: string) =>
   (Object.keys(TRAIT) as Trait[]).filter((trait) => (detectTraits(text) & TRAIT[trait]) !== 0);
 
 describe("traitsOf", () => {
-  test("sees what a person tells of themselves", () => {
+  test("traitsOf sees what a person tells of themselves", () => {
     expect(named("I just bought a lamp for $40 last weekend.")).toEqual(
       expect.arrayContaining(["money", "number", "personal", "event", "time", "statement"]),
     );
   });
 
-  test("tells a standing instruction and a preference from other wishes", () => {
+  test("traitsOf tells a standing instruction and a preference from other wishes", () => {
     expect(named("Always include version numbers when I ask about libraries.")).toContain("rule");
     expect(named("Give sources whenever I want a figure.")).toContain("rule");
     expect(named("I prefer short answers.")).toContain("preference");
     expect(named("Can you help me with a short answer?")).not.toContain("preference");
   });
 
-  test("does not take a bare question for a statement", () => {
+  test("traitsOf does not take a bare question for a statement", () => {
     expect(named("Where did you put the keys?")).not.toContain("statement");
     expect(named("The keys are on the shelf. Is that fine?")).toContain("statement");
   });
 
-  test("sees code", () => {
+  test("traitsOf sees code", () => {
     expect(named("```ts\nconst a = 1;\n```")).toContain("code");
   });
 });

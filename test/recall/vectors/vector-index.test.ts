@@ -9,7 +9,7 @@ import { quantizeVector, toCosine } from "../../../src/recall/vectors/quantize.t
 import { Scanner } from "../../../src/recall/vectors/scanner.ts";
 import { VectorIndex } from "../../../src/recall/vectors/vector-index.ts";
 import { openSqliteStore } from "../../../src/stores/sqlite/index.ts";
-import { proofRounds, sizedTest } from "../../support/proof.ts";
+import { proofRounds, proofTest, sizedTest } from "../../support/proof.ts";
 
 const byte = fc.integer({ min: -127, max: 127 });
 
@@ -60,7 +60,7 @@ function vectorOf(seed: number, dimensions: number): number[] {
   });
 }
 
-test("whole numbers keep nearly all of the order that the vectors have", () => {
+proofTest("whole numbers keep nearly all of the order that the vectors have", () => {
   const dimensions = 128;
   const vectors = Array.from({ length: 3_000 }, (_, seed) => vectorOf(seed + 1, dimensions));
   const length = (vector: readonly number[]) => Math.hypot(...vector);
@@ -152,7 +152,7 @@ test("packed, loose, held and passing vectors are searched alike; what is gone o
   const filter = Uint8Array.from([0, 0, 1]);
   const even = await held.search(query, (chunk) => (chunk % 2 === 0 ? 2 : 1), filter, 5);
   expect(even.every(({ chunk }) => chunk % 2 === 0)).toBe(true);
-  expect(await held.similarities(query, [50, 999_999])).toEqual([everywhere[0]?.score, null]);
+  expect(held.similarities(query, [50, 999_999])).toEqual([everywhere[0]?.score, null]);
   await close();
 });
 
@@ -177,7 +177,7 @@ test("searches before and after the vectors are placed give the same chunks, sco
   const look = async () => {
     await index.refresh();
     const found = await index.search(query, () => 1, undefined, 30);
-    return { found, similarities: await index.similarities(query, chunks) };
+    return { found, similarities: index.similarities(query, chunks) };
   };
   const first = await look();
   expect(first.found[0]?.chunk).toBe(SEGMENT_CHUNKS + 50);

@@ -103,6 +103,11 @@ async function checkRoutes(options: { readonly store?: string } = {}): Promise<v
   expect((await api.get("/sign-in")).body).toEqual({ provider: null });
   expect((await api.get("/usage/control?since=1")).body).toMatchObject({ basis: "measured", groups: [] });
   expect(spent).toMatchObject({ cacheShare: 0.75, sessions: 1, total: { requests: 1 } });
+  // Without days and models, those without usage count too, so that the number is that of the list.
+  await using ticket = await kernel.session("ticket/4711");
+  await (await ticket.child({ id: "ticket/4711/helper" })).close();
+  expect((await api.get("/usage")).body).toMatchObject({ sessions: 2, subAgents: 1, total: { requests: 1 } });
+  await kernel.deleteSession("ticket/4711/helper");
   const one = (await api.get("/usage?by=day&model=claude-sonnet-4-5&project=harbor")).body;
   expect(one).toMatchObject({ total: { requests: 1 }, savings: null, rows: [{ saved: null }] });
   expect((await api.get("/usage?by=agent&project=nowhere")).body).toMatchObject({ rows: [], sessions: 0 });

@@ -4,7 +4,7 @@ import { ask, startGateway } from "../../support/gateway.ts";
 import { ApiClient } from "./support/api-client.ts";
 
 describe("an error", () => {
-  test("says the code, the reason and the remedy, with its status", async () => {
+  test("an error says the code, the reason and the remedy, with its status", async () => {
     const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
     const api = await ApiClient.open(gateway);
     await api.post("/sessions", { id: "s" });
@@ -55,7 +55,7 @@ describe("an error", () => {
     expect((await api.get("/sessions/s")).body.entries).toBe(1);
   });
 
-  test("names a path, a method and a body that are wrong, in the same form", async () => {
+  test("an error names a path, a method and a body that are wrong, in the same form", async () => {
     const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
     const send = async (method: string, path: string, body?: string) => {
       const { status, text, header } = await ask(gateway, {

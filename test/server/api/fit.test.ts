@@ -100,7 +100,7 @@ describe("POST /fit", () => {
     },
   );
 
-  proofTest("goes on with the same beginning when the conversation grows", async () => {
+  proofTest("POST /fit goes on with the same beginning when the conversation grows", async () => {
     const api = await ApiClient.open(await startGateway({ upstream: "http://127.0.0.1:9" }));
     const messages = CONVERSATIONS["openai-responses"];
     const request = { model: "gpt-5", window: 10_000 };
@@ -110,7 +110,7 @@ describe("POST /fit", () => {
     expect(JSON.stringify(second).startsWith(JSON.stringify(first).slice(0, -1))).toBe(true);
   });
 
-  test("says that protected content does not fit only if it is asked to", async () => {
+  test("POST /fit says that protected content does not fit only if it is asked to", async () => {
     const api = await ApiClient.open(await startGateway({ upstream: "http://127.0.0.1:9" }));
     const request = { model: "gpt-5", window: 1_000, messages: [{ role: "user", content: TEXT.repeat(10) }] };
     expect((await api.post("/fit", request)).body.messages).toHaveLength(1);

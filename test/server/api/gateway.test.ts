@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { SUM_META } from "../../../src/model/usage.ts";
 import { startGateway } from "../../support/gateway.ts";
 import { startUpstream } from "../../support/upstream.ts";
 import { ApiClient } from "./support/api-client.ts";
@@ -39,4 +40,20 @@ test("the state of the gateway has its upstreams, settings, conversations and li
   expect(body.threads).toMatchObject([{ kind: "main", requests: 1, inFlight: 0 }]);
   expect(body.agents[0].lines).toBe(`ANTHROPIC_BASE_URL=${gateway.url} claude`);
   expect(JSON.stringify(body)).not.toContain("sk-secret");
+});
+
+test("the sum of many requests counts as spending, and not as the size of a window or a missed cache", async () => {
+  const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
+  await using session = await gateway.kernel.session("summed");
+  const report = { kind: "usage", model: "claude-sonnet-4-5" } as const;
+  const one = { inputTokens: 900, cacheReadTokens: 8_000 };
+  const sum = { inputTokens: 600_000, outputTokens: 3_000 };
+  await session.appendReply({ role: "assistant", text: "At B4." }, { ...report, usage: one });
+  await session.appendReply({ role: "assistant", text: "Bye." }, { ...report, usage: sum, meta: SUM_META });
+  const api = await ApiClient.open(gateway);
+  const [listed] = (await api.get("/sessions?sort=used")).body.sessions;
+  expect(listed).toMatchObject({ usage: { inputTokens: 600_900 }, lastRequest: { promptTokens: 8_900 } });
+  const { body } = await api.get("/usage/cache");
+  expect(body).toMatchObject({ requests: 2, misses: 0, unreported: 1 });
+  expect(body.sizes.find((size: { conversations: number }) => size.conversations > 0).name).toBe("below 50k");
 });

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { writeConversation } from "../../cli/support/conversation.ts";
 import { testFolder } from "../../support/folder.ts";
 import { startGateway, type TestGateway } from "../../support/gateway.ts";
+import { proofTest } from "../../support/proof.ts";
 import { type ApiAnswer, ApiClient } from "./support/api-client.ts";
 
 async function openHistories(
@@ -25,7 +26,7 @@ async function awaitEnd(api: ApiClient, started: ApiAnswer): Promise<ApiAnswer["
 }
 
 describe("an import", () => {
-  test("is a job: it is followed and listed, and runs once at a time", async () => {
+  test("an import is a job: it is followed and listed, and runs once at a time", async () => {
     // Long enough to be running still when the second request arrives.
     const { api } = await openHistories(20, 100);
     expect((await api.post("/imports", { formats: ["clod"] })).body.error.message).toContain("claude-code");
@@ -45,7 +46,7 @@ describe("an import", () => {
     expect(again.import.totals.added.messages).toBe(0);
   });
 
-  test("indexes the imported entries, and health shows how far the index is", async () => {
+  test("an import indexes the imported entries, and health shows how far the index is", async () => {
     const { gateway, api } = await openHistories(3, 20);
     await using own = await gateway.kernel.session("own");
     await own.append({ role: "user", text: "Not indexed yet." });
@@ -54,7 +55,7 @@ describe("an import", () => {
     expect((await api.get("/health")).body.index).toMatchObject({ unindexed: 0 });
   });
 
-  test("reads no path that a caller names, and only the formats that are named", async () => {
+  test("an import reads no path that a caller names, and only the formats that are named", async () => {
     const { api } = await openHistories(1, 1);
     const home = testFolder();
     for (const field of ["path", "paths", "home"])
@@ -64,7 +65,7 @@ describe("an import", () => {
     expect((await api.get("/sessions")).body.sessions).toEqual([]);
   });
 
-  test("can be stopped, and keeps the imported conversations", async () => {
+  proofTest("an import can be stopped, and keeps the imported conversations", async () => {
     const { api } = await openHistories(20, 50);
     const started = await api.post("/imports");
     const stopped = await api.ask("DELETE", `/jobs/${started.body.id}`);

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
+import { eventually } from "../../support/eventually.ts";
 import { startGateway } from "../../support/gateway.ts";
 import { proofTest } from "../../support/proof.ts";
 import { ApiClient } from "./support/api-client.ts";
@@ -30,7 +30,7 @@ proofTest("a replay tells the cost and the retention of each policy, one replay 
   expect(started).toHaveLength(1);
   for (const { status, body } of jobs) if (status !== 202) expect(body.error.code).toBe("JOB_BUSY");
   const path = `/jobs/${started[0]?.body.id}`;
-  while ((await api.get(path)).body.state === "running") await sleep(20);
+  await eventually("the replay has ended", async () => (await api.get(path)).body.state !== "running");
   const { replay } = (await api.get(path)).body;
   expect(replay).toMatchObject({ session: "ticket", window: 32_000, messages: 10 });
   expect(replay.policies.map(({ policy }: { policy: string }) => policy)).toContain("longhaul");

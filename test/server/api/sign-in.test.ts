@@ -35,7 +35,7 @@ async function openProvider(settings: object = {}) {
   return { provider, gateway, api, begin };
 }
 
-test("a person signs in at a provider and gets a token of their own, which ends by itself", async () => {
+test("a person signs in at a provider and gets their own token, which ends by itself", async () => {
   const { provider, gateway, api, begin } = await openProvider();
   expect((await api.get("/sign-in")).body).toEqual({ provider: "OpenID Connect" });
   expect((await api.get("/sessions")).status).toBe(401);

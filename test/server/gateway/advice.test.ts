@@ -5,6 +5,7 @@ import { jsonHere, runHere } from "../../cli/support/here.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
 import { testKernel } from "../../support/kernel.ts";
+import { proofTest } from "../../support/proof.ts";
 import { behave, startUpstream } from "../../support/upstream.ts";
 import { ApiClient } from "../api/support/api-client.ts";
 
@@ -137,7 +138,7 @@ test("the gateway advises once, also across a restart; API and command line show
   expect(stdout).toContain("Turn 0: alpha");
 });
 
-test("the gateway never advises while its edits make room", async () => {
+proofTest("the gateway never advises while its edits make room", async () => {
   const { gateway, agent } = await startTalk({});
   const { notes } = await talk(gateway, agent, 30);
   expect(gateway.logged.some(({ event }) => event === "edit")).toBe(true);

@@ -49,7 +49,7 @@ describe("the very same request once more", () => {
     expect((await overlaysOf(gateway)).length).toBe(overlays);
   });
 
-  proofTest("keeps every answer, and goes on behind the last one", async () => {
+  proofTest("keeps every answer, and goes on after the last one", async () => {
     const { gateway, agent, upstream } = await longAtWork();
     const first = await agent.send();
     const { calls } = await agent.next();
@@ -61,7 +61,7 @@ describe("the very same request once more", () => {
     expect(upstream.refused()).toBe(0);
   });
 
-  proofTest("is planned anew when something was decided meanwhile", async () => {
+  proofTest("is planned again when something was decided meanwhile", async () => {
     let isDown = true;
     const upstream = await startUpstream((heard, response) =>
       behave(

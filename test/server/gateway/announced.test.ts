@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  formatAnnouncement,
-  formatPrettyLine,
-  formatTokens,
-} from "../../../src/server/gateway/observe/gateway-log.ts";
+import { formatTokens } from "../../../src/model/usage.ts";
+import { formatAnnouncement, formatPrettyLine } from "../../../src/server/gateway/observe/gateway-log.ts";
 import { startGateway, threadsOf } from "../../support/gateway.ts";
 import { proofTest } from "../../support/proof.ts";
 import { startLimitedUpstream } from "./limited.ts";
@@ -30,7 +27,7 @@ async function work(config: { readonly when?: string; readonly dryRun?: boolean 
 
 describe("an edit", () => {
   proofTest(
-    "is announced in the log, and as a note in the conversation that a person can undo it with",
+    "an edit is announced in the log, and as a note in the conversation that a person can undo it with",
     async () => {
       const { edits, notes, id } = await work({});
       expect(edits.length).toBeGreaterThan(0);
@@ -43,7 +40,7 @@ describe("an edit", () => {
   );
 
   proofTest(
-    "is announced on the page with its conversation, counted as a metric, and still told after a restart",
+    "an edit is announced on the page with its conversation, counted as a metric, and still told after a restart",
     async () => {
       const { edits, id, gateway } = await work({});
       const ask = async (url: string, path: string): Promise<ReturnType<typeof JSON.parse>> =>
@@ -70,7 +67,7 @@ describe("an edit", () => {
     },
   );
 
-  proofTest("never happens before the threshold when edits are late", async () => {
+  proofTest("an edit never happens before the threshold when edits are late", async () => {
     expect((await work({ when: "late" })).edits).toEqual([]);
   });
 
@@ -80,7 +77,7 @@ describe("an edit", () => {
     expect(notes).toEqual([]);
   });
 
-  test("says its sizes and its price in few words", () => {
+  test("an edit says its sizes and its price in few words", () => {
     const edit = { session: "local/a:b", tokensBefore: 52_300, tokensAfter: 11_200, isForced: false };
     expect(formatAnnouncement({ ...edit, breakEvenCalls: 4, overlay: 9 })).toBe(
       "window edited: 52k → 11k tokens, estimated to pay after 4 calls, undo: longhaul revert local/a:b 9",

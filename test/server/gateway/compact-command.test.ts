@@ -32,7 +32,7 @@ async function chat(api: (typeof APIS)[number], turns = 12) {
 
 describe("/compact typed in a chat", () => {
   sizedTest.each(proofCases(APIS))(
-    "compacts the conversation before the call, and the log keeps the command: %s",
+    "/compact typed in a chat compacts the conversation before the call, and the log keeps the command: %s",
     async (api) => {
       const { gateway, agent, lastBytes } = await chat(api);
       const before = lastBytes().length;
@@ -55,7 +55,7 @@ describe("/compact typed in a chat", () => {
     },
   );
 
-  test("is carried out once when the same request comes again", async () => {
+  test("/compact typed in a chat is carried out once when the same request comes again", async () => {
     const { gateway, agent } = await chat("anthropic");
     agent.elements.push({ role: "user", content: "/compact" });
     await agent.send();
@@ -68,20 +68,20 @@ describe("/compact typed in a chat", () => {
     "/compact summarizes the conversation.\nThat is what the manual says.",
     "> /compact",
     "/compactor",
-  ])("is not what %j says", async (text) => {
+  ])("/compact typed in a chat is not what %j says", async (text) => {
     const { gateway, agent, lastBytes } = await chat("anthropic", 4);
     await agent.say(text);
     expect(JSON.parse(lastBytes()).messages).toHaveLength(9);
     expect(await (await sessionOf(gateway)).overlays.list()).toEqual([]);
   });
 
-  test("says so when there is nothing to compact", async () => {
+  test("/compact typed in a chat says so when there is nothing to compact", async () => {
     const { agent, lastBytes } = await chat("anthropic", 0);
     await agent.say("/compact");
     expect(lastBytes()).toContain("There was nothing to compact.");
   });
 
-  test("is left alone where windows are not ours to change", async () => {
+  test("/compact typed in a chat is left alone where windows are not ours to change", async () => {
     const upstream = await startUpstream(says("Fine."));
     const gateway = await startGateway({ upstream: upstream.url, config: { policy: "none" } });
     const agent = new TestAgent(gateway);

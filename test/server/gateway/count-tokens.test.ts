@@ -71,7 +71,7 @@ const MEMORY = "Answer in German.";
 
 describe("a count of tokens includes what the gateway adds to the call", () => {
   test.each([{}, { recall: "always" }, { memories: false }, { policy: "none" }, { dryRun: true }])(
-    "from the first request of a conversation on: %j",
+    "a count of tokens includes what the gateway adds to the call from the first request of a conversation on: %j",
     async (config) => {
       const upstream = await counting();
       const gateway = await startGateway({ upstream: upstream.url, config });
@@ -119,7 +119,7 @@ describe("a count of tokens includes what the gateway adds to the call", () => {
     }
   });
 
-  test("over Responses too", async () => {
+  test("a count of tokens includes what the gateway adds to the call over Responses too", async () => {
     const upstream = await startUpstream((_, response) => {
       response.writeHead(200, { "content-type": "application/json" }).end('{"input_tokens":9}');
     });
@@ -144,7 +144,7 @@ describe("a count of tokens", () => {
     expect(await threadsOf(gateway)).toHaveLength(1);
   });
 
-  proofTest("counts it also where cache markers have moved since", async () => {
+  proofTest("a count of tokens counts it also where cache markers have moved since", async () => {
     const { gateway, last, body } = await workedOn();
     const messages = body.messages as { role: string; content: Record<string, unknown>[] }[];
     for (const { content } of messages.slice(-3)) {
@@ -156,7 +156,7 @@ describe("a count of tokens", () => {
   });
 
   proofTest(
-    "asks for nothing that the provider would refuse, however markers move while the window is edited",
+    "a count of tokens asks for nothing that the provider would refuse, however markers move while the window is edited",
     async () => {
       const upstream = await counting();
       const models = { "claude-sonnet-4-5": { window: 40_000 } };
@@ -187,7 +187,7 @@ describe("a count of tokens", () => {
   );
 
   proofTest(
-    "counts what edits have left that the client asked for, and the upstream never hears of them",
+    "a count of tokens counts what edits have left that the client asked for, and the upstream never hears of them",
     async () => {
       const context_management = {
         edits: [{ type: "clear_tool_uses_20250919", trigger: { type: "tool_uses", value: 10 } }],
@@ -200,7 +200,7 @@ describe("a count of tokens", () => {
   );
 
   test.each(["none", "longhaul"])(
-    "names the model as the upstream knows it, with policy %s",
+    "a count of tokens names the model as the upstream knows it, with policy %s",
     async (policy) => {
       const upstream = await counting();
       const apis = ["anthropic", "openai-chat"];

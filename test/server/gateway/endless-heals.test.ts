@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { WireObject } from "../../../src/wire/wire.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { startGateway } from "../../support/gateway.ts";
+import { proofCases, sizedTest } from "../../support/proof.ts";
 import { behave, type Heard, startUpstream } from "../../support/upstream.ts";
 import { output } from "./limited.ts";
 
@@ -49,56 +50,60 @@ test("an overflow that comes back in one turn is healed three times, also across
   expect(rounds).toBeGreaterThan(3);
 });
 
-test("a call of a provider's own tool and its result in a later message stay or leave together", async () => {
-  let reply: readonly WireObject[] = [];
-  const torn: unknown[] = [];
-  const upstream = await startUpstream((heard, response) => {
-    const called = new Set<unknown>();
-    for (const block of blocksOf(heard)) {
-      if (block.type === "server_tool_use") called.add(block.id);
-      if (block.type === "code_execution_tool_result" && !called.delete(block.tool_use_id)) torn.push(block);
-    }
-    for (const id of [...called].slice(0, -1)) torn.push(id);
-    response.writeHead(200, { "content-type": "application/json" });
-    const usage = { input_tokens: Math.ceil(heard.body.length / 3.2), output_tokens: 20 };
-    const frame = { id: `msg_${upstream.heard.length}`, type: "message", role: "assistant", model: "m" };
-    response.end(JSON.stringify({ ...frame, content: reply, stop_reason: "end_turn", usage }));
-  });
-  for (const policy of ["longhaul", "cline", "openclaw"]) {
-    const gateway = await startGateway({
-      upstream: [{ name: "up", baseUrl: upstream.url, apis: ["anthropic"], window: 32_000 }],
-      config: { policy },
+sizedTest(
+  "a call of a provider's own tool and its result in a later message stay or leave together",
+  async () => {
+    let reply: readonly WireObject[] = [];
+    const torn: unknown[] = [];
+    const upstream = await startUpstream((heard, response) => {
+      const called = new Set<unknown>();
+      for (const block of blocksOf(heard)) {
+        if (block.type === "server_tool_use") called.add(block.id);
+        if (block.type === "code_execution_tool_result" && !called.delete(block.tool_use_id))
+          torn.push(block);
+      }
+      for (const id of [...called].slice(0, -1)) torn.push(id);
+      response.writeHead(200, { "content-type": "application/json" });
+      const usage = { input_tokens: Math.ceil(heard.body.length / 3.2), output_tokens: 20 };
+      const frame = { id: `msg_${upstream.heard.length}`, type: "message", role: "assistant", model: "m" };
+      response.end(JSON.stringify({ ...frame, content: reply, stop_reason: "end_turn", usage }));
     });
-    const agent = new TestAgent(gateway);
-    const send = async (content: readonly WireObject[]) => {
-      reply = content;
-      expect((await agent.send()).status).toBe(200);
-      agent.elements.push({ role: "assistant", content });
-    };
-    for (let turn = 0; turn < 30; turn++) {
-      const [server, client] = [`srvtoolu_${policy}_${turn}`, `toolu_${policy}_${turn}`];
-      const code = { code: `await query(${turn})` };
-      agent.elements.push({ role: "user", content: `Question ${turn}: what does table ${turn} say?` });
-      await send([
-        { type: "server_tool_use", id: server, name: "code_execution", input: code },
-        { type: "tool_use", id: client, name: "query", input: { turn } },
-      ]);
-      const content = output(turn, 6_000);
-      agent.elements.push({
-        role: "user",
-        content: [{ type: "tool_result", tool_use_id: client, content }],
+    for (const policy of proofCases(["longhaul", "cline", "openclaw"])) {
+      const gateway = await startGateway({
+        upstream: [{ name: "up", baseUrl: upstream.url, apis: ["anthropic"], window: 32_000 }],
+        config: { policy },
       });
-      const result = { type: "code_execution_result", stdout: `sum ${turn}`, stderr: "", return_code: 0 };
-      await send([
-        { type: "code_execution_tool_result", tool_use_id: server, content: result },
-        { type: "text", text: `The sum of table ${turn} is ${turn}.` },
-      ]);
+      const agent = new TestAgent(gateway);
+      const send = async (content: readonly WireObject[]) => {
+        reply = content;
+        expect((await agent.send()).status).toBe(200);
+        agent.elements.push({ role: "assistant", content });
+      };
+      for (let turn = 0; turn < 30; turn++) {
+        const [server, client] = [`srvtoolu_${policy}_${turn}`, `toolu_${policy}_${turn}`];
+        const code = { code: `await query(${turn})` };
+        agent.elements.push({ role: "user", content: `Question ${turn}: what does table ${turn} say?` });
+        await send([
+          { type: "server_tool_use", id: server, name: "code_execution", input: code },
+          { type: "tool_use", id: client, name: "query", input: { turn } },
+        ]);
+        const content = output(turn, 6_000);
+        agent.elements.push({
+          role: "user",
+          content: [{ type: "tool_result", tool_use_id: client, content }],
+        });
+        const result = { type: "code_execution_result", stdout: `sum ${turn}`, stderr: "", return_code: 0 };
+        await send([
+          { type: "code_execution_tool_result", tool_use_id: server, content: result },
+          { type: "text", text: `The sum of table ${turn} is ${turn}.` },
+        ]);
+      }
+      expect(upstream.heard.at(-1)?.body.length).toBeLessThan(JSON.stringify(agent.body()).length);
+      await gateway.close();
     }
-    expect(upstream.heard.at(-1)?.body.length).toBeLessThan(JSON.stringify(agent.body()).length);
-    await gateway.close();
-  }
-  expect(torn).toEqual([]);
-});
+    expect(torn).toEqual([]);
+  },
+);
 
 test("an edit that the provider refuses for its pairs is taken back at once, and logged as our defect", async () => {
   let isStrict = false;

@@ -53,7 +53,7 @@ function talk(): { role: string; content: string }[] {
 const written = (text: string) => JSON.stringify(text).slice(1, -1);
 
 describe.each(proofCases(APIS))("what answers a question, over %s,", (api) => {
-  sizedTest("reaches the model although it had left the window", async () => {
+  sizedTest("what answers a question reaches the model although it had left the window", async () => {
     const { upstream, agent } = await smallModel(api, 16_000);
     agent.elements = talk();
     await agent.say(QUESTION);
@@ -63,7 +63,7 @@ describe.each(proofCases(APIS))("what answers a question, over %s,", (api) => {
     expect(body).toContain(written(QUESTION));
   });
 
-  sizedTest("stays out where paging is switched off", async () => {
+  sizedTest("what answers a question stays out where paging is switched off", async () => {
     const { upstream, agent } = await smallModel(api, 16_000, { paging: false });
     agent.elements = talk();
     await agent.say("Let us go on with sailing, please.");
@@ -82,7 +82,7 @@ describe.each(proofCases(APIS))("what answers a question, over %s,", (api) => {
 });
 
 describe("large messages", () => {
-  test("go out whole if they fit: a first message of 560 KB in a window of 200,000 tokens", async () => {
+  test("large messages go out whole if they fit: a first message of 560 KB in a window of 200,000 tokens", async () => {
     const { upstream, agent } = await smallModel("anthropic", 200_000);
     const first = "The quick brown fox jumps over the lazy dog near the river bank. ".repeat(8_600);
     await agent.say(first);
@@ -92,7 +92,7 @@ describe("large messages", () => {
     expect(body).toContain("What does it say of the fox?");
   });
 
-  test("of tools are clipped to what fits, not to their preview", async () => {
+  test("large messages of tools are clipped to what fits, not to their preview", async () => {
     const { upstream, agent } = await smallModel("anthropic", 16_000);
     await agent.say("Read the notes.");
     agent.elements.push(
@@ -114,7 +114,7 @@ describe("large messages", () => {
     expect(body.length).toBeLessThan(60_000);
   });
 
-  test("that are the newest of the user go out as they came, even if no window holds them", async () => {
+  test("large messages that are the newest of the user go out as they came, even if no window holds them", async () => {
     const { upstream, agent } = await smallModel("anthropic", 8_000);
     await agent.say("Begin.");
     const newest = "word after word of a pasted document. ".repeat(3_000);

@@ -53,29 +53,32 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     ["rate-limit", 429],
     ["server-error", 500],
     ["overloaded", 529],
-  ] as const)("with a storm of %s is passed on as it is, and asked once", async (kind, status) => {
-    const upstream = await startUpstream((heard, response) =>
-      behave(heard, response, {
-        type: "error",
-        kind,
-        status,
-        headers: { "retry-after": "7", "X-Left": "0" },
-      }),
-    );
-    const gateway = await startGateway({ upstream: upstream.url });
-    const agent = new TestAgent(gateway, api);
-    agent.elements = [{ role: "user", content: "Hello?" }];
-    const words = JSON.stringify(wireApi(upstream.heard[0]?.url ?? pathOf(api)).error(kind).body);
-    for (let time = 0; time < 5; time++) {
-      const answer = await agent.send();
-      expect([answer.status, answer.header("retry-after"), answer.text]).toEqual([status, "7", words]);
-      expect(answer.rawHeaders).toContain("X-Left");
-    }
-    expect(upstream.heard).toHaveLength(5);
-    expect(await saidByModel(gateway)).toEqual([]);
-  });
+  ] as const)(
+    "an upstream that fails with a storm of %s is passed on as it is, and asked once",
+    async (kind, status) => {
+      const upstream = await startUpstream((heard, response) =>
+        behave(heard, response, {
+          type: "error",
+          kind,
+          status,
+          headers: { "retry-after": "7", "X-Left": "0" },
+        }),
+      );
+      const gateway = await startGateway({ upstream: upstream.url });
+      const agent = new TestAgent(gateway, api);
+      agent.elements = [{ role: "user", content: "Hello?" }];
+      const words = JSON.stringify(wireApi(upstream.heard[0]?.url ?? pathOf(api)).error(kind).body);
+      for (let time = 0; time < 5; time++) {
+        const answer = await agent.send();
+        expect([answer.status, answer.header("retry-after"), answer.text]).toEqual([status, "7", words]);
+        expect(answer.rawHeaders).toContain("X-Left");
+      }
+      expect(upstream.heard).toHaveLength(5);
+      expect(await saidByModel(gateway)).toEqual([]);
+    },
+  );
 
-  test("by a cut after any event is cut for the client too, and no half call is stored as a call", async () => {
+  test("an upstream that fails by a cut after any event is cut for the client too, and no half call is stored as a call", async () => {
     let after = 0;
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "cut", reply: REPLY, afterEvents: after }),
@@ -102,7 +105,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     expect(await threadsOf(gateway, "main")).toHaveLength(1);
   });
 
-  test("by an end before the end is not stored as whole", async () => {
+  test("an upstream that fails by an end before the end is not stored as whole", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "cut", reply: REPLY, afterEvents: 4, isOrderly: true }),
     );
@@ -113,7 +116,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     for (const { interrupted } of await saidByModel(gateway)) expect(interrupted).toBe(true);
   });
 
-  test("by an error within its stream hands that on, and stores nothing as whole", async () => {
+  test("an upstream that fails by an error within its stream hands that on, and stores nothing as whole", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "error-midway", reply: REPLY, afterEvents: 4, kind: "overloaded" }),
     );
@@ -126,7 +129,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     for (const { interrupted } of await saidByModel(gateway)) expect(interrupted).toBe(true);
   });
 
-  test("by falling silent is given up, and let go", async () => {
+  test("an upstream that fails by falling silent is given up, and let go", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "stall-midway", reply: REPLY, afterEvents: 3 }),
     );
@@ -139,7 +142,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     for (const { interrupted } of await saidByModel(gateway)) expect(interrupted).toBe(true);
   });
 
-  test("by never answering is told as a time-out in the words of the API", async () => {
+  test("an upstream that fails by never answering is told as a time-out in the words of the API", async () => {
     const upstream = await startUpstream(() => {});
     const gateway = await startGateway({ upstream: upstream.url, config: { limits: { firstByteMs: 200 } } });
     const agent = new TestAgent(gateway, api);
@@ -150,7 +153,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     expect(await upstream.heard[0]?.closed).toBe(false);
   });
 
-  test("by not being there is told with what to look at", async () => {
+  test("an upstream that fails by not being there is told with what to look at", async () => {
     const upstream = await startUpstream();
     await upstream.close();
     const gateway = await startGateway({ upstream: upstream.url });
@@ -164,7 +167,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     expect(again.status).toBe(502);
   });
 
-  test("with rubbish is handed on, and the next request is answered", async () => {
+  test("an upstream that fails with rubbish is handed on, and the next request is answered", async () => {
     const upstream = await startUpstream((heard, response) => behave(heard, response, { type: "rubbish" }));
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway, api);
@@ -185,7 +188,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     expect((await saidByModel(gateway)).filter(({ interrupted }) => !interrupted)).toHaveLength(1);
   });
 
-  test("is let go within a second when the client leaves, after any event", async () => {
+  test("an upstream that fails is let go within a second when the client leaves, after any event", async () => {
     let sent = 0;
     const upstream = await startUpstream((heard, response) => {
       beginStream(response).write(eventsOf(heard, REPLY).slice(0, sent).join("") || ": wait\n\n");
@@ -208,7 +211,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
 });
 
 describe("a client", () => {
-  test("that leaves before the answer begins takes the request back", async () => {
+  test("a client that leaves before the answer begins takes the request back", async () => {
     const upstream = await startUpstream(() => {});
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -222,7 +225,7 @@ describe("a client", () => {
     await quiet(gateway);
   });
 
-  test("that reads nothing holds its upstream back", async () => {
+  test("a client that reads nothing holds its upstream back", async () => {
     let written = 0;
     const event = `data: {"type":"ping","filler":"${"x".repeat(65_000)}"}\n\n`;
     const upstream = await startUpstream(async (_, response) => {
@@ -250,7 +253,7 @@ describe("a client", () => {
     await upstream.heard[0]?.closed;
   });
 
-  test("that asks for what is no JSON is told what is wrong with it", async () => {
+  test("a client that asks for what is not JSON is told what is wrong with it", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     const bodies = [
@@ -280,7 +283,7 @@ describe("a client", () => {
 });
 
 describe("a gateway that closes", () => {
-  test("lets streams under way come to their end, and takes no new ones", async () => {
+  test("a gateway that closes lets streams under way come to their end, and takes no new ones", async () => {
     const upstream = await startUpstream(async (heard, response) => {
       beginStream(response);
       for (const event of eventsOf(heard, REPLY)) {
@@ -306,7 +309,7 @@ describe("a gateway that closes", () => {
     expect(log.map(({ message }) => message.role)).toEqual(["user", "assistant"]);
   });
 
-  test("cuts those that take longer than it may wait", async () => {
+  test("a gateway that closes cuts those that take longer than it may wait", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "stall-midway", reply: REPLY, afterEvents: 3 }),
     );

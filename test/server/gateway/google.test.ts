@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
 import { ask, logOf, startGateway, threadsOf } from "../../support/gateway.ts";
+import { proofTest } from "../../support/proof.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";
 
 const GENERATE = "/v1beta/models/gemini-3-pro:generateContent";
 
 describe("Google's API", () => {
-  test("passes unchanged, is one conversation, and keeps thought signatures in the log", async () => {
+  test("Google's API passes unchanged, is one conversation, and keeps thought signatures in the log", async () => {
     const upstream = await startUpstream(
       says((_, index) =>
         index === 0
@@ -38,7 +39,7 @@ describe("Google's API", () => {
     expect(log.at(-1)?.message.model).toBe("gemini-3-pro");
   });
 
-  test("reads a reply that is not streamed, and a stream that is a list", async () => {
+  test("Google's API reads a reply that is not streamed, and a stream that is a list", async () => {
     const upstream = await startUpstream(says("Fine."));
     const gateway = await startGateway({ upstream: upstream.url });
     const body = { contents: [{ role: "user", parts: [{ text: "Hello." }] }] };
@@ -49,32 +50,35 @@ describe("Google's API", () => {
     expect(log.at(-1)?.message.parts).toEqual([{ type: "text", text: "Fine." }]);
   });
 
-  test("edits a conversation that outgrows its window, without tearing calls from their responses", async () => {
-    let call = 0;
-    const upstream = await startUpstream(
-      says(() => ({ toolCalls: [{ id: `c${++call}`, name: "run_command", input: { n: call } }] })),
-    );
-    const gateway = await startGateway({
-      upstream: upstream.url,
-      config: { models: { "gemini-3-pro": { window: 32_000 } } },
-    });
-    const agent = new TestAgent(gateway, "google");
-    let reply = await agent.say("Go through all files.");
-    for (let turn = 0; turn < 60; turn++)
-      reply = await agent.hand(reply.calls, `line ${turn} of the output\n`.repeat(150));
-    const last = upstream.heard.at(-1);
-    expect(last?.body.length).toBeLessThan(JSON.stringify(agent.body()).length / 2);
-    type Parts = readonly Readonly<Record<string, { readonly id: string } | undefined>>[];
-    const contents: readonly { readonly parts: Parts }[] = last?.json.contents;
-    for (const [index, { parts }] of contents.entries()) {
-      const responses = parts.flatMap(({ functionResponse }) => functionResponse?.id ?? []);
-      const before = contents[index - 1]?.parts.flatMap(({ functionCall }) => functionCall?.id ?? []);
-      if (responses.length > 0) expect(responses).toEqual(before);
-    }
-    expect(JSON.stringify(contents)).toContain("Go through all files.");
-  });
+  proofTest(
+    "edits a conversation that outgrows its window, without tearing calls from their responses",
+    async () => {
+      let call = 0;
+      const upstream = await startUpstream(
+        says(() => ({ toolCalls: [{ id: `c${++call}`, name: "run_command", input: { n: call } }] })),
+      );
+      const gateway = await startGateway({
+        upstream: upstream.url,
+        config: { models: { "gemini-3-pro": { window: 32_000 } } },
+      });
+      const agent = new TestAgent(gateway, "google");
+      let reply = await agent.say("Go through all files.");
+      for (let turn = 0; turn < 60; turn++)
+        reply = await agent.hand(reply.calls, `line ${turn} of the output\n`.repeat(150));
+      const last = upstream.heard.at(-1);
+      expect(last?.body.length).toBeLessThan(JSON.stringify(agent.body()).length / 2);
+      type Parts = readonly Readonly<Record<string, { readonly id: string } | undefined>>[];
+      const contents: readonly { readonly parts: Parts }[] = last?.json.contents;
+      for (const [index, { parts }] of contents.entries()) {
+        const responses = parts.flatMap(({ functionResponse }) => functionResponse?.id ?? []);
+        const before = contents[index - 1]?.parts.flatMap(({ functionCall }) => functionCall?.id ?? []);
+        if (responses.length > 0) expect(responses).toEqual(before);
+      }
+      expect(JSON.stringify(contents)).toContain("Go through all files.");
+    },
+  );
 
-  test("adds memories to the system instruction, and later ones to the newest message", async () => {
+  test("Google's API adds memories to the system instruction, and later ones to the newest message", async () => {
     const upstream = await startUpstream(says("Fine."));
     const gateway = await startGateway({ upstream: upstream.url });
     await gateway.kernel.memories().remember("Answer in German.", { by: "user" });
@@ -87,7 +91,7 @@ describe("Google's API", () => {
     expect(JSON.stringify(upstream.heard[1]?.json.contents.at(-1))).toContain("The port is 7781.");
   });
 
-  test("counts the tokens of the request that would be sent, and estimates where the provider cannot count", async () => {
+  test("Google's API counts the tokens of the request that would be sent, and estimates where the provider cannot count", async () => {
     let status = 200;
     const upstream = await startUpstream((_, response) => {
       response.writeHead(status, { "content-type": "application/json" });
@@ -112,7 +116,7 @@ describe("Google's API", () => {
     expect(JSON.parse(estimated.text).totalTokens).toBeLessThan(100);
   });
 
-  test("offers recall tools among the client's functions, and carries out their calls unseen", async () => {
+  test("Google's API offers recall tools among the client's functions, and carries out their calls unseen", async () => {
     const upstream = await startUpstream(
       says((_, index) =>
         index === 0
@@ -140,7 +144,7 @@ describe("Google's API", () => {
     expect(upstream.heard.at(-1)?.body.toString()).not.toContain("longhaul_recall");
   });
 
-  test("forwards its other endpoints unchanged: models, embeddings, cached contents", async () => {
+  test("Google's API forwards its other endpoints unchanged: models, embeddings, cached contents", async () => {
     const upstream = await startUpstream((_, response) => void response.end("{}"));
     const gateway = await startGateway({ upstream: upstream.url });
     const body = { contents: [] };
@@ -157,7 +161,7 @@ describe("Google's API", () => {
     expect((await ask(gateway, { path: "/v1beta/models", method: "GET" })).status).toBe(200);
   });
 
-  test("reports faults in its own form, and passes those of the provider on", async () => {
+  test("Google's API reports faults in its own form, and passes those of the provider on", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "error", kind: "bad-request" }),
     );
@@ -174,7 +178,7 @@ describe("Google's API", () => {
     expect([keyed.status, JSON.parse(keyed.text).error.status]).toEqual([400, "INVALID_ARGUMENT"]);
     const lost = await ask(gateway, { path: "/nowhere", body, headers: { "x-goog-api-key": "abc" } });
     expect([lost.status, JSON.parse(lost.text).error.status]).toEqual([404, "NOT_FOUND"]);
-    const foreign = await ask(gateway, { path: "/model/claude/converse", body });
+    const foreign = await ask(gateway, { path: "/api/generate", body });
     expect(foreign.status).toBe(501);
     expect(foreign.text).toContain("docs/gateway.md");
   });

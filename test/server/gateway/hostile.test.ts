@@ -4,6 +4,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
+import { eventually } from "../../support/eventually.ts";
 import { ask, quiet, startGateway, threadsOf } from "../../support/gateway.ts";
 import { proofTest } from "../../support/proof.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";
@@ -71,7 +72,7 @@ describe("a gateway among hostile clients", () => {
   });
 
   proofTest(
-    "works while five hundred sockets send their heads byte by byte, and drops those in time",
+    "a gateway among hostile clients works while five hundred sockets send their heads byte by byte, and drops those in time",
     async () => {
       const upstream = await startUpstream();
       const config = { limits: { headersMs: 1_500, maxConnections: 300 } };
@@ -96,7 +97,7 @@ describe("a gateway among hostile clients", () => {
     },
   );
 
-  test("drops a body that does not come to its end", async () => {
+  test("a gateway among hostile clients drops a body that does not come to its end", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { limits: { bodyMs: 300 } } });
     const answer = await sendTo(gateway.port, `${HEAD}Content-Length: 5000\r\n\r\n${BODY}`);
@@ -154,7 +155,7 @@ function drip(sockets: readonly Socket[]): void {
 
 /** Waits until no request is in flight and resources are released. */
 async function settle(gateway: { status(): { readonly inFlight: number } }): Promise<void> {
-  while (gateway.status().inFlight > 0) await sleep(10);
+  await eventually("no request is in flight", () => gateway.status().inFlight === 0);
   await sleep(300);
 }
 

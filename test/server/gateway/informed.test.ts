@@ -68,7 +68,7 @@ const head = ({ port }: TestGateway, version: string) =>
   `Content-Length: ${BODY.length}\r\nConnection: close\r\n\r\n${BODY}`;
 
 describe.each(["none", "longhaul"])("what a provider says before its answer, policy %s", (policy) => {
-  test("reaches the client with its headers, behind the permission to send a body", async () => {
+  test("reaches the client with its headers, after the permission to send a body", async () => {
     const gateway = await startGateway({ upstream: (await hinting()).url, config: { policy } });
     const { status, hints } = await askPatiently(gateway);
     expect(status).toBe(200);

@@ -39,7 +39,7 @@ describe.each(["none", "longhaul"])("with policy %s", (policy) => {
     }
   });
 
-  test("what is no request at all is refused", async () => {
+  test("what is not a request at all is refused", async () => {
     const upstream = await silent();
     const gateway = await startGateway({ upstream: upstream.url, config: { policy } });
     for (const body of ["", "{", "{}", "[]", "7", "null", '{"model":"m",}', `{"messages":[${message},]}`])

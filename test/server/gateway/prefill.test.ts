@@ -67,7 +67,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     );
   });
 
-  test("goes on after the gateway was started again", async () => {
+  test("a reply that the client begins goes on after the gateway was started again", async () => {
     const { upstream, gateway } = await world();
     const agent = new TestAgent(gateway, api);
     const keep = KEPT["as one text"] as (typeof KEPT)[string];
@@ -80,7 +80,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     expect(await logOfMain(second)).toEqual(WHOLE);
   });
 
-  test("and has continued until it is whole stays in one session", async () => {
+  test("a reply that the client begins and has continued until it is whole stays in one session", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway, api);
     let { text } = await agent.say("Write a long story.");
@@ -98,7 +98,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     ]);
   });
 
-  proofTest("is never cut apart where the window is edited", async () => {
+  proofTest("a reply that the client begins is never cut apart where the window is edited", async () => {
     const window = 32_000;
     const { upstream } = await world();
     const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [api], window }];
@@ -120,7 +120,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     expect(await logOfMain(gateway)).toHaveLength(3 * turns.length);
   });
 
-  test("is told apart from another conversation that begins the same", async () => {
+  test("a reply that the client begins is told apart from another conversation that begins the same", async () => {
     const { gateway } = await world();
     const agents = [new TestAgent(gateway, api), new TestAgent(gateway, api)];
     const keep = KEPT["as one text"] as (typeof KEPT)[string];

@@ -3,6 +3,7 @@ import type { Session } from "../../../src/kernel/index.ts";
 import type { WireObject } from "../../../src/wire/wire.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { logOf, startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
+import { proofTest } from "../../support/proof.ts";
 import { behave, type Heard, startUpstream } from "../../support/upstream.ts";
 import { output } from "./limited.ts";
 
@@ -71,7 +72,7 @@ test("a regenerated reply keeps the plan and the provider's prefix", async () =>
   expect(countShared(before, messagesOf(upstream.heard.at(-1)))).toBe(before.length);
 });
 
-test("an edited question keeps the plan that was made for it, and the provider's prefix", async () => {
+proofTest("an edited question keeps the plan that was made for it, and the provider's prefix", async () => {
   const { upstream, gateway, agent } = await talkUntilEdited();
   const before = messagesOf(upstream.heard.at(-1));
   agent.elements.splice(-2);
@@ -91,7 +92,7 @@ test("a plan that concerns messages after the fork goes with them", async () => 
   expect(window?.isRewritten).toBe(false);
 });
 
-test("a person who rewinds a session takes back exactly the edits made since", async () => {
+proofTest("a person who rewinds a session takes back exactly the edits made since", async () => {
   const { gateway } = await talkUntilEdited();
   const session = await openOnly(gateway);
   const question = (await logOf(session)).findLast(({ message }) => message.role === "user");

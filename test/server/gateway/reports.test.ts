@@ -54,7 +54,7 @@ describe("a usage report", () => {
     expect(wordsOf(upstream.heard.at(-1))).toContain("Question 0:");
   });
 
-  test("that sums the rounds of a server tool leaves a long conversation whole, however often it comes", async () => {
+  test("a usage report that sums the rounds of a server tool leaves a long conversation whole, however often it comes", async () => {
     const search = {
       type: "server_tool_use",
       id: "srvtoolu_1",
@@ -117,7 +117,7 @@ function strict(api: OlderWireName, reply = "Fine.") {
 
 describe("output that does not fit beside the messages", () => {
   test.each(APIS.flatMap((api) => [[api, 63_900] as const, [api, 90_000] as const]))(
-    "over %s is lowered from %i, and no message is cut",
+    "output that does not fit next to the messages over %s is lowered from %i, and no message is cut",
     async (api, asked) => {
       const upstream = await strict(api);
       const gateway = await startGateway({ upstream: upstream.url });
@@ -138,7 +138,7 @@ describe("output that does not fit beside the messages", () => {
     },
   );
 
-  test("keeps a budget for thinking below it", async () => {
+  test("output that does not fit next to the messages keeps a budget for thinking below it", async () => {
     const upstream = await strict("anthropic");
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -152,7 +152,7 @@ describe("output that does not fit beside the messages", () => {
     expect(thinking.budget_tokens).toBeGreaterThan(50_000);
   });
 
-  test("that the request does not name is the provider's to tell", async () => {
+  test("output that does not fit next to the messages that the request does not name is the provider's to tell", async () => {
     const words = `{"error":{"message":"This model's maximum context length is 64000 tokens. However, you requested 66000 tokens (2000 in the messages, 64000 in the completion).","code":"context_length_exceeded"}}`;
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "error", kind: "overflow", status: 400, body: words }),
@@ -198,7 +198,7 @@ describe("an overflow for ever", () => {
     expect(upstream.heard).toHaveLength(tries + 7);
   });
 
-  test("of a request that cannot be made smaller is told at once", async () => {
+  test("an overflow for ever of a request that cannot be made smaller is told at once", async () => {
     const upstream = await endless();
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -228,7 +228,7 @@ describe("an overflow for ever", () => {
     expect(words).not.toMatch(/too long|context/);
   });
 
-  proofTest("that ends is forgotten with the first answer", async () => {
+  proofTest("an overflow for ever that ends is forgotten with the first answer", async () => {
     const api = "anthropic";
     let window = 1_000;
     const upstream = await startUpstream((heard, response, index) => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { runHere } from "../../cli/support/here.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
+import { proofTest } from "../../support/proof.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";
 import { ApiClient } from "../api/support/api-client.ts";
 import { output } from "./limited.ts";
@@ -138,33 +139,38 @@ test("a whole reply leaves no note", async () => {
   expect(await endsOf(gateway)).toEqual([]);
 });
 
-test("retries are stored with the reply that they led to, or with the end of the request, and shown", async () => {
-  let refusals = 0;
-  const upstream = await startUpstream((heard, response) => {
-    if (heard.body.length > 60_000 && ++refusals < 10)
-      return behave(heard, response, { type: "error", kind: "overflow", status: 400 });
-    behave(heard, response, { type: "reply", reply: { ...REPLY, usage: { input: 9_000, output: 9 } } });
-  });
-  const gateway = await startGateway({ upstream: upstream.url });
-  const agent = new TestAgent(gateway);
-  for (let turn = 0; turn < 12; turn++) await agent.say(`Turn ${turn}: ${output(turn, 6_000)}`);
-  expect(refusals).toBeGreaterThan(0);
-  const [main] = await threadsOf(gateway, "main");
-  const id = main?.id as string;
-  const api = await ApiClient.open(gateway);
-  const { requests } = (await api.get(`/sessions/${encodeURIComponent(id)}/usage`)).body;
-  const retries = requests.map((request: { readonly retries: number }) => request.retries);
-  expect(retries.reduce((sum: number, one: number) => sum + one, 0)).toBe(refusals);
-  upstream.answer((heard, response) =>
-    behave(heard, response, { type: "error", kind: "overflow", status: 400 }),
-  );
-  agent.elements.push(...agent.words(`The last turn: ${output(99, 6_000)}`));
-  expect((await agent.send()).status).toBe(400);
-  await expect.poll(() => endsOf(gateway)).toHaveLength(1);
-  const [end] = await endsOf(gateway);
-  expect(end?.requestEnd).toMatchObject({ by: "provider", retries: expect.any(Number) });
-  const page = (await api.get(`/sessions/${encodeURIComponent(id)}/entries?limit=5&kinds=notice`)).body;
-  expect(page.entries.at(-1).requestEnd).toEqual(end?.requestEnd);
-  const { stdout } = await runHere(["show", id, "--store", gateway.path]);
-  expect(stdout).toMatch(/note: request ended by the provider: .*\(status 400\) \(after \d+ retr(?:y|ies)\)/);
-});
+proofTest(
+  "retries are stored with the reply that they led to, or with the end of the request, and shown",
+  async () => {
+    let refusals = 0;
+    const upstream = await startUpstream((heard, response) => {
+      if (heard.body.length > 60_000 && ++refusals < 10)
+        return behave(heard, response, { type: "error", kind: "overflow", status: 400 });
+      behave(heard, response, { type: "reply", reply: { ...REPLY, usage: { input: 9_000, output: 9 } } });
+    });
+    const gateway = await startGateway({ upstream: upstream.url });
+    const agent = new TestAgent(gateway);
+    for (let turn = 0; turn < 12; turn++) await agent.say(`Turn ${turn}: ${output(turn, 6_000)}`);
+    expect(refusals).toBeGreaterThan(0);
+    const [main] = await threadsOf(gateway, "main");
+    const id = main?.id as string;
+    const api = await ApiClient.open(gateway);
+    const { requests } = (await api.get(`/sessions/${encodeURIComponent(id)}/usage`)).body;
+    const retries = requests.map((request: { readonly retries: number }) => request.retries);
+    expect(retries.reduce((sum: number, one: number) => sum + one, 0)).toBe(refusals);
+    upstream.answer((heard, response) =>
+      behave(heard, response, { type: "error", kind: "overflow", status: 400 }),
+    );
+    agent.elements.push(...agent.words(`The last turn: ${output(99, 6_000)}`));
+    expect((await agent.send()).status).toBe(400);
+    await expect.poll(() => endsOf(gateway)).toHaveLength(1);
+    const [end] = await endsOf(gateway);
+    expect(end?.requestEnd).toMatchObject({ by: "provider", retries: expect.any(Number) });
+    const page = (await api.get(`/sessions/${encodeURIComponent(id)}/entries?limit=5&kinds=notice`)).body;
+    expect(page.entries.at(-1).requestEnd).toEqual(end?.requestEnd);
+    const { stdout } = await runHere(["show", id, "--store", gateway.path]);
+    expect(stdout).toMatch(
+      /note: request ended by the provider: .*\(status 400\) \(after \d+ retr(?:y|ies)\)/,
+    );
+  },
+);

@@ -14,7 +14,7 @@ async function world(answering: Answering = numbered) {
 describe("what a request is for", () => {
   const DOCUMENT = `Please review this page.\n\nA title names the session: a short one, and only the title. Determine whether it is JSON or true or false, exactly one of them. The <conversation> is summarized so that another agent can continue.`;
 
-  test("is a turn of the conversation for a first message that quotes documentation", async () => {
+  test("what a request is for is a turn of the conversation for a first message that quotes documentation", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway);
     Object.assign(agent.fields, { tools: undefined, system: undefined, max_tokens: 100 });
@@ -24,7 +24,7 @@ describe("what a request is for", () => {
     expect(await onlyLine(gateway, "main")).toHaveLength(4);
   });
 
-  test("is a compaction where the conversation's tools are taken away for it", async () => {
+  test("what a request is for is a compaction where the conversation's tools are taken away for it", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway);
     await agent.say("Find the bug in the parser.");

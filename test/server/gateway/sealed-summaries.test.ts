@@ -1,7 +1,7 @@
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import type { WireObject } from "../../../src/wire/wire.ts";
 import { TestAgent } from "../../support/agent.ts";
-import { startGateway } from "../../support/gateway.ts";
+import { ask, startGateway } from "../../support/gateway.ts";
 import { proofCases, sizedTest } from "../../support/proof.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 import { working } from "./long-session.ts";
@@ -41,3 +41,28 @@ sizedTest.each(proofCases(SEALED))(
     expect(upstream.heard.at(-1)?.body.length).toBeLessThan(JSON.stringify(agent.body()).length / 2);
   },
 );
+
+test("the only item that xAI's compaction leaves stays first and unchanged through edits", async () => {
+  const sealed = { id: "cmp_1", type: "compaction", encrypted_content: "SEALED".repeat(100) };
+  const upstream = await startLimitedUpstream({
+    api: "openai-responses",
+    window: 40_000,
+    count: (body) => Math.ceil(body.length / 4),
+    reply: working,
+  });
+  const gateway = await startGateway({
+    upstream: upstream.url,
+    config: { models: { "gpt-4.1": { window: 40_000 } } },
+  });
+  const agent = new TestAgent(gateway, "openai-responses");
+  let reply = await agent.say("Build the parser.");
+  reply = await agent.hand(reply.calls, output(0, 4_000));
+  await ask(gateway, { path: "/v1/responses/compact", body: agent.body() });
+  agent.elements.splice(0, agent.elements.length, sealed);
+  reply = await agent.say("Go on.");
+  for (let turn = 1; turn < 14; turn++) {
+    reply = await agent.hand(reply.calls, output(turn, 16_000));
+    expect(upstream.heard.at(-1)?.json.input[0]).toEqual(sealed);
+  }
+  expect(upstream.heard.at(-1)?.body.length).toBeLessThan(JSON.stringify(agent.body()).length / 1.5);
+});

@@ -27,7 +27,7 @@ async function logOfThread(gateway: TestGateway, id: string | undefined): Promis
 }
 
 describe.each(APIS)("a conversation over %s", (api) => {
-  test("is one session without any id, every message in it once", async () => {
+  test("a conversation is one session without any id, every message in it once", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway, api);
     await agent.say("Find the bug in the parser.");
@@ -46,7 +46,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(await logOfThread(gateway, main?.id)).toEqual(line);
   });
 
-  test("is one session when replies come packed and pass untouched", async () => {
+  test("a conversation is one session when replies come packed and pass untouched", async () => {
     const { gateway } = await world(
       (heard, response, index) => {
         const packed = gzipSync(eventsOf(heard, { text: `Reply number ${index + 1}.` }).join(""));
@@ -65,7 +65,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(await mainLine(gateway)).toHaveLength(24);
   });
 
-  test("goes on after the gateway was started again", async () => {
+  test("a conversation goes on after the gateway was started again", async () => {
     const { upstream, gateway } = await world();
     const agent = new TestAgent(gateway, api);
     await agent.say("Find the bug in the parser.");
@@ -78,7 +78,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(await mainLine(second)).toHaveLength(6);
   });
 
-  test("tells two conversations that begin alike apart", async () => {
+  test("a conversation tells two conversations that begin alike apart", async () => {
     const { gateway } = await world();
     const [one, two] = [new TestAgent(gateway, api), new TestAgent(gateway, api)];
     await one.say("Hello there, let us begin.");
@@ -96,7 +96,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     ]);
   });
 
-  test("goes back to an edited message and keeps both ways in the log", async () => {
+  test("a conversation goes back to an edited message and keeps both ways in the log", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway, api);
     await agent.say("Find the bug in the parser.");
@@ -115,7 +115,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(new Set(log).size).toBe(log.length);
   });
 
-  test("stores a request once that is sent again after an error", async () => {
+  test("a conversation stores a request once that is sent again after an error", async () => {
     let isDown = true;
     const { gateway } = await world((heard, response, index) => {
       if (isDown) behave(heard, response, { type: "error", kind: "overloaded" });
@@ -131,7 +131,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(await mainLine(gateway)).toHaveLength(2);
   });
 
-  test("stays one when tools are used", async () => {
+  test("a conversation stays one when tools are used", async () => {
     const { gateway } = await world(
       says((_, index) =>
         index % 2 === 0
@@ -289,7 +289,7 @@ describe("whose conversation a request is", () => {
 });
 
 describe("a client with a summary of its own", () => {
-  test("that goes back to before it is sent what it says itself", async () => {
+  test("a client with its own summary that goes back to before it is sent what it says itself", async () => {
     const summary =
       "The user wants the parser fixed; the bug is in the third branch of the lexer, and a test is missing.";
     const { upstream, gateway } = await world(
@@ -313,7 +313,7 @@ describe("a client with a summary of its own", () => {
 });
 
 describe("clients without ids whose summaries are the same", () => {
-  test("never go on in each other's conversation", async () => {
+  test("clients without ids whose summaries are the same never go on in each other's conversation", async () => {
     const summary =
       "The user wants the parser fixed; the bug is in the third branch of the lexer, and a test is missing.";
     const { gateway } = await world(
@@ -376,7 +376,7 @@ describe("after the gateway was started again, a request", () => {
 });
 
 describe("requests at the same time", () => {
-  test("of one conversation are all answered, and nothing is stored twice", async () => {
+  test("requests at the same time of one conversation are all answered, and nothing is stored twice", async () => {
     const { gateway } = await world(async (heard, response, index) => {
       await sleep(20);
       numbered(heard, response, index);
@@ -397,7 +397,7 @@ describe("requests at the same time", () => {
     expect(await threadsOf(gateway, "main")).toHaveLength(1);
   });
 
-  test("that say the same are one message and as many replies", async () => {
+  test("requests at the same time that say the same are one message and as many replies", async () => {
     const { gateway } = await world(async (heard, response, index) => {
       await sleep(20);
       numbered(heard, response, index);
@@ -411,7 +411,7 @@ describe("requests at the same time", () => {
     expect(logs.filter((text) => text.startsWith("assistant|"))).toHaveLength(2);
   });
 
-  proofTest("of fifty conversations never mix", async () => {
+  proofTest("requests at the same time of fifty conversations never mix", async () => {
     const { upstream, gateway } = await world(async (heard, response, index) => {
       const last = heard.json.messages.at(-1).content;
       await sleep((index * 7) % 40);
@@ -434,7 +434,7 @@ describe("requests at the same time", () => {
     }
   });
 
-  test("go on while others of the same gateway come and go, with few conversations held in memory", async () => {
+  test("requests at the same time go on while others of the same gateway come and go, with few conversations held in memory", async () => {
     const { gateway } = await world(numbered, { limits: { maxThreads: 3 } });
     const agents = Array.from({ length: 8 }, () => new TestAgent(gateway));
     for (const turn of [1, 2, 3])

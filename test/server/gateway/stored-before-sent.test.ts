@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
+import { eventually } from "../../support/eventually.ts";
 import { testFolder } from "../../support/folder.ts";
 import { ask, lineOf, logOf, startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";
 import { proofRounds, proofTest, sizedTest } from "../../support/proof.ts";
@@ -264,7 +265,8 @@ proofTest("a gateway killed in the middle of a reply of more than a second keeps
   void ask(killed, { path, body: { ...MODEL, messages: SECOND } }).catch(() => undefined);
   await upstream.received(2);
   const other = new DatabaseSync(join(folder, "log.db"), { readOnly: true });
-  while (other.prepare("SELECT count(*) AS count FROM drafts").get()?.count === 0) await setTimeout(50);
+  const countDrafts = other.prepare("SELECT count(*) AS count FROM drafts");
+  await eventually("a draft is stored", () => countDrafts.get()?.count !== 0);
   other.close();
   await killed.kill();
 

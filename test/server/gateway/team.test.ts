@@ -206,7 +206,7 @@ test("rates, models and upstreams of a person are limited with a clear refusal",
   expect(Number(last?.header("retry-after"))).toBeLessThanOrEqual(60);
 });
 
-test("tokens of the configuration go on working beside people, and budgets of the team count everybody", async () => {
+test("tokens of the configuration go on working next to people, and budgets of the team count everybody", async () => {
   const upstream = await startUpstream(says(() => ({ text: "Fine.", usage: USAGE })));
   const gateway = await startGateway({
     upstream: upstream.url,

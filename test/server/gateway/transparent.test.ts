@@ -33,15 +33,18 @@ const ODD_BODIES: Readonly<Record<string, string>> = {
 };
 
 describe("a gateway with edits off", () => {
-  test.each(Object.entries(ODD_BODIES))("passes %s as they came", async (_, body) => {
-    const { upstream, gateway } = await passing();
-    const answer = await ask(gateway, { path: MESSAGES, body });
-    expect(answer.status).toBe(200);
-    expect(upstream.heard[0]?.body.toString()).toBe(body);
-  });
+  test.each(Object.entries(ODD_BODIES))(
+    "a gateway with edits off passes %s as they came",
+    async (_, body) => {
+      const { upstream, gateway } = await passing();
+      const answer = await ask(gateway, { path: MESSAGES, body });
+      expect(answer.status).toBe(200);
+      expect(upstream.heard[0]?.body.toString()).toBe(body);
+    },
+  );
 
   test.each(Object.entries(ODD_BODIES))(
-    "passes %s as they came with the default policy, too",
+    "a gateway with edits off passes %s as they came with the default policy, too",
     async (_, body) => {
       const upstream = await startUpstream();
       const gateway = await startGateway({ upstream: upstream.url });
@@ -50,7 +53,7 @@ describe("a gateway with edits off", () => {
     },
   );
 
-  proofTest("passes a body of twenty megabytes", async () => {
+  proofTest("a gateway with edits off passes a body of twenty megabytes", async () => {
     const { upstream, gateway } = await passing();
     const body = Buffer.from(
       JSON.stringify({
@@ -63,7 +66,7 @@ describe("a gateway with edits off", () => {
     expect(upstream.heard[0]?.body.equals(body)).toBe(true);
   });
 
-  test("refuses a body beyond its limit, and says which limit that is", async () => {
+  test("a gateway with edits off refuses a body beyond its limit, and says which limit that is", async () => {
     const upstream = await startUpstream();
     const config = { ...PASS, limits: { maxBodyBytes: 2_048 } };
     const gateway = await startGateway({ upstream: upstream.url, config });
@@ -73,7 +76,7 @@ describe("a gateway with edits off", () => {
     expect(upstream.heard).toHaveLength(0);
   });
 
-  test("passes a body that was uploaded in chunks", async () => {
+  test("a gateway with edits off passes a body that was uploaded in chunks", async () => {
     const { upstream, gateway } = await passing();
     const body = JSON.stringify(said("in chunks"));
     const rawHeaders = [
@@ -95,7 +98,7 @@ describe("a gateway with edits off", () => {
     ["zstd", zstdCompressSync],
     ["br", brotliCompressSync],
   ] as const)(
-    "passes a body packed with %s as it was packed, and reads it all the same",
+    "a gateway with edits off passes a body packed with %s as it was packed, and reads it all the same",
     async (name, pack) => {
       const { upstream, gateway } = await passing();
       const packed = pack(Buffer.from(JSON.stringify(said("packed words"))));
@@ -109,7 +112,7 @@ describe("a gateway with edits off", () => {
     },
   );
 
-  test("passes headers in their order and case, those of its own and of the connection aside", async () => {
+  test("a gateway with edits off passes headers in their order and case, those of its own and of the connection aside", async () => {
     const { upstream, gateway } = await passing();
     const rawHeaders = [
       "anthropic-beta",
@@ -153,7 +156,7 @@ describe("a gateway with edits off", () => {
     expect(arrived).toEqual(expected);
   });
 
-  test("hands the headers, the status and the words of an answer on", async () => {
+  test("a gateway with edits off hands the headers, the status and the words of an answer on", async () => {
     const { gateway } = await passing(
       await startUpstream((_, response) => {
         response.writeHead(299, "Quite Fine", [
@@ -184,7 +187,7 @@ describe("a gateway with edits off", () => {
     expect(answer.text).toBe(`{"type":"message",  "x":1e400}`);
   });
 
-  test("hands a packed stream on as it was packed, and stores what it says", async () => {
+  test("a gateway with edits off hands a packed stream on as it was packed, and stores what it says", async () => {
     const upstream = await startUpstream((heard, response) => {
       const packed = gzipSync(eventsOf(heard, { text: "packed on the way back" }).join(""));
       response
@@ -204,7 +207,7 @@ describe("a gateway with edits off", () => {
     expect(JSON.stringify((await session.page()).entries)).toContain("packed on the way back");
   });
 
-  test("hands a packed body on as it was packed, and stores what it says", async () => {
+  test("a gateway with edits off hands a packed body on as it was packed, and stores what it says", async () => {
     const upstream = await startUpstream((heard, response) => {
       const packed = gzipSync(
         JSON.stringify(wireApi(heard.url).body({ text: "packed at once" }, { path: "", body: {} })),
@@ -223,7 +226,7 @@ describe("a gateway with edits off", () => {
     expect(JSON.stringify((await session.page()).entries)).toContain("packed at once");
   });
 
-  test("hands every event on while the next one is not written yet", async () => {
+  test("a gateway with edits off hands every event on while the next one is not written yet", async () => {
     const seen: string[] = [];
     let events: readonly string[] = [];
     const upstream = await startUpstream(async (heard, response) => {
@@ -246,7 +249,7 @@ describe("a gateway with edits off", () => {
     expect(answer.isWhole).toBe(true);
   });
 
-  test("hands on what a provider says before its answer", async () => {
+  test("a gateway with edits off hands on what a provider says before its answer", async () => {
     const upstream = await startUpstream((heard, response, index) => {
       response.writeEarlyHints({ link: "</style.css>; rel=preload" });
       response.writeProcessing();
@@ -264,7 +267,7 @@ describe("a gateway with edits off", () => {
     expect(upstream.heard[0]?.header("expect")).toBeUndefined();
   });
 
-  test("passes models, token counts and other endpoints of a provider", async () => {
+  test("a gateway with edits off passes models, token counts and other endpoints of a provider", async () => {
     const upstream = await startUpstream((heard, response) => {
       const text = JSON.stringify({ saw: `${heard.method} ${heard.url}`, bytes: heard.body.length });
       response.writeHead(200, { "content-type": "application/json", "content-length": text.length });
@@ -285,7 +288,7 @@ describe("a gateway with edits off", () => {
     expect(unknown.text).toContain("/v1/messages");
   });
 
-  test("hands redirects on without the way to another host, and follows none", async () => {
+  test("a gateway with edits off hands redirects on without the way to another host, and follows none", async () => {
     const elsewhere = await startUpstream();
     const upstream = await startUpstream((_, response) =>
       response.writeHead(307, { location: `${elsewhere.url}/v1/messages` }).end("moved"),
@@ -298,7 +301,7 @@ describe("a gateway with edits off", () => {
     expect(elsewhere.heard).toEqual([]);
   });
 
-  test("sends a request where the configuration says, whatever the request says", async () => {
+  test("a gateway with edits off sends a request where the configuration says, whatever the request says", async () => {
     const [first, second, elsewhere] = await Promise.all([startUpstream(), startUpstream(), startUpstream()]);
     const gateway = await startGateway({
       config: PASS,
@@ -328,7 +331,7 @@ describe("a gateway with edits off", () => {
     expect(elsewhere.heard).toEqual([]);
   });
 
-  test("gives an upstream its own key, and never the gateway's token", async () => {
+  test("a gateway with edits off gives an upstream its own key, and never the gateway's token", async () => {
     const upstream = await startUpstream();
     const token = "lh-0f8e7d6c5b4a39281706f5e4d3c2b1a0998877665544";
     const gateway = await startGateway({

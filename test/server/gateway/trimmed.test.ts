@@ -76,7 +76,7 @@ describe("a client that trims its own history", () => {
         await gateway.close();
         await upstream.close();
       }),
-      { numRuns: proofRounds(60) },
+      { numRuns: proofRounds(25) },
     );
   });
 });
@@ -84,7 +84,7 @@ describe("a client that trims its own history", () => {
 const WINDOW_OF_FOUR: Trimming = { newest: 4, keepsFirst: false };
 
 describe("a sliding window", () => {
-  test("goes on in its session after the gateway was started again", async () => {
+  test("a sliding window goes on in its session after the gateway was started again", async () => {
     const { upstream, gateway } = await world();
     const agent = new TrimmingAgent(gateway, "anthropic");
     for (let turn = 0; turn < 6; turn++) await agent.step(`Turn ${turn} of it.`, WINDOW_OF_FOUR);
@@ -95,7 +95,7 @@ describe("a sliding window", () => {
     expect(await onlyLog(second)).toEqual([...agent.said].sort());
   });
 
-  test("leaves the line with what the client sent last, and the log with everything", async () => {
+  test("a sliding window leaves the line with what the client sent last, and the log with everything", async () => {
     const { gateway } = await world();
     const agent = new TrimmingAgent(gateway, "anthropic");
     for (let turn = 0; turn < 5; turn++) await agent.step(`Turn ${turn} of it.`, WINDOW_OF_FOUR);
@@ -107,7 +107,7 @@ describe("a sliding window", () => {
     expect(await onlyLine(gateway)).toEqual(agent.said.slice(0, 4));
   });
 
-  test("stays in its session when a reply is asked for once more", async () => {
+  test("a sliding window stays in its session when a reply is asked for once more", async () => {
     const { gateway } = await world();
     const agent = new TrimmingAgent(gateway, "anthropic");
     for (let turn = 0; turn < 5; turn++) {
@@ -164,7 +164,7 @@ describe("a sliding window", () => {
 
 describe("a client that ends each request with a reminder", () => {
   proofTest(
-    "has each of them in the log once, the later ones as notes that leave the line as it is",
+    "a client that ends each request with a reminder has each of them in the log once, the later ones as notes that leave the line as it is",
     async () => {
       const { upstream, gateway } = await world();
       const agent = new TrimmingAgent(gateway, "anthropic");
@@ -208,7 +208,7 @@ describe("a client that ends each request with a reminder", () => {
 });
 
 describe("a message that begins like one that the client has dropped", () => {
-  test("is written down and sent, also if it is the last", async () => {
+  test("a message that begins like one that the client has dropped is written down and sent, also if it is the last", async () => {
     const { upstream, gateway } = await world();
     const agent = new TestAgent(gateway);
     agent.fields.tools = undefined;
@@ -231,7 +231,7 @@ describe("a message that begins like one that the client has dropped", () => {
 });
 
 describe("conversations that only look alike", () => {
-  test("are two where one has not the end of the other", async () => {
+  test("conversations that only look alike are two where one has not the end of the other", async () => {
     const { gateway } = await world();
     const [one, two] = [new TestAgent(gateway), new TestAgent(gateway)];
     for (const text of ["Hello.", "Look at the parser.", "And at the lexer."]) await one.say(text);
@@ -247,7 +247,7 @@ describe("conversations that only look alike", () => {
     expect(lines.map(({ length }) => length).sort()).toEqual([2, 4, 6]);
   });
 
-  test("are two where another agent says the same end", async () => {
+  test("conversations that only look alike are two where another agent says the same end", async () => {
     const { gateway } = await world();
     const one = new TestAgent(gateway);
     for (const text of ["Hello.", "Look at the parser."]) await one.say(text);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { TestAgent } from "../../support/agent.ts";
 import { startGateway, threadsOf } from "../../support/gateway.ts";
-import { proofCases, proofTest, sizedTest } from "../../support/proof.ts";
+import { proofCases, proofRounds, proofTest, sizedTest } from "../../support/proof.ts";
 import { behave, says, startUpstream } from "../../support/upstream.ts";
 import { output, startLimitedUpstream } from "./limited.ts";
 import { expectWholeLog, working, workOn } from "./long-session.ts";
@@ -18,18 +18,21 @@ function small(baseUrl: string, window?: number) {
 describe("a long session with a small upstream", () => {
   sizedTest.each(
     proofCases([
-      ["openai-chat", 120, 5_000],
+      ["openai-chat", proofRounds(120, 60), 10_000],
       ["openai-responses", 120, 5_000],
       ["anthropic", 300, 2_400],
     ] as const),
-  )("over %s works for %i turns and never hears of an overflow", async (api, turns, characters) => {
-    const upstream = await startLimitedUpstream({ api, window: WINDOW, count: byBytes, reply: working });
-    const gateway = await startGateway({ upstream: small(upstream.url, WINDOW) });
-    const agent = await workOn(gateway, { api, turns, characters, clientWindow: 200_000 });
-    await expectWholeLog(gateway, agent, api);
-    expect(upstream.counts).toHaveLength(turns);
-    expect(JSON.stringify(agent.body()).length / 4).toBeGreaterThan(2 * WINDOW);
-  });
+  )(
+    "a long session with a small upstream over %s works for %i turns and never hears of an overflow",
+    async (api, turns, characters) => {
+      const upstream = await startLimitedUpstream({ api, window: WINDOW, count: byBytes, reply: working });
+      const gateway = await startGateway({ upstream: small(upstream.url, WINDOW) });
+      const agent = await workOn(gateway, { api, turns, characters, clientWindow: 200_000 });
+      await expectWholeLog(gateway, agent, api);
+      expect(upstream.counts).toHaveLength(turns);
+      expect(JSON.stringify(agent.body()).length / 4).toBeGreaterThan(2 * WINDOW);
+    },
+  );
 
   proofTest.each([
     [
@@ -38,21 +41,24 @@ describe("a long session with a small upstream", () => {
       (body: Buffer, at: number) => body.length / (at < 40 ? 4 : 1.7),
     ],
     ["does not tell its window", undefined, (body: Buffer) => body.length / 2],
-  ] as const)("heals what an upstream refuses that %s", async (_, told, count) => {
-    const api = "anthropic";
-    const upstream = await startLimitedUpstream({
-      api,
-      window: WINDOW,
-      reply: working,
-      count: (...of) => Math.ceil(count(...of)),
-    });
-    const gateway = await startGateway({ upstream: small(upstream.url, told) });
-    const agent = await workOn(gateway, { api, turns: 90, characters: 4_000, clientWindow: 200_000 });
-    await expectWholeLog(gateway, agent, api);
-    expect(upstream.refused()).toBeGreaterThan(0);
-    // The learned limit persists, so healing is rare.
-    expect(upstream.refused()).toBeLessThan(6);
-  });
+  ] as const)(
+    "a long session with a small upstream heals what an upstream refuses that %s",
+    async (_, told, count) => {
+      const api = "anthropic";
+      const upstream = await startLimitedUpstream({
+        api,
+        window: WINDOW,
+        reply: working,
+        count: (...of) => Math.ceil(count(...of)),
+      });
+      const gateway = await startGateway({ upstream: small(upstream.url, told) });
+      const agent = await workOn(gateway, { api, turns: 90, characters: 4_000, clientWindow: 200_000 });
+      await expectWholeLog(gateway, agent, api);
+      expect(upstream.refused()).toBeGreaterThan(0);
+      // The learned limit persists, so healing is rare.
+      expect(upstream.refused()).toBeLessThan(6);
+    },
+  );
 
   proofTest("keeps its window when several requests of it come at once", async () => {
     const api = "anthropic";
@@ -97,7 +103,7 @@ describe("a long session with a small upstream", () => {
 });
 
 describe("a request that is refused", () => {
-  test("is tried three more times at most, and then the client gets the provider's own words", async () => {
+  test("a request that is refused is tried three more times at most, and then the client gets the provider's own words", async () => {
     const words = `{"type":"error",  "error":{"type":"invalid_request_error","message":"prompt is too long: 300000 tokens > 200000 maximum"}}`;
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, {
@@ -119,7 +125,7 @@ describe("a request that is refused", () => {
     expect(upstream.heard.length).toBeLessThanOrEqual(8);
   });
 
-  test("for a picture goes through without it, and so does the next one", async () => {
+  test("a request that is refused for a picture goes through without it, and so does the next one", async () => {
     const picture = Buffer.from("no picture at all".repeat(50)).toString("base64");
     const upstream = await startUpstream((heard, response, index) => {
       if (!heard.body.includes(picture)) return says("I see.")(heard, response, index);
@@ -145,7 +151,7 @@ describe("a request that is refused", () => {
     expect(await threadsOf(gateway, "main")).toHaveLength(1);
   });
 
-  test("with edits off is left alone", async () => {
+  test("a request that is refused with edits off is left alone", async () => {
     const api = "anthropic";
     const upstream = await startLimitedUpstream({ api, window: 1_000, count: byBytes, reply: working });
     const gateway = await startGateway({ upstream: upstream.url, config: { policy: "none" } });
@@ -159,7 +165,7 @@ describe("a request that is refused", () => {
 });
 
 describe("edits", () => {
-  test("are planned and reported in a dry run, and nothing is changed", async () => {
+  test("edits are planned and reported in a dry run, and nothing is changed", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: small(upstream.url, 16_000), config: { dryRun: true } });
     const agent = new TestAgent(gateway);
@@ -174,7 +180,7 @@ describe("edits", () => {
     expect(Number(told?.tokensAfter)).toBeLessThan(Number(told?.tokensBefore));
   });
 
-  test("that a client asks for with context_management are carried out for any upstream, and told", async () => {
+  test("edits that a client asks for with context_management are carried out for any upstream, and told", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -197,7 +203,7 @@ describe("edits", () => {
     expect(answer.text).toContain("clear_tool_uses_20250919");
   });
 
-  test("are left to an upstream that carries them out itself", async () => {
+  test("edits are left to an upstream that carries them out itself", async () => {
     const upstream = await startUpstream();
     const [one] = small(upstream.url);
     const gateway = await startGateway({ upstream: [{ ...one, contextManagement: "upstream" }] });
@@ -208,7 +214,7 @@ describe("edits", () => {
     expect(upstream.heard[0]?.body.toString()).toBe(JSON.stringify(agent.body()));
   });
 
-  test("that nobody knows are refused with a word about it", async () => {
+  test("edits that nobody knows are refused with a word about it", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -223,7 +229,7 @@ describe("edits", () => {
 
 describe("what a client is told", () => {
   test.each(["anthropic", "openai-chat", "openai-responses"] as const)(
-    "over %s is never more tokens than its window has",
+    "what a client is told over %s is never more tokens than its window has",
     async (api) => {
       const upstream = await startUpstream(
         says(() => ({ text: "Much.", usage: { input: 3_000_000, output: 7, cacheRead: 900_000 } })),
@@ -243,7 +249,7 @@ describe("what a client is told", () => {
     },
   );
 
-  test("is to stop, when it asks for the same again and again", async () => {
+  test("what a client is told is to stop, when it asks for the same again and again", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { breaker: { requests: 3 } } });
     const agent = new TestAgent(gateway);

@@ -5,8 +5,7 @@ import {
   type Transaction,
 } from "../../../src/stores/postgres/connection/postgres-database.ts";
 import type { SqlRow, SqlValue } from "../../../src/stores/postgres/connection/sql-values.ts";
-import { MEMORY_TABLES } from "../../../src/stores/postgres/schema/memory-tables.ts";
-import { SERVER_TABLES } from "../../../src/stores/postgres/schema/server-tables.ts";
+import { MEMORY_TABLES, SERVER_TABLES } from "../../../src/stores/postgres/schema/tables.ts";
 
 /**
  * PostgreSQL in this process with the tables of the index in the schema `store`; its extensions go to a schema that is

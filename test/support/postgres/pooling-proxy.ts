@@ -47,6 +47,7 @@ export async function startPoolingProxy(
     const upstream = connect(Number(port), hostname);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
+      socket.setNoDelay(true);
       socket.on("error", () => undefined);
       socket.on("close", () => {
         client.destroy();

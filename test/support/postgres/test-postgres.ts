@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { afterAll } from "vitest";
+import { eventually } from "../eventually.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { SERVER_FOLDER } from "./shared-server.ts";
 
@@ -20,7 +20,7 @@ export async function findTestPostgres(): Promise<FoundServer> {
   try {
     mkdirSync(join(folder, "starting"));
   } catch {
-    while (!existsSync(file)) await sleep(50);
+    await eventually("another worker has started PostgreSQL", () => existsSync(file));
     return JSON.parse(readFileSync(file, "utf8"));
   }
   const found = await startPostgres({ isDetached: true }).then(

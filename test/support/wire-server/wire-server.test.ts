@@ -66,7 +66,7 @@ describe("the wire server, as the packages of the AI SDK understand it", () => {
     expect(calls).toEqual([`read {"path":"a.txt"}`, `read {"path":"b.txt"}`]);
   });
 
-  test("embeds each text the same way every time", async () => {
+  test("the wire server, as the packages of the AI SDK understand it embeds each text the same way every time", async () => {
     server.always({ type: "reply", reply: {} });
     const model = createOpenAI({ apiKey: "key", baseURL: `${server.url}/v1` }).embedding(
       "text-embedding-3-small",
@@ -77,7 +77,7 @@ describe("the wire server, as the packages of the AI SDK understand it", () => {
     expect(embeddings[0]).not.toEqual(embeddings[1]);
   });
 
-  test("says when nothing is scripted", async () => {
+  test("the wire server, as the packages of the AI SDK understand it says when nothing is scripted", async () => {
     const response = await fetch(`${server.url}/v1/messages`, { method: "POST", body: "{}" });
     expect(response.status).toBe(400);
     expect(await response.text()).toBe("nothing is scripted");

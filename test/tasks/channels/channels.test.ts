@@ -5,8 +5,8 @@ import { expect, onTestFinished, test } from "vitest";
 import type { TaskNotice } from "../../../src/model/task.ts";
 import { commandChannel, webhookChannel } from "../../../src/tasks/channels/command-channel.ts";
 import { getSystemTable } from "../../../src/tasks/process/system-table.ts";
+import { eventually } from "../../support/eventually.ts";
 import { testFolder } from "../../support/folder.ts";
-import { eventually } from "../process/family.ts";
 
 const notice: TaskNotice = {
   id: "t/ended",
@@ -43,10 +43,10 @@ test("a command that hangs ends with its signal, and with all it has started", a
   const stop = new AbortController();
   const sending = commandChannel({ command: ["sh", "-c", code] }).send(notice, stop.signal);
   const child = () => Number(readFileSync(join(folder, "child"), { encoding: "utf8", flag: "a+" }));
-  await eventually(() => child() > 0);
+  await eventually("the child has said its id", () => child() > 0);
   stop.abort();
   await expect(sending).rejects.toThrow(/SIGKILL/);
-  await eventually(async () => (await getSystemTable().look(child())) === undefined);
+  await eventually("the child is gone", async () => (await getSystemTable().look(child())) === undefined);
 });
 
 test("a webhook gets the notice with its id, and anything but success is a failure", async () => {

@@ -34,7 +34,7 @@ function makeHost() {
 }
 
 describe("clean-ups", () => {
-  test("run last first, each on its own, then the signal does what it does", async () => {
+  test("clean-ups run last first, each on its own, then the signal does what it does", async () => {
     const { stdout, signal } = await end(`
       processCleanups().add(async (reason) => { await later(20); say("first " + reason); });
       processCleanups().add(() => say("after all"), { isLast: true });
@@ -58,7 +58,7 @@ describe("clean-ups", () => {
     expect(signal).toBe("SIGTERM");
   });
 
-  test("run when all work is done, and what cannot wait when the process exits", async () => {
+  test("clean-ups run when all work is done, and what cannot wait when the process exits", async () => {
     const done = await end(`processCleanups().add(async (reason) => { await later(20); say(reason); });`);
     expect(done).toMatchObject({ stdout: "beforeExit\n", exitCode: 0 });
     const exited = await end(`
@@ -68,7 +68,7 @@ describe("clean-ups", () => {
     expect(exited).toMatchObject({ stdout: "at once\nsync\n", exitCode: 4 });
   });
 
-  test("run on an error nobody catches, which is then told as always", async () => {
+  test("clean-ups run on an error nobody catches, which is then told as always", async () => {
     const ended = await end(`
       processCleanups().add(async (reason) => { await later(20); say(reason); });
       setTimeout(() => { throw new Error("unforeseen"); }, 1);
@@ -77,7 +77,7 @@ describe("clean-ups", () => {
     expect(ended.stderr).toContain("Error: unforeseen");
   });
 
-  test("leave signals to a program that listens itself", async () => {
+  test("clean-ups leave signals to a program that listens itself", async () => {
     const { stdout, exitCode } = await end(`
       processCleanups().add(() => say("cleaned"));
       process.on("SIGTERM", async () => { say("mine"); await processCleanups().run(); process.exit(9); });
@@ -86,7 +86,7 @@ describe("clean-ups", () => {
     expect(exitCode).toBe(9);
   });
 
-  test("listen once for each signal, and only while something is registered", () => {
+  test("clean-ups listen once for each signal, and only while something is registered", () => {
     const { host } = makeHost();
     const cleanups = createCleanups({ host });
     const removes = Array.from({ length: 100 }, () => cleanups.add(() => {}));
@@ -98,7 +98,7 @@ describe("clean-ups", () => {
     expect(counts()).toEqual([0, 0, 0, 0, 0]);
   });
 
-  test("run once, however often they are asked to", async () => {
+  test("clean-ups run once, however often they are asked to", async () => {
     const { host, killed } = makeHost();
     const cleanups = createCleanups({ host });
     let runs = 0;

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { findTagged, reapTagged } from "../../../src/tasks/process/tagged.ts";
 
@@ -16,15 +15,6 @@ export function freshTag(): string {
 /** Number of running processes of a task. */
 export async function countTagged(tag: string): Promise<number> {
   return (await findTagged(tag)).length;
-}
-
-/** Waits until a condition holds. */
-export async function eventually(isSo: () => Promise<boolean> | boolean, timeoutMs = 60_000): Promise<void> {
-  const end = Date.now() + timeoutMs;
-  while (!(await isSo())) {
-    if (Date.now() > end) throw new Error("It did not become so in time.");
-    await sleep(10);
-  }
 }
 
 /** Runs JavaScript in a separate Node process. */

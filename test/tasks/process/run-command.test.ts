@@ -9,13 +9,13 @@ import { proofTest } from "../../support/proof.ts";
 import { countTagged, freshTag, script, shell } from "./family.ts";
 
 describe("a program that runs for a task", () => {
-  test("says how it ended and what it wrote", async () => {
+  test("a program that runs for a task says how it ended and what it wrote", async () => {
     const end = await runCommand({ ...shell("echo out; echo err >&2; exit 3"), tag: freshTag() });
     expect(end).toMatchObject({ reason: "exited", exitCode: 3, signal: undefined, isOutputCut: false });
     expect([end.stdout, end.stderr]).toEqual(["out\n", "err\n"]);
   });
 
-  test("keeps what it wrote where it ends before the system has shown it", async () => {
+  test("a program that runs for a task keeps what it wrote where it ends before the system has shown it", async () => {
     const real = getSystemTable();
     const look = async (pid: number) => {
       if (pid === process.pid) return real.look(pid);
@@ -58,12 +58,12 @@ describe("a program that runs for a task", () => {
     expect(short).toMatchObject({ reason: "exited", exitCode: 0, stdout: "done\n" });
   });
 
-  test("says which signal ended it", async () => {
+  test("a program that runs for a task says which signal ended it", async () => {
     const end = await runCommand({ ...shell("kill -9 $$"), tag: freshTag() });
     expect(end).toMatchObject({ reason: "exited", exitCode: undefined, signal: "SIGKILL" });
   });
 
-  test("reads its input, and may leave it unread", async () => {
+  test("a program that runs for a task reads its input, and may leave it unread", async () => {
     const text = await runCommand({ command: "cat", input: "grüße", tag: freshTag() });
     expect(text.stdout).toBe("grüße");
     async function* pieces() {
@@ -75,7 +75,7 @@ describe("a program that runs for a task", () => {
     expect(unread.exitCode).toBe(0);
   });
 
-  test("sees its task's id, and the environment it is given", async () => {
+  test("a program that runs for a task sees its task's id, and the environment it is given", async () => {
     const tag = freshTag();
     const { stdout } = await runCommand({
       ...script(
@@ -106,7 +106,7 @@ describe("a program that runs for a task", () => {
 });
 
 describe("output", () => {
-  test("comes as lines, whole characters, also the last without an end", async () => {
+  test("output comes as lines, whole characters, also the last without an end", async () => {
     const lines: string[] = [];
     await runCommand({
       ...script(
@@ -119,7 +119,7 @@ describe("output", () => {
     expect(lines).toEqual(["stdout grüße", "stdout zwei", "stdout ", "stdout drei"]);
   });
 
-  test("waits for a slow listener, loses nothing, and calls it one at a time", async () => {
+  test("output waits for a slow listener, loses nothing, and calls it one at a time", async () => {
     let bytes = 0;
     let isBusy = false;
     const end = await runCommand({
@@ -208,7 +208,7 @@ describe("the end of a run", () => {
     command.stop();
   });
 
-  test("takes grandchildren in sessions of their own, whose parents are gone", async () => {
+  test("the end of a run takes grandchildren in their own sessions, whose parents are gone", async () => {
     const tag = freshTag();
     const child = `require("child_process").spawn("sleep", ["600"], { detached: true, stdio: "ignore" }).unref()`;
     const end = await runCommand({
@@ -224,12 +224,12 @@ describe("the end of a run", () => {
     expect(await countTagged(tag)).toBe(0);
   });
 
-  test("lets what still writes when the program is gone finish", async () => {
+  test("the end of a run lets what still writes when the program is gone finish", async () => {
     const end = await runCommand({ ...shell("(sleep 0.1; echo late) &"), lingerMs: 20_000, tag: freshTag() });
     expect(end.stdout).toBe("late\n");
   });
 
-  test("leaves what outlives the program alone if asked to, and does not wait for its pipe", async () => {
+  test("the end of a run leaves what outlives the program alone if asked to, and does not wait for its pipe", async () => {
     const tag = freshTag();
     const end = await runCommand({ ...shell("sleep 600 & echo done"), leftovers: "keep", drainMs: 50, tag });
     expect(end).toMatchObject({ reason: "exited", stdout: "done\n", isOutputCut: true });
@@ -237,7 +237,7 @@ describe("the end of a run", () => {
   });
 
   proofTest(
-    "takes those that drop their environment, if they stay in the group or were seen before",
+    "the end of a run takes those that drop their environment, if they stay in the group or were seen before",
     async () => {
       const tag = freshTag();
       const orphaned = Promise.withResolvers<void>();
@@ -254,7 +254,7 @@ describe("the end of a run", () => {
     },
   );
 
-  test("stops one that forks in a loop while it is killed", async () => {
+  test("the end of a run stops one that forks in a loop while it is killed", async () => {
     const tag = freshTag();
     const end = await runCommand({
       ...shell(
@@ -269,7 +269,7 @@ describe("the end of a run", () => {
   });
 
   test.runIf(process.platform === "linux")(
-    "catches one that is always somebody else: forks, leaves the session, exits",
+    "the end of a run catches one that is always somebody else: forks, leaves the session, exits",
     async () => {
       const folder = testFolder();
       const [file, steps] = [join(folder, "chain.sh"), join(folder, "steps")];
@@ -299,7 +299,7 @@ describe("the end of a run", () => {
     expect(await other.ended).toMatchObject({ signal: "SIGTERM" });
   });
 
-  test("takes what a task inside the task has started", async () => {
+  test("the end of a run takes what a task inside the task has started", async () => {
     const [outer, inner] = [freshTag(), freshTag()];
     const module = new URL("../../../src/tasks/process/run-command.ts", import.meta.url);
     const command = await startCommand({

@@ -15,9 +15,10 @@ import {
 } from "../../../src/tasks/process/system-table.ts";
 import { findTagged, reapTagged } from "../../../src/tasks/process/tagged.ts";
 import { startChild } from "../../support/child.ts";
+import { eventually } from "../../support/eventually.ts";
 import { testFolder } from "../../support/folder.ts";
 import { proofCases, sizedTest } from "../../support/proof.ts";
-import { countTagged, eventually, freshTag, shell } from "./family.ts";
+import { countTagged, freshTag, shell } from "./family.ts";
 
 const supervisor = new URL("supervisor.ts", import.meta.url);
 
@@ -28,7 +29,7 @@ describe("the trees of a supervisor", () => {
     expect((await child.lines.next()).value).toBe("running");
     child.process.kill("SIGKILL");
     await child.ended();
-    await eventually(async () => (await countTagged(tag)) === 10);
+    await eventually("ten processes carry the tag", async () => (await countTagged(tag)) === 10);
     const reaped = await reapTagged(tag, { graceMs: 200 });
     expect(reaped.remaining).toEqual([]);
     expect(reaped.ended).toBeGreaterThanOrEqual(10);
@@ -47,7 +48,7 @@ describe("the trees of a supervisor", () => {
       ] as const,
       2,
     ),
-  )("end with it: %s %s", async (signal, mode, end) => {
+  )("the trees of a supervisor end with it: %s %s", async (signal, mode, end) => {
     const tag = freshTag();
     const child = startChild(supervisor, [tag, mode]);
     await child.lines.next();
@@ -83,8 +84,10 @@ describe("tagged processes", () => {
     const tag = freshTag();
     // The shell becomes a sleep, which never waits for its inherited child.
     const command = await startCommand({ ...shell("sh -c 'exit 0' & exec sleep 600"), tag });
-    await eventually(async () => (await findTagged(tag)).every(({ state }) => state !== "zombie"));
-    await eventually(async () => (await countTagged(tag)) === 1);
+    await eventually("no zombie carries the tag", async () =>
+      (await findTagged(tag)).every(({ state }) => state !== "zombie"),
+    );
+    await eventually("one process carries the tag", async () => (await countTagged(tag)) === 1);
     command.stop();
     await command.ended;
   });
@@ -132,7 +135,7 @@ describe("tagged processes", () => {
     const identity = await identifyProcess(pid);
     expect(identity && (await isProcessAlive(identity))).toBe(true);
     bystander.kill("SIGKILL");
-    await eventually(async () => !(identity && (await isProcessAlive(identity))));
+    await eventually("the process is gone", async () => !(identity && (await isProcessAlive(identity))));
   });
 });
 
@@ -145,7 +148,10 @@ describe("the tables of processes", () => {
     const tag = freshTag();
     const table = make();
     const command = await startCommand({ ...shell("setsid sleep 600 & sleep 600"), tag, table });
-    await eventually(async () => (await findTagged(tag, table)).length === 3);
+    await eventually(
+      "three processes are in the table",
+      async () => (await findTagged(tag, table)).length === 3,
+    );
     expect(await isProcessAlive(command.identity, table)).toBe(true);
     command.stop();
     expect(await command.ended).toMatchObject({ remaining: [] });

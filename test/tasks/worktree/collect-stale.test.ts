@@ -8,8 +8,9 @@ import { removeIfUnchanged } from "../../../src/tasks/worktree/remove-worktree.t
 import type { Worktree } from "../../../src/tasks/worktree/worktree.ts";
 import { readMark, writeMark } from "../../../src/tasks/worktree/worktree-mark.ts";
 import { startChild } from "../../support/child.ts";
+import { eventually } from "../../support/eventually.ts";
 import { proofTest } from "../../support/proof.ts";
-import { countTagged, eventually, freshTag } from "../process/family.ts";
+import { countTagged, freshTag } from "../process/family.ts";
 import { gitAt, makeRepository, type TestRepository, writeAt } from "./repository.ts";
 
 const MINUTE = 60_000;
@@ -62,7 +63,7 @@ describe("the collection of stale worktrees", () => {
     );
   });
 
-  test("asks again right before it removes, and spares one that was leased meanwhile", async () => {
+  test("the collection of stale worktrees asks again right before it removes, and spares one that was leased meanwhile", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     await abandon(worktree);
@@ -95,7 +96,7 @@ describe("the collection of stale worktrees", () => {
     expect(outcomes.length).toBe(5);
   });
 
-  test("believes the heartbeat of a holder on another machine", async () => {
+  test("the collection of stale worktrees believes the heartbeat of a holder on another machine", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     let now = Date.now();
@@ -118,7 +119,7 @@ describe("the collection of stale worktrees", () => {
     });
   });
 
-  test("believes a holder whose heartbeat could not be written for a while", async () => {
+  test("the collection of stale worktrees believes a holder whose heartbeat could not be written for a while", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     let now = Date.now();
@@ -139,7 +140,7 @@ describe("the collection of stale worktrees", () => {
     await expect.poll(async () => (await readMark(worktree.admin))?.heartbeatAt).toBe(now);
   });
 
-  test("holds what was kept and released again for the task that goes on with it", async () => {
+  test("the collection of stale worktrees holds what was kept and released again for the task that goes on with it", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     writeAt(worktree.path, "a.txt", "work");
@@ -151,7 +152,7 @@ describe("the collection of stale worktrees", () => {
     hold.close();
   });
 
-  test("takes branches whose making was broken off, unless somebody has used them since", async () => {
+  test("the collection of stale worktrees takes branches whose making was broken off, unless somebody has used them since", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     const mark = await readMark(worktree.admin);
@@ -193,7 +194,7 @@ describe("the collection of stale worktrees", () => {
       child.process.kill("SIGKILL");
       await child.ended();
       // A git process that was running when its caller died ends by itself.
-      await eventually(async () => (await countTagged(tag)) === 0);
+      await eventually("no process carries the tag", async () => (await countTagged(tag)) === 0);
     }
     await collect(repository, { repository: repository.path, olderThanMs: 0 });
     for (const name of readdirSync(repository.root)) {

@@ -5,7 +5,6 @@ import { createWorktree, toTaskName } from "../../../src/tasks/worktree/create-w
 import { buildGitEnvironment } from "../../../src/tasks/worktree/git.ts";
 import { judgeWorktree } from "../../../src/tasks/worktree/judge-worktree.ts";
 import { removeIfUnchanged } from "../../../src/tasks/worktree/remove-worktree.ts";
-import { openWorktree } from "../../../src/tasks/worktree/worktree.ts";
 import { testFolder } from "../../support/folder.ts";
 import { proofTest } from "../../support/proof.ts";
 import { countTagged, freshTag } from "../process/family.ts";
@@ -17,7 +16,7 @@ const hook = (repository: { path: string; write(path: string, text: string): voi
 };
 
 describe("a worktree for a task", () => {
-  test("a worktree for a task has a folder and a branch of its own, beside the repository", async () => {
+  test("a worktree for a task has a folder and a branch of its own, next to the repository", async () => {
     const repository = makeRepository();
     const { worktree, folder, isParentDirty } = await createWorktree({
       repository: repository.path,
@@ -30,11 +29,10 @@ describe("a worktree for a task", () => {
     expect(readFileSync(join(worktree.path, "a.txt"), "utf8")).toBe("a\n");
     expect(gitAt(worktree.path, "branch", "--show-current")).toBe("longhaul/t1");
     expect(repository.git("status", "--porcelain")).toBe("");
-    expect(await openWorktree(worktree.path)).toEqual(worktree);
     expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
   });
 
-  test("starts where the parent stands, without what is in no commit there", async () => {
+  test("a worktree for a task starts where the parent stands, without what is in no commit there", async () => {
     const repository = makeRepository();
     repository.write("sub/c.txt", "c");
     repository.git("add", ".");
@@ -68,7 +66,7 @@ describe("a worktree for a task", () => {
     expect(repository.git("branch", "--list", "longhaul*")).toBe("");
   });
 
-  test("a worktree for a task can be made twice, and beside a branch that is called longhaul", async () => {
+  test("a worktree for a task can be made twice, and next to a branch that is called longhaul", async () => {
     const repository = makeRepository();
     const [first, second] = [await repository.worktree("t"), await repository.worktree("t")];
     expect([first.branch, second.branch]).toEqual(["longhaul/t", "longhaul/t-2"]);
@@ -88,7 +86,7 @@ describe("a worktree for a task", () => {
   });
 
   proofTest(
-    "a worktree for a task can be made of a bare repository, of a worktree, and with configuration of its own",
+    "a worktree for a task can be made of a bare repository, of a worktree, and with its own configuration",
     async () => {
       const repository = makeRepository();
       const bare = join(testFolder(), "app.git");
@@ -120,9 +118,6 @@ describe("a worktree is refused", () => {
     await expect(createWorktree({ ...here, base: "nowhere" })).rejects.toMatchObject(refuse("base-unknown"));
     await expect(createWorktree({ ...here, branch: "a..b" })).rejects.toMatchObject(refuse("branch-invalid"));
     await expect(createWorktree({ ...here, branch: "main" })).rejects.toMatchObject(refuse("branch-taken"));
-    await expect(openWorktree(join(repository.root, "none"))).rejects.toMatchObject(refuse("gone"));
-    repository.git("worktree", "add", "-q", join(repository.root, "foreign"));
-    await expect(openWorktree(join(repository.root, "foreign"))).rejects.toMatchObject(refuse("foreign"));
     await expect(createWorktree(at("/no/such/folder"))).rejects.toMatchObject({
       code: "PROGRAM_NOT_STARTED",
     });
@@ -130,7 +125,7 @@ describe("a worktree is refused", () => {
 });
 
 describe("hooks", () => {
-  test("run as git runs them; one that fails is a warning", async () => {
+  test("hooks run as git runs them; one that fails is a warning", async () => {
     const repository = makeRepository();
     hook(repository, 'echo "$3" > ran.log; echo oh no >&2; exit 3');
     const { worktree, warnings } = await createWorktree({

@@ -39,7 +39,7 @@ describe("the verdict on a worktree", () => {
   });
 
   proofTest(
-    "finds commits on no branch, and stashes made there on none, but not those of others",
+    "the verdict on a worktree finds commits on no branch, and stashes made there on none, but not those of others",
     async () => {
       const repository = makeRepository();
       repository.write("a.txt", "old stash");
@@ -141,7 +141,7 @@ describe("the verdict on a worktree", () => {
     },
   );
 
-  test("reads every kind of record that git writes", () => {
+  test("the verdict on a worktree reads every kind of record that git writes", () => {
     const id = "0".repeat(40);
     const records = [
       `1 .M S..U 160000 160000 160000 ${id} ${id} lib`,

@@ -55,7 +55,7 @@ describe("the end of a worktree", () => {
     expect(await removeIfUnchanged(worktree)).toMatchObject({ isRemoved: true });
   });
 
-  test("leaves a branch alone that somebody else has checked out", async () => {
+  test("the end of a worktree leaves a branch alone that somebody else has checked out", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     gitAt(worktree.path, "checkout", "-q", "--detach");
@@ -80,7 +80,7 @@ describe("the end of a worktree", () => {
     },
   );
 
-  proofTest("takes fetched submodules with it", async () => {
+  proofTest("the end of a worktree takes fetched submodules with it", async () => {
     const [library, repository] = [makeRepository("lib"), makeRepository("app")];
     repository.git("submodule", "add", "-q", library.path, "lib");
     repository.git("commit", "-qm", "lib");
@@ -104,7 +104,7 @@ describe("the end of a worktree", () => {
     expect(await removeIfUnchanged(half)).toMatchObject({ isRemoved: true });
   });
 
-  test("happens once, however many are at it", async () => {
+  test("the end of a worktree happens once, however many are at it", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     const removals = await Promise.all(Array.from({ length: 4 }, () => removeIfUnchanged(worktree)));

@@ -285,7 +285,7 @@ describe("messages that a person brought back by undoing a summary", () => {
     return { session, window, whole, left, goOn, places };
   }
 
-  test("stay while the window fits; only later messages are summarized", async () => {
+  test("messages that a person brought back by undoing a summary stay while the window fits; only later messages are summarized", async () => {
     const { session, whole, goOn, places } = await undone(30);
     const first = await summariesOf(session);
     for (let calls = 0; calls < 40 && (await summariesOf(session)) === first; calls++) await goOn();
@@ -296,7 +296,7 @@ describe("messages that a person brought back by undoing a summary", () => {
     }
   });
 
-  test("leave when the limit forces it and the other messages are too few", async () => {
+  test("messages that a person brought back by undoing a summary leave when the limit forces it and the other messages are too few", async () => {
     const { session, window, left, places } = await undone(95);
     await session.append({ role: "user", text: WORDS.repeat(2_500) });
     const fitted = await window.fit();

@@ -32,7 +32,7 @@ function waitingProvider() {
 }
 
 describe("a summary beside what others do to the window", () => {
-  test("stands in a window that a policy has cut before, and what it reports is that window", async () => {
+  test("a summary next to what others do to the window stands in a window that a policy has cut before, and what it reports is that window", async () => {
     const session = await (await testKernel()).session();
     await work(session, 80);
     const window = session.window(SMALL);
@@ -48,7 +48,7 @@ describe("a summary beside what others do to the window", () => {
     expect(await look(session)).toBe(shown(before));
   });
 
-  test("a summary beside what others do to the window is not put in place where it would make the window larger", async () => {
+  test("a summary next to what others do to the window is not put in place where it would make the window larger", async () => {
     const session = await (await testKernel()).session();
     await work(session, 80);
     await session.append({ role: "assistant", text: "Done." });
@@ -58,7 +58,7 @@ describe("a summary beside what others do to the window", () => {
     expect(await look(session)).toBe(before);
   });
 
-  test("stays when a policy cuts the window after it, and the one before it comes back with its revert", async () => {
+  test("a summary next to what others do to the window stays when a policy cuts the window after it, and the one before it comes back with its revert", async () => {
     const session = await (await testKernel()).session();
     await work(session, 20);
     const first = await session.compact();
@@ -72,7 +72,7 @@ describe("a summary beside what others do to the window", () => {
     expect(await look(session)).toContain(quoted(first?.summary ?? "?"));
   });
 
-  test("a summary beside what others do to the window does not grow with the number of summaries before it", async () => {
+  test("a summary next to what others do to the window does not grow with the number of summaries before it", async () => {
     const session = await (await testKernel()).session();
     for (let round = 0; round < 6; round++) {
       await work(session, 12, round * 100);
@@ -102,7 +102,7 @@ describe("a summary beside what others do to the window", () => {
     expect(window).not.toContain("kumquat");
   });
 
-  test("the latest reply stays, however much the user has said behind it", async () => {
+  test("the latest reply stays, however much the user has said after it", async () => {
     const session = await (await testKernel()).session();
     await work(session, 20);
     await session.append({ role: "assistant", text: "The answer is in cart.ts." });

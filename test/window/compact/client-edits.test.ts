@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import { countClearedContent } from "../../../src/window/compact/cleared-content.ts";
 import { type ClientEdits, clientEdits } from "../../../src/window/compact/client-edits.ts";
-import { nonePolicy } from "../../../src/window/policies/none-policy.ts";
-import { rooPolicy } from "../../../src/window/policies/roo-policy.ts";
+import { nonePolicy, rooPolicy } from "../../../src/window/policies/known-policies.ts";
 import type { Policy } from "../../../src/window/policy.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
@@ -70,7 +69,7 @@ const outputOf = (slot: Slot | undefined) => {
 };
 
 describe("the client's edits", () => {
-  test("leave a window alone that meets no trigger", () => {
+  test("the client's edits leave a window alone that meets no trigger", () => {
     const slots = slotsOf(task("a", 4));
     const policy = clientEdits({ results: { trigger: { tokens: 50_000 } }, compact: { tokens: 60_000 } });
     expect(fitted(policy, slots)).toEqual(slots);
@@ -107,7 +106,7 @@ describe("the client's edits", () => {
     expect(inputs).toEqual([["cleared"], ["path"], ["path"], ["path"]]);
   });
 
-  test("take reasoning of earlier turns out whole and keep that of the turn at work", () => {
+  test("the client's edits take reasoning of earlier turns out whole and keep that of the turn at work", () => {
     const open = task("c", 2).slice(0, -1);
     const slots = slotsOf([...task("a", 2), ...task("b", 1), ...open]);
     const keeping = (keepTurns: number) => fitted(clientEdits({ reasoning: { keepTurns } }), slots);
@@ -125,7 +124,7 @@ describe("the client's edits", () => {
     expect(countClearedContent(keeping(1))).toMatchObject({ reasoningTurns: 2, toolUses: 0 });
   });
 
-  test("summarise what is old from their trigger on, and bring the summary up to date", () => {
+  test("summarize what is old from their trigger on, and bring the summary up to date", () => {
     const policy = clientEdits({ compact: { tokens: 3_000, instructions: "keep a-1" } });
     const run = policy.start(BUDGET, estimateMessage);
     const slots = slotsOf([...task("a", 5), ...task("b", 5), ...task("c", 5)]);
@@ -145,7 +144,7 @@ describe("the client's edits", () => {
     expect(part?.type === "text" && part.text).toContain("Please do b.");
   });
 
-  test("count triggers as the provider does, if its window is told", () => {
+  test("the client's edits count triggers as the provider does, if its window is told", () => {
     const slots = slotsOf(task("a", 4));
     const tokens = slots.reduce((sum, slot) => sum + slot.tokens, 0);
     const edits = { results: { trigger: { tokens: tokens * 1.5 }, keep: 1 } };
@@ -156,7 +155,7 @@ describe("the client's edits", () => {
     ).toBe(3);
   });
 
-  test("stay as they are through rebuilds of the policy behind them and through restarts", () => {
+  test("the client's edits stay as they are through rebuilds of the policy after them and through restarts", () => {
     const policy = clientEdits({ results: { trigger: { calls: 2 }, keep: 1 } });
     const slots = slotsOf(Array.from({ length: 20 }, (_, index) => task(`t${index}`, 3)).flat());
     const budget = { tokens: 4_000, window: 5_000, system: 0 };

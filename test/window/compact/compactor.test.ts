@@ -36,7 +36,7 @@ const diligent = (request: GenerateRequest): string => {
 };
 
 describe("compaction", () => {
-  test("puts a summary in place of older messages; the first request and the last messages stay", async () => {
+  test("compaction puts a summary in place of older messages; the first request and the last messages stay", async () => {
     const session = await (await testKernel()).session();
     await work(session, 30);
     const { seq } = await session.head();
@@ -51,7 +51,7 @@ describe("compaction", () => {
     expect(parts.summaries).toBeGreaterThan(0);
   });
 
-  test("only what came since the last summary is summarised, and each can be undone and expanded", async () => {
+  test("only what came since the last summary is summarized, and each can be undone and expanded", async () => {
     const session = await (await testKernel()).session();
     await work(session, 20);
     const whole = await shown(session);
@@ -74,7 +74,7 @@ describe("compaction", () => {
     expect(afterFirst).not.toBe(whole);
   });
 
-  test("asks the model in parts, and keeps their summaries", async () => {
+  test("compaction asks the model in parts, and keeps their summaries", async () => {
     const session = await (await testKernel()).session();
     await work(session, 40);
     const provider = scriptedProvider("openai/gpt-5-mini", [{ type: "answers", by: diligent }]);
@@ -113,7 +113,7 @@ describe("compaction", () => {
     ).toBe(true);
   });
 
-  test("one at a time, also across processes; what is said meanwhile stays behind the summary", async () => {
+  test("one at a time, also across processes; what is said meanwhile stays after the summary", async () => {
     const path = testFolder();
     const one = await (await testKernel({ path })).session("shared");
     const two = await (await testKernel({ path })).session("shared");
@@ -154,7 +154,7 @@ describe("compaction", () => {
     expect(await session.compact()).toBeDefined();
   });
 
-  test("rewinding while it runs makes it begin anew or leave the line alone", async () => {
+  test("rewinding while it runs makes it begin again or leave the line alone", async () => {
     const session = await (await testKernel()).session();
     await work(session, 20);
     const provider = {
@@ -171,7 +171,7 @@ describe("compaction", () => {
 });
 
 describe("a window that compacts by itself", () => {
-  test("prepares ahead, and the call that needs the summary finds it ready", async () => {
+  test("a window that compacts by itself prepares ahead, and the call that needs the summary finds it ready", async () => {
     const session = await (await testKernel()).session();
     const provider = scriptedProvider("openai/gpt-5-nano", [{ type: "answers", by: diligent }]);
     const window = session.window({
@@ -218,7 +218,7 @@ describe("a provider that fails in every possible way", () => {
   const ladder = { deadlineMs: 30, retries: { tries: 2, wait: async () => undefined } };
 
   sizedTest(
-    "always ends with a summary that is smaller, after a bounded number of calls: 1,000 schedules",
+    "a provider that fails in every possible way always ends with a summary that is smaller, after a bounded number of calls: 1,000 schedules",
     async () => {
       const slots = conversation(6);
       const size = sumSlotTokens(slots);

@@ -40,7 +40,7 @@ describe("what a summarizer is shown", () => {
     [200_000, 200_000],
     [200_000, 32_000],
   ] as const)
-    test(`is every word of a message of ${characters} characters, with a window of ${window}`, async () => {
+    test(`what a summarizer is shown is every word of a message of ${characters} characters, with a window of ${window}`, async () => {
       const session = await (
         await testKernel({ path: ":memory:", models: { "test/*": { window } } })
       ).session();
@@ -73,7 +73,7 @@ describe("what a summarizer is shown", () => {
     expect((await session.overlays.list())[0]?.entry.summary).toBeDefined();
   });
 
-  test("names what it leaves out of a message that is larger than many prompts", async () => {
+  test("what a summarizer is shown names what it leaves out of a message that is larger than many prompts", async () => {
     const session = await (
       await testKernel({ path: ":memory:", models: { "test/*": { window: 8_000 } } })
     ).session();

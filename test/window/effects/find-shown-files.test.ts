@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { findShownFiles } from "../../../src/window/effects/find-shown-files.ts";
 import { normalizePath } from "../../../src/window/effects/normalize-path.ts";
+import { findShownFiles } from "../../../src/window/shown-contents.ts";
 
 test("mentions are found by the contents they bring, as they were read or as they were left by an edit", () => {
   const text =
@@ -10,7 +10,7 @@ test("mentions are found by the contents they bring, as they were read or as the
   expect(shown.map(({ shown: { from, to } }) => text.slice(from, to))).toEqual(["\nx\n", "y"]);
 });
 
-test("a block that is never closed, or stands inside another, is no mention", () => {
+test("a block that is never closed, or stands inside another, is not a mention", () => {
   expect(findShownFiles('<file_content path="x">never closed')).toEqual([]);
   const inside = '<file_content path="x">a <file_content path="y">b</file_content>';
   expect(findShownFiles(inside).map(({ path }) => path)).toEqual(["x"]);

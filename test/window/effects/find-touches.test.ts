@@ -71,7 +71,7 @@ describe("touchesOf knows the tools of", () => {
 });
 
 describe("touchesOf tells several files of one call", () => {
-  test("that Roo reads together, with their lines", () => {
+  test("touchesOf tells several files of one call that Roo reads together, with their lines", () => {
     const files = [{ path: "a", line_ranges: ["1-5", "9-12"] }, { path: "./b" }];
     expect(findTouches(call("read_file", { files }))).toEqual([
       { kind: "read", path: "a", range: { from: 1, to: 5 } },
@@ -84,7 +84,7 @@ describe("touchesOf tells several files of one call", () => {
     expect(findTouches(call("read_file", { args: { file: { path: "a" } } }))).toHaveLength(1);
   });
 
-  test("that a patch changes", () => {
+  test("touchesOf tells several files of one call that a patch changes", () => {
     const patch = "*** Begin Patch\n*** Update File: a\n*** Move to: c\n*** Delete File: b\n*** End Patch";
     expect(findTouches(call("apply_patch", { input: patch })).map(({ path }) => path)).toEqual([
       "a",
@@ -127,7 +127,7 @@ describe("the texts that a call replaces", () => {
     expect(listReplacedTexts(call(name, input))).toEqual(texts);
   });
 
-  test("stand next to the new ones and their file", () => {
+  test("the texts that a call replaces stand next to the new ones and their file", () => {
     expect(listChanges(call("apply_patch", patch))).toEqual([
       { path: "a.ts", before: "first\nsecond", after: "first\nother", isWhole: false },
       { path: "a.ts", before: "third", after: "", isWhole: false },

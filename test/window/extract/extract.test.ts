@@ -19,7 +19,7 @@ const identifiers = (text: string, isWide = false) => {
 const says = (role: Message["role"], text: string): Message => ({ role, parts: [{ type: "text", text }] });
 
 describe("identifiers", () => {
-  test("are paths, symbols, long numbers and hashes, not words", () => {
+  test("identifiers are paths, symbols, long numbers and hashes, not words", () => {
     const text = "see src/parser/main_loop.ts, parseLine(), some plain words, 48213, deadbee1 and os.path";
     expect(identifiers(text)).toEqual([
       "src/parser/main_loop.ts",
@@ -30,20 +30,20 @@ describe("identifiers", () => {
     ]);
   });
 
-  test("are found by their ends where they are looked for", () => {
+  test("identifiers are found by their ends where they are looked for", () => {
     expect(identifiers("/srv/app/src/parser/main_loop.ts", true)).toContain("src/parser/main_loop.ts");
     expect(identifiers("/srv/app/src/parser/main_loop.ts", true)).toContain("main_loop");
   });
 });
 
 describe("verbatim lines", () => {
-  test("are the same with a number, a diff mark or another indentation before them", () => {
+  test("verbatim lines are the same with a number, a diff mark or another indentation before them", () => {
     const line = "const total = countLines(file);";
     for (const shown of [line, `   12→${line}`, `+  ${line}`, `\t\t${line}`])
       expect(stripLine(shown)).toBe(line);
   });
 
-  test("are neither brackets nor blobs", () => {
+  test("verbatim lines are neither brackets nor blobs", () => {
     expect(isVerbatim("});")).toBe(false);
     expect(isVerbatim("x".repeat(500))).toBe(false);
     expect(isVerbatim("const total = 1;")).toBe(true);
@@ -53,14 +53,14 @@ describe("verbatim lines", () => {
 describe("what is needed again", () => {
   const fact = { isLine: true, origin: "read" as const, seen: 1, named: 0, age: 10, sinceNamed: 0 };
 
-  test("is what the assistant has named, often and lately", () => {
+  test("what is needed again is what the assistant has named, often and lately", () => {
     const named = estimateNeed({ ...fact, named: 1, sinceNamed: 10 }, "far");
     expect(named).toBeGreaterThan(estimateNeed(fact, "far"));
     expect(estimateNeed({ ...fact, named: 4, sinceNamed: 10 }, "far")).toBeGreaterThan(named);
     expect(estimateNeed({ ...fact, named: 1, sinceNamed: 200, age: 200 }, "far")).toBeLessThan(named);
   });
 
-  test("is code rather than prose", () => {
+  test("what is needed again is code rather than prose", () => {
     for (const horizon of ["near", "far"] as const)
       expect(estimateNeed(fact, horizon)).toBeGreaterThan(
         estimateNeed({ ...fact, origin: "assistant" }, horizon),
@@ -79,7 +79,7 @@ describe("an extract", () => {
     return { facts, shelf };
   }
 
-  test("takes each fact once, and what is needed most for its size first", () => {
+  test("an extract takes each fact once, and what is needed most for its size first", () => {
     const old = says(
       "user",
       "export function parseLine(text) {\nunrelated_symbol_one = 12345;\nexport function parseLine(text) {",
@@ -90,7 +90,7 @@ describe("an extract", () => {
     expect(chosen.map((index) => shelf.lines.texts[index])).toEqual(["export function parseLine(text) {\n"]);
   });
 
-  test("leaves out what is in the window anyway", () => {
+  test("an extract leaves out what is in the window anyway", () => {
     const old = says("user", "export function parseLine(text) {");
     const { facts, shelf } = shelved([old]);
     facts.cover(facts.findFacts(old));
@@ -99,7 +99,7 @@ describe("an extract", () => {
     ).toEqual([]);
   });
 
-  test("never holds what was only thought", () => {
+  test("an extract never holds what was only thought", () => {
     const thought: Message = {
       role: "assistant",
       parts: [{ type: "reasoning", text: "parseLine fails at 48213" }],
@@ -134,7 +134,7 @@ describe("what is kept of a session", () => {
     expect(shelf.lines.texts.some((text) => text.includes("handleCrash"))).toBe(true);
   });
 
-  test("knows when a file was last touched, however many files there were", () => {
+  test("what is kept of a session knows when a file was last touched, however many files there were", () => {
     /** The worth of a line of the second to last file, once a file is touched again. */
     function worthAfter(touched: string) {
       const facts = new FactTracker("near");
@@ -158,7 +158,7 @@ describe("what is kept of a session", () => {
     expect(worthAfter("src/second-to-last.ts")).toBeGreaterThan(worthAfter("src/last.ts"));
   });
 
-  test("is a line once, where it was said last", () => {
+  test("what is kept of a session is a line once, where it was said last", () => {
     const facts = new FactTracker("far");
     const shelf = new EvictedLines();
     for (const seq of [1, 2, 3]) shelf.add(facts.read({ seq, message: wordsOf(7) }).lines);
@@ -196,7 +196,7 @@ test("lines of a list keep their facts when others are dropped", () => {
   );
 });
 
-test("the input of a call is told in lines that can be recognised", () => {
+test("the input of a call is told in lines that can be recognized", () => {
   expect(renderInput({ file_path: "a.ts", old_string: "one\ntwo", limit: 3 })).toBe(
     "file_path: a.ts\nold_string:\none\ntwo\nlimit: 3",
   );

@@ -5,14 +5,14 @@ import { chooseNextTry, MAX_TRIES } from "../../../src/window/limits/choose-next
 const overflow = { message: "prompt is too long" };
 
 describe("nextTry", () => {
-  test("forces the window to 75 % of what was sent when no limit is known", () => {
+  test("nextTry forces the window to 75 % of what was sent when no limit is known", () => {
     expect(chooseNextTry({ tries: 0, lastTokens: 100_000, overflow })).toEqual({
       type: "retry",
       budgetTokens: 75_000,
     });
   });
 
-  test("goes down to 80 % of the limit that the error names, less the reserve for the output, and no further", () => {
+  test("nextTry goes down to 80 % of the limit that the error names, less the reserve for the output, and no further", () => {
     const told = { ...overflow, limitTokens: 100_000 };
     const last = { tries: 0, lastTokens: 150_000, overflow: told };
     expect(chooseNextTry(last)).toMatchObject({ budgetTokens: 80_000 });
@@ -27,28 +27,28 @@ describe("nextTry", () => {
     ).toMatchObject({ budgetTokens: 35_000 });
   });
 
-  test("takes 75 % where the request kept to the named limit by our own count", () => {
+  test("nextTry takes 75 % where the request kept to the named limit by our own count", () => {
     const told = { ...overflow, limitTokens: 100_000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 80_000, overflow: told })).toMatchObject({
       budgetTokens: 60_000,
     });
   });
 
-  test("leaves room for the output that the request asks for", () => {
+  test("nextTry leaves room for the output that the request asks for", () => {
     const told = { ...overflow, limitTokens: 200_000, requestedTokens: 280_000, outputTokens: 180_000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 100_000, overflow: told })).toMatchObject({
       budgetTokens: 16_000,
     });
   });
 
-  test("allows for an own count that was too low", () => {
+  test("nextTry allows for an own count that was too low", () => {
     const told = { ...overflow, limitTokens: 200_000, requestedTokens: 400_000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 200_000, overflow: told })).toMatchObject({
       budgetTokens: 80_000,
     });
   });
 
-  test("gives up after three tries and says why", () => {
+  test("nextTry gives up after three tries and says why", () => {
     expect(chooseNextTry({ tries: 2, lastTokens: 100, overflow })).toMatchObject({ type: "retry" });
     expect(chooseNextTry({ tries: 3, lastTokens: 100, overflow })).toMatchObject({
       type: "give-up",
@@ -57,7 +57,7 @@ describe("nextTry", () => {
     });
   });
 
-  test("gives up at once when what cannot be removed is larger than what would fit", () => {
+  test("nextTry gives up at once when what cannot be removed is larger than what would fit", () => {
     const told = { ...overflow, limitTokens: 6000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 20_000, overflow: told, floorTokens: 7000 })).toMatchObject({
       type: "give-up",
@@ -69,7 +69,7 @@ describe("nextTry", () => {
     });
   });
 
-  test("always ends, and every budget is smaller than what was sent and than the limit", () => {
+  test("nextTry always ends, and every budget is smaller than what was sent and than the limit", () => {
     const tokens = fc.nat({ max: 2_000_000 });
     fc.assert(
       fc.property(tokens, tokens, tokens, tokens, (sent, limitTokens, requestedTokens, outputTokens) => {

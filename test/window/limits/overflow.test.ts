@@ -618,13 +618,13 @@ const others: [string, ProviderFailure][] = [
 ];
 
 describe("overflowOf", () => {
-  test.each(overflows)("recognises %s", (_name, failure, told) => {
+  test.each(overflows)("overflowOf recognizes %s", (_name, failure, told) => {
     const overflow = detectOverflow(failure);
     expect(overflow).toMatchObject(told);
     expect(overflow?.message).not.toBe("");
   });
 
-  test.each(overflows)("tells no counts that are not there: %s", (_name, failure, told) => {
+  test.each(overflows)("overflowOf tells no counts that are not there: %s", (_name, failure, told) => {
     const { limitTokens, requestedTokens, outputTokens } = detectOverflow(failure) ?? {};
     expect({ limitTokens, requestedTokens, outputTokens }).toEqual({
       limitTokens: told.limitTokens,
@@ -633,11 +633,11 @@ describe("overflowOf", () => {
     });
   });
 
-  test.each(others)("does not take for an overflow: %s", (_name, failure) => {
+  test.each(others)("overflowOf does not take for an overflow: %s", (_name, failure) => {
     expect(detectOverflow(failure)).toBeUndefined();
   });
 
-  test("survives a body that contains itself", () => {
+  test("overflowOf survives a body that contains itself", () => {
     const body: Record<string, unknown> = { message: "broken" };
     for (const key of ["cause", "error", "errors", "details", "response", "data", "body", "delta"])
       body[key] = body;

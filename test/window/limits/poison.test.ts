@@ -216,13 +216,13 @@ const others: [string, ProviderFailure][] = [
 ];
 
 describe("poisonOf", () => {
-  test.each(poisons)("finds %s", (_name, failure, expected) => {
+  test.each(poisons)("poisonOf finds %s", (_name, failure, expected) => {
     const { message, ...poison } = detectPoison(failure) as Poison;
     expect(poison).toEqual(expected);
     expect(message).not.toBe("");
   });
 
-  test.each(others)("finds nothing in %s", (_name, failure) => {
+  test.each(others)("poisonOf finds nothing in %s", (_name, failure) => {
     expect(detectPoison(failure)).toBeUndefined();
   });
 });

@@ -7,7 +7,7 @@ import { ASSUMED_FACTS, modelFacts } from "../../../src/window/models/model-fact
 const catalogue = await genaiPrices();
 
 describe("the catalogue of genai-prices", () => {
-  test("knows window, cache prices and, from our table, the output limit of a model", () => {
+  test("the catalogue of genai-prices knows window, cache prices and, from our table, the output limit of a model", () => {
     expect(catalogue("claude-opus-4-5-20251101")).toEqual({
       window: 200_000,
       maxOutput: 64_000,
@@ -15,40 +15,40 @@ describe("the catalogue of genai-prices", () => {
     });
   });
 
-  test("knows models that are not in our table", () => {
+  test("the catalogue of genai-prices knows models that are not in our table", () => {
     expect(findKnownModel("grok-4")).toBeUndefined();
     expect(catalogue("grok-4")).toMatchObject({ window: 256_000, prices: { input: 3, cacheRead: 0.75 } });
     expect(catalogue("qwen/qwen3-coder")?.prices.input).toBeGreaterThan(0);
   });
 
-  test("knows models that are only in our table", () => {
+  test("the catalogue of genai-prices knows models that are only in our table", () => {
     expect(catalogue("claude-haiku-5-5")).toBe(findKnownModel("claude-haiku-5-5"));
     expect(catalogue("gpt-6.1-sol")).toBe(findKnownModel("gpt-6.1-sol"));
   });
 
-  test("prefers the more particular name", () => {
+  test("the catalogue of genai-prices prefers the more particular name", () => {
     expect(catalogue("claude-sonnet-5-5")).toBe(findKnownModel("claude-sonnet-5-5"));
     expect(catalogue("gpt-5-chat-latest")?.window).toBe(128_000);
   });
 
-  test("knows a model whoever serves it", () => {
+  test("the catalogue of genai-prices knows a model whoever serves it", () => {
     const plain = catalogue("claude-sonnet-4-5");
     for (const id of ["anthropic/claude-sonnet-4.5", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"])
       expect(catalogue(id)).toEqual(plain);
   });
 
-  test("charges long prompts by their own prices", () => {
+  test("the catalogue of genai-prices charges long prompts by their own prices", () => {
     const facts = modelFacts("gpt-5.4", { catalogue });
     expect(facts.longPrompt?.prices.input).toBe(2 * facts.prices.input);
     expect(computeUsageCost({ inputTokens: 1_000_000 }, facts)).toBe(2 * facts.prices.input);
     expect(computeUsageCost({ inputTokens: 100_000 }, facts)).toBeCloseTo(facts.prices.input / 10);
   });
 
-  test("gives the window of a million where an id asks for it", () => {
+  test("the catalogue of genai-prices gives the window of a million where an id asks for it", () => {
     expect(catalogue("claude-sonnet-4-5[1m]")?.window).toBe(1_000_000);
   });
 
-  test("says so where it knows prices but no window", () => {
+  test("the catalogue of genai-prices says so where it knows prices but no window", () => {
     const warnings: string[] = [];
     const facts = modelFacts("mistral-large-latest", { catalogue, onUnknown: (text) => warnings.push(text) });
     expect(facts).toMatchObject({ window: ASSUMED_FACTS.window, isWindowAssumed: true });
@@ -57,7 +57,7 @@ describe("the catalogue of genai-prices", () => {
   });
 
   test.each(["", "__proto__", "nobody/knows-this", "gpt-99", "/", "text-embedding-3-small-of-mine"])(
-    "does not know %j",
+    "the catalogue of genai-prices does not know %j",
     (id) => expect(catalogue(id)).toBeUndefined(),
   );
 });

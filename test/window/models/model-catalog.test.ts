@@ -11,7 +11,7 @@ describe("overridesFor", () => {
     "openrouter/*": { maxOutput: 4_000 },
   };
 
-  test("takes each field from the longest key that sets it", () => {
+  test("overridesFor takes each field from the longest key that sets it", () => {
     expect(findModelSettings("claude-opus-4-5", table)).toEqual({
       threshold: 50,
       policy: "longhaul",
@@ -20,27 +20,27 @@ describe("overridesFor", () => {
     expect(findModelSettings("gpt-5", table)).toEqual({ threshold: 80, policy: "longhaul" });
   });
 
-  test("matches an id as it is given and as its maker writes it", () => {
+  test("overridesFor matches an id as it is given and as its maker writes it", () => {
     expect(findModelSettings("openrouter/anthropic/claude-opus-4.5", table)).toMatchObject({
       window: 180_000,
       maxOutput: 4_000,
     });
   });
 
-  test("finds nothing in an empty table", () => {
+  test("overridesFor finds nothing in an empty table", () => {
     expect(findModelSettings("gpt-5", {})).toEqual({});
   });
 });
 
 describe("a model catalogue", () => {
-  test("warns once for each model nobody knows", () => {
+  test("a model catalogue warns once for each model nobody knows", () => {
     const warnings: string[] = [];
     const { getFacts: factsOf } = createModelCatalog({ onWarning: (text) => warnings.push(text) });
     for (const id of ["mine-1", "mine-2", "mine-1", "gpt-5", "mine-2"]) factsOf(id);
     expect(warnings).toEqual([expect.stringContaining('"mine-1"'), expect.stringContaining('"mine-2"')]);
   });
 
-  test("does not warn of a model whose window is set", () => {
+  test("a model catalogue does not warn of a model whose window is set", () => {
     const warnings: string[] = [];
     const models = { "mine-*": { window: 32_000, prices: { input: 1, output: 2 } } };
     const { getFacts: factsOf } = createModelCatalog({ models, onWarning: (text) => warnings.push(text) });
@@ -52,7 +52,7 @@ describe("a model catalogue", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("asks the catalogue once for a model that is used again and again", () => {
+  test("a model catalogue asks the catalogue once for a model that is used again and again", () => {
     const asked: string[] = [];
     const catalogue = (id: string) => {
       asked.push(id);
@@ -63,7 +63,7 @@ describe("a model catalogue", () => {
     expect(asked).toEqual(["x"]);
   });
 
-  test("tells the settings of a model", () => {
+  test("a model catalogue tells the settings of a model", () => {
     const { getSettings: settingsOf } = createModelCatalog({
       models: { "gpt-*": { policy: "roo", threshold: 50 } },
     });

@@ -1,41 +1,41 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { chooseStretches, type PageStretch } from "../../../src/window/paging/choose-stretches.ts";
+import { chooseStretches, type PageStretch } from "../../../src/window/session/window-pager.ts";
 
 function stretch(score: number, options: Partial<PageStretch> = {}): PageStretch {
   return { score, characters: 400, tokens: 100, isShown: false, ...options };
 }
 
 describe("a page", () => {
-  test("holds what is related, and leaves out what is far below the best", () => {
+  test("a page holds what is related, and leaves out what is far below the best", () => {
     const stretches = [stretch(10), stretch(6), stretch(3.5), stretch(2)];
     expect(chooseStretches(stretches, 10_000)).toEqual([0, 1, 2]);
   });
 
-  test("never holds what the window shows", () => {
+  test("a page never holds what the window shows", () => {
     const stretches = [stretch(10, { isShown: true }), stretch(9), stretch(8, { isShown: true })];
     expect(chooseStretches(stretches, 10_000)).toEqual([1]);
   });
 
-  test("is empty when the window shows the answer and nothing else comes close to it", () => {
+  test("a page is empty when the window shows the answer and nothing else comes close to it", () => {
     const stretches = [stretch(10, { isShown: true }), stretch(5), stretch(4)];
     expect(chooseStretches(stretches, 10_000)).toEqual([]);
   });
 
-  test("prefers a short stretch to a long one that is related as closely", () => {
+  test("a page prefers a short stretch to a long one that is related as closely", () => {
     const stretches = [stretch(10, { characters: 8_000, tokens: 2_000 }), stretch(9.5)];
     expect(chooseStretches(stretches, 150)).toEqual([1]);
     expect(chooseStretches(stretches, 3_000)).toEqual([1, 0]);
   });
 
-  test("spends tokens beyond a broad page only on what is clearly related", () => {
+  test("a page spends tokens beyond a broad page only on what is clearly related", () => {
     const clear = Array.from({ length: 60 }, () => stretch(8));
     const vague = Array.from({ length: 60 }, () => stretch(4));
     const chosen = chooseStretches([stretch(10), ...clear, ...vague], 100_000);
     expect(chosen.length).toBe(61);
   });
 
-  test("stays within its budget, whatever it is made from", () => {
+  test("a page stays within its budget, whatever it is made from", () => {
     const any = fc.record({
       score: fc.double({ min: -1, max: 20, noNaN: true }),
       characters: fc.nat(20_000),

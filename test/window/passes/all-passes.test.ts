@@ -4,13 +4,11 @@ import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-call-i
 import { applyEdits } from "../../../src/window/apply-edits.ts";
 import { applyProposals, type Pass, type PassContext, type Proposal } from "../../../src/window/pass.ts";
 import { clearResults } from "../../../src/window/passes/clear-results.ts";
-import { limitHistory } from "../../../src/window/passes/limit-history.ts";
 import { stubDuplicateReads } from "../../../src/window/passes/stub-duplicate-reads.ts";
 import { stubStaleImages } from "../../../src/window/passes/stub-stale-images.ts";
-import { truncateMessages } from "../../../src/window/passes/truncate-messages.ts";
+import { limitHistory, truncateMessages } from "../../../src/window/passes/truncate-messages.ts";
 import { pairResults } from "../../../src/window/placed-result.ts";
-import { trimResults } from "../../../src/window/policies/openclaw-policy.ts";
-import { keepEnds } from "../../../src/window/policies/roo-policy.ts";
+import { keepEnds, trimResults } from "../../../src/window/policies/known-policies.ts";
 import { findProtectedSeqs } from "../../../src/window/protected-seqs.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";

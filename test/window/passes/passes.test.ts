@@ -5,8 +5,7 @@ import { clearResults } from "../../../src/window/passes/clear-results.ts";
 import { stubDuplicateReads } from "../../../src/window/passes/stub-duplicate-reads.ts";
 import { stubStaleImages } from "../../../src/window/passes/stub-stale-images.ts";
 import { truncateMessages } from "../../../src/window/passes/truncate-messages.ts";
-import { trimResults } from "../../../src/window/policies/openclaw-policy.ts";
-import { keepEnds } from "../../../src/window/policies/roo-policy.ts";
+import { keepEnds, trimResults } from "../../../src/window/policies/known-policies.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { call, context, image, result, say, textsOf, tokensOf, windowOf } from "./windows.ts";
 
@@ -39,20 +38,33 @@ function leftOut(slots: readonly Slot[], pass: Pass = stubDuplicateReads): reado
 }
 
 describe("duplicate reads", () => {
-  test("leave for a stub that says what was there, how large, and how to get it back", () => {
+  test("duplicate reads leave for a stub that says what was there, how large, and how to get it back", () => {
     const [, , stubbed] = applied(stubDuplicateReads, reads({ file_path: "a.ts" }, { file_path: "./a.ts" }));
     expect(textsOf(stubbed)).toBe(
       "[An earlier read of a.ts (850 characters) was left out; to see it: expand s#3]",
     );
   });
 
-  test("cite the entry of another session as that", () => {
+  test("duplicate reads cite the entry of another session as that", () => {
     const slots = reads({ file_path: "a.ts" }, { file_path: "a.ts" });
     const forked = slots.with(2, { ...(slots[2] as Slot), cite: "parent#7" });
     expect(textsOf(applied(stubDuplicateReads, forked)[2])).toContain("to see it: expand parent#7]");
   });
 
-  test("stay when the later read was clipped", () => {
+  test("duplicate reads stay when a program of the provider made the later read, whose result the model does not see", () => {
+    const slots = reads({ file_path: "a.ts" }, { file_path: "a.ts" }, { file_path: "a.ts" });
+    const isProgram = { anthropic: { extras: { 0: { caller: { type: "code_execution_20260120" } } } } };
+    const called = (index: number) => {
+      const slot = slots[index] as Slot;
+      return { ...slot, message: { ...slot.message, meta: isProgram } };
+    };
+    expect(leftOut(slots)).toEqual([true, true, false]);
+    expect(leftOut(slots.with(5, called(5)))).toEqual([true, false, false]);
+    expect(leftOut(slots.with(3, called(3)))).toEqual([true, false, false]);
+    expect(leftOut(slots.with(3, called(3)).with(5, called(5)))).toEqual([false, false, false]);
+  });
+
+  test("duplicate reads stay when the later read was clipped", () => {
     const slots = windowOf(
       ...[say("user", "start"), call("1", "Read", { file_path: "a" }), result("1", LONG)],
       ...[
@@ -102,7 +114,7 @@ describe("duplicate reads", () => {
     }
   });
 
-  test("of several files in one result leave only if all are read again", () => {
+  test("duplicate reads of several files in one result leave only if all are read again", () => {
     const both = { files: [{ path: "a" }, { path: "b" }] };
     const one = windowOf(
       say("user", "start"),
@@ -122,7 +134,7 @@ describe("duplicate reads", () => {
     expect(leftOut(all)).toEqual([true, false, false]);
   });
 
-  test("inside a user's text leave the words around them alone", () => {
+  test("duplicate reads inside a user's text leave the words around them alone", () => {
     const slots = windowOf(
       say("user", "start"),
       say("user", `Look at this: <file_content path="a.ts">${LONG}</file_content> Nice?`),
@@ -135,7 +147,7 @@ describe("duplicate reads", () => {
     );
   });
 
-  test("that were announced in words are recognised", () => {
+  test("duplicate reads that were announced in words are recognized", () => {
     const told = (text: string) =>
       ({
         role: "user",

@@ -60,7 +60,7 @@ function withTied(kept: readonly Slot[], said: readonly Slot[]): readonly Slot[]
 const sizeOf = (slots: readonly Slot[]) => slots.reduce((sum, { tokens }) => sum + tokens, 0);
 
 describe("what is protected", () => {
-  sizedTest("stays as it was said, whenever that fits", () => {
+  sizedTest("what is protected stays as it was said, whenever that fits", () => {
     fc.assert(
       fc.property(
         histories,
@@ -90,7 +90,7 @@ describe("what is protected", () => {
     );
   });
 
-  test("is clipped where it could not be sent otherwise, but the newest question, the latest reply and pins never", () => {
+  test("what is protected is clipped where it could not be sent otherwise, but the newest question, the latest reply and pins never", () => {
     const slots = slotsOf(
       [says("user", 200_000), says("user", 20_000), says("assistant", 200), says("user", 30_000)],
       estimateMessage,
@@ -102,7 +102,7 @@ describe("what is protected", () => {
     expect(sizeOf(window)).toBeLessThanOrEqual(39_000);
   });
 
-  test("is what is pinned too: it stays with the call it belongs to", () => {
+  test("what is protected is what is pinned too: it stays with the call it belongs to", () => {
     const slots = slotsOf(work(90), estimateMessage);
     const pins = new Set([7]);
     const window = fitAll(start({ pins }), slots);
@@ -128,7 +128,7 @@ sizedTest("reasoning is sent byte by byte as it was, or not at all", () => {
 });
 
 describe("an extract", () => {
-  test("cites its entries and says once how to get one back whole", () => {
+  test("an extract cites its entries and says once how to get one back whole", () => {
     const slots = slotsOf(work(60), estimateMessage).map((slot) =>
       slot.seq < 20 ? { ...slot, cite: `earlier#${slot.seq}` } : slot,
     );
@@ -146,7 +146,7 @@ describe("an extract", () => {
 describe("money", () => {
   const large = { tokens: 200_000, window: 200_000, system: 1_000 };
 
-  test("says why a window was rebuilt, and nothing where it was not", () => {
+  test("money says why a window was rebuilt, and nothing where it was not", () => {
     const slots = slotsOf(work(60), estimateMessage);
     const run = start();
     expect(fitAll(run, slots.slice(0, 3))).toHaveLength(3);
@@ -161,7 +161,7 @@ describe("money", () => {
     expect(cold.reason).toBe("the cache is cold");
   });
 
-  test("waits while fewer calls are expected than a rebuild takes to pay", () => {
+  test("money waits while fewer calls are expected than a rebuild takes to pay", () => {
     const young = start({}, large);
     fitAll(young, slotsOf(work(2, 60), estimateMessage));
     expect(young.reason).toBeUndefined();
@@ -170,7 +170,7 @@ describe("money", () => {
     expect(old.reason).toMatch(/^pays after \d+ calls, 201 expected$/);
   });
 
-  test("lets a window grow further where the cache saves more, and never edits each turn", () => {
+  test("money lets a window grow further where the cache saves more, and never edits each turn", () => {
     const grows = (read: number, write: number) => computeHighMark(48_000, 1_000, { read, write }) - 48_000;
     expect(grows(0.1, 1.25)).toBeCloseTo(4.8 * Math.sqrt(48_000 * 1_000), -3);
     expect(grows(0.25, 1)).toBeLessThan(grows(0.1, 1.25));
@@ -202,7 +202,7 @@ describe("the reasoning of finished replies", () => {
   };
   const messages = [...work(12), reply, says("user", 100), ...work(12).slice(1), reply];
 
-  test("leaves with a rebuild, while their words stay and the latest reply keeps its own", () => {
+  test("the reasoning of finished replies leaves with a rebuild, while their words stay and the latest reply keeps its own", () => {
     const run = start({}, { tokens: 200_000, window: 200_000, system: 1_000 });
     const slots = slotsOf(messages, estimateMessage);
     const whole = fitAll(run, slots.slice(0, 24), true);
@@ -220,7 +220,7 @@ describe("a cold cache", () => {
   const sizes = { toolTokens: 9_000, roomTokens: 32_000, lowTokens: 44_000, newTokens: 3_000 };
   const cached = { share: 0.8, isUncached: false };
 
-  test("lets a window be rebuilt that has some tool output, but not again for a little more", () => {
+  test("a cold cache lets a window be rebuilt that has some tool output, but not again for a little more", () => {
     expect(isColdRebuildDue(sizes, cached)).toBe(true);
     expect(isColdRebuildDue({ ...sizes, newTokens: 1_000 }, cached)).toBe(false);
     expect(isColdRebuildDue({ ...sizes, toolTokens: 7_000 }, cached)).toBe(false);
@@ -228,7 +228,7 @@ describe("a cold cache", () => {
     expect(isColdRebuildDue({ ...sizes, toolTokens: 4_000, roomTokens: 6_000 }, cached)).toBe(false);
   });
 
-  test("of a provider that has none lets the window fill first", () => {
+  test("a cold cache of a provider that has none lets the window fill first", () => {
     const uncached = { ...cached, isUncached: true };
     expect(isColdRebuildDue(sizes, uncached)).toBe(false);
     expect(isColdRebuildDue({ ...sizes, toolTokens: 30_000 }, uncached)).toBe(false);
@@ -247,7 +247,7 @@ describe("a session that is taken over", () => {
   const slots = all.slice(0, 125);
   const later = all.slice(125);
 
-  test("goes on with the window as it was sent", () => {
+  test("a session that is taken over goes on with the window as it was sent", () => {
     const window = fitAll(start(), slots);
     const run = start({
       window,
@@ -258,7 +258,7 @@ describe("a session that is taken over", () => {
     expect(run.reason).toBeUndefined();
   });
 
-  test("brings back what had left before", () => {
+  test("a session that is taken over brings back what had left before", () => {
     const first = fitAll(start(), slots);
     const shown = new Set(first.filter(({ isNote }) => !isNote).map(({ seq }) => seq));
     const past = slots.filter(({ seq }) => !shown.has(seq));
@@ -269,7 +269,7 @@ describe("a session that is taken over", () => {
     expect(sizeOf(window)).toBeLessThanOrEqual(39_000);
   });
 
-  test("keeps a summary that it did not write", () => {
+  test("a session that is taken over keeps a summary that it did not write", () => {
     const summary: Slot = {
       seq: 2,
       at: 2,

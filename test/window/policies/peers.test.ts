@@ -3,15 +3,14 @@ import type { Message } from "../../../src/model/message.ts";
 import {
   type AnthropicClearOptions,
   anthropicClearPolicy,
-} from "../../../src/window/policies/anthropic-clear-policy.ts";
-import { clinePolicy, computeMaxAllowedTokens } from "../../../src/window/policies/cline-policy.ts";
-import { nonePolicy } from "../../../src/window/policies/none-policy.ts";
-import { openclawPolicy } from "../../../src/window/policies/openclaw-policy.ts";
-import {
   type CondenseOptions,
+  clinePolicy,
   computeAllowedTokens,
+  computeMaxAllowedTokens,
+  nonePolicy,
+  openclawPolicy,
   rooPolicy,
-} from "../../../src/window/policies/roo-policy.ts";
+} from "../../../src/window/policies/known-policies.ts";
 import type { Budget, Policy } from "../../../src/window/policy.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { charactersAsTokens, fitAll, reads, says, slotsOf } from "./histories.ts";
@@ -41,25 +40,25 @@ describe("cline", () => {
     [200_000, 160_000],
     [100_000, 80_000],
     [1_000_000, 960_000],
-  ])("allows a window of %i tokens to hold %i", (window, allowed) => {
+  ])("cline allows a window of %i tokens to hold %i", (window, allowed) => {
     expect(computeMaxAllowedTokens(window)).toBe(allowed);
   });
 
-  test("changes nothing below what is allowed", () => {
+  test("cline changes nothing below what is allowed", () => {
     expect(seqsOf(windowOf(clinePolicy(), talk(10, 79), budgetOf(1_000)))).toHaveLength(10);
   });
 
-  test("drops half of what follows the first pair, an even number", () => {
+  test("cline drops half of what follows the first pair, an even number", () => {
     // Ten messages of 80 reach the limit of 800; of the eight after the first pair, floor(8 / 4) · 2 = 4 leave.
     expect(seqsOf(windowOf(clinePolicy(), talk(10, 80), budgetOf(1_000)))).toEqual([1, 2, 7, 8, 9, 10]);
   });
 
-  test("drops three quarters if half of the tokens are still too many", () => {
+  test("cline drops three quarters if half of the tokens are still too many", () => {
     // 1,800 / 2 > 800: of the sixteen after the first pair, floor(16 · 3 / 8) · 2 = 12 leave.
     expect(seqsOf(windowOf(clinePolicy(), talk(18, 100), budgetOf(1_000)))).toEqual([1, 2, 15, 16, 17, 18]);
   });
 
-  test("drops nothing if repeated reads alone are 30 %", () => {
+  test("cline drops nothing if repeated reads by themselves are 30 %", () => {
     const messages = [
       says("user", 10),
       says("assistant", 10),
@@ -73,7 +72,7 @@ describe("cline", () => {
     expect(outputAt(window, 6)).toBe("y".repeat(400));
   });
 
-  test("drops half as well if repeated reads are less than 30 %", () => {
+  test("cline drops half as well if repeated reads are less than 30 %", () => {
     const messages = [
       ...[says("user", 10), says("assistant", 10), ...reads("a", "a.ts", 200)],
       ...[...reads("b", "a.ts", 200), says("user", 500), says("assistant", 10)],
@@ -85,21 +84,21 @@ describe("cline", () => {
 });
 
 describe("roo", () => {
-  test("allows nine tenths of the window less what is reserved for the reply", () => {
+  test("roo allows nine tenths of the window less what is reserved for the reply", () => {
     expect(computeAllowedTokens(budgetOf(200_000, 192_000))).toBe(172_000);
   });
 
-  test("drops half of what follows the first message, an even number", () => {
+  test("roo drops half of what follows the first message, an even number", () => {
     // 950 > 900: of the nine after the first message, floor(9 / 2) = 4 leave; of ten, 5 rounded down to even: 4.
     expect(seqsOf(windowOf(rooPolicy(), talk(10, 95), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
     expect(seqsOf(windowOf(rooPolicy(), talk(11, 90), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10, 11]);
   });
 
-  test("changes nothing at what is allowed", () => {
+  test("roo changes nothing at what is allowed", () => {
     expect(seqsOf(windowOf(rooPolicy(), talk(10, 90), budgetOf(1_000)))).toHaveLength(10);
   });
 
-  test("never parts a call from its results", () => {
+  test("roo never parts a call from its results", () => {
     // floor(5 / 2) rounded down to even is 2, and the call with two results is 3: at least one group
     // leaves, so all three do.
     const [call, result] = reads("a", "a.ts", 300);
@@ -116,7 +115,7 @@ describe("roo", () => {
     expect(seqsOf(windowOf(rooPolicy(), results, budgetOf(1_000)))).toEqual([1, 5, 6]);
   });
 
-  test("keeps an edit for good, and the slots it did not touch", () => {
+  test("roo keeps an edit for good, and the slots it did not touch", () => {
     const run = rooPolicy().start(budgetOf(1_000), charactersAsTokens);
     const slots = slotsOf([...talk(10, 95), says("user", 5)]);
     const first = fitAll(run, slots.slice(0, 10));
@@ -129,25 +128,25 @@ describe("roo", () => {
 describe("roo that condenses", () => {
   const condensing = (options: CondenseOptions = {}) => rooPolicy({ condense: options });
 
-  test("from half of what is allowed on keeps the first message and the last three", () => {
+  test("roo that condenses from half of what is allowed on keeps the first message and the last three", () => {
     // The limit is 900 of 1,000, half of that is 450: nine messages of 50 reach it, eight do not.
     expect(seqsOf(windowOf(condensing(), talk(8, 50), budgetOf(1_000)))).toHaveLength(8);
     expect(seqsOf(windowOf(condensing(), talk(9, 50), budgetOf(1_000)))).toEqual([1, 7, 8, 9]);
   });
 
-  test("takes another threshold, of 5 to 100 per cent", () => {
+  test("roo that condenses takes another threshold, of 5 to 100 per cent", () => {
     expect(seqsOf(windowOf(condensing({ threshold: 100 }), talk(17, 50), budgetOf(1_000)))).toHaveLength(17);
     expect(seqsOf(windowOf(condensing({ threshold: 100 }), talk(18, 50), budgetOf(1_000)))).toHaveLength(4);
     for (const threshold of [4, 101, Number.NaN])
       expect(() => condensing({ threshold })).toThrow("condense.threshold");
   });
 
-  test("from more than 200 messages on condenses whatever they take", () => {
+  test("roo that condenses from more than 200 messages on condenses whatever they take", () => {
     expect(seqsOf(windowOf(condensing(), talk(200, 1), budgetOf(10_000)))).toHaveLength(200);
     expect(seqsOf(windowOf(condensing(), talk(201, 1), budgetOf(10_000)))).toEqual([1, 199, 200, 201]);
   });
 
-  test("keeps a call whose result is among the last three", () => {
+  test("roo that condenses keeps a call whose result is among the last three", () => {
     const messages = [...talk(7, 50), ...reads("a", "a.ts", 50), says("assistant", 50), says("user", 50)];
     expect(seqsOf(windowOf(condensing(), messages, budgetOf(1_000)))).toEqual([1, 8, 9, 10, 11]);
   });
@@ -187,20 +186,20 @@ describe("openclaw", () => {
     [100_000, 100],
     [128_000, 100],
     [200_000, 200],
-  ])("keeps no more messages in a window of %i tokens than %i", (window, limit) => {
+  ])("openclaw keeps no more messages in a window of %i tokens than %i", (window, limit) => {
     const slots = windowOf(openclawPolicy(), talk(limit + 2, 1), budgetOf(window));
     expect(slots).toHaveLength(limit);
     expect(windowOf(openclawPolicy(), talk(limit, 1), budgetOf(window))).toHaveLength(limit);
   });
 
-  test("takes another threshold and another limit of messages", () => {
+  test("openclaw takes another threshold and another limit of messages", () => {
     const narrow = openclawPolicy({ threshold: 50, messages: 100 });
     expect(seqsOf(windowOf(narrow, talk(10, 50), budgetOf(1_000)))).toHaveLength(10);
     expect(seqsOf(windowOf(narrow, talk(10, 51), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
     expect(() => openclawPolicy({ threshold: 0 })).toThrow("threshold");
   });
 
-  test("keeps no more messages than its window allows", () => {
+  test("openclaw keeps no more messages than its window allows", () => {
     // Below 16k: 20 messages. Of 24, the first exchange stays for the sake of the first message, and two others leave.
     expect(seqsOf(windowOf(openclawPolicy(), talk(24, 1), budgetOf(1_000)))).toEqual([
       ...[1, 2],
@@ -208,12 +207,12 @@ describe("openclaw", () => {
     ]);
   });
 
-  test("drops half of the messages from 80 % of the window on", () => {
+  test("openclaw drops half of the messages from 80 % of the window on", () => {
     expect(seqsOf(windowOf(openclawPolicy(), talk(10, 80), budgetOf(1_000)))).toHaveLength(10);
     expect(seqsOf(windowOf(openclawPolicy(), talk(10, 81), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
   });
 
-  test("prunes old results only when the cache has run out", () => {
+  test("openclaw prunes old results only when the cache has run out", () => {
     const messages = [says("user", 10), ...manyReads(5, 6_000)];
     const hot = windowOf(openclawPolicy(), messages, budgetOf(70_000));
     expect(outputAt(hot, 3)).toBe("y".repeat(6_000));
@@ -225,7 +224,7 @@ describe("openclaw", () => {
     expect(outputAt(cold, 7)).toBe("y".repeat(6_000));
   });
 
-  test("clears the oldest results until half of the window is enough", () => {
+  test("openclaw clears the oldest results until half of the window is enough", () => {
     const messages = [says("user", 10), ...manyReads(20, 3_500)];
     // 70,010 of 100,000, and 59,500 characters may be cleared; six stubs of at most 84 instead of 3,500 free 20,496.
     const window = windowOf(openclawPolicy(), messages, budgetOf(100_000), false);
@@ -237,7 +236,7 @@ describe("openclaw", () => {
 });
 
 describe("anthropic-clear", () => {
-  test("clears all results but the last three from half of the window on", () => {
+  test("anthropic-clear clears all results but the last three from half of the window on", () => {
     const messages = [says("user", 10), ...manyReads(5, 100)];
     expect(outputAt(windowOf(anthropicClearPolicy(), messages, budgetOf(1_020)), 3)).toBe("y".repeat(100));
     const window = windowOf(anthropicClearPolicy(), messages, budgetOf(1_019));
@@ -247,7 +246,7 @@ describe("anthropic-clear", () => {
     expect(seqsOf(window)).toHaveLength(11);
   });
 
-  test("takes a trigger, a number of calls to keep, tools to spare and a least that has to be won", () => {
+  test("anthropic-clear takes a trigger, a number of calls to keep, tools to spare and a least that has to be won", () => {
     const messages = [says("user", 10), ...manyReads(5, 100)];
     const stubs = (options: AnthropicClearOptions) =>
       windowOf(anthropicClearPolicy(options), messages, budgetOf(100_000))
@@ -264,7 +263,7 @@ describe("anthropic-clear", () => {
     expect(stubs({ trigger: { calls: 4 }, clearAtLeast: 47 })).toEqual([]);
   });
 
-  test("drops half of the messages only if the limit still bites", () => {
+  test("anthropic-clear drops half of the messages only if the limit still bites", () => {
     // No results to clear: of the eight after the first pair, four leave.
     expect(seqsOf(windowOf(anthropicClearPolicy(), talk(10, 100), budgetOf(1_000)))).toHaveLength(10);
     expect(seqsOf(windowOf(anthropicClearPolicy(), talk(10, 101), budgetOf(1_000)))).toEqual([

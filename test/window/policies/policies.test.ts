@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { POLICIES } from "../../../src/window/policies/index.ts";
+import { POLICIES } from "../../../src/window/policies/known-policies.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";

@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect } from "vitest";
 import { testKernel } from "../../support/kernel.ts";
+import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { SMALL } from "../session/history.ts";
 
 const ENVIRONMENT = "<environment_details>\n# Open Tabs\nsrc/part.ts\n</environment_details>";
@@ -25,11 +26,11 @@ function step(number: number, words?: string) {
 }
 
 describe("an agent whose results come in the user's name", () => {
-  test("keeps what the user said in between, where results have long left", async () => {
+  sizedTest("keeps what the user said in between, where results have long left", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "<task>\nGo through all parts.\n</task>" });
     const window = session.window(SMALL);
-    for (let number = 0; number < 120; number++) {
+    for (let number = 0; number < proofRounds(120, 60); number++) {
       await session.appendAll(step(number, number === 8 ? RULE : undefined));
       if (number === 20) {
         await session.append({ role: "assistant", text: "Shall I go on?" });

@@ -1,11 +1,13 @@
 import { describe, expect } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
-import { anthropicClearPolicy } from "../../../src/window/policies/anthropic-clear-policy.ts";
-import { clinePolicy } from "../../../src/window/policies/cline-policy.ts";
+import {
+  anthropicClearPolicy,
+  clinePolicy,
+  nonePolicy,
+  openclawPolicy,
+  rooPolicy,
+} from "../../../src/window/policies/known-policies.ts";
 import { longhaul } from "../../../src/window/policies/longhaul.ts";
-import { nonePolicy } from "../../../src/window/policies/none-policy.ts";
-import { openclawPolicy } from "../../../src/window/policies/openclaw-policy.ts";
-import { rooPolicy } from "../../../src/window/policies/roo-policy.ts";
 import type { Policy } from "../../../src/window/policy.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { Random } from "../../support/random.ts";
@@ -13,7 +15,7 @@ import { brokenRule, type Exemptions } from "./check-run.ts";
 import { randomHistory } from "./random-history.ts";
 import { HAS_RECORDINGS, HAS_TRANSCRIPTS, readRecordings, readTranscripts } from "./real-histories.ts";
 
-const RANDOM_HISTORIES = proofRounds(1_500, 200);
+const RANDOM_HISTORIES = proofRounds(1_500, 75);
 const REAL_HISTORIES = proofRounds(125);
 const SLICE = 24;
 
@@ -73,7 +75,7 @@ describe("real histories", () => {
     );
 
   sizedTest.skipIf(!HAS_TRANSCRIPTS)(
-    `keep every rule in ${REAL_HISTORIES} slices of transcripts under each policy`,
+    `real histories keep every rule in ${REAL_HISTORIES} slices of transcripts under each policy`,
     async () => {
       const histories = await readTranscripts();
       expect(histories.length).toBeGreaterThan(5);
@@ -82,7 +84,7 @@ describe("real histories", () => {
   );
 
   sizedTest.skipIf(!HAS_RECORDINGS)(
-    `keep every rule in ${REAL_HISTORIES} slices of requests of real clients under each policy`,
+    `real histories keep every rule in ${REAL_HISTORIES} slices of requests of real clients under each policy`,
     async () => {
       const histories = await readRecordings();
       expect(histories.length).toBeGreaterThan(5);

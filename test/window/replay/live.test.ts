@@ -136,7 +136,7 @@ const CASES = Object.entries(PEERS).flatMap(([name, windows]) =>
 
 describe("a live window", () => {
   sizedTest.each(proofCases(CASES, 2))(
-    "of $window tokens under $name sends what a replay sends (reopened: $isReopened)",
+    "a live window of $window tokens under $name sends what a replay sends (reopened: $isReopened)",
     async ({ name, window, isReopened }) => {
       const policy = POLICIES.find((one) => one.name === name) as Policy;
       const models = { [MODEL]: { window, maxOutput: 8_000 } };

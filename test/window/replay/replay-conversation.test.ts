@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
-import { POLICIES } from "../../../src/window/policies/index.ts";
+import { POLICIES } from "../../../src/window/policies/known-policies.ts";
 import type { Policy } from "../../../src/window/policy.ts";
 import { type RecordedMessage, toConversation } from "../../../src/window/replay/recorded-message.ts";
 import { replay } from "../../../src/window/replay/replay-conversation.ts";
+import { proofTest } from "../../support/proof.ts";
 
 const SYSTEM = 12_000;
 const none = POLICIES.find(({ name }) => name === "none") as Policy;
@@ -25,7 +26,7 @@ const said = (...messages: readonly (readonly [number, Message])[]): readonly Re
   messages.map(([at, message], index) => ({ seq: index + 1, at, message }));
 
 describe("a recorded conversation", () => {
-  test("has each reply in one message and the results of its calls in one behind it", () => {
+  test("a recorded conversation has each reply in one message and the results of its calls in one after it", () => {
     const log = said(
       [0, text("user", "go")],
       [1, text("assistant", "I read")],
@@ -46,7 +47,7 @@ describe("a recorded conversation", () => {
     expect(conversation[2]?.message.parts).toMatchObject([{ callId: "a" }, { callId: "b" }]);
   });
 
-  test("has a word for a result that was never recorded, and none for one nobody asked for", () => {
+  test("a recorded conversation has a word for a result that was never recorded, and none for one nobody asked for", () => {
     const log = said(
       [0, text("user", "go")],
       [1, call("a")],
@@ -60,7 +61,7 @@ describe("a recorded conversation", () => {
 });
 
 describe("a replay", () => {
-  test("charges reads for what is the same while the cache is hot, and writes for the rest", () => {
+  test("a replay charges reads for what is the same while the cache is hot, and writes for the rest", () => {
     const log = said(
       [0, text("user", tokens(1_000))],
       [1_000, text("assistant", tokens(100))],
@@ -77,7 +78,7 @@ describe("a replay", () => {
     expect(score.cost).toBeCloseTo(first + second + cold, 6);
   });
 
-  test("keeps everything in a window without bounds, and less in a small one", () => {
+  proofTest("a replay keeps everything in a window without bounds, and less in a small one", () => {
     const rounds = Array.from({ length: 120 }, (_, round) => [
       [round * 20_000, call(`c${round}`)] as const,
       [
@@ -104,7 +105,7 @@ describe("a replay", () => {
     expect(replay(conversation, longhaul, 40_000)).toEqual(small);
   });
 
-  test("counts the edits whose old text and path were still in the window", () => {
+  test("a replay counts the edits whose old text and path were still in the window", () => {
     const source = Array.from(
       { length: 40 },
       (_, line) => `   ${line}→  const kept_${line} = compute(${line});`,

@@ -31,7 +31,7 @@ describe("a policy of the user's own", () => {
     "no array": () => undefined,
   };
   for (const [what, trick] of Object.entries(nonsense))
-    test(`that returns ${what} is refused, and the window stays as it was`, async () => {
+    test(`a policy of the user's own that returns ${what} is refused, and the window stays as it was`, async () => {
       const session = await (await testKernel()).session();
       await work(session, 6);
       const before = await session.window(SMALL).look();
@@ -43,7 +43,7 @@ describe("a policy of the user's own", () => {
       expect((await session.window(SMALL).look()).messages).toEqual(before.messages);
     });
 
-  test("that fails while nobody waits begins anew with the next window", async () => {
+  test("a policy of the user's own that fails while nobody waits begins again with the next window", async () => {
     const session = await (await testKernel()).session();
     await work(session, 12);
     let starts = 0;
@@ -67,7 +67,7 @@ describe("a policy of the user's own", () => {
     expect(starts).toBe(2);
   });
 
-  test("that tears a result from its call leaves words that a provider takes", async () => {
+  test("a policy of the user's own that tears a result from its call leaves words that a provider takes", async () => {
     const session = await (await testKernel()).session();
     await work(session, 6);
     const policy = tricky((slots) => slots.filter(({ seq }) => seq !== 2));
@@ -77,7 +77,7 @@ describe("a policy of the user's own", () => {
     expect((await session.window(SMALL).look()).messages).toEqual(messages);
   });
 
-  test("with a summary of several messages in one place is no nonsense", async () => {
+  test("a policy of the user's own with a summary of several messages in one place is not rejected as nonsense", async () => {
     const session = await (await testKernel()).session();
     await work(session, 6);
     const said = (text: string) => ({ role: "user" as const, parts: [{ type: "text" as const, text }] });

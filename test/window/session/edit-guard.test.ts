@@ -34,7 +34,7 @@ async function editsOf(session: Session) {
 }
 
 describe("an edit", () => {
-  test("that is not needed is carried out only if it frees 5 % of the request", () => {
+  test("an edit that is not needed is carried out only if it frees 5 % of the request", () => {
     const unneeded = { isNeeded: false, isAddition: false };
     expect(isWorthEditing({ ...unneeded, before: 1_000, after: 951 })).toBe(false);
     expect(isWorthEditing({ ...unneeded, before: 1_000, after: 950 })).toBe(true);
@@ -43,7 +43,7 @@ describe("an edit", () => {
     expect(isWorthEditing({ ...unneeded, before: 1_000, after: 999, isNeeded: true })).toBe(true);
   });
 
-  test("is stuck only if the request stays too large and hardly shrinks", () => {
+  test("an edit is stuck only if the request stays too large and hardly shrinks", () => {
     expect(isStuck({ before: 1_200, after: 1_190 }, 1_000)).toBe(true);
     expect(isStuck({ before: 1_200, after: 1_100 }, 1_000)).toBe(false);
     expect(isStuck({ before: 1_001, after: 1_000 }, 1_000)).toBe(false);
@@ -54,7 +54,7 @@ describe("a window whose first message takes most of it", () => {
   const model = { window: 32_000, maxOutput: 4_000 };
 
   for (const repetitions of [6_300, 6_800, 7_200, 7_400])
-    test(`is not stuck while it fits: ${repetitions} repetitions`, async () => {
+    test(`a window whose first message takes most of it is not stuck while it fits: ${repetitions} repetitions`, async () => {
       const session = await (await testKernel({ path: ":memory:", models: { m: model } })).session();
       await session.append({ role: "user", text: `FIRST ${WORDS.repeat(repetitions)}` });
       await session.append({ role: "assistant", text: "ok" });
@@ -67,7 +67,7 @@ describe("a window whose first message takes most of it", () => {
       expect((await editsOf(session)).length).toBeLessThanOrEqual(2);
     });
 
-  test("is edited once in a while and not on every call when the cache is never reported", async () => {
+  test("a window whose first message takes most of it is edited once in a while and not on every call when the cache is never reported", async () => {
     const session = await (
       await testKernel({ path: ":memory:", models: { m: { window: 200_000 } } })
     ).session();
@@ -83,7 +83,7 @@ describe("a window whose first message takes most of it", () => {
     expect((await editsOf(session)).length).toBeLessThanOrEqual(3);
   });
 
-  test("says that it is stuck when the policy cannot make it fit", async () => {
+  test("a window whose first message takes most of it says that it is stuck when the policy cannot make it fit", async () => {
     const session = await (await testKernel({ path: ":memory:", models: { m: model } })).session();
     await session.append({ role: "user", text: "FIRST" });
     for (let number = 0; number < 3; number++) {

@@ -148,7 +148,7 @@ describe("overlays", () => {
     expect((await session.window(SMALL).fit()).messages).toHaveLength(7);
   });
 
-  test("what is no overlay cannot be taken back", async () => {
+  test("what is not an overlay cannot be taken back", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "hello" });
     await expect(session.overlays.revert(1)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });

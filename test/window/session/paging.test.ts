@@ -58,7 +58,7 @@ describe("what has left a window", () => {
   });
 
   proofTest(
-    "stays where it is for the rest of the turn and later, byte by byte, also after a restart",
+    "what has left a window stays where it is for the rest of the turn and later, byte by byte, also after a restart",
     async () => {
       const path = testFolder();
       const kernel = await openKernel({ path });
@@ -106,7 +106,7 @@ describe("what has left a window", () => {
     }
   });
 
-  test("does not come back where that was switched off, and nothing is searched then", async () => {
+  test("what has left a window does not come back where that was switched off, and nothing is searched then", async () => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
     await session.append({ role: "user", text: QUESTION });
@@ -115,7 +115,7 @@ describe("what has left a window", () => {
     expect(sent(fitted)).not.toContain("[#2 assistant,");
   });
 
-  proofTest("leaves the log with an entry that is redacted", async () => {
+  proofTest("what has left a window leaves the log with an entry that is redacted", async () => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
     await session.append({ role: "user", text: QUESTION });
@@ -127,7 +127,7 @@ describe("what has left a window", () => {
 });
 
 describe("a question adds nothing", () => {
-  proofTest("about what never left", async () => {
+  proofTest("a question adds nothing about what never left", async () => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
     await session.append({ role: "user", text: "Say that again." });
@@ -140,7 +140,7 @@ describe("a question adds nothing", () => {
     expect(sent(fitted)).toContain(quoted(FACT));
   });
 
-  test("in a window that nothing has left", async () => {
+  test("a question adds nothing in a window that nothing has left", async () => {
     const session = await (await testKernel()).session("talk");
     await session.append({ role: "user", text: FACT });
     await session.append({ role: "assistant", text: "Noted." });
@@ -149,7 +149,7 @@ describe("a question adds nothing", () => {
   });
 
   sizedTest.each(proofCases(["Go on.", "Thanks, that is great!", "ok", "Yes, please do."]))(
-    "if it names nothing: %s",
+    "a question adds nothing if it names nothing: %s",
     async (words) => {
       const session = await (await testKernel()).session("talk");
       await longTalk(session);

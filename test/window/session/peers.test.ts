@@ -44,7 +44,7 @@ describe("cline in a live window", () => {
       [100_000, 80_000, 1.2],
     ]),
   )(
-    "of %i tokens edits from %i on as the provider counts (%f a token of ours)",
+    "cline in a live window of %i tokens edits from %i on as the provider counts (%f a token of ours)",
     async (size, allowed, factor) => {
       const session = await sessionOf(size);
       const window = session.window({ model: "some-model", policy: "cline", reserveTokens: 1_000 });
@@ -70,18 +70,21 @@ describe("openclaw in a live window", () => {
       ],
       4,
     ),
-  )("of %i tokens keeps at most %i messages, from the first fit of a handle on", async (size, most) => {
-    const session = await sessionOf(size);
-    for (let turn = 0; turn < 300; turn++)
-      await session.append({ role: turn % 2 === 0 ? "user" : "assistant", text: `m${turn}` });
-    await session.append({ role: "user", text: "And now?" });
-    const { messages, plan } = await session
-      .window({ model: "some-model", policy: "openclaw", paging: false })
-      .fit();
-    expect(messages.length).toBeGreaterThan(most - 3);
-    expect(messages.length).toBeLessThanOrEqual(most);
-    expect(plan?.reason).toBe(`more than ${most} messages`);
-  });
+  )(
+    "openclaw in a live window of %i tokens keeps at most %i messages, from the first fit of a handle on",
+    async (size, most) => {
+      const session = await sessionOf(size);
+      for (let turn = 0; turn < 300; turn++)
+        await session.append({ role: turn % 2 === 0 ? "user" : "assistant", text: `m${turn}` });
+      await session.append({ role: "user", text: "And now?" });
+      const { messages, plan } = await session
+        .window({ model: "some-model", policy: "openclaw", paging: false })
+        .fit();
+      expect(messages.length).toBeGreaterThan(most - 3);
+      expect(messages.length).toBeLessThanOrEqual(most);
+      expect(plan?.reason).toBe(`more than ${most} messages`);
+    },
+  );
 });
 
 describe("the reason of an edit", () => {
@@ -107,7 +110,7 @@ describe("the reason of an edit", () => {
     expect((await window.fit()).plan?.reason).toBe("read again later");
   });
 
-  test("names images beside the policy's own", async () => {
+  test("the reason of an edit names images next to the policy's own", async () => {
     const session = await sessionOf(64_000);
     const window = session.window({ model: "some-model", policy: "openclaw", images: { maxCount: 1 } });
     for (let turn = 0; turn < 30; turn++) {

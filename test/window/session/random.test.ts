@@ -126,7 +126,7 @@ sizedTest(
           for (const [at, request] of living.entries()) expect(fresh[at]).toBe(request);
         },
       ),
-      { numRuns: proofRounds(12) },
+      { numRuns: proofRounds(12, 2) },
     );
   },
   240_000,

@@ -10,7 +10,7 @@ const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
 const seqs = ({ slots }: FittedWindow) => slots.flatMap(({ seq, isNote }) => (isNote ? [] : [seq]));
 
 describe("the window of a session", () => {
-  test("is the whole conversation while that fits", async () => {
+  test("the window of a session is the whole conversation while that fits", async () => {
     const session = await (await testKernel()).session();
     await work(session, 3);
     const fitted = await session.window(SMALL).fit();
@@ -20,7 +20,7 @@ describe("the window of a session", () => {
     expect((await session.head()).seq).toBe(7);
   });
 
-  test("stays within the model's window however long the session is, and says what it did", async () => {
+  test("the window of a session stays within the model's window however long the session is, and says what it did", async () => {
     const session = await (await testKernel()).session();
     const window = session.window(SMALL);
     let plans = 0;
@@ -41,7 +41,7 @@ describe("the window of a session", () => {
     expect(plans).toBeLessThan(30);
   });
 
-  test("has the same bytes from call to call and after a restart", async () => {
+  test("the window of a session has the same bytes from call to call and after a restart", async () => {
     const path = testFolder();
     const kernel = await openKernel({ path });
     const session = await kernel.session("long");
@@ -61,7 +61,7 @@ describe("the window of a session", () => {
     expect(reopened.tokens).toBe(first.tokens);
   });
 
-  test("keeps the beginning of what was sent before when messages are added", async () => {
+  test("the window of a session keeps the beginning of what was sent before when messages are added", async () => {
     const session = await (await testKernel()).session();
     const window = session.window(SMALL);
     await work(session, 60);
@@ -72,7 +72,7 @@ describe("the window of a session", () => {
     expect(shown(next).startsWith(shown(first).slice(0, -1))).toBe(true);
   });
 
-  test("never touches the first request, pins and the last exchange", async () => {
+  test("the window of a session never touches the first request, pins and the last exchange", async () => {
     const session = await (await testKernel()).session();
     const first = await session.append({ role: "user", text: "Build the thing, and never use semicolons." });
     for (let number = 0; number < 20; number++) await session.appendAll(step(number));
@@ -91,7 +91,7 @@ describe("the window of a session", () => {
     expect((await session.window(SMALL).look()).parts.pins).toBe(0);
   });
 
-  test("can be looked at without being changed", async () => {
+  test("the window of a session can be looked at without being changed", async () => {
     const session = await (await testKernel()).session();
     await work(session, 60);
     const { seq } = await session.head();
@@ -105,7 +105,7 @@ describe("the window of a session", () => {
     expect(shown(await window.look())).toBe(shown(before));
   });
 
-  test("of a fork begins with the window of its parent, edits included", async () => {
+  test("the window of a session of a fork begins with the window of its parent, edits included", async () => {
     const session = await (await testKernel()).session("parent");
     await work(session, 60);
     const parents = await session.window(SMALL).fit();
@@ -120,7 +120,7 @@ describe("the window of a session", () => {
     expect(shown(await session.window(SMALL).look())).toBe(shown(parents));
   });
 
-  test("follows a line with replaced and removed messages in their order", async () => {
+  test("the window of a session follows a line with replaced and removed messages in their order", async () => {
     const session = await (await testKernel()).session();
     await work(session, 60);
     await session.window(SMALL).fit();
@@ -138,7 +138,7 @@ describe("the window of a session", () => {
     expect(shown(await session.window(SMALL).look())).toBe(shown(next));
   });
 
-  test("is the same for two handles that write by turns", async () => {
+  test("the window of a session is the same for two handles that write by turns", async () => {
     const path = testFolder();
     const one = await (await testKernel({ path })).session("shared");
     const two = await (await testKernel({ path })).session("shared");
@@ -174,7 +174,7 @@ describe("the window of a session", () => {
     expect((await window.fit()).tokens).toBeLessThanOrEqual(limits.most);
   });
 
-  test("of a session far larger than any window reads only what it needs", async () => {
+  test("the window of a session of a session far larger than any window reads only what it needs", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "The very first request." });
     for (let batch = 0; batch < 20; batch++)
@@ -186,7 +186,7 @@ describe("the window of a session", () => {
     expect(shown(await session.window(SMALL).look())).toBe(shown(fitted));
   });
 
-  test("brings back whole what was too large for the log", async () => {
+  test("the window of a session brings back whole what was too large for the log", async () => {
     const session = await (await testKernel()).session();
     const text = "a long story ".repeat(8_000);
     await session.append({ role: "user", text });
@@ -194,7 +194,7 @@ describe("the window of a session", () => {
     expect(messages[0]?.parts[0]).toEqual({ type: "text", text });
   });
 
-  test("has no words of what was redacted in summaries and extracts either", async () => {
+  test("the window of a session has no words of what was redacted in summaries and extracts either", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "Please begin." });
     const secret = await session.append({ role: "user", text: "The token is SECRET_kumquat_4711." });
@@ -212,7 +212,7 @@ describe("the window of a session", () => {
     expect(holding.map(({ entry }) => entry.reason)).toContain("by hand");
   });
 
-  test("forgets what was redacted", async () => {
+  test("the window of a session forgets what was redacted", async () => {
     const session = await (await testKernel()).session();
     const window = session.window(SMALL);
     const secret = await session.append({ role: "user", text: "The password is hunter2." });

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { findAskedLiterals, hasLiteral } from "../../../src/window/shrink/asked-literals.ts";
-import { describeCall } from "../../../src/window/shrink/describe-call.ts";
-import { EditedFiles } from "../../../src/window/shrink/edited-files.ts";
 import { applyCuts } from "../../../src/window/shrink/line-cut.ts";
 import { formatPointer, parsePointer } from "../../../src/window/shrink/pointer.ts";
+import {
+  describeCall,
+  EditedFiles,
+  findAskedLiterals,
+  hasLiteral,
+} from "../../../src/window/shrink/result-shrinker.ts";
 import { ShownLines } from "../../../src/window/shrink/shown-lines.ts";
 import { resolveShrinkFilters, SHRINK_FILTERS } from "../../../src/window/shrink/shrink-filters.ts";
 import {
@@ -116,7 +119,7 @@ describe("repeated lines", () => {
   shownLines.add({ seq: 4, cite: "#4", result: 1, label: "Read a.ts", texts: [lines.join("\n")], lines });
   const limits = { offset: 0, afterSeq: 0, isWhole: false };
 
-  test("become a pointer that names the entry, the result and the lines", () => {
+  test("repeated lines become a pointer that names the entry, the result and the lines", () => {
     const lines = ["new", ...code.slice(5, 15), "end"];
     const [cut] = cutRepeatedLines(lines, all, shownLines, limits);
     expect(cut?.lines).toEqual(["[Lines 2-11 left out: the same as lines 7-16 of #4 result 2 (Read a.ts)]"]);
@@ -129,7 +132,7 @@ describe("repeated lines", () => {
     });
   });
 
-  test("stay where they are short, where their file has changed since, and where a line must stay", () => {
+  test("repeated lines stay where they are short, where their file has changed since, and where a line must stay", () => {
     expect(cutRepeatedLines(code.slice(0, 3), all, shownLines, limits)).toEqual([]);
     expect(cutRepeatedLines(code, all, shownLines, { ...limits, afterSeq: 4 })).toEqual([]);
     const cuts = cutRepeatedLines(code, (index) => index !== 10, shownLines, limits);
@@ -139,7 +142,7 @@ describe("repeated lines", () => {
     ]);
   });
 
-  test("count as an identical result only as a whole", () => {
+  test("repeated lines count as an identical result only as a whole", () => {
     const whole = { ...limits, isWhole: true };
     expect(cutRepeatedLines(code, all, shownLines, whole)).toHaveLength(1);
     expect(cutRepeatedLines([...code, "more"], all, shownLines, whole)).toEqual([]);

@@ -163,13 +163,13 @@ function fitLast(messages: readonly Message[], course = {}, option: ShrinkOption
 const textOf = (slot: Slot) => resultsOf(slot).flatMap(linesOf).join("\n");
 
 describe("a result that repeats an earlier one", () => {
-  test("is replaced by a pointer that names it", () => {
+  test("a result that repeats an earlier one is replaced by a pointer that names it", () => {
     const slot = fitLast([ask("Go on."), ...read("1", CODE), ...read("2", CODE)]);
     expect(textOf(slot)).toBe("[Lines 1-30 left out: the same as lines 1-30 of #3 (Read src/app.ts)]");
     expect(slot.original).toEqual(read("2", CODE)[1]);
   });
 
-  test("stays whole where the question names its file, quotes its command or asks for a line", () => {
+  test("a result that repeats an earlier one stays whole where the question names its file, quotes its command or asks for a line", () => {
     for (const question of ["What is in src/app.ts?", "Look at app.ts"])
       expect(textOf(fitLast([ask(question), ...read("1", CODE), ...read("2", CODE)]))).toBe(CODE);
     const run = (callId: string) => read(callId, CODE, { command: "cat settings.txt | sort" }, "Bash");
@@ -179,7 +179,16 @@ describe("a result that repeats an earlier one", () => {
     expect(textOf(asked)).toContain("[Lines 1-12 left out");
   });
 
-  test("stays whole once its file was edited, and may point at the first whole read after that", () => {
+  test("a result that repeats an earlier one stays whole where a program of the provider got the earlier one, which the model has not seen", () => {
+    const meta = { anthropic: { extras: { 0: { caller: { type: "code_execution_20260120" } } } } };
+    const [call, ...answer] = read("1", CODE) as [Message, Message];
+    const program = [{ ...call, meta }, ...answer];
+    expect(textOf(fitLast([ask("Go on."), ...program, ...read("2", CODE)]))).toBe(CODE);
+    const later = fitLast([ask("Go on."), ...program, ...read("2", CODE), ...read("3", CODE)]);
+    expect(textOf(later)).toContain("of #5 (Read src/app.ts)");
+  });
+
+  test("a result that repeats an earlier one stays whole once its file was edited, and may point at the first whole read after that", () => {
     const edit = read("2", "done", { file_path: "src/app.ts", old_string: "a", new_string: "b" }, "Edit");
     const work = [ask("Go on."), ...read("1", CODE), ...edit, ...read("3", CODE)];
     expect(textOf(fitLast(work))).toBe(CODE);
@@ -188,7 +197,7 @@ describe("a result that repeats an earlier one", () => {
     expect(textOf(fitLast([ask("Go on."), ...read("1", CODE), ...shown]))).toBe(CODE);
   });
 
-  test("stays whole where it is short or pinned, where a person took edits back, and where its filters are off", () => {
+  test("a result that repeats an earlier one stays whole where it is short or pinned, where a person took edits back, and where its filters are off", () => {
     const short = CODE.slice(0, 150);
     expect(textOf(fitLast([ask("Go on."), ...read("1", short), ...read("2", short)]))).toBe(short);
     const work = [ask("Go on."), ...read("1", CODE), ...read("2", CODE)];

@@ -30,7 +30,7 @@ async function readTwice(session: Session, options = LARGE) {
 }
 
 describe("a shortened result", () => {
-  test("is one overlay with a receipt, and the log keeps the original", async () => {
+  test("a shortened result is one overlay with a receipt, and the log keeps the original", async () => {
     const session = await (await testKernel()).session();
     const { window, fitted } = await readTwice(session);
     expect(fitted.plan).toBeUndefined();
@@ -64,7 +64,7 @@ describe("a shortened result", () => {
     expect(shown(await window.fit())).toContain("the same as lines 1-40 of #5");
   });
 
-  test("has the same bytes in every later call, in another handle and after a restart", async () => {
+  test("a shortened result has the same bytes in every later call, in another handle and after a restart", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("work");
     const { window, fitted } = await readTwice(session);
@@ -87,7 +87,7 @@ describe("a shortened result", () => {
     }
   });
 
-  test("gets its lines back in the call that follows the removal of their copy", async () => {
+  test("a shortened result gets its lines back in the call that follows the removal of their copy", async () => {
     for (const remove of [
       (session: Session) =>
         session.overlays.add({ type: "hide", ranges: [{ session: session.id, from: 2, to: 3 }] }, "private"),
@@ -113,7 +113,7 @@ describe("a shortened result", () => {
     }
   });
 
-  test("leaves with a rewind to before it, and a fork begins with it", async () => {
+  test("a shortened result leaves with a rewind to before it, and a fork begins with it", async () => {
     const session = await (await testKernel()).session();
     const { window, fitted } = await readTwice(session);
     const fork = await session.fork();
@@ -122,7 +122,7 @@ describe("a shortened result", () => {
     expect(shown(await window.fit())).not.toContain("left out");
   });
 
-  test("is erased with the entry that it shortens", async () => {
+  test("a shortened result is erased with the entry that it shortens", async () => {
     const session = await (await testKernel()).session();
     const changed = `${CODE}\nconst password = "hunter2-hunter2";`;
     const { window } = await readTwice(session);
@@ -135,7 +135,7 @@ describe("a shortened result", () => {
     expect(shown(await window.fit())).not.toContain("hunter2");
   });
 
-  test("is planned and not stored by a dry run", async () => {
+  test("a shortened result is planned and not stored by a dry run", async () => {
     const session = await (await testKernel()).session();
     const window = session.window(LARGE);
     await session.append({ role: "user", text: "Please go on." });

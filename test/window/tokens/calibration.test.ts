@@ -39,18 +39,18 @@ const factors = fc.double({ min: 0.5, max: 2.5, noNaN: true });
 const seeds = fc.integer({ min: 0, max: 2 ** 31 });
 
 describe("calibration", () => {
-  test("leaves estimates alone until something is reported, then believes the first report", () => {
+  test("calibration leaves estimates alone until something is reported, then believes the first report", () => {
     expect(createCalibration().factor).toBe(1);
     expect(createCalibration().observe(1_000, 1_300).factor).toBeCloseTo(1.3);
   });
 
-  test("starts from a factor that is known beforehand, which the first report replaces", () => {
+  test("calibration starts from a factor that is known beforehand, which the first report replaces", () => {
     const expected = createCalibration(createCalibrationState(1.5));
     expect(expected.factor).toBeCloseTo(1.5);
     expect(expected.observe(1_000, 1_300).factor).toBeCloseTo(1.3);
   });
 
-  test("predicts reports within 3 % on average after the first five, for a model of any tokenizer", () => {
+  test("calibration predicts reports within 3 % on average after the first five, for a model of any tokenizer", () => {
     fc.assert(
       fc.property(factors, seeds, (factor, seed) => {
         const reports = reportsOf(factor, seed, 85);
@@ -59,7 +59,7 @@ describe("calibration", () => {
     );
   });
 
-  test("finds the factor within 3 % even if every tenth report is nonsense", () => {
+  test("calibration finds the factor within 3 % even if every tenth report is nonsense", () => {
     fc.assert(
       fc.property(factors, seeds, (factor, seed) => {
         const reports = reportsOf(factor, seed, 60).map(([estimated, reported], index): Report => {
@@ -73,19 +73,19 @@ describe("calibration", () => {
     );
   });
 
-  test("is hardly moved by one report that is far off", () => {
+  test("calibration is hardly moved by one report that is far off", () => {
     const settled = taught(reportsOf(1.2, 7, 30));
     const moved = settled.observe(10_000, 40_000);
     expect(Math.abs(moved.factor / settled.factor - 1)).toBeLessThan(0.03);
   });
 
-  test("follows a model that is exchanged for another within a few reports", () => {
+  test("calibration follows a model that is exchanged for another within a few reports", () => {
     const before = taught(reportsOf(1, 3, 50));
     const after = taught(reportsOf(1.5, 4, 10), before);
     expect(Math.abs(after.factor / 1.5 - 1)).toBeLessThan(0.04);
   });
 
-  test("takes no notice of reports that cannot be of the same request", () => {
+  test("calibration takes no notice of reports that cannot be of the same request", () => {
     const settled = taught(reportsOf(1.2, 7, 10));
     const reports: readonly Report[] = [
       [0, 100],
@@ -101,14 +101,14 @@ describe("calibration", () => {
     }
   });
 
-  test("goes on from its saved state as if it had never stopped", () => {
+  test("calibration goes on from its saved state as if it had never stopped", () => {
     const reports = reportsOf(1.3, 11, 40);
     const saved = JSON.stringify(taught(reports.slice(0, 17)).state);
     const resumed = taught(reports.slice(17), createCalibration(JSON.parse(saved) as CalibrationState));
     expect(resumed.state).toEqual(taught(reports).state);
   });
 
-  test("never changes a calibration that was observed with", () => {
+  test("calibration never changes a calibration that was observed with", () => {
     const first = createCalibration();
     first.observe(100, 200);
     expect(first.factor).toBe(1);

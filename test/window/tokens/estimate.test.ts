@@ -73,31 +73,31 @@ function spilled(preview: string, sizeBytes: number): BlobPart {
 }
 
 describe("estimateText", () => {
-  test.each(COUNTED)("stays within the safety margin on %s", (_, text, tokens) => {
+  test.each(COUNTED)("estimateText stays within the safety margin on %s", (_, text, tokens) => {
     expect(estimateText(text) * SAFETY).toBeGreaterThan(tokens);
     expect(estimateText(text)).toBeLessThan(tokens * SAFETY);
   });
 
   test.each(OTHER_SCRIPTS)(
-    "is not too low for the safety margin on %s, and not much too high",
+    "estimateText is not too low for the safety margin on %s, and not much too high",
     (_, text, tokens) => {
       expect(estimateText(text) * SAFETY).toBeGreaterThan(tokens);
       expect(estimateText(text)).toBeLessThan(tokens * 1.3);
     },
   );
 
-  test("is off by less than 10 % on average", () => {
+  test("estimateText is off by less than 10 % on average", () => {
     const errors = COUNTED.map(([, text, tokens]) => Math.abs(estimateText(text) / tokens - 1));
     expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeLessThan(0.1);
   });
 
-  test("says 0 for nothing and at least 1 for something", () => {
+  test("estimateText says 0 for nothing and at least 1 for something", () => {
     expect(estimateText("")).toBe(0);
     expect(estimateText(" ")).toBe(1);
   });
 
   proofTest(
-    "is a count for any text, broken surrogates included, and never more than two tokens per byte",
+    "estimateText is a count for any text, broken surrogates included, and never more than two tokens per byte",
     () => {
       const anyText = fc.oneof(fc.string({ unit: "binary" }), fc.string(), fc.string({ unit: "grapheme" }));
       fc.assert(
@@ -111,7 +111,7 @@ describe("estimateText", () => {
     },
   );
 
-  test("adds up: two texts take together what they take apart, but for the seam", () => {
+  test("estimateText adds up: two texts take together what they take apart, but for the seam", () => {
     fc.assert(
       fc.property(fc.lorem({ maxCount: 40 }), fc.lorem({ maxCount: 40 }), (one, other) => {
         const apart = estimateText(one) + estimateText(other);
@@ -124,7 +124,7 @@ describe("estimateText", () => {
 describe("estimateMessage", () => {
   const text = "The kernel keeps every word and the window shows what fits.";
 
-  test("counts text, reasoning, the name and input of calls, and results", () => {
+  test("estimateMessage counts text, reasoning, the name and input of calls, and results", () => {
     const plain = estimateMessage(assistant({ type: "text", text }));
     const thought = estimateMessage(assistant({ type: "reasoning", text }));
     const called = estimateMessage(
@@ -140,21 +140,21 @@ describe("estimateMessage", () => {
     expect(answered).toBeGreaterThan(plain);
   });
 
-  test("takes no notice of the signature of readable reasoning, but counts reasoning that is only ciphertext", () => {
+  test("estimateMessage takes no notice of the signature of readable reasoning, but counts reasoning that is only ciphertext", () => {
     const opaque = "x".repeat(4_000);
     const readable = estimateMessage(assistant({ type: "reasoning", text, opaque }));
     expect(readable).toBe(estimateMessage(assistant({ type: "reasoning", text })));
     expect(estimateMessage(assistant({ type: "reasoning", text: "", opaque }))).toBeGreaterThan(900);
   });
 
-  test("counts an image by a flat number, also inside a result", () => {
+  test("estimateMessage counts an image by a flat number, also inside a result", () => {
     const image: BlobPart = { type: "blob", mime: "image/png", digest, sizeBytes: 3_000_000 };
     const message: Message = { role: "tool", parts: [{ type: "tool-result", callId: "1", output: [image] }] };
     expect(estimateMessage(assistant(image))).toBeLessThan(IMAGE_TOKENS + 20);
     expect(estimateMessage(message)).toBeGreaterThanOrEqual(IMAGE_TOKENS);
   });
 
-  test("judges a text in a blob by its preview, whatever its script", () => {
+  test("estimateMessage judges a text in a blob by its preview, whatever its script", () => {
     const english = `${text} `;
     const chinese = "会话日志保存每一句话,窗口只显示放得下的内容。";
     for (const sample of [english, chinese]) {
@@ -167,12 +167,12 @@ describe("estimateMessage", () => {
     }
   });
 
-  test("counts the tool name of a call in a blob", () => {
+  test("estimateMessage counts the tool name of a call in a blob", () => {
     const call: BlobPart = { ...spilled("{}", 2), of: "tool-call", callId: "1", toolName: "write_to_file" };
     expect(estimateMessage(assistant(call))).toBeGreaterThan(estimateMessage(assistant(spilled("{}", 2))));
   });
 
-  test("leaves a margin of a fifth", () => expect(SAFETY).toBe(1.2));
+  test("estimateMessage leaves a margin of a fifth", () => expect(SAFETY).toBe(1.2));
 });
 
 test("a picture inside a part that only its format knows takes what a picture takes", () => {

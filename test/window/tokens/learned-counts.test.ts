@@ -16,19 +16,19 @@ const learn = (known: LearnedCounts, ...requests: readonly (readonly [number, nu
   requests.reduce((state, [estimated, counted]) => learnCount(state, { estimated, counted }), known);
 
 describe("a count that a provider reports", () => {
-  test("changes nothing where it is far from the estimate, first or later", () => {
+  test("a count that a provider reports changes nothing where it is far from the estimate, first or later", () => {
     expect(learn(fresh(1.3), [3_000, 185_000]).gauge.counted(3_000)).toBe(3_900);
     const known = learn(fresh(1.3), [2_000, 2_600], [3_000, 3_900]);
     expect(learn(known, [3_500, 185_000]).gauge.counted(4_000)).toBe(known.gauge.counted(4_000));
   });
 
-  test("that sums the rounds of a provider's own tools is not believed, even several times", () => {
+  test("a count that a provider reports that sums the rounds of a provider's own tools is not believed, even several times", () => {
     const known = learn(fresh(), [50_000, 50_000], [55_000, 55_000]);
     const later = learn(known, [60_000, 180_000], [61_000, 183_500], [62_000, 130_000], [63_000, 190_000]);
     expect(later.gauge.counted(63_000)).toBe(63_000);
   });
 
-  test("that stays the same while the request grows is not believed", () => {
+  test("a count that a provider reports that stays the same while the request grows is not believed", () => {
     const later = learn(fresh(1.3), [3_000, 185_000], [4_000, 185_000], [5_200, 185_000]);
     expect(later.gauge.counted(5_000)).toBe(6_500);
   });
@@ -38,14 +38,14 @@ describe("a count that a provider reports", () => {
     expect(learn(known, [10_500, counted]).gauge.state).toEqual(known.gauge.state);
   });
 
-  test("is learned at once where a tokenizer counts up to twice as many tokens", () => {
+  test("a count that a provider reports is learned at once where a tokenizer counts up to twice as many tokens", () => {
     for (const ratio of [0.6, 1, 1.5, 2]) {
       const known = learn(fresh(), [40_000, 40_000 * ratio], [44_000, 44_000 * ratio]);
       expect(known.gauge.counted(44_000)).toBe(44_000 * ratio);
     }
   });
 
-  test("is learned when the next one agrees: a hidden prompt, images, another tokenizer", () => {
+  test("a count that a provider reports is learned when the next one agrees: a hidden prompt, images, another tokenizer", () => {
     const prompt = learn(fresh(1.3), [1_000, 31_300], [1_500, 31_950]);
     expect(prompt.gauge.counted(1_500)).toBe(31_950);
     const finer = learn(fresh(), [40_000, 100_000], [42_000, 105_000]);
@@ -70,7 +70,7 @@ describe("a count that a provider reports", () => {
     );
   });
 
-  test("of a lie in the midst of honest ones leaves what comes after it as it would be", () => {
+  test("a count that a provider reports of a lie in the midst of honest ones leaves what comes after it as it would be", () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 200, max: 4_000 }), { minLength: 3, maxLength: 12 }),
@@ -98,7 +98,7 @@ describe("a count that a provider reports", () => {
 describe("the most that can be counted", () => {
   const said = (parts: Message["parts"]): Message => ({ role: "user", parts });
 
-  test("is a few tokens for each estimated one, and more only for what cannot be estimated", () => {
+  test("the most that can be counted is a few tokens for each estimated one, and more only for what cannot be estimated", () => {
     const text = said([{ type: "text", text: "Hello." }]);
     expect(estimateMaxCount([text], 3_000, true)).toBeLessThan(20_000);
     expect(estimateMaxCount([text], 3_000, false)).toBeLessThan(70_000);

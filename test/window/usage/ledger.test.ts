@@ -5,8 +5,8 @@ import type { ModelFacts } from "../../../src/window/models/model-data.ts";
 import { ASSUMED_FACTS } from "../../../src/window/models/model-facts.ts";
 import {
   addReport,
-  buildLedger,
   EMPTY_LEDGER,
+  type ModelFactsLookup,
   RECENT_REQUESTS,
   type UsageReport,
 } from "../../../src/window/usage/ledger.ts";
@@ -17,6 +17,8 @@ const facts: ModelFacts = {
   prices: { input: 2, output: 10, cacheRead: 0.5, cacheWrite: 3, cacheWriteHour: 4 },
 };
 const factsOf = (model: string) => (model === "priced" ? facts : undefined);
+const buildLedger = (reports: readonly UsageReport[], lookup: ModelFactsLookup) =>
+  reports.reduce((ledger, one) => addReport(ledger, one, lookup), EMPTY_LEDGER);
 const NOON = Date.UTC(2026, 10, 15, 12);
 const HOUR = 3_600_000;
 
@@ -26,7 +28,7 @@ function report(usage: Usage, rest: { request?: string; model?: string; at?: num
 }
 
 describe("a ledger", () => {
-  test("adds up what the requests of a session used", () => {
+  test("a ledger adds up what the requests of a session used", () => {
     const ledger = buildLedger(
       [
         report({ inputTokens: 10, outputTokens: 4, cost: 0.5 }, { request: "a" }),
@@ -45,7 +47,7 @@ describe("a ledger", () => {
     });
   });
 
-  test("counts only the last report of a request, also when reports of others lie between", () => {
+  test("a ledger counts only the last report of a request, also when reports of others lie between", () => {
     const ledger = buildLedger(
       [
         report({ outputTokens: 1 }, { request: "a" }),
@@ -61,12 +63,12 @@ describe("a ledger", () => {
     ]);
   });
 
-  test("counts every report that names no request", () => {
+  test("a ledger counts every report that names no request", () => {
     const ledger = buildLedger([report({ inputTokens: 1 }), report({ inputTokens: 1 })], factsOf);
     expect(ledger.session).toMatchObject({ requests: 2, inputTokens: 2 });
   });
 
-  test("keeps days by UTC, and a request on the day of its last report", () => {
+  test("a ledger keeps days by UTC, and a request on the day of its last report", () => {
     const ledger = buildLedger(
       [
         report({ inputTokens: 1 }, { request: "a", at: NOON + 11 * HOUR }),
@@ -81,7 +83,7 @@ describe("a ledger", () => {
     ]);
   });
 
-  test("takes the reported cost, else the prices of the model, and says how many requests have neither", () => {
+  test("a ledger takes the reported cost, else the prices of the model, and says how many requests have neither", () => {
     const million = 1_000_000;
     const used: Usage = {
       inputTokens: million,
@@ -103,12 +105,12 @@ describe("a ledger", () => {
     expect(ledger.session.unpricedRequests).toBe(2);
   });
 
-  test("does not tell a cost from prices that are only assumed", () => {
+  test("a ledger does not tell a cost from prices that are only assumed", () => {
     const ledger = buildLedger([report({ inputTokens: 100 }, { model: "x" })], () => ASSUMED_FACTS);
     expect(ledger.session).toMatchObject({ cost: 0, unpricedRequests: 1 });
   });
 
-  test("stays small however many requests there are", () => {
+  test("a ledger stays small however many requests there are", () => {
     let ledger = EMPTY_LEDGER;
     for (let index = 0; index < 1_000; index++) {
       ledger = addReport(ledger, report({ inputTokens: 1 }, { request: `r${index}` }), factsOf);
@@ -118,7 +120,7 @@ describe("a ledger", () => {
     expect(JSON.parse(JSON.stringify(ledger))).toEqual(ledger);
   });
 
-  test("agrees with a naive count over any reports", () => {
+  test("a ledger agrees with a naive count over any reports", () => {
     const anyReport = fc.record({
       request: fc.option(fc.constantFrom("a", "b", "c", "__proto__"), { nil: undefined }),
       tokens: fc.nat(1_000),

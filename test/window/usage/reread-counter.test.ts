@@ -26,3 +26,16 @@ test("a read of a file that was read before and not changed since is a re-read",
   counter.observe({ role: "user", parts: [{ type: "text", text: "Read /a.ts" }] });
   expect(counter.count).toBe(2);
 });
+
+test("a read by a program of the provider is none of the agent, which sees no result of it", () => {
+  const counter = new RereadCounter();
+  const read = call("Read", { file_path: "/a.ts" });
+  const meta = { anthropic: { extras: { 0: { caller: { type: "code_execution_20260120" } } } } };
+  counter.observe({ ...read, meta });
+  counter.observe(read);
+  expect(counter.count).toBe(0);
+  counter.observe({ ...read, meta });
+  expect(counter.count).toBe(0);
+  counter.observe(read);
+  expect(counter.count).toBe(1);
+});

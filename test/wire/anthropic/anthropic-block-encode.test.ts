@@ -19,7 +19,7 @@ const blob = (mime: string, more: Partial<BlobPart> = {}): BlobPart => ({
 });
 
 describe("parts as Anthropic blocks", () => {
-  test("are what an import made the parts from", async () => {
+  test("parts as Anthropic blocks are what an import made the parts from", async () => {
     const blocks = [
       { type: "text", text: "hello", cache_control: { type: "ephemeral" } },
       { type: "thinking", thinking: "hm", signature: "c2ln", summary: [] },
@@ -32,7 +32,7 @@ describe("parts as Anthropic blocks", () => {
     expect(await encodeAnthropicBlocks(parts as readonly Part[], source, extras)).toEqual(blocks);
   });
 
-  test("hold media, and what was too large for the log as it was", async () => {
+  test("parts as Anthropic blocks hold media, and what was too large for the log as it was", async () => {
     const parts: Part[] = [
       blob("image/png"),
       blob("application/pdf", { name: "a.pdf" }),
@@ -62,7 +62,7 @@ describe("parts as Anthropic blocks", () => {
     ]);
   });
 
-  test("say in words what only another tool would understand, and leave its ciphertext out", async () => {
+  test("parts as Anthropic blocks say in words what only another tool would understand, and leave its ciphertext out", async () => {
     const parts: Part[] = [
       { type: "raw", format: "codex", value: { type: "odd" } },
       { type: "reasoning", text: "hm", opaque: { encrypted: "xyz" } },

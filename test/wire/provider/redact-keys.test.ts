@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { redactKeys } from "../../../src/wire/provider/provider-error.ts";
 
 describe("text that may hold secrets", () => {
-  test("loses those that are known", () => {
+  test("text that may hold secrets loses those that are known", () => {
     expect(redactKeys("the key hunter2hunter2 is wrong", ["hunter2hunter2"])).toBe(
       "the key [redacted] is wrong",
     );
@@ -15,12 +15,12 @@ describe("text that may hold secrets", () => {
     "Authorization: Bearer abcdefgh.ijklmnop",
     "http://user:AbCdEf123456@host.example/v1",
     "AIzaSyAbCdEf123456ghijklmnopqrstuv",
-  ])("loses what has the form of one: %s", (text) => {
+  ])("text that may hold secrets loses what has the form of one: %s", (text) => {
     expect(redactKeys(text)).toContain("[redacted]");
     expect(redactKeys(text)).not.toMatch(/1234|ijklmnop/);
   });
 
-  test("keeps everything else, short secrets included, as they are ordinary words", () => {
+  test("text that may hold secrets keeps everything else, short secrets included, as they are ordinary words", () => {
     const text =
       "prompt is too long: 214731 tokens > 200000 maximum (see https://docs.example/limits?page=2)";
     expect(redactKeys(text, ["long", ""])).toBe(text);

@@ -5,7 +5,7 @@ import { computeRetryDelay, isRetryable, retryLimits } from "../../../src/wire/p
 const first = { attempt: 1, isRetryable: true, waitedMs: 0, random: 0.5 };
 
 describe("the wait before the next try", () => {
-  test("doubles from try to try", () => {
+  test("the wait before the next try doubles from try to try", () => {
     const limits = { ...retryLimits, tries: 10 };
     const delays = [1, 2, 3, 4].map((attempt) => computeRetryDelay({ ...first, attempt, random: 1 }, limits));
     expect(delays).toEqual([1_000, 2_000, 4_000, 8_000]);
@@ -34,7 +34,7 @@ describe("the wait before the next try", () => {
     expect(computeRetryDelay({ ...first, waitedMs: 60_000 })).toBeUndefined();
   });
 
-  test("adds up to no more than the limit, and comes to an end, whatever providers ask for", () => {
+  test("the wait before the next try adds up to no more than the limit, and comes to an end, whatever providers ask for", () => {
     const asked = fc.option(fc.integer({ min: 0, max: 100_000 }), { nil: undefined });
     const chance = fc.double({ min: 0, max: 1, noNaN: true });
     const limits = fc.record({

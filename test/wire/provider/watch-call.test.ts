@@ -7,7 +7,7 @@ const provider = "test/model";
 const never = () => new Promise<never>(() => {});
 
 describe("a watched call", () => {
-  test("ends at once by its signal, also when the work does not listen", async () => {
+  test("a watched call ends at once by its signal, also when the work does not listen", async () => {
     const controller = new AbortController();
     const call = watchCall({ provider, timeouts: defaultTimeouts, signal: controller.signal }, never);
     controller.abort(new Error("enough"));
@@ -29,7 +29,7 @@ describe("a watched call", () => {
     ["idle", { idleMs: 5 }, true],
     ["total", { totalMs: 5 }, true],
   ] as const)(
-    "ends when its %s time is up, and says which to raise",
+    "a watched call ends when its %s time is up, and says which to raise",
     async (phase, timeouts, hasProgress) => {
       const limits = { provider, timeouts: resolveTimeouts(timeouts), signal: undefined };
       const call = watchCall(limits, (watch) => {
@@ -44,7 +44,7 @@ describe("a watched call", () => {
     },
   );
 
-  test("tells the work to stop, and leaves nothing behind when it succeeds", async () => {
+  test("a watched call tells the work to stop, and leaves nothing behind when it succeeds", async () => {
     const controller = new AbortController();
     const limits = { provider, timeouts: defaultTimeouts, signal: controller.signal };
     const inner = await watchCall(limits, async (watch) => {
@@ -58,7 +58,7 @@ describe("a watched call", () => {
 });
 
 describe("timeouts", () => {
-  test("come from the call, then from the provider, then are the usual ones", () => {
+  test("timeouts come from the call, then from the provider, then are the usual ones", () => {
     expect(resolveTimeouts({ idleMs: 1 }, { idleMs: 2, totalMs: 3 })).toEqual({
       firstByteMs: defaultTimeouts.firstByteMs,
       idleMs: 1,

@@ -1,6 +1,6 @@
 export const en = {
   title: "Prompt cache",
-  lastMonth: "Last 30 days: {misses} of {dollars} for tokens that had been cached",
+  missed: "{misses} of {dollars} went to tokens that had been cached before",
   none: "No request missed its provider's cache.",
   hot: "Hot: {tokens} tokens, {time} left",
   cold: "Cold: {tokens} tokens must be written again",

@@ -3,7 +3,7 @@ import type { Texts } from "../text.ts";
 
 export const zh: Texts<keyof typeof en> = {
   title: "提示缓存",
-  lastMonth: "最近 30 天：{dollars} 中有 {misses} 用于本已缓存的内容",
+  missed: "{dollars} 中有 {misses} 用于本已缓存的内容",
   none: "没有请求错过提供商的缓存。",
   hot: "热：{tokens} 个 token，还剩 {time}",
   cold: "冷：{tokens} 个 token 必须重新写入",

@@ -146,7 +146,7 @@ function SlotRow({ session, row, slotOf }: SlotRowProps) {
   );
 }
 
-/** An edited message beside what was said, as a diff. */
+/** An edited message next to the original, as a diff. */
 function Comparison({ session, slot }: { readonly session: string; readonly slot: Slot }) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
-import { Chart, type ChartSeries } from "../../components/chart.tsx";
+import { Chart } from "../../components/chart.tsx";
+import type { ChartSeries } from "../../components/draw-chart.ts";
 import { formatBytes, formatShare } from "../../format/number.ts";
 import { formatClock, formatSeconds, formatTime } from "../../format/time.ts";
 import { language } from "../../i18n/language.ts";

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
 import type { Reply } from "../../api/routes.ts";
 import { CopyButton } from "../../components/copy-button.tsx";
+import { HitText } from "../../components/hit-text.tsx";
 import { formatAgo, formatTime } from "../../format/time.ts";
 import { toPlainTitle } from "../../format/title.ts";
 import { linkToEntry } from "../../shell/links.ts";
 import { HitSurroundings } from "./hit-surroundings.tsx";
-import { HitText } from "./hit-text.tsx";
 import { findMemoryAgent, linkToMemories } from "./memory-links.ts";
 import { memoryText as text } from "./memory-text.ts";
 import { ScoreParts } from "./score-parts.tsx";

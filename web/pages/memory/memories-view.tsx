@@ -12,8 +12,9 @@ import { ForgetMemoryDialog } from "./forget-memory-dialog.tsx";
 import { MemoryForm } from "./memory-form.tsx";
 import { MemoryHistory } from "./memory-history.tsx";
 import { findMemoryAgent } from "./memory-links.ts";
-import { type Memory, MemoryRow } from "./memory-row.tsx";
+import { MemoryRow } from "./memory-row.tsx";
 import { memoryText as text } from "./memory-text.ts";
+import type { Memory } from "./trust-pill.tsx";
 
 const PAGE = 50;
 const TRUSTS = ["user", "agent", "quoted", "rejected"] as const;

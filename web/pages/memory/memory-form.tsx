@@ -5,8 +5,8 @@ import { Dialog } from "../../components/dialog.tsx";
 import { ErrorState } from "../../components/error-state.tsx";
 import { showToast } from "../../components/toasts.tsx";
 import { readFieldTime, toFieldValue } from "./describe-validity.ts";
-import type { Memory } from "./memory-row.tsx";
 import { memoryText as text } from "./memory-text.ts";
+import type { Memory } from "./trust-pill.tsx";
 
 interface MemoryFormProps {
   /** The memory to change; a new one is added without it. */

@@ -1,13 +1,10 @@
 import { call } from "../../api/client.ts";
-import type { Reply } from "../../api/routes.ts";
 import { Markdown } from "../../components/markdown.tsx";
 import { formatAgo, formatTime } from "../../format/time.ts";
 import { linkToSession } from "../../shell/links.ts";
 import { describeValidity } from "./describe-validity.ts";
 import { memoryText as text } from "./memory-text.ts";
-import { TrustPill } from "./trust-pill.tsx";
-
-export type Memory = Reply<"GET /memories">["memories"][number];
+import { type Memory, TrustPill } from "./trust-pill.tsx";
 
 interface MemoryRowProps {
   readonly memory: Memory;

@@ -11,9 +11,8 @@ import { linkToSession } from "../../shell/links.ts";
 import { useShortcuts } from "../../shell/use-shortcuts.ts";
 import { describeValidity } from "./describe-validity.ts";
 import { linkToMemories } from "./memory-links.ts";
-import type { Memory } from "./memory-row.tsx";
 import { memoryText as text } from "./memory-text.ts";
-import { TrustPill } from "./trust-pill.tsx";
+import { type Memory, TrustPill } from "./trust-pill.tsx";
 
 interface Agents {
   readonly agents: readonly { readonly agent: string; readonly unreviewed: number }[];

@@ -1,4 +1,4 @@
-import type { Memory } from "./memory-row.tsx";
+import type { Reply } from "../../api/routes.ts";
 import { memoryText as text } from "./memory-text.ts";
 
 const TRUST_TEXTS = {
@@ -13,6 +13,8 @@ const HINTS = {
   quoted: "trustQuotedHint",
   rejected: "trustRejectedHint",
 } as const;
+
+export type Memory = Reply<"GET /memories">["memories"][number];
 
 /** The trust in a memory, and who said it if that is somebody else. */
 export function TrustPill({ memory: { trust, by } }: { readonly memory: Pick<Memory, "trust" | "by"> }) {

@@ -18,7 +18,7 @@ export function MoneyFigures({
   readonly from: string | undefined;
   readonly estimate: Reply<"GET /usage/estimate"> | undefined;
 }) {
-  const { total, savings, cacheShare, sessions } = report;
+  const { total, savings, cacheShare, sessions, subAgents } = report;
   const prompt = total.inputTokens + total.cacheReadTokens + total.cacheWriteTokens;
   const href = linkToSpending({ from });
   const unpriced =
@@ -52,8 +52,11 @@ export function MoneyFigures({
       />
       <Figure
         label={text("conversations")}
-        value={formatCount(sessions)}
-        note={text("outputTokens", { count: formatShort(total.outputTokens) })}
+        value={formatCount(sessions - subAgents)}
+        note={
+          (subAgents > 0 ? `${text("subAgents", { count: formatCount(subAgents) })} · ` : "") +
+          text("outputTokens", { count: formatShort(total.outputTokens) })
+        }
         href={href}
       />
     </div>
@@ -62,19 +65,15 @@ export function MoneyFigures({
 
 /** What all conversations would have cost under the default policy: the figures of "longhaul replay --all". */
 function EstimateFigure({ estimate }: { readonly estimate: Reply<"GET /usage/estimate"> | undefined }) {
-  const { conversations = 0, unboundedDollars = 0, dollars = 0, pending = 0 } = estimate ?? {};
-  if (unboundedDollars === 0)
-    return (
-      <Figure
-        label={text("wouldSave")}
-        value="–"
-        note={text(!estimate || pending > 0 ? "estimateRunning" : "estimateNone")}
-      />
-    );
+  const { unpriced = 0, unboundedDollars = 0, dollars = 0, pending = 0 } = estimate ?? {};
+  if (unboundedDollars === 0) {
+    const reason =
+      !estimate || pending > 0 ? "estimateRunning" : unpriced > 0 ? "estimateUnpriced" : "estimateNone";
+    return <Figure label={text("wouldSave")} value="–" note={text(reason)} />;
+  }
   const note = text("estimateNote", {
     dollars: formatMoney(dollars),
     unbounded: formatMoney(unboundedDollars),
-    count: formatCount(conversations),
   });
   return (
     <Figure

@@ -100,7 +100,7 @@ function RangeOverview({
       </ResourceView>
       <Waste from={from} isReady={estimate !== undefined && !estimate.isRunning} />
       <Breakdown from={from} />
-      <CacheCauses />
+      <CacheCauses from={from} />
       <Conversations />
     </>
   );

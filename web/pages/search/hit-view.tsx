@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Reply } from "../../api/routes.ts";
 import { CopyButton } from "../../components/copy-button.tsx";
-import { Markdown } from "../../components/markdown.tsx";
+import { HitText } from "../../components/hit-text.tsx";
 import { formatAgo, formatTime } from "../../format/time.ts";
 import { toPlainTitle } from "../../format/title.ts";
 import { linkToEntry } from "../../shell/links.ts";
@@ -10,8 +10,6 @@ import { searchText as text } from "./search-text.ts";
 
 export type Hit = Reply<"GET /recall">["hits"][number];
 
-const MAX_BEFORE = 220;
-const MAX_SHOWN = 500;
 const MAX_SENTENCE = 140;
 const MAX_OTHERS = 3;
 const MAX_FILES = 3;
@@ -26,7 +24,6 @@ export function HitView({ hits }: { readonly hits: readonly [Hit, ...Hit[]] }) {
     : hit.kind === "session"
       ? text("untitled", { time: formatTime(hit.at) })
       : hit.path;
-  const { excerpt, words } = findExcerpt(hit);
   return (
     <li class="hit">
       <div class="hit-head">
@@ -44,9 +41,7 @@ export function HitView({ hits }: { readonly hits: readonly [Hit, ...Hit[]] }) {
           </span>
         )}
       </div>
-      <div class="hit-text">
-        <Markdown text={excerpt} marked={words} />
-      </div>
+      <HitText text={hit.text} sentence={details?.sentence} />
       <p class="dim facts">{listFacts(hit)}</p>
       {others.length > 0 && (
         <ul class="more-hits">
@@ -66,21 +61,6 @@ export function HitView({ hits }: { readonly hits: readonly [Hit, ...Hit[]] }) {
       )}
     </li>
   );
-}
-
-/** The text around the best sentence, and the words of the question in it. */
-function findExcerpt({ text: whole, details }: Hit): {
-  readonly excerpt: string;
-  readonly words: readonly string[];
-} {
-  const sentence = details?.sentence;
-  if (!sentence) return { excerpt: whole.slice(0, MAX_SHOWN), words: [] };
-  const first = Math.max(0, sentence.from - MAX_BEFORE);
-  // Whole lines, so that a table or a list is not cut in its middle.
-  const start = first === 0 ? 0 : Math.max(first, whole.lastIndexOf("\n", sentence.from) + 1);
-  const end = Math.min(whole.length, Math.max(sentence.to, start + MAX_SHOWN));
-  const excerpt = `${start > 0 ? "… " : ""}${whole.slice(start, end)}${end < whole.length ? " …" : ""}`;
-  return { excerpt, words: sentence.words.map(({ from, to }) => whole.slice(from, to)) };
 }
 
 /** The best sentence of a hit, in one line. */

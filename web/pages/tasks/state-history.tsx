@@ -1,6 +1,5 @@
 import { formatDuration, formatTime } from "../../format/time.ts";
-import { type State, StatePill } from "./state-pill.tsx";
-import type { Details } from "./task-details.tsx";
+import { type Details, type State, StatePill } from "./state-pill.tsx";
 import { tasksText as text } from "./tasks-text.ts";
 
 type EventName = NonNullable<Details["moves"][number]["event"]>;

@@ -1,4 +1,7 @@
+import type { Reply } from "../../api/routes.ts";
 import { tasksText as text } from "./tasks-text.ts";
+
+export type Details = Reply<"GET /tasks/{task}">;
 
 export const STATES = ["queued", "running", "detaching", "completed", "failed", "killed"] as const;
 export type State = (typeof STATES)[number];

@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
 import { toFailure } from "../../api/api-failure.ts";
 import { call } from "../../api/client.ts";
-import type { Reply } from "../../api/routes.ts";
 import { useResource } from "../../api/use-resource.ts";
 import { ResourceView } from "../../components/resource-view.tsx";
 import { showToast } from "../../components/toasts.tsx";
@@ -15,8 +14,6 @@ import { TaskFacts } from "./task-facts.tsx";
 import { TaskTable } from "./task-list.tsx";
 import { TaskOutput } from "./task-output.tsx";
 import { tasksText as text } from "./tasks-text.ts";
-
-export type Details = Reply<"GET /tasks/{task}">;
 
 /** One task: its facts, the history of its state, its children, its output as it comes, and its notice. */
 export function TaskDetails({ id }: { readonly id: string }) {

@@ -4,8 +4,7 @@ import { formatCount, formatMoney } from "../../format/number.ts";
 import { formatAgo, formatDuration, formatTime } from "../../format/time.ts";
 import { useNow } from "../../live/use-now.ts";
 import { linkToSession } from "../../shell/links.ts";
-import { isLive } from "./state-pill.tsx";
-import type { Details } from "./task-details.tsx";
+import { type Details, isLive } from "./state-pill.tsx";
 import { linkToTask, linkToTasks } from "./task-links.ts";
 import { tasksText as text } from "./tasks-text.ts";
 

@@ -1,9 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { computeFileFeatures, FILE_FEATURES } from "../../../../src/recall/rank/file-features.ts";
+import {
+  computeFileFeatures,
+  FILE_FEATURES,
+  FILE_PART_OF,
+  type FileScorePart,
+} from "../../../../src/recall/rank/file-features.ts";
 import type { FileTouch } from "../../../../src/recall/rank/file-touches.ts";
-import { FILE_PART_OF, type FileScorePart } from "../../../../src/recall/rank/file-weights.ts";
 import { loadEmbedding } from "../load-embedding.ts";
 import { readSweBench } from "../swe-bench.ts";
 import { FileCandidates } from "./file-candidates.ts";
@@ -11,7 +15,7 @@ import { type FileExample, type FileWeights, fitFileWeights, rankFirst } from ".
 import { MIN_FILES, toTouch } from "./index.ts";
 import { readProjects } from "./read-projects.ts";
 
-/** Fits the weights of `src/recall/rank/file-weights.ts` and prints their scores on sessions not used to fit them. */
+/** Fits the weights of `src/recall/rank/rank-files.ts` and prints their scores on sessions not used to fit them. */
 const FOLDS = 5;
 const folder = process.env.LONGHAUL_DATA ?? join(import.meta.dirname, "../../../../../shared/data");
 const analyzed = new FileCandidates(loadEmbedding());

@@ -64,7 +64,7 @@ const DECAY = 3e-3;
  */
 export function fitWorkWeights(examples: readonly WorkExample[]): Weights {
   const size = RANK_FEATURES.length;
-  const base = RANK_FEATURES.map((feature) => FEATURE_WEIGHTS.assistant[feature]);
+  const base = RANK_FEATURES.map((feature) => FEATURE_WEIGHTS.assistant[feature] ?? 0);
   const bounds = RANK_FEATURES.map((feature, axis) => boundsOf(feature, base[axis] as number));
   const weights = Float64Array.from(base, (value, axis) => clamp(value, bounds[axis] as Bounds));
   const counts = new Map<string, number>();

@@ -18,7 +18,10 @@ export interface HistoryQuestion {
 export type HistoryKind = "commits" | "plans" | "reports" | "repairs";
 
 /** Recognizes texts that quote a question. */
-export function buildQuoteTest({ text, quoted = [text] }: HistoryQuestion): (text: string) => boolean {
+export function buildQuoteTest({
+  text,
+  quoted = [text],
+}: Pick<HistoryQuestion, "text" | "quoted">): (text: string) => boolean {
   const keys = quoted.map(normalizeText);
   return (found) => {
     const normal = normalizeText(found);

@@ -14,7 +14,10 @@ export interface HistoryRanks {
 }
 
 /** Judges hits, best first; hits that quote the question are left out, since they need no search. */
-export function judgeHits(question: HistoryQuestion, hits: readonly HistoryHit[]): HistoryRanks {
+export function judgeHits(
+  question: Omit<HistoryQuestion, "kind">,
+  hits: readonly HistoryHit[],
+): HistoryRanks {
   const isQuote = buildQuoteTest(question);
   const left = hits.filter(({ text }) => !isQuote(text));
   const place = left.findIndex(

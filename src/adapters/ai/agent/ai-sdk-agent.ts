@@ -13,6 +13,7 @@ import {
   textOfMessage,
 } from "../../../kernel/index.ts";
 import { checkFields } from "../../../model/argument-checks.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { decodeReply } from "../decode-reply.ts";
 import type { LonghaulModelOptions } from "../longhaul-model-options.ts";
 import { ModelCalls, type ModelUsage } from "../model-call.ts";
@@ -48,7 +49,7 @@ export function aiSdkAgent(options: AiSdkAgentOptions): Agent<Session> {
   return {
     name: options.name,
     canResume: true,
-    ...(id !== undefined && { model: id }),
+    ...dropUndefined({ model: id }),
     run: (context) =>
       relayEvents((say, signal) => new AgentRun(options, context, say, signal).run(), context.signal),
   };

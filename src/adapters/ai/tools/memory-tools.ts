@@ -4,6 +4,7 @@ import { openAgentMemory } from "../../../kernel/calls/open-agent-memory.ts";
 import type { AgentMemoryDeps } from "../../../kernel/faces/memory.ts";
 import type { Kernel } from "../../../kernel/index.ts";
 import { checkFields } from "../../../model/argument-checks.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 
 /** Options of the memory tools: the memory to use and the content to show. */
 export interface MemoryToolsOptions extends Pick<AgentMemoryDeps, "scope" | "mayForgetUsers"> {
@@ -42,10 +43,7 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
         limit: z.number().int().min(1).max(20).optional().describe("most results; 6 unless given"),
       }),
       execute: ({ question, limit }, { abortSignal }) =>
-        memory.recall(question, {
-          ...(limit !== undefined && { k: limit }),
-          ...(abortSignal && { signal: abortSignal }),
-        }),
+        memory.recall(question, dropUndefined({ k: limit, signal: abortSignal })),
     }),
     expand: tool({
       description:
@@ -66,11 +64,7 @@ export function memoryTools(options: MemoryToolsOptions): MemoryTools {
           .optional()
           .describe("characters to pass over, to read on in a long message"),
       }),
-      execute: ({ reference, around, from }) =>
-        memory.expand(reference, {
-          ...(around !== undefined && { around }),
-          ...(from !== undefined && { from }),
-        }),
+      execute: ({ reference, around, from }) => memory.expand(reference, dropUndefined({ around, from })),
     }),
     save_memory: tool({
       description:

@@ -14,6 +14,7 @@ import {
   textOfMessage,
 } from "../../../kernel/index.ts";
 import { checkFields, checkList } from "../../../model/argument-checks.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { fenceWithMark } from "../../../model/base/fence.ts";
 import { quoteLines, sanitizeName } from "../../../recall/text/sanitize-text.ts";
 import { recordReportedNotice, renderNotice } from "../agent/notice-message.ts";
@@ -79,7 +80,7 @@ export function taskTools(context: AgentContext<Session>, options: TaskToolsOpti
         const { id } = await context.start(child.agent, input, {
           ...child.start,
           mode: "background",
-          ...(title !== undefined && { title }),
+          ...dropUndefined({ title }),
         });
         return `Started as task ${id}. Its notice will come by itself; wait_task waits for it.`;
       },
@@ -145,7 +146,7 @@ async function waitForChild(
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
 ): Promise<WaitedChild> {
   const until = performance.now() + timeoutMs;
-  let status = await kernel.tasks.wait(id, { timeoutMs, ...(signal && { signal }) });
+  let status = await kernel.tasks.wait(id, { timeoutMs, ...dropUndefined({ signal }) });
   for (; status.outcome && status.noticeSeq === 0 && performance.now() < until; ) {
     await sleep(POLL_MS, undefined, signal ? { signal } : {});
     status = await kernel.tasks.status(id);

@@ -13,6 +13,7 @@ import {
   textOfMessage,
 } from "../../../kernel/index.ts";
 import { clipEnd } from "../../../model/base/clip-end.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { fenceWithMark } from "../../../model/base/fence.ts";
 import { quoteLines, sanitizeName } from "../../../recall/text/sanitize-text.ts";
 import { withOwnSession } from "../find-own-session.ts";
@@ -84,11 +85,7 @@ export const rememberTool = defineTool({
     const [project] = caller.projects ?? [];
     const source = caller.session;
     return {
-      text: await memory.save(text, {
-        isQuoted: quoted === true,
-        ...(source !== undefined && { source }),
-        ...(project !== undefined && { project }),
-      }),
+      text: await memory.save(text, { isQuoted: quoted === true, ...dropUndefined({ source, project }) }),
     };
   },
 });

@@ -3,24 +3,34 @@ import { isNamedSession, listProjectFolders } from "../../../kernel/calls/projec
 import { renderWorkHit } from "../../../kernel/calls/render-work.ts";
 import { WORK_QUESTIONS, type WorkQuestion } from "../../../kernel/calls/work-history.ts";
 import { estimateText } from "../../../kernel/faces/window.ts";
-import type { Hit, MemoryScope } from "../../../kernel/index.ts";
+import type { Entry, Hit, Kernel, MemoryScope, SessionId } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { fenceWithMark } from "../../../model/base/fence.ts";
-import { findRunningConversation } from "../running-conversation.ts";
 import { cursorSchema, formatPageCursor, pageOutput, parsePageCursor, whereSchema } from "../schemas.ts";
 import { defineTool, type McpCall, refuseCall } from "../tool-definition.ts";
+
+/** Number of newest messages in which the call of the running conversation must stand. */
+const TAIL_MESSAGES = 8;
+
+/** The call was logged a moment ago. */
+const MAX_AGE_MS = 15 * 60_000;
 
 /** Maximum tokens of a reply; the estimate may be a tenth too low. */
 const MAX_TOKENS = 800;
 const MAX_ESTIMATE = MAX_TOKENS * 0.85;
+
 /** Maximum hits of one page; fewer fit in practice. */
 const PAGE_HITS = 12;
+
 /** Further hits to ask for if some are of the running conversation. */
 const EXTRA_HITS = 30;
 const MAX_HITS = 400;
+
 /** The best hits, whose files and commits are shown: reading them takes time, and lines take tokens. */
 const DETAILED_HITS = 3;
 const MAX_QUERY = 4_000;
 const MAX_WORK_HITS = 5;
+
 /** Maximum time for indexing new entries. */
 const WAIT_MS = 2_000;
 
@@ -66,7 +76,7 @@ export const recallTool = defineTool({
         signal: context.mcpReq.signal,
         waitMs: WAIT_MS,
         details: DETAILED_HITS,
-        ...(within && { within }),
+        ...dropUndefined({ within }),
       });
     const wanted = skip + PAGE_HITS + 1;
     let found = await search(wanted);
@@ -127,4 +137,31 @@ function describeLeftOut(others: number, hasRunning: boolean): string {
     ...(hasRunning ? ["the running conversation"] : []),
   ];
   return left.length === 0 ? "" : `\nLeft out: ${left.join(" and ")}; where: "everywhere" includes them.`;
+}
+
+/**
+ * Finds the conversation that asks among the sessions of some hits. Clients do not name it, but where it is logged as it
+ * runs, its newest messages contain the very call that is being answered.
+ */
+async function findRunningConversation(
+  kernel: Pick<Kernel, "memory">,
+  hits: readonly Hit[],
+  query: string,
+): Promise<SessionId | undefined> {
+  const sessions = new Set(hits.flatMap((hit) => (hit.kind === "session" ? [hit.session] : [])));
+  const since = Date.now() - MAX_AGE_MS;
+  for (const session of sessions) {
+    const newest = await kernel.memory.readNewest(session, { limit: TAIL_MESSAGES, since });
+    if (newest.some((entry) => hasRecallCall(entry, query))) return session;
+  }
+  return undefined;
+}
+
+function hasRecallCall(entry: Entry, query: string): boolean {
+  if (entry.kind !== "message" || entry.message.role !== "assistant") return false;
+  return entry.message.parts.some((part) => {
+    if (part.type !== "tool-call" || !part.name.endsWith("recall")) return false;
+    const { input } = part;
+    return typeof input === "object" && input !== null && "query" in input && input.query === query;
+  });
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { estimateText } from "../../../kernel/faces/window.ts";
 import type { CompactionResult, Kernel, Session, SessionId } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { fenceWithMark } from "../../../model/base/fence.ts";
 import { findOrigin } from "../../../model/session-origin.ts";
 import { quoteLines, sanitizeName } from "../../../recall/text/sanitize-text.ts";
@@ -124,10 +125,7 @@ export const expandTool = defineTool({
   annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
   async run({ cite, around, from }, { service, caller }) {
     const { memory } = service.getState(caller);
-    const text = await memory.expand(cite, {
-      ...(around !== undefined && { around }),
-      ...(from !== undefined && { from }),
-    });
+    const text = await memory.expand(cite, dropUndefined({ around, from }));
     return { text };
   },
 });

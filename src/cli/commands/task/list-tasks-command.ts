@@ -1,5 +1,6 @@
 import type { TaskDetails, TaskQuery, TaskRecord, TaskSketch } from "../../../kernel/faces/task.ts";
 import { isTerminal, type Json, type Kernel, type TaskState } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { defineCommand } from "../../cli-command.ts";
 import { EXIT } from "../../exit-code.ts";
 import { findSession } from "../../find-session.ts";
@@ -69,7 +70,7 @@ export const listTasksCommand = defineCommand({
         ? {}
         : { session: await findSession(kernel, options.session, getSessionScope(context, options)) };
     const { queue, person } = options;
-    const place = { ...(queue !== undefined && { queue }), ...(person !== undefined && { person }) };
+    const place = dropUndefined({ queue, person });
     const oldest = options.all || states ? 0 : Date.now() - RECENT_MS;
     const sketches = await findTaskSketches(
       kernel,

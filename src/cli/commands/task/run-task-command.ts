@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { basename, resolve } from "node:path";
 import type { Kernel, TaskId } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { type CommonValues, defineCommand, type OptionValues } from "../../cli-command.ts";
 import type { CliContext } from "../../cli-context.ts";
 import { EXIT } from "../../exit-code.ts";
@@ -86,15 +87,12 @@ function buildRunRequest(
       command,
       args,
       ...(!isIsolated && { cwd: context.cwd }),
-      ...(notify && { notify }),
+      ...dropUndefined({ notify }),
     },
     options: {
       id: options.id ?? createTaskId(command),
       mode: options.background || queue !== undefined ? "background" : "foreground",
-      ...(queue !== undefined && { queue }),
-      ...(person !== undefined && { person }),
-      ...(title !== undefined && { title }),
-      ...(session !== undefined && { session }),
+      ...dropUndefined({ queue, person, title, session }),
       ...(options.deadline !== undefined && { deadlineMs: parseDuration("deadline", options.deadline) }),
       ...(isIsolated && { isolation, repository: resolve(context.cwd, repository ?? ".") }),
     },
@@ -109,7 +107,7 @@ function buildRunRequest(
 function parseNotifyTargets(options: OptionValues<typeof RUN_OPTIONS>): NotifyTargets | undefined {
   const { "notify-command": command, "notify-webhook": webhook } = options;
   if (command === undefined && webhook === undefined) return undefined;
-  const notify = { ...(command !== undefined && { command }), ...(webhook !== undefined && { webhook }) };
+  const notify = dropUndefined({ command, webhook });
   createNotifyChannels(notify);
   return notify;
 }
@@ -147,7 +145,7 @@ export const runTaskCommand = defineCommand({
         : await findSession(kernel, options.parent, getSessionScope(context, options));
     const whole = {
       ...request,
-      options: { ...asked, ...(parent !== undefined && { parentSession: parent }) },
+      options: { ...asked, ...dropUndefined({ parentSession: parent }) },
     };
     if (options.queue !== undefined) return await runQueued(kernel, context, options, whole);
     const warn = (text: string) => void context.stderr.write(`longhaul: ${escapeLine(text)}\n`);

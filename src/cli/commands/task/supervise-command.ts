@@ -1,5 +1,6 @@
 import { commandAgent, processCleanups } from "../../../kernel/faces/task.ts";
 import { isLonghaulError } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { defineCommand } from "../../cli-command.ts";
 import { EXIT } from "../../exit-code.ts";
 import type { RunRequest, SupervisorAnswer } from "../../tasks/launch-supervisor.ts";
@@ -29,7 +30,7 @@ export const superviseCommand = defineCommand({
         if (text.includes(request.options.id)) sendAnswer({ type: "warning", text });
       });
       const { maxOutputBytes, inheritsInput = false } = request;
-      const agent = commandAgent({ inheritsInput, ...(maxOutputBytes !== undefined && { maxOutputBytes }) });
+      const agent = commandAgent({ inheritsInput, ...dropUndefined({ maxOutputBytes }) });
       const task = await kernel.tasks.start(agent, request.input, {
         ...request.options,
         signal: caller.signal,

@@ -1,4 +1,5 @@
 import { formatBudget } from "../../../kernel/faces/people.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { defineCommand } from "../../cli-command.ts";
 import type { CliContext } from "../../cli-context.ts";
 import { EXIT } from "../../exit-code.ts";
@@ -41,7 +42,7 @@ export const addTokenCommand = defineCommand({
     const { person, secret } = await kernel.team.add(name, {
       ...settings,
       by,
-      ...(expiresAt !== undefined && { expiresAt }),
+      ...dropUndefined({ expiresAt }),
     });
     for (const rule of rules) await kernel.team.setBudget({ ...rule, person: name }, { by });
     if (options.json) {

@@ -6,6 +6,7 @@ import {
   type PersonToken,
 } from "../../../kernel/faces/people.ts";
 import type { Kernel } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { defineCommand } from "../../cli-command.ts";
 import { EXIT } from "../../exit-code.ts";
 import { openExistingStore } from "../../open-store.ts";
@@ -53,7 +54,7 @@ export const rotateTokenCommand = defineCommand({
     const { person, secret } = await kernel.team.rotate(name, {
       by: getActor(),
       graceMs,
-      ...(expiresAt !== undefined && { expiresAt }),
+      ...dropUndefined({ expiresAt }),
     });
     if (options.json)
       await printJson(context, { person, token: secret, expiresAt: expiresAt ?? null, formerEndsAt });

@@ -7,7 +7,7 @@ import {
   TOKEN_HEADER,
   type UserPlace,
 } from "../agents/agent-connector.ts";
-import { listExtensionFolders } from "../agents/manual-connectors.ts";
+import { listExtensionFolders } from "../agents/connectors.ts";
 import type { ConfigSyntax, SettingPath, SettingValue } from "../syntax/config-syntax.ts";
 import { jsonSyntax } from "../syntax/json-syntax.ts";
 import { tomlSyntax } from "../syntax/toml-syntax.ts";

@@ -15,9 +15,8 @@ import type { JsonObject } from "../../reading/json-lines.ts";
 import { deriveUuid } from "../../writing/derive-uuid.ts";
 import { revertedIn } from "../../writing/overlays.ts";
 import { OWN_FIELD, type OwnFields } from "../own-fields.ts";
-import { buildMessageLines, type DraftLine } from "./message-lines.ts";
+import { buildMessageLines, type DraftLine, WrittenEntries } from "./message-lines.ts";
 import type { TranscriptIdentity } from "./transcript-identity.ts";
-import { WrittenEntries } from "./written-entries.ts";
 
 /** The lines of a message that wait for usage and large fields. */
 interface PendingMessage {

@@ -1,7 +1,8 @@
 import type { Entry, MessageBody } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { encodeAnthropicBlocks } from "../../../wire/anthropic/anthropic-block-encode.ts";
 import type { Extras } from "../../../wire/block-content.ts";
-import { dropUndefined, omitFields, toArray, toObject, toText } from "../../../wire/fields.ts";
+import { omitFields, toArray, toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 

@@ -1,6 +1,7 @@
 import type { NoticeBody, UsageBody } from "../../../kernel/faces/log.ts";
 import type { BlobPart, Entry, MessageBody, Part, ToolCallPart, Usage } from "../../../kernel/index.ts";
-import { dropUndefined, toArray, toObject, toText, toTime } from "../../../wire/fields.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { toArray, toObject, toText, toTime } from "../../../wire/fields.ts";
 import { isMedia } from "../../../wire/message-pieces.ts";
 import {
   getBlockTexts,

@@ -9,14 +9,21 @@ import {
   type Usage,
 } from "../../../kernel/index.ts";
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
-import { dropUndefined, toText as stringOf, toNumber, toObject, toText } from "../../../wire/fields.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { toText as stringOf, toNumber, toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";
 import type { JsonObject } from "../../reading/json-lines.ts";
 import { sumTokens } from "../pi-usage-decode.ts";
-import { buildMessageDrafts, type DraftSource, type PiDraft, readMessageText } from "./message-drafts.ts";
+import {
+  buildMessageDrafts,
+  type DraftSource,
+  type PiDraft,
+  PiPlaces,
+  readMessageText,
+  type WrittenPiEntry,
+} from "./message-drafts.ts";
 import { type OwnMeta, PI_FORMATS, parseOwnMeta } from "./own-meta.ts";
 import { encodePiBlocks } from "./pi-block-encode.ts";
-import { PiPlaces, type WrittenPiEntry } from "./pi-places.ts";
 import { type SessionSurvey, splitBeginning } from "./session-survey.ts";
 
 /** Maximum calls to remember until their results come. */
@@ -199,13 +206,16 @@ export class SessionLines {
     const isEditable =
       type === "custom_message" || role === "user" || role === "assistant" || role === "toolResult";
     if (entry)
-      this.#places.addWritten(entry, {
-        id,
-        isEditable,
-        parts,
-        blocks,
-        ...(callId !== undefined && { callId }),
-      });
+      this.#places.addWritten(
+        entry,
+        dropUndefined({
+          id,
+          isEditable,
+          parts,
+          blocks,
+          callId,
+        }),
+      );
   }
 
   /** pi's own parent applies if the file holds all branches and the parent was written. */

@@ -30,10 +30,16 @@ export interface StaticEmbedder {
   wordOf(token: number): string | undefined;
 }
 
-/** Loads the packaged embedder, or the one in a given file. */
+let packaged: StaticEmbedder | undefined;
+
+/** Loads the packaged embedder, which all kernels of the process share, or the one in a given file. */
 export function loadStaticEmbedder(path?: string | URL): StaticEmbedder {
-  const weights = readWeights(path);
-  return createStaticEmbedder(weights, path === undefined ? readTables(weights.id) : undefined);
+  if (path !== undefined) return createStaticEmbedder(readWeights(path));
+  if (!packaged) {
+    const weights = readWeights();
+    packaged = createStaticEmbedder(weights, readTables(weights.id));
+  }
+  return packaged;
 }
 
 /** Creates an embedder from the model of another thread. */
@@ -62,15 +68,19 @@ export function createStaticEmbedder(
     sum.fill(0);
     for (let at = 0; at < count; at++) {
       const token = numbers[at] as number;
-      const share = REPEAT_SHARES[Math.min(seen[token] as number, REPEAT_SHARES.length - 1)] as number;
       seen[token] = (seen[token] as number) + 1;
-      const factor = share * (factors[token] as number);
+    }
+    // All occurrences of a token at once: the texts of agents repeat themselves.
+    for (let at = 0; at < count; at++) {
+      const token = numbers[at] as number;
+      const factor = sumShares(seen[token] as number) * (factors[token] as number);
+      seen[token] = 0;
+      if (factor === 0) continue;
       const from = token * dimensions;
       for (let axis = 0; axis < dimensions; axis++) {
         sum[axis] = (sum[axis] as number) + factor * (rows[from + axis] as number);
       }
     }
-    for (let at = 0; at < count; at++) seen[numbers[at] as number] = 0;
     return toUnitVector(sum);
   };
 
@@ -95,8 +105,13 @@ export function createStaticEmbedder(
   };
 }
 
-/** Weight of the first, second, third … occurrence of a token, in 16ths. */
-const REPEAT_SHARES: readonly number[] = [16, 11, 10, 8];
+/** Weight of no, one, two, three … occurrences of a token, in 16ths; every further one adds `REPEAT_SHARE`. */
+const SHARES: readonly number[] = [0, 16, 27, 37];
+const REPEAT_SHARE = 8;
+
+function sumShares(count: number): number {
+  return SHARES[count] ?? 37 + REPEAT_SHARE * (count - 3);
+}
 
 /** Unit of the weights; only their ratios matter. */
 const WEIGHT_UNIT = 65_535 * 127;

@@ -7,7 +7,7 @@ import { buildWordTable, findWord, type WordTable } from "./word-table.ts";
 /** The token of each term, as `mapTerms` gives it. */
 export type TermTable = Pick<ReadonlyMap<string, number>, "get">;
 
-/** The tables that an embedder needs beside its weights, ready for use. */
+/** The tables that an embedder needs in addition to its weights, ready for use. */
 export interface StoredTables {
   readonly words: WordTable;
   readonly terms: TermTable;

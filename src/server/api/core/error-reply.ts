@@ -1,6 +1,18 @@
 import { type ErrorDetails, isLonghaulError } from "../../../kernel/index.ts";
-import { API_ERRORS, ApiError, type ErrorRule } from "./api-error.ts";
+import { API_ERRORS, ApiError, type ApiErrorCode, type ErrorRule } from "./api-error.ts";
 import { KERNEL_ERRORS } from "./kernel-error-rules.ts";
+
+const CODES: Readonly<Record<number, ApiErrorCode>> = {
+  401: "UNAUTHORIZED",
+  403: "FORBIDDEN",
+  404: "ROUTE_NOT_FOUND",
+  405: "METHOD_NOT_ALLOWED",
+  408: "REQUEST_TIMEOUT",
+  413: "BODY_TOO_LARGE",
+  415: "MEDIA_TYPE_UNSUPPORTED",
+  429: "LIMIT_REACHED",
+  503: "UNAVAILABLE",
+};
 
 /** The JSON form of every error. */
 interface ErrorBody {
@@ -45,4 +57,13 @@ function buildReply(
 ): ErrorReply {
   const isUnexpected = status === 500;
   return { status, headers, json: { error: { code, message, remedy, details } }, isUnexpected };
+}
+
+/** The error for a request that the server refuses before it reaches a route. */
+export function createDoorError(
+  status: number,
+  message: string,
+  headers?: Readonly<Record<string, string>>,
+): ApiError {
+  return new ApiError(CODES[status] ?? "REQUEST_INVALID", message, headers && { headers });
 }

@@ -1,4 +1,5 @@
 import type { Kernel, Message, MessageInput, Part } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import {
   decodeAnthropicMessages,
   decodeOpenaiChatMessages,
@@ -51,7 +52,7 @@ export async function encodeMessages(
     }
     case "anthropic": {
       const encoded = await encodeAnthropicMessages(messages, source);
-      return { messages: encoded.messages, ...(encoded.system && { system: encoded.system }) };
+      return { messages: encoded.messages, ...dropUndefined({ system: encoded.system }) };
     }
     case "openai-chat":
       return { messages: (await encodeOpenaiChatMessages(messages, source)).messages };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 
 /** Texts about schemas: the name under which the document lists a schema, and its description. */
 interface SchemaNote {
@@ -15,7 +16,7 @@ export function defineSchema<Schema extends z.ZodType>(
   schema: Schema,
   description?: string,
 ): Schema {
-  schemaNotes.add(schema, { id, ...(description !== undefined && { description }) });
+  schemaNotes.add(schema, { id, ...dropUndefined({ description }) });
   return schema;
 }
 

@@ -5,6 +5,7 @@ import {
   type Session,
   type SessionRecord,
 } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { type ApiCaller, isVisibleTo } from "./api-caller.ts";
 import { ApiError } from "./api-error.ts";
 
@@ -70,7 +71,7 @@ export async function* listRecords(
   start?: string,
 ): AsyncGenerator<SessionRecord> {
   for (let before = start; ; ) {
-    const page = { limit: PAGE_SESSIONS, ...(before !== undefined && { before }) };
+    const page = { limit: PAGE_SESSIONS, ...dropUndefined({ before }) };
     const lists = prefixes
       ? await Promise.all(prefixes.map((prefix) => kernel.sessions({ ...page, prefix })))
       : [await kernel.sessions(page)];

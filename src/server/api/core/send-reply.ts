@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 
 /** Prevents caching, content sniffing, framing and access by other origins. */
 const GUARD_HEADERS = {
@@ -85,7 +86,7 @@ export async function sendBytes(
   response.writeHead(200, {
     ...GUARD_HEADERS,
     "content-type": mime,
-    ...(sizeBytes !== undefined && { "content-length": sizeBytes }),
+    ...dropUndefined({ "content-length": sizeBytes }),
     ...(plainName !== undefined && { "content-disposition": `attachment; filename="${plainName}"` }),
   });
   for await (const chunk of reply.bytes) {

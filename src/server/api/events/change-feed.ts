@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kernel, SessionId } from "../../../kernel/index.ts";
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { type ApiCaller, isAdminCaller, isVisibleTo } from "../core/api-caller.ts";
 import type { StreamEvent } from "../core/send-reply.ts";
 
@@ -152,7 +153,7 @@ export class ChangeFeed {
     const newest = await this.#kernel.sessions({ limit: NEWEST });
     const before = this.#sweep;
     const others = await this.#kernel
-      .sessions({ limit: SWEEP_SESSIONS, ...(before !== undefined && { before }) })
+      .sessions({ limit: SWEEP_SESSIONS, ...dropUndefined({ before }) })
       .catch(() => []);
     this.#sweep = others.length < SWEEP_SESSIONS ? undefined : others.at(-1)?.id;
     const ids = new Set([...newest, ...others].map(({ id }) => id));

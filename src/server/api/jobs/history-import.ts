@@ -9,6 +9,7 @@ import {
   type System,
 } from "../../../histories/index.ts";
 import type { Kernel } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { ApiError } from "../core/api-error.ts";
 import { type IndexShares, indexConversations } from "./index-run.ts";
 
@@ -109,7 +110,7 @@ export class HistoryImport {
     const places = await findSourcePlaces(this.#system);
     const wanted = places.filter(({ format }) => !formats || formats.includes(format));
     const report = await importSources(this.#kernel, [...new Set(wanted.map(({ path }) => path))], {
-      ...(formats && { formats }),
+      ...dropUndefined({ formats }),
       withOriginals: true,
       signal,
       onProgress: (progress) => this.#setState({ state: "running", startedAt, progress }),

@@ -1,6 +1,5 @@
 export { ApiError } from "../core/api-error.ts";
-export { createDoorError } from "../core/door-error.ts";
-export { toErrorReply } from "../core/error-reply.ts";
+export { createDoorError, toErrorReply } from "../core/error-reply.ts";
 export { sendJson } from "../core/send-reply.ts";
 export { HistoryImport } from "./history-import.ts";
 export { ReplayRunner } from "./replay-runner.ts";

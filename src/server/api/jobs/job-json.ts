@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { ApiError } from "../core/api-error.ts";
 import type { HistoryImport } from "./history-import.ts";
 import type { IndexRun } from "./index-run.ts";
@@ -11,8 +12,7 @@ export function toReplayJob({ id, state, startedAt, endedAt, result, error }: Re
     state,
     startedAt,
     endedAt,
-    ...(result && { replay: result }),
-    ...(error && { error }),
+    ...dropUndefined({ replay: result, error }),
   };
 }
 

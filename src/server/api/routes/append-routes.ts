@@ -6,6 +6,7 @@ import {
   type MessageInput,
   type Session,
 } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { ApiError } from "../core/api-error.ts";
 import { toDecodeFailure } from "../core/decode-failure.ts";
 import { decodeMessages, encodeMessages, SESSION_FORMATS } from "../core/message-formats.ts";
@@ -51,7 +52,7 @@ const appendMessages = defineRoute(
     if (key !== undefined) return await appendOnce(session, inputs, key, expectedHead);
     const entries = await session.appendAll(inputs, {
       signal,
-      ...(expectedHead !== undefined && { expectedHead }),
+      ...dropUndefined({ expectedHead }),
     });
     return { entries, isRepeated: false };
   },

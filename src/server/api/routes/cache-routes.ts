@@ -162,20 +162,8 @@ function toMiss(row: CacheRow): readonly z.output<typeof missSchema>[] {
   const { owner, words, remedy } = CACHE_CAUSES[cause];
   return [
     {
-      ...{
-        seq,
-        at,
-        model,
-        cause,
-        owner,
-        words,
-        detail,
-        remedy,
-        expectedTokens,
-        readTokens,
-        missedTokens,
-        pauseMs,
-      },
+      ...{ seq, at, model, cause, owner, words, detail, remedy },
+      ...{ expectedTokens, readTokens, missedTokens, pauseMs },
       dollars: row.missDollars ?? null,
       also: [...also],
       providerDiagnosis: row.providerDiagnosis,

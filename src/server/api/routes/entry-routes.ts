@@ -7,6 +7,7 @@ import {
   type PageOptions,
   type Session,
 } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { ApiError } from "../core/api-error.ts";
 import { about } from "../core/named-schema.ts";
 import { checkEntryRef, openOwn } from "../core/own-sessions.ts";
@@ -59,7 +60,7 @@ const listEntries = defineRoute(
         ? await readLogPage(session, query)
         : await session.page({
             limit,
-            ...(kinds && { kinds }),
+            ...dropUndefined({ kinds }),
             ...(await toPagePlace(session, query, toPlace)),
           });
     if (!full) return page;
@@ -101,11 +102,11 @@ async function toPagePlace(
     const which = toPlace(place);
     return `${lineSeq}@${typeof which === "number" ? `${session.id}#${which}` : which}`;
   };
-  return {
-    ...(before !== undefined && { before: toCursor(before) }),
-    ...(after !== undefined && { after: toCursor(after) }),
-    ...(around !== undefined && { around: toPlace(around) }),
-  };
+  return dropUndefined({
+    before: before !== undefined ? toCursor(before) : undefined,
+    after: after !== undefined ? toCursor(after) : undefined,
+    around: around !== undefined ? toPlace(around) : undefined,
+  });
 }
 
 /** A page of the log by seq: seqs have no gaps, so a page is a range of them. */
@@ -125,7 +126,8 @@ async function readLogPage(session: Session, { limit, before, after, around, kin
   else if (around !== undefined) from = toSeq(around) - Math.floor(limit / 2);
   const first = Math.max(1, from);
   const to = Math.min(head, (before === undefined ? Math.max(first, from) : from) + limit - 1);
-  const entries = to < first ? [] : await session.read({ from: first, to, limit, ...(kinds && { kinds }) });
+  const entries =
+    to < first ? [] : await session.read({ from: first, to, limit, ...dropUndefined({ kinds }) });
   return { entries, ...(first > 1 && { before: String(first) }), after: String(Math.max(to, first - 1)) };
 }
 
@@ -234,11 +236,7 @@ const tailEntries = defineStream(
     const last =
       lastEventId !== undefined && /^\d{1,10}$/.test(lastEventId) ? Number(lastEventId) : undefined;
     const after = last ?? query.after;
-    const entries = session.tail({
-      signal,
-      ...(after !== undefined && { after }),
-      ...(query.kinds && { kinds: query.kinds }),
-    });
+    const entries = session.tail({ signal, ...dropUndefined({ after, kinds: query.kinds }) });
     return followTail(session, entries, { hasDrafts: query.drafts, signal });
   },
 );

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { type ApiCaller, isAdminCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
 import { about } from "../core/named-schema.ts";
@@ -40,7 +41,7 @@ const startReplay = defineRoute(
     const job = await replays.start(caller.id, {
       session,
       window,
-      ...(policies && { policies }),
+      ...dropUndefined({ policies }),
       hasCurves: curves,
       maxEntries: MAX_ENTRIES,
     });

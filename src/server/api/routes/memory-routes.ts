@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { editMemory } from "../../../kernel/faces/memory.ts";
 import { LonghaulError, type Memories, type RememberedFact } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { isAdminCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
 import { computeConfirmation, isConfirmed } from "../core/confirmation.ts";
@@ -56,8 +57,7 @@ const listMemories = defineRoute(
     const memories = getMemories(call, agent);
     const found = await memories.list({
       limit: limit + 1,
-      ...(before !== undefined && { before }),
-      ...(trust !== undefined && { trust }),
+      ...dropUndefined({ before, trust }),
       ...(review ? { isUnreviewed: true, validAt: "ever" as const } : validAt !== undefined && { validAt }),
     });
     const shown = found.slice(0, limit);
@@ -98,12 +98,7 @@ const addMemory = defineRoute(
     const memories = getMemories(call, agent);
     const place =
       source === undefined ? undefined : (await requireRecord(call.services.kernel, call.caller, source)).id;
-    const fact = await memories.remember(text, {
-      by,
-      ...(place !== undefined && { source: place }),
-      ...(from !== undefined && { from }),
-      ...(until !== undefined && { until }),
-    });
+    const fact = await memories.remember(text, { by, ...dropUndefined({ source: place, from, until }) });
     return describeMemory(memories, fact as RememberedFact);
   },
 );
@@ -128,11 +123,7 @@ const changeMemory = defineRoute(
   async (call) => {
     const { text, from, until } = call.body;
     const memories = getMemoriesOf(call, call.params.memory);
-    const edit = {
-      ...(text !== undefined && { text }),
-      ...(from !== undefined && { from }),
-      ...(until !== undefined && { until }),
-    };
+    const edit = dropUndefined({ text, from, until });
     return describeMemory(memories, await editMemory(memories, call.params.memory, edit));
   },
 );

@@ -1,26 +1,157 @@
 import { z } from "zod";
-import type { BudgetRule, BudgetStatus, Person } from "../../../kernel/faces/people.ts";
+import {
+  BUDGET_PERIODS,
+  BUDGET_UNITS,
+  type BudgetRule,
+  type BudgetStatus,
+  PERSON_ROLES,
+  type Person,
+} from "../../../kernel/faces/people.ts";
 import type { Kernel } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { buildCertificateName, formatCertificate } from "../../erasing/erasure-certificate.ts";
 import { isAdminCaller, requireAdmin } from "../core/api-caller.ts";
 import { isConfirmed } from "../core/confirmation.ts";
-import { about } from "../core/named-schema.ts";
+import { about, defineSchema } from "../core/named-schema.ts";
 import { type ApiRoute, defineRoute } from "../core/route.ts";
-import { confirmSchema, limitQuery } from "../schemas/common-schemas.ts";
-import {
-  allowedModelsSchema,
-  allowedUpstreamsSchema,
-  auditEntrySchema,
-  budgetRuleSchema,
-  budgetSchema,
-  certificateSchema,
-  erasedCountsSchema,
-  newTokenSchema,
-  personNameSchema,
-  personSchema,
-  roleSchema,
-} from "../schemas/people-schemas.ts";
+import { confirmSchema, limitQuery, timeSchema } from "../schemas/common-schemas.ts";
 import { queryNumber } from "../schemas/query-values.ts";
+
+const personNameSchema = about(z.string().min(1).max(64), "Name of the person.");
+const roleSchema = about(
+  z.enum(PERSON_ROLES),
+  "`member`: own conversations and memories; `admin`: everything, people and budgets.",
+);
+const namesSchema = z.array(z.string().min(1).max(200)).max(200);
+const allowedModelsSchema = about(
+  namesSchema.nullable(),
+  "Models that the person may use: names, or prefixes that end in *; null allows all.",
+);
+const allowedUpstreamsSchema = about(
+  namesSchema.nullable(),
+  "Upstreams that the person may use, by name; null allows all.",
+);
+
+const budgetRuleSchema = defineSchema(
+  "BudgetRule",
+  z.strictObject({
+    person: about(personNameSchema.optional(), "Absent: all people together."),
+    project: about(z.string().min(1).max(500).optional(), "Only requests of this project."),
+    model: about(z.string().min(1).max(200).optional(), "Only this model; a prefix if it ends in *."),
+    amount: z.number().min(0),
+    unit: z.enum(BUDGET_UNITS),
+    period: about(z.enum(BUDGET_PERIODS), "Days, weeks and months are in UTC; a minute is a rate limit."),
+  }),
+  "The most that may be used in a period.",
+);
+
+const budgetSchema = defineSchema(
+  "Budget",
+  z.object({
+    id: z.string(),
+    person: z.string().nullable(),
+    project: z.string().nullable(),
+    model: z.string().nullable(),
+    amount: z.number(),
+    unit: z.enum(BUDGET_UNITS),
+    period: z.enum(BUDGET_PERIODS),
+    spent: about(z.number(), "Used in the current period."),
+    reserved: about(z.number(), "Estimates of requests in flight."),
+    resetsAt: about(z.number().int().nullable(), "When the period ends; null if it never does."),
+  }),
+  "A budget with its use in the current period.",
+);
+
+const personSchema = defineSchema(
+  "Person",
+  z.object({
+    name: z.string(),
+    role: roleSchema,
+    createdAt: timeSchema,
+    models: allowedModelsSchema,
+    upstreams: allowedUpstreamsSchema,
+    tokens: z.array(
+      z.object({
+        id: about(z.string(), "First digits of the token's digest; not secret."),
+        createdAt: timeSchema,
+        expiresAt: z.number().int().nullable(),
+        revokedAt: z.number().int().nullable(),
+        isValid: z.boolean(),
+      }),
+    ),
+    budgets: z.array(budgetSchema),
+  }),
+  "A person who may use the gateway.",
+);
+
+const newTokenSchema = defineSchema(
+  "NewToken",
+  z.object({
+    person: personSchema,
+    token: about(z.string(), "The secret; it is shown only now and stored nowhere."),
+  }),
+);
+
+const auditEntrySchema = defineSchema(
+  "AuditEntry",
+  z.object({
+    seq: z.number().int(),
+    at: timeSchema,
+    actor: about(z.string(), "Who acted: @ and a name, local, or cli: and a user of the operating system."),
+    act: z.string(),
+    target: z.string(),
+    details: z.record(z.string(), z.unknown()),
+    previous: about(z.string(), "Digest of the entry before; empty for the first."),
+    digest: z.string(),
+  }),
+  "An administrative act, chained to the one before.",
+);
+
+const digestSchema = z.string().length(64);
+
+const erasedCountsSchema = defineSchema(
+  "ErasedCounts",
+  z.object({
+    sessions: z.number().int(),
+    entries: z.number().int(),
+    memories: z.number().int(),
+    tasks: z.number().int(),
+    blobs: about(z.number().int(), "In a preview, blobs that others refer to as well are counted too."),
+    tokens: z.number().int(),
+    budgets: z.number().int(),
+  }),
+  "Everything of a person that an erasure removes.",
+);
+
+const certificateSchema = defineSchema(
+  "ErasureCertificate",
+  z.object({
+    format: z.literal("longhaul erasure certificate"),
+    version: z.literal(1),
+    person: z.string(),
+    by: z.string(),
+    startedAt: timeSchema,
+    finishedAt: timeSchema,
+    removed: erasedCountsSchema,
+    sessions: z.array(
+      z.object({
+        id: about(digestSchema, "SHA-256 of the id."),
+        entries: z.number().int(),
+        firstAt: z.number().int(),
+        lastAt: z.number().int(),
+        digest: about(digestSchema, "SHA-256 over all entries."),
+      }),
+    ),
+    blobs: about(z.array(digestSchema), "Blobs that only this person's conversations referred to."),
+    sharedBlobs: about(z.number().int(), "Blobs of others too, which stay."),
+    scrubbed: about(
+      z.boolean(),
+      "False while bytes of the content are left in the files of the database; longhaul gc --vacuum rewrites them.",
+    ),
+    digest: about(digestSchema, "SHA-256 over all other fields; the audit log has it too."),
+  }),
+  "A record of the erasure of a person, without the erased content; `longhaul forget --verify` checks it.",
+);
 
 const tag = "People";
 const personParams = z.strictObject({ person: personNameSchema });
@@ -82,10 +213,7 @@ const addPerson = defineRoute(
     const by = caller.id;
     const { person, secret } = await kernel.team.add(name, {
       by,
-      ...(role !== undefined && { role }),
-      ...(models !== undefined && { models }),
-      ...(upstreams !== undefined && { upstreams }),
-      ...(expiresAt !== undefined && { expiresAt }),
+      ...dropUndefined({ role, models, upstreams, expiresAt }),
     });
     for (const rule of budgets) await kernel.team.setBudget({ ...toRule(rule), person: name }, { by });
     return { person: await describePerson(kernel, person), token: secret };
@@ -113,9 +241,7 @@ const changePerson = defineRoute(
     const { role, models, upstreams } = body;
     const person = await kernel.team.change(params.person, {
       by: caller.id,
-      ...(role !== undefined && { role }),
-      ...(models !== undefined && { models }),
-      ...(upstreams !== undefined && { upstreams }),
+      ...dropUndefined({ role, models, upstreams }),
     });
     return describePerson(kernel, person);
   },
@@ -146,8 +272,7 @@ const rotateToken = defineRoute(
       : expiresAt;
     const { person, secret } = await kernel.team.rotate(params.person, {
       by: caller.id,
-      ...(graceMs !== undefined && { graceMs }),
-      ...(end !== undefined && { expiresAt: end }),
+      ...dropUndefined({ graceMs, expiresAt: end }),
     });
     return { person: await describePerson(kernel, person), token: secret };
   },
@@ -235,12 +360,7 @@ const removeBudget = defineRoute(
 );
 
 function toRule({ person, project, model, ...rest }: z.output<typeof budgetRuleSchema>): BudgetRule {
-  return {
-    ...rest,
-    ...(person !== undefined && { person }),
-    ...(project !== undefined && { project }),
-    ...(model !== undefined && { model }),
-  };
+  return { ...rest, ...dropUndefined({ person, project, model }) };
 }
 
 const listAudit = defineRoute(

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { exportSession, type OutputPiece, WRITERS } from "../../../histories/index.ts";
-import { type Kernel, LonghaulError, type SessionRecord } from "../../../kernel/index.ts";
+import { type Json, type Kernel, LonghaulError, type SessionRecord } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { findOrigin } from "../../../model/session-origin.ts";
 import type { ApiCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
@@ -106,6 +107,53 @@ const listSessions = defineRoute(
   },
 );
 
+/** The gateway keeps facts of its own under other names. */
+const PREFIX = "api ";
+const factParams = z.strictObject({ session: sessionIdSchema, name: z.string().min(1).max(200) });
+const factSchema = z.object({
+  session: z.string(),
+  name: z.string(),
+  value: about(z.unknown(), "Any JSON; null if the fact was never set or was cleared."),
+});
+
+const getFact = defineRoute(
+  {
+    id: "getFact",
+    method: "GET",
+    path: "/sessions/{session}/facts/{name}",
+    tag: "Facts",
+    summary: "Read a small named value of a conversation",
+    params: factParams,
+    reply: factSchema,
+    errors: ["SESSION_NOT_FOUND"],
+  },
+  async ({ services: { kernel }, caller, params: { session: id, name } }) => {
+    await using session = await openOwn(kernel, caller, id);
+    return { session: session.id, name, value: (await session.facts.get(`${PREFIX}${name}`)) ?? null };
+  },
+);
+
+const setFact = defineRoute(
+  {
+    id: "setFact",
+    method: "POST",
+    path: "/sessions/{session}/facts/{name}",
+    tag: "Facts",
+    summary: "Set a small named value of a conversation; it is stored apart from the log",
+    params: factParams,
+    body: z.strictObject({ value: about(z.unknown(), "Any JSON; null clears the fact.") }),
+    reply: factSchema,
+    errors: ["SESSION_NOT_FOUND", "ARGUMENT_INVALID", "FORBIDDEN"],
+  },
+  async ({ services: { kernel }, caller, params: { session: id, name }, body: { value = null } }) => {
+    await using session = await openForChange(kernel, caller, id);
+    await session.facts.set(`${PREFIX}${name}`, value as Json);
+    return { session: session.id, name, value };
+  },
+);
+
+export const FACT_ROUTES = [getFact, setFact] as const satisfies readonly ApiRoute[];
+
 /** Yields the sessions that match, by the time of their last entry; `before` is the last one of the page before. */
 async function* listByUse(
   kernel: Kernel,
@@ -170,7 +218,7 @@ const createSession = defineRoute(
     if (await kernel.find(id))
       throw new ApiError("SESSION_EXISTS", `Session ${JSON.stringify(id)} exists already.`);
     await using session = await kernel.session(id, {
-      ...(title !== undefined && { title }),
+      ...dropUndefined({ title }),
       ...(meta !== undefined && { meta: meta as NonNullable<SessionRecord["meta"]> }),
     });
     return await describeSession(kernel, session, services, await session.record());
@@ -222,7 +270,7 @@ const updateSession = defineRoute(
     const known = (await session.record()).meta ?? {};
     const merged = Object.entries({ ...known, ...meta }).filter(([, value]) => value !== null);
     await session.update({
-      ...(title !== undefined && { title }),
+      ...dropUndefined({ title }),
       ...(meta !== undefined && { meta: Object.fromEntries(merged) as NonNullable<SessionRecord["meta"]> }),
     });
     return await describeSession(kernel, session, services, await session.record());
@@ -312,7 +360,7 @@ const listChildren = defineRoute(
     const { limit } = query;
     const before =
       query.before === undefined ? undefined : (await requireRecord(kernel, caller, query.before)).id;
-    const found = await session.children({ limit: limit + 1, ...(before !== undefined && { before }) });
+    const found = await session.children({ limit: limit + 1, ...dropUndefined({ before }) });
     const shown = found.slice(0, limit);
     const sessions: SessionSummary[] = [];
     for (const record of shown)

@@ -3,14 +3,17 @@ import {
   addReport,
   addSavings,
   EMPTY_LEDGER,
+  isSumUsage,
   NO_SAVINGS,
   type Totals,
 } from "../../../kernel/faces/window.ts";
 import type { Kernel, Session, SessionRecord } from "../../../kernel/index.ts";
 import { computeSavedShare } from "../../../kernel/usage/savings-estimates.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { findResumeCommand } from "../../../model/resume-command.ts";
 import { findOrigin } from "../../../model/session-origin.ts";
 import { findOwnTask } from "../../../model/task-session.ts";
+import { sumPromptTokens } from "../../../model/usage.ts";
 import type { ApiServices } from "../api-services.ts";
 import { isMemorySession } from "../core/own-sessions.ts";
 import { listSavings } from "../spending/savings-sums.ts";
@@ -53,7 +56,7 @@ export function findSessionKind({ id, meta }: SessionRecord): string {
   const kind =
     typeof gateway === "object" && gateway !== null && "kind" in gateway ? gateway.kind : undefined;
   if (typeof kind === "string") return kind;
-  return findOwnTask({ ...(meta && { meta }) }) === undefined ? "main" : "task";
+  return findOwnTask(dropUndefined({ meta })) === undefined ? "main" : "task";
 }
 
 /** Reads a session's facts; without `sums`, its reports are not summed, which is fast for a session of any length. */
@@ -82,17 +85,16 @@ export async function describeSession(
   const task = findOwnTask(record);
   return {
     ...facts,
-    ...(meta && { meta }),
+    ...dropUndefined({ meta }),
     ...findOrigin(record),
     kind: findSessionKind(record),
-    ...(task !== undefined && { task }),
+    ...dropUndefined({ task }),
     entries: seq,
     ...(seq > 0 && { lastEntryAt: at }),
     isWriting: (await session.drafts()).length > 0,
-    ...(model !== undefined && { model }),
+    ...dropUndefined({ model }),
     ...(sums && (await readMoney(kernel, sums, session, record))),
-    ...(lastRequest && { lastRequest }),
-    ...(resume !== undefined && { resume }),
+    ...dropUndefined({ lastRequest, resume }),
   };
 }
 
@@ -115,12 +117,12 @@ async function readMoney(
     (sum, [model, ledger]) => sum + computePromptCost(ledger.session, kernel.modelFacts(model)),
     0,
   );
-  return {
+  return dropUndefined({
     usage: sumSessionUsage(own),
     usedAt: await usage.readLastUse(record),
-    ...(removedTokens > 0 && { saved: { savedCost, withoutCost } }),
-    ...(removedTokens === 0 && share !== null && { wouldSave: share * prompts }),
-  };
+    saved: removedTokens > 0 ? { savedCost, withoutCost } : undefined,
+    wouldSave: removedTokens === 0 && share !== null ? share * prompts : undefined,
+  });
 }
 
 /** A report follows its reply; searching further would read the whole of a conversation without reports. */
@@ -128,14 +130,14 @@ const MAX_ENTRIES = 100;
 
 async function findLastRequest(kernel: Kernel, session: Session): Promise<LastRequest | undefined> {
   const { entries } = await session.page({ kinds: ["usage", "message"], limit: MAX_ENTRIES });
-  const entry = entries.findLast(({ kind }) => kind === "usage");
+  const entry = entries.findLast((one) => one.kind === "usage" && !isSumUsage(one));
   if (entry?.kind !== "usage") return undefined;
   const { at, model } = entry;
   const { session: totals } = addReport(EMPTY_LEDGER, { at, body: entry }, (id) => kernel.modelFacts(id));
   const facts = model === undefined ? undefined : kernel.modelFacts(model);
   return {
     at,
-    promptTokens: totals.inputTokens + totals.cacheReadTokens + totals.cacheWriteTokens,
+    promptTokens: sumPromptTokens(totals),
     cachedTokens: totals.cacheReadTokens,
     window: facts && !facts.isWindowAssumed ? facts.window : null,
   };

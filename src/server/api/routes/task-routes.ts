@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { TaskRecord, TaskSketch } from "../../../kernel/faces/task.ts";
 import type { Entry, TaskNotice, TaskState } from "../../../kernel/index.ts";
 import { LonghaulError } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { parseOwner } from "../../../model/base/owner.ts";
 import { type ApiCaller, isVisibleTo } from "../core/api-caller.ts";
 import { about } from "../core/named-schema.ts";
@@ -45,7 +46,7 @@ function toTaskJson({ status, plan, isOwned }: TaskSketch) {
     parent,
     parentSession,
     agent,
-    ...(plan?.title !== undefined && { title: plan.title }),
+    ...dropUndefined({ title: plan?.title }),
     state,
     mode,
     queue,
@@ -57,7 +58,7 @@ function toTaskJson({ status, plan, isOwned }: TaskSketch) {
     createdAt,
     settledAt,
     deadlineAt,
-    ...(outcome && { outcome }),
+    ...dropUndefined({ outcome }),
   };
 }
 
@@ -94,12 +95,9 @@ const listTasks = defineRoute(
     for (let before = query.before; found.length <= query.limit; ) {
       const page = await kernel.tasks.list({
         limit: PAGE_TASKS,
-        ...(before !== undefined && { before }),
+        ...dropUndefined({ before }),
         ...(query.state && { states: query.state as readonly TaskState[] }),
-        ...(session !== undefined && { session }),
-        ...(query.parent !== undefined && { parent: query.parent }),
-        ...(query.queue !== undefined && { queue: query.queue }),
-        ...(query.person !== undefined && { person: query.person }),
+        ...dropUndefined({ session, parent: query.parent, queue: query.queue, person: query.person }),
       });
       found.push(...page.filter((task) => isOwnTask(caller, task)));
       before = page.at(-1)?.id;
@@ -168,10 +166,7 @@ const listNotices = defineRoute(
     if (query.before !== undefined) await requireTask(call, query.before);
     const found: TaskNotice[] = [];
     for (let { before } = query; found.length <= query.limit; ) {
-      const page = await services.kernel.tasks.notices({
-        limit: PAGE_TASKS,
-        ...(before !== undefined && { before }),
-      });
+      const page = await services.kernel.tasks.notices({ limit: PAGE_TASKS, ...dropUndefined({ before }) });
       for (const notice of page)
         if (isOwnTask(caller, await services.kernel.tasks.status(notice.task))) found.push(notice);
       before = page.at(-1)?.task;
@@ -288,8 +283,7 @@ const killTasks = defineRoute(
     const killed = await kernel.tasks.killAll(
       {
         ...(session !== undefined && { session: (await requireRecord(kernel, caller, session)).id }),
-        ...(parent !== undefined && { parent }),
-        ...(queue !== undefined && { queue }),
+        ...dropUndefined({ parent, queue }),
         where: (task) => isOwnTask(caller, task),
       },
       reason,

@@ -1,14 +1,23 @@
 import { z } from "zod";
-import { addReport, EMPTY_LEDGER, readRetries } from "../../../kernel/faces/window.ts";
-import type { SessionRecord } from "../../../kernel/index.ts";
+import {
+  addReport,
+  EMPTY_LEDGER,
+  type ListedOverlay,
+  type ModelFactsLookup,
+  RECENT_REQUESTS,
+  readRetries,
+} from "../../../kernel/faces/window.ts";
+import type { Session, SessionRecord } from "../../../kernel/index.ts";
 import { buildControlReport } from "../../../kernel/usage/control-report.ts";
-import { readUsageEntries } from "../../../kernel/usage/request-usage.ts";
+import { getRequestKey, readUsageEntries } from "../../../kernel/usage/request-usage.ts";
 import {
   computeSavedShare,
   type SessionEstimate,
   sumEstimates,
 } from "../../../kernel/usage/savings-estimates.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { mapPersonNames } from "../../../model/session-owner.ts";
+import { computeCacheShare, sumPromptTokens } from "../../../model/usage.ts";
 import { about, defineSchema } from "../core/named-schema.ts";
 import { listRecords, openOwn, requireRecord } from "../core/own-sessions.ts";
 import { type ApiRoute, defineRoute } from "../core/route.ts";
@@ -28,8 +37,15 @@ import {
   requestUsageSchema,
   usageReportSchema,
 } from "../schemas/usage-schemas.ts";
-import { placeEdits, readRequestPoints, thinPoints } from "../spending/session-curve.ts";
-import { computeCacheShare } from "../spending/session-usage.ts";
+
+/** One request of a curve. */
+interface RequestPoint {
+  readonly seq: number;
+  readonly at: number;
+  readonly tokens: number;
+  readonly cacheShare: number | null;
+  readonly cost: number | null;
+}
 
 const tag = "Usage";
 const daySchema = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, "expected a day as 2026-11-15");
@@ -67,7 +83,7 @@ const getUsage = defineRoute(
       query.session === undefined
         ? listRecords(kernel, caller)
         : yieldOne(await requireRecord(kernel, caller, query.session));
-    const { rows, total, savings, sizes, sessions } = await usage.report(records, {
+    const { rows, total, savings, sizes, sessions, subAgents } = await usage.report(records, {
       ...{ by, from, to, agent, project, model, signal },
       findSavable: async (session) => {
         const known = await estimates.find(session);
@@ -87,7 +103,7 @@ const getUsage = defineRoute(
       })),
       total,
       cacheShare: computeCacheShare(total),
-      sessions,
+      ...{ sessions, subAgents },
       savings,
       sizes: sizes && [...sizes],
     };
@@ -110,11 +126,7 @@ const getControl = defineRoute(
   },
   async ({ services: { kernel }, caller, query: { since }, signal }) => {
     const records = listRecords(kernel, caller);
-    const report = await buildControlReport(kernel, {
-      records,
-      signal,
-      ...(since !== undefined && { since }),
-    });
+    const report = await buildControlReport(kernel, { records, signal, ...dropUndefined({ since }) });
     const groups = report.groups.map(({ agent = null, model = null, figures, ...group }) => ({
       agent,
       model,
@@ -199,7 +211,7 @@ const listRequests = defineRoute(
         at,
         model,
         request,
-        promptTokens: totals.inputTokens + totals.cacheReadTokens + totals.cacheWriteTokens,
+        promptTokens: sumPromptTokens(totals),
         cacheShare: computeCacheShare(totals),
         totals,
         retries: readRetries(entry),
@@ -304,3 +316,75 @@ const getCurve = defineRoute(
 );
 
 export const CURVE_ROUTES = [getCurve] as const satisfies readonly ApiRoute[];
+
+/** Reads the requests of a session in the order of its log; a late report replaces an earlier one of its request. */
+async function readRequestPoints(
+  session: Session,
+  factsOf: ModelFactsLookup,
+  signal: AbortSignal,
+): Promise<readonly RequestPoint[]> {
+  const points: RequestPoint[] = [];
+  const recent = new Map<string, number>();
+  for await (const entry of readUsageEntries(session)) {
+    signal.throwIfAborted();
+    const { session: totals } = addReport(EMPTY_LEDGER, { at: entry.at, body: entry }, factsOf);
+    const key = getRequestKey(entry);
+    const known = recent.get(key);
+    const index = known ?? points.length;
+    points[index] = {
+      seq: points[index]?.seq ?? entry.seq,
+      at: entry.at,
+      tokens: sumPromptTokens(totals),
+      cacheShare: computeCacheShare(totals),
+      cost: totals.unpricedRequests > 0 ? null : totals.cost,
+    };
+    recent.delete(key);
+    recent.set(key, index);
+    const [oldest] = recent.keys();
+    if (oldest !== undefined && recent.size > RECENT_REQUESTS) recent.delete(oldest);
+  }
+  return points;
+}
+
+/** Thins points to at most `max`: the largest window of each stretch stays. */
+function thinPoints(
+  points: readonly RequestPoint[],
+  max: number,
+): { readonly points: readonly RequestPoint[]; readonly stretch: number } {
+  const stretch = Math.max(1, Math.ceil(points.length / max));
+  if (stretch === 1) return { points, stretch };
+  const kept: RequestPoint[] = [];
+  for (let from = 0; from < points.length; from += stretch)
+    kept.push(
+      points.slice(from, from + stretch).reduce((most, one) => (one.tokens > most.tokens ? one : most)),
+    );
+  return { points: kept, stretch };
+}
+
+/** Places edits on a curve; both lists are in the order of the log. */
+function placeEdits(edits: readonly ListedOverlay[], points: readonly Pick<RequestPoint, "seq">[]) {
+  let point = 0;
+  return edits.map(({ entry, isHolding }) => {
+    while (point < points.length && (points[point] as RequestPoint).seq < entry.seq) point++;
+    const { receipt, summary, tokensBefore, tokensAfter } = entry;
+    const measured =
+      tokensBefore !== undefined && tokensAfter !== undefined
+        ? { without: tokensBefore, with: tokensAfter }
+        : null;
+    return {
+      overlay: entry.id,
+      seq: entry.seq,
+      at: entry.madeAt ?? entry.at,
+      point,
+      type: entry.edit.type,
+      author: entry.author,
+      reason: entry.reason,
+      isHolding,
+      tokens: receipt?.tokens ?? measured,
+      thisCall: receipt?.thisCall ?? null,
+      nextCalls: receipt?.nextCalls ?? null,
+      breakEvenCalls: receipt?.breakEvenCalls ?? null,
+      leftEntries: (receipt ?? summary)?.left.entries ?? null,
+    };
+  });
+}

@@ -151,7 +151,11 @@ export const usageReportSchema = defineSchema(
     ),
     total: totalsSchema,
     cacheShare: z.number().nullable(),
-    sessions: about(z.number().int(), "Conversations with reported usage."),
+    sessions: about(
+      z.number().int(),
+      "Conversations; of some days or one model, those with reported usage there.",
+    ),
+    subAgents: about(z.number().int(), "Those of them that are sub-agents."),
     savings: about(
       savingsSchema.nullable(),
       "Estimated savings of edits in these conversations and days; null for one model, where none are known.",

@@ -3,6 +3,7 @@ import {
   addTotals,
   countPromptTokens,
   EMPTY_LEDGER,
+  isSumUsage,
   type Ledger,
   type ModelFacts,
   type ModelFactsLookup,
@@ -57,7 +58,7 @@ export async function readSessionUsage(
     const model = entry.model ?? UNKNOWN_NAME;
     models.set(model, addReport(models.get(model) ?? EMPTY_LEDGER, { at: entry.at, body: entry }, factsOf));
     const { removedTokens } = addSavingsReport(savings, entry, factsOf);
-    const promptTokens = countPromptTokens(entry.usage) || 0;
+    const promptTokens = isSumUsage(entry) ? 0 : countPromptTokens(entry.usage) || 0;
     longestTokens = Math.max(longestTokens, promptTokens + Math.max(0, removedTokens));
   }
   // The latest requests are only needed while a report may still be replaced; they are most of a ledger's size.
@@ -74,13 +75,4 @@ export function computePromptCost({ cost, outputTokens }: Totals, facts: ModelFa
 /** The totals of a session. */
 export function sumSessionUsage({ models }: SessionUsage): Totals {
   return [...models.values()].reduce((sum, { session }) => addTotals(sum, session), NO_TOTALS);
-}
-
-/** Share of the prompt tokens that were read from a cache; null without prompt tokens. */
-export function computeCacheShare(
-  totals: Pick<Totals, "inputTokens" | "cacheReadTokens" | "cacheWriteTokens">,
-): number | null {
-  const { inputTokens, cacheReadTokens, cacheWriteTokens } = totals;
-  const prompt = inputTokens + cacheReadTokens + cacheWriteTokens;
-  return prompt > 0 ? cacheReadTokens / prompt : null;
 }

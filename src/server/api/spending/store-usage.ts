@@ -57,7 +57,10 @@ interface UsageAnswer {
   readonly savings: Savings | null;
   /** The same by size of conversation. */
   readonly sizes: readonly SizeSum[] | null;
+  /** All sessions that were asked for; of some days or one model, those with usage there. */
   readonly sessions: number;
+  /** Those of them that are sub-agents. */
+  readonly subAgents: number;
 }
 
 /** Sessions whose sums are kept; each takes about a kilobyte. */
@@ -118,10 +121,12 @@ export class StoreUsage {
   async report(records: AsyncIterable<SessionRecord>, question: UsageQuestion): Promise<UsageAnswer> {
     const { by, from = "", to = "9999-12-31", signal } = question;
     const hasSavings = question.model === undefined;
+    const isLimited = (question.from ?? question.to ?? question.model) !== undefined;
     const rows = new Map<string, OpenRow>();
     let total = NO_TOTALS;
     let savings = NO_SAVINGS;
     let sessions = 0;
+    let subAgents = 0;
     const sizes = new SavingsBySize();
     for await (const record of records) {
       signal.throwIfAborted();
@@ -150,9 +155,10 @@ export class StoreUsage {
         if (row) row.saved = addSavings(row.saved, saved);
       }
       savings = addSavings(savings, own);
-      if (total === before) continue;
+      if (total === before && isLimited) continue;
       sessions++;
-      sizes.add(usage.longestTokens, total.cost - before.cost, own);
+      if (record.relation === "child") subAgents++;
+      if (total !== before) sizes.add(usage.longestTokens, total.cost - before.cost, own);
     }
     const named = [...rows].map(([name, { title, totals, saved, wouldSave }]) => ({
       ...{ name, title, totals, wouldSave },
@@ -164,6 +170,7 @@ export class StoreUsage {
       savings: hasSavings ? savings : null,
       sizes: hasSavings ? sizes.list : null,
       sessions,
+      subAgents,
     };
   }
 }

@@ -1,25 +1,31 @@
-import { computeUsageCost } from "../../../kernel/faces/window.ts";
-import type { ErrorCode } from "../../../kernel/index.ts";
+import { retrieveContext, shouldRetrieve } from "../../../kernel/faces/memory.ts";
+import { computeUsageCost, estimateText } from "../../../kernel/faces/window.ts";
+import type { ErrorCode, Memory, MessageInput } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { runWithTimeLimit } from "../../../model/base/time-limit.ts";
+import { ADDED_TAGS, buildTagPattern } from "../../../model/message-tags.ts";
+import { removeElements } from "../../../model/remove-elements.ts";
 import { findOrigin, type SessionOrigin } from "../../../model/session-origin.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
 import { toNumber } from "../../../wire/fields.ts";
 import { findPriceFactor } from "../../../wire/usage/usage-counts.ts";
-import type { SpendingEstimate } from "../budget/request-spending.ts";
+import type { BudgetWarning, SpendingEstimate } from "../budget/request-spending.ts";
 import { applyControl, buildCallRequest } from "../call/build-call-request.ts";
 import { readCompactedRequest } from "../call/compacted-request.ts";
 import { ThreadCall, traceCall } from "../call/thread-call.ts";
 import { CHATGPT } from "../config/well-known-upstreams.ts";
 import type { Incoming } from "../door/incoming.ts";
 import { STORE_AWAY } from "../door/wait-for-store.ts";
-import type { Exchange } from "../exchange/exchange-state.ts";
+import type { Exchange, MemorySearch } from "../exchange/exchange-state.ts";
 import type { Services } from "../exchange/services.ts";
 import { findThread } from "../lookup/find-thread.ts";
 import { runWithStore } from "../lookup/run-with-store.ts";
 import { getLoopFamily, type LoopStates } from "../loops/loop-states.ts";
-import { isSentAsItComes } from "../recall/can-offer-tools.ts";
-import { offerTools } from "../recall/offer-tools.ts";
+import type { Trace } from "../observe/trace.ts";
+import { isSentAsItComes, offerTools } from "../recall/offer-tools.ts";
+import { listConversations } from "../recall/person-scope.ts";
 import { addMemories } from "../recall/pinned-memories.ts";
-import { searchMemory } from "../recall/search-memory.ts";
+import { getRecallSettings } from "../recall/recall-settings.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { findOutputLimit } from "../request/request-fields.ts";
 import { findNamedModels, mustAskUsage } from "../request/stream-usage.ts";
@@ -27,6 +33,18 @@ import type { CallRequest } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import { endSpan, startSpan } from "../upstream/send-request.ts";
 import type { Target } from "../upstream/target.ts";
+
+const TIMEOUT_MS = 5_000;
+
+/** The part of that time reserved for indexing new entries. */
+const WAIT_MS = 1_000;
+
+/** Far more than is shown, because content of the window is removed later. */
+const MAX_TOKENS = 20_000;
+
+/** Elements that agents add to user messages: reminders, editor state, machine state. */
+const ADDED_ELEMENTS = new RegExp(`<(${buildTagPattern(ADDED_TAGS, "question")})(?![\\w-])[^<>]*>`, "gi");
+const COMMAND = /^\s*\/context\s/;
 
 /** Failures of a database that end when it is back. */
 const AWAY_CODES: readonly ErrorCode[] = ["DISK_FULL", "STORE_BUSY", "STORE_IO", "STORE_READ_ONLY"];
@@ -67,7 +85,7 @@ export async function beginExchange(
     failure: undefined,
     [Symbol.dispose]() {
       call.end();
-      endSpan(span, trace);
+      if (span) endSpan(span, trace);
     },
   };
 }
@@ -81,9 +99,14 @@ async function beginCall(
 ): Promise<Pick<Exchange, "call" | "memorySearch" | "memories" | "span">> {
   const { principal, trace } = incoming;
   const received = buildCallRequest(request, target, incoming, services);
-  const compacted = await readCompactedRequest(received, principal, services);
+  const compacted = received.compactions && (await readCompactedRequest(received, principal, services));
   const sought = compacted ? { ...request, messages: compacted.messages } : request;
-  await reserveBudget(request, target, incoming, services);
+  // Before the conversation is found, so that a refused request makes none.
+  if (incoming.spending) {
+    const { project } = request.facts;
+    const origin = findOrigin({ id: "", meta: project === undefined ? {} : { project } });
+    await reserve(request, target, incoming, services, origin);
+  }
   const { thread, chain, places } = await findThread(sought, incoming, services);
   trace.session = thread.session.id;
   trace.kind = thread.kind;
@@ -95,41 +118,38 @@ async function beginCall(
     const messages = chain ? continued.messages : await thread.messages.split(continued.messages);
     const own = await applyControl({ ...continued, chain, places, messages }, thread, services.config());
     checkLoops(thread, own.messages.list.length, services.loops);
-    await confirmBudget(request, target, incoming, services, thread);
+    if (incoming.spending) await confirmBudget(request, target, incoming, services, thread);
     // ChatGPT's back-end may check the instructions, so they stay unchanged.
     const isFixed = target.upstream.name === CHATGPT;
     const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
     const callRequest = isSentAsItComes(incoming)
       ? remembering
-      : offerTools(remembering, request, services.config(), thread);
+      : offerTools(remembering, request, services.config(), thread, services.kernel.modelFacts(target.model));
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
     if (principal.token !== undefined) incoming.onStored(await countNewBytes(thread, callRequest));
-    const span = startSpan(incoming, services, target);
+    const span = services.spans.isOn ? startSpan(incoming, services.spans, target) : undefined;
     try {
       const call = await ThreadCall.begin(thread, callRequest);
-      return { call, memorySearch, memories: await placeMemories(call), span };
+      const { memories } = call.request;
+      // All memories join the system prompt if the provider must read the prompt again anyway.
+      const isReadAgain = call.content.fitted?.plan !== undefined || call.content.fitted?.cache === "cold";
+      const placed = isReadAgain && memories?.gather ? await memories.gather() : memories;
+      return { call, memorySearch, memories: placed, span };
     } catch (error) {
-      endSpan(span, trace);
+      if (span) endSpan(span, trace);
       throw error;
     }
   } catch (error) {
     thread.progress.recordEnd(false);
     if (error instanceof FaultError) {
       // A request that is refused here was not sent.
-      await incoming.spending.release();
+      await incoming.spending?.release();
       await thread.conversation
         .noteEnd({ by: "longhaul", failure: error.message })
         .catch(services.onStoreFailure);
     }
     throw error;
   }
-}
-
-/** The memories of a call; all of them join the system prompt if the provider must read the prompt again anyway. */
-async function placeMemories({ request, fitted }: ThreadCall): Promise<Exchange["memories"]> {
-  const { memories } = request;
-  const isReadAgain = fitted?.plan !== undefined || fitted?.cache === "cold";
-  return isReadAgain && memories?.gather ? memories.gather() : memories;
 }
 
 /** Bytes of the messages of a request that are not on the line of its conversation. */
@@ -156,21 +176,10 @@ function checkLoops({ session, kind }: Thread, messageCount: number, loops: Loop
 /** Clients ask for far more output than they use. */
 const MAX_ESTIMATED_OUTPUT = 4_096;
 const BYTES_PER_TOKEN = 4;
+
 /** No API writes more replies to one request. */
 const MAX_CHOICES = 128;
 const WARNING_HEADER = "x-longhaul-budget-warning";
-
-/** Reserves the estimated cost of a request before its conversation is found, so that a refused one makes none. */
-async function reserveBudget(
-  request: ParsedRequest,
-  target: Target,
-  incoming: Incoming,
-  services: Services,
-): Promise<void> {
-  const { project } = request.facts;
-  const origin = findOrigin({ id: "", meta: project === undefined ? {} : { project } });
-  await reserve(request, target, incoming, services, origin);
-}
 
 /** Corrects the reservation once the project of the conversation is known, and tells of budgets that are nearly used up. */
 async function confirmBudget(
@@ -180,7 +189,6 @@ async function confirmBudget(
   services: Services,
   thread: Thread,
 ): Promise<void> {
-  if (!(await services.spending.state.isInUse())) return;
   const origin = findOrigin(await thread.session.record());
   const warnings = await reserve(request, target, incoming, services, origin);
   const [first] = warnings;
@@ -192,16 +200,17 @@ async function confirmBudget(
   }
 }
 
+/** Reserves the estimated cost of a request. */
 async function reserve(
   request: ParsedRequest,
   target: Target,
   incoming: Incoming,
   services: Services,
   { project }: SessionOrigin,
-): Promise<Awaited<ReturnType<Incoming["spending"]["reserve"]>>> {
-  if (!(await services.spending.state.isInUse())) return [];
+): Promise<readonly BudgetWarning[]> {
   const models = [target.model, target.clientModel, ...findNamedModels(request)];
-  return incoming.spending.reserve({ project, models }, estimateRequest(request, target, incoming, services));
+  const estimate = estimateRequest(request, target, incoming, services);
+  return incoming.spending?.reserve({ project, models }, estimate) ?? [];
 }
 
 /** A text without the characters that a header cannot hold, such as those of a name. */
@@ -225,7 +234,7 @@ function estimateRequest(
   const usage = {
     inputTokens: Math.min(Math.ceil(body.length / BYTES_PER_TOKEN), facts.window),
     outputTokens: output * countChoices(fields.all.n),
-    ...(factor !== undefined && { priceFactor: factor }),
+    ...dropUndefined({ priceFactor: factor }),
   };
   const usd = facts.arePricesAssumed ? undefined : computeUsageCost(usage, facts);
   return { tokens: usage.inputTokens + usage.outputTokens, usd, usage };
@@ -234,4 +243,56 @@ function estimateRequest(
 /** The replies that a request asks for. */
 function countChoices(value: unknown): number {
   return Math.min(MAX_CHOICES, Math.max(1, Math.floor(toNumber(value) ?? 1)));
+}
+
+/**
+ * Searches memory for the content that a new message of the user refers to. Runs before the message is stored, since it
+ * would otherwise find itself. Undefined if context is off, if the message refers to nothing, or if it was searched for
+ * before.
+ */
+async function searchMemory(
+  { principal, trace, signal }: Pick<Incoming, "principal" | "trace" | "signal">,
+  { kernel, config }: Services,
+  { api, isControl, messages }: CallRequest,
+  thread: Thread,
+): Promise<MemorySearch | undefined> {
+  if (isControl || !getRecallSettings(config(), api.name, thread.kind).context) return undefined;
+  const { list } = messages;
+  const last = list.at(-1 - thread.messages.countReminders(messages));
+  if (last?.role !== "user" || thread.recall.contextTexts.has(list, last)) return undefined;
+  const words = findPersonText(last.input());
+  if (words === undefined || !shouldRetrieve(words)) return undefined;
+  trace.recalls = (trace.recalls ?? 0) + 1;
+  const found = await runWithTimeLimit({ limitMs: TIMEOUT_MS, signal }, async (late) => {
+    const { scope } = await listConversations(kernel, principal, thread.meta.project);
+    const waitMs = WAIT_MS;
+    const options = { tokensOf: estimateText, budgetTokens: MAX_TOKENS, scope, signal: late, waitMs };
+    return retrieveContext(traceRecalls(kernel.memory, trace), words, options);
+  }).catch(() => undefined);
+  return { messageIndex: last.index, query: words, hits: found?.hits ?? [] };
+}
+
+/** A memory whose recalls record in the trace how many entries were not yet indexed. */
+function traceRecalls(memory: Pick<Memory, "recall">, trace: Trace): Pick<Memory, "recall"> {
+  return {
+    recall: async (question, options) => {
+      const recall = await memory.recall(question, options);
+      if (recall.unindexed !== undefined) trace.unindexed = recall.unindexed;
+      return recall;
+    },
+  };
+}
+
+/**
+ * The text that a person wrote in a message, without the agent's additions; undefined if nothing is left, or if the
+ * message has tool results. A part that begins with "/context" replaces the whole text.
+ */
+export function findPersonText({ role, text, parts = [] }: MessageInput): string | undefined {
+  if (role !== "user" || parts.some(({ type }) => type === "tool-result")) return undefined;
+  const texts = [
+    ...(text === undefined ? [] : [text]),
+    ...parts.flatMap((part) => (part.type === "text" ? [part.text] : [])),
+  ];
+  const own = texts.map((one) => removeElements(one, ADDED_ELEMENTS, " ").trim()).filter((one) => one !== "");
+  return own.find((one) => COMMAND.test(one)) ?? (own.length > 0 ? own.join("\n\n") : undefined);
 }

@@ -35,7 +35,7 @@ export interface SpendingServices {
 }
 
 /** A warning about a budget; `isNew` once in its period. */
-interface BudgetWarning {
+export interface BudgetWarning {
   readonly text: string;
   readonly isNew: boolean;
 }
@@ -86,7 +86,6 @@ export class RequestSpending {
       this.#actual = this.#estimate;
       return;
     }
-    if (!(await this.#services.state.isInUse())) return;
     const decision = await this.#decide(request, NOTHING);
     if (decision.type !== "held") throw toFaultError(decision, request.models[0]);
     await decision.hold.settle(NOTHING);
@@ -138,7 +137,6 @@ export class RequestSpending {
     request: Omit<BudgetedRequest, "person">,
     estimate: SpendingEstimate,
   ): Promise<readonly BudgetWarning[]> {
-    if (!(await this.#services.state.isInUse())) return [];
     const decision = await this.#decide(request, estimate);
     if (decision.type !== "held") throw toFaultError(decision, request.models[0]);
     this.#hold = decision.hold;
@@ -175,6 +173,7 @@ export class RequestSpending {
 
 /** Counts a request to the gateway's own API, which no provider is paid for, in budgets of requests. */
 export async function chargeApiRequest(services: SpendingServices, person: string): Promise<void> {
+  if (!(await services.state.isInUse())) return;
   const spending = new RequestSpending(services, person);
   try {
     await spending.reserve({ project: undefined, models: [] }, NOTHING);

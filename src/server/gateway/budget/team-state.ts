@@ -6,7 +6,8 @@ const CHECK_MS = 1_000;
 /** Whether the store has people or budgets. Once it has, the gateway stays closed to others until it is restarted. */
 export class TeamState {
   readonly #team: Pick<Team, "isInUse">;
-  #isInUse = false;
+  /** True if the store is known to have people or budgets. */
+  isKnownInUse = false;
   #checked: Promise<boolean> | undefined;
   #checkedMs = Number.NEGATIVE_INFINITY;
 
@@ -14,34 +15,29 @@ export class TeamState {
     this.#team = team;
   }
 
-  /** True if the store is known to have people or budgets. */
-  get isKnownInUse(): boolean {
-    return this.#isInUse;
-  }
-
   /** The last known state if the store fails. */
   async isInUse(): Promise<boolean> {
-    if (this.#isInUse) return true;
+    if (this.isKnownInUse) return true;
     const now = performance.now();
     if (!this.#checked || now - this.#checkedMs > CHECK_MS) {
       this.#checkedMs = now;
       this.#checked = this.#check();
     }
     // Somebody may have been recognized since the last check.
-    return (await this.#checked) || this.#isInUse;
+    return (await this.#checked) || this.isKnownInUse;
   }
 
   /** Called when a person was recognized, which is certain before the next check. */
   markInUse(): void {
-    this.#isInUse = true;
+    this.isKnownInUse = true;
   }
 
   async #check(): Promise<boolean> {
     try {
-      this.#isInUse ||= await this.#team.isInUse();
+      this.isKnownInUse ||= await this.#team.isInUse();
     } catch {
       // Requests of people are refused until the store answers; without people it is not needed.
     }
-    return this.#isInUse;
+    return this.isKnownInUse;
   }
 }

@@ -3,6 +3,7 @@ import type { UsageBody } from "../../../kernel/faces/log.ts";
 import { countPromptTokens } from "../../../kernel/faces/window.ts";
 import type { Entry, Kernel, Session } from "../../../kernel/index.ts";
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { isObject } from "../../../wire/content-blocks.ts";
 import { addCacheRecord, toCacheRequest } from "../../cache/cache-record.ts";
 import type { RequestPrint } from "../../cache/compare-prints.ts";
 import {
@@ -21,14 +22,20 @@ import type { GatewayConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Principal } from "../door/principal.ts";
 import { listOwnSessions, listSessionPrefixes } from "../identity/index.ts";
-import { type CutBody, cutBody } from "../request/cut-body.ts";
+import { findMarkers } from "../outgoing/cache-markers.ts";
+import { type ByteChange, spliceBody } from "../outgoing/outgoing-body.ts";
+import { type ByteRange, type CutBody, cutBody, parseRange } from "../request/cut-body.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { buildUpstreamUrl, type ConnectionAgents } from "../upstream/send-upstream.ts";
 import type { Target } from "../upstream/target.ts";
 import { buildUpstreamHeaders, getUpstreamKey } from "../upstream/upstream-headers.ts";
 import { KeepAlive } from "./keep-alive.ts";
 import { buildRequestPrint, lookAtRequest } from "./request-print.ts";
-import { type MarkerTtl, setMarkerTtl } from "./set-marker-ttl.ts";
+
+/** The lifetimes of Anthropic's cache. */
+type MarkerTtl = "5m" | "1h";
+
+const MARKER = /"cache_control"\s*:\s*(\{[^{}]*\})/g;
 
 /** The parts of an exchange that the provider's cache depends on. */
 interface WatchedExchange {
@@ -53,9 +60,11 @@ interface CacheWatchDeps {
 
 /** Maximum number of conversations whose last requests are remembered. */
 const MAX_CONVERSATIONS = 1_000;
+
 /** Entries at the end of a log in which the last requests are looked for, and how many of them are read. */
 const REPORTS_WITHIN = 400;
 const MAX_PEOPLE = 100;
+
 /** Smaller prefixes are not worth a request. */
 const MIN_KEPT_TOKENS = 20_000;
 const BYTES_PER_ELEMENT = 24;
@@ -187,7 +196,7 @@ export class CacheWatch {
     const track = this.#tracks.get(session.id) ?? (await this.#readTrack(session));
     const { latest } = track;
     const isHot = latest !== undefined && Date.now() - latest.at <= latest.ttlMs && latest.cachedTokens > 0;
-    if (isHot && !call.fitted?.plan) return latest.ttlMs === HOUR_TTL_MS ? "1h" : "5m";
+    if (isHot && !call.content.fitted?.plan) return latest.ttlMs === HOUR_TTL_MS ? "1h" : "5m";
     const pauses = this.#getPauses(incoming.principal);
     const { cacheRead: read, cacheWrite: write, cacheWriteHour: writeHour } = prices;
     const ttlMs = chooseTtlMs(pauses, { read, write, writeHour });
@@ -206,7 +215,7 @@ export class CacheWatch {
     const { prices, arePricesAssumed } = this.#deps.kernel.modelFacts(target.model);
     const isTalk = call.thread.kind === "main" || call.thread.kind === "agent";
     // Budgets of people count their own requests only.
-    if (request.api.name !== "anthropic" || !isTalk || arePricesAssumed || incoming.spending.isMeasured)
+    if (request.api.name !== "anthropic" || !isTalk || arePricesAssumed || incoming.spending?.isMeasured)
       return;
     if (tokens < MIN_KEPT_TOKENS || call.request.isControl || !call.isEditable) return;
     const { upstream, model } = target;
@@ -225,16 +234,8 @@ export class CacheWatch {
         isResponseRead: true,
       });
     this.#keepAlive.keep({
-      ...{
-        session: call.thread.session.id,
-        model,
-        upstream: upstream.name,
-        url,
-        headers,
-        ttlMs,
-        tokens,
-        prices,
-      },
+      ...{ session: call.thread.session.id, model, upstream: upstream.name },
+      ...{ url, headers, ttlMs, tokens, prices },
       body: Buffer.concat(body),
       sentAt: at,
       pauses: () => this.#getPauses(principal),
@@ -286,8 +287,9 @@ async function readTrack(session: Session): Promise<CacheTrack> {
 
 /** Changes that longhaul makes to a request for the first time. */
 function listOwnChanges({ call, memories, recall }: WatchedExchange): readonly OwnChange[] {
-  const { fitted, request } = call;
+  const { content, request } = call;
   if (request.isDryRun) return [];
+  const { fitted } = content;
   const own: OwnChange[] = [];
   if (fitted?.plan) own.push("edit");
   if (fitted?.page) own.push("page");
@@ -306,14 +308,14 @@ function buildPrints(
 ): Pick<CacheRequest, "sent" | "client" | "look"> {
   const { api, messages } = request;
   // A request that continues the provider's own state does not contain its prefix.
-  if (call.request.chain && !call.isFromLog) return {};
+  if (call.request.chain && !call.content.isFromLog) return {};
   // Digests of a huge body would take several times its size in memory.
   if (messages.cut.bytes.length > MAX_PRINT_BYTES) return {};
   const place = nameTarget(incoming, target, env);
   const { cut } = messages;
   const client = buildRequestPrint(api.name, cut, place);
   if (body[0] === cut.bytes) return { sent: client, client, look: lookAtRequest(api.name, cut) };
-  const changed: CutBody = cutBody(Buffer.concat(body), api.messagesField);
+  const changed: CutBody = cutBody(Buffer.concat(body), api.messagesField, () => cut);
   const sent: RequestPrint = buildRequestPrint(api.name, changed, place);
   return { sent, client, look: lookAtRequest(api.name, changed) };
 }
@@ -323,4 +325,56 @@ function nameTarget({ request }: Incoming, { upstream }: Target, env: NodeJS.Pro
   const { authorization, "x-api-key": own, "api-key": azure, "x-goog-api-key": google } = request.headers;
   const key = getUpstreamKey(upstream, env) ?? [authorization, own, azure, google].join(" ");
   return hash("sha256", `${upstream.name} ${key}`).slice(0, 16);
+}
+
+/**
+ * A body of Anthropic's API in which every breakpoint has one lifetime; undefined if nothing has to change, or if a text
+ * of the body only looks like a breakpoint: content of messages is never changed.
+ */
+export function setMarkerTtl(body: readonly Uint8Array[], ttl: MarkerTtl): readonly Uint8Array[] | undefined {
+  const bytes = Buffer.concat(body);
+  if (!bytes.includes('"cache_control"')) return undefined;
+  const { fields, elements } = cutBody(bytes, "messages");
+  const changes: ByteChange[] = [];
+  const whole = fields.get("cache_control");
+  const marker = whole && bytes.toString("utf8", whole.from, whole.to);
+  if (marker?.startsWith("{") && changeMarker(marker, ttl) !== marker)
+    changes.push({ range: whole as ByteRange, bytes: Buffer.from(changeMarker(marker, ttl)) });
+  const countIn = (value: unknown) => (isObject(value) ? findMarkers([value]).length : 0);
+  for (const [index, range] of [fields.get("tools"), fields.get("system"), ...elements].entries()) {
+    const change = changeRange(bytes, range, ttl, index < 2 ? countOwnMarkers : countIn);
+    if (change === "unsafe") return undefined;
+    if (change) changes.push(change);
+  }
+  return changes.length === 0 ? undefined : spliceBody(bytes, changes);
+}
+
+function countOwnMarkers(value: unknown): number {
+  return Array.isArray(value)
+    ? value.filter((one) => isObject(one) && isObject(one.cache_control)).length
+    : 0;
+}
+
+/** The change of a range; "unsafe" if some of its matches are not breakpoints. */
+function changeRange(
+  bytes: Buffer,
+  range: ByteRange | undefined,
+  ttl: MarkerTtl,
+  count: (value: unknown) => number,
+): ByteChange | "unsafe" | undefined {
+  if (!range || !bytes.subarray(range.from, range.to).includes('"cache_control"')) return undefined;
+  const text = bytes.toString("utf8", range.from, range.to);
+  if ([...text.matchAll(MARKER)].length !== count(parseRange(bytes, range))) return "unsafe";
+  const changed = text.replace(MARKER, (_, value: string) => `"cache_control":${changeMarker(value, ttl)}`);
+  if (changed === text) return undefined;
+  const own = Buffer.from(text);
+  // Bytes that are not valid text would not survive.
+  if (own.compare(bytes, range.from, range.to) !== 0) return "unsafe";
+  return { range, bytes: Buffer.from(changed) };
+}
+
+function changeMarker(value: string, ttl: MarkerTtl): string {
+  const { ttl: before, ...marker } = JSON.parse(value) as { readonly ttl?: string };
+  if ((before ?? "5m") === ttl) return value;
+  return JSON.stringify(ttl === "5m" ? marker : { ...marker, ttl });
 }

@@ -1,6 +1,7 @@
 import { computeReportCost, type Prices, parseUsageReport } from "../../../kernel/faces/window.ts";
 import type { Kernel, SessionId, SessionRecord, Usage } from "../../../kernel/index.ts";
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { addCacheRecord } from "../../cache/cache-record.ts";
 import { buildCacheReport } from "../../cache/cache-report.ts";
 import { isRefreshWorth, type PauseSample, REFRESH_EARLY_MS } from "../../cache/pauses.ts";
@@ -196,7 +197,7 @@ const PAGE = 500;
 async function* listRecords(kernel: Kernel): AsyncGenerator<SessionRecord> {
   let before: SessionId | undefined;
   do {
-    const page = await kernel.sessions({ limit: PAGE, ...(before !== undefined && { before }) });
+    const page = await kernel.sessions({ limit: PAGE, ...dropUndefined({ before }) });
     yield* page;
     before = page.length === PAGE ? page.at(-1)?.id : undefined;
   } while (before !== undefined);

@@ -65,12 +65,6 @@ export function buildRequestPrint(api: WireName, cut: CutBody, target: string): 
 /** Reads the content of a request for the description of a difference. */
 export function lookAtRequest(api: WireName, cut: CutBody): RequestLook {
   const lead = countLead(api, cut);
-  const textOf = (index: number) => {
-    const range = cut.elements[index + lead];
-    return range
-      ? cut.bytes.toString("utf8", range.from, Math.min(range.to, range.from + MAX_LOOK_BYTES))
-      : "";
-  };
   return {
     systemLine(index) {
       const line = (lead > 0 ? readLeadText(cut, lead) : readSystemText(cut)).split("\n")[index] ?? "";
@@ -86,7 +80,10 @@ export function lookAtRequest(api: WireName, cut: CutBody): RequestLook {
       }
       return blocks;
     },
-    elementText: textOf,
+    elementText(index) {
+      const { from, to } = cut.elements[index + lead] ?? { from: 0, to: 0 };
+      return cut.bytes.toString("utf8", from, Math.min(to, from + MAX_LOOK_BYTES));
+    },
   };
 }
 
@@ -219,9 +216,9 @@ function blankValues(line: string): string {
     .replace(/\d+/g, "0");
 }
 
-/** Number of leading instruction elements of OpenAI's chat format. */
+/** Number of leading instruction elements of OpenAI's formats. */
 function countLead(api: WireName, { bytes, elements }: CutBody): number {
-  if (api !== "openai-chat") return 0;
+  if (!api.startsWith("openai")) return 0;
   const isLead = ({ from, to }: ByteRange) =>
     /"role"\s*:\s*"(?:system|developer)"/.test(bytes.toString("latin1", from, Math.min(to, from + 64)));
   const other = elements.findIndex((range) => !isLead(range));
@@ -287,9 +284,13 @@ function digestElement(bytes: Buffer, { from, to }: ByteRange): number {
 
 /** The last breakpoint, and its lifetime. */
 function findMarks(
-  { bytes, elements }: CutBody,
+  { bytes, elements, fields }: CutBody,
   { markMs }: FramePrint,
 ): { readonly last: number | undefined; readonly ttlMs: number | undefined } {
+  // A mark of the whole request lets Anthropic put the breakpoint at its end.
+  const whole = fields.get("cache_control");
+  const wholeMs = whole && findTextMark(`"cache_control":${bytes.toString("utf8", whole.from, whole.to)}`);
+  if (wholeMs !== undefined) return { last: elements.length - 1, ttlMs: wholeMs };
   for (let index = elements.length - 1; index >= 0; index--) {
     const { from, to } = elements[index] as ByteRange;
     if (!bytes.subarray(from, to).includes(MARK)) continue;

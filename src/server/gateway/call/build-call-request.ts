@@ -5,6 +5,7 @@ import {
   type Policy,
   type Slot,
 } from "../../../kernel/faces/window.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
 import type { Wire, WireName } from "../../../wire/wire.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
@@ -23,24 +24,18 @@ import type { ByteRange } from "../request/cut-body.ts";
 import { findCompactions } from "../request/find-compactions.ts";
 import { LIFT_FROM_BYTES } from "../request/lift.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
-import { estimateBytes, leadRanges, readLead } from "../request/request-fields.ts";
+import { estimateBytes, readLead } from "../request/request-fields.ts";
 import type { CallRequest, FrameText, TokenLimits } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Target } from "../upstream/target.ts";
 import type { ModelLimits } from "./model-limits.ts";
-
-/** Services for calls. */
-export interface CallServices {
-  readonly config: () => GatewayConfig;
-  readonly modelLimits: ModelLimits;
-}
 
 /** Builds the request to a thread. Throws `FaultError` for edits that cannot be carried out. */
 export function buildCallRequest(
   { api, messages, fields }: ParsedRequest,
   target: Target,
   { signal }: Pick<Incoming, "signal">,
-  services: CallServices,
+  services: { readonly config: () => GatewayConfig; readonly modelLimits: ModelLimits },
 ): CallRequest {
   const { upstream, model } = target;
   const config = services.config();
@@ -64,8 +59,12 @@ export function buildCallRequest(
     limits,
     config.when,
   );
-  const lead = leadRanges(api, messages);
-  const tools = messages.cut.fields.get("tools");
+  const { cut } = messages;
+  const lead = [
+    ...api.leadFields.flatMap((name) => cut.fields.get(name) ?? []),
+    ...cut.elements.slice(0, messages.lead),
+  ];
+  const tools = cut.fields.get("tools");
   return {
     api,
     messages,
@@ -141,7 +140,7 @@ export function buildEditsPolicy(
   const wanted = toClientEdits(edits, options.api);
   if (Object.keys(wanted).length === 0) return base;
   const { windowTokens } = options;
-  return clientEdits(wanted, { base, ...(windowTokens !== undefined && { windowTokens }) });
+  return clientEdits(wanted, { base, ...dropUndefined({ windowTokens }) });
 }
 
 function toClientEdits(edits: readonly ContextEdit[], api: WireName): ClientEdits {

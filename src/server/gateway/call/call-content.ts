@@ -25,46 +25,47 @@ export class CallContent {
   readonly #thread: Thread;
   readonly #request: CallRequest;
   readonly #repeated: SentOutcome | undefined;
-  #source: CallSource;
+  source: CallSource;
   #placed: PlacedMessages<RequestMessage> | undefined;
   #lead: readonly MessageInput[] = [];
-  #fitted: FittedWindow | undefined;
+  fitted: FittedWindow | undefined;
   #pieces: readonly OutgoingPiece[] | undefined;
-  #violations: readonly Violation[] = [];
+  /** Rules of the provider that an edit would have violated; such an edit is not sent. */
+  violations: readonly Violation[] = [];
 
   /** `sent` is the outcome of an identical request before this one. */
   constructor(thread: Thread, callRequest: CallRequest, sent?: SentOutcome) {
     this.#thread = thread;
     this.#request = callRequest;
     this.#repeated = sent;
-    this.#source = sent ? "repeated" : "client";
+    this.source = sent ? "repeated" : "client";
     if (!sent) return;
     if (sent.fitted) {
       const { plan: _plan, page: _page, ...fitted } = sent.fitted;
-      this.#fitted = fitted;
+      this.fitted = fitted;
     }
     this.#pieces = sent.pieces;
-    this.#violations = sent.violations;
-  }
-
-  get source(): CallSource {
-    return this.#source;
+    this.violations = sent.violations;
   }
 
   /** Sends the client's messages, which the log contains now. */
   useClient(placed: PlacedMessages<RequestMessage>): void {
     this.#placed = placed;
-    this.#source = "client";
+    this.source = "client";
   }
 
   /** Sends the whole conversation from the log, with `lead` before it. */
   useLog(lead: readonly MessageInput[]): void {
     this.#lead = lead;
-    this.#source = "log";
+    this.source = "log";
   }
 
-  get fitted(): FittedWindow | undefined {
-    return this.#fitted;
+  /**
+   * True if the request was rewritten from the log to contain the whole conversation, though the client sent only new
+   * messages.
+   */
+  get isFromLog(): boolean {
+    return this.source === "log";
   }
 
   /** The elements to send; undefined if the body is sent unchanged. */
@@ -76,25 +77,21 @@ export class CallContent {
 
   /** True if the messages differ from those of the client by an edit of the window. */
   get isEdited(): boolean {
-    if (this.#request.isDryRun || !this.#fitted || isWholeBody(this.#request, this.#pieces)) return false;
-    const { slots, parts } = this.#fitted;
+    if (this.#request.isDryRun || !this.fitted || isWholeBody(this.#request, this.#pieces)) return false;
+    const { slots, parts } = this.fitted;
     return (
-      this.#source !== "log" ||
+      this.source !== "log" ||
       parts.summaries > 0 ||
       slots.some(({ isNote, original }) => isNote || original !== undefined)
     );
   }
 
-  /** True if an edit has rewritten the beginning of the request; shortening new results does not. */
+  /** True if an edit has rewritten the beginning of the request, so that its cached prefix ends there. */
   get isRewritten(): boolean {
-    return this.isEdited && this.#fitted?.isRewritten === true;
+    return this.isEdited && this.fitted?.isRewritten === true;
   }
 
-  get violations(): readonly Violation[] {
-    return this.#violations;
-  }
-
-  /** The last message of the request. */
+  /** The last message of the request; the reply follows it. */
   get last(): EntryId | undefined {
     return this.#repeated?.last ?? this.#placed?.last;
   }
@@ -102,31 +99,26 @@ export class CallContent {
   /** The facts to keep in case the same request is sent again. */
   get outcome(): Pick<SentOutcome, "fitted" | "seenSeq" | "pieces" | "violations"> {
     const { seq = 0 } = this.last === undefined ? {} : parseEntryId(this.last);
-    const { plan, page, touchUp } = this.#fitted ?? {};
+    const { plan, page, touchUp } = this.fitted ?? {};
     const edits = [plan, page, touchUp].map((edit) => edit?.overlay ?? 0);
     const seenSeq = Math.max(seq, ...edits, this.#repeated?.seenSeq ?? 0);
-    return { fitted: this.#fitted, seenSeq, pieces: this.#pieces, violations: this.#violations };
+    return { fitted: this.fitted, seenSeq, pieces: this.#pieces, violations: this.violations };
   }
 
   /** Sends another window. */
   async setWindow(fitted: FittedWindow): Promise<void> {
-    this.#fitted = fitted;
+    this.fitted = fitted;
     this.#thread.sent.recordWindowSize(fitted.tokens, fitted.isRewritten);
     const placed = this.#placed ?? NO_PLACEMENT;
-    if (this.#source !== "log") {
-      this.#setPieces(await buildFittedPieces(this.#thread, this.#request, placed, fitted));
-      return;
-    }
-    const logged = await encodeLoggedWindow(this.#thread, this.#request, placed, fitted, this.#lead);
-    this.#setPieces(logged);
+    const { pieces, violations, isAccepted } =
+      this.source === "log"
+        ? await encodeLoggedWindow(this.#thread, this.#request, placed, fitted, this.#lead)
+        : await buildFittedPieces(this.#thread, this.#request, placed, fitted);
+    this.#pieces = pieces;
+    this.violations = violations;
     // A request that would be refused again for another reason is not sent: the provider's first error is the better
     // reply.
-    if (!logged.isAccepted) this.#source = "client";
-  }
-
-  #setPieces({ pieces, violations }: FittedPieces): void {
-    this.#pieces = pieces;
-    this.#violations = violations;
+    if (isAccepted === false) this.source = "client";
   }
 }
 
@@ -172,6 +164,8 @@ interface FittedPieces {
   readonly pieces: readonly OutgoingPiece[] | undefined;
   /** Rules of the provider that the edit would have violated; it is then not sent. */
   readonly violations: readonly Violation[];
+  /** False if the whole conversation would be refused for another reason. */
+  readonly isAccepted?: boolean;
 }
 
 const UNCHANGED: FittedPieces = { pieces: undefined, violations: [] };
@@ -219,12 +213,6 @@ function isWholeBody(
   return only.to === messages.cut.elements.length;
 }
 
-/** The outgoing form of a window that contains the whole conversation. */
-interface LoggedPieces extends FittedPieces {
-  /** False if the provider would refuse it for another reason. */
-  readonly isAccepted: boolean;
-}
-
 /** Converts a fitted window to the elements of a request, taking all but the client's own messages from the log. */
 async function encodeLoggedWindow(
   thread: Thread,
@@ -232,7 +220,7 @@ async function encodeLoggedWindow(
   placed: PlacedMessages<RequestMessage>,
   fitted: FittedWindow,
   lead: readonly MessageInput[],
-): Promise<LoggedPieces> {
+): Promise<FittedPieces> {
   const source = { ...fitted, session: thread.session.id, placed, keyOf: getMessageKey };
   const pieces = await buildPiecesFromLog(
     api,

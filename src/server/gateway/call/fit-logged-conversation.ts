@@ -1,7 +1,8 @@
 import type { WindowLease } from "../../../kernel/calls/window-pool.ts";
 import type { ProviderFailure } from "../../../kernel/faces/window.ts";
 import { detectOverflow } from "../../../kernel/faces/window.ts";
-import type { FittedWindow, MessageInput, SessionWindow, Usage } from "../../../kernel/index.ts";
+import type { FittedWindow, MessageInput, SessionWindow } from "../../../kernel/index.ts";
+import { sumPromptTokens } from "../../../model/usage.ts";
 import { isLogWhole, isPreviousMissing } from "../request/chain.ts";
 import { type CallRequest, joinedText } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -63,7 +64,7 @@ async function isAllInLog(window: SessionWindow, { session }: Thread): Promise<b
   const [last] = (await session.page({ kinds: ["usage"], limit: 1 })).entries;
   return isLogWhole(
     countRequestTokens(await window.look()),
-    last?.kind === "usage" ? countInputTokens(last.usage) : undefined,
+    last?.kind === "usage" ? sumPromptTokens(last.usage) : undefined,
   );
 }
 
@@ -72,8 +73,4 @@ function countRequestTokens({ tokens, slots }: FittedWindow): number {
   const last = slots.findLastIndex(({ message }) => message.role === "assistant");
   const later = slots.slice(Math.max(0, last)).reduce((sum, slot) => sum + slot.tokens, 0);
   return Math.max(0, tokens - later);
-}
-
-function countInputTokens({ inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): number {
-  return inputTokens + cacheReadTokens + cacheWriteTokens;
 }

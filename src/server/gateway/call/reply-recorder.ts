@@ -13,7 +13,7 @@ export type NameReply = (
 export interface ReplyHooks {
   readonly name?: NameReply | undefined;
   /** Called after the usage was stored. */
-  readonly onReported?: () => Promise<void>;
+  readonly onReported?: (() => Promise<void>) | undefined;
 }
 
 /** The last event of a stream of Chat Completions; usage precedes it, if there is any. */

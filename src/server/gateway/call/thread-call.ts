@@ -23,8 +23,7 @@ import { readCacheRecord } from "../../cache/cache-record.ts";
 import { computeMissDollars } from "../../cache/cache-report.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import type { Trace } from "../observe/trace.ts";
-import type { Violation } from "../outgoing/check-rules.ts";
-import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
+import type { CutBody } from "../request/cut-body.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import {
   buildWindowKey,
@@ -51,11 +50,15 @@ const MAX_REPAIRS = { client: 4, log: 3 };
 export class ThreadCall {
   readonly request: CallRequest;
   readonly thread: Thread;
-  readonly #content: CallContent;
+  /** The messages that it sends. */
+  readonly content: CallContent;
+  /** True if the gateway may change the window of the call. */
+  readonly isEditable: boolean;
   readonly #window: CallWindow<RequestMessage>;
   #state: CallState = "open";
   #naming: Promise<void> | undefined;
-  #reported: UsageBody | undefined;
+  /** The usage of the reply, once it is stored. */
+  reported: UsageBody | undefined;
   #seen: SeenBody | undefined;
   /** Time before the request was sent. */
   overheadMs: number | undefined;
@@ -65,7 +68,8 @@ export class ThreadCall {
   private constructor(thread: Thread, callRequest: CallRequest, sent?: SentOutcome) {
     this.thread = thread;
     this.request = callRequest;
-    this.#content = new CallContent(thread, callRequest, sent);
+    this.isEditable = mayEditWindow(callRequest);
+    this.content = new CallContent(thread, callRequest, sent);
     const { policy, chain } = callRequest;
     // A request that continues the provider's stored state is not fitted, and its usage says nothing about the log's
     // window.
@@ -89,11 +93,11 @@ export class ThreadCall {
       const placed = await appendRequest(thread, callRequest);
       await thread.progress.recordWritten(placed.last);
       const call = new ThreadCall(thread, callRequest);
-      call.#content.useClient(placed);
+      call.content.useClient(placed);
       if (callRequest.onStored) await callRequest.onStored();
       if (callRequest.policy !== "none") {
-        await carryOutCommand(thread, callRequest, call.last);
-        call.#window.takeWritten(placed.written);
+        await carryOutCommand(thread, callRequest, call.content.last);
+        if (placed.written) call.#window.window.takeWritten(placed.written);
         await call.#fit();
       }
       return call;
@@ -105,9 +109,11 @@ export class ThreadCall {
     try {
       if (chain) {
         const fitted = this.thread.marks.isOurs && !isDryRun ? await this.#fitFromLog() : undefined;
-        if (fitted) await this.#content.setWindow(fitted);
+        if (fitted) await this.content.setWindow(fitted);
       } else
-        await this.#content.setWindow(await this.#window.fit({ signal, ...(isDryRun && { dryRun: true }) }));
+        await this.content.setWindow(
+          await this.#window.window.fit({ signal, ...(isDryRun && { dryRun: true }) }),
+        );
     } catch (error) {
       // A window that cannot be reduced is sent unchanged: the provider's own error is the best reply.
       if (!isLonghaulError(error, "WINDOW_FLOOR") && !isLonghaulError(error, "WINDOW_STUCK")) throw error;
@@ -116,11 +122,12 @@ export class ThreadCall {
 
   /** Records how the bytes of the request are kept, if they are, in case it is repeated. */
   recordSeenBody(body: CutBody | undefined): void {
-    const { thread, request: callRequest, last } = this;
+    const { thread, request: callRequest, content } = this;
+    const { last } = content;
     const isOwn = last !== undefined && parseEntryId(last).session === thread.session.id;
     const isWhole = isOwn && !callRequest.chain && !callRequest.buildPlainPieces && !callRequest.isDryRun;
     const outcome = isWhole
-      ? { last, windowKey: buildWindowKey(callRequest), ...this.#content.outcome }
+      ? { last, windowKey: buildWindowKey(callRequest), ...content.outcome }
       : undefined;
     this.#seen = body && { body, outcome };
     thread.sent.seen = this.#seen;
@@ -131,51 +138,16 @@ export class ThreadCall {
     return this.#seen?.body;
   }
 
-  get fitted(): FittedWindow | undefined {
-    return this.#content.fitted;
-  }
-
-  /** The elements to send; undefined if the body is sent unchanged. */
-  get pieces(): readonly OutgoingPiece[] | undefined {
-    return this.#content.pieces;
-  }
-
-  get reported(): UsageBody | undefined {
-    return this.#reported;
-  }
-
-  get isEdited(): boolean {
-    return this.#content.isEdited;
-  }
-
-  /** True if an edit has rewritten the beginning of the request, so that its cached prefix ends there. */
-  get isRewritten(): boolean {
-    return this.#content.isRewritten;
-  }
-
-  /** The last message of the request; the reply follows it. */
-  get last(): EntryId | undefined {
-    return this.#content.last;
-  }
-
   /** Estimated tokens available for additions; undefined if the size of the request is unknown. */
   get roomTokens(): number | undefined {
     const { policy, chain } = this.request;
-    if (policy === "none" || (chain && !this.isFromLog)) return Number.POSITIVE_INFINITY;
-    return this.violations.length > 0 ? undefined : this.fitted?.roomTokens;
+    if (policy === "none" || (chain && !this.content.isFromLog)) return Number.POSITIVE_INFINITY;
+    return this.content.violations.length > 0 ? undefined : this.content.fitted?.roomTokens;
   }
 
   /** Reports the estimated tokens sent in addition to the fitted window. */
   setExtraTokens(tokens: number): void {
     this.#window.window.sendsBesides(tokens);
-  }
-
-  /**
-   * True if the request was rewritten from the log to contain the whole conversation, though the client sent only new
-   * messages.
-   */
-  get isFromLog(): boolean {
-    return this.#content.source === "log";
   }
 
   /**
@@ -188,11 +160,10 @@ export class ThreadCall {
     if (detectOverflow(failure) && this.thread.sent.hopeless.covers(this.request)) return false;
     return this.thread.conversation.runInTurn(async () => {
       try {
-        if (this.#content.source === "repeated") await this.#fitAgain();
+        if (this.content.source === "repeated") await this.#fitAgain();
         const isSendable = await this.#heal(failure, limits);
         const outcome = this.#seen?.outcome;
-        if (isSendable && outcome && this.#seen)
-          this.#seen.outcome = { ...outcome, ...this.#content.outcome };
+        if (isSendable && outcome && this.#seen) this.#seen.outcome = { ...outcome, ...this.content.outcome };
         return isSendable;
       } catch (error) {
         if (!isHopeless(error)) throw error;
@@ -205,18 +176,18 @@ export class ThreadCall {
   /** Fits another window after a refusal; false if none would help, or if it lacks the client's messages. */
   async #heal(failure: ProviderFailure, limits: TokenLimits): Promise<boolean> {
     const { chain } = this.request;
-    const isFirst = chain !== undefined && !this.isFromLog;
+    const isFirst = chain !== undefined && !this.content.isFromLog;
     const { conversation } = this.thread;
-    if (!isFirst) await conversation.endLineAt(this.last);
+    if (!isFirst) await conversation.endLineAt(this.content.last);
     const fitFromLog = () =>
-      fitOwnLine(conversation, this.last, async () => {
+      fitOwnLine(conversation, this.content.last, async () => {
         const fitted = await this.#fitFromLog(failure, limits);
-        if (fitted) await this.#content.setWindow(fitted);
-        return { fitted, isMoved: fitted && !this.isFromLog && this.violations.length === 0 };
+        if (fitted) await this.content.setWindow(fitted);
+        return { fitted, isMoved: fitted && !this.content.isFromLog && this.content.violations.length === 0 };
       });
     const fitted = await this.#window.heal(failure, isFirst ? fitFromLog : undefined);
-    if (fitted && !isFirst) await this.#content.setWindow(fitted);
-    return fitted !== undefined && (!chain || this.isFromLog);
+    if (fitted && !isFirst) await this.content.setWindow(fitted);
+    return fitted !== undefined && (!chain || this.content.isFromLog);
   }
 
   /** An overflow error, without its numbers if they cannot apply to the request. */
@@ -226,17 +197,7 @@ export class ThreadCall {
 
   /** Maximum output tokens to ask for; undefined to keep the client's value. */
   get maxOutputTokens(): number | undefined {
-    return this.fitted?.maxOutputTokens ?? limitOutput(this.request.limits, this.fitted);
-  }
-
-  /** Rules of the provider that an edit would have violated; such an edit is not sent. */
-  get violations(): readonly Violation[] {
-    return this.#content.violations;
-  }
-
-  /** True if the gateway may change the window of the call. */
-  get isEditable(): boolean {
-    return mayEditWindow(this.request);
+    return this.content.fitted?.maxOutputTokens ?? limitOutput(this.request.limits, this.content.fitted);
   }
 
   get healed(): number {
@@ -246,7 +207,7 @@ export class ThreadCall {
   /** A recorder that stores the reply while it is relayed. */
   createRecorder(reader = this.request.api.createReader(), hooks: ReplyHooks = {}): ReplyRecorder {
     return new ReplyRecorder(this.thread.session, reader, {
-      prepare: (message) => this.thread.messages.prepareStored(message),
+      prepare: (message) => this.thread.messages.prepareStored([message]),
       stored: (message) => {
         const key = buildCanonicalKey(message);
         const { places, chain } = this.request;
@@ -271,10 +232,15 @@ export class ThreadCall {
     const { conversation } = this.thread;
     const isWhole = reader.isComplete && !reader.failure;
     this.#change("answer", isWhole);
-    if (isWhole) recordWholeReply(this.thread, reader.message());
+    if (isWhole) {
+      const reply = reader.message();
+      // The reply may answer a request that could not be repaired before.
+      this.thread.sent.hopeless.forget();
+      if (reply) this.thread.messages.recordReply(reply);
+    }
     const appended = conversation.runInTurn(async () => {
       const report = isEnd && isWhole ? describeUsage(this, reader) : undefined;
-      const buildUsage = report && (() => this.#window.buildUsage(report));
+      const buildUsage = report && (() => ({ kind: "usage", ...this.#window.buildReport(report) }) as const);
       const [entry, usage] = await appendReply(this, append, isWhole ? reader : undefined, buildUsage);
       if (usage) this.#endReport(usage as Entry<UsageBody>);
       return entry?.id;
@@ -287,7 +253,7 @@ export class ThreadCall {
 
   /** Stores and fits a repeated request like any other, so that it can be repaired. */
   async #fitAgain(): Promise<void> {
-    this.#content.useClient(await appendRequest(this.thread, this.request));
+    this.content.useClient(await appendRequest(this.thread, this.request));
     this.#window.replace(this.thread.windows.take(this.request));
     await this.#fit();
   }
@@ -300,13 +266,13 @@ export class ThreadCall {
     const whole = await fitLoggedConversation(this.thread, { ...this.request, limits }, failure);
     if (!whole) return undefined;
     this.#window.replace(whole.lease);
-    this.#content.useLog(whole.lead);
+    this.content.useLog(whole.lead);
     return whole.fitted;
   }
 
   async #report(reader: ReplyReader): Promise<void> {
     // Stored with the reply.
-    if (this.#reported) return;
+    if (this.reported) return;
     await this.thread.conversation.runInTurn(async () => {
       const report = describeUsage(this, reader);
       if (report) this.#endReport(await this.#window.report(report));
@@ -316,7 +282,7 @@ export class ThreadCall {
 
   /** Ends the request, whose usage is stored. */
   #endReport(entry: Entry<UsageBody>): void {
-    this.#reported = entry;
+    this.reported = entry;
     this.end();
   }
 
@@ -333,8 +299,7 @@ export class ThreadCall {
 interface AnsweredCall {
   readonly thread: Thread;
   readonly request: CallRequest;
-  readonly isFromLog: boolean;
-  readonly last: EntryId | undefined;
+  readonly content: Pick<CallContent, "isFromLog" | "last">;
   readonly overheadMs: number | undefined;
   readonly describeCache: CallUsage["describe"];
 }
@@ -349,7 +314,8 @@ async function appendReply(
   wholeReply: ReplyReader | undefined,
   buildUsage: (() => UsageBody) | undefined,
 ): Promise<readonly Entry[]> {
-  const { thread, last } = call;
+  const { thread } = call;
+  const { last } = call.content;
   const { conversation, session } = thread;
   // An incomplete reply is appended wherever the log ends.
   if (!wholeReply) await conversation.endLineAt(last);
@@ -359,14 +325,10 @@ async function appendReply(
   await thread.progress.recordWritten(entries[0]?.id);
   if (!wholeReply) return [];
   await thread.messages.reportReply(getReplyText(wholeReply.message()));
-  await learnStored(call);
+  // A complete reply shows how much of the conversation the provider stores.
+  if (!call.content.isFromLog) thread.marks.recordProviderMemory(true);
+  else if (call.request.chain?.isWhole === "perhaps") await thread.marks.set({ isOurs: true });
   return entries;
-}
-
-/** Learns from a complete reply how much of the conversation the provider stores. */
-async function learnStored({ thread, request, isFromLog }: AnsweredCall): Promise<void> {
-  if (!isFromLog) thread.marks.recordProviderMemory(true);
-  else if (request.chain?.isWhole === "perhaps") await thread.marks.set({ isOurs: true });
 }
 
 /** The usage of a reply; undefined if the provider reports none. */
@@ -438,14 +400,9 @@ function appendRequest(thread: Thread, callRequest: CallRequest): Promise<Placed
   return thread.messages.append(callRequest);
 }
 
-/** Records a complete reply, which may answer a request that could not be repaired before. */
-function recordWholeReply({ sent, messages }: Thread, reply: MessageInput | undefined): void {
-  sent.hopeless.forget();
-  if (reply) messages.recordReply(reply);
-}
-
 /** Records the sizes of a request without and with edits. A dry run sends the request without them. */
-export function traceCall(trace: Trace, { fitted, healed, request: callRequest }: ThreadCall): void {
+export function traceCall(trace: Trace, { content, healed, request: callRequest }: ThreadCall): void {
+  const { fitted } = content;
   if (callRequest.isDryRun) trace.isDryRun = true;
   if (healed > 0) trace.healed = healed;
   if (!fitted) return;

@@ -2,10 +2,9 @@
 export { getConfigSchemaJson } from "./config.ts";
 export { chooseUserFile, findUserFolder, listProjectFiles, parseConfig } from "./config-files.ts";
 export { type Environment, SETTING_VARIABLES } from "./config-flags.ts";
+export { toListenError } from "./config-problem.ts";
 export { getConfigValue, parseConfigKey, readKernelOptions, toMonitorOptions } from "./kernel-settings.ts";
-export { toListenError } from "./listen-failure.ts";
 export { type ConfigRequest, checkFileContent, type LoadedConfig, loadConfig } from "./load-config.ts";
-export { toOpenableHost, toOpenableUrl } from "./loopback.ts";
 export {
   getTrustState,
   isProjectKey,
@@ -15,5 +14,6 @@ export {
   removeTrust,
   trustContent,
 } from "./project-file.ts";
+export { toOpenableHost, toOpenableUrl } from "./schema-values.ts";
 export { type ReloadResult, watchConfig } from "./watch-config.ts";
 export { findMissingUpstreams, isAnthropicReached } from "./well-known-upstreams.ts";

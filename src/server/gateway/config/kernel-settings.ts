@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { MonitorOptions } from "../../../kernel/faces/log.ts";
 import type { KernelOptions } from "../../../kernel/index.ts";
 import { checkFields } from "../../../model/argument-checks.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { GatewayConfig } from "./config.ts";
 import type { FilePlaces } from "./config-files.ts";
 import { createConfigInvalidError } from "./config-problem.ts";
@@ -28,7 +29,7 @@ export function readKernelOptions(
   const url = env.LONGHAUL_STORE || config.store;
   return {
     path: store,
-    ...(url !== undefined && { store: url }),
+    ...dropUndefined({ store: url }),
     models: config.models,
     monitor: toMonitorOptions(config.monitor, store),
   };

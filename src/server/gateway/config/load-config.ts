@@ -9,9 +9,8 @@ import {
   toConfigProblems,
   type ValueOrigin,
 } from "./config-problem.ts";
-import { isLoopback } from "./loopback.ts";
 import { type ProjectConfig, readProject } from "./project-file.ts";
-import { API_NAMES } from "./schema-values.ts";
+import { API_NAMES, isLoopback } from "./schema-values.ts";
 import {
   configureUpstream,
   isAnthropicHost,

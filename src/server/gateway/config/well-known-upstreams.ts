@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { GatewayConfig, UpstreamConfig } from "./config.ts";
 import type { Environment } from "./config-flags.ts";
 
@@ -108,7 +109,7 @@ export function configureUpstream(usual: WellKnownUpstream, env: Environment): U
   return {
     ...upstream,
     ...(given && { baseUrl: toReachableUrl(given, upstream.baseUrl) }),
-    ...(keyEnv !== undefined && { keyEnv }),
+    ...dropUndefined({ keyEnv }),
   };
 }
 

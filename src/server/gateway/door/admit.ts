@@ -207,7 +207,7 @@ function refuseUnknownRoute(
 ): DoorRefusal {
   if (allow) return refuseMethod(allow);
   if (foreign !== undefined) return refuseForeign(foreign, path);
-  const message = `There is nothing at ${quoteSafely(path)}; the gateway serves /v1/messages, /v1/chat/completions, /v1/responses, /v1beta/models/MODEL:generateContent, /v1/models and /api/v1 (docs/gateway.md).`;
+  const message = `There is nothing at the path ${quoteSafely(path)}; the gateway serves /v1/messages, /v1/chat/completions, /v1/responses, /v1beta/models/MODEL:generateContent, /v1/models and /api/v1 (docs/gateway.md).`;
   return { fault: { status: 404, kind: "not_found", message } };
 }
 

@@ -19,7 +19,7 @@ export interface Incoming {
   readonly signal: AbortSignal;
   readonly trace: Trace;
   /** The budgets that count the request. */
-  readonly spending: RequestSpending;
+  readonly spending: RequestSpending | undefined;
   /** Called when the request is about to be sent, so that the next one can be prepared. */
   readonly onPrepared: () => void;
   /** Called with the bytes of the messages that the log does not have yet, which count as stored by the person. */

@@ -8,6 +8,7 @@ import {
 } from "../../../kernel/faces/people.ts";
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
 import { computeDigest } from "../../../model/base/digest.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { buildPersonId, LOCAL_PERSON } from "../../../model/session-owner.ts";
 import type { WireFault } from "../../../wire/wire.ts";
 import type { TeamState } from "../budget/team-state.ts";
@@ -50,7 +51,7 @@ export function identifyPrincipal(match: TokenMatch | undefined, person?: Person
     token: name,
     tokenHeader: credential.header,
     role,
-    ...(person && { person }),
+    ...dropUndefined({ person }),
   };
 }
 
@@ -75,9 +76,8 @@ export class PersonLimits {
     this.#limits = limits;
   }
 
-  /** Counts a request until the returned function is called; a fault if the person has too many. */
+  /** Counts a request of a person with a token until the returned function is called; a fault if there are too many. */
   begin({ id, token }: Principal): WireFault | (() => void) {
-    if (token === undefined) return () => undefined;
     const { maxPersonRequests, maxConnections } = this.#limits();
     const max = Math.max(1, Math.min(maxPersonRequests, Math.floor(maxConnections / CONNECTION_SHARE)));
     const open = this.#open.get(id) ?? 0;
@@ -104,7 +104,6 @@ export class PersonLimits {
     { id, token }: { readonly id: string; readonly token?: string | undefined },
     sizeBytes: number,
   ): WireFault | ((storedBytes: number) => void) {
-    if (token === undefined) return () => undefined;
     const now = Date.now();
     const day = Math.floor(now / DAY_MS);
     const add = (addedBytes: number) => {
@@ -188,8 +187,8 @@ export function matchToken(
   tokens: readonly DoorToken[],
   environment: NodeJS.ProcessEnv,
 ): TokenMatch | undefined {
+  if (tokens.length === 0) return undefined;
   const digests = digestTokens(tokens, environment);
-  if (digests.length === 0) return undefined;
   let match: TokenMatch | undefined;
   for (const credential of selectCredentials(credentials)) {
     const given = sha256(credential.secret);
@@ -255,7 +254,7 @@ export async function lookUpPerson(
   try {
     const owner = await team.authenticate(credential.secret);
     if (owner) state.markInUse();
-    return { isClosed: isClosed || owner !== undefined, credential, ...(owner && { owner }) };
+    return { isClosed: isClosed || owner !== undefined, credential, ...dropUndefined({ owner }) };
   } catch {
     return { isClosed, credential, hasFailed: true };
   }
@@ -277,9 +276,8 @@ export class TokenWatch {
   #timer: NodeJS.Timeout | undefined;
   #isChecking = false;
 
-  /** Watches a request until the returned function is called. */
+  /** Watches a request with a token until the returned function is called. */
   add(request: WatchedRequest): () => void {
-    if (request.principal.token === undefined) return () => undefined;
     this.#requests.add(request);
     this.#timer ??= setInterval(() => void this.#check(), CHECK_MS).unref();
     return () => {

@@ -111,5 +111,5 @@ export function refuseTooLarge(maxBodyBytes: number): DoorRefusal {
  * Text of a client for use in an error message; replaced unless short and plain, so that nothing harmful is reflected.
  */
 export function quoteSafely(value: string): string {
-  return /^[\w.:[\]/-]{1,100}$/.test(value) ? `"${value}"` : "that was sent";
+  return /^[\w.:[\]/%~@+-]{1,200}$/.test(value) ? `"${value}"` : "that was sent";
 }

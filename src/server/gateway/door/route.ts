@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { WireName } from "../../../wire/wire.ts";
 
 /** Pages of the gateway itself. */
@@ -108,7 +109,8 @@ const ADDRESSES: readonly AddressPattern[] = [
   },
   {
     api: "anthropic",
-    pattern: /(?<path>\/model\/(?<model>[^/]+)\/(?<verb>invoke(?:-with-response-stream)?))$/,
+    pattern:
+      /(?<path>\/model\/(?<model>[^/]+)\/(?<verb>invoke(?:-with-response-stream)?|converse(?:-stream)?))$/,
   },
 ];
 
@@ -128,12 +130,17 @@ function findAddress(method: string, whole: string): Route | undefined {
     const model = path === undefined ? undefined : decodeSafely(name);
     if (path === undefined || model === undefined) continue;
     if (method !== "POST") return { type: "unknown", allow: ["POST"], api };
-    const route = { type: "api", api, path: `${start}${path}` } as const;
+    const route = { type: "api", api, path: toInvokePath(`${start}${path}`) } as const;
     if (model === COUNTING_MODEL) return { ...route, action: "count" };
     const isStreamed = verb === undefined || verb === "rawPredict" ? undefined : /stream/i.test(verb);
-    return { ...route, action: "create", model, ...(isStreamed !== undefined && { isStreamed }) };
+    return { ...route, action: "create", model, ...dropUndefined({ isStreamed }) };
   }
   return undefined;
+}
+
+/** For Bedrock's Converse the path of the same request in the form of Anthropic's Messages; else the path itself. */
+function toInvokePath(path: string): string {
+  return path.replace(/\/converse$/, "/invoke").replace(/\/converse-stream$/, "/invoke-with-response-stream");
 }
 
 /** The text of a segment; undefined for one that is not encoded correctly. */
@@ -147,7 +154,6 @@ function decodeSafely(segment: string): string | undefined {
 
 /** Paths of APIs that clients may be set to, and that the gateway does not speak. */
 const FOREIGN_APIS: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [/\/model\/[^/]+\/converse(?:-stream)?$/, "Amazon Bedrock's Converse API (its invoke is served)"],
   [
     /\/deployments\/[^/]+\/\w/,
     "an endpoint of Azure's deployments other than chat/completions and responses",
@@ -156,9 +162,12 @@ const FOREIGN_APIS: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/^\/api\/(?:v0\/|v1\/chat$)/, "LM Studio's own API"],
 ];
 
-/** Google's own paths: of the Gemini API with a key, and of Vertex AI with a project. */
+/**
+ * Google's own paths: of the Gemini API with a key, and of Vertex AI with a project. In version 1, OpenAI's models are at
+ * the same address, and only the end of the path tells.
+ */
 const GOOGLE =
-  /^(?:\/google|\/gemini)?(?<path>(?:\/upload)?\/(?:v1(?:alpha|beta\d?)(?=\/(?!openai(?:\/|$)))|v1(?=\/(?:projects|publishers)\/))\/.+)$/;
+  /^(?:\/google|\/gemini)?(?<path>(?:\/upload)?\/(?:v1(?:alpha|beta\d?)(?=\/(?!openai(?:\/|$)))|v1(?=\/(?:projects|publishers)\/|\/(?:models|tunedModels)\/[^/:]+:(?:\w*enerateContent|countTokens|\w*mbedContents?)$))\/.+)$/;
 /** The end of a path that asks a model of Google for something. */
 const GOOGLE_MODEL = /\/(?:models|tunedModels|endpoints)\/(?<model>[^/:]+):(?<verb>\w+)$/;
 
@@ -205,6 +214,7 @@ const NOT_DASHBOARD = [
   "v1beta",
   "api",
   "mcp",
+  "model",
   "hooks",
   "metrics",
   "healthz",

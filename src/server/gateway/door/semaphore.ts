@@ -4,54 +4,28 @@
  * their senders.
  */
 export class Semaphore {
-  readonly #maxInside: number;
+  #free: number;
+  readonly #holders = new Set<object>();
   readonly #waiting: (() => void)[] = [];
-  #inside = 0;
 
   constructor(most: number) {
-    this.#maxInside = most;
+    this.#free = most;
   }
 
-  /** A new place, not yet taken. */
-  createPermit(): SemaphorePermit {
-    return new SemaphorePermit(this);
-  }
-
-  /** For permits only. */
-  async enter(): Promise<void> {
-    if (this.#inside < this.#maxInside) this.#inside++;
+  /** Waits for room. A holder takes one place, however often it asks. */
+  async acquire(holder: object): Promise<void> {
+    if (this.#holders.has(holder)) return;
+    if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#holders.add(holder);
   }
 
-  /** For permits only. */
-  leave(): void {
+  /** Releases the place of a holder to the next one. Idempotent; the holder may take a place again. */
+  release(holder: object): void {
+    if (!this.#holders.delete(holder)) return;
     const next = this.#waiting.shift();
-    // The place passes directly to the next request.
+    // The place passes directly to the next holder.
     if (next) next();
-    else this.#inside--;
-  }
-}
-
-/** The place of one request. */
-class SemaphorePermit {
-  readonly #semaphore: Semaphore;
-  #isTaken = false;
-
-  constructor(semaphore: Semaphore) {
-    this.#semaphore = semaphore;
-  }
-
-  /** Waits for room. */
-  async acquire(): Promise<void> {
-    if (this.#isTaken) return;
-    await this.#semaphore.enter();
-    this.#isTaken = true;
-  }
-
-  /** Releases the place to the next request. Idempotent; the place may be taken again. */
-  release(): void {
-    if (!this.#isTaken) return;
-    this.#isTaken = false;
-    this.#semaphore.leave();
+    else this.#free++;
   }
 }

@@ -1,22 +1,41 @@
-import type { Kernel } from "../../../kernel/index.ts";
+import type { Kernel, MessageInput } from "../../../kernel/index.ts";
 import type { SpendingServices } from "../budget/request-spending.ts";
 import type { CacheWatch } from "../cache/cache-watch.ts";
-import type { CallServices } from "../call/build-call-request.ts";
 import type { KnownCompactions } from "../call/compacted-request.ts";
-import type { ThreadServices } from "../lookup/find-thread.ts";
+import type { ModelLimits } from "../call/model-limits.ts";
+import type { GatewayConfig } from "../config/config.ts";
+import type { Threads } from "../lookup/threads.ts";
 import type { LoopStates } from "../loops/loop-states.ts";
-import type { RequestServices } from "../request/read-request.ts";
-import type { StoredItems } from "../thread/response-ids.ts";
-import type { UpstreamServices } from "../upstream/upstream-services.ts";
+import type { Spans } from "../observe/spans.ts";
+import type { ReferencedItems } from "../request/referenced-items.ts";
+import type { SeenBodies } from "../request/seen-bodies.ts";
+import type { ResponseIds, StoredItems } from "../thread/response-ids.ts";
+import type { ConnectionAgents, PackedBodies } from "../upstream/send-upstream.ts";
 
 /** Services that all requests of a gateway share. */
-export interface Services extends RequestServices, ThreadServices, CallServices, UpstreamServices {
+export interface Services {
+  readonly config: () => GatewayConfig;
+  readonly env: NodeJS.ProcessEnv;
   readonly kernel: Kernel;
+  readonly threads: Threads;
+  readonly bodies: SeenBodies;
   readonly caches: CacheWatch;
+  readonly modelLimits: ModelLimits;
   readonly loops: LoopStates;
-  readonly compactions: KnownCompactions;
+  readonly responses: ResponseIds;
+  readonly items: ReferencedItems;
   readonly storedItems: StoredItems;
+  readonly compactions: KnownCompactions;
+  readonly agents: ConnectionAgents;
+  readonly packedBodies: PackedBodies;
+  readonly spans: Spans;
   readonly spending: SpendingServices;
+  /** Converts a message to its stored form. */
+  readonly stored: (message: MessageInput, key: string) => MessageInput;
+  /** Redacts large messages in a worker, so that `stored` finds them ready. */
+  readonly prepareStored: (messages: readonly MessageInput[], signal?: AbortSignal) => Promise<void>;
+  /** True for a token of the gateway itself. */
+  readonly isGatewayToken: (credential: string) => boolean;
   /** Called once for each budget and period that is nearly used up. */
   readonly onBudgetWarning: (text: string) => void;
   /** Called when a request continues although the store fails. */

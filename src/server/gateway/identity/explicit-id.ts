@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 
 /** The ids by which a request names its own conversation. */
@@ -62,15 +63,15 @@ export function findExplicitId(request: {
   const client = detectClient(headers);
   const found = findNamedId(headers, fields, client !== undefined);
   if (!found) return undefined;
-  const parent = findFirst(PARENT_HEADERS, (name) => parseId(findHeader(headers, name)));
+  const parents = PARENT_HEADERS.map((name) => parseId(findHeader(headers, name)));
+  const parent = parents.find((id) => id !== undefined);
   const purpose = parseId(findHeader(headers, "x-openai-subagent"));
   const agent = findAgentId(headers, found.id, purpose);
   return {
     ...found,
-    ...(client !== undefined && { client }),
-    ...(agent !== undefined && { agent }),
+    ...dropUndefined({ client, agent }),
     ...(parent !== undefined && parent !== found.id && { parent }),
-    ...(purpose !== undefined && { purpose }),
+    ...dropUndefined({ purpose }),
   };
 }
 
@@ -84,24 +85,23 @@ function findNamedId(
   const own = parseId(findHeader(headers, SESSION_HEADER));
   if (own !== undefined) return { id: own, source: SESSION_HEADER };
   const people = new Set([fields.user, fields.safety_identifier, objectOf(fields.metadata).user_id]);
-  const take = (source: string, value: unknown): NamedId | undefined => {
-    const id = parseId(value);
-    if (id === undefined || people.has(id) || id.toLowerCase() === source) return undefined;
-    return PLACEHOLDERS.has(id.toLowerCase()) ? undefined : { id, source };
-  };
-  const first = (names: readonly string[], get: (name: string) => unknown, prefix = "") =>
-    findFirst(names, (name) => take(prefix + name, get(name)));
-
   const metadata = objectOf(fields.metadata);
-  return (
-    first(ID_HEADERS, (name) => findHeader(headers, name)) ??
-    take("metadata.user_id", parseUserIdSession(metadata.user_id)) ??
-    take("conversation", objectOf(fields.conversation).id ?? fields.conversation) ??
-    first(BODY_FIELDS, (name) => fields[name]) ??
-    first(METADATA_FIELDS, (name) => metadata[name], "metadata.") ??
-    first(METADATA_FIELDS, (name) => objectOf(fields.client_metadata)[name], "client_metadata.") ??
-    (isKnownClient ? take("prompt_cache_key", keepUnique(fields.prompt_cache_key)) : undefined)
-  );
+  const clientMetadata = objectOf(fields.client_metadata);
+  const values: [source: string, value: unknown][] = [];
+  for (const name of ID_HEADERS) values.push([name, findHeader(headers, name)]);
+  values.push(["metadata.user_id", parseUserIdSession(metadata.user_id)]);
+  values.push(["conversation", objectOf(fields.conversation).id ?? fields.conversation]);
+  for (const name of BODY_FIELDS) values.push([name, fields[name]]);
+  for (const name of METADATA_FIELDS) values.push([`metadata.${name}`, metadata[name]]);
+  for (const name of METADATA_FIELDS) values.push([`client_metadata.${name}`, clientMetadata[name]]);
+  if (isKnownClient) values.push(["prompt_cache_key", keepUnique(fields.prompt_cache_key)]);
+  for (const [source, value] of values) {
+    const id = parseId(value);
+    const lower = id?.toLowerCase() ?? "";
+    if (id !== undefined && !people.has(id) && lower !== source && !PLACEHOLDERS.has(lower))
+      return { id, source };
+  }
+  return undefined;
 }
 
 /** Claude Code puts its session into the user id: as JSON, or as "user_…_account_…_session_…". */
@@ -150,15 +150,6 @@ function parseId(value: unknown): string | undefined {
 
 function objectOf(value: unknown): WireObject {
   return typeof value === "object" && value !== null ? (value as WireObject) : {};
-}
-
-/** The first result that is not undefined. */
-function findFirst<T>(names: readonly string[], find: (name: string) => T | undefined): T | undefined {
-  for (const name of names) {
-    const found = find(name);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 /** Patterns of client names in user agents, most specific first, because some clients are built on others. */

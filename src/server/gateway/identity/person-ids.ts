@@ -1,4 +1,5 @@
 import type { Json, Kernel, SessionId, SessionRecord } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { buildPersonId, LOCAL_PERSON } from "../../../model/session-owner.ts";
 import type { ErasedPerson } from "../../erasing/erase-person.ts";
 
@@ -105,10 +106,7 @@ export class FormerPeople {
     const found = new Set<string>();
     let [newest, before]: (SessionId | undefined)[] = [];
     read: for (;;) {
-      const page = await this.#kernel.sessions({
-        limit: PAGE_SESSIONS,
-        ...(before !== undefined && { before }),
-      });
+      const page = await this.#kernel.sessions({ limit: PAGE_SESSIONS, ...dropUndefined({ before }) });
       for (const { id } of page) {
         if (id === learned?.through) break read;
         newest ??= id;

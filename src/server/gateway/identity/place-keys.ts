@@ -24,9 +24,11 @@ interface PlacedRequest {
  */
 export class PlaceKeys {
   readonly #request: PlacedRequest;
+  readonly #scope: string;
 
   constructor(request: PlacedRequest) {
     this.#request = request;
+    this.#scope = buildScope(request.caller);
   }
 
   /** The first message, for each id of the person. */
@@ -48,8 +50,7 @@ export class PlaceKeys {
 
   /** The last reply with everything before it; none for a request without replies. */
   findPath(): readonly string[] {
-    const [scope] = this.#scopes() as [string];
-    return this.#findPaths(scope, this.#listReplies().slice(0, 1));
+    return this.#findPaths(this.#scope, this.#listReplies().slice(0, 1));
   }
 
   /** The last few replies with everything before them, the longest first, for each id of the person. */
@@ -86,10 +87,6 @@ export class PlaceKeys {
     return [own, ...[this.#scope, caller.principal.id].map((scope) => endPath(hashPath(scope, path)))];
   }
 
-  get #scope(): string {
-    return buildScope(this.#request.caller);
-  }
-
   #scopes(): readonly string[] {
     const { caller } = this.#request;
     return listPersonIds(caller.principal).map((person) => buildScope(caller, person));
@@ -110,7 +107,7 @@ export class PlaceKeys {
     const found: string[] = [];
     const [last = -1] = positions;
     for (let index = 0; index <= last; index++) {
-      addToPath(hash, index === 0 ? firstKey : (keys[index] as string));
+      hash.update(`\n${index === 0 ? firstKey : keys[index]}`);
       if (positions.includes(index)) found.unshift(endPath(hash));
     }
     return found;
@@ -145,19 +142,15 @@ export function buildReplyPlace(scope: string, reply: string): string {
 export function buildPathPlaces(scope: string, keys: readonly string[]): readonly string[] {
   const hash = hashPath(scope, []);
   return keys.map((key) => {
-    addToPath(hash, key);
+    hash.update(`\n${key}`);
     return endPath(hash);
   });
 }
 
 function hashPath(scope: string, keys: readonly string[]): Hash {
   const hash = createHash("sha256").update(`path ${JSON.stringify(scope)}`);
-  for (const key of keys) addToPath(hash, key);
+  for (const key of keys) hash.update(`\n${key}`);
   return hash;
-}
-
-function addToPath(hash: Hash, key: string): void {
-  hash.update(`\n${key}`);
 }
 
 function endPath(hash: Hash): string {

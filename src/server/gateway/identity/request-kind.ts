@@ -146,6 +146,9 @@ const VERY_LONG = 2_000;
  */
 const ENDS_LENGTH = 6_000;
 
+/** Words of Copilot CLI, which leaves its tools in the request. */
+const OWN_COMPACTION = /\bhistory is being compacted\b[\s\S]{0,200}\bonly have this summary\b/i;
+
 /**
  * True for a request by which a client has its own conversation summarized. Its words count only where its form shows
  * that a program wrote it: the conversation's tools are missing, the system prompt is a different one, or the opening
@@ -155,7 +158,7 @@ const ENDS_LENGTH = 6_000;
 function isCompactionRequest(facts: RequestFacts): boolean {
   const last = getLastUserText(facts.messages);
   if (last === "") return false;
-  if (hasHistory(facts) && hasToolBan(facts.messages)) return true;
+  if (hasHistory(facts) && (hasToolBan(facts.messages) || OWN_COMPACTION.test(readEnds(last)))) return true;
   const isAskedByLead = hasOwnLead(facts) && asksForSummary(readEnds(facts.lead));
   if (!isAskedByLead && !isSideQuestion(facts)) return false;
   const callRequest = `${readEnds(last)}\n${readEnds(facts.lead)}`;
@@ -205,14 +208,12 @@ function hasTranscript(text: string): boolean {
 function hasToolBan(messages: readonly MessageInput[]): boolean {
   const last = messages.findLast(({ role }) => role !== "system");
   if (!last || last.role === "assistant") return false;
-  const texts = [
-    last.text ?? "",
-    ...(last.parts ?? []).map((part) => (part.type === "text" ? part.text : "")),
-  ];
-  return texts.some((text) => {
-    const head = text.slice(0, BAN_HEAD);
-    return text.length > VERY_LONG && TEXT_ONLY.test(head) && BANS_TOOLS.test(head);
-  });
+  for (const part of [{ type: "text", text: last.text ?? "" } as const, ...(last.parts ?? [])]) {
+    if (part.type !== "text" || part.text.length <= VERY_LONG) continue;
+    const head = part.text.slice(0, BAN_HEAD);
+    if (TEXT_ONLY.test(head) && BANS_TOOLS.test(head)) return true;
+  }
+  return false;
 }
 
 function readEnds(text: string): string {

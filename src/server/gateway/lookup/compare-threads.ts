@@ -47,12 +47,20 @@ export async function findRepeatedThread(
   return best?.thread;
 }
 
-/** The main conversation that shares the longest beginning with a request for a summary, and the last shared entry. */
+/** A main conversation that shares its beginning with a request. */
+export interface ClosestThread {
+  readonly thread: Thread;
+  /** The last shared entry. */
+  readonly last: EntryId;
+  readonly same: number;
+}
+
+/** The main conversation that shares the longest beginning with a request. */
 export async function findClosestThread(
   threads: readonly Thread[],
   keys: readonly string[],
-): Promise<{ readonly thread: Thread; readonly last: EntryId } | undefined> {
-  let best: { readonly thread: Thread; readonly last: EntryId; readonly same: number } | undefined;
+): Promise<ClosestThread | undefined> {
+  let best: ClosestThread | undefined;
   for (const thread of threads.filter(({ kind }) => kind === "main")) {
     const line = (await thread.conversation.readLineInTurn()).messages;
     const same = countCommonPrefix(

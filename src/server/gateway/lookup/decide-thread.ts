@@ -1,4 +1,5 @@
 import type { Kernel, MessageInput, Role } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { AgentShape } from "../identity/agent-shape.ts";
 import {
   chooseThread,
@@ -10,7 +11,7 @@ import {
 } from "../identity/choose-thread.ts";
 import { detectRequestKind, type RequestFacts, type RequestKind } from "../identity/request-kind.ts";
 import { type CallerIdentity, replaceOpening } from "../identity/session-ids.ts";
-import type { CandidateLookup, Thread } from "../thread/thread.ts";
+import type { Thread } from "../thread/thread.ts";
 import type { ClientSummary } from "./client-summaries.ts";
 
 /** The thread of a request. */
@@ -47,7 +48,7 @@ export function decideThread(
   const continues = summary?.thread.session.id;
   const likenesses = compareToThreads(candidates, messages);
   const known = findKnownConversation(candidates, request, messages, likenesses);
-  const kind = detectRequestKind({ ...facts, hasMainConversation, ...(known && { known }) });
+  const kind = detectRequestKind({ ...facts, hasMainConversation, ...dropUndefined({ known }) });
   const sought = { keys, roles, shape, kind, explicit, agent, continues };
   const choice = chooseThread(candidates, sought, likenesses);
   if (choice.type !== "continue") return { choice, kind, chosen: undefined, isCertain: false };
@@ -72,30 +73,25 @@ interface CandidateDeps {
   readonly startedAt: number;
 }
 
-/** Describes the threads that a request may belong to. */
+/**
+ * Describes the threads that a request may belong to, and marks those that are empty and older than this gateway: that
+ * one was killed before it stored the request. In a store that gateways share, another one may be about to fill it.
+ */
 export function describeThreads(
   threads: readonly Thread[],
-  deps: CandidateDeps,
+  { kernel, startedAt }: CandidateDeps,
   request: ThreadLookup,
 ): Promise<readonly ThreadCandidate[]> {
   const { caller, firstKey } = request;
   const lookup = { explicit: caller.explicit, opening: firstKey, request: getComparedMessages(request) };
-  return Promise.all(threads.map((thread) => describeWithAge(thread, deps, lookup)));
-}
-
-/**
- * Describes a thread, and marks it if it is empty and older than this gateway: that one was killed before it stored the
- * request. In a store that gateways share, another one may be about to fill it.
- */
-async function describeWithAge(
-  thread: Thread,
-  { kernel, startedAt }: CandidateDeps,
-  lookup: CandidateLookup,
-): Promise<ThreadCandidate> {
-  const candidate = await thread.describeCandidate(lookup);
-  if (candidate.keys.length > 0 || candidate.isInFlight || kernel.maintenance.sharedStates) return candidate;
-  const { createdAt } = await thread.session.record();
-  return createdAt < startedAt ? { ...candidate, isAbandoned: true } : candidate;
+  const describe = async (thread: Thread): Promise<ThreadCandidate> => {
+    const candidate = await thread.describeCandidate(lookup);
+    if (candidate.keys.length > 0 || candidate.isInFlight || kernel.maintenance.sharedStates)
+      return candidate;
+    const { createdAt } = await thread.session.record();
+    return createdAt < startedAt ? { ...candidate, isAbandoned: true } : candidate;
+  };
+  return Promise.all(threads.map(describe));
 }
 
 /** Facts of a request that are known before its thread. */

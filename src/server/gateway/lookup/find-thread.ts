@@ -1,4 +1,5 @@
-import type { MessageInput, PartInput, Role } from "../../../kernel/index.ts";
+import type { MessageInput, PartInput } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { toObject } from "../../../wire/fields.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
@@ -27,61 +28,31 @@ interface FoundThread {
   readonly places: PlaceKeys;
 }
 
-/** Services for finding threads. */
-export interface ThreadServices {
-  readonly threads: Threads;
-  readonly responses: ResponseIds;
-}
-
 /** Finds the conversation of a request, and reserves it. */
 export async function findThread(
   request: ParsedRequest,
   incoming: Incoming,
-  services: ThreadServices,
-): Promise<FoundThread> {
-  const { api, fields } = request;
-  const previous = findPreviousReply(api, fields.all);
-  if (previous !== undefined) return findThreadAfter(previous, request, incoming, services);
-  return findThreadByMessages(request, incoming, services);
-}
-
-/** Finds the conversation of a request that continues a reply, which the provider stores. */
-async function findThreadAfter(
-  previous: string,
-  request: ParsedRequest,
-  incoming: Incoming,
-  services: ThreadServices,
-): Promise<FoundThread> {
-  const { api, fields } = request;
-  const { principal } = incoming;
-  const { threads, responses } = services;
-  const explicit = findExplicitId(toIdentified(request, incoming));
-  const lookup = buildLookup(request, incoming, explicit);
-  const place = await responses.find(principal, previous);
-  const thread = place && (await threads.findAfter(lookup.caller, place));
-  if (!thread) return findThreadByMessages(request, incoming, services);
-  traceClient(request, incoming, explicit?.client);
-  const { entry, lead } = place;
-  // Providers accept only one of the two.
-  const isOnly = (fields.all.conversation ?? null) === null;
-  const isWhole = place.isWhole && isOnly && api.encodeLogged !== undefined;
-  const leadMessages = () => responses.lead(principal, lead);
-  return {
-    thread,
-    chain: { afterEntry: entry, isWhole, leadMessages, ...(lead !== undefined && { lead }) },
-    places: new PlaceKeys(lookup),
-  };
-}
-
-async function findThreadByMessages(
-  request: ParsedRequest,
-  incoming: Incoming,
-  { threads }: ThreadServices,
+  { threads, responses }: { readonly threads: Threads; readonly responses: ResponseIds },
 ): Promise<FoundThread> {
   const { api, messages, fields, facts } = request;
-  const explicit = findExplicitId(toIdentified(request, incoming));
+  const { principal } = incoming;
+  const explicit = findExplicitId({ headers: incoming.request.headers, fields: fields.all });
   const lookup = buildLookup(request, incoming, explicit);
   const label = traceClient(request, incoming, lookup.caller.client);
+  const places = new PlaceKeys(lookup);
+  const previous = findPreviousReply(api, fields.all);
+  // The reply that the request continues, which the provider stores.
+  const place = previous === undefined ? undefined : await responses.find(principal, previous);
+  const after = place && (await threads.findAfter(lookup.caller, place));
+  if (after) {
+    const { entry, lead } = place;
+    // Providers accept only one of the two.
+    const isOnly = (fields.all.conversation ?? null) === null;
+    const isWhole = place.isWhole && isOnly && api.encodeLogged !== undefined;
+    const leadMessages = () => responses.lead(principal, lead);
+    const chain = { afterEntry: entry, isWhole, leadMessages, ...dropUndefined({ lead }) };
+    return { thread: after, chain, places };
+  }
   const isMore = isChained(api, fields.all);
   const { list } = messages;
   const isMain = isMore && explicit?.source === "conversation";
@@ -93,21 +64,19 @@ async function findThreadByMessages(
     opening: () => list.slice(0, END_MESSAGES).map(briefOf),
     facts: {
       lead: facts.lead,
-      ...(label !== undefined && { client: label }),
-      ...(facts.project !== undefined && { project: facts.project }),
+      ...dropUndefined({ client: label, project: facts.project }),
       toolNames: facts.toolNames,
       messages: listEnds(list),
       isStreamed: fields.isStreamed,
       hasOutputFormat: hasOutputFormat(fields.all),
-      ...(fields.maxTokens !== undefined && { maxTokens: fields.maxTokens }),
-      ...(explicit?.purpose !== undefined && { purpose: explicit.purpose }),
+      ...dropUndefined({ maxTokens: fields.maxTokens, purpose: explicit?.purpose }),
     },
   });
   // The log does not contain the messages before an unknown response.
   const chain: Chain | undefined = isMore
     ? { isWhole: isMain ? "perhaps" : false, leadMessages: async () => [] }
     : undefined;
-  return { thread, chain, places: new PlaceKeys(lookup) };
+  return { thread, chain, places };
 }
 
 /** The facts of a request by which its place in a conversation is found. */
@@ -130,15 +99,11 @@ function buildLookup(
   };
 }
 
-function toIdentified({ fields }: ParsedRequest, { request: { headers } }: Incoming) {
-  return { headers, fields: fields.all };
-}
-
 /** Records the name of the client, for labels. */
 function traceClient(
   { facts }: ParsedRequest,
   { trace, request: { headers } }: Incoming,
-  client = detectClient(headers),
+  client: string | undefined,
 ): string | undefined {
   const label = client ?? detectClient(headers, facts.lead);
   if (label !== undefined) trace.client = label;
@@ -148,10 +113,11 @@ function traceClient(
 /** True if the reply must be JSON, under any API's name for it. */
 function hasOutputFormat({ response_format, text, output_config, output_format }: WireObject): boolean {
   const formats = [response_format, toObject(text)?.format, toObject(output_config)?.format, output_format];
-  return formats.some((format) => {
+  for (const format of formats) {
     const type = toObject(format)?.type;
-    return type !== undefined && type !== "text";
-  });
+    if (type !== undefined && type !== "text") return true;
+  }
+  return false;
 }
 
 function getFirstKey(
@@ -172,39 +138,19 @@ function listEnds(messages: readonly RequestMessage[]): readonly MessageInput[] 
   const isAnswer = messages.at(-1)?.role === "tool";
   return messages.map((message, index) => {
     const isEnd = index < END_MESSAGES || index >= messages.length - END_MESSAGES;
-    return isEnd && !isAnswer ? new EndMessage(message) : PLACEHOLDERS[message.role];
+    if (!isEnd || isAnswer) return { role: message.role };
+    let known: readonly PartInput[] | undefined;
+    return {
+      role: message.role,
+      get parts() {
+        const { text, parts = [] } = known ? { parts: known } : briefOf(message);
+        known ??= text === undefined ? parts : [{ type: "text", text }, ...parts];
+        return known;
+      },
+    };
   });
-}
-
-/** A message whose content is parsed on demand. */
-class EndMessage implements MessageInput {
-  readonly role: Role;
-  readonly #message: RequestMessage;
-  #parts: readonly PartInput[] | undefined;
-
-  constructor(message: RequestMessage) {
-    this.role = message.role;
-    this.#message = message;
-  }
-
-  get parts(): readonly PartInput[] {
-    this.#parts ??= listParts(briefOf(this.#message));
-    return this.#parts;
-  }
-}
-
-function listParts({ text, parts = [] }: MessageInput): readonly PartInput[] {
-  return text === undefined ? parts : [{ type: "text", text }, ...parts];
 }
 
 function briefOf(message: RequestMessage): MessageInput {
   return message.brief ? message.brief() : message.input();
 }
-
-/** Placeholder messages: role only. */
-const PLACEHOLDERS: Readonly<Record<Role, MessageInput>> = {
-  system: { role: "system" },
-  user: { role: "user" },
-  assistant: { role: "assistant" },
-  tool: { role: "tool" },
-};

@@ -10,6 +10,8 @@ import {
   type SessionRecord,
 } from "../../../kernel/index.ts";
 import { clipEnd } from "../../../model/base/clip-end.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { isSameShape } from "../identity/agent-shape.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { findProject } from "../identity/find-project.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
@@ -20,11 +22,12 @@ import type { Thread } from "../thread/thread.ts";
 import {
   type ControlArm,
   chooseArm,
+  copyShownMemories,
   encodeThreadMeta,
   parseThreadMeta,
   type ThreadMeta,
 } from "../thread/thread-meta.ts";
-import { findClosestThread, findForkOrigin } from "./compare-threads.ts";
+import { type ClosestThread, findClosestThread, findForkOrigin } from "./compare-threads.ts";
 import { findMain, type ThreadLookup } from "./decide-thread.ts";
 
 /** The surroundings of a new conversation. */
@@ -47,21 +50,40 @@ interface NewThread {
   readonly main?: SessionId | undefined;
 }
 
-/** Creates the session of a new conversation; undefined if another gateway has just begun one under the same id. */
+/**
+ * Creates the session of a new conversation; undefined if another gateway has just begun one under the same id. One that
+ * repeats replies of another conversation keeps its memories and tools, which the provider has cached.
+ */
 export async function openNewThread(
   request: ThreadLookup,
   kind: ThreadKind,
   deps: NewThreadDeps,
 ): Promise<NewThread | undefined> {
+  const { keys, roles, shape } = request;
+  const isSought = kind === "compaction" || roles.includes("assistant");
+  const closest = isSought ? await findClosestThread(deps.threads, keys) : undefined;
+  const hasReplies = roles.slice(0, closest?.same ?? 0).includes("assistant");
+  const repeated =
+    closest && hasReplies && isSameShape(closest.thread.meta.shape, shape) ? closest.thread : undefined;
+  const opened = await createThread(request, buildThreadMeta(request, kind, repeated?.meta), deps, closest);
+  if (opened && repeated) await copyShownMemories(repeated.session, opened.session);
+  return opened;
+}
+
+async function createThread(
+  request: ThreadLookup,
+  plain: ThreadMeta,
+  deps: NewThreadDeps,
+  closest: ClosestThread | undefined,
+): Promise<NewThread | undefined> {
   const { kernel, threads } = deps;
-  const { keys, firstKey, facts, caller } = request;
-  const plain = buildThreadMeta(request, kind);
-  const whole = kind === "compaction" ? await findClosestThread(threads, keys) : undefined;
-  if (whole) {
-    const meta = addArm(plain, whole.thread.meta.arm);
-    const { session } = whole.thread;
+  const { firstKey, facts, caller } = request;
+  const { kind } = plain;
+  if (closest && kind === "compaction") {
+    const meta = addArm(plain, closest.thread.meta.arm);
+    const { session } = closest.thread;
     const id = await findFreeChildId(kernel, session.id, kind, firstKey);
-    const fork = await session.fork({ id, at: whole.last, meta: encodeThreadMeta(meta) });
+    const fork = await session.fork({ id, at: closest.last, meta: encodeThreadMeta(meta) });
     return { session: fork, meta, main: session.id };
   }
   if (caller.explicit === undefined) return openRoot(request, plain, deps);
@@ -73,7 +95,7 @@ export async function openNewThread(
   const meta = addArm(plain, await findArm(root, isRoot ? undefined : main, deps.controlShare));
   if (isRoot) {
     const { title = deps.toStoredTitle(buildTitle(facts.messages)) } = await root.record();
-    await root.update({ meta: encodeThreadMeta(meta), ...(title !== undefined && { title }) });
+    await root.update({ meta: encodeThreadMeta(meta), ...dropUndefined({ title }) });
     return { session: root, meta };
   }
   const id = await findFreeChildId(kernel, root.id, kind, firstKey);
@@ -106,15 +128,19 @@ async function createNamedRoot(
   const id = buildRootId(request.caller, "", 1);
   const origin = await findForkOrigin(kernel, request);
   const title = origin?.title ?? toStoredTitle(buildTitle(request.facts.messages));
-  const meta = addArm(plain, origin ? origin.meta.arm : chooseOwnArm(id, controlShare));
-  const options = { meta: encodeThreadMeta(meta), ...(title !== undefined && { title }) };
+  const { arm, hasRecallTools } = origin?.meta ?? { arm: chooseOwnArm(id, controlShare) };
+  const meta = addArm({ ...plain, ...dropUndefined({ hasRecallTools }) }, arm);
+  const options = { meta: encodeThreadMeta(meta), ...dropUndefined({ title }) };
   if (origin) {
     await using trunk = await kernel.session(origin.session);
-    await trunk.fork({ id, at: origin.last, keepsEdits: true, ...options }).catch((error: unknown) => {
-      // Another gateway has taken the id, or the origin has left the entry since: the conversation begins unrelated.
-      const isTaken = isLonghaulError(error, "POSITION_CONFLICT") || isLonghaulError(error, "NOT_ON_LINE");
-      if (!isTaken) throw error;
-    });
+    const fork = trunk.fork({ id, at: origin.last, keepsEdits: true, ...options });
+    await fork
+      .then((forked) => copyShownMemories(trunk, forked))
+      .catch((error: unknown) => {
+        // Another gateway has taken the id, or the origin has left the entry since: the conversation begins unrelated.
+        const isTaken = isLonghaulError(error, "POSITION_CONFLICT") || isLonghaulError(error, "NOT_ON_LINE");
+        if (!isTaken) throw error;
+      });
   }
   const session = await kernel.session(id, options);
   if (isDeepStrictEqual((await session.record()).meta, options.meta)) return { session, meta };
@@ -134,7 +160,7 @@ async function openRoot(
   const meta = addArm(plain, chooseOwnArm(id, controlShare));
   const title = toStoredTitle(buildTitle(facts.messages));
   const claim = randomUUID();
-  const options = { meta: encodeThreadMeta(meta, claim), ...(title !== undefined && { title }) };
+  const options = { meta: encodeThreadMeta(meta, claim), ...dropUndefined({ title }) };
   const session = await kernel.session(id, options);
   const stored = await session.record();
   if ((stored.meta?.gateway as { readonly claim?: unknown } | undefined)?.claim !== claim) {
@@ -190,6 +216,7 @@ async function isAbandoned(
 function buildThreadMeta(
   { shape, firstKey, caller, facts, opening }: ThreadLookup,
   kind: ThreadKind,
+  { hasRecallTools }: Partial<ThreadMeta> = {},
 ): ThreadMeta {
   const { agent } = caller;
   const project = facts.project ?? findProject(opening().map(getMessageText));
@@ -197,9 +224,7 @@ function buildThreadMeta(
     kind,
     shape,
     firstKey,
-    ...(facts.client !== undefined && { client: facts.client }),
-    ...(agent !== undefined && { agent }),
-    ...(project !== undefined && { project }),
+    ...dropUndefined({ client: facts.client, agent, project, hasRecallTools }),
   };
 }
 
@@ -293,6 +318,7 @@ export async function forkThread(
         await conversation.ensureOnLine(at);
         return session.fork({ id, at, keepsEdits: true, meta: encodeThreadMeta(own) });
       });
+      await copyShownMemories(session, forked);
       return { session: forked, meta: own };
     } catch (error) {
       const isTaken = isLonghaulError(error, "POSITION_CONFLICT") || isLonghaulError(error, "NOT_ON_LINE");

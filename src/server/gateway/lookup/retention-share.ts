@@ -14,7 +14,8 @@ export class RetentionShare {
   readonly #evictedAt: BoundedMap<string, number>;
   /** Total bytes evicted so far. */
   #evictedBytes = 0;
-  #share = 1;
+  /** Share of the room to be used. */
+  share = 1;
   #found = 0;
   #wanted = 0;
   #seen = 0;
@@ -22,11 +23,6 @@ export class RetentionShare {
   /** Remembers the names of `mostNames` evicted conversations. */
   constructor(maxNames: () => number) {
     this.#evictedAt = new BoundedMap({ max: maxNames });
-  }
-
-  /** Share of the room to be used. */
-  get share(): number {
-    return this.#share;
   }
 
   /** Records a lookup of a conversation and whether it was in memory; `heldBytes` of `roomBytes` are in use. */
@@ -48,8 +44,8 @@ export class RetentionShare {
   #judge(): void {
     const isWanted = this.#wanted >= JUDGE_AFTER_REQUESTS * MIN_HIT_SHARE;
     const isInVain = this.#found < JUDGE_AFTER_REQUESTS * MIN_HIT_SHARE;
-    if (isWanted) this.#share = 1;
-    else if (isInVain) this.#share = Math.max(MIN_SHARE, this.#share / 2);
+    if (isWanted) this.share = 1;
+    else if (isInVain) this.share = Math.max(MIN_SHARE, this.share / 2);
     this.#found = 0;
     this.#wanted = 0;
     this.#seen = 0;

@@ -72,7 +72,9 @@ export function applyReply(
   const isStep = askedAt >= (earlier.at(-1) ?? 0);
   const counted = isStep ? filterRecent(earlier, now, limits) : [];
   const at = [...counted, now, ...later].slice(-limits.requests - 1);
-  const others = state.answered.filter((one) => one.key !== key && isRecent(one.at, now, limits));
+  const others = state.answered.filter(
+    (one) => one.key !== key && now - (one.at.at(-1) ?? 0) < limits.withinMs,
+  );
   const next = { ...state, answered: [...others, { key, at }].slice(-MAX_KEYS) };
   return at.length > limits.requests ? stopLoop(next, "request", at, now, limits) : next;
 }
@@ -159,10 +161,6 @@ function stopLoop(
 
 function filterRecent(times: readonly number[], now: number, { withinMs }: LoopLimits): readonly number[] {
   return times.filter((at) => now - at < withinMs);
-}
-
-function isRecent(times: readonly number[], now: number, limits: LoopLimits): boolean {
-  return filterRecent(times, now, limits).length > 0;
 }
 
 function formatTime(at: number): string {

@@ -61,7 +61,9 @@ export class LoopStates {
   /** Records the number of messages in a request of a family's main thread. */
   recordRequest(family: string, messages: number): void {
     // A family without compactions needs no state.
-    if (this.#states.has(family)) this.#change(family, (state) => applyMainRequest(state, messages));
+    const state = this.#states.get(family)?.state;
+    if (state && (state.stopped || messages < state.fewestSince))
+      this.#change(family, (known) => applyMainRequest(known, messages));
   }
 
   /** Records a request for a compaction of a line with `messages` messages; returns a fault if it must not be sent. */
@@ -79,7 +81,8 @@ export class LoopStates {
 
   /** Records a successful turn of a family. */
   recordSuccess(family: string): void {
-    if (this.#states.has(family)) this.#change(family, applySuccess);
+    const state = this.#states.get(family)?.state;
+    if (state && (state.stopped || state.overflows.length > 0)) this.#change(family, applySuccess);
   }
 
   #change(name: string, change: (state: LoopState, now: number, limits: LoopLimits) => LoopState): void {
@@ -94,16 +97,13 @@ export class LoopStates {
     const now = this.#deps.now();
     this.#states.delete(name);
     this.#states.set(name, { state, changedAt: now });
-    this.#forget(now, this.#deps.limits());
-  }
-
-  /** Drops expired states, and the oldest ones beyond the maximum. */
-  #forget(now: number, { withinMs }: LoopLimits): void {
+    const { withinMs } = this.#deps.limits();
     const most = this.#deps.maxStates();
-    for (const [name, { state, changedAt }] of this.#states) {
-      const isOver = now - changedAt >= withinMs && now >= (state.stopped?.until ?? 0);
+    // Expired states go, and the oldest ones beyond the maximum.
+    for (const [oldest, { state: known, changedAt }] of this.#states) {
+      const isOver = now - changedAt >= withinMs && now >= (known.stopped?.until ?? 0);
       if (this.#states.size <= most && !isOver) return;
-      this.#states.delete(name);
+      this.#states.delete(oldest);
     }
   }
 }

@@ -1,6 +1,7 @@
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
 import { clipEnd } from "../../../model/base/clip-end.ts";
 import { redactSecrets } from "../../../model/secrets/redact-secrets.ts";
+import { formatTokens } from "../../../model/usage.ts";
 import type { ReloadResult } from "../config/watch-config.ts";
 
 /** Logs events as lines, without content of conversations. */
@@ -222,14 +223,6 @@ export function logReload(log: GatewayLog, { outcome, messages, problems }: Relo
   for (const message of messages)
     if (outcome === "refused") log.error("config.refused", { message });
     else log.info("config.changed", { message });
-}
-
-/** Tokens in at most four characters: 950, 9.7k, 52k, 1M. */
-export function formatTokens(tokens: number): string {
-  if (tokens < 1_000) return String(Math.round(tokens));
-  if (tokens < 9_950) return `${(tokens / 1_000).toFixed(1).replace(/\.0$/, "")}k`;
-  if (tokens < 999_500) return `${Math.round(tokens / 1_000)}k`;
-  return `${(tokens / 1_000_000).toFixed(1).replace(/\.0$/, "")}M`;
 }
 
 /** An edit of a window, as people are told of it. */

@@ -13,7 +13,7 @@ interface EditNews {
 export interface GatewaySpending {
   /** US dollars, of requests whose price is known. */
   readonly spentCost: number;
-  /** Estimated; its own cost stands beside it. */
+  /** Estimated; its own cost is the next field. */
   readonly savings: Savings;
 }
 

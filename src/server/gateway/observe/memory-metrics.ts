@@ -1,5 +1,4 @@
 import type { MonitorSample } from "../../../kernel/faces/log.ts";
-import { LonghaulError } from "../../../kernel/index.ts";
 import { waitAtMost } from "../../../model/base/time-limit.ts";
 import { createGaugeMetric, type Metric } from "./metric.ts";
 
@@ -137,13 +136,11 @@ interface MemoryExportOptions {
   readonly read: () => MonitorSample | undefined;
 }
 
-const PACKAGES =
-  "@opentelemetry/sdk-metrics @opentelemetry/exporter-metrics-otlp-http @opentelemetry/resources";
 const NO_EXPORT: MemoryExport = { flush: async () => {}, close: async () => {} };
 const EXPORT_MS = 5_000;
 const CLOSE_MS = 5_000;
 
-/** Connects to a receiver of metrics, if one is configured. Throws PACKAGE_MISSING if OpenTelemetry is not installed. */
+/** Connects to a receiver of metrics, if one is configured. */
 export async function openMemoryExport(options: MemoryExportOptions): Promise<MemoryExport> {
   const { environment, version, intervalMs, read } = options;
   const url = findMetricsUrl(options.endpoint, environment);
@@ -187,21 +184,14 @@ export async function openMemoryExport(options: MemoryExportOptions): Promise<Me
   };
 }
 
+/** Loads OpenTelemetry, which only gateways that send metrics need. */
 async function loadPackages() {
-  try {
-    const [sdk, otlp, resources] = await Promise.all([
-      import("@opentelemetry/sdk-metrics"),
-      import("@opentelemetry/exporter-metrics-otlp-http"),
-      import("@opentelemetry/resources"),
-    ]);
-    return { sdk, otlp, resources };
-  } catch (cause) {
-    throw new LonghaulError(
-      "PACKAGE_MISSING",
-      `telemetry.metrics is on, but OpenTelemetry could not be loaded. Install it (npm install ${PACKAGES}), or set telemetry.metrics to false.`,
-      { cause, details: { package: "@opentelemetry/sdk-metrics" } },
-    );
-  }
+  const [sdk, otlp, resources] = await Promise.all([
+    import("@opentelemetry/sdk-metrics"),
+    import("@opentelemetry/exporter-metrics-otlp-http"),
+    import("@opentelemetry/resources"),
+  ]);
+  return { sdk, otlp, resources };
 }
 
 function findMetricsUrl(endpoint: string | undefined, environment: NodeJS.ProcessEnv): string | undefined {

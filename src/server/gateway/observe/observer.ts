@@ -1,7 +1,9 @@
 import { addSavings, countPromptTokens, NO_SAVINGS } from "../../../kernel/faces/window.ts";
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { formatTokens } from "../../../model/usage.ts";
 import type { WireName } from "../../../wire/wire.ts";
-import { formatTokens, type GatewayLog, type LogFields } from "./gateway-log.ts";
+import type { GatewayLog, LogFields } from "./gateway-log.ts";
 import type { GatewaySpending, GatewayTotals, ThreadStatus, UpstreamStatus } from "./gateway-status.ts";
 import type { CounterSeries, HistogramSeries } from "./metric.ts";
 import type { Metrics } from "./metrics.ts";
@@ -126,7 +128,7 @@ export class Observer {
       session,
       kind,
       model,
-      ...(client !== undefined && { client }),
+      ...dropUndefined({ client }),
       tokens: countRequestTokens(trace) ?? known?.tokens ?? 0,
       window: this.#deps.getClientWindow(model),
       requests: (known?.requests ?? 0) + 1,
@@ -205,13 +207,11 @@ function describeMiss({ cache }: Trace): string | undefined {
 class RequestMeter {
   readonly #metrics: Metrics;
   readonly #apis = new Map<WireName, ApiSeries>();
-  readonly #bytesIn: () => CounterSeries;
-  readonly #bytesOut: () => CounterSeries;
+  #bytesIn: CounterSeries | undefined;
+  #bytesOut: CounterSeries | undefined;
 
   constructor(metrics: Metrics) {
     this.#metrics = metrics;
-    this.#bytesIn = once(() => metrics.bytes.at({ direction: "in" }));
-    this.#bytesOut = once(() => metrics.bytes.at({ direction: "out" }));
   }
 
   record(trace: Trace): void {
@@ -223,13 +223,19 @@ class RequestMeter {
       this.#apis.set(api, series);
     }
     metrics.people.record(trace);
-    series.countStatus(trace.status ?? 0);
+    series.status(trace.status ?? 0).add();
     series.duration.observe(((trace.endedMs ?? performance.now()) - trace.startedMs) / 1_000);
-    if (trace.overheadMs !== undefined) series.overhead().observe(trace.overheadMs / 1_000);
+    // A series appears in the metrics when it is first needed.
+    if (trace.overheadMs !== undefined) {
+      series.overhead ??= metrics.overhead.at({ api });
+      series.overhead.observe(trace.overheadMs / 1_000);
+    }
     if (trace.firstByteMs !== undefined && upstream !== undefined)
       series.firstByte(upstream).observe(trace.firstByteMs / 1_000);
-    this.#bytesIn().add(trace.bytesIn ?? 0);
-    this.#bytesOut().add(trace.bytesOut ?? 0);
+    this.#bytesIn ??= metrics.bytes.at({ direction: "in" });
+    this.#bytesOut ??= metrics.bytes.at({ direction: "out" });
+    this.#bytesIn.add(trace.bytesIn ?? 0);
+    this.#bytesOut.add(trace.bytesOut ?? 0);
     if (usage) {
       series.inputTokens.add(usage.inputTokens ?? 0);
       series.outputTokens.add(usage.outputTokens ?? 0);
@@ -243,7 +249,7 @@ class RequestMeter {
     series.extraWriteDollars.add(savings.extraWriteCost);
     if (trace.cache) {
       const { verdict, missedTokens, missDollars } = trace.cache;
-      metrics.cacheRequests.add({ api, verdict });
+      series.cacheVerdict(verdict).add();
       if (missedTokens > 0) metrics.cacheMissedTokens.add({ api, cause: verdict }, missedTokens);
       if (missDollars) metrics.cacheMissDollars.add({ api, cause: verdict }, missDollars);
     }
@@ -257,9 +263,10 @@ class RequestMeter {
 }
 
 interface ApiSeries {
-  readonly countStatus: (status: number) => void;
+  readonly status: (status: number) => CounterSeries;
+  readonly cacheVerdict: (verdict: string) => CounterSeries;
   readonly duration: HistogramSeries;
-  readonly overhead: () => HistogramSeries;
+  overhead?: HistogramSeries;
   readonly firstByte: (upstream: string) => HistogramSeries;
   readonly inputTokens: CounterSeries;
   readonly outputTokens: CounterSeries;
@@ -273,11 +280,10 @@ interface ApiSeries {
 }
 
 function openSeries(metrics: Metrics, api: WireName): ApiSeries {
-  const statusSeries = keepSeries((status: number) => metrics.requests.at({ api, status: String(status) }));
   return {
-    countStatus: (status) => statusSeries(status).add(),
+    status: keepSeries((status: number) => metrics.requests.at({ api, status: String(status) })),
+    cacheVerdict: keepSeries((verdict: string) => metrics.cacheRequests.at({ api, verdict })),
     duration: metrics.duration.at({ api }),
-    overhead: once(() => metrics.overhead.at({ api })),
     firstByte: keepSeries((upstream: string) => metrics.firstByte.at({ upstream })),
     inputTokens: metrics.tokens.at({ api, type: "input" }),
     outputTokens: metrics.tokens.at({ api, type: "output" }),
@@ -288,15 +294,6 @@ function openSeries(metrics: Metrics, api: WireName): ApiSeries {
     savedDollars: metrics.savedDollars.at({ api }),
     uneditedDollars: metrics.uneditedDollars.at({ api }),
     extraWriteDollars: metrics.extraWriteDollars.at({ api }),
-  };
-}
-
-/** A series appears in the metrics when it is first needed, as without this cache. */
-function once<Series>(open: () => Series): () => Series {
-  let known: Series | undefined;
-  return () => {
-    known ??= open();
-    return known;
   };
 }
 

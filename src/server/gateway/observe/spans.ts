@@ -1,7 +1,9 @@
 import type { SpanContext } from "@opentelemetry/api";
 import type { Savings } from "../../../kernel/faces/window.ts";
-import { LonghaulError, type Usage } from "../../../kernel/index.ts";
+import type { Usage } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { waitAtMost } from "../../../model/base/time-limit.ts";
+import { sumPromptTokens } from "../../../model/usage.ts";
 import type { WireName } from "../../../wire/wire.ts";
 
 /** The span of a call in progress. */
@@ -46,7 +48,7 @@ const EXPORT_MS = 5_000;
 const CLOSE_MS = 5_000;
 const MAX_VALUE_CHARACTERS = 65_536;
 
-/** Connects to a telemetry receiver, if one is configured. Throws PACKAGE_MISSING if OpenTelemetry is not installed. */
+/** Connects to a telemetry receiver, if one is configured. */
 export async function openSpans(options: SpansOptions): Promise<Spans> {
   const environment = options.environment ?? process.env;
   const url = findTracesUrl(options.endpoint, environment);
@@ -195,7 +197,7 @@ function getProviderName(host: string, upstream: string): string {
 
 /** Attributes known before a call, per OpenTelemetry's conventions for generative AI. */
 function buildStartAttributes(call: CallStart, hasContent: boolean): SpanValues {
-  return omitUndefined({
+  return dropUndefined({
     "gen_ai.operation.name": "chat",
     "gen_ai.provider.name": getProviderName(call.host, call.upstream),
     "gen_ai.request.model": call.model,
@@ -215,7 +217,7 @@ function buildStartAttributes(call: CallStart, hasContent: boolean): SpanValues 
 
 /** Attributes known after a call. */
 function buildEndAttributes(end: CallEnd, hasContent: boolean): SpanValues {
-  return omitUndefined({
+  return dropUndefined({
     ...buildUsageAttributes(end.usage),
     "longhaul.cost_dollars": end.spentDollars,
     "gen_ai.response.model": end.responseModel,
@@ -242,9 +244,8 @@ function buildUsageAttributes(usage: Usage | undefined): Record<string, number |
   if (!usage) return {};
   const { inputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   const hasInput = [inputTokens, cacheReadTokens, cacheWriteTokens].some((tokens) => tokens !== undefined);
-  const input = (inputTokens ?? 0) + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0);
   return {
-    "gen_ai.usage.input_tokens": hasInput ? input : undefined,
+    "gen_ai.usage.input_tokens": hasInput ? sumPromptTokens(usage) : undefined,
     "gen_ai.usage.output_tokens": usage.outputTokens,
     "gen_ai.usage.cache_read.input_tokens": cacheReadTokens,
     "gen_ai.usage.cache_creation.input_tokens": cacheWriteTokens,
@@ -256,17 +257,6 @@ function getApiType(api: WireName): string | undefined {
   if (api === "anthropic") return undefined;
   return api === "openai-chat" ? "chat_completions" : "responses";
 }
-
-function omitUndefined(values: Record<string, SpanValues[string] | undefined>): SpanValues {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as SpanValues;
-}
-
-const PACKAGES = [
-  "@opentelemetry/api",
-  "@opentelemetry/sdk-trace",
-  "@opentelemetry/exporter-trace-otlp-http",
-  "@opentelemetry/resources",
-].join(" ");
 
 /** The part of OpenTelemetry that is used. */
 interface Telemetry {
@@ -285,23 +275,15 @@ interface Telemetry {
   >;
 }
 
-/** Imports OpenTelemetry, which is optional. Throws PACKAGE_MISSING if it is not installed. */
+/** Loads OpenTelemetry, which only gateways that send spans need. */
 async function loadTelemetry(): Promise<Telemetry> {
-  try {
-    const [api, sdk, exporter, resources] = await Promise.all([
-      import("@opentelemetry/api"),
-      import("@opentelemetry/sdk-trace"),
-      import("@opentelemetry/exporter-trace-otlp-http"),
-      import("@opentelemetry/resources"),
-    ]);
-    return { api, sdk, exporter, resources };
-  } catch (cause) {
-    throw new LonghaulError(
-      "PACKAGE_MISSING",
-      `telemetry.endpoint or OTEL_EXPORTER_OTLP_ENDPOINT is set, but OpenTelemetry could not be loaded. Install it (npm install ${PACKAGES}), or remove the setting.`,
-      { cause, details: { package: "@opentelemetry/sdk-trace" } },
-    );
-  }
+  const [api, sdk, exporter, resources] = await Promise.all([
+    import("@opentelemetry/api"),
+    import("@opentelemetry/sdk-trace"),
+    import("@opentelemetry/exporter-trace-otlp-http"),
+    import("@opentelemetry/resources"),
+  ]);
+  return { api, sdk, exporter, resources };
 }
 
 /** A position in a trace, as in W3C's traceparent. */

@@ -1,4 +1,5 @@
 import { canMergeRoles, mergeRoles } from "../../../kernel/calls/merge-roles.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
 import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
@@ -39,10 +40,7 @@ export function alternatePieces(
     if (before && element) {
       merged.pop();
       const index = "from" in before ? before.to - 1 : (before.index ?? first?.index);
-      merged.push(...dropLast(before), {
-        elements: [element],
-        ...(index !== undefined && { index }),
-      });
+      merged.push(...dropLast(before), { elements: [element], ...dropUndefined({ index }) });
       lastIndex = first?.index ?? lastIndex;
       const rest = dropFirst(piece);
       merged.push(...rest);
@@ -97,14 +95,17 @@ function placeSystemPieces(
 
 /** Pieces with one element of the client each. */
 export function splitPieces(pieces: readonly OutgoingPiece[]): readonly OutgoingPiece[] {
-  return pieces.flatMap((piece): readonly OutgoingPiece[] =>
-    "from" in piece
-      ? Array.from({ length: piece.to - piece.from }, (_, at) => ({
-          from: piece.from + at,
-          to: piece.from + at + 1,
-        }))
-      : [piece],
-  );
+  return pieces.flatMap((piece): readonly OutgoingPiece[] => {
+    if ("from" in piece)
+      return Array.from({ length: piece.to - piece.from }, (_, at) => ({
+        from: piece.from + at,
+        to: piece.from + at + 1,
+      }));
+    const { elements, index } = piece;
+    return index === undefined
+      ? [piece]
+      : elements.map((element, at) => ({ elements: [element], index: index + at }));
+  });
 }
 
 /** Joins neighboring slices, so that the unchanged part of a body is sent in few pieces. */

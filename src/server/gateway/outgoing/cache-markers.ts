@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { type ContentBlock, getContentBlocks, isEmptyText, isObject } from "../../../wire/content-blocks.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 import { type ByteRange, type CutBody, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
@@ -271,8 +272,7 @@ function toPieces(survivors: readonly SentElement[]): readonly OutgoingPiece[] {
   const pieces: OutgoingPiece[] = [];
   for (const { element, index, isEdited } of survivors) {
     const last = pieces.at(-1);
-    if (isEdited || index === undefined)
-      pieces.push({ elements: [element], ...(index !== undefined && { index }) });
+    if (isEdited || index === undefined) pieces.push({ elements: [element], ...dropUndefined({ index }) });
     else if (last && "from" in last && last.to === index)
       pieces[pieces.length - 1] = { from: last.from, to: index + 1 };
     else pieces.push({ from: index, to: index + 1 });

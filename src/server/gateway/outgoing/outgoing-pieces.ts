@@ -1,4 +1,5 @@
 import type { FittedWindow, Message, MessageInput } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { removeElementMarks } from "../../../wire/cache-marks.ts";
 import type { LoadBase64, LoggedContent, Wire, WireObject } from "../../../wire/wire.ts";
 import { type ByteRange, type CutBody, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
@@ -73,7 +74,7 @@ export async function buildOutgoingPieces(
     } else {
       const elements = await written.encode(api, messages, one, base64Of);
       const index = one.type === "changed" ? messages.list[one.index]?.from : undefined;
-      if (elements.length > 0) pieces.push({ elements, ...(index !== undefined && { index }) });
+      if (elements.length > 0) pieces.push({ elements, ...dropUndefined({ index }) });
     }
   }
   written.keepOnly(outgoing);
@@ -209,7 +210,7 @@ export async function buildPiecesFromLog(
     api.encodeEdited(message, { elements: own ?? (await write(original)), original }, bytes.loadBase64);
   const pieces: OutgoingPiece[] = [];
   const add = (elements: readonly WireObject[], index?: number) => {
-    if (elements.length > 0) pieces.push({ elements, ...(index !== undefined && { index }) });
+    if (elements.length > 0) pieces.push({ elements, ...dropUndefined({ index }) });
   };
   for (const message of lead) add(await write(message as Message));
   for (const [place, one] of planOutgoing(conversation).entries()) {

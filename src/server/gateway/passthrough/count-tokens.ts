@@ -1,3 +1,4 @@
+import type { ModelFacts } from "../../../kernel/faces/window.ts";
 import type { WireName } from "../../../wire/wire.ts";
 import { getWire } from "../../../wire/wires.ts";
 import type { GatewayConfig } from "../config/config.ts";
@@ -6,8 +7,7 @@ import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";
 import { type BodyChanges, buildOutgoingBody, countBytes } from "../outgoing/outgoing-body.ts";
 import { buildPlainPieces, isExtension, repeatSentPieces } from "../outgoing/outgoing-pieces.ts";
-import { canOfferTools } from "../recall/can-offer-tools.ts";
-import { isBeginning } from "../recall/offer-tools.ts";
+import { canOfferTools, getOfferedTools, isOfferedAtOnce } from "../recall/offer-tools.ts";
 import { appendMemories, readPersonMemories } from "../recall/pinned-memories.ts";
 import { getRecallSettings } from "../recall/recall-settings.ts";
 import { addGoogleTools, encodeRecallTools } from "../recall/recall-tools.ts";
@@ -123,11 +123,12 @@ function addCountedAdditions(
   memories: string | undefined,
   config: GatewayConfig,
   known: SentAdditions | undefined,
+  facts: ModelFacts,
 ): BodyChanges {
   const { api, messages } = request;
   // Google counts plain contents, and refuses them next to instructions that the client did not send.
   if (api.name === "google" && request.facts.lead === "") return changes;
-  const { hasMemories, hasTools } = known ?? predictAdditions(request, config);
+  const { hasMemories, hasTools } = known ?? predictAdditions(request, config, facts);
   const remembering =
     hasMemories && memories !== undefined ? appendMemories(api.name, messages, changes, memories) : changes;
   if (!hasTools) return remembering;
@@ -143,11 +144,14 @@ function addCountedAdditions(
   return { ...remembering, appended };
 }
 
-function predictAdditions(request: ParsedRequest, config: GatewayConfig): SentAdditions {
+function predictAdditions(request: ParsedRequest, config: GatewayConfig, facts: ModelFacts): SentAdditions {
   const { lead, toolNames } = request.facts;
   if (lead === "" && toolNames.length === 0) return { hasMemories: false, hasTools: false, isControl: false };
-  const { offer } = getRecallSettings(config, request.api.name, "main");
-  const isOffered = offer === "always" || (offer === "start" && toolNames.length > 0 && isBeginning(request));
+  const { name } = request.api;
+  const { offer } = getRecallSettings(config, name, "main");
+  const { text } = getOfferedTools(name);
+  const isOffered =
+    (offer === "always" || toolNames.length > 0) && isOfferedAtOnce(offer, request, text.length, facts);
   return { hasMemories: true, hasTools: isOffered && canOfferTools(request), isControl: false };
 }
 
@@ -166,7 +170,7 @@ interface CountedBody {
  */
 function buildCountedBody(
   { route, body, principal }: Incoming,
-  { bodies, stored, config }: Pick<Services, "bodies" | "stored" | "config">,
+  { bodies, stored, config, kernel }: Pick<Services, "bodies" | "stored" | "config" | "kernel">,
   { upstream, model, clientModel }: Target,
   { isEdited, memories }: { readonly isEdited: boolean; readonly memories: string | undefined },
 ): CountedBody {
@@ -198,7 +202,7 @@ function buildCountedBody(
       fields: parseRequestFields(api, cut),
       facts: readBodyFacts(api, messages),
     };
-    const whole = addCountedAdditions(changes, request, memories, config(), known);
+    const whole = addCountedAdditions(changes, request, memories, config(), known, kernel.modelFacts(model));
     return { sent: buildOutgoingBody({ cut }, whole), isManaged, isControl: known?.isControl === true };
   } catch (error) {
     // The upstream will report the problem.

@@ -1,6 +1,6 @@
 import { toArray } from "../../../wire/fields.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
-import type { OutgoingPiece } from "../request/cut-body.ts";
+import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
 
 /** A user element with a text appended to its content. */
@@ -47,6 +47,16 @@ export function addContextToPieces(
     const message = list[index];
     if (message && message.to > message.from) texts.set(message.to - 1, text);
   }
+  return appendToPieces(api, cut, pieces, texts);
+}
+
+/** The same for elements, given by index. */
+export function appendToPieces(
+  api: WireName,
+  cut: CutBody,
+  pieces: readonly OutgoingPiece[],
+  texts: ReadonlyMap<number, string>,
+): readonly OutgoingPiece[] {
   return pieces.flatMap((piece): readonly OutgoingPiece[] => {
     if ("elements" in piece) return [addContextToElements(api, piece, texts)];
     const split: OutgoingPiece[] = [];

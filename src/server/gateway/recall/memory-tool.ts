@@ -1,5 +1,6 @@
 import { posix } from "node:path";
 import { isLonghaulError, type Memories, type SessionId } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { toArray, toNumber, toText } from "../../../wire/fields.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 import { fieldValue } from "../request/cut-body.ts";
@@ -145,11 +146,7 @@ async function writeFile(
 ): Promise<void> {
   const old = (await readFiles({ memories })).get(path);
   if (old?.text === text) return;
-  await memories.remember(`${path}\n${text}`, {
-    by: "agent",
-    source,
-    ...(project !== undefined && { project }),
-  });
+  await memories.remember(`${path}\n${text}`, { by: "agent", source, ...dropUndefined({ project }) });
   if (old) await memories.setValidity(old.id, { until: Date.now() });
 }
 
@@ -178,7 +175,7 @@ async function readFiles({
   return files;
 }
 
-/** The memories that are no files: those of the person, and notes that other agents have saved. */
+/** The memories that are not files: those of the person, and notes that other agents have saved. */
 async function readRemembered({ memories }: MemoryFiles): Promise<Omit<MemoryFile, "id"> | undefined> {
   const others = (await memories.list()).filter(({ text }) => !FILE_TEXT.test(text));
   const lines = others.map(

@@ -4,24 +4,23 @@ import type { EntryId, Json, Memories } from "../../../kernel/index.ts";
 import { findProjectFolder } from "../../../model/session-origin.ts";
 import { getContentBlocks } from "../../../wire/content-blocks.ts";
 import { toArray, toObject } from "../../../wire/fields.ts";
-import type { WireName, WireObject } from "../../../wire/wire.ts";
+import type { WireName } from "../../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";
 import { getMemoryAgent, type PersonIds } from "../identity/person-ids.ts";
+import { joinSlices, splitPieces } from "../outgoing/alternate-pieces.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
 import { type CutBody, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
 import type { CallRequest, RequestMemories } from "../thread/call-request.ts";
-import type { Thread } from "../thread/thread.ts";
-import { addContextToPieces, appendText, appendTextToElement, findSentTexts } from "./context-pieces.ts";
+import { nameMessages, type Thread } from "../thread/thread.ts";
+import { SHOWN_FACT } from "../thread/thread-meta.ts";
+import { addContextToPieces, appendText, appendToPieces, findSentTexts } from "./context-pieces.ts";
 
 /** Maximum share of a window for memories; a smaller window gets none. */
 const MAX_SHARE = 0.1;
 /** So few that a section of this size is never counted as too large. */
 const BYTES_PER_TOKEN = 2;
-
-/** The fact of a session that says which memories its conversation has been shown, and where. */
-const SHOWN_FACT = "shown-memories";
 
 /** Memories that a conversation has been shown. */
 interface ShownMemories {
@@ -59,15 +58,19 @@ export async function addMemories(
 ): Promise<CallRequest> {
   const { policy, isDryRun, limits, messages, chain, api } = callRequest;
   const isTalk = kind === "main" || kind === "agent";
-  if (isDryRun || policy === "none" || !isTalk || !config().memories) return callRequest;
+  // A summary keeps the memories of its conversation, so that the provider finds its prompt in the cache.
+  const isServed = isTalk || kind === "compaction";
+  if (isDryRun || policy === "none" || !isServed || !config().memories) return callRequest;
   const agent = getMemoryAgent(principal);
   const own = kernel.memories(agent);
   if (own.isKnownEmpty) return { ...callRequest, memories: { agent, text: undefined } };
   const project = findProjectFolder(await session.record()) ?? null;
   const source: MemorySource = { agent, own, project, maxTokens: limits.window * MAX_SHARE };
+  const stored = (await session.facts.get(SHOWN_FACT)) as ShownMemories | undefined;
+  if (!isTalk)
+    return stored ? { ...callRequest, memories: await renderShown(stored, source, messages) } : callRequest;
   const pins = await own.pins({ project });
   const ids = pins.map(({ id }) => id);
-  const stored = (await session.facts.get(SHOWN_FACT)) as ShownMemories | undefined;
   const isFirst = chain === undefined && !messages.list.some(({ role }) => role === "assistant");
   const before: ShownMemories = stored ?? { base: isFirst ? ids : [], later: [] };
   const shown = await showNews(before, ids, source, messages, chain !== undefined, api.name);
@@ -92,7 +95,7 @@ async function showNews(
   isChained: boolean,
   api: WireName,
 ): Promise<ShownMemories> {
-  const names = nameMessages(messages);
+  const names = nameMessages(messages.list);
   const present = new Set(names);
   // A message that was taken back took its memories with it; a chained request repeats no message.
   const later = before.later.filter(({ message }) => isChained || present.has(message));
@@ -148,7 +151,7 @@ async function renderShown(
 ): Promise<RequestMemories> {
   const { agent } = source;
   const text = await readSection(source, base);
-  const names = nameMessages(messages);
+  const names = nameMessages(messages.list);
   const texts = new Map<number, string>();
   for (const { message, added, ended } of later) {
     const index = names.indexOf(message);
@@ -159,16 +162,6 @@ async function renderShown(
     if (joined !== "") texts.set(index, joined);
   }
   return { agent, text, ...(texts.size > 0 && { later: texts }) };
-}
-
-/** Names messages by their keys; a repeated message gets a name of its own. */
-function nameMessages({ list }: RequestMessages): readonly string[] {
-  const times = new Map<string, number>();
-  return list.map(({ key }) => {
-    const time = times.get(key) ?? 0;
-    times.set(key, time + 1);
-    return `${key} ${time}`;
-  });
 }
 
 /** The memories for the calls of a person in a new conversation; undefined if they are off or too large for the window. */
@@ -243,32 +236,15 @@ function insertSystemMessages(
   const own = new Map([...texts].filter(([index]) => list[index]?.role === "system"));
   const after = new Map<number, string>();
   for (const [index, text] of texts) if (!own.has(index)) after.set(list[index]?.to ?? 0, text);
-  return addContextToPieces("anthropic", messages, pieces, own).flatMap((piece): readonly OutgoingPiece[] => {
-    const isSlice = "from" in piece;
-    const from = isSlice ? piece.from : piece.index;
-    if (from === undefined) return [piece];
-    const to = isSlice ? piece.to : from + piece.elements.length;
-    const split: OutgoingPiece[] = [];
-    let at = from;
-    const take = (end: number) => {
-      if (end > at)
-        split.push(
-          isSlice
-            ? { from: at, to: end }
-            : { elements: piece.elements.slice(at - from, end - from), index: at },
-        );
-      at = end;
-    };
-    for (const end of [...after.keys()].sort((one, other) => one - other)) {
-      if (end <= from || end > to) continue;
-      take(end);
-      split.push({
-        elements: [{ role: "system", content: [{ type: "text", text: after.get(end) as string }] }],
-      });
-    }
-    take(to);
-    return split;
-  });
+  const single = splitPieces(addContextToPieces("anthropic", messages, pieces, own));
+  return joinSlices(
+    single.flatMap((piece): readonly OutgoingPiece[] => {
+      const at = "from" in piece ? piece.from : piece.index;
+      const text = at === undefined ? undefined : after.get(at + 1);
+      if (text === undefined) return [piece];
+      return [piece, { elements: [{ role: "system", content: [{ type: "text", text }] }] }];
+    }),
+  );
 }
 
 /**
@@ -318,14 +294,5 @@ function appendToLead(
 ): readonly OutgoingPiece[] {
   const whole: readonly OutgoingPiece[] = pieces ?? [{ from: 0, to: cut.elements.length }];
   if (lead === 0) return [{ elements: [{ role: "system", content: text }] }, ...whole];
-  const last = lead - 1;
-  return whole.flatMap((piece): readonly OutgoingPiece[] => {
-    if (!("from" in piece) || piece.from > last || piece.to <= last) return [piece];
-    const element: WireObject = appendTextToElement("openai-chat", parseElement(cut, last), text);
-    return [
-      ...(piece.from < last ? [{ from: piece.from, to: last }] : []),
-      { elements: [element], index: last },
-      ...(piece.to > lead ? [{ from: lead, to: piece.to }] : []),
-    ];
-  });
+  return appendToPieces("openai-chat", cut, whole, new Map([[lead - 1, text]]));
 }

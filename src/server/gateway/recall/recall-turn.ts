@@ -7,9 +7,9 @@ import { joinSlices, splitPieces } from "../outgoing/alternate-pieces.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
 import { fieldValue, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
-import { isSentAsItComes } from "./can-offer-tools.ts";
 import { addContextToPieces, appendText, appendTextToElement, findSentTexts } from "./context-pieces.ts";
 import { servesMemoryTool } from "./memory-tool.ts";
+import { isSentAsItComes } from "./offer-tools.ts";
 import { acceptsSystemMessages } from "./pinned-memories.ts";
 import { getRecallSettings } from "./recall-settings.ts";
 import { addGoogleTools } from "./recall-tools.ts";
@@ -40,7 +40,7 @@ function createRecall(exchange: Exchange, context: boolean): RequestRecall | und
   const hasMore = context || typeof previous === "string" || servesMemory;
   if (!ownTools && !laterTools && !hasMore) return undefined;
   const own = thread.recall;
-  const hiddenEnd = own.hiddenEnds.get(previous);
+  const hiddenEnd = typeof previous === "string" ? own.hiddenEnds.get(previous) : undefined;
   let contextTexts = context ? own.contextTexts.find(callRequest.messages.list) : new Map<number, string>();
   let tools = roomTokens === undefined ? undefined : ownTools;
   let isWaiting = false;
@@ -48,7 +48,7 @@ function createRecall(exchange: Exchange, context: boolean): RequestRecall | und
   if (!tools && !laterTools && contextTexts.size === 0 && !hiddenEnd && !servesMemory) return undefined;
   // The first edit may happen here or while the request is healed.
   const findTools = () => {
-    if (tools) return isWaiting && !call.isRewritten ? undefined : tools;
+    if (tools) return isWaiting && !call.content.isRewritten ? undefined : tools;
     return canJoin(call, laterTools) ? laterTools : undefined;
   };
   const dropContext = () => {
@@ -72,7 +72,7 @@ function createRecall(exchange: Exchange, context: boolean): RequestRecall | und
     },
     addTo(changes, elements = []) {
       const fields = new Map(changes.fields);
-      const { isFromLog } = call;
+      const { isFromLog } = call.content;
       if (hiddenEnd && !isFromLog) fields.set("previous_response_id", hiddenEnd.last);
       const appended = new Map(changes.appended);
       const offered = findTools();
@@ -99,7 +99,7 @@ function createRecall(exchange: Exchange, context: boolean): RequestRecall | und
       return { ...changes, fields, appended, pieces: isSame ? changes.pieces : pieces };
     },
     countTokens(elements = []) {
-      const texts = findSentTexts(messages, call.pieces, contextTexts);
+      const texts = findSentTexts(messages, call.content.pieces, contextTexts);
       const later = elements.length === 0 ? 0 : estimateText(JSON.stringify(elements));
       // Tools that join with this request are not counted in its window.
       const joined = tools || !findTools() ? 0 : estimateText(JSON.stringify(laterTools));
@@ -182,11 +182,8 @@ function addToolsMidway(
 }
 
 /** True if tools may join the request: an edit has rewritten its beginning, and its window has room for them. */
-function canJoin(
-  { isRewritten, roomTokens = 0 }: ThreadCall,
-  tools: readonly WireObject[] | undefined,
-): boolean {
-  return tools !== undefined && isRewritten && roomTokens >= estimateText(JSON.stringify(tools));
+function canJoin({ content, roomTokens = 0 }: ThreadCall, tools: readonly WireObject[] | undefined): boolean {
+  return tools !== undefined && content.isRewritten && roomTokens >= estimateText(JSON.stringify(tools));
 }
 
 /** Keeps offering the tools once a model has accepted a request with them. */
@@ -200,14 +197,14 @@ export async function keepRecallTools(
 
 /** Chooses the context for the newest message; earlier context stays as long as there is room for it, newest first. */
 async function chooseContext({ thread, call, memorySearch, services }: Exchange): Promise<void> {
-  const { request: callRequest, pieces, roomTokens = 0 } = call;
+  const { request: callRequest, content, roomTokens = 0 } = call;
   const { list } = callRequest.messages;
   const { contextTexts } = thread.recall;
   await contextTexts.dropErased(async (entry) => {
     const [now] = await services.kernel.memory.expand(entry, { around: 0, rewound: false });
     return now === undefined || now.kind === "redacted";
   });
-  const earlier = findSentTexts(callRequest.messages, pieces, contextTexts.find(list));
+  const earlier = findSentTexts(callRequest.messages, content.pieces, contextTexts.find(list));
   let leftTokens = roomTokens;
   const tooMany: number[] = [];
   for (const [index, text] of [...earlier].sort(([one], [other]) => other - one)) {

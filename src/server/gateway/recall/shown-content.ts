@@ -5,7 +5,8 @@ import { getSlotEntry } from "../outgoing/plan-outgoing.ts";
 
 /** The content of the window that the model sees whole. */
 export async function findShownContent(call: ThreadCall): Promise<Required<WindowContent>> {
-  const { fitted, request: callRequest } = call;
+  const { content, request: callRequest } = call;
+  const { fitted } = content;
   const texts = fitted
     ? fitted.messages.flatMap((message) =>
         flattenParts(message).flatMap((part) => (part.type === "text" ? [part.text] : [])),
@@ -16,7 +17,7 @@ export async function findShownContent(call: ThreadCall): Promise<Required<Windo
 
 /** Entries that the model sees whole. A client that trims its history sends only some messages of its conversation. */
 export async function findShownEntries({
-  fitted,
+  content: { fitted },
   thread,
   request: callRequest,
 }: ThreadCall): Promise<ReadonlySet<EntryId>> {

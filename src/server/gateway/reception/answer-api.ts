@@ -2,9 +2,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { WireFault } from "../../../wire/wire.ts";
 import type { RouteName } from "../../api/index.ts";
 import { type ApiError, createDoorError } from "../../api/jobs/index.ts";
-import { isLoopback } from "../config/loopback.ts";
+import { isLoopback } from "../config/schema-values.ts";
 import type { Admission, AdmittedRequest } from "../door/admit.ts";
-import type { ByteBudget } from "../door/byte-budget.ts";
+import { type ByteBudget, ByteShare } from "../door/byte-budget.ts";
 import { createClientSignal } from "../door/incoming.ts";
 import type { Principal } from "../door/principal.ts";
 import { readRequestBody } from "../door/read-body.ts";
@@ -52,7 +52,7 @@ export async function answerApi(
     return { operation: "openapi", path: "/openapi.json", isStream: false };
   }
   const signal = createClientSignal(response, controller);
-  const share = budget.openShare();
+  const share = new ByteShare(budget);
   try {
     const read = await readRequestBody(request, limits, { encoding, signal, response, share });
     if (read.type === "gone") return undefined;
@@ -75,7 +75,7 @@ export async function answerApi(
       signal,
     });
   } finally {
-    share.release();
+    share.settle(0);
   }
 }
 

@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { parseJson } from "../../../model/base/parse-json.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
 import type { AdmittedRequest } from "../door/admit.ts";
-import type { ByteBudget } from "../door/byte-budget.ts";
+import { type ByteBudget, ByteShare } from "../door/byte-budget.ts";
 import { createClientSignal } from "../door/incoming.ts";
 import { readRequestBody } from "../door/read-body.ts";
 import type { DoorLimits } from "../door/request-head.ts";
@@ -29,7 +30,7 @@ export async function answerMcp(
   if (!mcp)
     throw new FaultError({ status: 404, kind: "not_found", message: `There is nothing at ${target.path}.` });
   const signal = createClientSignal(response, controller);
-  const share = budget.openShare();
+  const share = new ByteShare(budget);
   try {
     const read = hasBody
       ? await readRequestBody(request, limits, { encoding, signal, response, share })
@@ -41,7 +42,7 @@ export async function answerMcp(
     const caller = describeCaller(request, target, person);
     await mcp.handle(request, response, { caller, body: parseMountedBody(read.body) });
   } finally {
-    share.release();
+    share.settle(0);
   }
 }
 
@@ -87,7 +88,7 @@ function describeCaller(
   const session = headers[SESSION_HEADER]?.toString();
   return {
     agent: getMemoryAgent(person),
-    ...(prefixes && { prefixes }),
+    ...dropUndefined({ prefixes }),
     ...(project && { projects: [project] }),
     ...(session && { session }),
   };

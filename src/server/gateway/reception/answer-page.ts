@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Kernel } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { runWithTimeLimit } from "../../../model/base/time-limit.ts";
 import type { GatewayFacts } from "../../api/index.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { Environment } from "../config/config-flags.ts";
-import { toOpenableUrl } from "../config/loopback.ts";
+import { toOpenableUrl } from "../config/schema-values.ts";
 import { findMissingUpstreams, isAnthropicReached } from "../config/well-known-upstreams.ts";
 import type { AdmittedRequest } from "../door/admit.ts";
 import type { Services } from "../exchange/services.ts";
@@ -13,7 +14,23 @@ import { METRICS_TYPE, type Metrics } from "../observe/metrics.ts";
 import { buildAgentLines } from "../pages/agent-lines.ts";
 import { sendDashboard } from "../pages/dashboard/send-dashboard.ts";
 import type { LazyApi } from "../pages/lazy-api.ts";
-import { type PageReply, sendPage } from "../pages/page-reply.ts";
+
+/** The response of a page for programs. */
+interface PageReply {
+  readonly status?: number;
+  readonly json: unknown;
+}
+
+/** Prevents caching, content sniffing, framing and access by other origins. */
+const GUARD_HEADERS = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "referrer-policy": "no-referrer",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+};
 
 /** Dependencies of the way from the door to the pages. */
 interface PageDoorDeps {
@@ -68,9 +85,7 @@ export function buildGatewayFacts(
   const upstreams = config.upstreams.map(({ name, baseUrl, apis, prefix, models, keyEnv }) => ({
     ...(known.get(name) ?? UNUSED),
     ...{ name, baseUrl, apis },
-    ...(prefix !== undefined && { prefix }),
-    ...(models !== undefined && { models }),
-    ...(keyEnv !== undefined && { keyEnv }),
+    ...dropUndefined({ prefix, models, keyEnv }),
     hasKey: keyEnv !== undefined && Boolean(env[keyEnv]),
   }));
   const settings = {
@@ -112,4 +127,16 @@ export async function buildReadyPage(
   if (!(await api.isUsable())) reasons.push("api");
   const isReady = reasons.length === 0;
   return { status: isReady ? 200 : 503, json: { status: isReady ? "ready" : "not ready", reasons } };
+}
+
+/** Sends a response, without its body for a HEAD request. */
+function sendPage(response: ServerResponse, { status = 200, json }: PageReply, isHeadOnly: boolean): void {
+  if (response.headersSent || response.destroyed) return;
+  const text = `${JSON.stringify(json)}\n`;
+  response.writeHead(status, {
+    "content-type": "application/json; charset=utf-8",
+    ...GUARD_HEADERS,
+    "content-length": Buffer.byteLength(text),
+  });
+  response.end(isHeadOnly ? undefined : text);
 }

@@ -7,7 +7,7 @@ import { getWire } from "../../../wire/wires.ts";
 import { sendJson, toErrorReply } from "../../api/jobs/index.ts";
 import { RequestSpending } from "../budget/request-spending.ts";
 import { type Admission, type AdmittedRequest, admit } from "../door/admit.ts";
-import { ByteBudget } from "../door/byte-budget.ts";
+import { ByteBudget, ByteShare } from "../door/byte-budget.ts";
 import { createClientSignal, type Incoming } from "../door/incoming.ts";
 import { KnownPeers, type PeerUser } from "../door/peer-user.ts";
 import { lookUpPerson, type PersonLimits, type Principal, TokenWatch } from "../door/principal.ts";
@@ -30,6 +30,7 @@ import { toUpstreamFault, UpstreamError } from "../upstream/upstream-error.ts";
 import { answerApi, isApiRequest, toApiError, toApiTrace } from "./answer-api.ts";
 import { answerMcp, type HookMount, type McpMount } from "./answer-mcp.ts";
 import { answerPage } from "./answer-page.ts";
+import { type ReadConverse, speakConverse } from "./speak-converse.ts";
 
 /** Dependencies of the reception. */
 interface ReceptionDeps {
@@ -54,6 +55,9 @@ const LARGE_BYTES = 8 * 1_024 * 1_024;
 const SLOW_MS = 50;
 /** An aborted request ends at once, but its reply may still be waiting for the store's lock. */
 const MAX_STORE_MS = 30_000;
+
+/** Paths of Converse, and unknown paths of Bedrock, whose clients expect errors in the form of Converse. */
+const CONVERSE_TARGET = /\/model\/[^/?]+\/(?!invoke(?:-with-response-stream)?\/?(?:\?|$))[^/?]+\/?(?:\?|$)/;
 
 /** Receives requests, admits or refuses them, and passes them to their handlers. */
 export class Reception {
@@ -80,11 +84,9 @@ export class Reception {
 
   /** Answers one request. Never throws. */
   handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const work = this.#handle(request, response).then(() => {
-      this.#active.delete(work);
-    });
+    const work = this.#handle(request, response);
     this.#active.add(work);
-    return work;
+    return work.finally(() => this.#active.delete(work));
   }
 
   /** Waits for requests in progress, then aborts the rest and waits until their replies are stored. */
@@ -99,6 +101,10 @@ export class Reception {
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const startedMs = performance.now();
     const { config, env, kernel, spending } = this.#deps.services;
+    // Also a refusal must be in the form of Converse.
+    const readConverse = CONVERSE_TARGET.test(request.url ?? "")
+      ? speakConverse(response, (model) => kernel.modelFacts(model).maxOutput)
+      : undefined;
     try {
       const head = readRequestHead(request);
       const lookup = await lookUpPerson(head, kernel.team, spending.state);
@@ -114,21 +120,24 @@ export class Reception {
         this.#deps.metrics.refused.add({ kind: admission.fault.kind });
         refuseClient(request, response, admission.fault, admission.api);
       } else {
-        const begun = this.#deps.personLimits.begin(admission.principal);
-        if (typeof begun !== "function") {
+        const { principal } = admission;
+        const hasToken = principal.token !== undefined;
+        const begun = hasToken ? this.#deps.personLimits.begin(principal) : undefined;
+        if (begun && typeof begun !== "function") {
           this.#deps.metrics.refused.add({ kind: begun.kind });
           const { route } = admission.target;
           return refuseClient(request, response, begun, "api" in route ? route.api : undefined);
         }
-        const unwatch = this.#tokenWatch.add({
-          principal: admission.principal,
-          admitAgain: () => this.#admitAgain(head, admission.principal),
-          end: () => response.destroy(),
-        });
-        await this.#admitted(request, response, admission, startedMs).finally(() => {
-          unwatch();
-          begun();
-        });
+        const admitAgain = () => this.#admitAgain(head, principal);
+        const unwatch = hasToken
+          ? this.#tokenWatch.add({ principal, admitAgain, end: () => response.destroy() })
+          : undefined;
+        try {
+          await this.#admitted(request, response, admission, startedMs, readConverse);
+        } finally {
+          unwatch?.();
+          begun?.();
+        }
       }
     } catch (error) {
       this.#deps.onError(error);
@@ -169,6 +178,7 @@ export class Reception {
     response: ServerResponse,
     admission: AdmittedRequest,
     startedMs: number,
+    readConverse: ReadConverse | undefined,
   ): Promise<void> {
     const { route } = admission.target;
     if (route.type === "page") {
@@ -193,10 +203,10 @@ export class Reception {
     const controller = new AbortController();
     const signal = createClientSignal(response, controller);
     this.#controllers.add(controller);
-    const permit = this.#semaphore.createPermit();
-    const largePermit = this.#largeSemaphore.createPermit();
-    const share = this.#budget.openShare();
-    const spending = new RequestSpending(this.#deps.services.spending, admission.principal.token);
+    const share = new ByteShare(this.#budget);
+    const { spending: budgets } = this.#deps.services;
+    const { token } = admission.principal;
+    let spending: RequestSpending | undefined;
     let onStored: Incoming["onStored"] = () => undefined;
     try {
       const { limits } = this.#deps.services.config();
@@ -204,17 +214,18 @@ export class Reception {
         const away = await waitForStore(this.#deps.sharedStates, signal);
         if (away) throw new FaultError(away);
       }
-      await permit.acquire();
+      if (await budgets.state.isInUse()) spending = new RequestSpending(budgets, token);
+      await this.#semaphore.acquire(request);
       // A slow sender must not block others.
-      const slow = setTimeout(() => permit.release(), SLOW_MS).unref();
+      const slow = setTimeout(() => this.#semaphore.release(request), SLOW_MS).unref();
       const { encoding } = admission;
       const read = await readRequestBody(request, limits, { encoding, signal, response, share });
       clearTimeout(slow);
       if (read.type === "read" && read.body.length >= LARGE_BYTES) {
-        permit.release();
-        await largePermit.acquire();
+        this.#semaphore.release(request);
+        await this.#largeSemaphore.acquire(request);
       }
-      await permit.acquire();
+      await this.#semaphore.acquire(request);
       if (read.type === "gone") {
         trace.ending = "client-gone";
         return;
@@ -222,17 +233,20 @@ export class Reception {
       if (read.type === "refused") throw new FaultError(read.fault);
       const { target } = admission;
       const principal = await completePerson(admission.principal, this.#deps);
-      const { body, raw } = read;
+      let { body, raw } = read;
+      if (readConverse && route.type === "api") raw = body = readConverse(request, body, route.model ?? "");
       const isExchange = route.type === "api" && route.action === "create";
-      const counted = isExchange ? this.#deps.personLimits.countStored(principal, body.length) : onStored;
+      const isCounted = isExchange && token !== undefined;
+      const counted = isCounted ? this.#deps.personLimits.countStored(principal, body.length) : onStored;
       if (typeof counted !== "function") throw new FaultError(counted);
       onStored = counted;
       const onPrepared = () => {
-        permit.release();
-        largePermit.release();
+        this.#semaphore.release(request);
+        this.#largeSemaphore.release(request);
       };
       const { query } = target;
-      await this.#answer({
+      const answer = isExchange ? runExchange : forwardRequest;
+      const incoming = {
         request,
         response,
         principal,
@@ -245,27 +259,21 @@ export class Reception {
         spending,
         onPrepared,
         onStored,
-      });
+      };
+      await answer(incoming, this.#deps.services);
     } catch (error) {
       this.#failed(error, request, response, trace);
     } finally {
-      permit.release();
-      largePermit.release();
-      share.release();
+      this.#semaphore.release(request);
+      this.#largeSemaphore.release(request);
+      share.settle(0);
       // A request that failed before its messages were counted has stored none.
       onStored(0);
       this.#controllers.delete(controller);
       trace.endedMs = performance.now();
       this.#deps.observer.recordEnd(trace);
-      await spending.end();
+      await spending?.end();
     }
-  }
-
-  #answer(incoming: Incoming): Promise<void> {
-    const services = this.#deps.services;
-    const { route } = incoming;
-    const isExchange = route.type === "api" && route.action === "create";
-    return isExchange ? runExchange(incoming, services) : forwardRequest(incoming, services);
   }
 
   async #api(

@@ -217,15 +217,15 @@ export class RedactionThread {
 
   /** Redacts texts in order; on this thread if the worker dies. Throws if `signal` aborts. */
   async redact(texts: readonly string[], signal?: AbortSignal): Promise<readonly RedactedText[]> {
-    const place = this.#turnstile.createPermit();
+    const place = {};
     try {
-      await place.acquire();
+      await this.#turnstile.acquire(place);
       throwIfAborted(signal);
       const reply = await this.#ask(texts, signal);
       throwIfAborted(signal);
       return reply ? fromReply(texts, reply) : redactHere(texts, signal);
     } finally {
-      place.release();
+      this.#turnstile.release(place);
     }
   }
 

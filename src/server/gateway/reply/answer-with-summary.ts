@@ -17,7 +17,8 @@ import { countForLoops } from "./record-reply.ts";
  */
 export async function answerWithSummary(exchange: Exchange): Promise<boolean> {
   const { incoming, services, trace, request, thread, call } = exchange;
-  const { request: callRequest, fitted, last } = call;
+  const { request: callRequest } = call;
+  const { fitted, last } = call.content;
   const { fields } = request;
   const { principal, response } = incoming;
   const isPausing = callRequest.edits?.some((edit) => edit.type === "compact_20260112" && edit.pausesAfter);
@@ -204,9 +205,7 @@ function addUsageSteps(cut: CutBody, before: WireObject): readonly ByteChange[] 
  */
 export function findNewSummary({
   request: callRequest,
-  fitted,
-  pieces,
-  violations,
+  content: { fitted, pieces, violations },
 }: ThreadCall): string | undefined {
   const { api, edits = [], isDryRun, compactions } = callRequest;
   const isWanted = api.name === "anthropic" && edits.some(({ type }) => type === "compact_20260112");

@@ -46,7 +46,7 @@ export function noteCacheUse({ call, reply, thread }: Exchange): void {
     last.cachedTokens >= MIN_TOKENS &&
     last.model === model &&
     at - last.at < HOT_MS &&
-    call.fitted?.plan === undefined;
+    call.content.fitted?.plan === undefined;
   const isMiss = isExpected && cacheReadTokens < last.cachedTokens * MISS_SHARE;
   uses.set(thread, {
     replyId: responseId,

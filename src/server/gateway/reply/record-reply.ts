@@ -23,7 +23,7 @@ import { noteCacheUse } from "./cache-diagnosis.ts";
 export function recordReply(exchange: Exchange): void {
   const { call, recall, reply, services, thread, trace } = exchange;
   const { seenBody } = call;
-  if (seenBody && call.pieces) seenBody.memo.sentPieces = call.pieces;
+  if (seenBody && call.content.pieces) seenBody.memo.sentPieces = call.content.pieces;
   if (seenBody)
     seenBody.memo.additions = {
       hasMemories: call.request.memories !== undefined,
@@ -80,7 +80,7 @@ export function countForLoops({ call, services, thread, trace }: Exchange, compl
   const isConversation = chain !== undefined || list.some(({ role }) => role === "assistant");
   if (!isConversation && !thread.isNamed) return;
   // The same messages after a different reply are a different request.
-  const afterEntry = chain ? (chain.afterEntry ?? call.last) : "";
+  const afterEntry = chain ? (chain.afterEntry ?? call.content.last) : "";
   // A digest, because a concatenated string would keep its pieces alive.
   const key = hash("sha1", `${list.length} ${list.at(-1)?.key} ${list.at(-2)?.key} ${afterEntry}`);
   services.loops.recordReply(thread.session.id, {
@@ -98,6 +98,7 @@ const BYTES_PER_TOKEN = 4;
  */
 export async function settleSpending(exchange: Exchange): Promise<void> {
   const { spending } = exchange.incoming;
+  if (!spending) return;
   reportSpending(exchange);
   if (!spending.isReadingOn) await spending.end();
 }
@@ -110,7 +111,7 @@ export async function settleSpending(exchange: Exchange): Promise<void> {
 export function reportSpending(exchange: Exchange, rest?: ReplyReader): void {
   const { incoming, reply, request } = exchange;
   const { spending, signal } = incoming;
-  if (!spending.isMeasured) return;
+  if (!spending?.isMeasured) return;
   const reader = reply?.recorder.reader;
   const reported = mergeUsage(reader?.usage, rest?.usage);
   const isComplete = (reader?.isComplete ?? false) || (rest?.isComplete ?? false);
@@ -142,13 +143,13 @@ function priceUsage({ reply, services, target, incoming }: Exchange, usage: Usag
   const factsOf = (model: string) => services.kernel.modelFacts(model);
   const models = [reply?.recorder.reader.model, target.model, target.clientModel];
   const costs = models.map((model) => model && computeReportCost({ usage, model }, factsOf));
-  const usd = costs.find((cost) => typeof cost === "number") ?? incoming.spending.estimate.usd;
+  const usd = costs.find((cost) => typeof cost === "number") ?? incoming.spending?.estimate.usd;
   return { tokens: countUsageTokens(usage), usd };
 }
 
 /** Tells people of a new edit: in the trace, and as a note in the conversation unless nothing was changed. */
 export async function announceEdit({ call, thread, trace, services }: Exchange): Promise<void> {
-  const { plan } = call.fitted ?? {};
+  const { plan } = call.content.fitted ?? {};
   if (!plan) return;
   const { overlay, receipt } = plan;
   const { tokens, breakEvenCalls, isForced } = receipt;
@@ -156,7 +157,7 @@ export async function announceEdit({ call, thread, trace, services }: Exchange):
   const edit = { session, tokensBefore: tokens.without, tokensAfter: tokens.with, breakEvenCalls, isForced };
   const text = formatAnnouncement({ ...edit, overlay: call.request.isDryRun ? undefined : overlay });
   trace.announcement = text;
-  if (call.request.isDryRun || !call.isEdited) return;
+  if (call.request.isDryRun || !call.content.isEdited) return;
   await thread.conversation.note(text).catch(services.onStoreFailure);
 }
 
@@ -183,9 +184,9 @@ export async function adviseNewConversation(exchange: Exchange): Promise<void> {
 
 /** Share of the window that can never leave it; undefined if that is little, or if an experiment must stay as it is. */
 function findSettledShare({ call, services, target, trace }: Exchange): number | undefined {
-  const { fitted, request } = call;
+  const { content, request } = call;
   if (request.isControl || request.isDryRun) return undefined;
-  if (request.policy !== "none") return fitted?.advice?.share;
+  if (request.policy !== "none") return content.fitted?.advice?.share;
   const { window } = services.modelLimits.getLimits(target, services.config().threshold);
   return trace.usage && countPromptTokens(trace.usage) / window;
 }

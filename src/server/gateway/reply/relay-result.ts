@@ -1,5 +1,7 @@
-import type { EntryId, MessageInput } from "../../../kernel/index.ts";
-import type { WireObject } from "../../../wire/wire.ts";
+import { computeReportCost, type ModelFactsLookup } from "../../../kernel/faces/window.ts";
+import type { EntryId, Kernel, MessageInput, Usage } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import type { ReplyReader, Wire, WireEvent, WireObject } from "../../../wire/wire.ts";
 import type { NameReply } from "../call/reply-recorder.ts";
 import type { Exchange, ReplyRelay } from "../exchange/exchange-state.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
@@ -14,7 +16,6 @@ import { settleSpending } from "./record-reply.ts";
 import { relayReply, sendWholeBody } from "./relay/relay-reply.ts";
 import type { UpstreamResult } from "./relay/upstream-refusal.ts";
 import { CallRounds } from "./rounds/call-rounds.ts";
-import { createMergedReader } from "./rounds/merged-reader.ts";
 import { relayRounds } from "./rounds/relay-rounds.ts";
 
 /** Relays the final response of an upstream, and records the reply if there is one. */
@@ -34,7 +35,7 @@ export async function relayResult(exchange: Exchange, result: UpstreamResult): P
   call.overheadMs = trace.overheadMs;
   const recorder = call.createRecorder(reader, {
     name: createReplyNamer(exchange),
-    onReported: () => settleSpending(exchange),
+    onReported: incoming.spending && (() => settleSpending(exchange)),
   });
   const reply = await prepareReply(exchange, recorder);
   exchange.reply = reply;
@@ -50,8 +51,8 @@ async function prepareReply(
   // Edits and additions must not make a client believe that its own window is full.
   const isChanged = call.isEditable || recall !== undefined;
   const maxTokens = isChanged ? services.modelLimits.getClientWindow(target) : undefined;
-  const text = findNewSummary(call);
-  const { last } = call;
+  const text = call.request.edits && findNewSummary(call);
+  const { last } = call.content;
   const isShown = text !== undefined && last !== undefined;
   // The summary is stored before the client gets it.
   if (isShown) await services.compactions.store(incoming.principal, text, thread, last);
@@ -59,14 +60,14 @@ async function prepareReply(
   return {
     recorder,
     maxTokens,
-    change: asksUsage ? hideStreamUsage : createEditReporter(call, summary),
+    change: asksUsage ? hideStreamUsage : call.request.edits && createEditReporter(call, summary),
     eventsAfter: summary?.eventsAfter,
   };
 }
 
 /** Adds the report that the client asked for to the reply: the edits made, and the summary if there is one. */
 function createEditReporter(
-  { request: { api, edits, isDryRun }, fitted }: Exchange["call"],
+  { request: { api, edits, isDryRun }, content: { fitted } }: Exchange["call"],
   summary: SummaryInserter | undefined,
 ): ReplyRelay["change"] {
   if (!edits || isDryRun) return undefined;
@@ -81,7 +82,7 @@ function createEditReporter(
 function createReplyNamer({ incoming, services, request, thread, call }: Exchange): NameReply | undefined {
   const { api, chain } = call.request;
   const { all } = request.fields;
-  const { last } = call;
+  const { last } = call.content;
   if (!isStoredByProvider(api, all)) return undefined;
   const principal = incoming.principal.id;
   const isStored = canBeReferenced(request) || chain !== undefined;
@@ -117,7 +118,7 @@ function createReplyNamer({ incoming, services, request, thread, call }: Exchang
         session: thread.session.id,
         entry: afterEntry,
         isWhole: id !== undefined && isLeadStored && (chain?.isWhole ?? true) === true,
-        ...(leadResponse !== undefined && { lead: leadResponse }),
+        ...dropUndefined({ lead: leadResponse }),
       };
     });
     const placeStored = services.responses.add(principal, response, {
@@ -141,4 +142,105 @@ function readLeadMessages(
 ): readonly MessageInput[] {
   const elements = Array.from({ length: lead }, (_, index) => parseElement(cut, index));
   return api.decode(elements).map(({ input }) => stored(input, buildCanonicalKey(input)));
+}
+
+/**
+ * A reader of the reply that the client sees for several rounds. Its usage is that of the first round sent with the
+ * current window, with the output tokens and cost of all rounds.
+ */
+function createMergedReader(
+  api: Wire,
+  kernel: Pick<Kernel, "modelFacts">,
+  rounds: { readonly usages: readonly WireObject[]; readonly windowRound: number },
+): ReplyReader {
+  const reader = api.createReader();
+  const get = (): Usage | undefined => {
+    const { usages, windowRound } = rounds;
+    if (usages.length <= 1) return reader.usage;
+    const reports = usages.map((usage) => api.parseUsage(usage));
+    return sumUsage(reports, windowRound, reader.model, (model) => kernel.modelFacts(model));
+  };
+  return new MergedReader(reader, get);
+}
+
+/** A reader whose usage is computed elsewhere. */
+class MergedReader implements ReplyReader {
+  readonly #reader: ReplyReader;
+  readonly #getUsage: () => Usage | undefined;
+
+  constructor(reader: ReplyReader, getUsage: () => Usage | undefined) {
+    this.#reader = reader;
+    this.#getUsage = getUsage;
+  }
+
+  take(event: WireEvent): void {
+    this.#reader.take(event);
+  }
+
+  takeWhole(body: string): void {
+    this.#reader.takeWhole(body);
+  }
+
+  message(): MessageInput | undefined {
+    return this.#reader.message();
+  }
+
+  items(): readonly WireObject[] {
+    return this.#reader.items?.() ?? [];
+  }
+
+  get usage(): Usage | undefined {
+    return this.#getUsage();
+  }
+
+  get isComplete(): boolean {
+    return this.#reader.isComplete;
+  }
+
+  get hasBegun(): boolean {
+    return this.#reader.hasBegun;
+  }
+
+  get outputBytes(): number {
+    return this.#reader.outputBytes;
+  }
+
+  get failure(): ReplyReader["failure"] {
+    return this.#reader.failure;
+  }
+
+  get stopReason(): string | undefined {
+    return this.#reader.stopReason;
+  }
+
+  get responseId(): string | undefined {
+    return this.#reader.responseId;
+  }
+
+  get model(): string | undefined {
+    return this.#reader.model;
+  }
+
+  get diagnosis(): WireObject | undefined {
+    return this.#reader.diagnosis;
+  }
+}
+
+function sumUsage(
+  rounds: readonly (Usage | undefined)[],
+  windowRound: number,
+  model: string | undefined,
+  factsOf: ModelFactsLookup,
+): Usage | undefined {
+  const usages = rounds.filter((usage) => usage !== undefined);
+  const first = rounds[windowRound] ?? usages[0];
+  if (!first) return undefined;
+  const output = usages.map(({ outputTokens }) => outputTokens ?? 0);
+  const costs = usages.map((usage) => computeReportCost({ usage, ...dropUndefined({ model }) }, factsOf));
+  const isPriced = costs.every((cost) => cost !== undefined);
+  return {
+    ...first,
+    outputTokens: output.reduce((sum, tokens) => sum + tokens, 0),
+    ...(isPriced && { cost: costs.reduce((sum, cost) => sum + cost, 0) }),
+  };
 }

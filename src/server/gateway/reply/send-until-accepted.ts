@@ -6,6 +6,7 @@ import {
   type ProviderFailure,
 } from "../../../kernel/faces/window.ts";
 import { recordOverflow } from "../../../kernel/usage/overflow-count.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { toObject } from "../../../wire/fields.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 import { traceCall } from "../call/thread-call.ts";
@@ -58,7 +59,7 @@ export async function sendRound(
       const isWatched =
         call.isEditable || recall !== undefined || call.request.isControl === true || exchange.asksUsage;
       const refusal = isWatched ? await findRefusal(exchange, response, countBytes(body)) : undefined;
-      return { answer: response, ...(refusal && { refusal }) };
+      return { answer: response, ...dropUndefined({ refusal }) };
     },
     async heal({ failure }) {
       const isStopped =
@@ -73,7 +74,7 @@ export async function sendRound(
     },
     discard: (response) => response.body.destroy(),
   });
-  return { response: answer, ...(refusal && { refusal }) };
+  return { response: answer, ...dropUndefined({ refusal }) };
 }
 
 /** True if the upstream does not know the field that asks for usage: it is not asked again. */
@@ -100,7 +101,7 @@ async function repairRequest(
   if (isTooLong && recall?.makeRoom()) return true;
   if (elements) call.setExtraTokens(recall?.countTokens(elements) ?? 0);
   if (await call.repair(failure, modelLimits.getLimits(target, config().threshold))) {
-    if (call.fitted?.maxOutputTokens !== undefined) modelLimits.learnOutputCounts(target);
+    if (call.content.fitted?.maxOutputTokens !== undefined) modelLimits.learnOutputCounts(target);
     traceCall(trace, call);
     return true;
   }
@@ -121,7 +122,8 @@ function buildExchangeBody(
 ): readonly Uint8Array[] {
   const { incoming, request, target, call, memories, recall, asksUsage } = exchange;
   const { model, clientModel } = target;
-  const { pieces, isFromLog, maxOutputTokens } = call;
+  const { pieces, isFromLog } = call.content;
+  const { maxOutputTokens } = call;
   const { api, messages, edits, isDryRun } = call.request;
   const { all } = request.fields;
   const fields = new Map<string, unknown>();
@@ -137,9 +139,10 @@ function buildExchangeBody(
   const removed = edits && !isDryRun ? [CONTEXT_MANAGEMENT] : [];
   if (isFromLog) removed.push(...CHAIN_FIELDS.filter((name) => (all[name] ?? null) !== null));
   const changes: BodyChanges = { pieces, removed, ...(fields.size > 0 && { fields }) };
-  const corrected = correctProviderFields(api.name, messages, all, changes, target);
+  const corrected = pieces ? correctProviderFields(api.name, messages, all, changes, target) : changes;
   const added = recall?.addTo(corrected, elements) ?? corrected;
-  const whole = memories ? insertMemories(api.name, request.messages, added, memories, model) : added;
+  const hasMemories = memories && (memories.text !== undefined || memories.later !== undefined);
+  const whole = hasMemories ? insertMemories(api.name, request.messages, added, memories, model) : added;
   return buildOutgoingBody(request.messages, askForDiagnosis(exchange, whole));
 }
 

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { isObject } from "../../../wire/content-blocks.ts";
 import type { WireFault, WireName } from "../../../wire/wire.ts";
 import type { UpstreamConfig } from "../config/config.ts";
@@ -98,7 +99,7 @@ function parseCompact(edit: CheckedValue): CompactEdit {
   return {
     type: "compact_20260112",
     triggerTokens: trigger?.value ?? DEFAULT_COMPACT_TOKENS,
-    ...(instructions !== undefined && { instructions }),
+    ...dropUndefined({ instructions }),
     pausesAfter: edit.field("pause_after_compaction").flag() ?? false,
   };
 }

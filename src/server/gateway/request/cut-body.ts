@@ -52,7 +52,7 @@ const COLON = 0x3a;
  * that the body begins with.
  */
 export function cutBody(bytes: Buffer, list: string, findLike?: FindSimilarBody, frame?: BodyFrame): CutBody {
-  return finish(cutSteps(bytes, list, findLike, frame));
+  return finish(new Cutter(bytes).cut(list, findLike, frame));
 }
 
 /** Like `cutBody`, with a pause after each `STEP_BYTES`, so that a large body does not delay other requests. */
@@ -71,7 +71,7 @@ export function oddFieldSteps(bytes: Buffer): Steps<CutBody> {
 }
 
 const STEP_BYTES = 512 * 1_024;
-/** Strings up to this length are read byte by byte; the ends of longer ones are searched for. */
+/** Strings up to this length are read byte by byte; the quotes at the ends of longer ones are searched for. */
 const SHORT_BYTES = 64;
 
 class Cutter {
@@ -162,24 +162,25 @@ class Cutter {
   #string(): void {
     const bytes = this.#bytes;
     let at = this.#at + 1;
-    for (let reach = SHORT_BYTES; ; ) {
-      for (const near = at + SHORT_BYTES; at < near; ) {
-        const byte = bytes[at++];
-        if (byte === QUOTE) {
-          this.#at = at;
-          return;
-        }
-        if (byte === BACKSLASH) at++;
-        else if (byte === undefined) throw new BodyError("it ends inside a string");
+    for (const near = at + SHORT_BYTES; at < near; ) {
+      const byte = bytes[at++];
+      if (byte === QUOTE) {
+        this.#at = at;
+        return;
       }
-      // The range doubles until a match, so that a distant quote is not searched for again at every escape.
-      const ahead = bytes.subarray(at, at + reach);
-      const quote = ahead.indexOf(QUOTE);
-      const backslash = ahead.indexOf(BACKSLASH);
-      const found = quote < 0 || (backslash >= 0 && backslash < quote) ? backslash : quote;
-      at += found < 0 ? ahead.length : found;
-      reach = found < 0 ? 2 * reach : SHORT_BYTES;
+      if (byte === BACKSLASH) at++;
+      else if (byte === undefined) throw new BodyError("it ends inside a string");
     }
+    for (;;) {
+      const quote = bytes.indexOf(QUOTE, at);
+      if (quote < 0) throw new BodyError("it ends inside a string");
+      let slashes = quote;
+      while (slashes > at && bytes[slashes - 1] === BACKSLASH) slashes--;
+      at = quote + 1;
+      // After an odd number of backslashes, the quote belongs to the text.
+      if ((quote - slashes) % 2 === 0) break;
+    }
+    this.#at = at;
   }
 
   /** Moves past the value at the current position; false if a pause is due before its end. */

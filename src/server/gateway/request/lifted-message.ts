@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { BlobInput, Json, MessageInput, PartInput, ToolResultInput } from "../../../kernel/index.ts";
 import { computeDigest } from "../../../model/base/digest.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { Turns } from "../../../model/base/turns.ts";
 import { sniffMime } from "../../../model/mime.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
@@ -41,7 +42,7 @@ export async function liftedMessage(read: MessageInput, source: LiftedSource): P
     keyed.push(part);
     parts.push(await lifting.part(part));
   }
-  const lead = { ...message, ...(meta && { meta }) };
+  const lead = { ...message, ...dropUndefined({ meta }) };
   const brief = { ...lead, parts: original.map(briefPart) };
   return { key: buildCanonicalKey({ ...lead, parts: keyed }), input: { ...lead, parts }, brief };
 }

@@ -1,4 +1,5 @@
 import type { MessageInput } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { Turns } from "../../../model/base/turns.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
 import type { DecodedMessage, Wire, WireObject } from "../../../wire/wire.ts";
@@ -44,18 +45,14 @@ export interface ParsedRequest {
   readonly facts: BodyFacts;
 }
 
-/** Services for reading requests. */
-export interface RequestServices {
+/** The services that reading a request needs. */
+interface ParseServices {
   readonly config: () => GatewayConfig;
   readonly bodies: SeenBodies;
   readonly items: ReferencedItems;
-  /** Converts a message to its stored form. */
   readonly stored: (message: MessageInput, key: string) => MessageInput;
-  /** Redacts large messages in a worker, so that `stored` finds them ready. */
-  readonly prepareStored: (messages: readonly MessageInput[], signal?: AbortSignal) => Promise<void>;
+  readonly prepareStored?: (messages: readonly MessageInput[], signal?: AbortSignal) => Promise<void>;
 }
-
-type ParseServices = Omit<RequestServices, "prepareStored"> & Partial<RequestServices>;
 
 /** Bodies below this size are read at once; larger ones let other requests go on in between. */
 const SMALL_BYTES = 256 * 1_024;
@@ -66,7 +63,7 @@ const SMALL_BYTES = 256 * 1_024;
  */
 export async function readRequest(
   incoming: Incoming,
-  services: RequestServices,
+  services: Required<ParseServices>,
 ): Promise<ParsedRequest | undefined> {
   const { route, body, principal } = incoming;
   const missing = new Set<string>();
@@ -85,26 +82,25 @@ export async function readRequest(
   }
 }
 
-/** Adds what the path of a request says about it. */
-function withRoute(request: ParsedRequest, { route, trace }: Incoming): ParsedRequest {
-  const { model, isStreamed = request.fields.isStreamed } = route.type === "api" ? route : {};
-  trace.isStreamed = isStreamed;
-  return model === undefined ? request : { ...request, fields: { ...request.fields, model, isStreamed } };
-}
-
 /** Parses a request once more if items that it refers to are in the log, and redacts its new messages. */
 async function completeRequest(
   parsed: ParsedRequest,
   missing: ReadonlySet<string>,
   incoming: Incoming,
-  services: RequestServices,
+  services: Required<ParseServices>,
 ): Promise<ParsedRequest> {
-  const { body, principal, signal } = incoming;
+  const { body, principal, signal, route, trace } = incoming;
   const isLoaded = missing.size > 0 && (await services.items.load(principal, missing));
   const request = isLoaded ? await parseRequest(parsed.api, body, principal.id, services) : parsed;
-  const fresh = request.messages.list.flatMap(({ raw }) => raw ?? []);
-  await services.prepareStored(fresh, signal);
-  return withRoute(request, incoming);
+  if (services.config().redact)
+    await services.prepareStored(
+      request.messages.list.flatMap(({ raw }) => raw ?? []),
+      signal,
+    );
+  // The path may say more about a request than its body.
+  const { model, isStreamed = request.fields.isStreamed } = route.type === "api" ? route : {};
+  trace.isStreamed = isStreamed;
+  return model === undefined ? request : { ...request, fields: { ...request.fields, model, isStreamed } };
 }
 
 /** Parses a body; adds the ids of unknown items to `missing`. Throws `FaultError` if the API does not accept it, `OddBodyError` if only the provider can decide. */
@@ -115,43 +111,21 @@ export async function parseRequest(
   services: ParseServices,
   missing = new Set<string>(),
 ): Promise<ParsedRequest> {
-  if (body.length < SMALL_BYTES) return parseSmallRequest(api, body, principal, services, missing);
+  const isSmall = body.length < SMALL_BYTES;
   const turns = new Turns();
   const parse = new BodyParse(api, body, principal, services, missing);
   try {
-    const plain = await turns.finish(cutSteps(body, api.messagesField, parse.findLike, parse.frame));
-    const cut = parse.complete(plain, await readLargeFields(api, plain, turns));
-    const fields = readRequestFields(api, cut);
-    if (cut.listFrom === undefined) {
-      const messages = await readPlainInput(parse.reading, cut, turns);
-      return { api, messages, fields, facts: readBodyFacts(api, messages) };
-    }
-    const { reading, earlier } = parse.readingFor(fields);
-    const isLarge = body.length >= LIFT_FROM_BYTES;
-    const messages = isLarge
-      ? await readInTurns(reading, cut, turns, earlier)
-      : readMessages(reading, cut, earlier);
-    return { api, messages, fields, facts: readBodyFacts(api, messages) };
-  } catch (error) {
-    throw toBodyFault(error, api, body);
-  }
-}
-
-/** Like `parseRequest`, for a body that takes little time. */
-function parseSmallRequest(
-  api: Wire,
-  body: Buffer,
-  principal: string,
-  services: ParseServices,
-  missing: Set<string>,
-): ParsedRequest {
-  const parse = new BodyParse(api, body, principal, services, missing);
-  try {
-    const cut = parse.complete(cutBody(body, api.messagesField, parse.findLike, parse.frame));
+    const plain = isSmall
+      ? cutBody(body, api.messagesField, parse.findLike, parse.frame)
+      : await turns.finish(cutSteps(body, api.messagesField, parse.findLike, parse.frame));
+    const cut = parse.complete(plain, isSmall ? undefined : await readLargeFields(api, plain, turns));
     const fields = readRequestFields(api, cut);
     const { reading, earlier } = parse.readingFor(fields);
-    const messages =
-      cut.listFrom === undefined ? readSmallInput(reading, cut) : readMessages(reading, cut, earlier);
+    let messages: RequestMessages;
+    if (cut.listFrom === undefined)
+      messages = isSmall ? readSmallInput(reading, cut) : await readPlainInput(parse.reading, cut, turns);
+    else if (body.length < LIFT_FROM_BYTES) messages = readMessages(reading, cut, earlier);
+    else messages = await readInTurns(reading, cut, turns, earlier);
     return { api, messages, fields, facts: readBodyFacts(api, messages) };
   } catch (error) {
     throw toBodyFault(error, api, body);
@@ -182,7 +156,7 @@ class BodyParse {
       api,
       stored,
       isRedacting: () => config().redact === true,
-      ...(prepareStored && { prepareStored }),
+      ...dropUndefined({ prepareStored }),
     };
     this.findLike = (bytes, from) => {
       this.#earlier = bodies.find(this.#owner, bytes, from);

@@ -1,4 +1,5 @@
 import { estimateText } from "../../../kernel/faces/window.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { isUsageCount } from "../../../model/usage.ts";
 import { toNumber, toObject } from "../../../wire/fields.ts";
 import type { Wire, WireName, WireObject } from "../../../wire/wire.ts";
@@ -110,7 +111,7 @@ function parseFacts(api: Wire, messages: RequestMessages): BodyFacts {
   const toolNames = readToolNames(messages.cut);
   const project = findProject([whole]);
   const shape = buildShape({ lead, toolNames });
-  return { lead, toolNames, shape, ...(project !== undefined && { project }) };
+  return { lead, toolNames, shape, ...dropUndefined({ project }) };
 }
 
 /** The whole system prompt: the instruction fields, and the instruction elements before the first message. */
@@ -122,12 +123,6 @@ export function readLead({ leadFields }: Wire, { cut, lead, leadElements }: Requ
     getLeadText(leadElements?.[index] ?? parseElement(cut, index)),
   );
   return [...fields, ...elements].join("\n");
-}
-
-/** Ranges of the system prompt in the body. */
-export function leadRanges({ leadFields }: Wire, { cut, lead }: RequestMessages): readonly ByteRange[] {
-  const fields = leadFields.flatMap((name) => cut.fields.get(name) ?? []);
-  return [...fields, ...cut.elements.slice(0, lead)];
 }
 
 function readToolNames(cut: CutBody): readonly string[] {

@@ -1,5 +1,6 @@
 import type { CallerMessage } from "../../../kernel/calls/conversation.ts";
 import type { MessageInput, Role } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { Wire, WireObject } from "../../../wire/wire.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import { BodyError, type ByteRange, type CutBody, parseRange } from "./cut-body.ts";
@@ -110,10 +111,7 @@ export function withMessageChanges(
   const input = () => message.input();
   return {
     ...{ key, role, index, from, to, input },
-    ...(brief && { brief }),
-    ...(written && { written }),
-    ...(isLogged && { isLogged }),
-    ...(isWithNext && { isWithNext }),
+    ...dropUndefined({ brief, written, isLogged, isWithNext }),
     ...changes,
   };
 }

@@ -15,7 +15,7 @@ export function mustAskUsage(
   { spending }: Pick<Incoming, "spending">,
   services: { readonly spending: Pick<SpendingServices, "withoutUsage"> },
 ): boolean {
-  if (api.name !== "openai-chat" || !fields.isStreamed || !spending.isMeasured) return false;
+  if (api.name !== "openai-chat" || !fields.isStreamed || !spending?.isMeasured) return false;
   if (toObject(fields.all[STREAM_OPTIONS])?.include_usage === true) return false;
   return services.spending.withoutUsage.get(upstream.name) === undefined;
 }

@@ -1,6 +1,7 @@
 import { type WindowLease, WindowPool } from "../../../kernel/calls/window-pool.ts";
 import { estimateText, type Policy, type ShrinkOption } from "../../../kernel/faces/window.ts";
 import type { EntryId, FittedWindow, Session } from "../../../kernel/index.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { Wire, WireObject } from "../../../wire/wire.ts";
 import type { PlaceKeys } from "../identity/place-keys.ts";
 import type { Violation } from "../outgoing/check-rules.ts";
@@ -152,7 +153,7 @@ export function createThreadWindows(session: Session): ThreadWindows {
         threshold: Math.min(100, Math.max(5, (100 * threshold) / Math.max(1, window))),
         models: { [model]: { window } },
         ...(memories && { memories: memories.agent }),
-        ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+        ...dropUndefined({ maxOutputTokens: maxTokens }),
       });
     },
   });

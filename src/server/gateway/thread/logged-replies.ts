@@ -187,7 +187,7 @@ function splitRuns(
   return { ...messages, list: list.map((message, index) => withMessageChanges(message, { index })) };
 }
 
-/** A longer result is no mark that a client leaves where it has cleared one. */
+/** A longer result is not the mark that a client leaves where it has cleared one. */
 const MAX_CLEARED = 256;
 
 /** The ids of the calls that a message answers, if it holds nothing but short results. */

@@ -1,6 +1,7 @@
 import type { Blobs, ClaimedFact } from "../../../kernel/faces/log.ts";
 import type { EntryId, Json, Kernel, MessageInput, SessionId } from "../../../kernel/index.ts";
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { encodeResponsesItems } from "../../../wire/openai-responses/encode-responses-items.ts";
 import type { LoggedContent, WireObject } from "../../../wire/wire.ts";
 import { listPersonIds, type PersonIds } from "../identity/person-ids.ts";
@@ -109,7 +110,7 @@ export interface ResponsePlace {
 
 /** A place as stored; the session is stored separately. */
 function encodeResponsePlace({ entry, isWhole, lead }: ResponsePlace): Json {
-  return { entry, isWhole, ...(lead !== undefined && { lead }) };
+  return { entry, isWhole, ...dropUndefined({ lead }) };
 }
 
 /** Parses a stored place; undefined if it is invalid. */

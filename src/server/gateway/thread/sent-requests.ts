@@ -25,16 +25,12 @@ export class SentRequests {
   readonly hopeless = new HopelessRequests();
   /** The instructions of the requests, as last stored with a response. */
   storedLead: StoredLead | undefined;
-  #windowBytes = 0;
-
   /** Approximate memory of the window. */
-  get windowBytes(): number {
-    return this.#windowBytes;
-  }
+  windowBytes = 0;
 
   /** Records the size of the window. */
   recordWindowSize(tokens: number, isEdited: boolean): void {
-    this.#windowBytes = tokens * (isEdited ? BYTES_PER_EDITED_TOKEN : BYTES_PER_TOKEN);
+    this.windowBytes = tokens * (isEdited ? BYTES_PER_EDITED_TOKEN : BYTES_PER_TOKEN);
   }
 }
 

@@ -32,7 +32,11 @@ export class ThreadMessages {
   readonly mergedReplies: MergedReplies;
   readonly #session: Session;
   readonly #conversation: Conversation<RequestMessage>;
-  readonly #deps: ThreadMessagesDeps;
+  /** Redacts large messages in a worker, so that `toStored` finds them ready. */
+  readonly prepareStored: ThreadMessagesDeps["prepareStored"];
+  readonly toStored: ThreadMessagesDeps["stored"];
+  /** Reports the text of a complete reply. */
+  readonly reportReply: ThreadMessagesDeps["onReply"];
   readonly #replies: LatestReplies;
   readonly #reminders = new Reminders();
   /** Number of final messages of a request that were stored as notes. */
@@ -41,7 +45,9 @@ export class ThreadMessages {
   constructor(session: Session, conversation: Conversation<RequestMessage>, deps: ThreadMessagesDeps) {
     this.#session = session;
     this.#conversation = conversation;
-    this.#deps = deps;
+    this.prepareStored = deps.prepareStored;
+    this.toStored = deps.stored;
+    this.reportReply = deps.onReply;
     this.content = createLoggedContent(deps.blobs);
     this.mergedReplies = new MergedReplies(session, deps.blobs);
     this.#replies = new LatestReplies(session, conversation);
@@ -57,7 +63,9 @@ export class ThreadMessages {
     const line = await this.#conversation.readLine();
     if (chain) {
       const given =
-        line.messages.length === 0 ? addPlaces(messages.list, 0, places?.listOfOpening()) : messages.list;
+        line.messages.length === 0
+          ? addPlaces(messages.list, 0, places && (() => places.listOfOpening()))
+          : messages.list;
       const { afterEntry } = chain;
       if (afterEntry !== undefined) return this.#conversation.takeMessagesAfter(afterEntry, given);
       return this.#conversation.takeNewMessages(given);
@@ -69,8 +77,9 @@ export class ThreadMessages {
     const given = restoreCallIds(this.getLineMessages(messages), await this.#replies.readLastCalls());
     // A conversation may begin again; a fork has no message of its own yet.
     const isFork = line.messages.length > 0 && line.messages.at(-1)?.seq === undefined;
-    const own = isFork ? addPlaces(given, line.messages.length, places?.listOfFirst()) : given;
-    const first = addPlaces(own, 0, places?.listOfFirst());
+    const listPlaces = places && (() => places.listOfFirst());
+    const own = isFork ? addPlaces(given, line.messages.length, listPlaces) : given;
+    const first = addPlaces(own, 0, listPlaces);
     const placed = await this.#conversation.takeAllMessages(first, this.#reminders.align);
     if (note !== undefined)
       this.#conversation.recordAppended([await this.#session.note(REMINDER_PREFIX + note)]);
@@ -92,31 +101,17 @@ export class ThreadMessages {
   recordReply(message: MessageInput): void {
     this.#replies.add(message);
   }
-
-  /** Redacts a large message in a worker, so that `toStored` finds it ready. */
-  prepareStored(message: MessageInput): Promise<void> {
-    return this.#deps.prepareStored([message]);
-  }
-
-  toStored(message: MessageInput, key: string): MessageInput {
-    return this.#deps.stored(message, key);
-  }
-
-  /** Reports the text of a complete reply. */
-  reportReply(text: string): Promise<void> {
-    return this.#deps.onReply(text);
-  }
 }
 
 /** The messages, one of which gets keys when it is stored. */
 function addPlaces(
   messages: readonly RequestMessage[],
   index: number,
-  places: readonly string[] | undefined,
+  listPlaces: (() => readonly string[]) | undefined,
 ): readonly RequestMessage[] {
   const message = messages[index];
-  if (!message || !places) return messages;
-  const input = () => ({ ...message.input(), places });
+  if (!message || !listPlaces) return messages;
+  const input = () => ({ ...message.input(), places: listPlaces() });
   return messages.with(index, withMessageChanges(message, { input }));
 }
 

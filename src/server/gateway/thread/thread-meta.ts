@@ -1,5 +1,6 @@
 import type { Json, Session, SessionRecord } from "../../../kernel/index.ts";
 import { computeDigest } from "../../../model/base/digest.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { AgentShape } from "../identity/agent-shape.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 
@@ -24,7 +25,7 @@ export interface ThreadMeta {
 
 /** Metadata of a thread as session metadata; `claim` tells which of several gateways has created the session. */
 export function encodeThreadMeta(meta: ThreadMeta, claim?: string): { readonly [key: string]: Json } {
-  return { gateway: { ...meta, ...(claim !== undefined && { claim }) } as unknown as Json };
+  return { gateway: { ...meta, ...dropUndefined({ claim }) } as unknown as Json };
 }
 
 /** Metadata of the thread of a session; undefined if the gateway did not create it. */
@@ -45,6 +46,18 @@ export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefin
     ...(hasRecallTools === true && { hasRecallTools }),
     ...(arm !== undefined && CONTROL_ARMS.includes(arm) && { arm }),
   };
+}
+
+/** The fact of a session that says which memories its conversation has been shown, and where. */
+export const SHOWN_FACT = "shown-memories";
+
+/** Shows a conversation the memories of another one whose messages it repeats. */
+export async function copyShownMemories(
+  { facts }: Pick<Session, "facts">,
+  to: Pick<Session, "facts">,
+): Promise<void> {
+  const shown = await facts.get(SHOWN_FACT);
+  if (shown !== undefined) await to.facts.set(SHOWN_FACT, shown);
 }
 
 /**
@@ -69,55 +82,47 @@ const MAX_UNKNOWN_RESPONSES = 2;
 /** The purpose and the marks of a thread. Other gateways may set marks too. */
 export class ThreadMarks {
   readonly #session: Session;
-  #kind: ThreadKind;
-  #meta: ThreadMeta;
-  /** The metadata of the session that `#meta` was read from. */
+  kind: ThreadKind;
+  meta: ThreadMeta;
+  /** The metadata of the session that `meta` was read from. */
   #storedMeta: SessionRecord["meta"];
   #forgotten = 0;
 
   constructor(session: Session, meta: ThreadMeta) {
     this.#session = session;
-    this.#kind = meta.kind;
-    this.#meta = meta;
-  }
-
-  get kind(): ThreadKind {
-    return this.#kind;
-  }
-
-  get meta(): ThreadMeta {
-    return this.#meta;
+    this.kind = meta.kind;
+    this.meta = meta;
   }
 
   /** True if the agent has tools, and so does actual work. */
   get hasTools(): boolean {
-    return this.#meta.shape.tools.length > 0;
+    return this.meta.shape.tools.length > 0;
   }
 
   /** Takes over marks that another gateway has set; `stored` is the metadata of the session. */
   refresh(stored: SessionRecord["meta"]): void {
     if (stored === this.#storedMeta) return;
     this.#storedMeta = stored;
-    this.#meta = parseThreadMeta(stored) ?? this.#meta;
+    this.meta = parseThreadMeta(stored) ?? this.meta;
   }
 
   /** Sets marks for all later requests, also after a restart. */
   async set(marks: Pick<ThreadMeta, "isOurs" | "hasRecallTools" | "arm">): Promise<void> {
-    if (Object.entries(marks).every(([name, value]) => this.#meta[name as keyof typeof marks] === value))
+    if (Object.entries(marks).every(([name, value]) => this.meta[name as keyof typeof marks] === value))
       return;
-    this.#meta = { ...this.#meta, ...marks };
+    this.meta = { ...this.meta, ...marks };
     this.#storedMeta = undefined;
-    await this.#session.update({ meta: encodeThreadMeta(this.#meta) });
+    await this.#session.update({ meta: encodeThreadMeta(this.meta) });
   }
 
   /** Makes this a secondary conversation, because another one has turned out to be the main one. */
   demote(): void {
-    this.#kind = "aside";
+    this.kind = "aside";
   }
 
   /** True if the provider does not store the whole conversation, so that every request must contain it. */
   get isOurs(): boolean {
-    return this.#meta.isOurs === true || this.#forgotten >= MAX_UNKNOWN_RESPONSES;
+    return this.meta.isOurs === true || this.#forgotten >= MAX_UNKNOWN_RESPONSES;
   }
 
   /** Records whether the provider knew the response that a request continued. */

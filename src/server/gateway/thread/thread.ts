@@ -1,17 +1,48 @@
 import { Conversation } from "../../../kernel/calls/conversation.ts";
-import type { CachedLine } from "../../../kernel/calls/line-cache.ts";
+import { openAgentMemory } from "../../../kernel/calls/open-agent-memory.ts";
 import type { Blobs } from "../../../kernel/faces/log.ts";
-import { type EntryId, type MessageInput, parseEntryId, type Session } from "../../../kernel/index.ts";
+import type { AgentMemory } from "../../../kernel/faces/memory.ts";
+import {
+  type EntryId,
+  type Kernel,
+  type MemoryScope,
+  type MessageInput,
+  parseEntryId,
+  type Session,
+} from "../../../kernel/index.ts";
+import { BoundedMap } from "../../../model/base/bounded-map.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import type { KeyedMessages, ThreadCandidate, ThreadKind } from "../identity/choose-thread.ts";
 import { replaceOpening } from "../identity/session-ids.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
 import { createThreadWindows, type ThreadWindows } from "./call-request.ts";
-import { type MergedReplies, mergeRuns } from "./logged-replies.ts";
+import { mergeRuns } from "./logged-replies.ts";
 import { SentRequests } from "./sent-requests.ts";
 import { ThreadMessages } from "./thread-messages.ts";
 import { ThreadMarks, type ThreadMeta } from "./thread-meta.ts";
-import { ThreadRecall } from "./thread-recall.ts";
+
+/** Maximum number of texts sent with a conversation. Later messages get none: dropping a text would change the prefix. */
+const MAX_TEXTS = 100;
+
+/** Context for one message. */
+interface ContextText {
+  readonly text: string;
+  /** The entries that it quotes. */
+  readonly entries: readonly EntryId[];
+}
+
+/**
+ * The actual end of a stored reply that the client saw only in part; the provider needs it when the client
+ * continues.
+ */
+interface HiddenEnd {
+  /** Id of the reply that the conversation actually ended with. */
+  readonly last: string;
+  /** Ids of unanswered calls of the gateway's tools in that reply. */
+  readonly unanswered: readonly string[];
+}
+
+const MAX_ENDS = 64;
 
 const BYTES_PER_THREAD = 64_000;
 const BYTES_PER_MESSAGE = 1_000;
@@ -47,7 +78,7 @@ export class Thread {
   readonly sent = new SentRequests();
   /** Its recall between requests. */
   readonly recall = new ThreadRecall();
-  #isClosed = false;
+  isClosed = false;
 
   constructor({ session, meta, isNamed, ...deps }: ThreadDeps) {
     this.session = session;
@@ -70,10 +101,24 @@ export class Thread {
 
   /** The facts that decide whether a request belongs to this thread. */
   async describeCandidate(lookup: CandidateLookup): Promise<ThreadCandidate> {
-    const { session, kind, meta, progress, messages } = this;
-    const line = await this.conversation.readRestoredLineInTurn(lookup.request.keys);
-    const described = { id: session.id, kind, meta, progress, mergedReplies: messages.mergedReplies };
-    return describeCandidate(described, line, lookup);
+    const { kind, meta } = this;
+    const { explicit, opening, request } = lookup;
+    const { keys, roles, messages } = await this.conversation.readRestoredLineInTurn(request.keys);
+    const isAlike = explicit === undefined && opening === meta.firstKey;
+    const line = { keys: isAlike ? replaceOpening(keys, meta.firstKey) : keys, roles };
+    const isSame = haveSameBeginning(line.keys, request.keys);
+    const runs = isSame ? [] : await this.messages.mergedReplies.findRuns({ ...line, messages }, request);
+    const own = runs.length > 0 ? mergeRuns(line, request, runs) : line;
+    return {
+      id: this.session.id,
+      keys: own.keys,
+      roles: own.roles,
+      shape: meta.shape,
+      kind,
+      explicit,
+      agent: meta.agent,
+      ...this.progress.describe(roles, messages.at(-1)?.seq),
+    };
   }
 
   /** Approximate memory: the text of its window, and a fixed amount per message. */
@@ -81,55 +126,17 @@ export class Thread {
     return BYTES_PER_THREAD + this.sent.windowBytes + this.progress.requestLength * BYTES_PER_MESSAGE;
   }
 
-  /** True once the thread is closed. */
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
   close(): Promise<void> {
-    this.#isClosed = true;
+    this.isClosed = true;
     return this.session.close();
   }
 }
 
 /** The lookup that a candidate is described for; `opening` is its key. */
-export interface CandidateLookup {
+interface CandidateLookup {
   readonly explicit: string | undefined;
   readonly opening: string | undefined;
   readonly request: KeyedMessages;
-}
-
-/** The parts of a thread that describe it. */
-interface DescribedThread {
-  readonly id: string;
-  readonly kind: ThreadKind;
-  readonly meta: ThreadMeta;
-  readonly progress: RequestProgress;
-  readonly mergedReplies: MergedReplies;
-}
-
-/** The facts that decide whether a request belongs to a thread with this line. */
-async function describeCandidate(
-  thread: DescribedThread,
-  { keys, roles, messages }: Pick<CachedLine, "keys" | "roles" | "messages">,
-  { explicit, opening, request }: CandidateLookup,
-): Promise<ThreadCandidate> {
-  const { id, kind, meta, progress, mergedReplies } = thread;
-  const isAlike = explicit === undefined && opening === meta.firstKey;
-  const line = { keys: isAlike ? replaceOpening(keys, meta.firstKey) : keys, roles };
-  const isSame = haveSameBeginning(line.keys, request.keys);
-  const runs = isSame ? [] : await mergedReplies.findRuns({ ...line, messages }, request);
-  const own = runs.length > 0 ? mergeRuns(line, request, runs) : line;
-  return {
-    id,
-    keys: own.keys,
-    roles: own.roles,
-    shape: meta.shape,
-    kind,
-    explicit,
-    agent: meta.agent,
-    ...progress.describe(roles, messages.at(-1)?.seq),
-  };
 }
 
 /** True if one of two lists begins with the other. */
@@ -142,8 +149,10 @@ function haveSameBeginning(one: readonly string[], other: readonly string[]): bo
 /** The unfinished requests of a thread, and whether its last reply was delivered. */
 class RequestProgress {
   readonly #session: Session;
-  #inFlight = 0;
-  #requestLength = 0;
+  /** Number of unfinished requests. */
+  inFlight = 0;
+  /** Number of messages of the last request. */
+  requestLength = 0;
   #wasDelivered = true;
   #brokenLength: number | undefined;
   /** Seq of the last message that this process has written; a newer one on the line is another gateway's. */
@@ -153,33 +162,23 @@ class RequestProgress {
     this.#session = session;
   }
 
-  /** Number of unfinished requests. */
-  get inFlight(): number {
-    return this.#inFlight;
-  }
-
-  /** Number of messages of the last request. */
-  get requestLength(): number {
-    return this.#requestLength;
-  }
-
   /** Counts a request that is about to begin, so that concurrent ones see it. */
   reserve(): void {
-    this.#inFlight++;
+    this.inFlight++;
   }
 
   /** Records a request whose reply is pending. */
   recordRequest({ list }: RequestMessages): void {
     const { length } = list.filter(({ isWithNext }) => !isWithNext);
-    const isAgain = !this.#wasDelivered && length >= this.#requestLength;
-    this.#brokenLength = isAgain ? (this.#brokenLength ?? this.#requestLength) : undefined;
-    this.#requestLength = length;
+    const isAgain = !this.#wasDelivered && length >= this.requestLength;
+    this.#brokenLength = isAgain ? (this.#brokenLength ?? this.requestLength) : undefined;
+    this.requestLength = length;
     this.#wasDelivered = false;
   }
 
   /** Records the end of a request. */
   recordEnd(wasDelivered: boolean): void {
-    this.#inFlight--;
+    this.inFlight--;
     this.#wasDelivered = wasDelivered;
   }
 
@@ -195,12 +194,12 @@ class RequestProgress {
     roles: readonly string[],
     lastSeq = 0,
   ): Pick<ThreadCandidate, "lastRequestLength" | "isInFlight" | "lastReplyWasDelivered" | "brokenLength"> {
-    if (this.#inFlight === 0 && this.#ownSeq > 0 && lastSeq > this.#ownSeq) this.#forget();
+    if (this.inFlight === 0 && this.#ownSeq > 0 && lastSeq > this.#ownSeq) this.#forget();
     // A line that another process left without a reply awaits a repetition of the same request.
-    const isLeftUnanswered = this.#requestLength === 0 && roles.length > 0 && roles.at(-1) !== "assistant";
+    const isLeftUnanswered = this.requestLength === 0 && roles.length > 0 && roles.at(-1) !== "assistant";
     return {
-      lastRequestLength: isLeftUnanswered ? roles.length : this.#requestLength,
-      isInFlight: this.#inFlight > 0,
+      lastRequestLength: isLeftUnanswered ? roles.length : this.requestLength,
+      isInFlight: this.inFlight > 0,
       lastReplyWasDelivered: this.#wasDelivered && !isLeftUnanswered,
       brokenLength: this.#brokenLength,
     };
@@ -208,8 +207,99 @@ class RequestProgress {
 
   /** Forgets the last request, because another gateway has continued the conversation since. */
   #forget(): void {
-    this.#requestLength = 0;
+    this.requestLength = 0;
     this.#wasDelivered = true;
     this.#brokenLength = undefined;
   }
+}
+
+/** Recall state of a thread between its requests. */
+class ThreadRecall {
+  readonly contextTexts = new ContextTexts();
+  /** Actual ends by the reply id that the client saw, for replies that the client saw only in part. */
+  readonly hiddenEnds = new BoundedMap<string, HiddenEnd>({ max: MAX_ENDS });
+  #memory: { readonly memory: AgentMemory; readonly reach: string } | undefined;
+
+  /** The memory that the tools search; it resolves the references that it has shown. */
+  getMemory(kernel: Kernel, agent: string, scope: MemoryScope | undefined): AgentMemory {
+    const reach = JSON.stringify([agent, scope]);
+    if (this.#memory?.reach !== reach)
+      this.#memory = { memory: openAgentMemory(kernel, { agent, scope }), reach };
+    return this.#memory.memory;
+  }
+}
+
+/**
+ * Context added to user messages, by message. It is repeated in every later request, so that everything before the
+ * newest message stays in the provider's cache.
+ */
+export class ContextTexts {
+  readonly #texts = new Map<string, ContextText>();
+  /** Messages without results, which are not searched for again. */
+  readonly #withoutResult = new BoundedMap<string, true>({ max: MAX_TEXTS });
+
+  /** The text of each message that has one, by the index of the message. */
+  find(messages: readonly RequestMessage[]): ReadonlyMap<number, string> {
+    const names = this.#texts.size === 0 ? [] : nameMessages(messages);
+    return new Map(
+      names.flatMap((name, index): readonly [number, string][] => {
+        const text = this.#texts.get(name)?.text;
+        return text === undefined ? [] : [[index, text]];
+      }),
+    );
+  }
+
+  /** True if a message was searched for before. */
+  has(messages: readonly RequestMessage[], { index }: RequestMessage): boolean {
+    const name = nameMessages(messages)[index] ?? "";
+    return this.#texts.has(name) || this.#withoutResult.has(name);
+  }
+
+  /** Stores the text added to a message, and the entries that it quotes; undefined for none. */
+  set(
+    messages: readonly RequestMessage[],
+    { index }: RequestMessage,
+    text: string | undefined,
+    entries: readonly EntryId[] = [],
+  ): void {
+    const name = nameMessages(messages)[index];
+    if (name === undefined) return;
+    const isFull = this.#texts.size >= MAX_TEXTS && !this.#texts.has(name);
+    if (text !== undefined && !isFull) this.#texts.set(name, { text, entries });
+    else this.#without(name);
+  }
+
+  /** Removes texts that quote an erased entry; their messages are not searched for again. */
+  async dropErased(isErased: (entry: EntryId) => Promise<boolean>): Promise<void> {
+    for (const [name, { entries }] of [...this.#texts]) {
+      for (const entry of entries) {
+        if (!(await isErased(entry))) continue;
+        this.#without(name);
+        break;
+      }
+    }
+  }
+
+  #without(name: string): void {
+    this.#texts.delete(name);
+    this.#withoutResult.set(name, true);
+  }
+
+  /** Removes the texts of some messages, given by index; these messages are not searched for again. */
+  forget(messages: readonly RequestMessage[], places: readonly number[]): void {
+    for (const place of places) {
+      const message = messages[place];
+      if (message) this.set(messages, message, undefined);
+    }
+  }
+}
+
+/** Names messages by their keys; a repeated message gets a name of its own. */
+export function nameMessages(messages: readonly RequestMessage[]): readonly string[] {
+  const times = new Map<string, number>();
+  return messages.map(({ key }) => {
+    const time = times.get(key) ?? 0;
+    times.set(key, time + 1);
+    return `${key} ${time}`;
+  });
 }

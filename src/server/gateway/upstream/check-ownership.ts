@@ -1,9 +1,10 @@
 import { FaultError } from "../../../wire/fault-error.ts";
-import type { UpstreamConfig } from "../config/config.ts";
+import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { PersonIds } from "../identity/person-ids.ts";
+import type { ReferencedItems } from "../request/referenced-items.ts";
+import type { ResponseIds } from "../thread/response-ids.ts";
 import { getUpstreamKey } from "./upstream-headers.ts";
-import type { UpstreamServices } from "./upstream-services.ts";
 
 /** Endpoints that neither store nor reveal anything at the provider, by method and path. */
 const STATELESS =
@@ -13,13 +14,21 @@ const OWN_RESPONSE = /^(?:GET|HEAD|DELETE|POST) \/responses\/([^/]+)(?:\/(?:canc
 
 type OwnedRequest = Pick<Incoming, "principal" | "route" | "request" | "body">;
 
+/** The settings, and the content that the provider keeps for each person. */
+interface Ownership {
+  readonly config: () => GatewayConfig;
+  readonly env: NodeJS.ProcessEnv;
+  readonly responses: ResponseIds;
+  readonly items: ReferencedItems;
+}
+
 /**
  * True if the request uses a key that several tokens share, so that the provider cannot tell their owners apart. A
  * token with `passthrough` may use everything stored under the key.
  */
 function hasSharedKey(
   { principal }: OwnedRequest,
-  { config, env }: UpstreamServices,
+  { config, env }: Ownership,
   upstream: UpstreamConfig,
 ): boolean {
   if (principal.token === undefined || getUpstreamKey(upstream, env) === undefined) return false;
@@ -29,7 +38,7 @@ function hasSharedKey(
 /** Throws `FaultError` if another endpoint of a provider would reveal or change content stored for other tokens. */
 export async function checkEndpointAccess(
   request: OwnedRequest,
-  services: UpstreamServices,
+  services: Ownership,
   upstream: UpstreamConfig,
 ): Promise<void> {
   if (!hasSharedKey(request, services, upstream)) return;
@@ -52,13 +61,13 @@ export async function checkEndpointAccess(
 /** Throws `FaultError` if a request refers to content stored at the provider that does not belong to its token. */
 export async function checkReferenceAccess(
   request: OwnedRequest,
-  services: UpstreamServices,
+  services: Ownership,
   upstream: UpstreamConfig,
 ): Promise<void> {
   if (hasSharedKey(request, services, upstream)) await checkReferences(request, services);
 }
 
-async function checkReferences(request: OwnedRequest, services: UpstreamServices): Promise<void> {
+async function checkReferences(request: OwnedRequest, services: Ownership): Promise<void> {
   const isForm = !/json/i.test(request.request.headers["content-type"] ?? "json");
   const references = isForm ? [] : findReferences(request.body);
   if (references === "unreadable") throw createUnreadableFault();
@@ -73,7 +82,7 @@ async function checkReferences(request: OwnedRequest, services: UpstreamServices
  */
 export function checkBodyReadable(
   request: OwnedRequest,
-  services: UpstreamServices,
+  services: Ownership,
   upstream: UpstreamConfig,
 ): void {
   if (request.principal.person?.models || hasSharedKey(request, services, upstream))
@@ -92,7 +101,7 @@ function createUnreadableFault(): FaultError {
 async function isOwnReference(
   { type, id }: StoredReference,
   principal: PersonIds,
-  { responses, items }: UpstreamServices,
+  { responses, items }: Ownership,
 ): Promise<boolean> {
   if (type === "response") return (await responses.find(principal, id)) !== undefined;
   return type === "item" && items.find(principal.id, id) !== undefined;

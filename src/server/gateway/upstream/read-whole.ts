@@ -27,7 +27,8 @@ export async function readUpstreamBody(
   { idleMs, signal }: ReadBodyLimits = {},
 ): Promise<UpstreamBody> {
   const raw = await readRaw(body, maxBytes, idleMs, signal);
-  return { raw, decoded: await decompressBody(raw, body.headers["content-encoding"], maxBytes) };
+  const coding = body.headers["content-encoding"];
+  return { raw, decoded: coding === undefined ? raw : await decompressBody(raw, coding, maxBytes) };
 }
 
 async function readRaw(
@@ -79,7 +80,7 @@ export function parseCodings(contentEncoding: string | undefined): readonly stri
 /** The decoded bytes; undefined if a coding is unknown or invalid, or if the result exceeds `maxBytes`. */
 async function decompressBody(
   bytes: Buffer,
-  contentEncoding: string | undefined,
+  contentEncoding: string,
   maxBytes: number,
 ): Promise<Buffer | undefined> {
   let decoded = bytes;

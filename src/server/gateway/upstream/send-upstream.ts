@@ -10,6 +10,7 @@ import { Agent as HttpsAgent, request as requestHttps, type AgentOptions as TlsO
 import type { Socket } from "node:net";
 import { LonghaulError } from "../../../kernel/index.ts";
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { toUpstreamError, UpstreamError } from "./upstream-error.ts";
 import type { RawHeaders } from "./upstream-headers.ts";
 
@@ -193,11 +194,7 @@ export function createAgents({
 }: AgentsOptions = {}): ConnectionAgents {
   // Node's default of 250 ms per address of a host is too short for slow networks.
   const plain: AgentOptions = { maxSockets, autoSelectFamilyAttemptTimeout: 2_000 };
-  const secure: TlsOptions = {
-    ...plain,
-    rejectUnauthorized: true,
-    ...(certificates === undefined ? {} : { ca: certificates }),
-  };
+  const secure: TlsOptions = { ...plain, rejectUnauthorized: true, ...dropUndefined({ ca: certificates }) };
   const kept: AgentOptions = { keepAlive: true, maxFreeSockets, timeout: keepAliveMs };
   return {
     kept: { http: new HttpAgent({ ...plain, ...kept }), https: new HttpsAgent({ ...secure, ...kept }) },

@@ -7,11 +7,6 @@ import type { Incoming } from "../door/incoming.ts";
 import type { Principal } from "../door/principal.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 
-/** Services for choosing targets. */
-interface TargetServices {
-  readonly config: () => GatewayConfig;
-}
-
 /** The upstream and the model name for a request. */
 export interface Target {
   readonly upstream: UpstreamConfig;
@@ -29,21 +24,26 @@ const MILLION_BETA = /(?:^|,)\s*context-1m-/;
 const UNNAMED_MODEL = "unnamed";
 
 /** The target of a request. Throws `FaultError` if no upstream speaks the API, or if no model is named. */
-export function chooseTarget(request: ParsedRequest, incoming: Incoming, services: TargetServices): Target {
+export function chooseTarget(
+  request: ParsedRequest,
+  incoming: Incoming,
+  services: { readonly config: () => GatewayConfig },
+): Target {
   const { fields, messages } = request;
   // A request without messages must name a model.
   const isUnnamed = messages.list.length > 0 || typeof fields.all.prompt === "object";
   const clientModel = fields.model || (isUnnamed ? UNNAMED_MODEL : undefined);
   const target = chooseModelTarget(clientModel, incoming, services);
   incoming.trace.model = target.model;
-  return target;
+  // Bedrock takes betas in the body.
+  return MILLION_BETA.test(String(fields.all.anthropic_beta ?? "")) ? { ...target, isMillion: true } : target;
 }
 
 /** The target of a request that names a model. Throws `FaultError` like `chooseTarget`. */
 export function chooseModelTarget(
   clientModel: string | undefined,
   { request, route }: Pick<Incoming, "request" | "route">,
-  { config }: TargetServices,
+  { config }: { readonly config: () => GatewayConfig },
 ): Target {
   const { upstreams } = config();
   // Only ChatGPT's own back-end accepts the token of a ChatGPT login.
@@ -68,6 +68,7 @@ export function findBoundUpstreams(
   const place = PLACES.find(({ pattern }) => pattern.test(path));
   if (place && login === undefined) return findPlaceUpstreams(upstreams, place, api);
   const bound = login ?? (VERTEX_PATH.test(path) ? VERTEX : undefined);
+  if (bound === undefined) return upstreams;
   const isBound = ({ name, apis }: UpstreamConfig) =>
     name === bound && (apis.includes(api) || ANTHROPIC_ON_VERTEX.test(path));
   const own = upstreams.filter(isBound).map((upstream) => ({ ...upstream, apis: [api] }));
@@ -141,18 +142,30 @@ export function chooseUpstream<Kind extends Upstream>(
   upstreams: readonly Kind[],
   { api, model }: WantedModel,
 ): ChosenUpstream<Kind> {
-  const speaking = upstreams.filter(({ apis }) => apis.includes(api));
-  if (model !== undefined) {
-    const prefixed = findLongest(speaking, ({ prefix }) =>
-      prefix && model.length > prefix.length && model.startsWith(prefix) ? prefix.length : 0,
-    );
-    if (prefixed) return { upstream: prefixed, model: model.slice(prefixed.prefix?.length) };
-    const listed = findLongest(speaking, ({ models = [] }) =>
-      Math.max(0, ...models.map((pattern) => measureMatch(pattern, model))),
-    );
-    if (listed) return { upstream: listed, model };
+  let prefixed: Kind | undefined;
+  let listed: Kind | undefined;
+  let open: Kind | undefined;
+  let first: Kind | undefined;
+  let [prefixLength, matchLength] = [0, 0];
+  for (const upstream of upstreams) {
+    const { apis, prefix = "", models } = upstream;
+    if (!apis.includes(api)) continue;
+    first ??= upstream;
+    if (prefix === "" && !models) open ??= upstream;
+    if (model === undefined) continue;
+    if (prefix.length > prefixLength && model.length > prefix.length && model.startsWith(prefix)) {
+      prefixed = upstream;
+      prefixLength = prefix.length;
+    }
+    for (const pattern of models ?? []) {
+      const length = measureMatch(pattern, model);
+      if (length <= matchLength) continue;
+      listed = upstream;
+      matchLength = length;
+    }
   }
-  const upstream = speaking.find(({ prefix, models }) => !prefix && !models) ?? speaking[0];
+  if (prefixed) return { upstream: prefixed, model: model?.slice(prefixLength) };
+  const upstream = listed ?? open ?? first;
   return upstream ? { upstream, model } : { fault: createNoUpstreamFault(api, upstreams) };
 }
 
@@ -163,19 +176,6 @@ const EXAMPLES: Readonly<Record<WireName, Pick<Upstream, "name" | "baseUrl" | "k
   "openai-responses": { name: "openai", baseUrl: "https://api.openai.com/v1", keyEnv: "OPENAI_API_KEY" },
   google: { name: "gemini", baseUrl: "https://generativelanguage.googleapis.com", keyEnv: "GEMINI_API_KEY" },
 };
-
-/** The first item with the greatest length above 0. */
-function findLongest<Kind>(list: readonly Kind[], lengthOf: (one: Kind) => number): Kind | undefined {
-  let best: Kind | undefined;
-  let most = 0;
-  for (const one of list) {
-    const length = lengthOf(one);
-    if (length <= most) continue;
-    best = one;
-    most = length;
-  }
-  return best;
-}
 
 /** Length of the match between a pattern and a model; a full name beats any prefix pattern. */
 function measureMatch(pattern: string, model: string): number {

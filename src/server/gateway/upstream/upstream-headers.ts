@@ -164,10 +164,13 @@ function isAlwaysHopByHop(name: string): boolean {
   return HOP_BY_HOP.has(name) || name.startsWith("proxy-");
 }
 
-/** The headers of a response that are forwarded to the client: all except hop-by-hop headers. */
-export function getForwardedHeaders(rawHeaders: RawHeaders): string[] {
+/** The headers of a response that are forwarded to the client: all that are wanted, except hop-by-hop headers. */
+export function getForwardedHeaders(
+  rawHeaders: RawHeaders,
+  isWanted: (name: string) => boolean = () => true,
+): string[] {
   const isHopByHop = createHopByHopTest(rawHeaders);
-  return filterHeaders(rawHeaders, (name) => !isHopByHop(name));
+  return filterHeaders(rawHeaders, (name) => !isHopByHop(name) && isWanted(name));
 }
 
 /** The headers whose lower-case name is wanted, in original order and case, including duplicates. */

@@ -10,9 +10,6 @@ interface ServerAddress {
 /** Which servers a connection accepts; "read-write" skips standbys, so that it follows a failover. */
 type SessionTarget = "read-write" | "any";
 
-/** Where recall searches: in the memory of the program, on the server, or there only when the index is large. */
-export type RecallPlace = "memory" | "server" | "auto";
-
 /** The parts of a PostgreSQL URL. */
 export interface ConnectionUrl {
   readonly servers: readonly ServerAddress[];
@@ -21,7 +18,6 @@ export interface ConnectionUrl {
   readonly schema: string;
   readonly target: SessionTarget;
   readonly maxConnections: number | undefined;
-  readonly recall: RecallPlace;
   /** Owners of the only sessions that can be read. */
   readonly reader: readonly string[] | undefined;
   /** The URL of a storage for blobs. */
@@ -33,6 +29,7 @@ export interface ConnectionUrl {
 const DEFAULT_PORT = 5432;
 const EXPECTED =
   "a URL such as postgres://user:password@host/database, with several hosts separated by commas";
+/** `recall` chose between two searches in earlier versions. */
 const OWN_PARAMETERS = ["schema", "target_session_attrs", "max_connections", "recall", "blobs", "reader"];
 
 /**
@@ -52,9 +49,6 @@ export function parseConnectionUrl(text: string): ConnectionUrl {
     throw createArgumentError("target_session_attrs", target, '"read-write", "primary" or "any"');
   const servers = (hosts || parameters.get("host") || "localhost").split(",").map(parseServer);
   const maxConnections = parseCount(parameters.get("max_connections"));
-  const recall = parameters.get("recall") ?? "auto";
-  if (recall !== "auto" && recall !== "memory" && recall !== "server")
-    throw createArgumentError("recall", recall, '"auto", "memory" or "server"');
   const reader = parameters.get("reader")?.split(",");
   const blobs = parameters.get("blobs") ?? undefined;
   for (const name of [...OWN_PARAMETERS, "host"]) parameters.delete(name);
@@ -68,7 +62,6 @@ export function parseConnectionUrl(text: string): ConnectionUrl {
     schema,
     target: target === "any" ? "any" : "read-write",
     maxConnections,
-    recall,
     reader,
     blobs,
     shown: hidePassword(text),

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Client, PoolClient, QueryResult } from "pg";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { LonghaulError } from "../../../model/errors.ts";
 import type { ConnectedPool } from "./connect-pool.ts";
 import {
@@ -255,7 +256,7 @@ export class PostgresDatabase {
   }
 
   #sendPlain(client: PoolClient, text: string, values: unknown[] | undefined): Promise<QueryResult> {
-    return client.query({ text, ...(values && { values }), types: this.#connected.plainTypes });
+    return client.query({ text, ...dropUndefined({ values }), types: this.#connected.plainTypes });
   }
 
   #send(client: PoolClient, source: string, values: readonly SqlValue[]): Promise<QueryResult<SqlRow>> {

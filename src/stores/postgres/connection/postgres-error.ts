@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { type ErrorCode, LonghaulError } from "../../../model/errors.ts";
 
 /** Meaning of an error of PostgreSQL or of its connection for a caller that could try again. */
@@ -90,7 +91,7 @@ function createPostgresError(code: ErrorCode, where: string, cause?: unknown): L
   const state = sqlStateOf(cause);
   return new LonghaulError(code, `${MESSAGES[code]?.(where) ?? `${where} failed.`}${reason}`, {
     cause,
-    details: { store: where, ...(state !== undefined && { sqlState: state }) },
+    details: { store: where, ...dropUndefined({ sqlState: state }) },
   });
 }
 

@@ -108,8 +108,6 @@ export class CommitBell {
           await own.connect();
           own.on("notification", () => this.#tell());
           await own.query(`SET application_name = '${this.#listenerName}'; LISTEN "${this.#channel}"`);
-          // Commits between two connections were not heard.
-          this.#tell();
           await this.#watch(signal, LOOK_MS, async () => {
             const { rows } = await own.query("SELECT pg_current_snapshot()::text AS snapshot");
             return rows[0]?.snapshot as string;
@@ -126,7 +124,10 @@ export class CommitBell {
 
   /** Compares snapshots until aborted; the timer keeps a process alive that only waits for entries of others. */
   async #watch(signal: AbortSignal, everyMs: number, look: () => Promise<string>): Promise<void> {
-    for (let seen = await look(); !signal.aborted; ) {
+    let seen = await look();
+    // A commit before the first look was not heard, and comparing later snapshots does not show it.
+    this.#tell();
+    while (!signal.aborted) {
       await sleep(everyMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       const snapshot = await look();

@@ -1,5 +1,4 @@
 import { packBody, readBodyHash, readBodyTerms } from "../../../log/store/chunk-body.ts";
-import type { SourceSelection } from "../../../log/store/index-server.ts";
 import {
   CHUNK_AUTHORS,
   type ChunkBatch,
@@ -15,7 +14,6 @@ import type { IndexDictionary } from "./index-dictionary.ts";
 import { addSpeakers, countSource, findSource, putSource } from "./index-sources.ts";
 import { lockIndex, saveIndex } from "./index-state.ts";
 import { packBytes } from "./packed-bytes.ts";
-import { buildSourceCondition } from "./server/source-condition.ts";
 
 const COLUMNS =
   "c.number, c.source, c.turn, c.seq, c.part, c.start, c.stop, c.at, c.author, c.speaker, c.traits, c.turn_length, c.body";
@@ -122,11 +120,10 @@ export class IndexChunks {
   }
 
   /** The newest chunks in which a user states a rule or a preference; the condition is that of the index. */
-  async standing(limit: number, filter?: SourceSelection): Promise<number[]> {
-    const condition = buildSourceCondition(filter, "source", 2);
+  async standing(limit: number): Promise<number[]> {
     const rows = await this.#db.query(
-      `SELECT number FROM @chunks WHERE author = 1 AND traits & 384 <> 0 AND ${condition.sql} ORDER BY number DESC LIMIT $1`,
-      [limit, ...condition.values],
+      "SELECT number FROM @chunks WHERE author = 1 AND traits & 384 <> 0 ORDER BY number DESC LIMIT $1",
+      [limit],
     );
     return rows.map(({ number }) => number as number);
   }
@@ -140,12 +137,12 @@ export class IndexChunks {
     return rows.map(({ number }) => number as number);
   }
 
-  async inPeriod(fromMs: number, toMs: number, limit: number, filter?: SourceSelection): Promise<number[]> {
-    const condition = buildSourceCondition(filter, "source", 4);
-    const rows = await this.#db.query(
-      `SELECT number FROM @chunks WHERE at BETWEEN $1 AND $2 AND ${condition.sql} LIMIT $3`,
-      [Math.ceil(fromMs), Math.floor(toMs), limit, ...condition.values],
-    );
+  async inPeriod(fromMs: number, toMs: number, limit: number): Promise<number[]> {
+    const rows = await this.#db.query("SELECT number FROM @chunks WHERE at BETWEEN $1 AND $2 LIMIT $3", [
+      Math.ceil(fromMs),
+      Math.floor(toMs),
+      limit,
+    ]);
     return rows.map(({ number }) => number as number);
   }
 
@@ -159,24 +156,6 @@ export class IndexChunks {
       number: row.number as number,
       source: row.source as number,
       terms: readBodyTerms(row.body as Uint8Array),
-    }));
-  }
-
-  /** The terms of chunks in a range of numbers; `end` is exclusive. */
-  async wordsOf(
-    from: number,
-    end: number,
-  ): Promise<{ number: number; source: number; terms: readonly string[] }[]> {
-    const rows = await this.#db.query(
-      "SELECT number, source, body FROM @chunks WHERE number >= $1 AND number < $2 ORDER BY number",
-      [from, end],
-    );
-    const numbers = rows.map((row) => readBodyTerms(row.body as Uint8Array));
-    const termOf = await this.#dictionary.termsOf(this.#db, new Set(numbers.flatMap((list) => [...list])));
-    return rows.map(({ number, source }, index) => ({
-      number: number as number,
-      source: source as number,
-      terms: [...(numbers[index] ?? [])].map((term) => termOf(term) ?? ""),
     }));
   }
 

@@ -9,7 +9,6 @@ import { toNumbers } from "./index-segments.ts";
 import { countSource, findSource } from "./index-sources.ts";
 import { lockIndex, stampIndex } from "./index-state.ts";
 import { packBytes } from "./packed-bytes.ts";
-import type { ServedVectors } from "./server/served-vectors.ts";
 
 const CHUNKS_PER_STEP = 1_024;
 const TERMS_PER_STEP = 2_000;
@@ -24,12 +23,10 @@ interface ForgottenChunk {
 export class IndexForgetter {
   readonly #db: PostgresDatabase;
   readonly #chunks: IndexChunks;
-  readonly #vectors: ServedVectors;
 
-  constructor(db: PostgresDatabase, chunks: IndexChunks, vectors: ServedVectors) {
+  constructor(db: PostgresDatabase, chunks: IndexChunks) {
     this.#db = db;
     this.#chunks = chunks;
-    this.#vectors = vectors;
   }
 
   async forget(name: SourceName, seqs?: readonly number[]): Promise<number> {
@@ -103,8 +100,6 @@ export class IndexForgetter {
       await eraseVectors(transaction, segment, members, kind === "session");
     }
     const numbers = chunks.map(({ number }) => number);
-    await transaction.query("DELETE FROM @chunk_words WHERE chunk = ANY($1::bigint[])", [numbers]);
-    await this.#vectors.erase(transaction, numbers);
     await transaction.query("DELETE FROM @chunks WHERE number = ANY($1::bigint[])", [numbers]);
     let length = 0;
     for (const chunk of chunks) {

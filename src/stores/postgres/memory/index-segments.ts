@@ -19,11 +19,11 @@ export class IndexSegments {
     this.#chunks = chunks;
   }
 
-  async postings(terms: readonly number[], segments: number, from = 0): Promise<PostingsRow[]> {
-    if (terms.length === 0 || segments <= from) return [];
+  async postings(terms: readonly number[], segments: number): Promise<PostingsRow[]> {
+    if (terms.length === 0 || segments === 0) return [];
     const rows = await this.#db.query(
-      "SELECT segment, term, chunks FROM @postings WHERE term = ANY($1::bigint[]) AND segment >= $3 AND segment < $2",
-      [terms, segments, from],
+      "SELECT segment, term, chunks FROM @postings WHERE term = ANY($1::bigint[]) AND segment < $2",
+      [terms, segments],
     );
     const placeOf = new Map(terms.map((term, place) => [term, place]));
     return rows

@@ -5,6 +5,7 @@ import type {
   SourceRecord,
   SourceState,
 } from "../../../log/store/memory-store.ts";
+import { omitEmpty } from "../../../log/store/record-rows.ts";
 import type { Sql, Transaction } from "../connection/postgres-database.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
 import type { LockedState } from "./index-state.ts";
@@ -118,10 +119,12 @@ function toSourceRecord(row: SqlRow): SourceRecord {
     name: row.name as string,
     version: row.version as string,
     cursor: row.cursor as number,
-    ...(row.root !== null && { root: row.root as string }),
-    ...(row.size_bytes !== null && { sizeBytes: row.size_bytes as number }),
-    ...(row.modified_ms !== null && { modifiedMs: row.modified_ms as number }),
-    ...(row.definitions !== null && { definitions: (row.definitions as string).split(" ") }),
+    ...omitEmpty({
+      root: row.root as string | null,
+      sizeBytes: row.size_bytes as number | null,
+      modifiedMs: row.modified_ms as number | null,
+      definitions: (row.definitions as string | null)?.split(" "),
+    }),
     turns: row.turns as number,
     chunks: row.chunks as number,
     terms: row.terms as number,

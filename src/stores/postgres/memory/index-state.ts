@@ -4,7 +4,6 @@ import type { Sql, Transaction } from "../connection/postgres-database.ts";
 /** The row that every change of the index locks. */
 export interface LockedState {
   readonly stamp: number;
-  readonly served: number;
   lastChunk: number;
   lastTerm: number;
   lastSource: number;
@@ -13,11 +12,10 @@ export interface LockedState {
 /** Within a transaction: waits for other writers of the index and keeps them waiting until its end. */
 export async function lockIndex(transaction: Transaction): Promise<LockedState> {
   const [row] = await transaction.query(
-    "SELECT stamp, served, last_chunk, last_term, last_source FROM @index_state FOR UPDATE",
+    "SELECT stamp, last_chunk, last_term, last_source FROM @index_state FOR UPDATE",
   );
   return {
     stamp: row?.stamp as number,
-    served: row?.served as number,
     lastChunk: row?.last_chunk as number,
     lastTerm: row?.last_term as number,
     lastSource: row?.last_source as number,
@@ -40,12 +38,11 @@ export async function stampIndex(transaction: Transaction): Promise<void> {
 
 export async function readIndexState(sql: Sql): Promise<IndexState> {
   const [row] = await sql.query(
-    "SELECT stamp, last_chunk, served, (SELECT coalesce(max(number) + 1, 0) FROM @segments) AS sealed FROM @index_state",
+    "SELECT stamp, last_chunk, (SELECT coalesce(max(number) + 1, 0) FROM @segments) AS sealed FROM @index_state",
   );
   return {
     lastChunk: row?.last_chunk as number,
     sealed: row?.sealed as number,
     stamp: row?.stamp as number,
-    served: row?.served as number,
   };
 }

@@ -1,30 +1,32 @@
 import { isDeepStrictEqual } from "node:util";
+import { readBodyHash } from "../../../log/store/chunk-body.ts";
 import type { ForgettingMemory } from "../../../log/store/forgetting-stores.ts";
-import type { IndexServer } from "../../../log/store/index-server.ts";
-import type {
-  ChunkBatch,
-  IndexState,
-  IndexTotals,
-  MemoryStore,
-  SourceConditions,
-  SourceKind,
-  SourceName,
-  TurnRange,
+import {
+  type ChunkBatch,
+  type ChunkVector,
+  type IndexState,
+  type IndexTotals,
+  type MemoryStore,
+  SEGMENT_CHUNKS,
+  type SourceConditions,
+  type SourceKind,
+  type SourceName,
+  type TurnRange,
+  type UnembeddedChunk,
+  type VectorStore,
 } from "../../../log/store/memory-store.ts";
+import { segmentPlaceOf } from "../../../log/store/postings.ts";
 import type { SessionId } from "../../../model/entry.ts";
 import type { Json } from "../../../model/json.ts";
-import type { RecallPlace } from "../connection/connection-url.ts";
 import type { PostgresDatabase, Sql } from "../connection/postgres-database.ts";
-import type { SqlValue } from "../connection/sql-values.ts";
+import type { SqlRow, SqlValue } from "../connection/sql-values.ts";
 import { IndexChunks } from "./index-chunks.ts";
 import { IndexDictionary } from "./index-dictionary.ts";
 import { IndexForgetter } from "./index-forgetter.ts";
 import { IndexSegments } from "./index-segments.ts";
 import { findSource, findSourcesByNumber, listSources, listSpeakers, readTotals } from "./index-sources.ts";
-import { readIndexState } from "./index-state.ts";
-import { IndexVectors } from "./index-vectors.ts";
-import { ServedVectors } from "./server/served-vectors.ts";
-import { ServedWords, WordSearch } from "./server/word-search.ts";
+import { lockIndex, readIndexState } from "./index-state.ts";
+import { packBytes } from "./packed-bytes.ts";
 
 /** Seq that stands for the whole session. */
 const WHOLE = 0;
@@ -39,23 +41,11 @@ const INDEX_TABLES = [
   "segments",
   "postings",
   "embedders",
-  "chunk_words",
   "loose_vectors",
   "vectors",
   "embeddings",
   "erasures",
 ] as const;
-
-/**
- * Sealed segments from which on the server searches, 262,144 chunks. Below, the packed form is faster: it takes no more
- * than the postings of the question's words. Above, these postings take megabytes for each question, and the numbers of
- * sources and the vectors fill the memory of each program.
- */
-const SERVED_FROM: Readonly<Record<RecallPlace, number>> = {
-  memory: Number.POSITIVE_INFINITY,
-  server: 1,
-  auto: 32,
-};
 
 /** The index in PostgreSQL. */
 export class PostgresMemory implements MemoryStore, ForgettingMemory {
@@ -66,32 +56,13 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
   readonly #chunks: IndexChunks;
   readonly #segments: IndexSegments;
   readonly #forgetter: IndexForgetter;
-  readonly #servedWords: ServedWords;
-  readonly #servedVectors: ServedVectors;
-  readonly #isServed: boolean;
-  readonly server: IndexServer;
 
-  constructor(db: PostgresDatabase, recall: RecallPlace) {
+  constructor(db: PostgresDatabase) {
     this.#db = db;
-    const minSegments = SERVED_FROM[recall];
-    this.#servedVectors = new ServedVectors(db, minSegments);
-    this.vectors = new IndexVectors(db, this.#servedVectors);
+    this.vectors = new IndexVectors(db);
     this.#chunks = new IndexChunks(db, this.#dictionary);
     this.#segments = new IndexSegments(db, this.#chunks);
-    this.#forgetter = new IndexForgetter(db, this.#chunks, this.#servedVectors);
-    this.#servedWords = new ServedWords(db, this.#chunks, minSegments);
-    const words = new WordSearch(db);
-    const vectors = this.#servedVectors;
-    this.server = {
-      countChunks: (terms, segments) => words.countChunks(terms, segments),
-      findByTerms: (query) => words.find(query),
-      servedVectors: (embedder) => vectors.served(embedder),
-      findByVector: (query) => vectors.find(query),
-      products: (embedder, vector, chunks) => vectors.products(embedder, vector, chunks),
-      standing: (limit, filter) => this.#chunks.standing(limit, filter),
-      inPeriod: (fromMs, toMs, limit, filter) => this.#chunks.inPeriod(fromMs, toMs, limit, filter),
-    };
-    this.#isServed = recall !== "memory";
+    this.#forgetter = new IndexForgetter(db, this.#chunks);
   }
 
   /** Approximate bytes of the caches in memory. */
@@ -148,10 +119,8 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
     ]);
   }
 
-  /** Another program may have filled the words: one that searches in memory does not use them. */
-  async state(): Promise<IndexState> {
-    const state = await readIndexState(this.#db);
-    return this.#isServed ? state : { ...state, served: 0 };
+  state(): Promise<IndexState> {
+    return readIndexState(this.#db);
   }
 
   totals(): Promise<IndexTotals> {
@@ -195,19 +164,16 @@ export class PostgresMemory implements MemoryStore, ForgettingMemory {
     return this.#chunks.termsFrom(this.#db, from, limit);
   }
 
-  postings(terms: readonly number[], count: number, from?: number) {
-    return this.#segments.postings(terms, count, from);
+  postings(terms: readonly number[], count: number) {
+    return this.#segments.postings(terms, count);
   }
 
   segmentSources(segment: number): Promise<Uint32Array> {
     return this.#segments.sources(segment);
   }
 
-  /** Seals a segment, or prepares one for the search on the server. */
-  async seal(): Promise<boolean> {
-    if (await this.#segments.seal()) return true;
-    if (!this.#isServed) return false;
-    return (await this.#servedWords.fillNext()) || (await this.#servedVectors.fillNext());
+  seal(): Promise<boolean> {
+    return this.#segments.seal();
   }
 
   sessionsInScope(conditions: SourceConditions): Promise<readonly number[]> {
@@ -270,4 +236,161 @@ function hasValues(text: unknown, wanted: readonly (readonly [string, Json])[]):
   if (wanted.length === 0) return true;
   const own = typeof text === "string" ? (JSON.parse(text) as Record<string, Json>) : {};
   return wanted.every(([key, value]) => isDeepStrictEqual(own[key], value));
+}
+
+/** Vectors in PostgreSQL, as bytes; the ranker compares them, as it does with the embedded store. */
+class IndexVectors implements VectorStore {
+  readonly #db: PostgresDatabase;
+
+  constructor(db: PostgresDatabase) {
+    this.#db = db;
+  }
+
+  async embedder(id: string, dimensions: number): Promise<number> {
+    const find = async () =>
+      (await this.#db.query("SELECT number FROM @embedders WHERE id = $1", [id]))[0]?.number as
+        | number
+        | undefined;
+    const known = await find();
+    if (known !== undefined) return known;
+    await this.#db.query(
+      "INSERT INTO @embedders (id, dimensions) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING",
+      [id, dimensions],
+    );
+    return (await find()) as number;
+  }
+
+  async missing(embedder: number, after: number, limit: number): Promise<readonly UnembeddedChunk[]> {
+    const rows = await this.#db.query(
+      `SELECT number, source, seq, part, start, stop, body FROM @chunks c WHERE number > $2
+         AND NOT EXISTS (SELECT 1 FROM @loose_vectors l WHERE l.embedder = $1 AND l.chunk = c.number)
+         AND NOT EXISTS (SELECT 1 FROM @vectors v WHERE v.embedder = $1 AND v.segment = c.number / ${SEGMENT_CHUNKS})
+       ORDER BY number LIMIT $3`,
+      [embedder, after, limit],
+    );
+    return rows.map((row) => ({
+      number: row.number as number,
+      source: row.source as number,
+      seq: row.seq as number,
+      part: row.part as number,
+      from: row.start as number,
+      to: row.stop as number,
+      hash: readBodyHash(row.body as Uint8Array),
+    }));
+  }
+
+  async write(embedder: number, vectors: readonly ChunkVector[]): Promise<void> {
+    // Only for existing chunks: a chunk may have been forgotten while its text was being embedded.
+    await this.#db.transact(async (transaction) => {
+      await lockIndex(transaction);
+      await transaction.query(
+        `INSERT INTO @loose_vectors (embedder, chunk, vector)
+         SELECT $1, c.number, substr($5::bytea, v.start, v.size)
+         FROM unnest($2::bigint[], $3::int[], $4::int[]) AS v (chunk, start, size) JOIN @chunks c ON c.number = v.chunk
+         ON CONFLICT (embedder, chunk) DO UPDATE SET vector = excluded.vector`,
+        [
+          embedder,
+          vectors.map(({ chunk }) => chunk),
+          ...packBytes(vectors.map(({ vector }) => toVectorBytes(vector))),
+        ],
+      );
+    });
+  }
+
+  async loose(embedder: number, after: number, limit: number): Promise<readonly ChunkVector[]> {
+    const rows = await this.#db.query(
+      "SELECT chunk, vector FROM @loose_vectors WHERE embedder = $1 AND chunk > $2 ORDER BY chunk LIMIT $3",
+      [embedder, after, limit],
+    );
+    return rows.map(toChunkVector);
+  }
+
+  async pack(embedder: number, segment: number): Promise<boolean> {
+    const [first, last] = [segment * SEGMENT_CHUNKS, (segment + 1) * SEGMENT_CHUNKS - 1];
+    return this.#db.transact(async (transaction) => {
+      await lockIndex(transaction);
+      const [lacking] = await transaction.query(
+        `SELECT 1 FROM @chunks c WHERE number BETWEEN $2 AND $3
+           AND NOT EXISTS (SELECT 1 FROM @loose_vectors l WHERE l.embedder = $1 AND l.chunk = c.number) LIMIT 1`,
+        [embedder, first, last],
+      );
+      if (lacking) return false;
+      const rows = await transaction.query(
+        "DELETE FROM @loose_vectors WHERE embedder = $1 AND chunk BETWEEN $2 AND $3 RETURNING chunk, vector",
+        [embedder, first, last],
+      );
+      const loose = rows.map(toChunkVector);
+      const dimensions = loose[0]?.vector.length ?? 0;
+      const vectors = new Int8Array(SEGMENT_CHUNKS * dimensions);
+      for (const { chunk, vector } of loose) vectors.set(vector, segmentPlaceOf(chunk) * dimensions);
+      await transaction.query(
+        "INSERT INTO @vectors (embedder, segment, vectors) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+        [embedder, segment, toVectorBytes(vectors)],
+      );
+      return true;
+    });
+  }
+
+  async packed(embedder: number): Promise<readonly number[]> {
+    const rows = await this.#db.query("SELECT segment FROM @vectors WHERE embedder = $1 ORDER BY segment", [
+      embedder,
+    ]);
+    return rows.map(({ segment }) => segment as number);
+  }
+
+  async read(embedder: number, segment: number): Promise<Int8Array | undefined> {
+    const [row] = await this.#db.query("SELECT vectors FROM @vectors WHERE embedder = $1 AND segment = $2", [
+      embedder,
+      segment,
+    ]);
+    return row && toVector(row.vectors as Uint8Array);
+  }
+
+  async dropOthers(embedder: number): Promise<void> {
+    const [others] = await this.#db.query(
+      `SELECT 1 WHERE EXISTS (SELECT 1 FROM @loose_vectors WHERE embedder < $1 OR embedder > $1)
+         OR EXISTS (SELECT 1 FROM @vectors WHERE embedder < $1 OR embedder > $1)`,
+      [embedder],
+    );
+    if (!others) return;
+    await this.#db.query("DELETE FROM @loose_vectors WHERE embedder <> $1", [embedder]);
+    await this.#db.query("DELETE FROM @vectors WHERE embedder <> $1", [embedder]);
+  }
+
+  async cached(embedder: number, hashes: readonly Uint8Array[]): Promise<readonly (Int8Array | undefined)[]> {
+    const rows = await this.#db.query(
+      "SELECT encode(hash, 'hex') AS hash, vector FROM @embeddings WHERE embedder = $1 AND hash = ANY($2::bytea[])",
+      [embedder, hashes],
+    );
+    const found = new Map(rows.map(({ hash, vector }) => [hash as string, toVector(vector as Uint8Array)]));
+    return hashes.map((hash) => found.get(Buffer.from(hash).toString("hex")));
+  }
+
+  async cache(
+    embedder: number,
+    entries: readonly { readonly hash: Uint8Array; readonly vector: Int8Array }[],
+  ): Promise<void> {
+    // The last of equal hashes counts, and one statement must not write a row twice. One order for all avoids deadlocks.
+    const byHash = new Map(entries.map(({ hash, vector }) => [Buffer.from(hash).toString("hex"), vector]));
+    const hashes = [...byHash.keys()].sort();
+    await this.#db.query(
+      `INSERT INTO @embeddings (embedder, hash, vector)
+       SELECT $1, decode(hash, 'hex'), substr($5::bytea, start, size)
+       FROM unnest($2::text[], $3::int[], $4::int[]) AS v (hash, start, size)
+       ON CONFLICT (embedder, hash) DO UPDATE SET vector = excluded.vector`,
+      [embedder, hashes, ...packBytes(hashes.map((hash) => toVectorBytes(byHash.get(hash) as Int8Array)))],
+    );
+  }
+}
+
+function toChunkVector(row: SqlRow): ChunkVector {
+  return { chunk: row.chunk as number, vector: toVector(row.vector as Uint8Array) };
+}
+
+function toVector(bytes: Uint8Array): Int8Array {
+  return new Int8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function toVectorBytes(vector: Int8Array): Uint8Array {
+  return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
 }

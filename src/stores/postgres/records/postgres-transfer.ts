@@ -1,5 +1,6 @@
 import { readTeam } from "../../../log/store/read-team.ts";
-import { toMovedIntake, toMovedRecord, toTaskValues } from "../../../log/store/record-rows.ts";
+import { toMovedIntake, toMovedRecord } from "../../../log/store/record-rows.ts";
+import { toTaskValues } from "../../../log/store/task-rows.ts";
 import type { TaskRecord } from "../../../log/store/task-store.ts";
 import type {
   MovedIntake,
@@ -12,7 +13,7 @@ import type { LogHeads } from "../heads/log-heads.ts";
 import type { PostgresAudit } from "../team/postgres-audit.ts";
 import type { PostgresBudgets } from "../team/postgres-budgets.ts";
 import type { PostgresPeople } from "../team/postgres-people.ts";
-import { TASK_WRITES } from "./task-writes.ts";
+import { TASK_WRITES } from "./postgres-tasks.ts";
 
 interface PostgresTeam {
   readonly people: PostgresPeople;

@@ -27,13 +27,13 @@ export const READER_CONDITIONS: Readonly<Record<string, string>> = {
   sources: `kind = 1 AND ${READABLE.replaceAll(/@(?![a-z])/g, "name")}`,
   speakers: ofSource("source"),
   chunks: ofSource("source"),
-  chunk_words: ofSource("source"),
 };
 
 /** Further tables that readers may read: numbers, and blobs, which have policies of their own since `READER_GRANTS`. */
 export const SHARED_TABLES = ["longhaul_store", "index_state", "embedders", "blobs", "blob_pieces"] as const;
 
-export const READER_POLICIES = Object.entries(READER_CONDITIONS)
+/** The table `chunk_words` existed when this migration was released. */
+export const READER_POLICIES = Object.entries({ ...READER_CONDITIONS, chunk_words: ofSource("source") })
   .map(
     ([table, condition]) => `
 ALTER TABLE @${table} ENABLE ROW LEVEL SECURITY;

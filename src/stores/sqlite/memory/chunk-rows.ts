@@ -46,9 +46,12 @@ export class ChunkRows {
         db,
         `SELECT ${COLUMNS} FROM json_each(?) AS wanted CROSS JOIN chunks ON chunks.number = wanted.value`,
       ),
-      ofTurn: prepareValues(
+      ofTurns: prepareValues(
         db,
-        `SELECT ${COLUMNS} FROM chunks WHERE source = ? AND turn = ? ORDER BY number LIMIT ?`,
+        `WITH RECURSIVE wanted (place, last) AS (VALUES (?, ?) UNION ALL SELECT place + 1, last FROM wanted WHERE place < last)
+         SELECT number FROM wanted CROSS JOIN chunks ON number IN
+           (SELECT number FROM chunks WHERE source = ? AND turn = place ORDER BY number LIMIT ?)
+         WHERE place <= last AND (? = 0 OR traits & ? <> 0 OR author = 1)`,
       ),
       terms: prepareValues(
         db,
@@ -145,10 +148,9 @@ export class ChunkRows {
   turns(ranges: readonly TurnRange[], limit: number): Promise<StoredChunk[]> {
     return this.#db.snapshot(() => {
       this.#refresh();
-      const found = new Map<number, StoredChunk>();
-      for (const { source, from, to } of ranges)
-        for (let turn = from; turn <= to; turn++) this.#collectTurn(source, turn, limit, found);
-      return [...found.values()];
+      const numbers = ranges.flatMap((range) => this.#listNumbers(range, limit));
+      this.#readAhead(numbers);
+      return [...new Set(numbers)].flatMap((number) => this.#one(number) ?? []);
     });
   }
 
@@ -178,10 +180,15 @@ export class ChunkRows {
   }
 
   #collectTurn(source: number, turn: number, limit: number, found: Map<number, StoredChunk>): void {
-    for (const row of this.#statements.ofTurn.all(source, turn, limit)) {
-      const chunk = this.#toChunk(row);
-      found.set(chunk.number, chunk);
+    for (const number of this.#listNumbers({ source, from: turn, to: turn }, limit)) {
+      const chunk = this.#one(number);
+      if (chunk) found.set(number, chunk);
     }
+  }
+
+  #listNumbers({ source, from, to, marks = 0 }: TurnRange, limit: number): number[] {
+    const rows = this.#statements.ofTurns.all(from, to, source, limit, marks, marks);
+    return rows.map(([number]) => number as number);
   }
 
   /** Reads the chunks that are not cached into the cache, by one statement for rows and one for terms. */

@@ -5,6 +5,7 @@ import type {
   SourceRecord,
   SourceState,
 } from "../../../log/store/memory-store.ts";
+import { omitEmpty } from "../../../log/store/record-rows.ts";
 import type { Database } from "../database.ts";
 import { prepareValues, type ValueRow } from "../value-rows.ts";
 
@@ -128,10 +129,12 @@ function toSource(row: ValueRow): SourceRecord {
     name: name as string,
     version: version as string,
     cursor: cursor as number,
-    ...(root !== null && { root: root as string }),
-    ...(sizeBytes !== null && { sizeBytes: sizeBytes as number }),
-    ...(modifiedMs !== null && { modifiedMs: modifiedMs as number }),
-    ...(definitions !== null && { definitions: (definitions as string).split(" ") }),
+    ...omitEmpty({
+      root: root as string | null,
+      sizeBytes: sizeBytes as number | null,
+      modifiedMs: modifiedMs as number | null,
+      definitions: (definitions as string | null)?.split(" "),
+    }),
     turns: turns as number,
     chunks: chunks as number,
     terms: terms as number,

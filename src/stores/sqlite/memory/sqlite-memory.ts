@@ -1,28 +1,33 @@
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
-import type {
-  ChunkBatch,
-  IndexState,
-  IndexTotals,
-  MemoryStore,
-  SourceKind,
-  SourceName,
-  TurnRange,
-  VectorStore,
+import { setImmediate } from "node:timers/promises";
+import {
+  type ChunkBatch,
+  type IndexState,
+  type IndexTotals,
+  type MemoryStore,
+  type PostingsRow,
+  SEGMENT_CHUNKS,
+  type SourceKind,
+  type SourceName,
+  type TurnRange,
+  type VectorStore,
 } from "../../../log/store/memory-store.ts";
+import { PostingsBuilder, segmentPlaceOf } from "../../../log/store/postings.ts";
 import type { SessionId } from "../../../model/entry.ts";
 import { type ErrorCode, isLonghaulError, LonghaulError } from "../../../model/errors.ts";
 import { connectDatabase } from "../connect-database.ts";
 import type { Database } from "../database.ts";
+import { prepareValues } from "../value-rows.ts";
 import { ChunkRows } from "./chunk-rows.ts";
 import { Dictionary } from "./dictionary.ts";
 import { Forgetter } from "./forgetter.ts";
-import { MEMORY_MIGRATIONS } from "./migrations/index.ts";
-import { Segments } from "./segments.ts";
+import { MEMORY_MIGRATIONS } from "./memory-migrations.ts";
 import { Sources } from "./sources.ts";
 import { Vectors } from "./vectors.ts";
 
 /** Larger than the log's: the index is written in batches and read in ranges. */
 const PAGE_BYTES = 4096;
+
 /** Enough for the upper levels of the trees at a million chunks. */
 const CACHE_KIB = 16_384;
 
@@ -39,6 +44,9 @@ interface Tables {
   readonly erasures: Erasures;
   readonly vectors: Vectors;
 }
+
+/** Rows read or written before yielding to other work. */
+const ROWS_PER_STEP = 2_048;
 
 /** The index in its own database file, opened on first use; a damaged file is moved aside. */
 export class SqliteMemory implements MemoryStore {
@@ -186,8 +194,8 @@ export class SqliteMemory implements MemoryStore {
     return this.#use(({ db, chunks }) => db.read(() => chunks.termsFrom(from, limit)));
   }
 
-  postings(terms: readonly number[], count: number, from?: number) {
-    return this.#use(({ segments }) => segments.postings(terms, count, from));
+  postings(terms: readonly number[], count: number) {
+    return this.#use(({ segments }) => segments.postings(terms, count));
   }
 
   segmentSources(segment: number): Promise<Uint32Array> {
@@ -339,5 +347,102 @@ class Erasures {
     await this.#db.transact(() => {
       for (const seq of seqs) this.#statements.remove.run(session, seq);
     });
+  }
+}
+
+/** Sealed segments, and sealing of the next one. */
+class Segments {
+  readonly #db: Database;
+  readonly #chunks: ChunkRows;
+  readonly #statements;
+
+  constructor(db: Database, chunks: ChunkRows) {
+    this.#db = db;
+    this.#chunks = chunks;
+    this.#statements = {
+      sealed: db.prepare("SELECT coalesce(max(number) + 1, 0) AS count FROM segments"),
+      stamp: db.prepare("SELECT value FROM stamp"),
+      insert: db.prepare("INSERT INTO segments (number, sources) VALUES (?, ?)"),
+      sources: db.prepare("SELECT sources FROM segments WHERE number = ?"),
+      put: db.prepare("INSERT OR REPLACE INTO postings (segment, term, chunks) VALUES (?, ?, ?)"),
+      postings: prepareValues(db, "SELECT chunks FROM postings WHERE segment = ? AND term = ?"),
+    };
+  }
+
+  /** Must be called within a read. */
+  state(): IndexState {
+    return {
+      lastChunk: this.#chunks.last(),
+      sealed: this.#statements.sealed.get()?.count as number,
+      stamp: this.#statements.stamp.get()?.value as number,
+    };
+  }
+
+  postings(terms: readonly number[], segments: number): Promise<PostingsRow[]> {
+    return this.#db.snapshot(() => {
+      const rows: PostingsRow[] = [];
+      for (let segment = 0; segment < segments; segment++) {
+        for (const term of terms) {
+          const row = this.#statements.postings.get(segment, term);
+          if (row) rows.push({ segment, term, postings: row[0] as Uint8Array });
+        }
+      }
+      return rows;
+    });
+  }
+
+  sources(segment: number): Promise<Uint32Array> {
+    return this.#db.read(() => {
+      const bytes = this.#statements.sources.get(segment)?.sources as Uint8Array | undefined;
+      return bytes ? new Uint32Array(bytes.slice().buffer) : new Uint32Array(SEGMENT_CHUNKS);
+    });
+  }
+
+  /**
+   * Works in steps between which others can work. Every write step checks that nothing was removed since the chunks
+   * were read and that no other process has sealed the segment: postings never outlive their chunks.
+   */
+  async seal(): Promise<boolean> {
+    const before = await this.#db.snapshot(() => this.state());
+    const segment = before.sealed;
+    const first = segment * SEGMENT_CHUNKS;
+    if (before.lastChunk < first + SEGMENT_CHUNKS - 1) return false;
+    const maker = new PostingsBuilder();
+    const sources = new Uint32Array(SEGMENT_CHUNKS);
+    for (let from = first; from < first + SEGMENT_CHUNKS; from += ROWS_PER_STEP) {
+      const rows = await this.#db.read(() => this.#chunks.termsFrom(from, ROWS_PER_STEP));
+      for (const { number, source, terms } of rows) {
+        if (number >= from + ROWS_PER_STEP) break;
+        maker.add(segmentPlaceOf(number), terms);
+        sources[segmentPlaceOf(number)] = source;
+      }
+      await setImmediate();
+    }
+    const isStill = () => {
+      const now = this.state();
+      return now.sealed === segment && now.stamp === before.stamp;
+    };
+    const postings = maker.postings();
+    for (;;) {
+      // Collected before the transaction, which is retried while others write.
+      const rows: Omit<PostingsRow, "segment">[] = [];
+      while (rows.length < ROWS_PER_STEP) {
+        const next = postings.next();
+        if (next.done) break;
+        rows.push(next.value);
+      }
+      if (rows.length === 0) break;
+      const went = await this.#db.transact(() => {
+        if (!isStill()) return false;
+        for (const row of rows) this.#statements.put.run(segment, row.term, row.postings);
+        return true;
+      });
+      if (!went) return true;
+      await setImmediate();
+    }
+    await this.#db.transact(() => {
+      if (isStill()) this.#statements.insert.run(segment, new Uint8Array(sources.buffer));
+    });
+    return true;
   }
 }

@@ -6,8 +6,8 @@ import {
   LAPSED_KEPT_MS,
   type ReservationResult,
 } from "../../../log/store/budget-store.ts";
+import { toBudget, toBudgetUse } from "../../../log/store/record-rows.ts";
 import { checkBudgetAmounts } from "../../../log/store/refusals.ts";
-import { toBudget, toBudgetUse } from "../../../log/store/team-rows.ts";
 import type { AuditAct } from "../../../model/audit.ts";
 import type { TeamBudget } from "../../../model/budget.ts";
 import type { Database } from "../database.ts";

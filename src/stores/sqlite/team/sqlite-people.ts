@@ -1,5 +1,5 @@
 import type { PeopleStore, RemovedPerson } from "../../../log/store/people-store.ts";
-import { toPerson, toPersonToken } from "../../../log/store/team-rows.ts";
+import { toPerson, toPersonToken } from "../../../log/store/record-rows.ts";
 import type { AuditAct } from "../../../model/audit.ts";
 import type { Person, PersonToken } from "../../../model/person.ts";
 import type { Database } from "../database.ts";

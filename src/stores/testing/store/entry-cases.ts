@@ -2,10 +2,13 @@ import assert from "node:assert/strict";
 import {
   appendRequest,
   assertRefused,
+  assertRejects,
   buildFullQuery,
   buildMessageEntry,
   makeSession,
+  readBlob,
   readPayloadText,
+  writeBlob,
 } from "./store-fixtures.ts";
 import type { StoreProof } from "./store-proof.ts";
 
@@ -170,6 +173,166 @@ export const entryCases: readonly StoreProof[] = [
       const before = heard;
       await appendRequest(store, { session: "s", entries: [buildMessageEntry("2")] });
       assert.equal(heard, before);
+    },
+  ],
+];
+
+const ONE = "11".repeat(16);
+const TWO = "22".repeat(16);
+const THREE = "33".repeat(16);
+
+/** Keys of entries. */
+export const placeCases: readonly StoreProof[] = [
+  [
+    "places: an entry is found by the keys of its commit, that of the newest session first",
+    async (store) => {
+      await makeSession(store, "a");
+      await makeSession(store, "b");
+      await appendRequest(store, {
+        session: "a",
+        entries: [buildMessageEntry("x"), { ...buildMessageEntry("y"), places: [ONE, TWO] }],
+      });
+      await appendRequest(store, {
+        session: "b",
+        entries: [{ ...buildMessageEntry("z"), places: [TWO, TWO] }],
+      });
+      assert.deepEqual(await store.places.find([TWO, ONE, THREE], 10), [
+        { key: TWO, session: "b", seq: 1 },
+        { key: TWO, session: "a", seq: 2 },
+        { key: ONE, session: "a", seq: 2 },
+      ]);
+      assert.deepEqual(await store.places.find([TWO], 1), [{ key: TWO, session: "b", seq: 1 }]);
+      assert.deepEqual(await store.places.find([], 1), []);
+      await appendRequest(store, { session: "b", entries: [{ ...buildMessageEntry("z"), places: [THREE] }] });
+      assert.deepEqual(await store.places.findLast([TWO, THREE], 10), [
+        { key: TWO, session: "a", seq: 2 },
+        { key: THREE, session: "b", seq: 2 },
+      ]);
+    },
+  ],
+  [
+    "places: a refused append adds no key",
+    async (store) => {
+      await makeSession(store, "a");
+      const entries = [{ ...buildMessageEntry("x"), places: [ONE] }];
+      const [outcome] = await store.entries.append([{ session: "a", expectedHead: 7, entries }]);
+      assert.ok(outcome instanceof Error);
+      assert.deepEqual(await store.places.find([ONE], 10), []);
+    },
+  ],
+  [
+    "places: keys can be added to entries that exist, and to no others",
+    async (store) => {
+      await makeSession(store, "old");
+      await makeSession(store, "empty");
+      await appendRequest(store, { session: "old", entries: [buildMessageEntry("x")] });
+      const unplaced = await store.places.listUnplaced({ limit: 10 });
+      assert.deepEqual(
+        unplaced.map(({ session }) => session),
+        ["old", "empty"],
+      );
+      await store.places.put([
+        { key: ONE, session: "old", seq: 1 },
+        { key: ONE, session: "old", seq: 1 },
+        { key: TWO, session: "old", seq: 2 },
+        { key: TWO, session: "nobody", seq: 1 },
+      ]);
+      assert.deepEqual(await store.places.find([ONE, TWO], 10), [{ key: ONE, session: "old", seq: 1 }]);
+      assert.deepEqual(await store.places.ofSession("old"), [{ key: ONE, session: "old", seq: 1 }]);
+      assert.deepEqual(await store.places.ofSession("nobody"), []);
+      const after = unplaced[0]?.place ?? 0;
+      assert.deepEqual(await store.places.listUnplaced({ limit: 10 }), unplaced.slice(1));
+      assert.deepEqual(await store.places.listUnplaced({ after, limit: 10 }), unplaced.slice(1));
+    },
+  ],
+  [
+    "places: a redacted entry and a deleted session are found by no key any more",
+    async (store) => {
+      await makeSession(store, "a");
+      await makeSession(store, "b");
+      const entries = [
+        { ...buildMessageEntry("x"), places: [ONE] },
+        { ...buildMessageEntry("y"), places: [TWO] },
+      ];
+      await appendRequest(store, { session: "a", entries });
+      await appendRequest(store, { session: "b", entries });
+      await store.entries.redact("a", [{ seq: 1, payload: Buffer.from("gone") }]);
+      await store.sessions.delete("b");
+      assert.deepEqual(await store.places.find([ONE, TWO], 10), [{ key: TWO, session: "a", seq: 2 }]);
+      await makeSession(store, "b");
+      assert.deepEqual(await store.places.ofSession("b"), []);
+    },
+  ],
+];
+
+const draft = (text: string, at = 1) => ({
+  id: "d",
+  session: "s",
+  owner: "me",
+  at,
+  payload: Buffer.from(text),
+});
+
+export const draftCases: readonly StoreProof[] = [
+  [
+    "drafts: the last write counts",
+    async (store) => {
+      await makeSession(store, "s");
+      await store.drafts.write(draft("one", 1));
+      await store.drafts.write(draft("two", 2));
+      const drafts = await store.drafts.list("s");
+      assert.deepEqual(
+        drafts.map((found) => [found.id, found.session, found.owner, found.at, readPayloadText(found)]),
+        [["d", "s", "me", 2, "two"]],
+      );
+    },
+  ],
+  [
+    "drafts: the sessions that have some are listed, each once",
+    async (store) => {
+      for (const id of ["s", "t", "u"]) await makeSession(store, id);
+      await store.drafts.write(draft("one"));
+      await store.drafts.write({ ...draft("two"), id: "e" });
+      await store.drafts.write({ ...draft("three"), id: "f", session: "t" });
+      assert.deepEqual([...(await store.drafts.sessions())].sort(), ["s", "t"]);
+    },
+  ],
+  [
+    "drafts: an append that finishes one removes it, once",
+    async (store) => {
+      await makeSession(store, "s");
+      await store.drafts.write(draft("one"));
+      await appendRequest(store, { session: "s", entries: [buildMessageEntry("done")], finishes: "d" });
+      assert.deepEqual(await store.drafts.list("s"), []);
+      await assertRefused(
+        store,
+        { session: "s", entries: [buildMessageEntry("again")], finishes: "d" },
+        "DRAFT_FINISHED",
+      );
+      assert.equal((await store.entries.head("s")).seq, 1);
+    },
+  ],
+  [
+    "drafts: deleting says whether there was one, and a missing session is refused",
+    async (store) => {
+      await assertRejects(store.drafts.write(draft("x")), "SESSION_NOT_FOUND");
+      await makeSession(store, "s");
+      await store.drafts.write(draft("x"));
+      assert.equal(await store.drafts.delete("d"), true);
+      assert.equal(await store.drafts.delete("d"), false);
+    },
+  ],
+  [
+    "drafts: keep the blobs they refer to",
+    async (store) => {
+      await makeSession(store, "s");
+      const { digest, hold } = await writeBlob(store, "picture");
+      await store.drafts.write({ ...draft("x"), blobs: [digest], holds: [hold] });
+      await store.blobs.collect();
+      assert.equal(await readBlob(store, digest), "picture");
+      await store.drafts.delete("d");
+      await store.blobs.collect();
+      assert.equal(await store.blobs.sizeOf(digest), undefined);
     },
   ],
 ];

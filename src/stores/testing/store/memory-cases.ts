@@ -183,6 +183,7 @@ export const memoryCases: readonly StoreProof[] = [
       const [{ source = 0 } = {}] = await store.memory.chunks([1]);
       const found = await store.memory.turns([{ source, from: 2, to: 9 }], 1);
       assert.deepEqual(found.map(({ terms }) => terms[0]).sort(), ["b", "d"]);
+      assert.deepEqual(await store.memory.turns([{ source, from: 2, to: 9, marks: 2 }], 1), found);
       assert.deepEqual(await store.memory.turns([], 1), []);
     },
   ],

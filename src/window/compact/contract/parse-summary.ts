@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { findFenceAt } from "../../../model/base/fence.ts";
 import { QUOTE_SIGN } from "./render-summary.ts";
 import { findSection, type SectionKey } from "./sections.ts";
@@ -96,8 +97,7 @@ function parseQuotes(inside: readonly string[]): readonly SummaryItem[] {
       quotes.push({
         text: isQuote ? line.slice(QUOTE_SIGN.length) : line,
         isQuoted: true,
-        ...(cite !== undefined && { cite }),
-        ...(label !== undefined && { label }),
+        ...dropUndefined({ cite, label }),
       });
   }
   return quotes;

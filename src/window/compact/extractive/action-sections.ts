@@ -35,49 +35,15 @@ const EVIDENCE_TOKENS = 60;
 const TODO_TOKENS = 40;
 const MAX_NAMES = 10;
 
-const LANGUAGES: Readonly<Record<string, string>> = {
-  ...{ ts: "TypeScript", tsx: "TypeScript", mts: "TypeScript", js: "JavaScript", jsx: "JavaScript" },
-  ...{
-    mjs: "JavaScript",
-    py: "Python",
-    go: "Go",
-    rs: "Rust",
-    java: "Java",
-    kt: "Kotlin",
-    cs: "C#",
-    rb: "Ruby",
-  },
-  ...{
-    c: "C",
-    h: "C",
-    cpp: "C++",
-    cc: "C++",
-    hpp: "C++",
-    php: "PHP",
-    swift: "Swift",
-    scala: "Scala",
-    lua: "Lua",
-  },
-  ...{
-    sql: "SQL",
-    sh: "shell",
-    bash: "shell",
-    yml: "YAML",
-    yaml: "YAML",
-    toml: "TOML",
-    json: "JSON",
-    md: "Markdown",
-  },
-  ...{
-    tf: "Terraform",
-    css: "CSS",
-    scss: "CSS",
-    html: "HTML",
-    vue: "Vue",
-    svelte: "Svelte",
-    proto: "Protobuf",
-  },
-};
+const LANGUAGES = new Map(
+  `TypeScript: ts tsx mts; JavaScript: js jsx mjs; Python: py; Go: go; Rust: rs; Java: java; Kotlin: kt;
+   C#: cs; Ruby: rb; C: c h; C++: cpp cc hpp; PHP: php; Swift: swift; Scala: scala; Lua: lua; SQL: sql;
+   shell: sh bash; YAML: yml yaml; TOML: toml; JSON: json; Markdown: md; Terraform: tf; CSS: css scss;
+   HTML: html; Vue: vue; Svelte: svelte; Protobuf: proto`
+    .split(/;\s*/)
+    .map((line) => line.split(": ") as [string, string])
+    .flatMap(([language, endings]) => endings.split(" ").map((ending) => [ending, language] as const)),
+);
 
 /** Builds the sections about actions from a conversation. */
 export function buildActionSections(messages: readonly SourceMessage[]): ActionSections {
@@ -148,7 +114,7 @@ function buildConcepts(
 ): readonly SummaryCandidate[] {
   const languages = states.flatMap(({ path }) => {
     const ending = /\.(\w{1,6})$/.exec(path)?.[1]?.toLowerCase() ?? "";
-    return Object.hasOwn(LANGUAGES, ending) ? [LANGUAGES[ending] as string] : [];
+    return LANGUAGES.get(ending) ?? [];
   });
   const programs = actions.flatMap(({ call }) =>
     findTouches(call).flatMap(({ kind, command }) => (kind === "run" ? findPrograms(command ?? "") : [])),

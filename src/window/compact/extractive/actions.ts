@@ -1,6 +1,8 @@
-import type { Part, ToolCallPart, ToolResultPart } from "../../../model/part.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import type { ToolCallPart, ToolResultPart } from "../../../model/part.ts";
 import { findTouches } from "../../effects/find-touches.ts";
 import type { LineRange } from "../../effects/line-range.ts";
+import { getOutputText } from "../../extract/part-text.ts";
 import { citeOf, type SourceMessage } from "./summary-candidate.ts";
 
 /** A tool call with its result, if there is one yet. */
@@ -35,12 +37,7 @@ export function collectActions(messages: readonly SourceMessage[]): readonly Act
 export function getResultText(result: ToolResultPart): string {
   const [first] = result.output;
   if (result.output.length === 1 && first?.type === "text") return first.text;
-  return result.output.map(getPartText).join("\n");
-}
-
-function getPartText(part: Part): string {
-  if (part.type === "text") return part.text;
-  return part.type === "blob" ? (part.preview ?? "") : "";
+  return result.output.map(getOutputText).join("\n");
 }
 
 /** A command that ran, or another call that failed, with its outcome. */
@@ -141,7 +138,7 @@ function detectOutcome(result: ToolResultPart | undefined, isCommand: boolean): 
     (exitCode !== undefined ? exitCode !== 0 : isCommand && FAILING.test(text.slice(-EDGE)));
   return {
     kind: isFailed ? "failed" : "fine",
-    ...(exitCode !== undefined && { exitCode }),
+    ...dropUndefined({ exitCode }),
     ...(isFailed && findEvidence(text, false)),
   };
 }

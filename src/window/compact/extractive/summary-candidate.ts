@@ -38,7 +38,7 @@ export interface SourceMessage extends RecordedMessage {
   readonly isNote?: boolean | undefined;
 }
 
-export function citeOf({ cite, seq }: SourceMessage): string {
+export function citeOf({ cite, seq }: Pick<SourceMessage, "cite" | "seq">): string {
   return cite ?? `#${seq}`;
 }
 

@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { runWithTimeLimit } from "../../../model/base/time-limit.ts";
 import { isLonghaulError, throwIfAborted } from "../../../model/errors.ts";
 import type { Usage } from "../../../model/usage.ts";
@@ -13,6 +14,7 @@ import { estimateText } from "../../tokens/estimate.ts";
 import { sanitizeSummary } from "../contract/sanitize-summary.ts";
 import { buildSummaryPrompt } from "../contract/summary-prompt.ts";
 import { type ExtractedSummary, extractSummary } from "../extractive/extract-summary.ts";
+import { citeOf } from "../extractive/summary-candidate.ts";
 import { judgeSummary, repairSummary } from "../gate/judge-summary.ts";
 import { describeVerdict, type SummaryVerdict } from "../gate/summary-verdict.ts";
 import { computeChunkTokens, SPLIT_SAFETY, splitByTokens } from "../plan/split-by-tokens.ts";
@@ -174,12 +176,8 @@ function judgeSource(source: LadderSource, summary: string, options: LadderOptio
   return judgeSummary({
     source: source.slots,
     summary,
-    ...(source.previous !== undefined && { previous: source.previous }),
-    ...(instructions !== undefined && { instructions }),
-    options: {
-      ...(mostShare !== undefined && { mostShare }),
-      ...(template !== undefined && { sections: [] }),
-    },
+    ...dropUndefined({ previous: source.previous, instructions }),
+    options: { ...dropUndefined({ mostShare }), ...(template !== undefined && { sections: [] }) },
   });
 }
 
@@ -204,10 +202,6 @@ function buildTruncationNote({ slots }: LadderSource): string {
   const first = slots[0] as Slot;
   const last = slots.at(-1) as Slot;
   return `[${slots.length} earlier messages were left out; to see them: expand ${citeOf(first)} to ${citeOf(last)}]`;
-}
-
-function citeOf({ cite, seq }: Slot): string {
-  return cite ?? `#${seq}`;
 }
 
 /** Limits retry waits to the time left; if a provider asks for more, the next rung is tried at once. */
@@ -340,16 +334,14 @@ async function requestSummary(
   const { previous, ...rest } = what;
   const { system, user } = buildSummaryPrompt({
     ...rest,
-    ...(previous !== undefined && { previousSummary: previous }),
-    ...(instructions !== undefined && { instructions }),
-    ...(template !== undefined && { template }),
+    ...dropUndefined({ previousSummary: previous, instructions, template }),
     budgetTokens,
   });
   const { text, usage } = await provider.generate({
     system,
     prompt: user,
     maxOutputTokens: Math.ceil(budgetTokens * SPLIT_SAFETY * 2),
-    ...(signal && { signal }),
+    ...dropUndefined({ signal }),
   });
   onUsage?.(usage);
   return sanitizeSummary(text);

@@ -1,3 +1,6 @@
+import { checkFields, checkKind } from "../../../model/argument-checks.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import type { MessageInput } from "../../../model/message.ts";
 import { groupSlots } from "../../group.ts";
 import { isSystem } from "../../is-system.ts";
 import type { Stretch } from "../../session/line-places.ts";
@@ -76,7 +79,7 @@ export function findCompactionSource(
   const replaced = [...source, ...(previous ? [previous] : [])];
   return {
     slots: source,
-    ...(previous && { previous }),
+    ...dropUndefined({ previous }),
     // Between messages that stay there may be entries of other kinds, which no window shows.
     stretches: stretches.filter(
       (stretch) =>
@@ -120,4 +123,26 @@ function splitAround({ from, to }: Stretch, places: readonly number[]): readonly
     next = place + 1;
   }
   return next <= to ? [...stretches, { from: next, to }] : stretches;
+}
+
+/** A parsed `/compact` command. */
+export interface CompactCommand {
+  /** The text after the command, if any: wishes for the summary. */
+  readonly instructions?: string;
+}
+
+/** Parses `/compact` or `/compact <instructions>` on a single line; undefined for any other text. */
+export function parseCompactCommand(text: string): CompactCommand | undefined {
+  const match = /^\/compact(?:[^\S\r\n]+([^\r\n]*\S))?$/.exec(checkKind("text", text, "text").trim());
+  if (!match) return undefined;
+  return match[1] === undefined ? {} : { instructions: match[1] };
+}
+
+/** The command in a user message that consists of nothing but the command: no attachments, no tool results. */
+export function findCompactCommand(message: MessageInput): CompactCommand | undefined {
+  const { role, text, parts = [] } = checkFields("message", message, { text: "text?", parts: "array?" });
+  if (role !== "user") return undefined;
+  if (text !== undefined) return parts.length === 0 ? parseCompactCommand(text) : undefined;
+  const [part, ...others] = parts;
+  return part?.type === "text" && others.length === 0 ? parseCompactCommand(part.text) : undefined;
 }

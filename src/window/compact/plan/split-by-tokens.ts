@@ -5,6 +5,7 @@ import { groupSlots } from "../../group.ts";
 import type { Slot } from "../../slot.ts";
 import { sumSlotTokens } from "../../sum-slot-tokens.ts";
 import { estimateMessage } from "../../tokens/estimate.ts";
+import { citeOf } from "../extractive/summary-candidate.ts";
 
 /** Share of the summarizer's window that one part may take. */
 const BASE_RATIO = 0.4;
@@ -143,8 +144,4 @@ function withText(part: Part, text: string): Part {
   if (part.type === "tool-call") return { ...part, input: text };
   if (part.type === "tool-result") return { ...part, output: [{ type: "text", text }] };
   return { type: "text", text };
-}
-
-function citeOf({ cite, seq }: Slot): string {
-  return cite ?? `#${seq}`;
 }

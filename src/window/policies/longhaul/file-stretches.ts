@@ -1,5 +1,6 @@
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
 import type { ToolCallPart, ToolResultPart } from "../../../model/part.ts";
+import { listProgramCalls } from "../../../model/raw-calls.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
 import { getPathArgument, parseToolArguments } from "../../effects/call-arguments.ts";
 import { findTouches } from "../../effects/find-touches.ts";
@@ -7,7 +8,6 @@ import { isRefusedEdit, listChanges } from "../../effects/list-changes.ts";
 import { normalizePath } from "../../effects/normalize-path.ts";
 import type { Slot } from "../../slot.ts";
 import type { ExtractLine } from "./extract-notes.ts";
-import { estimateEditChance, type StretchFeatures } from "./stretch-weights.ts";
 
 /** Some lines of a file as a message showed them. */
 interface FileStretch {
@@ -35,6 +35,13 @@ interface ShownText {
   readonly firstLine: number | undefined;
   /** Places of the stretches that were edited since. */
   readonly edited: Set<number>;
+}
+
+interface OpenCall {
+  readonly call: ToolCallPart;
+  readonly at: Slot;
+  /** False for a call of the provider's program, whose result the model does not see. */
+  readonly isSeen: boolean;
 }
 
 interface FileState {
@@ -92,9 +99,7 @@ export class FileStretches {
   readonly #files = new BoundedMap<string, FileState>({ max: MAX_FILES });
   readonly #pathsByName = new BoundedMap<string, Set<string>>({ max: MAX_FILES });
   /** Calls without a result, with their places. */
-  readonly #openCalls = new BoundedMap<string, { readonly call: ToolCallPart; readonly at: Slot }>({
-    max: MAX_OPEN_CALLS,
-  });
+  readonly #openCalls = new BoundedMap<string, OpenCall>({ max: MAX_OPEN_CALLS });
   /** The reply that last named each word. */
   readonly #words = new BoundedMap<string, number>({ max: MAX_WORDS });
   /** Texts of which the last extract shows stretches. */
@@ -224,18 +229,21 @@ export class FileStretches {
   #read(slot: Slot): void {
     const { message } = slot;
     if (message.role === "assistant") this.#replies++;
+    const program = listProgramCalls(message);
     for (const part of message.parts) {
       if (part.type === "text" && message.role !== "tool") {
         if (message.role === "user") this.#turn = this.#replies;
         this.#name(part.text);
       }
-      if (part.type === "tool-call") this.#readCall(part, slot);
+      if (part.type === "tool-call")
+        this.#readCall({ call: part, at: slot, isSeen: !program.includes(part.callId) });
       if (part.type === "tool-result") this.#readResult(part, slot);
     }
   }
 
-  #readCall(call: ToolCallPart, at: Slot): void {
-    this.#openCalls.set(call.callId, { call, at });
+  #readCall(open: OpenCall): void {
+    const { call } = open;
+    this.#openCalls.set(call.callId, open);
     this.#name(JSON.stringify(call.input) ?? "");
     const path = getPathArgument(parseToolArguments(call.input) ?? {});
     if (path !== undefined) this.#findFile(normalizePath(path)).touchedAt = this.#replies;
@@ -243,7 +251,7 @@ export class FileStretches {
 
   /** A call that failed has changed and shown nothing. */
   #readResult(result: ToolResultPart, slot: Slot): void {
-    const { call, at } = this.#openCalls.get(result.callId) ?? {};
+    const { call, at, isSeen } = this.#openCalls.get(result.callId) ?? {};
     this.#openCalls.delete(result.callId);
     if (!call || !at || result.isError) return;
     for (const { path, before, after, isWhole } of isRefusedEdit(result) ? [] : listChanges(call)) {
@@ -255,7 +263,7 @@ export class FileStretches {
       this.#add(after, at, { tool: call.name, path, kind: isWhole ? "write" : "edit" });
     }
     const touch = findTouches(call).find(({ kind, path }) => kind === "read" && path !== undefined);
-    if (touch?.path === undefined) return;
+    if (touch?.path === undefined || !isSeen) return;
     const { path, range } = touch;
     this.#findFile(path).touchedAt = this.#replies;
     const text = result.output.map((part) => (part.type === "text" ? part.text : "")).join("\n");
@@ -347,4 +355,92 @@ function joinStretches(stretches: readonly FileStretch[]): readonly ExtractLine[
     const range = firstLine === undefined || isAll ? "" : `, lines ${firstLine + from}–${firstLine + to - 1}`;
     return { text, source: { seq, cite, heading: `${heading}${range}` }, order: from };
   });
+}
+
+/** Facts about a stretch of a file when content has to leave the window. */
+interface StretchFeatures {
+  /** Where it stands: in the output of a read, in a written file, or in the new text of an edit. */
+  readonly kind: "read" | "write" | "edit";
+  /** Replies since it was shown. */
+  readonly age: number;
+  /** Number of edits of its file. */
+  readonly edits: number;
+  /** Lines of the text that it is a part of. */
+  readonly lines: number;
+  readonly isTest: boolean;
+  /** True for prose and data, which are edited far less often than code. */
+  readonly isProse: boolean;
+  /** Stretches between it and the nearest one that was edited since; undefined if none was. */
+  readonly distance: number | undefined;
+  /** Share of its words that were named since it was shown, and number of those named within the last replies. */
+  readonly namedShare: number;
+  readonly recentWords: number;
+  /** True if its file was named since it was shown. */
+  readonly isNamed: boolean;
+  /** True if it was shown since the newest message of a person. */
+  readonly isInTurn: boolean;
+  /** True if one of the last replies has read or edited its file. */
+  readonly isJustTouched: boolean;
+}
+
+/** Weights of a logistic regression over coding sessions; `node training/stretches/fit.ts` makes them. */
+const WEIGHTS = {
+  base: -2.93,
+  isWrite: 0.32,
+  isEdit: 0.31,
+  age: -0.44,
+  isEdited: 0.83,
+  edits: 0.17,
+  lines: 0.13,
+  isTest: -0.16,
+  isProse: -1.41,
+  hasDistance: -0.39,
+  distance: -0.01,
+  namedShare: 0.42,
+  recentWords: 0.22,
+  isNamed: 0.36,
+  isInTurn: -0.28,
+  isUneditedInTurn: 0.86,
+  isJustTouched: 0.69,
+};
+
+/** The names of the weights, in the order of `listTerms`. */
+export const TERMS = Object.keys(WEIGHTS);
+const FACTORS = Object.values(WEIGHTS);
+
+/** The terms whose weighted sum gives the chance. */
+export function listTerms(features: StretchFeatures): readonly number[] {
+  const { kind, age, edits, lines, distance, isInTurn } = features;
+  return [
+    1,
+    Number(kind === "write"),
+    Number(kind === "edit"),
+    log2(age),
+    Number(edits > 0),
+    log2(edits),
+    log2(lines / 24),
+    Number(features.isTest),
+    Number(features.isProse),
+    Number(distance !== undefined),
+    distance === undefined ? 0 : log2(Math.min(8, distance)),
+    features.namedShare,
+    log2(features.recentWords),
+    Number(features.isNamed),
+    Number(isInTurn),
+    Number(isInTurn && edits === 0),
+    Number(features.isJustTouched),
+  ];
+}
+
+/** The chance that one of the next 30 replies edits a stretch. */
+function estimateEditChance(features: StretchFeatures): number {
+  const sum = listTerms(features).reduce(
+    (total, term, index) => total + term * (FACTORS[index] as number),
+    0,
+  );
+  return 1 / (1 + Math.exp(-sum));
+}
+
+function log2(count: number): number {
+  return Math.log2(1 + count);
 }

@@ -17,8 +17,7 @@ import { isShrunk, ResultShrinker } from "../../shrink/result-shrinker.ts";
 import { resolveShrinkFilters } from "../../shrink/shrink-filters.ts";
 import type { Slot } from "../../slot.ts";
 import { sumSlotTokens } from "../../sum-slot-tokens.ts";
-import { withoutLostCalls } from "../lost-calls.ts";
-import { withoutLostResults } from "../lost-results.ts";
+import { withoutLostCalls, withoutLostResults } from "../lost-calls.ts";
 import { clipToRoom, MIN_NOTED_TOKENS } from "./clip-to-room.ts";
 import { Extract } from "./extract.ts";
 import {

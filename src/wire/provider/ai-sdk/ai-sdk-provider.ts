@@ -10,6 +10,7 @@ import type {
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
 import { checkFields } from "../../../model/argument-checks.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { createArgumentError, LonghaulError } from "../../../model/errors.ts";
 import type { FinishReason, GenerateRequest, Generation, Provider } from "../provider.ts";
 import { ProviderError } from "../provider-error.ts";
@@ -87,8 +88,7 @@ function buildCallOptions(
 ): LanguageModelV4CallOptions {
   return {
     prompt: buildPrompt(request),
-    ...(request.maxOutputTokens !== undefined && { maxOutputTokens: request.maxOutputTokens }),
-    ...(request.temperature !== undefined && { temperature: request.temperature }),
+    ...dropUndefined({ maxOutputTokens: request.maxOutputTokens, temperature: request.temperature }),
     abortSignal: watch.signal,
     // Raw chunks count as progress, such as pings and silent reasoning, which the SDK would otherwise hide.
     includeRawChunks: true,
@@ -163,7 +163,7 @@ function toGeneration(collected: RawAnswer | undefined, provider: string): Gener
     });
   }
   const usage = parseSdkUsage(collected.usage);
-  const known = { ...(usage !== undefined && { usage }) };
+  const known = dropUndefined({ usage });
   if (unified === "content-filter") {
     throw new ProviderError("PROVIDER_REFUSED", {
       provider,
@@ -184,9 +184,9 @@ function toGeneration(collected: RawAnswer | undefined, provider: string): Gener
   return {
     text: collected.text,
     finishReason: finishReasons[unified] ?? "other",
-    ...(raw !== undefined && { rawFinishReason: raw }),
+    ...dropUndefined({ rawFinishReason: raw }),
     ...known,
-    ...(collected.model !== undefined && { model: collected.model }),
+    ...dropUndefined({ model: collected.model }),
   };
 }
 
@@ -232,7 +232,7 @@ export function resolveModel(id: string, configuration: Configuration = {}): Res
       name,
       model,
       baseUrl,
-      ...(credential !== undefined && { apiKey: credential }),
+      ...dropUndefined({ apiKey: credential }),
       isBearer: token !== undefined,
       headers: settings?.headers ?? {},
     },
@@ -330,7 +330,7 @@ function createCompatibleVendor(
     needsKey: false,
     baseUrlVariables,
     ...(port !== undefined && { baseUrl: `http://127.0.0.1:${port}/v1` }),
-    address: { versionPath: "/v1", ...(port !== undefined && { defaultPort: port }) },
+    address: { versionPath: "/v1", ...dropUndefined({ defaultPort: port }) },
     connect: connectCompatible,
   };
 }
@@ -393,7 +393,7 @@ async function collectStream(
     characters += part.delta.length;
     if (characters > maxCharacters) throw new Error(`the answer is longer than ${maxCharacters} characters`);
   }
-  return finish && { ...finish, text: texts.join(""), ...(model !== undefined && { model }) };
+  return finish && { ...finish, text: texts.join(""), ...dropUndefined({ model }) };
 }
 
 /** Like `collectStream`, for an answer that arrived in one piece. */
@@ -404,7 +404,7 @@ function collectResult(result: LanguageModelV4GenerateResult): RawAnswer {
     text: texts.join(""),
     finishReason: result.finishReason,
     usage: result.usage,
-    ...(model !== undefined && { model }),
+    ...dropUndefined({ model }),
   };
 }
 

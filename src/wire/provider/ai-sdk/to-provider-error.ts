@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { isLonghaulError } from "../../../model/errors.ts";
 import { type ErrorReply, ProviderError, redactKeys } from "../provider-error.ts";
 import { isRetryable, parseRetryAfterMs } from "../retry-after.ts";
@@ -39,11 +40,7 @@ export function toProviderError(thrown: unknown, caller: FailedCallContext): Err
   const body =
     facts.body === undefined ? undefined : redactKeys(facts.body, secrets).slice(0, maxBodyCharacters);
   const message = redactKeys(facts.message, secrets).slice(0, maxMessageCharacters);
-  const failure: ErrorReply = {
-    ...(facts.status !== undefined && { status: facts.status }),
-    ...(body !== undefined && { body }),
-    message,
-  };
+  const failure: ErrorReply = { ...dropUndefined({ status: facts.status, body }), message };
   if (facts.status !== undefined && facts.status < 500 && refusal.test(body ?? "")) {
     return new ProviderError("PROVIDER_REFUSED", {
       provider,
@@ -57,9 +54,9 @@ export function toProviderError(thrown: unknown, caller: FailedCallContext): Err
     provider,
     message: `${provider} failed${facts.status === undefined ? "" : ` with ${facts.status}`}: ${message}`,
     isRetryable: canRetry(facts),
-    ...(waitMs !== undefined && { retryAfterMs: waitMs }),
+    ...dropUndefined({ retryAfterMs: waitMs }),
     failure,
-    ...(facts.cause !== undefined && { cause: facts.cause }),
+    ...dropUndefined({ cause: facts.cause }),
   });
 }
 
@@ -74,10 +71,7 @@ interface ErrorFacts {
 }
 
 function canRetry({ status, headers, body, isTemporary: isPassing }: ErrorFacts): boolean {
-  return (
-    isPassing ||
-    (status !== undefined && isRetryable({ status, headers, ...(body !== undefined && { body }) }))
-  );
+  return isPassing || (status !== undefined && isRetryable({ status, headers, ...dropUndefined({ body }) }));
 }
 
 /**
@@ -93,12 +87,12 @@ function readErrorFacts(thrown: unknown): ErrorFacts {
   const isPassingFrame =
     status === undefined && temporaryTypes.test(`${readField(thrown, "type")} ${readField(thrown, "code")}`);
   return {
-    ...(status !== undefined && { status }),
+    ...dropUndefined({ status }),
     headers: isRecord(headers) ? (headers as Readonly<Record<string, string>>) : {},
-    ...(body !== undefined && { body }),
+    ...dropUndefined({ body }),
     message: messageOf(thrown),
     isTemporary: networkError !== undefined || isPassingFrame,
-    ...(cause !== undefined && { cause }),
+    ...dropUndefined({ cause }),
   };
 }
 

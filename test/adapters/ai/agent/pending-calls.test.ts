@@ -11,7 +11,7 @@ const result = (callId: string): ToolResultPart => ({ type: "tool-result", callI
 const said = (role: Message["role"], ...parts: Message["parts"]): Message => ({ role, parts });
 
 describe("calls without a result", () => {
-  test("calls without a result are those of the last reply alone, whatever came behind it", () => {
+  test("calls without a result are only those of the last reply, whatever came after it", () => {
     const line = [
       said("assistant", call("old")),
       said("assistant", call("a"), call("b")),
@@ -23,7 +23,7 @@ describe("calls without a result", () => {
     expect(findPendingCalls([])).toEqual([]);
   });
 
-  test("count when they were too large for the log", () => {
+  test("calls without a result count when they were too large for the log", () => {
     const blob = { type: "blob", of: "tool-call", callId: "big", toolName: "write", digest: "d", mime: "x" };
     const part = { ...blob, sizeBytes: 1 } as Message["parts"][number];
     expect(findPendingCalls([said("assistant", part)])).toEqual([{ callId: "big", name: "write" }]);
@@ -35,7 +35,7 @@ describe("calls without a result", () => {
     ]);
   });
 
-  test("get one that hides nothing", () => {
+  test("calls without a result get one that hides nothing", () => {
     expect(buildErrorResults([{ callId: "a", name: "read" }], "interrupted")).toMatchObject({
       role: "tool",
       parts: [{ callId: "a", isError: true, output: expect.stringContaining("may have been carried out") }],

@@ -90,7 +90,7 @@ describe("tasks that a model starts", () => {
     ]);
   });
 
-  test("tasks that a model starts that are waited for are told of by the wait alone", async () => {
+  test("tasks that a model starts that are waited for are told of only by the wait", async () => {
     const all = await running();
     const { server, session, run } = all;
     const { worker, end } = child();
@@ -143,7 +143,7 @@ describe("tasks that a model starts", () => {
     expect((await lineOf(session))[2]).toMatch(/Invalid input for tool start_task/);
   });
 
-  test("end with the parent when it does not wait for them", async () => {
+  test("tasks that a model starts end with the parent when it does not wait for them", async () => {
     const all = await running();
     const { server, kernel, run } = all;
     server.script(start, reply("Bye."));

@@ -50,7 +50,7 @@ test.each([
   expect(upstream.heard).toEqual([]);
 });
 
-test("a name in the schema of a tool, in metadata or in a message is no model that answers", async () => {
+test("a name in the schema of a tool, in metadata or in a message is not a model that answers", async () => {
   const { send } = await openLimited();
   const tool = {
     name: "ask",

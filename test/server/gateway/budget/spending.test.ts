@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { ask, quiet, startGateway } from "../../../support/gateway.ts";
+import { proofTest } from "../../../support/proof.ts";
 import { type Answering, type Heard, startUpstream } from "../../../support/upstream.ts";
 
 const by = "test";
@@ -132,7 +133,7 @@ describe("numbers of a client", () => {
 });
 
 describe("output without a final report", () => {
-  test("is counted by the provider's report, although the client left before it came", async () => {
+  test("output without a final report is counted by the provider's report, although the client left before it came", async () => {
     const { cost } = await openBooks(async (_, response) => {
       writeMessages(response);
       await sleep(300);
@@ -146,18 +147,21 @@ describe("output without a final report", () => {
     expect(counted).toBe(10_010);
   });
 
-  test("is counted as relayed if the report does not come in time, and the provider is told to stop", async () => {
-    const { upstream, cost } = await openBooks((_, response) => writeMessages(response));
-    let got = "";
-    const { counted } = await cost("/v1/messages", { ...anthropic, stream: true }, (bytes, leave) => {
-      got += bytes.toString();
-      if (got.includes("content_block_stop")) leave();
-    });
-    expect(counted).toBeGreaterThanOrEqual(10_000);
-    expect(await upstream.heard[0]?.closed).toBe(false);
-  });
+  proofTest(
+    "output without a final report is counted as relayed if the report does not come in time, and the provider is told to stop",
+    async () => {
+      const { upstream, cost } = await openBooks((_, response) => writeMessages(response));
+      let got = "";
+      const { counted } = await cost("/v1/messages", { ...anthropic, stream: true }, (bytes, leave) => {
+        got += bytes.toString();
+        if (got.includes("content_block_stop")) leave();
+      });
+      expect(counted).toBeGreaterThanOrEqual(10_000);
+      expect(await upstream.heard[0]?.closed).toBe(false);
+    },
+  );
 
-  test("is at least the estimate for a client that leaves before the first byte", async () => {
+  test("output without a final report is at least the estimate for a client that leaves before the first byte", async () => {
     const { upstream, gateway, team, use } = await openBooks(() => undefined);
     const { secret } = await team.rotate("alice", { by, graceMs: 0 });
     const leaving = new AbortController();
@@ -187,7 +191,7 @@ describe("output without a final report", () => {
       expect((await cost(path, { ...body, stream: true })).counted).toBeGreaterThanOrEqual(10_000);
   });
 
-  test("is counted for arguments of calls that never ended", async () => {
+  test("output without a final report is counted for arguments of calls that never ended", async () => {
     const { cost } = await openBooks((_, response) => {
       response.writeHead(200, sse);
       const call = { index: 0, id: "call", type: "function", function: { name: "f", arguments: TEXT } };
@@ -204,20 +208,23 @@ describe("output without a final report", () => {
     { max_output_tokens: 1 },
     { max_tokens: 1, max_completion_tokens: 100_000 },
     { stream_options: { include_usage: false } },
-  ])("is counted as relayed in a chat stream without usage, also with %j", async (fields) => {
-    const { cost } = await openBooks((_, response) => {
-      writeChat(response);
-      endChat(response);
-    });
-    const { counted } = await cost("/v1/chat/completions", { ...chat, stream: true, ...fields });
-    expect(counted).toBeGreaterThanOrEqual(10_000);
-  });
+  ])(
+    "output without a final report is counted as relayed in a chat stream without usage, also with %j",
+    async (fields) => {
+      const { cost } = await openBooks((_, response) => {
+        writeChat(response);
+        endChat(response);
+      });
+      const { counted } = await cost("/v1/chat/completions", { ...chat, stream: true, ...fields });
+      expect(counted).toBeGreaterThanOrEqual(10_000);
+    },
+  );
 });
 
 describe("the usage of chat streams", () => {
   const usage = { prompt_tokens: 7, completion_tokens: 9_000, total_tokens: 9_007 };
 
-  test("is asked for and left out again for a client that did not ask", async () => {
+  test("the usage of chat streams is asked for and left out again for a client that did not ask", async () => {
     const { upstream, cost } = await openBooks((_, response) => {
       response.writeHead(200, sse);
       response.write(chunk({ choices: [{ index: 0, delta: { content: "Hi" } }], usage: null }));
@@ -231,7 +238,7 @@ describe("the usage of chat streams", () => {
     expect(answer?.text).toContain("[DONE]");
   });
 
-  test("stays for a client that asked", async () => {
+  test("the usage of chat streams stays for a client that asked", async () => {
     const { cost } = await openBooks((_, response) => {
       writeChat(response, "Hi");
       endChat(response, usage);
@@ -242,7 +249,7 @@ describe("the usage of chat streams", () => {
     expect(answer?.text).toContain("9007");
   });
 
-  test("is not asked for again where the provider does not know the field", async () => {
+  test("the usage of chat streams is not asked for again where the provider does not know the field", async () => {
     const { upstream, cost } = await openBooks((heard, response) => {
       if (heard.json.stream_options)
         return void response
@@ -323,14 +330,14 @@ describe("dollars", () => {
       { status: "queued" },
       0.5,
     ],
-  ] as const)("count %s", async (_, path, body, fields, dollars) => {
+  ] as const)("dollars count %s", async (_, path, body, fields, dollars) => {
     const { cost } = await openBooks(reply(fields), "usd", 1_000);
     const { counted, answer } = await cost(path, body);
     expect(answer?.status).toBe(200);
     expect(counted).toBeCloseTo(dollars, 3);
   });
 
-  test("of a provider that reports 1e300 tokens are those of the estimate", async () => {
+  test("dollars of a provider that reports 1e300 tokens are those of the estimate", async () => {
     const { cost } = await openBooks(
       reply({ usage: { input_tokens: 1e300, output_tokens: 0.5 } }),
       "usd",

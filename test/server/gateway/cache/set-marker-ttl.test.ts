@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { chooseTtlMs, PauseSample } from "../../../../src/server/cache/pauses.ts";
-import { setMarkerTtl } from "../../../../src/server/gateway/cache/set-marker-ttl.ts";
+import { setMarkerTtl } from "../../../../src/server/gateway/cache/cache-watch.ts";
 
 const mark = { cache_control: { type: "ephemeral" } };
 const hour = { cache_control: { type: "ephemeral", ttl: "1h" } };
@@ -20,6 +20,10 @@ const change = (body: object, ttl: "5m" | "1h") => {
 test("sets the lifetime of every breakpoint, and leaves words that look like one", () => {
   expect(change(build(mark), "1h")).toEqual(build(hour));
   expect(change(build(hour), "5m")).toEqual(build(mark));
+  // A mark of the whole request is the last breakpoint, which may not live longer than those before it.
+  expect(change({ ...build(hour), ...hour }, "5m")).toEqual({ ...build(mark), ...mark });
+  expect(change({ ...mark, messages: [] }, "1h")).toEqual({ ...hour, messages: [] });
+  expect(change({ cache_control: null, messages: [] }, "1h")).toBeUndefined();
 });
 
 test("changes nothing if every breakpoint has the lifetime already, or if there is none", () => {

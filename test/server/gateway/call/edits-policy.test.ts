@@ -43,7 +43,7 @@ function turn(name: string, reads: number, words = 200): readonly MessageInput[]
 }
 
 describe("a window with the client's edits", () => {
-  test("is cleared from the first request on, stays so in the next and after a restart, and is told of", async () => {
+  test("a window with the client's edits is cleared from the first request on, stays so in the next and after a restart, and is told of", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     const edits = [THINK, CLEAR];
@@ -78,7 +78,7 @@ describe("a window with the client's edits", () => {
     expect(slots.at(-1)?.message.parts).toEqual([{ type: "text", text: "Go on." }]);
   });
 
-  test("is the default policy's where the edits change nothing", () => {
+  test("a window with the client's edits is the default policy's where the edits change nothing", () => {
     const base = longhaul();
     const all: ContextEdit = { type: "clear_thinking_20251015", keep: "all" };
     expect(buildEditsPolicy([], base, { api: "anthropic" })).toBe(base);
@@ -87,7 +87,7 @@ describe("a window with the client's edits", () => {
     expect(buildEditsPolicy([THINK], base, { api: "openai-chat" })).not.toBe(base);
   });
 
-  test("tells of nothing where nothing was asked for or done", () => {
+  test("a window with the client's edits tells of nothing where nothing was asked for or done", () => {
     const slots: readonly Slot[] = [
       { seq: 1, at: 0, tokens: 1, message: { role: "user", parts: [{ type: "text", text: "a" }] } },
     ];
@@ -102,7 +102,7 @@ describe("a reply that tells of edits", () => {
   ] as const;
   const report = { applied_edits: applied };
 
-  test("is Anthropic's message and the last message_delta, all else of it byte by byte", () => {
+  test("a reply that tells of edits is Anthropic's message and the last message_delta, all else of it byte by byte", () => {
     const body = '{"type":"message", "content":[{"type":"text","text":"{}"}],"usage":{"input_tokens":1.0}}\n';
     const told = withAppliedEdits("anthropic", body, applied);
     expect(told).toBe(
@@ -116,7 +116,7 @@ describe("a reply that tells of edits", () => {
     });
   });
 
-  test("has the field once", () => {
+  test("a reply that tells of edits has the field once", () => {
     const body = '{"type":"message","context_management":null}';
     expect(withAppliedEdits("anthropic", body, [])).toBe(
       '{"type":"message","context_management":{"applied_edits":[]}}',
@@ -130,11 +130,11 @@ describe("a reply that tells of edits", () => {
     "[DONE]",
     '{"type":"message',
     "",
-  ])("is no other event: %s", (data) => {
+  ])("a reply that tells of edits is no other event: %s", (data) => {
     expect(withAppliedEdits("anthropic", data, applied)).toBeUndefined();
   });
 
-  test("is the last chunk of a chat and the end of a response", () => {
+  test("a reply that tells of edits is the last chunk of a chat and the end of a response", () => {
     const chunk = '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}';
     expect(JSON.parse(withAppliedEdits("openai-chat", chunk, applied) ?? "")).toMatchObject({
       context_management: report,

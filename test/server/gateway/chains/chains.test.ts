@@ -12,27 +12,30 @@ const STREAMS = [
 ] as const;
 
 describe("a chain of responses", () => {
-  test.each(STREAMS)("goes through as it came, %s, and is one session", async (_, stream) => {
-    const { upstream, gateway } = await startWorld();
-    const client = new ChainedClient(gateway);
-    client.fields.stream = stream;
-    await client.say("Remember the number 42.");
-    await client.say("Which number was it?");
-    await client.say([{ role: "user", content: "And now?" }]);
-    expect(upstream.heard.map(({ json }) => json.input)).toEqual([
-      "Remember the number 42.",
-      "Which number was it?",
-      [{ role: "user", content: "And now?" }],
-    ]);
-    expect(await onlyLine(gateway)).toEqual([
-      "user|Remember the number 42.",
-      "assistant|Reply 1.",
-      "user|Which number was it?",
-      "assistant|Reply 2.",
-      "user|And now?",
-      "assistant|Reply 3.",
-    ]);
-  });
+  test.each(STREAMS)(
+    "a chain of responses goes through as it came, %s, and is one session",
+    async (_, stream) => {
+      const { upstream, gateway } = await startWorld();
+      const client = new ChainedClient(gateway);
+      client.fields.stream = stream;
+      await client.say("Remember the number 42.");
+      await client.say("Which number was it?");
+      await client.say([{ role: "user", content: "And now?" }]);
+      expect(upstream.heard.map(({ json }) => json.input)).toEqual([
+        "Remember the number 42.",
+        "Which number was it?",
+        [{ role: "user", content: "And now?" }],
+      ]);
+      expect(await onlyLine(gateway)).toEqual([
+        "user|Remember the number 42.",
+        "assistant|Reply 1.",
+        "user|Which number was it?",
+        "assistant|Reply 2.",
+        "user|And now?",
+        "assistant|Reply 3.",
+      ]);
+    },
+  );
 
   test.each(STREAMS)("goes on in its session after the gateway was started again, %s", async (_, stream) => {
     const { gateway, restart } = await startWorld();
@@ -57,7 +60,7 @@ describe("a chain of responses", () => {
     ]);
   });
 
-  test("goes on in its session when that was let go, and through another gateway on the same store", async () => {
+  test("a chain of responses goes on in its session when that was let go, and through another gateway on the same store", async () => {
     const { upstream, gateway } = await startWorld({}, { limits: { maxThreads: 1 } });
     const other = await startGateway({ upstream: upstream.url, path: gateway.path });
     const client = new ChainedClient(gateway);
@@ -86,7 +89,7 @@ describe("a chain of responses", () => {
     ]);
   });
 
-  test("belongs to whoever began it", async () => {
+  test("a chain of responses belongs to whoever began it", async () => {
     const { upstream, gateway } = await startWorld({}, TWO_PEOPLE);
     const client = new ChainedClient(gateway);
     client.headers = { "x-longhaul-token": ALICE_TOKEN };

@@ -9,32 +9,35 @@ describe("a response that its provider does not know any more", () => {
     ["streamed", true, false],
     ["whole", false, false],
     ["refused inside a stream", true, true],
-  ] as const)("is gone on from by the log, %s", async (_, stream, isLate) => {
-    const { upstream, gateway } = await startWorld({
-      reply: (index) => (index < 1 ? working(index) : {}),
-      isLate,
-    });
-    const client = new ChainedClient(gateway);
-    client.fields.stream = stream;
-    client.fields.metadata = null;
-    client.fields.conversation = null;
-    await client.say("Read the file.");
-    upstream.forget();
-    const before = client.previous;
-    await client.next(outputOf(0));
-    const sent = upstream.heard.at(-1)?.json;
-    expect(sent).not.toHaveProperty("previous_response_id");
-    expect(sent).toMatchObject({ model: "gpt-4.1", metadata: null, stream });
-    expect(wordsIn(sent?.input as [])).toEqual([
-      "user|Read the file.",
-      "assistant|Step 0.",
-      'function_call|call_0|{"path":"/repo/file0.ts"}',
-      `function_call_output|call_0|${output(0, 4_000)}`,
-    ]);
-    expect(client.previous).toBe(before);
-  });
+  ] as const)(
+    "a response that its provider does not know any more is gone on from by the log, %s",
+    async (_, stream, isLate) => {
+      const { upstream, gateway } = await startWorld({
+        reply: (index) => (index < 1 ? working(index) : {}),
+        isLate,
+      });
+      const client = new ChainedClient(gateway);
+      client.fields.stream = stream;
+      client.fields.metadata = null;
+      client.fields.conversation = null;
+      await client.say("Read the file.");
+      upstream.forget();
+      const before = client.previous;
+      await client.next(outputOf(0));
+      const sent = upstream.heard.at(-1)?.json;
+      expect(sent).not.toHaveProperty("previous_response_id");
+      expect(sent).toMatchObject({ model: "gpt-4.1", metadata: null, stream });
+      expect(wordsIn(sent?.input as [])).toEqual([
+        "user|Read the file.",
+        "assistant|Step 0.",
+        'function_call|call_0|{"path":"/repo/file0.ts"}',
+        `function_call_output|call_0|${output(0, 4_000)}`,
+      ]);
+      expect(client.previous).toBe(before);
+    },
+  );
 
-  test("is not asked for again where the provider keeps none, or the client has nothing stored", async () => {
+  test("a response that its provider does not know any more is not asked for again where the provider keeps none, or the client has nothing stored", async () => {
     for (const [options, store] of [
       [{ isKeeping: false }, true],
       [{}, false],
@@ -49,7 +52,7 @@ describe("a response that its provider does not know any more", () => {
     }
   });
 
-  test("is gone on from by the log where the client has not seen all of it", async () => {
+  test("a response that its provider does not know any more is gone on from by the log where the client has not seen all of it", async () => {
     const recall = [{ id: "call_r", name: "longhaul_recall", input: { query: "the number" } }];
     const config = { recall: { tools: true } };
     const { upstream, gateway, restart, lastWords } = await startWorld(
@@ -76,7 +79,7 @@ describe("a response that its provider does not know any more", () => {
     ]);
   });
 
-  test("keeps reasoning only as ciphertext, and no ids", async () => {
+  test("a response that its provider does not know any more keeps reasoning only as ciphertext, and no ids", async () => {
     const { upstream, gateway } = await startWorld();
     const items = (id: string, more: object) => [
       { type: "reasoning", id: `rs_${id}`, summary: [], ...more },

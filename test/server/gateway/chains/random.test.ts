@@ -58,7 +58,7 @@ interface Said {
 
 describe("chains of responses, whatever becomes of them", () => {
   sizedTest(
-    "are answered to what was said on their own way, and to nothing else",
+    "chains of responses, whatever becomes of them are answered to what was said on their own way, and to nothing else",
     async () => {
       const upstream = await startKeepingUpstream({
         reply: (_, context) => ({ text: `To ${wordsIn(context).at(-1)}` }),
@@ -107,7 +107,7 @@ describe("chains of responses, whatever becomes of them", () => {
           }
           await Promise.all(gateways.map((gateway) => gateway.close()));
         }),
-        { numRuns: proofRounds(30, 5), examples: [[crossing], [crossing], [crossing]] },
+        { numRuns: proofRounds(30, 4), examples: [[crossing], [crossing], [crossing]] },
       );
     },
     120_000,

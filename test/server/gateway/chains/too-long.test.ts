@@ -15,31 +15,34 @@ describe("a chain that is too long for its provider", () => {
       ["whole", false, false],
       ["refused inside a stream", true, true],
     ] as const),
-  )("goes on from the log, %s, and its client hears nothing of it", async (_, stream, isLate) => {
-    const { upstream, gateway } = await startWorld(
-      { most: MOST, reply: working, isLate },
-      { models: { "gpt-4.1": { window: 30_000 } } },
-    );
-    const client = new ChainedClient(gateway);
-    client.fields.stream = stream;
-    client.fields.instructions = "You are a coding agent.";
-    await client.say(LONG_WORK);
-    for (let turn = 0; turn < 90; turn++) await client.say(outputOf(turn));
-    const { refusals, contexts } = upstream;
-    expect(contexts).toHaveLength(91);
-    expect(refusals.length).toBeGreaterThan(1);
-    expect(refusals.length).toBeLessThan(12);
-    expect(new Set(refusals)).toEqual(new Set(["context_length_exceeded"]));
-    // Healed requests continue as a chain.
-    expect(upstream.heard.filter(({ json }) => json.previous_response_id === undefined)).toHaveLength(
-      1 + refusals.length,
-    );
-    for (const context of contexts) expect(wordsIn(context).slice(0, 2)).toEqual(wordsIn(LONG_WORK));
-    const [thread] = await threadsOf(gateway);
-    const log = await logOf(await gateway.kernel.session(thread?.id));
-    expect(log).toHaveLength(182);
-    expect(gateway.logged.filter(({ healed }) => healed)).toHaveLength(refusals.length);
-  });
+  )(
+    "a chain that is too long for its provider goes on from the log, %s, and its client hears nothing of it",
+    async (_, stream, isLate) => {
+      const { upstream, gateway } = await startWorld(
+        { most: MOST, reply: working, isLate },
+        { models: { "gpt-4.1": { window: 30_000 } } },
+      );
+      const client = new ChainedClient(gateway);
+      client.fields.stream = stream;
+      client.fields.instructions = "You are a coding agent.";
+      await client.say(LONG_WORK);
+      for (let turn = 0; turn < 90; turn++) await client.say(outputOf(turn));
+      const { refusals, contexts } = upstream;
+      expect(contexts).toHaveLength(91);
+      expect(refusals.length).toBeGreaterThan(1);
+      expect(refusals.length).toBeLessThan(12);
+      expect(new Set(refusals)).toEqual(new Set(["context_length_exceeded"]));
+      // Healed requests continue as a chain.
+      expect(upstream.heard.filter(({ json }) => json.previous_response_id === undefined)).toHaveLength(
+        1 + refusals.length,
+      );
+      for (const context of contexts) expect(wordsIn(context).slice(0, 2)).toEqual(wordsIn(LONG_WORK));
+      const [thread] = await threadsOf(gateway);
+      const log = await logOf(await gateway.kernel.session(thread?.id));
+      expect(log).toHaveLength(182);
+      expect(gateway.logged.filter(({ healed }) => healed)).toHaveLength(refusals.length);
+    },
+  );
 
   proofTest("goes on from the log after the gateway was started again", async () => {
     const config = { models: { "gpt-4.1": { window: 30_000 } } };
@@ -58,7 +61,7 @@ describe("a chain that is too long for its provider", () => {
     expect(await threadsOf(second)).toHaveLength(1);
   });
 
-  test("is tried three more times at most, and then the client gets the provider's own words", async () => {
+  test("a chain that is too long for its provider is tried three more times at most, and then the client gets the provider's own words", async () => {
     const { upstream, gateway } = await startWorld({ most: 400 });
     const client = new ChainedClient(gateway);
     await client.say("Begin.");
@@ -68,7 +71,7 @@ describe("a chain that is too long for its provider", () => {
     expect(await client.say("Something short.")).toBe("Reply 2.");
   });
 
-  test("is left alone with policy none and with a dry run", async () => {
+  test("a chain that is too long for its provider is left alone with policy none and with a dry run", async () => {
     for (const config of [{ policy: "none" }, { dryRun: true }]) {
       const { upstream, gateway } = await startWorld({ most: 10_000 }, config);
       const client = new ChainedClient(gateway);
@@ -81,7 +84,7 @@ describe("a chain that is too long for its provider", () => {
     }
   });
 
-  test("that began before the gateway saw it gets the provider's own words", async () => {
+  test("a chain that is too long for its provider that began before the gateway saw it gets the provider's own words", async () => {
     const { upstream, gateway } = await startWorld({ most: 10_000 });
     const direct = new ChainedClient(upstream);
     await direct.say(output(1, 6_000));
@@ -113,7 +116,7 @@ describe("a conversation that the provider keeps", () => {
     expect(lastWords()[0]).toBe("user|Read all files of the project.");
   });
 
-  test("of which the log has only the end gets the provider's own words", async () => {
+  test("a conversation that the provider keeps of which the log has only the end gets the provider's own words", async () => {
     const { upstream, gateway } = await startWorld({ most: 100_000 });
     const direct = new ChainedClient(upstream);
     direct.fields.conversation = "conv_0123456789";

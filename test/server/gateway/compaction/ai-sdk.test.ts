@@ -15,7 +15,7 @@ function longMessages(): ModelMessage[] {
 }
 
 describe("a client of the AI SDK that asks for summaries", () => {
-  test("reads them, streamed and whole, and sends them back", async () => {
+  test("a client of the AI SDK that asks for summaries reads them, streamed and whole, and sends them back", async () => {
     const upstream = await startCounting();
     const gateway = await startGateway({ upstream: upstream.url });
     const model = createAnthropic({ baseURL: `${gateway.url}/v1`, apiKey: "key" })("claude-sonnet-4-5");

@@ -153,7 +153,7 @@ describe.each(
 });
 
 describe("events of a reply behind a summary", () => {
-  test("stay as the provider wrote them but for their number", async () => {
+  test("events of a reply after a summary stay as the provider wrote them but for their number", async () => {
     const own = [
       `event: message_start\ndata: {"type":"message_start", "message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":9,"output_tokens":1}}}\n\n`,
       `event: content_block_start\ndata: {"content_block":{"type":"text","text":"","index":5},"index" : 0 , "type":"content_block_start"}\n\n`,

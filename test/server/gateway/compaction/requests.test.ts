@@ -32,7 +32,7 @@ async function onlyLog(gateway: TestGateway) {
 }
 
 describe("two conversations with the same summary", () => {
-  test("never get each other's words, whatever their clients have kept before it", async () => {
+  test("two conversations with the same summary never get each other's words, whatever their clients have kept before it", async () => {
     const { upstream, agent } = await startTalk();
     const other = new TestAgent(agent.gateway);
     for (const [own, name] of [
@@ -55,7 +55,7 @@ describe("two conversations with the same summary", () => {
 });
 
 describe("a summary that was made elsewhere", () => {
-  test("goes out as words of the user in place of what stands before it, which stays in the log", async () => {
+  test("a summary that was made elsewhere goes out as words of the user in place of what stands before it, which stays in the log", async () => {
     const { upstream, gateway, agent } = await startTalk();
     agent.elements = [
       user("Build me a website."),
@@ -86,7 +86,7 @@ describe("a summary that was made elsewhere", () => {
     expect(JSON.stringify(expanded)).toContain("Of what colour?");
   });
 
-  test("is the beginning of the conversation for a client that has nothing else", async () => {
+  test("a summary that was made elsewhere is the beginning of the conversation for a client that has nothing else", async () => {
     const { upstream, gateway, agent } = await startTalk();
     agent.elements = [summed(text("Here it is."))];
     await agent.say("Now make it rounder.");
@@ -101,7 +101,7 @@ describe("a summary that was made elsewhere", () => {
   });
 
   proofTest(
-    "belongs to the conversation that was had before, also when the client drops that later",
+    "a summary that was made elsewhere belongs to the conversation that was had before, also when the client drops that later",
     async () => {
       const { upstream, gateway, agent } = await startTalk();
       await agent.say("Build me a website, in blue if you can.");
@@ -116,7 +116,7 @@ describe("a summary that was made elsewhere", () => {
     },
   );
 
-  test("hides the calls before it and keeps those behind it with their results", async () => {
+  test("a summary that was made elsewhere hides the calls before it and keeps those after it with their results", async () => {
     const { upstream, agent } = await startTalk();
     const call = (id: string) => ({ type: "tool_use", id, name: "read_file", input: { path: id } });
     const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: `text of ${id}` });
@@ -131,7 +131,7 @@ describe("a summary that was made elsewhere", () => {
     expect(heardBy(upstream)).toEqual([user(SUMMARY), withoutFirst(agent.elements[3]), agent.elements[4]]);
   });
 
-  test("that has failed says nothing", async () => {
+  test("a summary that was made elsewhere that has failed says nothing", async () => {
     const { upstream, agent } = await startTalk();
     const failed = { type: "compaction", content: null };
     agent.elements = [
@@ -147,7 +147,7 @@ describe("a summary that was made elsewhere", () => {
     ]);
   });
 
-  test("is counted as it would be sent", async () => {
+  test("a summary that was made elsewhere is counted as it would be sent", async () => {
     const upstream = await startUpstream((_, response) => {
       response.writeHead(200, { "content-type": "application/json" }).end('{"input_tokens":12}');
     });
@@ -166,7 +166,7 @@ describe("a summary that was made elsewhere", () => {
 
 describe("a summary of the gateway's own", () => {
   proofTest(
-    "brings the conversation back after a restart, for a client that has dropped the rest",
+    "a summary of the gateway's own brings the conversation back after a restart, for a client that has dropped the rest",
     async () => {
       const { upstream, gateway: first, agent } = await startSummarised();
       const block = blockOf(agent.elements.at(-1));
@@ -186,7 +186,7 @@ describe("a summary of the gateway's own", () => {
     },
   );
 
-  test("of one principal means nothing to another", async () => {
+  test("a summary of the gateway's own of one principal means nothing to another", async () => {
     const { upstream, gateway, agent } = await startSummarised(TWO_PEOPLE, {
       "x-longhaul-token": ALICE_TOKEN,
     });
@@ -202,7 +202,7 @@ describe("a summary of the gateway's own", () => {
     ]);
   });
 
-  proofTest("goes out as words where the same conversation is being answered, beside that", async () => {
+  proofTest("goes out as words where the same conversation is being answered at the same time", async () => {
     const { upstream, gateway, agent } = await startSummarised();
     const kept = agent.elements.slice(-1);
     const answers = await Promise.all(

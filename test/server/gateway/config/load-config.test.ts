@@ -35,7 +35,7 @@ function refusal(file?: unknown, request: Partial<ConfigRequest> = {}): string {
 }
 
 describe("a configuration", () => {
-  test("is complete without a file, a variable or an option", () => {
+  test("a configuration is complete without a file, a variable or an option", () => {
     const { config, warnings, sources, path } = load();
     expect(config).toMatchObject({
       host: "127.0.0.1",
@@ -57,7 +57,7 @@ describe("a configuration", () => {
     expect(path).toBeUndefined();
   });
 
-  test("takes options before variables, these before the file, that before defaults", () => {
+  test("a configuration takes options before variables, these before the file, that before defaults", () => {
     const file = { port: 1, threshold: 50, policy: "cline", log: { content: true } };
     const env = {
       LONGHAUL_PORT: "2",
@@ -77,7 +77,7 @@ describe("a configuration", () => {
     });
   });
 
-  test("is looked for in the store's folder; a file that is named is the only one", () => {
+  test("a configuration is looked for in the store's folder; a file that is named is the only one", () => {
     const [cwd, store] = [testFolder(), testFolder()];
     writeOwn(join(store, "longhaul.gateway.json"), '{"port":1}');
     expect(load(undefined, { cwd, store }).config.port).toBe(1);
@@ -89,7 +89,7 @@ describe("a configuration", () => {
     expect(load(undefined, { cwd, store, env, path: "other.json" }).config.port).toBe(4);
   });
 
-  test("says which file cannot be read, and why", () => {
+  test("a configuration says which file cannot be read, and why", () => {
     const cwd = testFolder();
     expect(refusal(undefined, { cwd, path: "none.json" })).toContain(
       "none.json cannot be read: there is no such file",
@@ -101,7 +101,7 @@ describe("a configuration", () => {
     expect(refusal([1])).toContain("no JSON object");
   });
 
-  test("is refused with all that is wrong: key, value given, remedy, nearest name", () => {
+  test("a configuration is refused with all that is wrong: key, value given, remedy, nearest name", () => {
     const message = refusal(
       {
         prot: 1,
@@ -132,7 +132,7 @@ describe("a configuration", () => {
       expect(message).toContain(line);
   });
 
-  test("tells no secret that was written where it does not belong", () => {
+  test("a configuration tells no secret that was written where it does not belong", () => {
     const secret = "hunter2-hunter2-hunter2";
     const file = {
       tokens: [
@@ -168,7 +168,7 @@ describe("a configuration", () => {
     );
   });
 
-  sizedTest("is taken or refused with a reason, whatever the file holds", () => {
+  sizedTest("a configuration is taken or refused with a reason, whatever the file holds", () => {
     const anything = fc.dictionary(
       fc.constantFrom(
         ...Object.keys((getConfigSchemaJson() as { properties: object }).properties),
@@ -194,7 +194,7 @@ describe("a configuration", () => {
 describe("a token", () => {
   const strong = createToken();
 
-  test("of LONGHAUL_TOKEN lets in, beside those of the file", () => {
+  test("a token of LONGHAUL_TOKEN lets in, next to those of the file", () => {
     expect(load({}, { env: { LONGHAUL_TOKEN: strong } }).config.tokens).toEqual([
       { name: "default", env: "LONGHAUL_TOKEN" },
     ]);
@@ -208,7 +208,7 @@ describe("a token", () => {
     expect(config.tokens.map(({ name }) => name)).toEqual(["ci", "me", "default"]);
   });
 
-  test("is needed where others reach the gateway", () => {
+  test("a token is needed where others reach the gateway", () => {
     for (const host of ["0.0.0.0", "::", "192.168.1.5", "box.example"])
       expect(refusal({ host })).toContain(`host is "${host}", which others can reach, and there is no token`);
     for (const host of ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
@@ -233,7 +233,7 @@ describe("a token", () => {
     },
   );
 
-  test("whose variable is not set, or that names two secrets or none, is refused", () => {
+  test("a token whose variable is not set, or that names two secrets or none, is refused", () => {
     expect(refusal({ tokens: [{ name: "a", env: "NOT_SET" }] })).toContain(
       "tokens[0].env names NOT_SET, which is not set",
     );
@@ -249,7 +249,7 @@ describe("a token", () => {
 });
 
 describe("recall", () => {
-  test("is one word or an object, also in its earlier form", () => {
+  test("recall is one word or an object, also in its earlier form", () => {
     const recallOf = (recall?: unknown) => load(recall === undefined ? {} : { recall }).config.recall;
     expect(recallOf()).toEqual({});
     for (const word of ["start", "edit", "never", "always"]) {
@@ -267,7 +267,7 @@ describe("recall", () => {
 });
 
 describe("the schema", () => {
-  test("is for editors and knows every setting", () => {
+  test("the schema is for editors and knows every setting", () => {
     const { properties } = getConfigSchemaJson() as { properties: Record<string, object> };
     const withoutDefault = ["$schema", "store", "publicUrl", "oidc", "redact"];
     expect(Object.keys(properties).toSorted()).toEqual(

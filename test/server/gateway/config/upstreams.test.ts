@@ -24,7 +24,7 @@ const named = (name: string, options?: Parameters<typeof load>[0]) =>
   upstreamsOf(options).find((one) => one.name === name);
 
 describe("the usual upstreams", () => {
-  test("are those whose keys or addresses are set, and always those that take the client's own key", () => {
+  test("the usual upstreams are those whose keys or addresses are set, and always those that take the client's own key", () => {
     expect(upstreamsOf().map(({ name }) => name)).toEqual([
       "anthropic",
       "openai",
@@ -64,12 +64,12 @@ describe("the usual upstreams", () => {
     ["box:9000", "http://box:9000"],
     ["[::]:9000", "http://127.0.0.1:9000"],
     ["https://box.example/ollama", "https://box.example/ollama"],
-  ])("reach an Ollama that was told %j at %s", (given, address) => {
+  ])("the usual upstreams reach an Ollama that was told %j at %s", (given, address) => {
     const { baseUrl = "" } = named("ollama", { env: { OLLAMA_HOST: given } }) ?? {};
     expect(new URL(baseUrl).href).toBe(new URL(address).href);
   });
 
-  test("leave context_management to Anthropic's own API, and do it for all others", () => {
+  test("the usual upstreams leave context_management to Anthropic's own API, and do it for all others", () => {
     expect(named("anthropic")?.contextManagement).toBe("upstream");
     expect(named("openai")?.contextManagement).toBe("gateway");
     const elsewhere = { upstream: ["anthropic=http://127.0.0.1:9"] };
@@ -78,7 +78,7 @@ describe("the usual upstreams", () => {
 });
 
 describe("addresses by option and variable", () => {
-  test("change one upstream and leave the rest", () => {
+  test("addresses by option and variable change one upstream and leave the rest", () => {
     const env = {
       LONGHAUL_UPSTREAM_ANTHROPIC: "http://127.0.0.1:1",
       LONGHAUL_UPSTREAM_OPENAI: "http://127.0.0.1:2/v1",
@@ -94,7 +94,7 @@ describe("addresses by option and variable", () => {
     expect(all[0]?.keyEnv).toBe("ANTHROPIC_API_KEY");
   });
 
-  test("without a name make one upstream for everything; named ones come beside it", () => {
+  test("addresses by option and variable without a name make one upstream for everything; named ones come next to it", () => {
     expect(upstreamsOf({ upstream: ["http://127.0.0.1:8080"] })).toEqual([
       {
         name: "upstream",
@@ -109,7 +109,7 @@ describe("addresses by option and variable", () => {
     expect(upstreamsOf({ env }).map(({ name }) => name)).toEqual(["upstream"]);
   });
 
-  test("of a name that is not known make an upstream with that prefix, and say so where it looks like a mistake", () => {
+  test("addresses by option and variable of a name that is not known make an upstream with that prefix, and say so where it looks like a mistake", () => {
     const { config, warnings } = load({ upstream: ["vllm=http://127.0.0.1:8000/v1"] });
     expect(config.upstreams.at(-1)).toMatchObject({ name: "vllm", prefix: "vllm/", apis: { length: 3 } });
     expect(warnings).toEqual([]);
@@ -117,7 +117,7 @@ describe("addresses by option and variable", () => {
     expect(wrong.warnings[0]).toContain("did you mean anthropic?");
   });
 
-  test("that are none are refused by the name they were given under", () => {
+  test("addresses by option and variable that are none are refused by the name they were given under", () => {
     expect(() => load({ upstream: ["anthropic=somewhere"] })).toThrow(
       '--upstream anthropic is "somewhere"; expected an address',
     );
@@ -131,18 +131,18 @@ describe("addresses by option and variable", () => {
 describe("upstreams of the file", () => {
   const box = { name: "box", baseUrl: "http://127.0.0.1:8000/v1", apis: ["openai-chat"] };
 
-  test("are all there are: nothing goes to a provider that was not listed", () => {
+  test("upstreams of the file are all there are: nothing goes to a provider that was not listed", () => {
     expect(upstreamsOf({ file: { upstreams: [box] } }).map(({ name }) => name)).toEqual(["box"]);
   });
 
-  test("have names and prefixes of their own", () => {
+  test("upstreams of the file have names and prefixes of their own", () => {
     const file = { upstreams: [box, { ...box, prefix: "a/" }, { ...box, name: "c", prefix: "a/" }] };
     expect(() => load({ file })).toThrow(
       /upstreams\[1\]\.name is "box".*\n.*upstreams\[2\]\.prefix is "a\/"/,
     );
   });
 
-  test("warn of a key that goes over the network in the clear", () => {
+  test("upstreams of the file warn of a key that goes over the network in the clear", () => {
     const open = { ...box, baseUrl: "http://10.0.0.5:8000/v1" };
     expect(load({ file: { upstreams: [open] } }).warnings.at(-1)).toContain("without encryption");
   });

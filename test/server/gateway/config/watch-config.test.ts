@@ -30,7 +30,7 @@ function follow(file?: object, env: Readonly<Record<string, string>> = {}) {
 }
 
 describe("a configuration that is followed", () => {
-  test("tells once what is wrong, by whatever it is looked at, until it is saved again", async () => {
+  test("a configuration that is followed tells once what is wrong, by whatever it is looked at, until it is saved again", async () => {
     const { live, told, next, write } = follow({ threshold: 50 });
     write({ threshold: 1, port: -1 });
     const refused = live.reload();
@@ -46,7 +46,7 @@ describe("a configuration that is followed", () => {
     ]);
   });
 
-  test("takes effect when its file is saved, also by replacing it, made or removed", async () => {
+  test("a configuration that is followed takes effect when its file is saved, also by replacing it, made or removed", async () => {
     const { path, live, next, write } = follow();
     let seen = next();
     write({ threshold: 50 });
@@ -63,7 +63,7 @@ describe("a configuration that is followed", () => {
     expect(live.current()).toMatchObject({ threshold: 80, dryRun: false });
   });
 
-  test("stays as it was while the file is not valid, and says what is wrong", () => {
+  test("a configuration that is followed stays as it was while the file is not valid, and says what is wrong", () => {
     const { live, told, path, write } = follow({ threshold: 50 });
     writeFileSync(path, '{"threshold": 6');
     expect(live.reload().outcome).toBe("refused");
@@ -79,7 +79,7 @@ describe("a configuration that is followed", () => {
     expect(live.current().threshold).toBe(70);
   });
 
-  test("says that host and port need a restart, and takes the rest", () => {
+  test("a configuration that is followed says that host and port need a restart, and takes the rest", () => {
     const { live, write } = follow({ port: 1 });
     write({ port: 2, threshold: 50 });
     const { messages } = live.reload();
@@ -87,7 +87,7 @@ describe("a configuration that is followed", () => {
     expect(live.current()).toMatchObject({ port: 1, threshold: 50 });
   });
 
-  test("does not lose its tokens while others reach the gateway", () => {
+  test("a configuration that is followed does not lose its tokens while others reach the gateway", () => {
     const tokens = [{ name: "a", env: "A" }];
     const { live, write } = follow({ host: "0.0.0.0", tokens }, { A: createToken() });
     write({ host: "127.0.0.1" });
@@ -95,7 +95,7 @@ describe("a configuration that is followed", () => {
     expect(live.current().tokens).toHaveLength(1);
   });
 
-  test("tells nothing when nothing has changed", () => {
+  test("a configuration that is followed tells nothing when nothing has changed", () => {
     const { live, told, write } = follow({ threshold: 50 });
     write({ policy: "longhaul", threshold: 50 });
     expect(live.reload()).toEqual({ outcome: "unchanged", messages: [] });

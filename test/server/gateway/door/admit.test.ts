@@ -24,12 +24,12 @@ describe("the host", () => {
     expect(statusOf(messageRequest({ host }))).toBe(status);
   });
 
-  test("may not be sent twice, nor left out", () => {
+  test("the host may not be sent twice, nor left out", () => {
     expect(statusOf(messageRequest({ host: ["127.0.0.1:4747", "evil.example"] }))).toBe(400);
     expect(statusOf(messageRequest({ host: undefined }, { httpVersion: "1.0" }))).toBe(400);
   });
 
-  test("may be one that is configured, with any port or with its own", () => {
+  test("the host may be one that is configured, with any port or with its own", () => {
     const config = doorConfig({ allowedHosts: ["gateway.example", "proxy.example:8443"] });
     expect(statusOf(messageRequest({ host: "gateway.example" }), config)).toBe(200);
     expect(statusOf(messageRequest({ host: "Gateway.Example:9999" }), config)).toBe(200);
@@ -37,7 +37,7 @@ describe("the host", () => {
     expect(statusOf(messageRequest({ host: "proxy.example" }), config)).toBe(403);
   });
 
-  test("may be the address that was connected to, where all are listened on", () => {
+  test("the host may be the address that was connected to, where all are listened on", () => {
     const config = doorConfig({ host: "0.0.0.0" });
     const facts = { localAddress: "::ffff:10.0.0.5" };
     expect(statusOf(messageRequest({ host: "10.0.0.5:4747" }, facts), config)).toBe(200);
@@ -66,14 +66,14 @@ describe("the origin", () => {
     expect(statusOf(messageRequest(headers), config)).toBe(status);
   });
 
-  test("cannot be allowed by a star", () => {
+  test("the origin cannot be allowed by a star", () => {
     const config = doorConfig({ allowedOrigins: ["*", "null"] });
     expect(statusOf(messageRequest({ origin: "https://evil.example" }), config)).toBe(403);
     expect(statusOf(messageRequest({ origin: "*" }), config)).toBe(403);
     expect(statusOf(messageRequest({ origin: "null" }), config)).toBe(403);
   });
 
-  test("is looked at before paths and tokens are, so that a page learns nothing", () => {
+  test("the origin is looked at before paths and tokens are, so that a page learns nothing", () => {
     const page = { origin: "https://evil.example", "x-api-key": TOKEN };
     const refusals = ["/v1/messages", "/nothing", "/../x", "http://other/"].map((target) =>
       admit(messageRequest(page, { target }), withToken(), environment),
@@ -82,7 +82,7 @@ describe("the origin", () => {
       expect(refusal).toMatchObject({ type: "refused", fault: { status: 403 }, headers: {} });
   });
 
-  test("gets its preflight answered only if it is allowed", () => {
+  test("the origin gets its preflight answered only if it is allowed", () => {
     const config = doorConfig({ ...withToken(), allowedOrigins: ["https://tool.example"] });
     const preflight = (origin: string) =>
       admit(
@@ -143,13 +143,13 @@ describe("the body that is announced", () => {
     expect(statusOf(messageRequest(headers))).toBe(status);
   });
 
-  test("may be a form where files pass through, and nowhere else", () => {
+  test("the body that is announced may be a form where files pass through, and nowhere else", () => {
     const form = { "content-type": "multipart/form-data; boundary=----x1" };
     expect(statusOf(messageRequest(form, { target: "/v1/files" }))).toBe(200);
     expect(statusOf(messageRequest(form, { target: "/v1/chat/completions" }))).toBe(415);
   });
 
-  test("is none with GET, and no chunks come with HTTP/1.0", () => {
+  test("the body that is announced is none with GET, and no chunks come with HTTP/1.0", () => {
     expect(statusOf(messageRequest({}, { method: "GET", target: "/v1/models" }))).toBe(400);
     const chunked = messageRequest(
       { "content-length": undefined, "transfer-encoding": "chunked" },
@@ -158,7 +158,7 @@ describe("the body that is announced", () => {
     expect(statusOf(chunked)).toBe(400);
   });
 
-  test("may be missing where nothing has to be said", () => {
+  test("the body that is announced may be missing where nothing has to be said", () => {
     const cancel = messageRequest(
       { "content-type": undefined, "content-length": undefined },
       { target: "/v1/responses/resp_1/cancel" },

@@ -98,7 +98,7 @@ describe("what is no request", () => {
     expect(answer).not.toContain(SECRET);
   });
 
-  test("garbage behind a request does not break into its answer", async () => {
+  test("garbage after a request does not break into its answer", async () => {
     const answer = await sendRaw(server.port, request(["Content-Length: 2"], `{}\x00\x01${SECRET}\r\n\r\n`));
     expect(statusesOf(answer).length).toBeLessThanOrEqual(2);
     expect(answer).not.toContain(SECRET);
@@ -112,7 +112,7 @@ test("requests one after another on a connection are each judged by themselves",
 });
 
 describe("a client that asks before it sends", () => {
-  test("is told to go on if it may come in", async () => {
+  test("a client that asks before it sends is told to go on if it may come in", async () => {
     const answer = await sendRaw(
       server.port,
       request(["Expect: 100-continue", "Content-Length: 2"], "{}"),
@@ -121,7 +121,7 @@ describe("a client that asks before it sends", () => {
     expect(statusesOf(answer)).toEqual([100, 200]);
   });
 
-  test("is told at once if it may not", async () => {
+  test("a client that asks before it sends is told at once if it may not", async () => {
     const large = await sendRaw(server.port, request(["Expect: 100-continue", "Content-Length: 2000"]));
     expect(statusesOf(large)).toEqual([413]);
     const stranger = request(["Expect: 100-continue", "Content-Length: 2", "Origin: https://evil.example"]);

@@ -38,7 +38,7 @@ describe("a path", () => {
     expect(findRoute(method, path)).toEqual({ type: "pass", api, path: rest });
   });
 
-  test("below /api/v1 that a provider has too goes to the provider", () => {
+  test("a path below /api/v1 that a provider has too goes to the provider", () => {
     expect(findRoute("POST", "/api/v1/chat/completions")).toMatchObject({ type: "api", api: "openai-chat" });
     expect(findRoute("GET", "/api/v1/models")).toMatchObject({ type: "models" });
     expect(findRoute("PATCH", "/v1/files")).toMatchObject({ type: "unknown" });
@@ -49,13 +49,12 @@ describe("a path", () => {
     ["/api/generate", "Ollama"],
     ["/api/v1/chat", "LM Studio"],
     ["/api/v0/chat/completions", "LM Studio"],
-    ["/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fx/converse", "Bedrock"],
     ["/openai/deployments/gpt-4o/embeddings", "Azure"],
   ])("%s is an API of %s, which is named and not forwarded", (path, name) => {
     expect(findRoute("POST", path)).toEqual({ type: "unknown", foreign: expect.stringContaining(name) });
   });
 
-  test("of Google names the model and the form of the reply", () => {
+  test("a path of Google names the model and the form of the reply", () => {
     const path = "/v1beta/models/gemini-2.5-pro:streamGenerateContent";
     const streamed = {
       type: "api",
@@ -70,6 +69,11 @@ describe("a path", () => {
     expect(findRoute("POST", vertex)).toEqual({ ...streamed, isStreamed: false, path: vertex });
     const count = "/v1beta/models/gemini-2.5-pro:countTokens";
     expect(findRoute("POST", count)).toMatchObject({ action: "count", model: "gemini-2.5-pro", path: count });
+    const first = "/v1/models/gemini-2.5-pro:streamGenerateContent";
+    expect(findRoute("POST", first)).toEqual({ ...streamed, path: first });
+    expect(findRoute("POST", "/v1/models/text-embedding-004:embedContent")).toMatchObject({ api: "google" });
+    for (const openai of ["/v1/models/ft:gpt-4o:org::id", "/v1/models/gpt-5"])
+      expect(findRoute("GET", openai)).toEqual({ type: "pass", api: "openai-chat", path: openai.slice(3) });
     expect(findRoute("POST", "/v1beta/interactions")).toMatchObject({ type: "api", action: "create" });
     for (const other of ["/v1beta/interactions/x/cancel", "/v1beta/cachedContents/x", "/upload/v1beta/files"])
       expect(findRoute("POST", other)).toEqual({ type: "pass", api: "google", path: other });
@@ -105,7 +109,17 @@ describe("a path", () => {
     expect(findRoute("GET", path)).toMatchObject({ type: "unknown", allow: ["POST"], api });
   });
 
-  test("that several providers have goes where the client speaks to", () => {
+  test.each([
+    ["converse", "invoke", false],
+    ["converse-stream", "invoke-with-response-stream", true],
+  ])("a path of Bedrock's %s is asked as %s", (verb, asked, isStreamed) => {
+    const arn = "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fx";
+    const route = { type: "api", api: "anthropic", action: "create", path: `${arn}/${asked}`, isStreamed };
+    expect(findRoute("POST", `${arn}/${verb}`)).toMatchObject(route);
+    expect(findRoute("GET", `${arn}/${verb}`)).toMatchObject({ type: "unknown", allow: ["POST"] });
+  });
+
+  test("a path that several providers have goes where the client speaks to", () => {
     expect(findRoute("GET", "/v1/models", "anthropic")).toMatchObject({ type: "models", api: "anthropic" });
     expect(findRoute("GET", "/v1/models")).toMatchObject({ type: "models", api: "openai-chat" });
     expect(findRoute("POST", "/v1/files", "anthropic")).toMatchObject({ type: "pass", api: "anthropic" });
@@ -139,13 +153,13 @@ describe("a path", () => {
     expect(findRoute("GET", path)).toEqual({ type: "unknown" });
   });
 
-  test("with a method that it does not know says which it does", () => {
+  test("a path with a method that it does not know says which it does", () => {
     expect(findRoute("GET", "/v1/messages")).toEqual({ type: "unknown", allow: ["POST"], api: "anthropic" });
     expect(findRoute("POST", "/metrics")).toEqual({ type: "unknown", allow: ["GET", "HEAD"] });
     expect(findRoute("PUT", "/v1/files")).toMatchObject({ type: "unknown", allow: expect.anything() });
   });
 
-  test("never makes routing throw", () => {
+  test("a path never makes routing throw", () => {
     fc.assert(fc.property(fc.string(), fc.string(), (method, path) => void findRoute(method, `/${path}`)));
   });
 });

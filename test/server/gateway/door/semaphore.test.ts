@@ -3,40 +3,40 @@ import { describe, expect, test } from "vitest";
 import { Semaphore } from "../../../../src/server/gateway/door/semaphore.ts";
 
 describe("a turnstile", () => {
-  test("lets so many in at once, and the others in the order in which they came", async () => {
+  test("a turnstile lets so many in at once, and the others in the order in which they came", async () => {
     const turnstile = new Semaphore(2);
     const inside: number[] = [];
     const places = [1, 2, 3, 4].map((number) => {
-      const place = turnstile.createPermit();
-      void Promise.resolve(place.acquire()).then(() => inside.push(number));
+      const place = {};
+      void turnstile.acquire(place).then(() => inside.push(number));
       return place;
     });
     await turn();
     expect(inside).toEqual([1, 2]);
-    places[1]?.release();
+    turnstile.release(places[1] ?? {});
     await turn();
     expect(inside).toEqual([1, 2, 3]);
-    places[0]?.release();
-    places[2]?.release();
+    turnstile.release(places[0] ?? {});
+    turnstile.release(places[2] ?? {});
     await turn();
     expect(inside).toEqual([1, 2, 3, 4]);
   });
 
-  test("counts a place once, however often it is taken or given back", async () => {
+  test("a turnstile counts a place once, however often it is taken or given back", async () => {
     const turnstile = new Semaphore(1);
-    const [one, other] = [turnstile.createPermit(), turnstile.createPermit()];
-    await one.acquire();
-    await one.acquire();
-    one.release();
-    one.release();
-    await other.acquire();
+    const [one, other] = [{}, {}];
+    await turnstile.acquire(one);
+    await turnstile.acquire(one);
+    turnstile.release(one);
+    turnstile.release(one);
+    await turnstile.acquire(other);
     let isBack = false;
-    void Promise.resolve(one.acquire()).then(() => {
+    void turnstile.acquire(one).then(() => {
       isBack = true;
     });
     await turn();
     expect(isBack).toBe(false);
-    other.release();
+    turnstile.release(other);
     await turn();
     expect(isBack).toBe(true);
   });

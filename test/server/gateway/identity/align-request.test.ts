@@ -26,42 +26,42 @@ const said = (text: string): KeyedMessages => {
 const align = (line: string, request: string) => alignRequest(said(line), said(request));
 
 describe("a line is brought to say what a request says", () => {
-  test("by following, rewinding and replacing as ever", () => {
+  test("a line is brought to say what a request says by following, rewinding and replacing as ever", () => {
     expect(align("u1 a1", "u1 a1 u2")).toEqual({ type: "follow", known: 2 });
     expect(align("u1 a1 u2 a2", "u1 a1 u3")).toEqual({ type: "rewind", keep: 2 });
     expect(align("u1 a1 u2 a2", "u9 a1 u2 a2 u3")).toEqual({ type: "replace", places: [0] });
   });
 
-  test("by dropping what was said for one request only", () => {
+  test("a line is brought to say what a request says by dropping what was said for one request only", () => {
     expect(align("u1 e1 a1", "u1 a1 t1 e2")).toEqual({ type: "drop", places: [1] });
     expect(align("u1 a1 t1 e2 a2", "u1 a1 t1 a2 u3 e3")).toEqual({ type: "drop", places: [3] });
     expect(align("u1 s1 e1 a1", "u1 a1 u2")).toEqual({ type: "drop", places: [1, 2] });
   });
 
-  test("by dropping single replies and results that the client left out", () => {
+  test("a line is brought to say what a request says by dropping single replies and results that the client left out", () => {
     expect(align("u1 a1 u2 a2", "u1 u2 a2 u3")).toEqual({ type: "drop", places: [1] });
     expect(align("u1 a1 t1 a2", "u1 a1 a2 u3")).toEqual({ type: "drop", places: [2] });
   });
 
-  test("by dropping the beginning that a sliding window left behind", () => {
+  test("a line is brought to say what a request says by dropping the beginning that a sliding window left behind", () => {
     expect(align("u1 a1 u2 a2 u3 a3", "u3 a3 u4")).toEqual({ type: "drop", places: [0, 1, 2, 3] });
     expect(align("u1 a1 u2 a2 u3 a3", "u1 u3 a3 u4")).toEqual({ type: "drop", places: [1, 2, 3] });
     expect(align("u1 a1 u2 a2 u3 a3", "a3 u4")).toEqual({ type: "drop", places: [0, 1, 2, 3, 4] });
   });
 
-  test("by dropping both ends where a client that has trimmed asks for another reply", () => {
+  test("a line is brought to say what a request says by dropping both ends where a client that has trimmed asks for another reply", () => {
     const line = "u1 a1 u2 a2 u3 a3";
     expect(align(line, "u2 a2 u3")).toEqual({ type: "drop", places: [0, 1, 5] });
     expect(align(line, "u2 a2 u4")).toEqual({ type: "drop", places: [0, 1, 4, 5] });
     expect(align("u2 a2 u3 a3", "u2 a2 u3")).toEqual({ type: "rewind", keep: 3 });
   });
 
-  test("by rewinding where the last message was edited", () => {
+  test("a line is brought to say what a request says by rewinding where the last message was edited", () => {
     expect(align("u1 a1 u2", "u1 a1 u3")).toEqual({ type: "rewind", keep: 2 });
     expect(align("u1 a1 u2 a1", "u1 a1 u3")).toEqual({ type: "rewind", keep: 2 });
   });
 
-  test("by dropping a run that the client cut out to make room", () => {
+  test("a line is brought to say what a request says by dropping a run that the client cut out to make room", () => {
     const line = "u1 a1 t1 a2 t2 a3 t3 a4 t4 a5";
     expect(align(line, "u1 a1 t3 a4 t4 a5 u2")).toEqual({ type: "drop", places: [2, 3, 4, 5] });
   });
@@ -115,7 +115,7 @@ function carriedOut(
 describe("the next reminder of a client is recognised", () => {
   const mark = (text: string) => buildReminderMark({ role: "user", text });
 
-  test("by how it begins", () => {
+  test("the next reminder of a client is recognized by how it begins", () => {
     const words = (time: string) => `<runtime>\ntime: ${time}\n</runtime> be quick`;
     const vanished = ["10:12", "10:15"].flatMap((time) => mark(words(time)) ?? []);
     const alike = (text: string) => countSimilarReminders(vanished, mark(text) as ReminderMark);
@@ -123,13 +123,13 @@ describe("the next reminder of a client is recognised", () => {
     expect(alike("Please look at the tests, too.")).toBe(0);
   });
 
-  test("never in what answers the model, and never in what the model said", () => {
+  test("the next reminder of a client is recognized never in what answers the model, and never in what the model said", () => {
     expect(canBeReminder("user", "assistant")).toBe(false);
     expect(canBeReminder("assistant", "user")).toBe(false);
     expect(canBeReminder("user", "tool")).toBe(true);
   });
 
-  test("never by words that are too few", () => {
+  test("the next reminder of a client is recognized never by words that are too few", () => {
     expect(mark("Go on.")).toBeUndefined();
   });
 });

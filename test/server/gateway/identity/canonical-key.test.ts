@@ -14,7 +14,7 @@ const result = (output: string, rest = {}): PartInput => ({
 });
 
 describe("messages that say the same have the same key", () => {
-  test("as a string and as blocks, with white space around them or another end of lines", () => {
+  test("messages that say the same have the same key as a string and as blocks, with white space around them or another end of lines", () => {
     const key = buildCanonicalKey({ role: "user", text: "one\ntwo" });
     expect(buildCanonicalKey({ role: "user", parts: [{ type: "text", text: "one\ntwo" }] })).toBe(key);
     expect(buildCanonicalKey({ role: "user", text: "  one\r\ntwo\n" })).toBe(key);
@@ -22,27 +22,27 @@ describe("messages that say the same have the same key", () => {
     expect(buildCanonicalKey({ role: "user", parts: split })).toBe(key);
   });
 
-  test("with and without reasoning", () => {
+  test("messages that say the same have the same key with and without reasoning", () => {
     const text = { type: "text", text: "Done." } as const;
     const thought = { type: "reasoning", text: "hm", opaque: "sig" } as const;
     expect(buildCanonicalKey(said(thought, text))).toBe(buildCanonicalKey(said(text)));
   });
 
-  test("under other ids of calls, and with arguments as text", () => {
+  test("messages that say the same have the same key under other ids of calls, and with arguments as text", () => {
     const key = buildCanonicalKey(said(call({ path: "a", lines: [1, 2] })));
     expect(buildCanonicalKey(said(call({ lines: [1, 2], path: "a" }, "other")))).toBe(key);
     expect(buildCanonicalKey(said(call('{"lines": [1, 2], "path":"a"}')))).toBe(key);
     expect(buildCanonicalKey(said(call({})))).toBe(buildCanonicalKey(said(call(""))));
   });
 
-  test("as results of tools and as results from the user", () => {
+  test("messages that say the same have the same key as results of tools and as results from the user", () => {
     const key = buildCanonicalKey({ role: "tool", parts: [result("ok\n")] });
     expect(buildCanonicalKey({ role: "user", parts: [result("ok", { isError: false })] })).toBe(key);
     const blocks = { type: "tool-result", callId: "x", output: [{ type: "text", text: "ok" }] } as const;
     expect(buildCanonicalKey({ role: "tool", parts: [blocks] })).toBe(key);
   });
 
-  test("with bytes as base64, as a data URL, as bytes, and as a blob of the log", () => {
+  test("messages that say the same have the same key with bytes as base64, as a data URL, as bytes, and as a blob of the log", () => {
     const bytes = Buffer.from("an image");
     const digest = createHash("sha256").update(bytes).digest("hex");
     const keys = [
@@ -54,7 +54,7 @@ describe("messages that say the same have the same key", () => {
     expect(new Set(keys.map((part) => buildCanonicalKey({ role: "user", parts: [part] }))).size).toBe(1);
   });
 
-  test("with unknown blocks whose cache marker has moved", () => {
+  test("messages that say the same have the same key with unknown blocks whose cache marker has moved", () => {
     const block = { type: "search_result", title: "x" };
     const raw = (value: Json) => said({ type: "raw", format: "anthropic", value });
     const marked = { ...block, cache_control: { type: "ephemeral" } };
@@ -75,7 +75,7 @@ describe("messages that say the same have the same key", () => {
 });
 
 describe("messages that say something else have another key", () => {
-  test("by who speaks, what is said, called or answered", () => {
+  test("messages that say something else have another key by who speaks, what is said, called or answered", () => {
     const messages: MessageInput[] = [
       { role: "user", text: "a" },
       { role: "assistant", text: "a" },
@@ -94,7 +94,7 @@ describe("messages that say something else have another key", () => {
     expect(new Set(messages.map((message) => buildCanonicalKey(message))).size).toBe(messages.length);
   });
 
-  test("also if one text looks like the pieces of another message", () => {
+  test("messages that say something else have another key also if one text looks like the pieces of another message", () => {
     fc.assert(
       fc.property(
         fc.array(fc.string(), { maxLength: 4 }),

@@ -103,7 +103,7 @@ describe("without an id", () => {
     expect(turn(registry, [user("a"), call("/repo/notes.txt"), result], reply("A"))).toBe(first);
   });
 
-  test("a beginning that was summarised is known by the rest, or by the summary", () => {
+  test("a beginning that was summarized is known by the rest, or by the summary", () => {
     const registry = new Registry();
     const said = ["a", "b", "c", "d"].flatMap((text) => [user(text), reply(text.toUpperCase())]);
     const first = turn(registry, said.slice(0, 1), said[1]);
@@ -135,7 +135,7 @@ describe("under an id", () => {
     expect(turn(registry, [user("z")], reply("Z"), named)).toBe(first);
   });
 
-  test("titles, questions and sub-agents are threads of their own", () => {
+  test("titles, questions and sub-agents are their own threads", () => {
     const registry = new Registry();
     const title = turn(registry, [user("Title?")], reply("T"), {
       ...named,
@@ -170,7 +170,7 @@ describe("under an id", () => {
     expect(turn(registry, next, reply("H"), { ...named, agent: "y" })).toBe(forks[1]);
   });
 
-  test("a second agent of the same kind beside one that is answering is a child", () => {
+  test("a second agent of the same kind next to one that is answering is a child", () => {
     const registry = new Registry();
     const asked = { lead: LEAD, toolNames: TOOLS, kind: "main", ...named } as const;
     const main = registry.ask({ ...asked, messages: [user("a")] });
@@ -179,7 +179,7 @@ describe("under an id", () => {
     expect(turn(registry, [user("a"), reply("A"), user("c")], reply("C"), named)).toBe(main);
   });
 
-  test("a question that came first and was not recognised does not become the main thread", () => {
+  test("a question that came first and was not recognized does not become the main thread", () => {
     const registry = new Registry();
     const question = turn(registry, [user("what?")], reply("that"), {
       ...named,

@@ -8,7 +8,7 @@ const ANSWER = `<analysis>\nFirst, what happened.\n</analysis>\n\n<summary>\n${S
 const user = (text: string): MessageInput => ({ role: "user", text });
 
 describe("a conversation that goes on from a summary is known by it", () => {
-  test("if the client wraps it, strips its tags or leaves its thoughts out", () => {
+  test("a conversation that goes on from a summary is known by it if the client wraps it, strips its tags or leaves its thoughts out", () => {
     for (const carried of [
       ANSWER,
       SUMMARY,
@@ -19,7 +19,7 @@ describe("a conversation that goes on from a summary is known by it", () => {
       expect(hasSummary(ANSWER, [user(carried), user("Go on.")])).toBe(true);
   });
 
-  test("if it stands behind a question, as the reply", () => {
+  test("a conversation that goes on from a summary is known by it if it stands after a question, as the reply", () => {
     const messages: MessageInput[] = [
       user("What did we do?"),
       { role: "assistant", text: ANSWER },
@@ -28,7 +28,7 @@ describe("a conversation that goes on from a summary is known by it", () => {
     expect(findSummaryIndex(ANSWER, messages)).toBe(1);
   });
 
-  test("if a part of it was left out", () => {
+  test("a conversation that goes on from a summary is known by it if a part of it was left out", () => {
     const long = Array.from({ length: 60 }, (_, index) => `Step ${index} changed file number ${index}.`).join(
       " ",
     );
@@ -36,7 +36,7 @@ describe("a conversation that goes on from a summary is known by it", () => {
     expect(hasSummary(long, [user(long.slice(0, long.length / 3))])).toBe(false);
   });
 
-  test("but not if it was said in passing, or is no summary at all", () => {
+  test("but not if it was said in passing, or is not a summary at all", () => {
     const messages: MessageInput[] = [user("a"), user("b"), user("c"), { role: "assistant", text: SUMMARY }];
     expect(hasSummary(SUMMARY, messages)).toBe(false);
     expect(hasSummary("ok", [user("ok")])).toBe(false);

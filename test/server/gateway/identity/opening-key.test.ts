@@ -16,7 +16,7 @@ const says = (...texts: string[]): MessageInput => ({
 });
 
 describe("the key by which a conversation is looked for", () => {
-  test("does not change with what was said beside the first words for one request only", () => {
+  test("the key by which a conversation is looked for does not change with what was said next to the first words for one request only", () => {
     const plain = keyOf(says("Read the notes."));
     expect(keyOf(says(REMINDER, "Read the notes."))).toBe(plain);
     expect(keyOf(says(REMINDER, REMINDER, "Read the notes."))).toBe(plain);
@@ -25,14 +25,14 @@ describe("the key by which a conversation is looked for", () => {
     expect(keyOf(says("Read the letters."))).not.toBe(plain);
   });
 
-  test("is that of the message itself where nothing else was said", () => {
+  test("the key by which a conversation is looked for is that of the message itself where nothing else was said", () => {
     expect(keyOf(says(REMINDER))).toBe(buildCanonicalKey(says(REMINDER)));
     expect(keyOf(says("What is a <system-reminder>?"))).toBe(
       buildCanonicalKey(says("What is a <system-reminder>?")),
     );
   });
 
-  test("tells pictures apart that come with the same words", () => {
+  test("the key by which a conversation is looked for tells pictures apart that come with the same words", () => {
     const picture = (bytes: string): MessageInput => ({
       role: "user",
       parts: [
@@ -45,7 +45,7 @@ describe("the key by which a conversation is looked for", () => {
     expect(keyOf(picture("a cat"))).toBe(keyOf(picture("a cat")));
   });
 
-  test("reads nothing where nothing of that kind can be", () => {
+  test("the key by which a conversation is looked for reads nothing where nothing of that kind can be", () => {
     const input = () => {
       throw new Error("read");
     };
@@ -54,7 +54,7 @@ describe("the key by which a conversation is looked for", () => {
     );
   });
 
-  test("stands for the first key of a line, and only for that", () => {
+  test("the key by which a conversation is looked for stands for the first key of a line, and only for that", () => {
     expect(replaceOpening(["a", "b"], "x")).toEqual(["x", "b"]);
     expect(replaceOpening([], "x")).toEqual([]);
   });

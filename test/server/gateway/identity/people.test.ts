@@ -125,7 +125,7 @@ proofTest(
 );
 
 describe("a store in which each credential was a person", () => {
-  test("goes on with its conversations under another credential", async () => {
+  test("a store in which each credential was a person goes on with its conversations under another credential", async () => {
     const upstream = await startUpstream(numbered);
     const gateway = await startGateway({ upstream: upstream.url, path: unpackFormerStore() });
     const before = await listIds(gateway);
@@ -157,7 +157,7 @@ describe("a store in which each credential was a person", () => {
     );
   });
 
-  test("goes on with a response that only the log knows, also after a restart", async () => {
+  test("a store in which each credential was a person goes on with a response that only the log knows, also after a restart", async () => {
     const upstream = await startKeepingUpstream();
     const path = unpackFormerStore();
     const gateway = await startGateway({ upstream: upstream.url, path });
@@ -169,7 +169,7 @@ describe("a store in which each credential was a person", () => {
     expect(wordsIn(upstream.contexts.at(-1) ?? []).join("\n")).toContain("Begin the chain.");
   });
 
-  test("gives each token's conversations to the person of that name, and to nobody else", async () => {
+  test("a store in which each credential was a person gives each token's conversations to the person of that name, and to nobody else", async () => {
     const upstream = await startUpstream(numbered);
     const path = unpackFormerStore();
     const start = (env: Record<string, string>) =>

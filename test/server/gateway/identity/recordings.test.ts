@@ -76,18 +76,21 @@ function replyOf(recording: Recording): MessageInput | undefined {
 }
 
 describe.skipIf(sessions.length === 0)("of what real clients have sent", () => {
-  test.each(sessions)("%s %s is one main thread, with titles and summaries beside it", (client, scenario) => {
-    const registry = new Registry();
-    for (const recording of recordingsOf(client, scenario)) {
-      const thread = registry.ask(askedOf(recording));
-      registry.answer(thread, replyOf(recording));
-    }
-    const kinds = registry.threads.map(({ kind }) => kind);
-    expect(kinds.filter((kind) => kind === "main")).toHaveLength(1);
-    expect(kinds.includes("title")).toBe(client === "opencode");
-    expect(kinds.includes("compaction")).toBe(scenario === "err-ctx-once");
-    expect(kinds.filter((kind) => kind === "agent" || kind === "aside" || kind === "probe")).toEqual([]);
-  });
+  test.each(sessions)(
+    "%s %s is one main thread, with titles and summaries next to it",
+    (client, scenario) => {
+      const registry = new Registry();
+      for (const recording of recordingsOf(client, scenario)) {
+        const thread = registry.ask(askedOf(recording));
+        registry.answer(thread, replyOf(recording));
+      }
+      const kinds = registry.threads.map(({ kind }) => kind);
+      expect(kinds.filter((kind) => kind === "main")).toHaveLength(1);
+      expect(kinds.includes("title")).toBe(client === "opencode");
+      expect(kinds.includes("compaction")).toBe(scenario === "err-ctx-once");
+      expect(kinds.filter((kind) => kind === "agent" || kind === "aside" || kind === "probe")).toEqual([]);
+    },
+  );
 
   test("all of them at once are as many main threads, with or without ids", () => {
     const plain = sessions.filter(([, scenario]) => !/err-(ctx|trunc)/.test(scenario));

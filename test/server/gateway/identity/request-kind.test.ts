@@ -88,7 +88,16 @@ describe("a client's own compaction is recognised", () => {
     expect(detectRequestKind(facts)).toBe("compaction");
   });
 
-  test("behind the results of tools in the same message", () => {
+  test("a client's own compaction is recognized in the words of Copilot CLI, which leaves its tools in the request", () => {
+    const text =
+      "Please create a detailed summary of the conversation so far. The history is being compacted so moving forward, all conversation history will be removed and you'll only have this summary to work from.";
+    const messages: MessageInput[] = [...HISTORY, { role: "user", text }];
+    const facts = { lead: "You are an agent.", toolNames: TOOLS };
+    expect(detectRequestKind({ ...facts, messages })).toBe("compaction");
+    expect(detectRequestKind({ ...facts, messages: [{ role: "user", text }] })).not.toBe("compaction");
+  });
+
+  test("a client's own compaction is recognized after the results of tools in the same message", () => {
     const text = `CRITICAL: respond with text only. Do not call any tools.\n${"Say what was decided. ".repeat(120)}`;
     const result = { type: "tool-result", callId: "c", output: "ok" } as const;
     const messages: MessageInput[] = [...HISTORY, { role: "user", parts: [result, { type: "text", text }] }];
@@ -180,14 +189,14 @@ describe("what a client asks for itself is told apart", () => {
     expect(detectRequestKind(later(text, { toolNames: [] }))).toBe("main");
   });
 
-  test("a title that may have a few tokens only, or that is asked for beside the conversation", () => {
+  test("a title that may have a few tokens only, or that is asked for next to the conversation", () => {
     const text = "Generate a concise 3-7 word title for this conversation, without punctuation.";
     expect(detectRequestKind(alone("", text, { maxTokens: 32 }))).toBe("title");
     expect(detectRequestKind(alone("", text, { hasMainConversation: true }))).toBe("title");
     expect(detectRequestKind(later(text))).toBe("main");
   });
 
-  test("probes", () => {
+  test("what a client asks for itself is told apart probes", () => {
     expect(detectRequestKind(alone("", "quota", { maxTokens: 1 }))).toBe("probe");
     expect(detectRequestKind(alone("", "hi", { maxTokens: 16 }))).toBe("probe");
     expect(
@@ -200,7 +209,7 @@ describe("what a client asks for itself is told apart", () => {
     expect(detectRequestKind(alone("", "hi", { maxTokens: 4_096 }))).toBe("main");
   });
 
-  test("questions beside a conversation", () => {
+  test("questions next to a conversation", () => {
     const lead =
       "Determine whether the command is safe. Respond with exactly one of: safe, unsafe. Output only that.";
     expect(detectRequestKind(alone(lead, "rm -r build", { maxTokens: 64 }))).toBe("aside");

@@ -21,7 +21,7 @@ const at = (key: string, now: number) => ({ key, requestedAt: now, repliedAt: no
 const LIMITS: LoopLimits = { requests: 3, compactions: 2, overflows: 3, withinMs: 60_000, coolMs: 300_000 };
 
 describe("the same request again and again", () => {
-  test("is stopped after so many complete answers, and says what to do", () => {
+  test("the same request again and again is stopped after so many complete answers, and says what to do", () => {
     let state = NO_LOOP;
     for (const now of [0, 1_000, 2_000]) state = applyReply(state, at("a", now), LIMITS);
     expect(findLoopFault(state, 2_000)).toBeUndefined();
@@ -35,7 +35,7 @@ describe("the same request again and again", () => {
     expect(findLoopFault(state, 303_000)).toBeUndefined();
   });
 
-  test("is not stopped when it comes slowly, or when something else is said", () => {
+  test("the same request again and again is not stopped when it comes slowly, or when something else is said", () => {
     let slow = NO_LOOP;
     for (let now = 0; now < 10; now++) slow = applyReply(slow, at("a", now * 30_000), LIMITS);
     expect(findLoopFault(slow, 270_000)).toBeUndefined();
@@ -44,14 +44,14 @@ describe("the same request again and again", () => {
     expect(findLoopFault(other, 50)).toBeUndefined();
   });
 
-  test("is no circle when it is asked again before the last answer is there", () => {
+  test("the same request again and again is not a circle when it is asked again before the last answer is there", () => {
     let state = NO_LOOP;
     for (let now = 0; now < 50; now++)
       state = applyReply(state, { key: "a", requestedAt: now - 2, repliedAt: now }, LIMITS);
     expect(findLoopFault(state, 50)).toBeUndefined();
   });
 
-  test("is found between others, too", () => {
+  test("the same request again and again is found between others, too", () => {
     let state = NO_LOOP;
     for (let now = 0; now < 8; now++) state = applyReply(state, at(now % 2 === 0 ? "a" : "b", now), LIMITS);
     expect(findLoopFault(state, 8)).toBeDefined();
@@ -59,7 +59,7 @@ describe("the same request again and again", () => {
 });
 
 describe("compactions", () => {
-  test("are stopped when the line is no longer each time", () => {
+  test("compactions are stopped when the line is no longer each time", () => {
     let state = NO_LOOP;
     for (const now of [0, 1_000]) state = applyMainRequest(applyCompaction(state, 12, now, LIMITS), 4);
     expect(findLoopFault(state, 1_000)).toBeUndefined();
@@ -70,7 +70,7 @@ describe("compactions", () => {
     expect(findLoopFault(state, 3_000)?.message).toContain("breaker.compactions");
   });
 
-  test("go on as long as the line grows in between", () => {
+  test("compactions go on as long as the line grows in between", () => {
     let state = NO_LOOP;
     for (let now = 0; now < 20; now++) {
       state = applyCompaction(state, 100, now * 1_000, LIMITS);
@@ -106,7 +106,7 @@ describe("loops of many clients", () => {
   const states = (most = 100) =>
     new LoopStates({ limits: () => LIMITS, now: () => clock.now, maxStates: () => most });
 
-  test("are told apart, and forgotten once the time is over", () => {
+  test("loops of many clients are told apart, and forgotten once the time is over", () => {
     clock.now = 0;
     const all = states();
     for (let count = 0; count < 4; count++) all.recordReply("one", at("a", clock.now));
@@ -119,7 +119,7 @@ describe("loops of many clients", () => {
     expect(all.findFault("one")).toBeUndefined();
   });
 
-  test("do not last longer because the client goes on asking", () => {
+  test("loops of many clients do not last longer because the client goes on asking", () => {
     clock.now = 0;
     const all = states();
     for (let count = 0; count < 4; count++) all.recordCompaction("family", 5);
@@ -129,7 +129,7 @@ describe("loops of many clients", () => {
     expect(all.recordCompaction("family", 5)).toBeUndefined();
   });
 
-  test("leave nothing behind once nothing of them counts, and a stop stays until it is over", () => {
+  test("loops of many clients leave nothing behind once nothing of them counts, and a stop stays until it is over", () => {
     clock.now = 0;
     const all = states();
     for (let count = 0; count < 4; count++) all.recordReply("stopped", at("a", clock.now));
@@ -143,7 +143,7 @@ describe("loops of many clients", () => {
     expect(all.size).toBe(1);
   });
 
-  test("take a bounded number of places", () => {
+  test("loops of many clients take a bounded number of places", () => {
     const all = states(10);
     for (let thread = 0; thread < 1_000; thread++) all.recordReply(`thread ${thread}`, at("a", thread));
     expect(all.size).toBe(10);
@@ -193,7 +193,7 @@ test("what is kept of one thread is bounded, and no one is stopped for less than
 });
 
 describe("overflow errors in a row", () => {
-  test("stop the client in words that are no overflow, until a turn is answered or time has passed", () => {
+  test("overflow errors in a row stop the client in words that are not an overflow, until a turn is answered or time has passed", () => {
     let state = NO_LOOP;
     for (const now of [0, 1_000]) state = applyOverflow(state, now, LIMITS);
     expect(findLoopFault(state, 1_000)).toBeUndefined();

@@ -83,7 +83,7 @@ describe.skipIf("problem" in server)(`two gateways on one database (${describePr
     expect(log.map(({ message }) => message.role)).toEqual(agent.elements.map(({ role }) => role));
   });
 
-  test("count the steps of a circle together, and know what the other has learned", async () => {
+  proofTest("count the steps of a circle together, and know what the other has learned", async () => {
     const kernels = [
       await openKernel({ store, embedder: null }),
       await openKernel({ store, embedder: null }),
@@ -182,34 +182,37 @@ describe.skipIf("problem" in server)(`two gateways on one database (${describePr
     }
   });
 
-  test("refuse requests in the form of each API while the database is away, and say that they are not ready", async () => {
-    const upstream = await startUpstream();
-    const proxy = await startCuttingProxy("url" in server ? server.url : "");
-    const schema = new URL(store).searchParams.get("schema");
-    const gateway = await startGateway({
-      upstream: upstream.url,
-      store: `${proxy.url}?schema=${schema}`,
-      busyTimeoutMs: 200,
-    });
-    onTestFinished(() => proxy.close());
-    const agents = APIS.map((api: WireName) => new TestAgent(gateway, api));
-    for (const agent of agents) await agent.say("Good morning.");
-    const sent = upstream.heard.length;
-    proxy.close();
-    for (const api of APIS) {
-      const agent = agents[APIS.indexOf(api)] as TestAgent;
-      agent.elements.push(...agent.words("Are you there?"));
-      const answer = await ask(gateway, { path: PATHS[api], body: agent.body() });
-      expect(answer.status).toBe(503);
-      const { error } = JSON.parse(answer.text);
-      expect(error.message).toMatch(/database cannot be reached/);
-      expect(error.type).toBe(api === "anthropic" ? "overloaded_error" : "server_error");
-    }
-    expect(upstream.heard.length).toBe(sent);
-    const ready = await ask(gateway, { method: "GET", path: "/readyz" });
-    expect([ready.status, JSON.parse(ready.text).reasons]).toEqual([503, ["store"]]);
-    expect((await ask(gateway, { method: "GET", path: "/healthz" })).status).toBe(200);
-    const api = await ask(gateway, { method: "GET", path: "/api/v1/sessions" });
-    expect(api.status).toBe(503);
-  });
+  proofTest(
+    "refuse requests in the form of each API while the database is away, and say that they are not ready",
+    async () => {
+      const upstream = await startUpstream();
+      const proxy = await startCuttingProxy("url" in server ? server.url : "");
+      const schema = new URL(store).searchParams.get("schema");
+      const gateway = await startGateway({
+        upstream: upstream.url,
+        store: `${proxy.url}?schema=${schema}`,
+        busyTimeoutMs: 200,
+      });
+      onTestFinished(() => proxy.close());
+      const agents = APIS.map((api: WireName) => new TestAgent(gateway, api));
+      for (const agent of agents) await agent.say("Good morning.");
+      const sent = upstream.heard.length;
+      proxy.close();
+      for (const api of APIS) {
+        const agent = agents[APIS.indexOf(api)] as TestAgent;
+        agent.elements.push(...agent.words("Are you there?"));
+        const answer = await ask(gateway, { path: PATHS[api], body: agent.body() });
+        expect(answer.status).toBe(503);
+        const { error } = JSON.parse(answer.text);
+        expect(error.message).toMatch(/database cannot be reached/);
+        expect(error.type).toBe(api === "anthropic" ? "overloaded_error" : "server_error");
+      }
+      expect(upstream.heard.length).toBe(sent);
+      const ready = await ask(gateway, { method: "GET", path: "/readyz" });
+      expect([ready.status, JSON.parse(ready.text).reasons]).toEqual([503, ["store"]]);
+      expect((await ask(gateway, { method: "GET", path: "/healthz" })).status).toBe(200);
+      const api = await ask(gateway, { method: "GET", path: "/api/v1/sessions" });
+      expect(api.status).toBe(503);
+    },
+  );
 });

@@ -19,7 +19,7 @@ function logged(options: Partial<GatewayLogOptions> = {}) {
 }
 
 describe("the log", () => {
-  test("writes one line of JSON an event", () => {
+  test("the log writes one line of JSON an event", () => {
     const { log, lines } = logged();
     log.info("request.end", {
       request: "r1",
@@ -33,7 +33,7 @@ describe("the log", () => {
     ]);
   });
 
-  test("writes any texts, figures and flags as the JSON of an object would be", () => {
+  test("the log writes any texts, figures and flags as the JSON of an object would be", () => {
     const fields = fc.record(
       {
         session: fc.string({ unit: "binary", maxLength: 40 }),
@@ -79,7 +79,7 @@ describe("the log", () => {
     expect(lines.map((line) => JSON.parse(line).level)).toEqual(told);
   });
 
-  test("follows a level that changes", () => {
+  test("the log follows a level that changes", () => {
     let level: LogLevel = "silent";
     const { log, lines } = logged({ level: () => level });
     log.info("a");
@@ -88,7 +88,7 @@ describe("the log", () => {
     expect(lines).toHaveLength(1);
   });
 
-  test("writes what was said only where that is asked for, and nothing that it does not know", () => {
+  test("the log writes what was said only where that is asked for, and nothing that it does not know", () => {
     const fields = { content: "hello", authorization: "Bearer x", prompt: "hello" } as LogFields;
     const quiet = logged();
     quiet.log.debug("a", fields);
@@ -100,7 +100,7 @@ describe("the log", () => {
     expect(telling.lines.join("")).not.toContain("prompt");
   });
 
-  test("never writes a key, even if one got into a message", () => {
+  test("the log never writes a key, even if one got into a message", () => {
     const key = ["sk", "-ant-api03-", "a7Kx2Qm9Zt4Rb8Wc1Yf5".repeat(4)].join("");
     const { log, lines } = logged();
     log.error("upstream.failed", {
@@ -112,7 +112,7 @@ describe("the log", () => {
     expect(lines.join("")).toContain("[redacted:anthropic-key]");
   });
 
-  test("keeps every event on one line that cannot touch a terminal, whatever clients send", () => {
+  test("the log keeps every event on one line that cannot touch a terminal, whatever clients send", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.constantFrom("json", "pretty"), (text, form) => {
         const { log, lines } = logged({ form });
@@ -126,13 +126,13 @@ describe("the log", () => {
     );
   });
 
-  test("is readable on a terminal", () => {
+  test("the log is readable on a terminal", () => {
     const { log, lines } = logged({ form: "pretty" });
     log.info("request.end", { model: "claude-x", status: 200, message: "two words" });
     expect(lines).toEqual(['03:04:05.678 info  request.end model=claude-x status=200 message="two words"\n']);
   });
 
-  test("leaves lines out while nobody reads, and says how many", () => {
+  test("the log leaves lines out while nobody reads, and says how many", () => {
     const stream = {
       waiting: 0,
       lines: [] as string[],

@@ -23,7 +23,7 @@ function samplesOf(text: string): ReadonlyMap<string, number> {
 }
 
 describe("metrics", () => {
-  test("count and are read in the text format of Prometheus", () => {
+  test("metrics count and are read in the text format of Prometheus", () => {
     const metrics = createMetrics({
       version: "1.2.3",
       activeStreams: () => 3,
@@ -71,7 +71,7 @@ describe("metrics", () => {
     expect(samples.get('h_count{api="a"}')).toBe(2);
   });
 
-  test("hold a bounded number of labels, however many clients invent", () => {
+  test("metrics hold a bounded number of labels, however many clients invent", () => {
     const counter = createCounterMetric("requests_total", "Requests.", ["model"]);
     for (let index = 0; index < 10_000; index++) counter.add({ model: `m${index}` });
     const samples = samplesOf(counter.render());
@@ -79,7 +79,7 @@ describe("metrics", () => {
     expect(samples.get('requests_total{model="other"}')).toBe(10_000 - MAX_SERIES);
   });
 
-  test("stay readable whatever labels and values are", () => {
+  test("metrics stay readable whatever labels and values are", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.double(), (label, value) => {
         const counter = createCounterMetric("a_total", "A.", ["b"]);

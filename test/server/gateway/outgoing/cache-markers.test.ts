@@ -23,7 +23,7 @@ const kept = (element: WireObject, index: number): SentElement => ({ element, in
 const note: SentElement = { element: user("what was said before"), isEdited: true };
 
 describe("markers", () => {
-  test("are counted in system, tools, messages, results of tools and for the whole request", () => {
+  test("markers are counted in system, tools, messages, results of tools and for the whole request", () => {
     const result = {
       type: "tool_result",
       tool_use_id: "a",
@@ -40,14 +40,14 @@ describe("markers", () => {
     expect(countMarkers({ system: "plain", messages: [user("a")] })).toBe(0);
   });
 
-  test("stay where nothing was changed", () => {
+  test("markers stay where nothing was changed", () => {
     const before = [user("a", mark), user("b"), user("c", mark)];
     const survivors = before.map(kept);
     expect(placeMarkers(before, survivors)).toEqual([]);
     expect(moveMarkers(before, survivors)).toEqual(survivors);
   });
 
-  test("move to the last block before them when their message has left", () => {
+  test("markers move to the last block before them when their message has left", () => {
     const before = [user("a"), user("b", hour), user("c", mark)];
     const survivors = [kept(user("a"), 0), kept(user("c", mark), 2)];
     expect(placeMarkers(before, survivors)).toEqual([{ element: 0, block: 0, value: hour }]);
@@ -56,14 +56,14 @@ describe("markers", () => {
     expect(moved[1]).toBe(survivors[1]);
   });
 
-  test("move to the note that stands for what has left", () => {
+  test("markers move to the note that stands for what has left", () => {
     const before = [user("a"), user("b", mark), user("c")];
     expect(placeMarkers(before, [kept(user("a"), 0), note, kept(user("c"), 2)])).toEqual([
       { element: 1, block: 0, value: mark },
     ]);
   });
 
-  test("pass over reasoning, empty text and the latest message of the assistant", () => {
+  test("markers pass over reasoning, empty text and the latest message of the assistant", () => {
     const assistant = (...content: readonly WireObject[]) => ({ role: "assistant", content });
     const thinking = { type: "thinking", thinking: "hm", signature: "s" };
     const before = [
@@ -80,14 +80,14 @@ describe("markers", () => {
     expect(placeMarkers(before, survivors)).toEqual([{ element: 0, block: 0, value: mark }]);
   });
 
-  test("fall together where two would be on one block", () => {
+  test("markers fall together where two would be on one block", () => {
     const before = [user("a"), user("b", hour), user("c", mark), user("d")];
     expect(placeMarkers(before, [kept(user("a"), 0), kept(user("d"), 3)])).toEqual([
       { element: 0, block: 0, value: hour },
     ]);
   });
 
-  test("of an edited message stay on it, in blocks where it was a text alone", () => {
+  test("markers of an edited message stay on it, in blocks where it was only a text", () => {
     const before = [user("a"), user("long", mark)];
     const survivors: SentElement[] = [
       kept(user("a"), 0),
@@ -96,7 +96,7 @@ describe("markers", () => {
     expect(moveMarkers(before, survivors)[1]?.element).toEqual(user("short", mark));
   });
 
-  test("that an edited message kept by itself are not doubled", () => {
+  test("markers that an edited message kept by itself are not doubled", () => {
     const before = [user("a"), user("long", mark)];
     const survivors: SentElement[] = [
       kept(user("a"), 0),
@@ -150,7 +150,7 @@ describe("markers", () => {
       return { before, survivors };
     });
 
-  sizedTest("keep their rules, whatever is edited", () => {
+  sizedTest("markers keep their rules, whatever is edited", () => {
     fc.assert(
       fc.property(request, fc.integer({ min: 0, max: 4 }), ({ before, survivors }, most) => {
         const after = moveMarkers(before, survivors, most);

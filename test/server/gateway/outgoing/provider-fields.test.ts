@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { WireObject } from "../../../../src/wire/wire.ts";
 import { TestAgent } from "../../../support/agent.ts";
 import { startGateway, threadsOf } from "../../../support/gateway.ts";
+import { proofTest } from "../../../support/proof.ts";
 import { eventsOf, type Heard, says, startUpstream } from "../../../support/upstream.ts";
 
 const BREAKPOINT = "prompt_cache_breakpoint";
@@ -42,7 +43,7 @@ describe.each(["openai-responses", "openai-chat"] as const)("cache breakpoints o
     return upstream.heard;
   }
 
-  test("are placed at the end of an edit, stay until the next one, and never come unedited", async () => {
+  test("cache breakpoints are placed at the end of an edit, stay until the next one, and never come unedited", async () => {
     const heard = await work(true);
     const marked = heard.map(findBreakpoints);
     expect(marked[0]).toEqual(api === "openai-chat" ? [0] : []);
@@ -50,7 +51,7 @@ describe.each(["openai-responses", "openai-chat"] as const)("cache breakpoints o
     for (const one of marked) expect(one.length).toBeLessThanOrEqual(1);
   });
 
-  test("are not sent where the provider may not know them", async () => {
+  proofTest("cache breakpoints are not sent where the provider may not know them", async () => {
     expect((await work(false)).flatMap(findBreakpoints)).toEqual([]);
   });
 });
@@ -109,13 +110,13 @@ describe("the cause of a cache miss", () => {
     return { asked: upstream.heard.map(({ json }) => json.diagnostics?.previous_message_id), usages };
   }
 
-  test("is asked for in the requests after a surprising miss, and stored with the request", async () => {
+  test("the cause of a cache miss is asked for in the requests after a surprising miss, and stored with the request", async () => {
     const { asked, usages } = await talk(true);
     expect(asked).toEqual([...Array(3), null, "msg_3", "msg_4", "msg_5", ...Array(3)]);
     expect(usages).toEqual([...Array(4), REASON, ...Array(5)]);
   });
 
-  test("is not asked for where the provider may not know the question, nor again where it refused it", async () => {
+  test("the cause of a cache miss is not asked for where the provider may not know the question, nor again where it refused it", async () => {
     expect((await talk(false)).asked).toEqual(Array(10));
     expect((await talk(true, true)).asked.filter((id) => id !== undefined)).toEqual([null]);
   });

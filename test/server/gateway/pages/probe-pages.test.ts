@@ -5,7 +5,7 @@ import { buildReadyPage } from "../../../../src/server/gateway/reception/answer-
 import { ask, startGateway } from "../../../support/gateway.ts";
 
 describe("pages for supervisors", () => {
-  test("say that the gateway is alive and ready, with the head alone for HEAD", async () => {
+  test("pages for supervisors say that the gateway is alive and ready, with only the head for HEAD", async () => {
     const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
     const get = async (path: string, method = "GET") => ask(gateway, { method, path });
     expect(JSON.parse((await get("/healthz")).text)).toEqual({ status: "ok" });
@@ -28,7 +28,7 @@ describe("pages for supervisors", () => {
       expect((await get(path)).status, path).toBe(404);
   });
 
-  test("say that it is not ready while it drains, and when its store is closed", async () => {
+  test("pages for supervisors say that it is not ready while it drains, and when its store is closed", async () => {
     const { kernel, gateway } = await startGateway({ upstream: "http://127.0.0.1:9" });
     const usable = { isUsable: async () => true };
     const draining = { ...gateway.status(), isOpen: false };
@@ -44,7 +44,7 @@ describe("pages for supervisors", () => {
     });
   });
 
-  test("say that it is not ready while its API cannot be loaded, which each probe tries again", async () => {
+  test("pages for supervisors say that it is not ready while its API cannot be loaded, which each probe tries again", async () => {
     const { kernel, gateway } = await startGateway({ upstream: "http://127.0.0.1:9" });
     let failures = 2;
     const api = new LazyApi({

@@ -93,7 +93,7 @@ describe.each(APIS)("recall tools after the first edit over %s", (api) => {
 
 describe.each(APIS)("an overflow over %s that an edit heals", (api) => {
   proofTest.each(["after-edit", "always"])(
-    "is retried with the tools, and the prefix is rewritten once: %s",
+    "an overflow that an edit heals is retried with the tools, and the prefix is rewritten once: %s",
     async (recall) => {
       // The window is smaller than the gateway assumes, and the provider counts more tokens than are estimated.
       const bytesPerToken = 2;
@@ -120,7 +120,7 @@ describe.each(APIS)("an overflow over %s that an edit heals", (api) => {
 });
 
 describe("recall tools", () => {
-  test("take at most 400 tokens in every API", async () => {
+  test("recall tools take at most 400 tokens in every API", async () => {
     const tokenizer = await loadTokenizer("o200k_base");
     for (const api of APIS)
       expect(tokenizer.count(JSON.stringify(encodeRecallTools(api)))).toBeLessThanOrEqual(400);
@@ -139,7 +139,7 @@ describe("recall tools", () => {
     }
   });
 
-  test("are offered from the first request on when they are always on", async () => {
+  test("recall tools are offered from the first request on when they are always on", async () => {
     const { upstream, work } = await startWork("anthropic", { recall: "always" });
     await work(1);
     expect(upstream.heard[0]?.body.toString()).toContain(RECALL_TOOL);

@@ -2,27 +2,14 @@ import { describe, expect, test } from "vitest";
 import type { EntryId } from "../../../../src/kernel/index.ts";
 import { TestAgent } from "../../../support/agent.ts";
 import { startGateway } from "../../../support/gateway.ts";
+import { proofCases, sizedTest } from "../../../support/proof.ts";
 import { type Heard, says, startUpstream } from "../../../support/upstream.ts";
+import { commonLength, promptOf } from "./prompt.ts";
 
 const APIS = ["anthropic", "openai-chat", "openai-responses", "google"] as const;
 const TURNS = 50;
 /** The turns after which the person has something remembered. */
 const REMEMBERED = [3, 8, 13, 18, 23, 28, 33, 38, 43, 48];
-
-/** The bytes of a prompt in the order in which providers cache them: tools, system prompt, messages. */
-function promptOf({ json }: Heard): string {
-  const { tools, system, instructions, systemInstruction, messages, input, contents } = json;
-  const list: readonly unknown[] = messages ?? input ?? contents;
-  return [
-    JSON.stringify(tools ?? []),
-    JSON.stringify(system ?? instructions ?? systemInstruction ?? ""),
-    ...list.map(toUnmarked),
-  ].join("\n");
-}
-
-function toUnmarked(element: unknown): string {
-  return JSON.stringify(element, (name, value) => (name === "cache_control" ? undefined : value));
-}
 
 /** The share of all prompt bytes that the prompt before began with. */
 function cachedShare(heard: readonly Heard[]): number {
@@ -35,12 +22,6 @@ function cachedShare(heard: readonly Heard[]): number {
     before = prompt;
   }
   return cached / all;
-}
-
-function commonLength(one: string, other: string): number {
-  let length = 0;
-  while (length < one.length && one[length] === other[length]) length++;
-  return length;
 }
 
 async function talk(
@@ -64,24 +45,29 @@ async function talk(
   return upstream.heard;
 }
 
-describe.each([
+const CASES = [
   ...APIS.map((api) => ({ api, model: undefined })),
   { api: "anthropic" as const, model: "claude-opus-4-8" },
-])("over $api with $model", ({ api, model }) => {
-  test("ten memories in fifty turns change no byte before the newest message, and all reach the model", async () => {
-    const heard = await talk(api, { recall: { tools: "always", context: true } }, model, REMEMBERED);
-    expect(heard).toHaveLength(TURNS);
-    for (const [index, one] of heard.slice(1).entries())
-      expect(promptOf(one).startsWith(promptOf(heard[index] as Heard)), `turn ${index + 1}`).toBe(true);
-    const last = heard.at(-1)?.body.toString() ?? "";
-    for (const turn of REMEMBERED.slice(0, -1)) expect(last.split(`Fact ${turn} of`)).toHaveLength(2);
-    const plain = await talk(api, { memories: false, recall: "off" }, model, []);
-    expect(cachedShare(heard)).toBeGreaterThanOrEqual(cachedShare(plain) - 0.005);
-    if (model !== undefined) {
-      const list: readonly { readonly role: string }[] = heard.at(-1)?.json.messages;
-      expect(list.filter(({ role }) => role === "system")).toHaveLength(REMEMBERED.length);
-    }
-  });
+];
+
+describe.each(proofCases(CASES))("over $api with $model", ({ api, model }) => {
+  sizedTest(
+    "ten memories in fifty turns change no byte before the newest message, and all reach the model",
+    async () => {
+      const heard = await talk(api, { recall: { tools: "always", context: true } }, model, REMEMBERED);
+      expect(heard).toHaveLength(TURNS);
+      for (const [index, one] of heard.slice(1).entries())
+        expect(promptOf(one).startsWith(promptOf(heard[index] as Heard)), `turn ${index + 1}`).toBe(true);
+      const last = heard.at(-1)?.body.toString() ?? "";
+      for (const turn of REMEMBERED.slice(0, -1)) expect(last.split(`Fact ${turn} of`)).toHaveLength(2);
+      const plain = await talk(api, { memories: false, recall: "off" }, model, []);
+      expect(cachedShare(heard)).toBeGreaterThanOrEqual(cachedShare(plain) - 0.005);
+      if (model !== undefined) {
+        const list: readonly { readonly role: string }[] = heard.at(-1)?.json.messages;
+        expect(list.filter(({ role }) => role === "system")).toHaveLength(REMEMBERED.length);
+      }
+    },
+  );
 });
 
 test("a restart keeps the place of every memory", async () => {
@@ -120,7 +106,7 @@ test("a memory whose message was taken back is shown again, and a forgotten one 
   expect(upstream.heard.at(-1)?.body.toString()).not.toContain("The host is staging.");
 });
 
-test("tools of ours come inside a conversation whose client changes its tools there, and change no byte before", async () => {
+test("longhaul's own tools come inside a conversation whose client changes its tools there, and change no byte before", async () => {
   let call = 0;
   const upstream = await startUpstream(
     says(() => ({ toolCalls: [{ id: `c${++call}`, name: "run_command", input: { n: call } }] })),

@@ -91,7 +91,7 @@ describe("a memory that the user took back", () => {
     for (const words of ["Hello.", "Look.", "Expand."]) expect(await say(words)).not.toContain(TURNS);
   });
 
-  test("cannot be saved again by the agent, which is told so, and leaves no trace in the conversation", async () => {
+  test("a memory that the user took back cannot be saved again by the agent, which is told so, and leaves no trace in the conversation", async () => {
     const { memories, say, gateway, kernel } = await start();
     await say("Save.");
     const [memory] = await memories.list({ isUnreviewed: true });
@@ -109,7 +109,7 @@ describe("a memory that the user took back", () => {
 type Started = Awaited<ReturnType<typeof start>>;
 
 describe("a memory of one person", () => {
-  test("does not follow a token that is given to another", async () => {
+  test("a memory of one person does not follow a token that is given to another", async () => {
     const first = await start(TWO_PEOPLE);
     await first.kernel.memories("gateway:@alice").remember(FACT, { by: "user" });
     for (const words of ["Hello.", "Look."]) {

@@ -16,7 +16,7 @@ async function start(config = {}) {
 }
 
 describe.each(APIS)("memories over %s", (api) => {
-  test("end the system prompt of a new conversation, and follow the newest message of a running one", async () => {
+  test("memories end the system prompt of a new conversation, and follow the newest message of a running one", async () => {
     const { upstream, gateway, kernel, last } = await start();
     const agent = new TestAgent(gateway, api);
     agent.elements.push(...agent.words("Hello."));
@@ -50,7 +50,7 @@ describe.each(APIS)("memories over %s", (api) => {
 });
 
 describe("memories", () => {
-  test("follow the blocks of a system prompt and leave its cache marker in place", async () => {
+  test("memories follow the blocks of a system prompt and leave its cache marker in place", async () => {
     const { upstream, gateway, kernel } = await start();
     await kernel.memories().remember(FACT, { by: "user" });
     const agent = new TestAgent(gateway);
@@ -63,7 +63,7 @@ describe("memories", () => {
     ]);
   });
 
-  test("change no byte with policy none, in a dry run, when off, and for a person without any", async () => {
+  test("memories change no byte with policy none, in a dry run, when off, and for a person without any", async () => {
     for (const config of [{ policy: "none" }, { dryRun: true }, { memories: false }, TWO_PEOPLE]) {
       const { gateway, kernel, last } = await start(config);
       await kernel.memories().remember(FACT, { by: "user" });
@@ -75,7 +75,7 @@ describe("memories", () => {
     }
   });
 
-  test("of one person never reach another", async () => {
+  test("memories of one person never reach another", async () => {
     const { gateway, kernel, last } = await start(TWO_PEOPLE);
     await kernel.memories("gateway:@alice").remember(FACT, { by: "user" });
     for (const [token, isShown] of [
@@ -89,7 +89,7 @@ describe("memories", () => {
     }
   });
 
-  test("that the agent saves stand in its next call, as its own notes", async () => {
+  test("memories that the agent saves stand in its next call, as its own notes", async () => {
     const { upstream, gateway, last } = await start({ recall: "always" });
     upstream.answer(
       says((_, index) =>

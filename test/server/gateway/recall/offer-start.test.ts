@@ -5,6 +5,9 @@ import { startGateway } from "../../../support/gateway.ts";
 import type { Heard } from "../../../support/upstream.ts";
 import { startLimitedUpstream } from "../limited.ts";
 
+/** As long as the instructions of coding agents. */
+const LONG_PROMPT = "Read the file before you change it. ".repeat(1_000);
+
 const TOOL = { name: "look", description: "Looks.", input_schema: { type: "object" } };
 
 function offersRecall({ json }: Heard): boolean {
@@ -17,7 +20,14 @@ async function talk(
   {
     beginning = 0,
     model = "claude-sonnet-4-5",
-  }: { readonly beginning?: number; readonly model?: string } = {},
+    system = "",
+    policy = "longhaul",
+  }: {
+    readonly beginning?: number;
+    readonly model?: string;
+    readonly system?: string;
+    readonly policy?: string;
+  } = {},
 ) {
   const upstream = await startLimitedUpstream({
     api: "anthropic",
@@ -25,10 +35,11 @@ async function talk(
     count: (body) => Math.ceil(body.length / 4),
     reply: () => ({ text: "Done." }),
   });
-  const gateway = await startGateway({ upstream: upstream.url, config: { recall } });
+  const gateway = await startGateway({ upstream: upstream.url, config: { recall, policy } });
   const agent = new TestAgent(gateway);
   agent.fields.tools = [TOOL];
   agent.fields.model = model;
+  if (system !== "") agent.fields.system = system;
   const sent: string[] = [];
   for (let turn = 0; turn < beginning; turn++)
     agent.elements.push({ role: "user", content: `Early ${turn}.` }, { role: "assistant", content: "Yes." });
@@ -46,20 +57,33 @@ async function talk(
 }
 
 describe("recall tools from the start of a conversation", () => {
-  test("are in its first request and in all that follow", async () => {
+  test("recall tools from the start of a conversation are in its first request and in all that follow", async () => {
     expect((await talk({ offer: "start" })).offered).toEqual([true, true, true]);
   });
 
-  test("do not join a conversation that began elsewhere, whose prefix the provider has cached", async () => {
+  test("recall tools from the start of a conversation do not join a conversation that began elsewhere, whose prefix the provider has cached", async () => {
     const { bodies, sent } = await talk({ offer: "start" }, { beginning: 2 });
     expect(bodies).toEqual(sent);
   });
 
-  test("wait for the first edit by default, so that they add nothing to the price of a short conversation", async () => {
-    expect((await talk({})).offered).toEqual([false, false, false]);
+  test("recall tools are in the first request by default where the agent's prompt is long and its cache cheap", async () => {
+    expect((await talk({}, { system: LONG_PROMPT })).offered).toEqual([true, true, true]);
   });
 
-  test("are never offered to people who do not want them, in old and new words", async () => {
+  test.each([
+    ["the agent's prompt is short", {}],
+    ["nobody knows what a cached token costs", { system: LONG_PROMPT, model: "a-model-of-our-own" }],
+    ["a cached token costs half of a fresh one", { system: LONG_PROMPT, model: "gpt-4o" }],
+  ])("recall tools wait for the first edit by default if %s", async (_reason, options) => {
+    expect((await talk({}, options)).offered).toEqual([false, false, false]);
+  });
+
+  test("recall tools do not join a gateway that edits nothing, unless they are asked for", async () => {
+    const { bodies, sent } = await talk({}, { system: LONG_PROMPT, policy: "none" });
+    expect(bodies).toEqual(sent);
+  });
+
+  test("recall tools from the start of a conversation are never offered to people who do not want them, in old and new words", async () => {
     for (const recall of [{ offer: "never" }, { tools: "off" }, "off"])
       expect((await talk(recall)).offered).toEqual([false, false, false]);
   });

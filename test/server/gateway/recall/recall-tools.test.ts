@@ -126,7 +126,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
     expect(last?.body.toString()).toContain("answer now");
   });
 
-  sizedTest("leaves calls of the client to the client, and its own beside them out", async () => {
+  sizedTest("leaves calls of the client to the client, and its own next to them out", async () => {
     const mixed: Reply = {
       text: "Both.",
       toolCalls: [

@@ -17,7 +17,7 @@ const upstreamOf = (baseUrl: string, window: number) => [
 ];
 
 describe("answers of tools of ours", () => {
-  test("take no more room than there is, as far as that can be", () => {
+  test("answers of longhaul's own tools take no more room than there is, as far as that can be", () => {
     const call = { id: "a", name: "longhaul_recall", input: {} };
     const answer = fc.string({ unit: "grapheme", maxLength: 5_000 }).map((text) => ({ call, text }));
     fc.assert(
@@ -34,7 +34,7 @@ describe("answers of tools of ours", () => {
     );
   });
 
-  test("are whole where there is room for them", () => {
+  test("answers of longhaul's own tools are whole where there is room for them", () => {
     const answers = [{ call: { id: "a", name: "longhaul_recall", input: {} }, text: "short" }];
     expect(trimRecallResults(answers, 1_000)).toEqual(answers);
     expect(trimRecallResults(answers, Number.POSITIVE_INFINITY)).toEqual(answers);
@@ -74,7 +74,7 @@ describe("what is recalled beside a window that is nearly full", () => {
     expect(upstream.heard.filter(({ body }) => body.includes("memory-data")).length).toBeGreaterThan(0);
   });
 
-  test("leaves the tools out where they would take much of the window", async () => {
+  test("what is recalled next to a window that is nearly full leaves the tools out where they would take much of the window", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstreamOf(upstream.url, 3_000), config: BOTH });
     await talk({ gateway, api: "anthropic", isStreamed: false }, [userSays("Hello there.")]);
@@ -86,7 +86,7 @@ describe.each(proofCases(WAYS))(
   "a request of %s, streamed: %s, that is too long with what is recalled",
   (api, isStreamed) => {
     sizedTest.each(["longhaul", "none"])(
-      "goes out without it, with all that the client said, policy %s",
+      "a request that is too long with what is recalled goes out without it, with all that the client said, policy %s",
       async (policy) => {
         const upstream = await startUpstream((heard, response, index) => {
           const isTooLong = heard.body.includes("<context mark=") || heard.body.includes("longhaul_recall");

@@ -67,7 +67,7 @@ const ALL = { tool: true, context: true, page: true, rewound: true };
 const NONE = { tool: false, context: false, page: false, rewound: false };
 
 describe("a message that left a conversation of the gateway", () => {
-  test("because its user went back and said something else is returned on request only", async () => {
+  test("a message that left a conversation of the gateway because its user went back and said something else is returned on request only", async () => {
     const { say, finds } = await start();
     const said = [userSays("Hello."), replied, userSays(FACT)];
     await say("chat", said.slice(0, 1));
@@ -95,15 +95,18 @@ describe("a message that left a conversation of the gateway", () => {
   proofTest.each([
     ["all messages", 0],
     ["all but the first", 2],
-  ])("because its client replaced %s by a summary is still returned", async (_, kept) => {
-    const { say, finds } = await start();
-    const said = [userSays("Hello."), replied, userSays(FACT), replied, userSays("Sum up.")];
-    for (const end of [1, 3, 5]) await say("chat", said.slice(0, end));
-    await say("chat", [...said.slice(0, kept), userSays(`So far:\n${SUMMARY}\nGo on.`)]);
-    expect(await finds()).toEqual(ALL);
-  });
+  ])(
+    "a message that left a conversation of the gateway because its client replaced %s by a summary is still returned",
+    async (_, kept) => {
+      const { say, finds } = await start();
+      const said = [userSays("Hello."), replied, userSays(FACT), replied, userSays("Sum up.")];
+      for (const end of [1, 3, 5]) await say("chat", said.slice(0, end));
+      await say("chat", [...said.slice(0, kept), userSays(`So far:\n${SUMMARY}\nGo on.`)]);
+      expect(await finds()).toEqual(ALL);
+    },
+  );
 
-  test("because it was redacted, or its session deleted, is not returned", async () => {
+  test("a message that left a conversation of the gateway because it was redacted, or its session deleted, is not returned", async () => {
     const { gateway, say, finds } = await start();
     await say("chat", [userSays(FACT)]);
     expect(await finds()).toEqual(ALL);

@@ -47,7 +47,7 @@ describe("a refusal says that the response it names is missing", () => {
 });
 
 describe("the log has all of a conversation", () => {
-  test("unless the provider counted far more, or was never heard to count", () => {
+  test("the log has all of a conversation unless the provider counted far more, or was never heard to count", () => {
     expect(isLogWhole(10_000, 11_000)).toBe(true);
     expect(isLogWhole(10, 3_000)).toBe(true);
     expect(isLogWhole(10_000, 60_000)).toBe(false);

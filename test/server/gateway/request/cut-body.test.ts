@@ -28,7 +28,7 @@ function values({ bytes, fields, elements }: CutBody): unknown {
 }
 
 describe("cutting a body", () => {
-  sizedTest("finds every field and every message as JSON.parse does", () => {
+  sizedTest("cutting a body finds every field and every message as JSON.parse does", () => {
     fc.assert(
       fc.property(rest, fc.array(message), rest, fc.constantFrom(0, 2), (before, messages, after, space) => {
         const bytes = bodyOf(before, messages, after, space);
@@ -58,7 +58,7 @@ describe("cutting a body", () => {
     );
   });
 
-  test("never takes a message for one that goes on differently", () => {
+  test("cutting a body never takes a message for one that goes on differently", () => {
     const earlier = cutBody(bodyOf({}, [{ a: 1 }, { b: [1, 2] }], {}), "messages");
     const cut = cutBody(bodyOf({}, [{ a: 1 }, { b: [1, 2], c: 3 }], {}), "messages", () => earlier);
     expect(cut.same).toBe(1);
@@ -79,12 +79,12 @@ describe("cutting a body", () => {
     '{"messages":["abc',
     '{"a":1,"a":2}',
     '{"messages":[],"mess\\u0061ges":[]}',
-  ])("refuses %s", (text) => {
+  ])("cutting a body refuses %s", (text) => {
     const read = () => values(cutBody(Buffer.from(text), "messages"));
     expect(read).toThrow(BodyError);
   });
 
-  test("changes leave all else byte for byte", () => {
+  test("cutting a body changes leave all else byte for byte", () => {
     fc.assert(
       fc.property(fc.array(message, { minLength: 1 }), rest, fc.nat(), (messages, after, which) => {
         const bytes = bodyOf({ model: "m" }, messages, after);

@@ -22,7 +22,7 @@ function isJson(json: string | Buffer): boolean {
 }
 
 describe("large values of a body", () => {
-  test("are JSON by themselves, and what is left without them is, too", () => {
+  test("large values of a body are JSON by themselves, and what is left without them is, too", () => {
     fc.assert(
       fc.property(fc.json(), fc.json(), (one, other) => {
         const json = `{"a":${one},"input":${other},"b":[{"input":[${one}]}]}`;
@@ -41,7 +41,7 @@ describe("large values of a body", () => {
     );
   });
 
-  sizedTest("are looked for in JSON alone: everything else is refused as JSON.parse refuses it", () => {
+  sizedTest("are looked for only in JSON: everything else is refused as JSON.parse refuses it", () => {
     const change = fc.record({ at: fc.nat(200), put: fc.constantFrom(...'{}[],:"\\ 019eE+-.tfn\u0001ux') });
     fc.assert(
       fc.property(fc.json(), fc.array(change, { maxLength: 3 }), (json, changes) => {
@@ -55,7 +55,7 @@ describe("large values of a body", () => {
     );
   });
 
-  sizedTest("say the same slice by slice, wherever they are cut", () => {
+  sizedTest("large values of a body say the same slice by slice, wherever they are cut", () => {
     const piece = fc.constantFrom(
       "a",
       "\n",
@@ -85,7 +85,7 @@ describe("large values of a body", () => {
     );
   });
 
-  test("of base64 are decoded slice by slice, with escapes and behind a label", () => {
+  test("large values of a body of base64 are decoded slice by slice, with escapes and after a label", () => {
     const data = Buffer.from(Array.from({ length: 700_001 }, (_, at) => (at * 7_919) % 251));
     for (const label of ["", "data:image/png;base64,"]) {
       const json = JSON.stringify(label + data.toString("base64")).replaceAll("/", "\\/");

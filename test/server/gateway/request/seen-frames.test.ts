@@ -74,7 +74,7 @@ describe("frames of bodies", () => {
     );
   });
 
-  test("do not hide a field that stands before and after the list", () => {
+  test("frames of bodies do not hide a field that stands before and after the list", () => {
     const frames = new SeenFrames(() => 1_000_000);
     frames.keep("owner", cutBody(Buffer.from(`${BEFORE}}`), "messages"), "messages");
     const twice = Buffer.from(`${BEFORE},"a":2}`);
@@ -94,7 +94,7 @@ describe("frames of bodies", () => {
   });
 
   test.each(["anthropic", "openai-chat"] satisfies WireName[])(
-    "of %s requests give what a gateway without earlier requests reads",
+    "frames of bodies of %s requests give what a gateway without earlier requests reads",
     async (api) => {
       const shared = createServices();
       const prompts = ["You are one agent.", "You are another agent."];
@@ -118,7 +118,7 @@ describe("frames of bodies", () => {
     },
   );
 
-  test("stay within their bytes", () => {
+  test("frames of bodies stay within their bytes", () => {
     const frames = new SeenFrames(() => 20_000);
     for (let index = 0; index < 100; index++) {
       const cut = cutBody(bodyOf({ index, system: "x".repeat(500) }, [], {}), "messages");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RequestMessage } from "../../../../src/server/gateway/request/request-messages.ts";
-import { ContextTexts } from "../../../../src/server/gateway/thread/thread-recall.ts";
+import { ContextTexts } from "../../../../src/server/gateway/thread/thread.ts";
 
 const said = (...keys: readonly string[]): readonly RequestMessage[] =>
   keys.map((key, index) => ({
@@ -13,7 +13,7 @@ const said = (...keys: readonly string[]): readonly RequestMessage[] =>
   }));
 
 describe("what messages were told", () => {
-  test("is found again by what they say, each time it is said apart", () => {
+  test("what messages were told is found again by what they say, each time it is said apart", () => {
     const told = new ContextTexts();
     const first = said("u1", "a1", "u2");
     told.set(first, first[2] as RequestMessage, "two");
@@ -23,7 +23,7 @@ describe("what messages were told", () => {
     expect(told.has(later, later[4] as RequestMessage)).toBe(false);
   });
 
-  test("is noted for those that were told nothing, too", () => {
+  test("what messages were told is noted for those that were told nothing, too", () => {
     const told = new ContextTexts();
     const all = said("u1");
     told.set(all, all[0] as RequestMessage, undefined);
@@ -31,7 +31,7 @@ describe("what messages were told", () => {
     expect(told.find(all).size).toBe(0);
   });
 
-  test("can be taken back, and is not looked for again", () => {
+  test("what messages were told can be taken back, and is not looked for again", () => {
     const told = new ContextTexts();
     const all = said("u1", "a1", "u2");
     told.set(all, all[0] as RequestMessage, "one");
@@ -41,7 +41,7 @@ describe("what messages were told", () => {
     expect(told.has(all, all[0] as RequestMessage)).toBe(true);
   });
 
-  test("is bounded, and never leaves, so that the cache is not lost", () => {
+  test("what messages were told is bounded, and never leaves, so that the cache is not lost", () => {
     const told = new ContextTexts();
     const all = said(...Array.from({ length: 200 }, (_, index) => `u${index}`));
     for (const message of all) {

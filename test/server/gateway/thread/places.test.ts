@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { TestAgent } from "../../../support/agent.ts";
+import { eventually } from "../../../support/eventually.ts";
 import { quiet, startGateway, type TestGateway, threadsOf } from "../../../support/gateway.ts";
+import { proofTest } from "../../../support/proof.ts";
 import { type Answering, says, startUpstream } from "../../../support/upstream.ts";
 import { lineOfThread } from "../only-line.ts";
 
@@ -33,20 +34,23 @@ async function readWords(gateway: TestGateway): Promise<readonly string[]> {
     .toSorted();
 }
 
-test("forty conversations with the same words and the same first reply go on apart, also after a restart", async () => {
-  const upstream = await startUpstream(greets);
-  const first = await startGateway({ upstream: upstream.url });
-  const agents = Array.from({ length: 40 }, () => new TestAgent(first));
-  for (const agent of agents) await agent.say("Hello");
-  await first.close();
-  const second = await startGateway({ upstream: upstream.url, path: first.path });
-  for (const agent of agents) agent.gateway = second;
-  for (const [at, agent] of agents.entries()) await agent.say(`I am number ${at}.`);
-  for (const [at, agent] of agents.toReversed().entries()) await agent.say(`From the end, ${at}.`);
-  await quiet(second);
-  const expected = agents.map((_, at) => `user|I am number ${at}. user|From the end, ${39 - at}.`);
-  expect(await readWords(second)).toEqual(expected.toSorted());
-});
+proofTest(
+  "forty conversations with the same words and the same first reply go on apart, also after a restart",
+  async () => {
+    const upstream = await startUpstream(greets);
+    const first = await startGateway({ upstream: upstream.url });
+    const agents = Array.from({ length: 40 }, () => new TestAgent(first));
+    for (const agent of agents) await agent.say("Hello");
+    await first.close();
+    const second = await startGateway({ upstream: upstream.url, path: first.path });
+    for (const agent of agents) agent.gateway = second;
+    for (const [at, agent] of agents.entries()) await agent.say(`I am number ${at}.`);
+    for (const [at, agent] of agents.toReversed().entries()) await agent.say(`From the end, ${at}.`);
+    await quiet(second);
+    const expected = agents.map((_, at) => `user|I am number ${at}. user|From the end, ${39 - at}.`);
+    expect(await readWords(second)).toEqual(expected.toSorted());
+  },
+);
 
 test("conversations of a store without places are found while these are being written, and afterwards", async () => {
   const upstream = await startUpstream(greets);
@@ -67,7 +71,7 @@ test("conversations of a store without places are found while these are being wr
     return agent;
   });
   await early?.say("Early.");
-  while (!second.logged.some(({ event }) => event === "places")) await sleep(5);
+  await eventually("the places are logged", () => second.logged.some(({ event }) => event === "places"));
   expect(await second.kernel.places.listUnplaced({ limit: 10 })).toEqual([]);
   for (const agent of late) await agent.say("Late.");
   // Without the beginning, the last reply identifies the conversation.

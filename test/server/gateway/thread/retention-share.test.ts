@@ -30,26 +30,26 @@ function* inTurn(conversations: number, times: number): Generator<number> {
 }
 
 describe("what is held of conversations", () => {
-  test("is all that there is room for, where that is found again", () => {
+  test("what is held of conversations is all that there is room for, where that is found again", () => {
     const holding = new RetentionShare(() => 10_000);
     expect(play(holding, inTurn(9, 200))).toBe(9 * 199);
     expect(holding.share).toBe(1);
   });
 
-  test("is little where more take turns than there is room for, and none would be found again", () => {
+  test("what is held of conversations is little where more take turns than there is room for, and none would be found again", () => {
     const holding = new RetentionShare(() => 10_000);
     play(holding, inTurn(40, 100));
     expect(holding.share).toBeLessThan(0.1);
   });
 
-  test("is all again as soon as those that take turns would have room", () => {
+  test("what is held of conversations is all again as soon as those that take turns would have room", () => {
     const holding = new RetentionShare(() => 10_000);
     play(holding, inTurn(40, 100));
     play(holding, inTurn(8, 100));
     expect(holding.share).toBe(1);
   });
 
-  test("is no less for conversations that only begin", () => {
+  test("what is held of conversations is no less for conversations that only begin", () => {
     const holding = new RetentionShare(() => 10_000);
     play(holding, inTurn(5_000, 1));
     expect(holding.share).toBe(1);

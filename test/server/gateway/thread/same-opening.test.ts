@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { TestAgent } from "../../../support/agent.ts";
 import { quiet, startGateway, type TestGateway, threadsOf } from "../../../support/gateway.ts";
+import { proofTest } from "../../../support/proof.ts";
 import { type Answering, says, startUpstream } from "../../../support/upstream.ts";
 import { lineOfThread } from "../only-line.ts";
 
@@ -61,31 +62,34 @@ async function countOpenThreads(gateway: TestGateway): Promise<number> {
   return Number(/^longhaul_open_threads (\d+)$/m.exec(metrics)?.[1]);
 }
 
-test("idle conversations leave memory while another that begins with the same words is in use", async () => {
-  const held: (() => void)[] = [];
-  const upstream = await startUpstream((heard, response, index) => {
-    if (!heard.body.includes("Wait.")) return numbered(heard, response, index);
-    held.push(() => numbered(heard, response, index));
-  });
-  const gateway = await startGateway({ upstream: upstream.url, config: { limits: { maxThreads: 4 } } });
-  const slow = new TestAgent(gateway);
-  await slow.say("Hello");
-  const waiting = slow.say("Wait.");
-  const agents = Array.from({ length: 12 }, () => new TestAgent(gateway));
-  for (const agent of agents) await agent.say("Hello");
-  for (let turn = 1; turn <= 3; turn++)
-    for (const agent of agents) {
-      await agent.say(`Turn ${turn}.`);
-      expect(await countOpenThreads(gateway)).toBeLessThanOrEqual(5);
-    }
-  for (const answer of held) answer();
-  await waiting;
-  await quiet(gateway);
-  const mains = await threadsOf(gateway, "main");
-  expect(mains).toHaveLength(13);
-  const lengths = await Promise.all(mains.map(async ({ id }) => (await lineOfThread(gateway, id)).length));
-  expect(lengths.toSorted((one, other) => one - other)).toEqual([4, ...Array(12).fill(8)]);
-});
+proofTest(
+  "idle conversations leave memory while another that begins with the same words is in use",
+  async () => {
+    const held: (() => void)[] = [];
+    const upstream = await startUpstream((heard, response, index) => {
+      if (!heard.body.includes("Wait.")) return numbered(heard, response, index);
+      held.push(() => numbered(heard, response, index));
+    });
+    const gateway = await startGateway({ upstream: upstream.url, config: { limits: { maxThreads: 4 } } });
+    const slow = new TestAgent(gateway);
+    await slow.say("Hello");
+    const waiting = slow.say("Wait.");
+    const agents = Array.from({ length: 12 }, () => new TestAgent(gateway));
+    for (const agent of agents) await agent.say("Hello");
+    for (let turn = 1; turn <= 3; turn++)
+      for (const agent of agents) {
+        await agent.say(`Turn ${turn}.`);
+        expect(await countOpenThreads(gateway)).toBeLessThanOrEqual(5);
+      }
+    for (const answer of held) answer();
+    await waiting;
+    await quiet(gateway);
+    const mains = await threadsOf(gateway, "main");
+    expect(mains).toHaveLength(13);
+    const lengths = await Promise.all(mains.map(async ({ id }) => (await lineOfThread(gateway, id)).length));
+    expect(lengths.toSorted((one, other) => one - other)).toEqual([4, ...Array(12).fill(8)]);
+  },
+);
 
 test("a conversation that was deleted after it had left memory begins again with its whole history", async () => {
   const held: (() => void)[] = [];

@@ -27,7 +27,7 @@ function startNamed(name: string, baseUrl: string, apis: readonly string[], env:
 }
 
 describe("Azure's deployments", () => {
-  test("are served at their path, with the deployment as the model", async () => {
+  test("Azure's deployments are served at their path, with the deployment as the model", async () => {
     const upstream = await startUpstream((_, response) => {
       const message = { role: "assistant", content: "Fine." };
       response.setHeader("content-type", "application/json");
@@ -42,7 +42,7 @@ describe("Azure's deployments", () => {
     expect(await readLog(gateway)).toEqual(["Hello.", "Fine."]);
   });
 
-  test("without an upstream of Azure's, the error names the one to add", async () => {
+  test("Azure's deployments without an upstream of Azure's, the error names the one to add", async () => {
     const upstream = await startUpstream();
     const gateway = await startNamed("openai", upstream.url, ["openai-chat"]);
     const path = "/openai/deployments/my-gpt/chat/completions?api-version=1";
@@ -107,7 +107,7 @@ describe("Bedrock's invoke", () => {
     });
   }
 
-  test("is signed with the gateway's credentials, and its stream reaches client and log", async () => {
+  test("Bedrock's invoke is signed with the gateway's credentials, and its stream reaches client and log", async () => {
     const upstream = await startBedrock();
     const gateway = await startNamed("bedrock", upstream.url, ["anthropic"], keys);
     const body = { ...QUESTION, anthropic_version: "bedrock-2023-05-31" };
@@ -122,7 +122,7 @@ describe("Bedrock's invoke", () => {
     expect(await readLog(gateway)).toEqual(["Hello.", "Fine."]);
   });
 
-  test("forwards a Bedrock API key, and without any credential says what to set", async () => {
+  test("Bedrock's invoke forwards a Bedrock API key, and without any credential says what to set", async () => {
     const upstream = await startBedrock();
     const gateway = await startNamed("bedrock", upstream.url, ["anthropic"]);
     const refused = await ask(gateway, { path, body: QUESTION, headers: signed });
@@ -136,7 +136,7 @@ describe("Bedrock's invoke", () => {
 
 describe("an address that is not served", () => {
   test.each([
-    ["/model/claude/converse", {}, "error"],
+    ["/api/v0/chat/completions", {}, "error"],
     ["/anthropic/v1/nowhere", {}, "type"],
     ["/v1/nowhere", { "anthropic-version": "2023-06-01" }, "type"],
     ["/gemini/nowhere", {}, "error"],

@@ -58,11 +58,11 @@ describe("chooseUpstream", () => {
     expect(!chosen.fault && chosen.upstream.name).toBe("google");
   });
 
-  test("a prefix with nothing behind it is no prefix", () => {
+  test("a prefix with nothing after it is not a prefix", () => {
     expect(nameFor("openrouter/", "openai-chat")).toEqual(["openai", "openrouter/"]);
   });
 
-  test("says what to configure when nobody speaks the API", () => {
+  test("chooseUpstream says what to configure when nobody speaks the API", () => {
     const { fault } = chooseUpstream([google], { api: "anthropic", model: "claude-x" });
     expect(fault).toMatchObject({ status: 404, kind: "not_found" });
     expect(fault?.message).toContain("google speaks openai-chat");

@@ -30,25 +30,25 @@ describe("readWhole", () => {
     ["gzip, br", zlib.brotliCompressSync(zlib.gzipSync(text))],
     ...(zlib.zstdCompressSync ? [["zstd", zlib.zstdCompressSync(text)] as const] : []),
   ];
-  test.each(encodings)("undoes %s", async (encoding, bytes) => {
+  test.each(encodings)("readWhole undoes %s", async (encoding, bytes) => {
     const { raw, decoded } = await readUpstreamBody(await answered(bytes, encoding), 10_000);
     expect(raw).toEqual(Buffer.from(bytes));
     expect(decoded).toEqual(text);
   });
 
-  test("leaves what it cannot undo as it came", async () => {
+  test("readWhole leaves what it cannot undo as it came", async () => {
     for (const encoding of ["gzip", "compress"]) {
       const { raw, decoded } = await readUpstreamBody(await answered(text, encoding), 10_000);
       expect([raw, decoded]).toEqual([text, undefined]);
     }
   });
 
-  test("stops undoing at the bound", async () => {
+  test("readWhole stops undoing at the bound", async () => {
     const bomb = zlib.gzipSync(Buffer.alloc(5_000_000));
     expect((await readUpstreamBody(await answered(bomb, "gzip"), 100_000)).decoded).toBeUndefined();
   });
 
-  test("refuses a body beyond the bound", async () => {
+  test("readWhole refuses a body beyond the bound", async () => {
     const body = await answered(Buffer.alloc(100_000));
     await expect(readUpstreamBody(body, 99_999)).rejects.toMatchObject({ reason: "too-large" });
     expect(body.destroyed).toBe(true);
@@ -57,7 +57,7 @@ describe("readWhole", () => {
     );
   });
 
-  test("a body that is cut is no body", async () => {
+  test("a body that is cut is not a body", async () => {
     const { url } = await serve((_, response) => {
       response.writeHead(200, { "content-length": "100" });
       response.write("half", () => response.destroy());

@@ -7,7 +7,7 @@ import { limits, reasonOf, sender } from "./sender.ts";
 import { serve, serveTcp } from "./server.ts";
 
 describe("sendUpstream", () => {
-  test("sends bytes, path and headers as they are given, and gives the head back raw", async () => {
+  test("sendUpstream sends bytes, path and headers as they are given, and gives the head back raw", async () => {
     const { url } = await serve(async (request, response) => {
       const body = await buffer(request);
       response.writeHead(299, "Odd", ["X-Same", "1", "x-same", "2"]);
@@ -26,7 +26,7 @@ describe("sendUpstream", () => {
     expect(seen.raw).toEqual(rawHeaders);
   });
 
-  test("passes redirects on instead of following them", async () => {
+  test("sendUpstream passes redirects on instead of following them", async () => {
     let count = 0;
     const { url } = await serve((_, response) => {
       count += 1;
@@ -37,14 +37,14 @@ describe("sendUpstream", () => {
     expect([answer.status, count]).toEqual([307, 1]);
   });
 
-  test("keeps its connection for the next request", async () => {
+  test("sendUpstream keeps its connection for the next request", async () => {
     const { url, connections } = await serve((_, response) => response.end("x"));
     const send = sender(url);
     for (let at = 0; at < 5; at += 1) await readUpstreamBody((await send()).body, 10);
     expect(connections).toHaveLength(1);
   });
 
-  test("opens no more connections than allowed", async () => {
+  test("sendUpstream opens no more connections than allowed", async () => {
     const { url, connections } = await serve((_, response) => setTimeout(() => response.end("x"), 20));
     const send = sender(url, { maxSockets: 3 });
     const answers = await Promise.all(
@@ -119,7 +119,7 @@ describe("sendUpstream", () => {
     expect((await readUpstreamBody(body, 10)).raw.toString()).toBe("x");
   });
 
-  test("what is no HTTP is malformed", async () => {
+  test("what is not HTTP is malformed", async () => {
     const { url } = await serveTcp((socket) =>
       socket.once("data", () => socket.write("SSH-2.0-OpenSSH\r\n\r\n")),
     );
@@ -135,7 +135,7 @@ describe("sendUpstream", () => {
     expect(String(error)).not.toContain("secret");
   });
 
-  test("a word to continue and hints before the answer are no answer", async () => {
+  test("a word to continue and hints before the answer are not an answer", async () => {
     const { url } = await serveTcp((socket) => {
       socket.once("data", () => {
         socket.write("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n");
@@ -148,20 +148,20 @@ describe("sendUpstream", () => {
   });
 
   describe("the signal", () => {
-    test("that has fired sends nothing", async () => {
+    test("the signal that has fired sends nothing", async () => {
       const { url, connections } = await serveTcp(() => {});
       expect(await reasonOf(sender(url)({ signal: AbortSignal.abort() }))).toBe("aborted");
       expect(connections).toHaveLength(0);
     });
 
-    test("ends a request that waits", async () => {
+    test("the signal ends a request that waits", async () => {
       const { url, connections } = await serveTcp((socket) => socket.once("data", () => controller.abort()));
       const controller = new AbortController();
       expect(await reasonOf(sender(url)({ signal: controller.signal, text: "x" }))).toBe("aborted");
       if (connections[0] && !connections[0].closed) await once(connections[0], "close");
     });
 
-    test("ends an answer that has begun", async () => {
+    test("the signal ends an answer that has begun", async () => {
       const controller = new AbortController();
       const closed = Promise.withResolvers<void>();
       const { url } = await serve((_, response) => {
@@ -175,7 +175,7 @@ describe("sendUpstream", () => {
       await closed.promise;
     });
 
-    test("is let go when the answer has been read", async () => {
+    test("the signal is let go when the answer has been read", async () => {
       const { url } = await serve((_, response) => response.end("x"));
       const { signal } = new AbortController();
       let listening = 0;

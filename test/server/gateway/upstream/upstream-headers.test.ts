@@ -32,7 +32,7 @@ const pairs = (raw: readonly string[]) =>
   raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] as string] as const] : []));
 
 describe("upstreamHeaders", () => {
-  test("keeps the client's headers in their order, case and number", () => {
+  test("upstreamHeaders keeps the client's headers in their order, case and number", () => {
     expect(pairs(buildUpstreamHeaders(claude, plain))).toEqual([
       ["Host", "api.anthropic.com"],
       ["X-Stainless-Lang", "js"],
@@ -54,7 +54,7 @@ describe("upstreamHeaders", () => {
     expect(sent.indexOf("x-api-key")).toBe(claude.indexOf("x-api-key"));
   });
 
-  test("for Anthropic's API the key goes as x-api-key though the client sent a bearer", () => {
+  test("upstreamHeaders for Anthropic's API the key goes as x-api-key though the client sent a bearer", () => {
     const raw = ["Host", "x", "authorization", "Bearer of-client"];
     expect(pairs(buildUpstreamHeaders(raw, { ...plain, key: "sk-own", bodyLength: undefined }))).toEqual([
       ["Host", "api.anthropic.com"],
@@ -68,7 +68,7 @@ describe("upstreamHeaders", () => {
     expect(pairs(sent)).toContainEqual(["Authorization", "Bearer sk-own"]);
   });
 
-  test("for OpenAI's APIs the key goes as a bearer, also where the client sent nothing", () => {
+  test("upstreamHeaders for OpenAI's APIs the key goes as a bearer, also where the client sent nothing", () => {
     const sending = { ...plain, api: "openai-chat", host: "api.openai.com", key: "sk-own" } as const;
     expect(pairs(buildUpstreamHeaders(["Host", "x"], sending))).toEqual([
       ["Host", "api.openai.com"],
@@ -95,7 +95,7 @@ describe("upstreamHeaders", () => {
     );
   });
 
-  test("of an edited body, nothing is said that was true of the other", () => {
+  test("upstreamHeaders of an edited body, nothing is said that was true of the other", () => {
     const raw = [
       "Accept-Encoding",
       "br",
@@ -211,7 +211,7 @@ describe("upstreamHeaders", () => {
 });
 
 describe("answerHeaders", () => {
-  test("keeps all but those of the connection, in their order, case and number", () => {
+  test("answerHeaders keeps all but those of the connection, in their order, case and number", () => {
     const raw = [
       "Date",
       "d",
@@ -242,13 +242,13 @@ describe("keys", () => {
     keyEnv: "KEY",
   } as const;
 
-  test("come from the variable that the upstream names", () => {
+  test("keys come from the variable that the upstream names", () => {
     expect(getUpstreamKey(upstream, { KEY: " sk-1\n" })).toBe("sk-1");
     expect(getUpstreamKey(upstream, { KEY: "" })).toBeUndefined();
     expect(getUpstreamKey({}, { KEY: "sk-1" })).toBeUndefined();
   });
 
-  test("that are missing on both sides are named", () => {
+  test("keys that are missing on both sides are named", () => {
     expect(findMissingCredential(upstream, ["Host", "x"])).toMatchObject({
       status: 401,
       kind: "unauthorized",

@@ -29,7 +29,7 @@ describe("upstreamUrl", () => {
     expect(href(baseUrl, path)).toBe(expected);
   });
 
-  test("connects to an IPv6 address without its brackets", () => {
+  test("upstreamUrl connects to an IPv6 address without its brackets", () => {
     expect(buildUpstreamUrl({ baseUrl: "http://[::1]:8080" }, "/v1/models")).toMatchObject({
       hostname: "::1",
       port: 8080,
@@ -38,12 +38,12 @@ describe("upstreamUrl", () => {
     expect(buildUpstreamUrl({ baseUrl: "https://x.example" }, "/v1/models").port).toBe(443);
   });
 
-  test("keeps the query byte for byte", () => {
+  test("upstreamUrl keeps the query byte for byte", () => {
     for (const query of ["?beta=true", "?", "?a=1&a=2&b=%2F..%2f'\"<>|", "?x=../../y", "?q=a+b%20c"])
       expect(href("https://x.example", "/v1/messages", query)).toBe(`https://x.example/v1/messages${query}`);
   });
 
-  test("refuses a way up, however it is written", () => {
+  test("upstreamUrl refuses a way up, however it is written", () => {
     for (const path of [
       "/v1/../admin",
       "/v1/./messages",
@@ -63,7 +63,7 @@ describe("upstreamUrl", () => {
       expect(() => buildUpstreamUrl({ baseUrl: "https://x.example" }, path)).toThrow(/cannot be sent/);
   });
 
-  test("refuses a base address that is none of a web server", () => {
+  test("upstreamUrl refuses a base address that is none of a web server", () => {
     expect(() => buildUpstreamUrl({ baseUrl: "file:///etc" }, "/v1/messages")).toThrow(/baseUrl/);
   });
 

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ClientLender } from "../../../../src/stores/postgres/connection/connect-pool.ts";
+import { eventually } from "../../../support/eventually.ts";
 import {
   createSchemaUrl,
   describeProblem,
@@ -36,7 +36,7 @@ describe.skipIf("problem" in server)(`connections that are lent (${describeProbl
     expect(pool.idleCount).toBe(0);
     expect(lender.lend()).toBe(second);
     lender.takeBack(second);
-    while (pool.idleCount === 0) await sleep(20);
+    await eventually("a connection is idle", () => pool.idleCount > 0);
     const third = await lender.lend();
     expect(third.client).toBe(first.client);
     lender.takeBack(third);
@@ -48,7 +48,7 @@ describe.skipIf("problem" in server)(`connections that are lent (${describeProbl
     const { rows } = await broken.client.query("SELECT pg_backend_pid() AS pid");
     lender.takeBack(broken);
     await other.client.query("SELECT pg_terminate_backend($1)", [rows[0].pid]);
-    while (broken.failure === undefined) await sleep(5);
+    await eventually("the broken connection has failed", () => broken.failure !== undefined);
     expect(pool.totalCount).toBe(1);
     other.failure = new Error("lost");
     lender.takeBack(other);

@@ -33,7 +33,7 @@ function blobOf(folder: string): string {
 }
 
 describe("a backup", () => {
-  test("holds entries, blobs, the index and the settings, and restores to an equal store", async () => {
+  test("a backup holds entries, blobs, the index and the settings, and restores to an equal store", async () => {
     const store = await filledStore(true);
     const [backup, restored] = [join(testFolder(), "b"), join(testFolder(), "r")];
     const manifest = await backupStore(store, backup);
@@ -58,7 +58,7 @@ describe("a backup", () => {
       expect(statSync(path).mode & 0o077, path).toBe(0);
   });
 
-  test("refuses a folder with content, and leaves nothing behind when it is stopped", async () => {
+  test("a backup refuses a folder with content, and leaves nothing behind when it is stopped", async () => {
     const store = await filledStore();
     const folder = testFolder();
     writeFileSync(join(folder, "mine"), "");
@@ -69,7 +69,7 @@ describe("a backup", () => {
     expect(readdirSync(above)).toEqual([]);
   });
 
-  test("names blobs that the store has lost, and leaves out a damaged index", async () => {
+  test("a backup names blobs that the store has lost, and leaves out a damaged index", async () => {
     const store = await filledStore();
     rmSync(blobOf(store));
     writeFileSync(join(store, "memory.db"), "SQLite format 3\0 but not really".repeat(100));
@@ -120,7 +120,7 @@ describe("a restore over a store", () => {
 });
 
 describe("a backup while others write", () => {
-  test("holds every entry that was acknowledged before it began", async () => {
+  test("a backup while others write holds every entry that was acknowledged before it began", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("talk");
     const ids: string[] = [];

@@ -38,7 +38,7 @@ describe("a summary", () => {
       expect(headings).toContain(`## ${heading}`);
   });
 
-  sizedTest("says the same after being taken apart and put together", () => {
+  sizedTest("a summary says the same after being taken apart and put together", () => {
     fc.assert(
       fc.property(fc.array(items, { maxLength: 20 }), fc.array(items, { maxLength: 8 }), (plain, quotes) => {
         const quoted = quotes.map((item) => ({ ...item, isQuoted: true, label: "Read src/a.ts" }));
@@ -66,7 +66,7 @@ describe("a summary", () => {
     for (const text of texts) expect(parseSummary(text).sections.decisions).toEqual([{ text: "keep it" }]);
   });
 
-  test("takes no heading from inside a fence or a block of code", () => {
+  test("a summary takes no heading from inside a fence or a block of code", () => {
     const text = `## Current Work\n${fenceSummaryText("quoted-data", "## Decisions\n- steal")}\n\`\`\`\n## Constraints\n- steal\n\`\`\``;
     expect([...parseSummary(text).present]).toEqual(["current"]);
   });
@@ -105,7 +105,7 @@ describe("a summary", () => {
 });
 
 describe("a model's summary", () => {
-  test("loses what it was wrapped in", () => {
+  test("a model's summary loses what it was wrapped in", () => {
     const text = "<analysis>\nlet me see\n</analysis>\n<summary>\n## Decisions\n- keep it\n</summary>";
     expect(sanitizeSummary(text)).toBe("## Decisions\n- keep it");
   });
@@ -119,7 +119,7 @@ describe("a model's summary", () => {
       );
   });
 
-  test("keeps ordinary words, code and lists as they are", () => {
+  test("a model's summary keeps ordinary words, code and lists as they are", () => {
     const text = "## Decisions\n- use `a<b>` and [x](y)\n- system calls are slow: avoid them";
     expect(sanitizeSummary(text)).toBe(text);
   });
@@ -145,7 +145,7 @@ describe("the prompt", () => {
     expect(text).toContain("VectorKing");
   });
 
-  test("names all sections, the person's instructions and the summary before", () => {
+  test("the prompt names all sections, the person's instructions and the summary before", () => {
     const { user: text } = buildSummaryPrompt({
       messages: cart,
       instructions: "keep\nthe coupons",

@@ -49,7 +49,7 @@ describe("orders in tool results", () => {
     expect(INJECTIONS.filter((injection) => traceOf(injection).length === 0)).toEqual([]);
   });
 
-  test.each(INJECTIONS)("stay inside the fence of quotes: %s", (injection) => {
+  test.each(INJECTIONS)("orders in tool results stay inside the fence of quotes: %s", (injection) => {
     for (const budgetTokens of [400, 1_500, 6_000]) {
       const { text } = extractSummary(poisoned(injection), { budgetTokens, share: 0.9 });
       for (const trace of traceOf(injection)) expect(outside(text)).not.toContain(trace);

@@ -7,7 +7,7 @@ describe("summaries that are right", () => {
     expect(new Set(GOOD.map(({ text }) => text)).size).toBeGreaterThanOrEqual(30);
   });
 
-  test.each(GOOD)("pass: $name", ({ source, text }) => {
+  test.each(GOOD)("summaries that are right pass: $name", ({ source, text }) => {
     expect(judgeSummary({ source, summary: text }).failures).toEqual([]);
   });
 });

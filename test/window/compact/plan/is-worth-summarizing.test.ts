@@ -14,7 +14,7 @@ const place: SummaryPlace = {
 };
 
 describe("a summary before it is needed", () => {
-  test("pays when it replaces many words that the policy would keep", () => {
+  test("a summary before it is needed pays when it replaces many words that the policy would keep", () => {
     expect(isWorthSummarizing(state, place, small)).toBe(true);
     expect(isWorthSummarizing({ ...state, expectedCalls: 2 }, place, small)).toBe(false);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseCompactCommand } from "../../../../src/window/compact/plan/parse-compact-command.ts";
+import { parseCompactCommand } from "../../../../src/window/compact/plan/compaction-source.ts";
 
 test.each([
   ["/compact", {}],

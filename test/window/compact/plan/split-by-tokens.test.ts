@@ -28,14 +28,14 @@ const call = (seq: number, tokens: number): readonly Slot[] => [
 ];
 
 describe("parts", () => {
-  test("parts are as large as the summariser's window allows, smaller where messages are large", () => {
+  test("parts are as large as the summarizer's window allows, smaller where messages are large", () => {
     const small = Array.from({ length: 100 }, (_, at) => say(at, 100));
     const large = Array.from({ length: 5 }, (_, at) => say(at, 40_000));
     expect(computeChunkTokens(small, 100_000)).toBe(Math.floor((100_000 * 0.4) / 1.2));
     expect(computeChunkTokens(large, 100_000)).toBe(Math.floor((100_000 * 0.15) / 1.2));
   });
 
-  test("hold every message once, in order, none too large, and part a call from its result only where both do not fit", () => {
+  test("parts hold every message once, in order, none too large, and part a call from its result only where both do not fit", () => {
     const slots = fc
       .array(fc.record({ isCall: fc.boolean(), tokens: fc.integer({ min: 1, max: 3_000 }) }), {
         minLength: 1,
@@ -60,7 +60,7 @@ describe("parts", () => {
 describe("what is summarised", () => {
   const none = { pins: new Set<number>(), summaries: new Set<number>() };
 
-  test("lies behind the first request and before the last messages, calls kept with their results", () => {
+  test("what is summarized lies behind the first request and before the last messages, calls kept with their results", () => {
     const slots = [say(1, 10, "user"), ...call(2, 10), ...call(4, 10), ...call(6, 10)];
     const source = findCompactionSource(slots, none);
     expect(source?.slots.map(({ seq }) => seq)).toEqual([2, 3]);
@@ -68,7 +68,7 @@ describe("what is summarised", () => {
     expect(findCompactionSource(slots.slice(0, 4), none)).toBeUndefined();
   });
 
-  test("begins behind the last summary, which the new one replaces", () => {
+  test("what is summarized begins after the last summary, which the new one replaces", () => {
     const slots = [
       say(1, 10, "user"),
       say(2, 10, "user"),
@@ -80,7 +80,7 @@ describe("what is summarised", () => {
     expect(source?.stretches).toEqual([{ from: 2, to: 12 }]);
   });
 
-  test("leaves pins where they are", () => {
+  test("what is summarized leaves pins where they are", () => {
     const slots = [say(1, 10, "user"), ...Array.from({ length: 8 }, (_, at) => say(2 + at, 10))];
     const source = findCompactionSource(slots, { ...none, pins: new Set([4]) });
     expect(source?.stretches).toEqual([
@@ -100,7 +100,7 @@ describe("the need of a summary", () => {
     removable: { tokens, messages },
   });
 
-  test("begins at a soft mark, and is due from the threshold or the number of messages on", () => {
+  test("the need of a summary begins at a soft mark, and is due from the threshold or the number of messages on", () => {
     expect(chooseCompactionAction(state(50_000), {})).toBe("none");
     expect(chooseCompactionAction(state(66_000), {})).toBe("prepare");
     expect(chooseCompactionAction(state(80_000), {})).toBe("compact");
@@ -111,7 +111,7 @@ describe("the need of a summary", () => {
     expect(chooseCompactionAction({ ...state(50_000), isForced: true }, {})).toBe("compact");
   });
 
-  test("counts only what a summary would take the place of", () => {
+  test("the need of a summary counts only what a summary would take the place of", () => {
     const protectedState = { ...state(95_000), removable: { tokens: 4_000, messages: 8 } };
     expect(chooseCompactionAction(protectedState, {})).toBe("none");
     expect(chooseCompactionAction({ ...protectedState, isForced: true }, {})).toBe("none");
@@ -119,7 +119,7 @@ describe("the need of a summary", () => {
     expect(chooseCompactionAction(pinned, {})).toBe("none");
   });
 
-  test("waits after an attempt until a share of the window was said, and longer if it freed little", () => {
+  test("the need of a summary waits after an attempt until a share of the window was said, and longer if it freed little", () => {
     const attempted = (freed: number, grown: number) => ({
       ...state(95_000),
       last: { freed: { tokens: freed, messages: 0 }, grown: { tokens: grown, messages: 0 }, turns: 0 },

@@ -15,21 +15,24 @@ const variants = wireModels.flatMap((model) =>
 );
 
 describe("a model named by id", () => {
-  test.each(variants)("answers: $id, streaming $isStreaming", async ({ id, api, isStreaming }) => {
-    const reply = { text: "Das Ende ist nah. 结束了 🎉", reasoning: "I think so.", usage };
-    server.script({ type: "reply", reply });
-    const provider = aiSdkProvider(id, { ...wireOptions(server), isStreaming });
-    const generation = await provider.generate({ system: "Be brief.", prompt: "How does it end?" });
-    expect(provider.id).toBe(id);
-    expect(generation).toMatchObject({
-      text: reply.text,
-      finishReason: "stop",
-      // The SDK does not expose the model name of Google's reply.
-      ...(api !== "google" && { model: id.slice(id.indexOf("/") + 1) }),
-      usage: { inputTokens: 120, outputTokens: 30, cacheReadTokens: 1_000 },
-    });
-    expect(server.requests).toMatchObject([{ api }]);
-  });
+  test.each(variants)(
+    "a model named by id answers: $id, streaming $isStreaming",
+    async ({ id, api, isStreaming }) => {
+      const reply = { text: "Das Ende ist nah. 结束了 🎉", reasoning: "I think so.", usage };
+      server.script({ type: "reply", reply });
+      const provider = aiSdkProvider(id, { ...wireOptions(server), isStreaming });
+      const generation = await provider.generate({ system: "Be brief.", prompt: "How does it end?" });
+      expect(provider.id).toBe(id);
+      expect(generation).toMatchObject({
+        text: reply.text,
+        finishReason: "stop",
+        // The SDK does not expose the model name of Google's reply.
+        ...(api !== "google" && { model: id.slice(id.indexOf("/") + 1) }),
+        usage: { inputTokens: 120, outputTokens: 30, cacheReadTokens: 1_000 },
+      });
+      expect(server.requests).toMatchObject([{ api }]);
+    },
+  );
 
   test.each(variants)("says when it ran out of room: $id, streaming $isStreaming", async (variant) => {
     server.script({ type: "reply", reply: { text: "It ends", finish: "length" } });
@@ -119,7 +122,7 @@ describe("what goes over the wire", () => {
 });
 
 describe("usage", () => {
-  test("tells what Anthropic wrote to its cache, and what of it for an hour", async () => {
+  test("usage tells what Anthropic wrote to its cache, and what of it for an hour", async () => {
     const written = { input: 10, output: 20, cacheRead: 30, cacheWrite: 40, cacheWriteHour: 15 };
     server.always({ type: "reply", reply: { text: "ok", usage: written } });
     for (const isStreaming of [true, false]) {

@@ -33,7 +33,7 @@ describe("an address", () => {
 });
 
 describe("a model's id", () => {
-  test("finds key and address in the environment", () => {
+  test("a model's id finds key and address in the environment", () => {
     const environment = { GEMINI_API_KEY: "  second  ", GOOGLE_API_KEY: "third" };
     expect(resolveModel("google/gemini-2.5-flash", { environment }).connection).toMatchObject({
       model: "gemini-2.5-flash",
@@ -42,7 +42,7 @@ describe("a model's id", () => {
     });
   });
 
-  test("finds what is configured before what is in the environment", () => {
+  test("a model's id finds what is configured before what is in the environment", () => {
     const { connection } = resolveModel("openai/gpt-5-mini", {
       providers: { openai: { apiKey: "configured", baseUrl: "https://proxy.example/v1" } },
       environment: { OPENAI_API_KEY: "set", OPENAI_BASE_URL: "https://other.example/v1" },
@@ -50,7 +50,7 @@ describe("a model's id", () => {
     expect(connection).toMatchObject({ apiKey: "configured", baseUrl: "https://proxy.example/v1" });
   });
 
-  test("needs neither for a server on this machine", () => {
+  test("a model's id needs neither for a server on this machine", () => {
     const addresses = ["ollama", "llamacpp", "vllm", "lmstudio"].map(
       (name) => resolveModel(`${name}/some-model`, { environment: {} }).connection.baseUrl,
     );
@@ -67,7 +67,7 @@ describe("a model's id", () => {
     ["openai-chat/gpt-5-mini", "OPENAI_API_KEY"],
     ["google/gemini-2.5-flash", "GOOGLE_GENERATIVE_AI_API_KEY"],
     ["openai-compatible/some-model", "OPENAI_COMPATIBLE_BASE_URL"],
-  ])("says at once what to set: %s", (id, variable) => {
+  ])("a model's id says at once what to set: %s", (id, variable) => {
     const make = () => aiSdkProvider(id, { environment: { [variable]: " " } });
     expect(make).toThrow(expect.objectContaining({ code: "PROVIDER_UNCONFIGURED" }));
     expect(make).toThrow(variable);

@@ -99,7 +99,7 @@ describe("a request that the provider rejects", () => {
     }
   });
 
-  test("says how long to wait in Google's way", async () => {
+  test("a request that the provider rejects says how long to wait in Google's way", async () => {
     const [variant] = variants.filter(({ api }) => api === "google");
     const error = await failWith(variant as Variant, { type: "error", kind: "rate-limit" });
     expect(error.details.retryAfterMs).toBe(2_500);
@@ -139,7 +139,7 @@ describe("an answer that is none", () => {
   );
 
   test.each(variants.filter(({ isStreaming }) => isStreaming))(
-    "ends in order before its end: $id",
+    "an answer that is none ends in order before its end: $id",
     async (variant) => {
       const error = await failWith(variant, { type: "cut", reply, afterEvents: 5, isOrderly: true });
       expect(error).toMatchObject({ code: "PROVIDER_FAILED", details: { isRetryable: true } });

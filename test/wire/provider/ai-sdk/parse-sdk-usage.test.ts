@@ -10,7 +10,7 @@ describe("reported usage", () => {
     expect(parseSdkUsage({ inputTokens: nothing, outputTokens: silence })).toBeUndefined();
   });
 
-  test("leaves out what is not known", () => {
+  test("reported usage leaves out what is not known", () => {
     const inputTokens = { ...nothing, total: 7 };
     expect(parseSdkUsage({ inputTokens, outputTokens: silence })).toEqual({ inputTokens: 7 });
   });
@@ -30,7 +30,7 @@ describe("reported usage", () => {
     );
   });
 
-  test("survives servers that report rubbish", () => {
+  test("reported usage survives servers that report rubbish", () => {
     const inputTokens = { ...nothing, total: Number.NaN, cacheRead: -3 };
     const raw = { cache_creation: null };
     expect(parseSdkUsage({ inputTokens, outputTokens: silence, raw })).toEqual({ cacheReadTokens: 0 });

@@ -33,7 +33,7 @@ const answer: Behaviour = { type: "reply", reply };
 
 describe("retries over the wire", () => {
   sizedTest.each(proofCases(wireApis))(
-    "reach the answer behind overload, rate limits, cuts and silence: $id",
+    "retries over the wire reach the answer after overload, rate limits, cuts and silence: $id",
     async ({ id }) => {
       server.script(
         { type: "error", kind: "overloaded" },
@@ -53,14 +53,17 @@ describe("retries over the wire", () => {
     },
   );
 
-  test.each(wireApis)("make one call, not the SDK's own as well: $id", async ({ id }) => {
-    server.always({ type: "error", kind: "overloaded" });
-    await expect(patient(id).generate({ prompt: "hello" })).rejects.toMatchObject({
-      code: "PROVIDER_FAILED",
-    });
-    expect(server.requests).toHaveLength(3);
-    expect(waits).toEqual([500, 1_000]);
-  });
+  test.each(wireApis)(
+    "retries over the wire make one call, not the SDK's own as well: $id",
+    async ({ id }) => {
+      server.always({ type: "error", kind: "overloaded" });
+      await expect(patient(id).generate({ prompt: "hello" })).rejects.toMatchObject({
+        code: "PROVIDER_FAILED",
+      });
+      expect(server.requests).toHaveLength(3);
+      expect(waits).toEqual([500, 1_000]);
+    },
+  );
 
   test.each(wireApis)(
     "retries over the wire are none for an overflow that never ends: $id",
@@ -81,7 +84,7 @@ describe("retries over the wire", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("wait until the date that the provider names", async () => {
+  test("retries over the wire wait until the date that the provider names", async () => {
     const date = new Date(Date.now() + 20_000).toUTCString();
     server.script({ type: "error", kind: "rate-limit", headers: { "retry-after": date } }, answer);
     await patient("openai/gpt-5-mini").generate({ prompt: "hello" });

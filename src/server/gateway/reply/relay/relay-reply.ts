@@ -1,17 +1,12 @@
 import { ByteCollector } from "../../../../model/base/byte-collector.ts";
+import { AwsFrameSplitter, readFrameEvent } from "../../../../wire/bedrock/aws-frames.ts";
 import type { Wire, WireEvent } from "../../../../wire/wire.ts";
 import type { Incoming } from "../../door/incoming.ts";
 import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
 import { readUpstreamBody } from "../../upstream/read-whole.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
-import {
-  filterHeaders,
-  findRawHeader,
-  getForwardedHeaders,
-  type RawHeaders,
-} from "../../upstream/upstream-headers.ts";
+import { findRawHeader, getForwardedHeaders, type RawHeaders } from "../../upstream/upstream-headers.ts";
 import { reportSpending } from "../record-reply.ts";
-import { AwsFrameReader, isAwsStream } from "./aws-frames.ts";
 import { type RelayOptions, relayResponse } from "./relay-response.ts";
 import { type SseEvent, SseSplitter } from "./sse-splitter.ts";
 
@@ -38,9 +33,8 @@ export async function relayReply(
     const afterwards = request.api.createReader();
     let hasLeft = false;
     const take = (event: WireEvent) => (hasLeft ? afterwards : reply.recorder).take(event);
-    const frames = new AwsFrameReader();
     const options = isFramed
-      ? { tap: (bytes: Buffer) => frames.push(bytes).forEach(take) }
+      ? buildFrameOptions(take)
       : isStream
         ? buildStreamOptions(request.api, reply, take)
         : buildBodyOptions(reply, maxBodyBytes);
@@ -51,12 +45,12 @@ export async function relayReply(
       idleMs,
       startedAt: trace.startedMs,
       hold: () => reply.recorder.storing,
-      ...(isStream && incoming.spending.isMeasured && { readOn: READ_ON }),
+      ...(isStream && incoming.spending?.isMeasured && { readOn: READ_ON }),
       ...options,
     });
     if (rest) {
       hasLeft = true;
-      incoming.spending.waitFor(rest.then(() => reportSpending(exchange, afterwards)));
+      incoming.spending?.waitFor(rest.then(() => reportSpending(exchange, afterwards)));
     }
     trace.ending = ending;
     trace.bytesOut = bytes;
@@ -95,6 +89,19 @@ function buildStreamOptions(
       const more = eventsAfter?.(data) ?? "";
       if (changed !== undefined) return formatEvent(event.event, changed) + more;
       return more === "" ? event.raw : Buffer.concat([event.raw, Buffer.from(more)]);
+    },
+  };
+}
+
+/** Records a stream of Amazon's frames; frames that cannot be read are ignored, and the client gets all bytes. */
+function buildFrameOptions(take: (event: WireEvent) => void): Partial<RelayOptions> {
+  const splitter = new AwsFrameSplitter();
+  return {
+    tap: (bytes) => {
+      for (const { payload } of splitter.push(bytes)) {
+        const data = readFrameEvent(payload);
+        if (data !== undefined) take({ data });
+      }
     },
   };
 }
@@ -143,9 +150,10 @@ export function sendWholeBody(
   raw: Buffer,
   changed?: string,
 ): void {
-  const isOfBytes = (name: string) =>
-    name === "content-length" || (changed !== undefined && name === "content-encoding");
-  const headers = filterHeaders(getForwardedHeaders(rawHeaders), (name) => !isOfBytes(name));
+  const headers = getForwardedHeaders(
+    rawHeaders,
+    (name) => name !== "content-length" && (changed === undefined || name !== "content-encoding"),
+  );
   const body = changed === undefined ? raw : Buffer.from(changed);
   response.sendDate = false;
   response.writeHead(status, statusMessage, [...headers, "Content-Length", String(body.length)]);
@@ -155,4 +163,9 @@ export function sendWholeBody(
 /** An event in wire format. */
 export function formatEvent(name: string | undefined, data: string): string {
   return `${name === undefined ? "" : `event: ${name}\n`}data: ${data}\n\n`;
+}
+
+/** True for a stream in Amazon's binary frames. */
+function isAwsStream(rawHeaders: RawHeaders): boolean {
+  return /^\s*application\/vnd\.amazon\.eventstream\b/i.test(findRawHeader(rawHeaders, "content-type") ?? "");
 }

@@ -1,9 +1,11 @@
+import { dropUndefined } from "../../../../model/base/drop-undefined.ts";
 import { StreamBlocks } from "../../../../wire/anthropic/stream-blocks.ts";
 import { toArray, toNumber, toObject, toText } from "../../../../wire/fields.ts";
 import { parseObject } from "../../../../wire/replies/parse-object.ts";
 import type { WireEvent, WireObject } from "../../../../wire/wire.ts";
 import {
   buildNamedEvent,
+  mergeBodyUsage,
   mergeRoundUsage,
   type RecallCall,
   type RecallCallResult,
@@ -34,13 +36,13 @@ export function createAnthropicRounds(isOwn: OwnTest): RoundFormat {
       if (!first || !last || (others.length === 0 && !getBlocks(first).some(isOwnBlock))) return first ?? {};
       const content = bodies.flatMap(getBlocks).filter((block) => !isOwnBlock(block));
       const stop_reason = toShownStopReason(last.stop_reason, content.some(isCallBlock));
-      const usage = mergeRoundUsage(bodies.flatMap(listUsages));
+      const usage = mergeBodyUsage(bodies);
       return {
         ...first,
         content,
         stop_reason,
         stop_sequence: last.stop_sequence ?? null,
-        ...(usage && { usage }),
+        ...dropUndefined({ usage }),
       };
     },
     findEnd: () => undefined,
@@ -52,11 +54,6 @@ function getBlocks({ content }: WireObject): readonly WireObject[] {
     const fields = toObject(block);
     return fields ? [fields] : [];
   });
-}
-
-function listUsages({ usage }: WireObject): readonly WireObject[] {
-  const fields = toObject(usage);
-  return fields ? [fields] : [];
 }
 
 type BlockTest = (block: WireObject) => boolean;
@@ -192,7 +189,7 @@ class AnthropicStreamMerger implements StreamMerger {
       buildNamedEvent({
         type: "message_delta",
         delta: { stop_reason, stop_sequence: null },
-        ...(usage && { usage }),
+        ...dropUndefined({ usage }),
       }),
       buildNamedEvent({ type: "message_stop" }),
     ];
@@ -241,11 +238,7 @@ class AnthropicStreamMerger implements StreamMerger {
     const stop_reason = toShownStopReason(delta.stop_reason, this.#hasClientCall);
     const usage = this.#earlierUsages.length === 0 ? value.usage : mergeRoundUsage(this.usages);
     return [
-      replaceEventData(event, {
-        ...value,
-        delta: { ...delta, stop_reason },
-        ...(usage !== undefined && { usage }),
-      }),
+      replaceEventData(event, { ...value, delta: { ...delta, stop_reason }, ...dropUndefined({ usage }) }),
     ];
   }
 

@@ -2,15 +2,16 @@ import type { ConversationScope } from "../../../../kernel/calls/project-convers
 import type { AgentMemory } from "../../../../kernel/faces/memory.ts";
 import { estimateText } from "../../../../kernel/faces/window.ts";
 import type { EntryId, SessionId } from "../../../../kernel/index.ts";
+import { dropUndefined } from "../../../../model/base/drop-undefined.ts";
+import { runWithTimeLimit } from "../../../../model/base/time-limit.ts";
 import { redactSecrets } from "../../../../model/secrets/redact-secrets.ts";
-import { dropUndefined, toNumber, toText } from "../../../../wire/fields.ts";
+import { toNumber, toText } from "../../../../wire/fields.ts";
 import type { WireName, WireObject } from "../../../../wire/wire.ts";
 import type { Exchange, RequestRecall } from "../../exchange/exchange-state.ts";
 import { getMemoryAgent } from "../../identity/person-ids.ts";
 import { MEMORY_TOOL, runMemoryCall } from "../../recall/memory-tool.ts";
 import { buildPersonScope, listConversations } from "../../recall/person-scope.ts";
 import { EXPAND_TOOL, isRecallTool, MAX_RESULTS, SAVE_TOOL } from "../../recall/recall-tools.ts";
-import { runWithTimeout } from "../../recall/run-with-timeout.ts";
 import { findShownEntries } from "../../recall/shown-content.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";
 import { sendRound } from "../send-until-accepted.ts";
@@ -23,6 +24,7 @@ import type { RecallCall, RecallCallResult, RecallRound, RoundFormat, StreamMerg
 
 /** Maximum number of rounds after the first of a reply. */
 const MAX_RECALL_ROUNDS = 4;
+
 /** The same for replies in which the model works with files of memories. */
 const MAX_MEMORY_ROUNDS = 16;
 
@@ -121,7 +123,8 @@ export class CallRounds {
     // The model called other tools too: it gets no result, but a file that it saved must not be lost.
     const saved = (left ?? []).filter(({ name }) => name === MEMORY_TOOL);
     for (const { call, text } of await this.#run(saved, true)) this.#notes.push(describeCall(call, text));
-    if (end) thread.recall.hiddenEnds.set(end.shown, end);
+    if (end && (end.last !== end.shown || end.unanswered.length > 0))
+      thread.recall.hiddenEnds.set(end.shown, end);
     if (this.#notes.length === 0) return;
     const text = `Recalled for the reply before this, unseen by the client:\n${this.#notes.join("\n")}`;
     const stored = services.config().redact ? redactSecrets(text).text : text;
@@ -175,6 +178,7 @@ function cutText(text: string, tokens: number, most: number): string {
  */
 const MAX_CALLS = 8;
 const TIMEOUT_MS = 30_000;
+
 /** The part of that time reserved for indexing new entries. */
 const WAIT_MS = 2_000;
 
@@ -205,8 +209,9 @@ async function runRecallCalls(
   for (const [index, call] of calls.entries()) {
     const text =
       index < MAX_CALLS
-        ? ((await runWithTimeout(TIMEOUT_MS, deadline, (late) => runRecallCall(call, asking, late))) ??
-          "Memory did not answer; go on without it.")
+        ? ((await runWithTimeLimit({ limitMs: TIMEOUT_MS, signal: deadline }, (late) =>
+            runRecallCall(call, asking, late),
+          ).catch(() => undefined)) ?? "Memory did not answer; go on without it.")
         : `Not carried out: at most ${MAX_CALLS} at once.`;
     answers.push({
       call,

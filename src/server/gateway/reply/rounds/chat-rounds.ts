@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../../../model/base/drop-undefined.ts";
 import { toArray, toNumber, toObject, toText } from "../../../../wire/fields.ts";
 import { StreamCalls } from "../../../../wire/openai-chat/stream-calls.ts";
 import { StreamDetails } from "../../../../wire/openai-chat/stream-details.ts";
@@ -5,6 +6,7 @@ import { parseObject } from "../../../../wire/replies/parse-object.ts";
 import type { WireEvent, WireObject } from "../../../../wire/wire.ts";
 import { isRecallTool } from "../../recall/recall-tools.ts";
 import {
+  mergeBodyUsage,
   mergeRoundUsage,
   type RecallCall,
   type RecallCallResult,
@@ -38,11 +40,11 @@ export const chatRounds: RoundFormat = {
       content: texts.length > 0 ? texts.join(TEXT_SEPARATOR) : (message.content ?? null),
       ...(calls.length > 0 && { tool_calls: calls }),
     };
-    const usage = mergeRoundUsage(bodies.flatMap(listUsages));
+    const usage = mergeBodyUsage(bodies);
     return {
       ...first,
       choices: [{ ...getChoice(last), message: joined, finish_reason }],
-      ...(usage && { usage }),
+      ...dropUndefined({ usage }),
     };
   },
   findEnd: () => undefined,
@@ -54,11 +56,6 @@ function getChoice({ choices }: WireObject): WireObject {
 
 function getMessage(body: WireObject): WireObject {
   return toObject(getChoice(body).message) ?? {};
-}
-
-function listUsages({ usage }: WireObject): readonly WireObject[] {
-  const fields = toObject(usage);
-  return fields ? [fields] : [];
 }
 
 /** Fields of a reply that are sent back with it. */
@@ -273,6 +270,6 @@ class ChatStreamMerger implements StreamMerger {
   /** A chunk of a later round, rewritten to continue the first. */
   #mergeChunk(chunk: WireObject): WireObject {
     const usage = toObject(chunk.usage) ? mergeRoundUsage(this.usages) : undefined;
-    return { ...chunk, ...this.#head, ...(usage && { usage }) };
+    return { ...chunk, ...this.#head, ...dropUndefined({ usage }) };
   }
 }

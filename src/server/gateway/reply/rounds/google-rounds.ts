@@ -30,6 +30,8 @@ export const googleRounds: RoundFormat = {
   findEnd: () => undefined,
 };
 
+const OUTPUT_COUNTS = ["candidatesTokenCount", "thoughtsTokenCount"];
+
 function encodeResult({ call: { id, name }, text }: RecallCallResult): WireObject {
   return { functionResponse: { ...(id !== "" && { id }), name, response: { result: text } } };
 }
@@ -79,8 +81,6 @@ function withParts(chunk: WireObject, parts: readonly WireObject[]): WireObject 
   const content = { role: "model", ...toObject(candidate.content), parts };
   return { ...chunk, candidates: [{ ...candidate, content }, ...toArray(chunk.candidates).slice(1)] };
 }
-
-const OUTPUT_COUNTS = ["candidatesTokenCount", "thoughtsTokenCount"];
 
 /** A chunk or body with the usage of several rounds: the input of the last one, and the output of all. */
 function withUsage(chunk: WireObject, usages: readonly WireObject[]): WireObject {

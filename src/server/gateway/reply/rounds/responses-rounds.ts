@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../../../model/base/drop-undefined.ts";
 import { toArray, toNumber, toObject, toText } from "../../../../wire/fields.ts";
 import { CALL_FIELDS } from "../../../../wire/openai-responses/openai-responses-items.ts";
 import { StreamItems } from "../../../../wire/openai-responses/stream-items.ts";
@@ -6,6 +7,7 @@ import type { WireEvent, WireObject } from "../../../../wire/wire.ts";
 import { isRecallTool } from "../../recall/recall-tools.ts";
 import {
   buildNamedEvent,
+  mergeBodyUsage,
   mergeRoundUsage,
   type RecallCall,
   type RecallCallResult,
@@ -31,9 +33,9 @@ export const responsesRounds: RoundFormat = {
     if (!first || !last) return {};
     if (others.length === 0 && !getOutputItems(first).some(isRecallItem)) return removeRecallTools(first);
     const output = bodies.flatMap(getOutputItems).filter((item) => !isRecallItem(item));
-    const usage = mergeRoundUsage(bodies.flatMap(listUsages));
+    const usage = mergeBodyUsage(bodies);
     const { id, created_at } = first;
-    return { ...removeRecallTools(last), id, created_at, output, ...(usage && { usage }) };
+    return { ...removeRecallTools(last), id, created_at, output, ...dropUndefined({ usage }) };
   },
   findEnd(bodies) {
     const [shown, last] = [bodies[0], bodies.at(-1)].map((body) => toText(body?.id));
@@ -41,11 +43,6 @@ export const responsesRounds: RoundFormat = {
     return { shown, last, unanswered: listRecallCallIds(getOutputItems(bodies.at(-1) ?? {})) };
   },
 };
-
-function listUsages({ usage }: WireObject): readonly WireObject[] {
-  const fields = toObject(usage);
-  return fields ? [fields] : [];
-}
 
 const CLIENT_CALLS: ReadonlySet<unknown> = new Set([
   ...CALL_FIELDS.keys(),
@@ -224,7 +221,7 @@ class ResponsesStreamMerger implements StreamMerger {
         ...messages.filter((item) => !isOpen(item)),
         ...incompleteEvents.map(({ item }) => item),
       ],
-      ...(usage && { usage }),
+      ...dropUndefined({ usage }),
     };
     return [...incompleteEvents, { type: `response.${status}`, response }].map((value) =>
       buildNamedEvent({ ...value, sequence_number: this.#sequence++ }),

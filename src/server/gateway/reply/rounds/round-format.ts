@@ -1,3 +1,4 @@
+import { dropUndefined } from "../../../../model/base/drop-undefined.ts";
 import { toNumber, toObject } from "../../../../wire/fields.ts";
 import type { WireEvent, WireObject } from "../../../../wire/wire.ts";
 
@@ -75,7 +76,7 @@ export interface RoundFormat {
 
 /** An event with other data. */
 export function replaceEventData({ event }: WireEvent, value: WireObject): WireEvent {
-  return { ...(event !== undefined && { event }), data: JSON.stringify(value) };
+  return { ...dropUndefined({ event }), data: JSON.stringify(value) };
 }
 
 /** An event of the gateway, named by its type. */
@@ -105,6 +106,11 @@ export function mergeRoundUsage(usages: readonly WireObject[]): WireObject | und
   if (toNumber(last.total_tokens) !== undefined)
     joined.total_tokens = findFirst(joined, INPUT_FIELDS) + findFirst(joined, OUTPUT_FIELDS_OF_ROUND);
   return joined;
+}
+
+/** The same of whole replies. */
+export function mergeBodyUsage(bodies: readonly WireObject[]): WireObject | undefined {
+  return mergeRoundUsage(bodies.map(({ usage }) => toObject(usage)).filter((usage) => usage !== undefined));
 }
 
 /** Sums of those fields that the last report has. */

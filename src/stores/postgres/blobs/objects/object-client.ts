@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AwsClient } from "aws4fetch";
+import { dropUndefined } from "../../../../model/base/drop-undefined.ts";
 import { Lazy } from "../../../../model/base/lazy.ts";
 import type { Digest } from "../../../../model/blob.ts";
 import { LonghaulError } from "../../../../model/errors.ts";
@@ -115,7 +116,7 @@ export class ObjectClient {
     url: string,
     { headers, openBody, timeoutMs = ANSWER_TIMEOUT_MS, signal }: SendOptions,
   ): Promise<Response> {
-    const signed = await client.sign(url, { method, ...(headers && { headers }) });
+    const signed = await client.sign(url, { method, ...dropUndefined({ headers }) });
     // Only until the answer begins: reading a large blob may take longer.
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(new Error(`No answer within ${timeoutMs} ms`)), timeoutMs);

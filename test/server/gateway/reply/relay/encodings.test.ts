@@ -2,6 +2,7 @@ import { once } from "node:events";
 import zlib from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { SseSplitter } from "../../../../../src/server/gateway/reply/relay/sse-splitter.ts";
+import { eventually } from "../../../../support/eventually.ts";
 import { ask, event, open, startWorld } from "./world.ts";
 
 const sse = { "content-type": "text/event-stream" };
@@ -15,7 +16,7 @@ describe("answers in an encoding", () => {
   };
 
   test.each(Object.entries(encodings))(
-    "reads and changes events in %s, each as it comes",
+    "answers in an encoding reads and changes events in %s, each as it comes",
     async (encoding, create) => {
       const steps: (() => void)[] = [];
       const world = await startWorld(
@@ -36,7 +37,7 @@ describe("answers in an encoding", () => {
         { transform: ({ data }) => `data: ${data.toUpperCase()}\n\n` },
       );
       const opening = open(world.url);
-      while (steps.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      await eventually("the request has reached the upstream", () => steps.length > 0);
       const seen: string[] = [];
       steps.shift()?.();
       const head = await opening;

@@ -7,7 +7,7 @@ import { ask, askBare, event, open, startWorld } from "./world.ts";
 const sse = { "content-type": "text/event-stream" };
 
 describe("relay", () => {
-  test("gives head and body on as they are", async () => {
+  test("relay gives head and body on as they are", async () => {
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 251));
     const world = await startWorld((_, response) => {
       response.writeHead(203, "Somehow", [
@@ -39,7 +39,7 @@ describe("relay", () => {
     expect((await world.outcome).firstByteMs).toBeGreaterThan(0);
   });
 
-  test("gives the head on before there is a body, and each event as it comes", async () => {
+  test("relay gives the head on before there is a body, and each event as it comes", async () => {
     const steps: (() => void)[] = [];
     const world = await startWorld(
       (_, response) => {
@@ -63,7 +63,7 @@ describe("relay", () => {
     expect(await world.outcome).toMatchObject({ ending: "complete" });
   });
 
-  test("changes and leaves out events, while comments pass", async () => {
+  test("relay changes and leaves out events, while comments pass", async () => {
     const world = await startWorld(
       (_, response) => {
         response.writeHead(200, { ...sse, "content-length": "74" });
@@ -83,7 +83,7 @@ describe("relay", () => {
     expect(head.headers["content-length"]).toBeUndefined();
   });
 
-  test("sends what is left when a stream ends without a blank line", async () => {
+  test("relay sends what is left when a stream ends without a blank line", async () => {
     const world = await startWorld(
       (_, response) => response.writeHead(200, sse).end("data: a\n\ndata: [DONE]\n"),
       {
@@ -93,7 +93,7 @@ describe("relay", () => {
     expect((await ask(world.url)).text).toBe("data: <a>\n\ndata: <[DONE]>\n\n");
   });
 
-  test("an answer that is no stream of events is not changed", async () => {
+  test("an answer that is not a stream of events is not changed", async () => {
     const world = await startWorld(
       (_, response) =>
         response.writeHead(400, { "content-type": "application/json" }).end('{"data: x":\n\n1}'),
@@ -123,7 +123,7 @@ describe("relay", () => {
     await expect(world.outcome).rejects.toThrow("broken");
   });
 
-  test("answers without a body have none", async () => {
+  test("relay answers without a body have none", async () => {
     const world = await startWorld((request, response) => {
       if (request.method === "HEAD") response.writeHead(200, { "content-length": "77" }).end();
       else response.writeHead(request.method === "PUT" ? 304 : 204).end();

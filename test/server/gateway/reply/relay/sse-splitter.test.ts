@@ -88,14 +88,14 @@ const stream = fc
   .map(([mark, lines, rest]) => Buffer.from(mark + lines.flat().join("") + rest));
 
 describe("SseSplitter", () => {
-  test("gives each event its name and data", () => {
+  test("SseSplitter gives each event its name and data", () => {
     expect(said('event: ping\ndata: {"a":1}\n\ndata: x\ndata:y\n\n')).toEqual([
       ["ping", '{"a":1}'],
       [undefined, "x\ny"],
     ]);
   });
 
-  test("takes any line end, a byte order mark and fields without a value", () => {
+  test("SseSplitter takes any line end, a byte order mark and fields without a value", () => {
     expect(said("\ufeffdata: a\r\n\r\ndata: b\r\rdata\n\n: note\n\nevent: e\r\ndata: c\n\n")).toEqual([
       [undefined, "a"],
       [undefined, "b"],
@@ -104,7 +104,7 @@ describe("SseSplitter", () => {
     ]);
   });
 
-  test("gives comments on as soon as their line has ended", () => {
+  test("SseSplitter gives comments on as soon as their line has ended", () => {
     const splitter = new SseSplitter();
     expect(splitter.push(Buffer.from(": keep-alive\n")).map(({ raw }) => raw.toString())).toEqual([
       ": keep-alive\n",
@@ -112,7 +112,7 @@ describe("SseSplitter", () => {
     expect(splitter.push(Buffer.from("\ndata: x\n\n")).map(({ hasData }) => hasData)).toEqual([false, true]);
   });
 
-  test("gives an event on as soon as it is whole", () => {
+  test("SseSplitter gives an event on as soon as it is whole", () => {
     const splitter = new SseSplitter();
     expect(splitter.push(Buffer.from("data: x\r\n"))).toEqual([]);
     expect(splitter.push(Buffer.from("\r\n")).map(({ data }) => data)).toEqual(["x"]);
@@ -120,7 +120,7 @@ describe("SseSplitter", () => {
     expect(splitter.push(Buffer.from("\n")).map(({ data }) => data)).toEqual(["y"]);
   });
 
-  test("says whether the stream was cut", () => {
+  test("SseSplitter says whether the stream was cut", () => {
     expect(split([Buffer.from("data: x\n\n")]).isCut).toBe(false);
     expect(split([Buffer.from("data: x\r\r")]).isCut).toBe(false);
     expect(split([Buffer.from("data: x\n")])).toMatchObject({ isCut: true, events: [{ data: "x" }] });
@@ -139,7 +139,7 @@ describe("SseSplitter", () => {
     );
   });
 
-  sizedTest("reads what the standard reads", () => {
+  sizedTest("SseSplitter reads what the standard reads", () => {
     fc.assert(
       fc.property(stream, fc.array(fc.nat()), (bytes, places) => {
         const { events, isCut } = split(cutAt(bytes, places));

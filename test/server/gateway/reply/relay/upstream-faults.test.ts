@@ -12,7 +12,7 @@ describe("when the upstream fails", () => {
   test.each([
     ["as it comes", {}],
     ["event by event", keep],
-  ])("a cut behind any event is a cut for the client too, who has all before it: %s", async (_, mode) => {
+  ])("a cut after any event is a cut for the client too, who has all before it: %s", async (_, mode) => {
     for (let count = 0; count <= events.length; count += 1) {
       const world = await startWorld((_, response) => {
         response.writeHead(200, sse).flushHeaders();
@@ -66,7 +66,7 @@ describe("when the upstream fails", () => {
     await allClosed(world.upstream.connections);
   });
 
-  proofTest("comments and events that are left out are no silence", async () => {
+  proofTest("comments and events that are left out are not silence", async () => {
     const world = await startWorld(
       (_, response) => {
         response.writeHead(200, sse);
@@ -124,7 +124,7 @@ describe("when the upstream fails", () => {
 });
 
 describe("our own signal", () => {
-  test("ends both sides", async () => {
+  test("our own signal ends both sides", async () => {
     const controller = new AbortController();
     const world = await startWorld((_, response) => void response.writeHead(200, sse).write(events[0]), {
       signal: controller.signal,

@@ -17,6 +17,9 @@ import {
 } from "../../../../../src/server/gateway/upstream/send-upstream.ts";
 import { type Listening, serve } from "../../upstream/server.ts";
 
+/** No limit of a relay ends a test on a machine that pauses for seconds; tests of limits set their own. */
+const LONG_MS = 120_000;
+
 /** Options of a relay other than its two sides. */
 export type RelayRest = Partial<Omit<RelayOptions, "answer" | "response">>;
 
@@ -42,7 +45,8 @@ export async function startWorld(
   const gateway = await serve((incoming, response) => {
     const options = typeof rest === "function" ? rest(incoming, response) : rest;
     const one = passOn(incoming, response, options);
-    one.catch(() => {});
+    // Without this, a client would wait for ever for the response of a relay that failed before its head.
+    one.catch(() => response.destroy());
     relayed.push(one);
     outcome.resolve(one);
   });
@@ -65,9 +69,9 @@ export async function startWorld(
       ],
       body: [body],
       signal: createClientSignal(response),
-      limits: { connectMs: 5_000, firstByteMs: 5_000 },
+      limits: { connectMs: LONG_MS, firstByteMs: LONG_MS },
     });
-    return relayResponse({ idleMs: 5_000, ...options, answer: sent, response });
+    return relayResponse({ idleMs: LONG_MS, ...options, answer: sent, response });
   }
 
   const { url, port, connections } = gateway;

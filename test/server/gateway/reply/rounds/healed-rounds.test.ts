@@ -68,7 +68,7 @@ describe.each(proofCases(WAYS))("a later round of %s, streamed: %s, that is too 
     expect(upstream.heard).toHaveLength(5);
   });
 
-  proofTest("for ever ends with what was said", async () => {
+  proofTest("a later round that is too long for ever ends with what was said", async () => {
     const upstream = await answering((body) =>
       body.includes("longhaul_recall") && !body.includes("call_1")
         ? recalls("port", "Let me look.")
@@ -81,7 +81,7 @@ describe.each(proofCases(WAYS))("a later round of %s, streamed: %s, that is too 
     expect(upstream.heard.length).toBeLessThanOrEqual(5);
   });
 
-  proofTest("for ever is asked without tools of ours if nothing was said", async () => {
+  proofTest("for ever is asked without longhaul's own tools if nothing was said", async () => {
     const upstream = await answering((body) => {
       if (!body.includes("longhaul_recall")) return { text: "Without memory I do not know." };
       return body.includes("call_1") ? OVERFLOW : recalls("port");
@@ -112,7 +112,7 @@ describe.each(proofCases(WAYS))("a later round of %s, streamed: %s, that is too 
     expect(elementsOf(upstream.heard[2] as never)).toEqual(history);
   });
 
-  proofTest("that holds what the provider rejects is asked without tools of ours, too", async () => {
+  proofTest("that holds what the provider rejects is asked without longhaul's own tools, too", async () => {
     const upstream = await answering((body) => {
       if (!body.includes("longhaul_recall")) return { text: "Plain." };
       return body.includes("call_1") ? { type: "error", kind: "bad-request" } : recalls("port");

@@ -73,7 +73,7 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
     return seenStream(name, sent.map(({ data }) => `data: ${data}\n\n`).join(""));
   };
 
-  test("make one reply that a strict client accepts, the same streamed and not", () => {
+  test("rounds make one reply that a strict client accepts, the same streamed and not", () => {
     fc.assert(
       fc.property(
         fc.array(replyArbitrary, { minLength: 1, maxLength: 6 }),
@@ -101,7 +101,7 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
     );
   });
 
-  test("send back all that a model has thought, said and called in a round", () => {
+  test("rounds send back all that a model has thought, said and called in a round", () => {
     const joiner = form.openStream(4);
     const calls = [{ id: "a", name: RECALL_TOOL, input: { query: "x" } }];
     const reply: Reply = { reasoning: "hm hm", text: "Let me look.", toolCalls: calls };
@@ -115,7 +115,7 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
       expect(JSON.stringify(streamed?.elements)).toContain('"reasoning_content":"hm hm"');
   });
 
-  test("leave a reply without calls of ours as it came, event for event", () => {
+  test("rounds leave a reply without calls of longhaul's tools as it came, event for event", () => {
     const reply = { text: "All done.", reasoning: "hm", toolCalls: [{ id: "a", name: "read", input: {} }] };
     const joiner = form.openStream(4);
     for (const event of toEvents(reply)) expect(joiner.take(event)).toEqual([event]);
@@ -124,7 +124,7 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
     expect(form.mergeBodies([body])).toBe(body);
   });
 
-  test("end with what was said wherever a later round is cut, unless a call of the client is half said", () => {
+  test("rounds end with what was said wherever a later round is cut, unless a call of the client is half said", () => {
     const inner: Reply = {
       text: "Let me look.",
       toolCalls: [{ id: "a", name: RECALL_TOOL, input: { query: "x" } }],
