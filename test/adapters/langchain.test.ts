@@ -35,7 +35,7 @@ test("a history of LangChain gives back the messages that it got, also after a r
   expect((await again.getMessages()).at(-1)?.text).toBe("Thanks.");
 });
 
-test("its messages are searched, fitted and cleared like those of any session, and the log keeps them", async () => {
+test("the messages of a LangChain history are searched, fitted and cleared like those of any session, and the log keeps them", async () => {
   const { kernel } = await diskKernel({ embedder: null });
   const history = new LonghaulChatMessageHistory({ kernel, sessionId: "chat" });
   await history.addMessages(conversation());

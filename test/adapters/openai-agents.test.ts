@@ -51,7 +51,7 @@ test("a session of the Agents SDK gives back the items that it got", async () =>
   expect((await kernel.head("agent")).seq).toBeGreaterThan(5);
 });
 
-test("the runner of the Agents SDK continues a conversation from it", async () => {
+test("the runner of the Agents SDK continues a conversation from a stored session", async () => {
   const { kernel } = await diskKernel({ embedder: null });
   const asked: ModelRequest[] = [];
   const model = {

@@ -43,7 +43,7 @@ async function checkLog(store: string, acknowledged: readonly Acknowledged[]): P
 }
 
 describe.skipIf("problem" in server)(`crashes around PostgreSQL (${describeProblem(server)})`, () => {
-  sizedTest("appends whose connections the server cuts are acknowledged once each", async () => {
+  sizedTest("appends whose connections the server cuts are each acknowledged once", async () => {
     const store = createSchemaUrl(server);
     await using kernel = await openKernel({ store, embedder: null });
     const session = await kernel.session("s");

@@ -15,7 +15,7 @@ let count = 0;
 const say = async () => {
   const text = `${name}:${count++}`;
   const session = sessions[count % 2] as (typeof sessions)[number];
-  // Every third one finishes a draft, which takes another way through the store.
+  // Every third message finishes a draft, which takes another way through the store.
   const message = { role: "assistant", text } as const;
   const { seq } = await (count % 3 === 0
     ? session.draft({ role: "assistant", text }).finish()

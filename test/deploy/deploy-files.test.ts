@@ -52,7 +52,7 @@ test("every query of the dashboard names metrics that /metrics exports, with the
   ).toEqual([]);
 });
 
-test("the compose file starts two gateways and two workers, and all that it mentions exists", () => {
+test("the compose file starts two gateways and two workers, and everything it mentions exists", () => {
   const compose = readYaml("deploy/compose.yaml");
   const { gateway, worker, postgres, proxy, prometheus, grafana } = compose.services;
   expect([gateway.deploy.replicas, worker.deploy.replicas]).toEqual([2, 2]);
@@ -144,7 +144,7 @@ test.each(["deploy/.env.example", "deploy/systemd/longhaul.env.example"])(
   },
 );
 
-test("the workflow runs the checks of a change, and publishes tags with their provenance", () => {
+test("the workflow runs the checks for a change, and publishes tags with their provenance", () => {
   const { jobs } = readYaml(".github/workflows/ci.yml");
   expect(jobs.check.steps.map(({ run }: Parsed) => run)).toContain(".ci/run");
   const published = jobs.package.steps.map(({ run }: Parsed) => run);
@@ -154,7 +154,7 @@ test("the workflow runs the checks of a change, and publishes tags with their pr
 });
 
 const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
-test.skipIf(!hasSystemd)("systemd itself accepts the units (skipped without systemd-analyze)", () => {
+test.skipIf(!hasSystemd)("systemd accepts the units (skipped without systemd-analyze)", () => {
   const folder = testFolder();
   for (const unit of ["gateway", "worker"]) {
     const path = join(folder, `longhaul-${unit}@4747.service`);

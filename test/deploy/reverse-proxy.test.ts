@@ -83,7 +83,7 @@ function send(
   });
 }
 
-/** Ends with the test, and with a sentence of the program's own if it did not start. */
+/** Starts a program until the end of the test; if it does not start, the error quotes its output. */
 async function launch(
   program: string,
   args: readonly string[],
@@ -179,7 +179,7 @@ for (const [name, args, start] of PROXIES) {
     `behind ${name}${isMissing ? ": skipped, because it is not installed" : ""}`,
     () => {
       proofTest(
-        "events come at once, large bodies arrive, and hosts and clients are told apart",
+        "events pass the proxy at once, large bodies arrive, and hosts and clients stay distinguishable",
         async () => {
           const { upstream, release } = await startHalvingUpstream();
           const gateway = await startGateway({
@@ -214,7 +214,7 @@ for (const [name, args, start] of PROXIES) {
           expect(seen).not.toContain("message_stop");
           expect(reply.text).toContain("message_stop");
           expect(upstream.heard[0]?.json.messages[0].content.length ?? 0).toBeGreaterThan(20_000_000);
-          // A name that the gateway does not know, as a page would send whose name was rebound.
+          // A page whose host name was rebound to the gateway sends a host that the gateway does not know.
           const foreign = { path: "/api/v1/sessions", method: "GET", headers, host: "attacker.example" };
           // Caddy answers with nothing, nginx passes it on and the gateway refuses.
           const refused = await send(port, foreign).catch(() => ({ status: 403, text: "" }));

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { proofTest } from "../support/proof.ts";
 
-proofTest("300 cycles of opening, using and closing a session keep no heap and no handle", () => {
+proofTest("300 cycles of opening, using and closing a session leave no heap or handle behind", () => {
   const script = fileURLToPath(new URL("./cycles.ts", import.meta.url));
   const report = JSON.parse(
     execFileSync(process.execPath, ["--expose-gc", script, "300"], { encoding: "utf8" }),

@@ -29,17 +29,17 @@ const LIMITS = { heapBytes: 1e6, rssBytes: 2e6, files: 5 };
 const growing = (heapAt: (requests: number) => number) =>
   growthOf(samplesOf(heapAt), LIMITS).flatMap(({ name, isGrowing }) => (isGrowing ? [name] : []));
 
-test("a heap that grows by 100 bytes a request is growth, one that a full cache holds up is none", () => {
+test("a heap that grows by 100 bytes a request counts as growth, and a heap that a full cache holds up does not", () => {
   expect(growing((requests) => 40e6 + requests * 100)).toEqual(["heapBytes"]);
   expect(growing((requests) => 40e6 + Math.min(requests, 9_000) * 1_000)).toEqual([]);
   expect(growing((requests) => 50e6 - requests * 100)).toEqual([]);
 });
 
-test("noise around a flat line is not growth", () => {
+test("noise around a flat line does not count as growth", () => {
   expect(growing((requests) => 40e6 + (requests % 1_500) * 1_000)).toEqual([]);
 });
 
-test("the table names every quantity with its slope, its limit and the verdict", () => {
+test("the growth table names every quantity with its slope, its limit and the verdict", () => {
   const table = growthTable(
     growthOf(
       samplesOf((requests) => 40e6 + requests * 200),

@@ -9,7 +9,7 @@ const isMissing = typeof binaries === "string";
 
 describe.skipIf(isMissing)(`a cluster${isMissing ? `: skipped, because ${binaries}` : ""}`, () => {
   proofTest(
-    "loses, doubles and mixes nothing while its gateways, its workers and its database die, and keeps budgets",
+    "a cluster loses, doubles and mixes nothing while its gateways, workers and database die, and keeps its budgets",
     async () => {
       const report = await runGatewayCluster({
         runMs: 35_000,

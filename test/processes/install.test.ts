@@ -96,7 +96,7 @@ describe("the published package", () => {
 });
 
 describe("the container", () => {
-  test("the container runs as a user without rights, on read-only files, with one volume", () => {
+  test("the container runs as an unprivileged user on read-only files with one volume", () => {
     const file = readFileSync(join(root, "Dockerfile"), "utf8");
     const [, last = ""] = file.split(/^FROM .*$/m).slice(1);
     expect(last.trimEnd().split("\n").indexOf("USER node")).toBeGreaterThan(0);
@@ -113,7 +113,7 @@ describe("the container", () => {
       expect(compose).toContain(line);
   });
 
-  test("the container starts by its entry point with only its volume writable, and its health check tells the truth", async () => {
+  test("the container starts from its entry point with only its volume writable, and its health check is true", async () => {
     const [data, token] = [testFolder(), "9f3c1a7be20d4586c1f07ea2b85d6934e7a0c2d8"];
     const [, flag = "", main = ""] = readInstruction("ENTRYPOINT");
     expect(main).toBe("/usr/local/lib/node_modules/longhaul/dist/cli/main.js");
@@ -144,7 +144,7 @@ describe("the container", () => {
     expect((await once(gateway, "exit"))[0]).toBe(143);
   });
 
-  test("the container is not handed the folders that the build makes itself", () => {
+  test("the container does not receive the folders that its build creates", () => {
     const ignored = readFileSync(join(root, ".dockerignore"), "utf8").split("\n");
     expect(ignored).toEqual(expect.arrayContaining([".git", "node_modules", "dist"]));
     const listed = execFileSync("git", ["ls-files", "dist", "node_modules"], { cwd: root, encoding: "utf8" });

@@ -67,11 +67,11 @@ test("entries that another process appends during a read are never taken for dam
 });
 
 describe("several processes appending to one session at once", () => {
-  proofTest("two lose nothing, double nothing and see no busy error", () => appendTogether(2, 1_000));
-  proofTest("eight lose nothing, double nothing and see no busy error", () => appendTogether(8, 300));
+  proofTest("two processes on one session lose, double and block nothing", () => appendTogether(2, 1_000));
+  proofTest("eight processes on one session lose, double and block nothing", () => appendTogether(8, 300));
 });
 
-test("a line changed in one process is seen by another at once", async () => {
+test("a rewind in one process is seen at once by another process", async () => {
   const { kernel, path } = await diskKernel();
   const { openKernel } = await import("../../src/kernel/index.ts");
   const other = await openKernel({ path });

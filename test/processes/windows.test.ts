@@ -52,7 +52,7 @@ function expectPairs(messages: readonly Message[]): void {
   }
 }
 
-test("two processes that fit and compact one session at once keep its window within bounds and whole", async () => {
+test("two processes that fit and compact one session at once keep its window whole and within bounds", async () => {
   const path = testFolder();
   await makeSession(path);
   const children = await startFitters(path, 2, 60);
@@ -62,7 +62,7 @@ test("two processes that fit and compact one session at once keep its window wit
 });
 
 proofTest(
-  "processes killed in the midst of fitting and compacting leave a window that fits, and no lease that blocks",
+  "processes killed while they fit and compact leave a window that fits, and no lease that blocks",
   async () => {
     const path = testFolder();
     await makeSession(path);

@@ -118,7 +118,7 @@ function post(url: string, body: Buffer, headers: Record<string, string> = {}): 
 }
 
 describe.skipIf(!isLinux)("memory", () => {
-  test("memory does not follow the number of chunks that a request comes in", async () => {
+  test("memory does not grow with the number of chunks of a request", async () => {
     const { url, memory } = await serve();
     await post(url, bodyOf(1_000));
     const before = memory("VmRSS");
@@ -129,7 +129,7 @@ describe.skipIf(!isLinux)("memory", () => {
     expect(memory("VmHWM") - before).toBeLessThan(150 * MB);
   });
 
-  proofTest("memory does not follow the number of chunks that an answer comes in", async () => {
+  proofTest("memory does not grow with the number of chunks of a reply", async () => {
     const { url, memory } = await serve(["--policy", "none"]);
     await post(url, bodyOf(1_000));
     const before = memory("VmRSS");
@@ -138,7 +138,7 @@ describe.skipIf(!isLinux)("memory", () => {
     expect(memory("VmHWM") - before).toBeLessThan(300 * MB);
   });
 
-  proofTest("memory is bounded over all large requests under way, and small ones go on", async () => {
+  proofTest("memory stays bounded over several large requests, and small requests go on", async () => {
     const { url, memory } = await serve();
     await post(url, bodyOf(1_000));
     const before = memory("VmRSS");
@@ -152,7 +152,7 @@ describe.skipIf(!isLinux)("memory", () => {
 });
 
 describe("a body", () => {
-  proofTest("a body that finds no room waits for it, and is told so when it does not come", async () => {
+  proofTest("a body that finds no room in memory waits, and gets a 503 when none comes", async () => {
     const upstream = await startUpstream((_, response) => void setTimeout(() => response.end("{}"), 400));
     const limits = { maxHeldBytes: 3 * MB, bodyMs: 5_000 };
     const gateway = await startGateway({ upstream: upstream.url, config: { limits } });
@@ -177,7 +177,7 @@ describe("a body", () => {
     await first;
   });
 
-  sizedTest("a body is the same however it was cut", () => {
+  sizedTest("a body arrives the same, however it was cut into chunks", () => {
     fc.assert(
       fc.property(
         fc.array(fc.uint8Array({ maxLength: 9_000 }), { maxLength: 40 }),
@@ -201,7 +201,7 @@ describe("a body", () => {
 });
 
 describe("the budget of bytes", () => {
-  sizedTest("is never exceeded by more than one, loses nothing and lets everyone in at last", async () => {
+  sizedTest("the budget of bytes is exceeded by at most one body, and no body waits for ever", async () => {
     const steps = fc.array(fc.record({ bytes: fc.integer({ min: 1, max: 40 * MB }), leaves: fc.boolean() }), {
       maxLength: 60,
     });

@@ -31,7 +31,7 @@ describe("a payload", () => {
     }
   });
 
-  test("a payload is not read as that of another kind", () => {
+  test("a payload is not read as a payload of another kind", () => {
     for (const text of TEXTS)
       expect(() => decodePayload(encodePayload(text, "notice"), "message")).toThrow(/damaged/);
   });
@@ -52,7 +52,7 @@ describe("a payload", () => {
     );
   });
 
-  test("written before there were checksums is still read", () => {
+  test("a payload that was written before there were checksums is still read", () => {
     for (const text of TEXTS) {
       const whole = Buffer.from(encodePayload(text, "message"));
       const old = Buffer.concat([Buffer.from([(whole[0] as number) & 3]), whole.subarray(5)]);
@@ -63,7 +63,7 @@ describe("a payload", () => {
 
 describe("a flipped bit in the database file", () => {
   sizedTest(
-    "a flipped bit in the database file never shows another text: it is noticed, harmless, or costs entries that check reports",
+    "a flipped bit in the database file never shows another text: it is harmless, noticed, or costs entries that check reports",
     async () => {
       const path = testFolder();
       const said = new Map<number, string>();
@@ -135,7 +135,7 @@ describe("a damaged blob", () => {
 });
 
 describe("a check", () => {
-  test("a check names every damaged entry, missing entry and damaged blob, and nothing of a whole store", async () => {
+  test("a check names every damaged entry, missing entry and damaged blob, and finds nothing in a whole store", async () => {
     const path = testFolder();
     let digest = "";
     {

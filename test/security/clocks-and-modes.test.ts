@@ -25,7 +25,7 @@ async function openedStore(path: string, clock?: Clock): Promise<Store> {
 }
 
 describe("a clock that jumps", () => {
-  test("a clock that jumps does not make the draft of a writer that runs somebody else's", async () => {
+  test("a clock that jumps does not take the draft away from its running writer", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     const draft = session.draft({ role: "assistant", text: "half a" });
@@ -39,7 +39,7 @@ describe("a clock that jumps", () => {
   });
 
   test.skipIf(!isLinux)(
-    "a clock that jumps leaves a running process of this machine its own, and a dead one nothing",
+    "a clock that jumps leaves a running process its claims, and a dead process none",
     async () => {
       const child = spawn("sleep", ["60"]);
       onTestFinished(() => void child.kill("SIGKILL"));
@@ -57,7 +57,7 @@ describe("a clock that jumps", () => {
   );
 
   test.skipIf(!isLinux)(
-    "a clock that jumps leaves a blob under way to its writer, in this process and in another that runs",
+    "a clock that jumps does not remove a blob that a running process is writing",
     async () => {
       const { kernel, path } = await diskKernel();
       await kernel.session("s");
@@ -80,7 +80,7 @@ describe("a clock that jumps", () => {
     },
   );
 
-  test("dates the entries written under it, and none of those after it", async () => {
+  test("a clock that jumps dates only the entries written under it, not those written afterwards", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     await say(session, "before");
@@ -96,7 +96,7 @@ describe("a clock that jumps", () => {
     expect(await store.entries.seqAt("s", Date.now())).toBe(5);
   });
 
-  test("a clock that jumps does not end a wait for a lock", async () => {
+  test("a clock that jumps does not end the wait for a lock", async () => {
     const path = join(testFolder(), "x.db");
     const holder = new DatabaseSync(path);
     holder.exec("CREATE TABLE t (a); BEGIN IMMEDIATE");
@@ -116,8 +116,8 @@ describe("a clock that jumps", () => {
   });
 });
 
-describe("a process that has ended and whose parent does not care", () => {
-  test.skipIf(!isLinux)("a process that has ended and whose parent does not care is dead", async () => {
+describe("an ended process", () => {
+  test.skipIf(!isLinux)("an ended process whose parent has not collected it counts as dead", async () => {
     // A shell may wait for its child. The program that takes its place never does, so the child lives until then.
     const child = "(until grep -q sleep /proc/$$/comm; do :; done)";
     const parent = spawn("sh", ["-c", `${child} & echo $!; exec sleep 60`], {
@@ -132,7 +132,7 @@ describe("a process that has ended and whose parent does not care", () => {
 });
 
 describe("the files of a store", () => {
-  test("the files of a store that others could read are taken from them when it is opened", async () => {
+  test("opening a store takes access to its files away from other users", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });
@@ -145,7 +145,7 @@ describe("the files of a store", () => {
       expect([name, statSync(join(path, name)).mode & 0o077]).toEqual([name, 0]);
   });
 
-  test("the files of a store hold nothing of a forgotten entry, the index's journal neither, when it says so", async () => {
+  test("a redaction that reports success leaves nothing of the entry in any file of the store", async () => {
     const { kernel, path } = await diskKernel({ embedder: null });
     await using session = await kernel.session("s");
     await say(session, "the word is quicksilverfish", "another message");
@@ -158,7 +158,7 @@ describe("the files of a store", () => {
     }
   });
 
-  test("the files of a store without one of their tables are said to be damaged, not that the system failed", async () => {
+  test("a store that lacks a table is reported as damaged, not as a system failure", async () => {
     const { kernel, path } = await diskKernel();
     await kernel.close();
     const db = new DatabaseSync(join(path, "log.db"));

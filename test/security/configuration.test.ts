@@ -80,7 +80,7 @@ const asking = {
 
 describe("a configuration planted in the working folder", () => {
   proofTest(
-    "a configuration planted in the working folder gets no key, no word and no page, whether it lies there first or is written while the gateway runs",
+    "a configuration planted in the working folder gets no key, prompt or page, neither at the start nor while the gateway runs",
     async () => {
       const [mine, attacker, user] = [await listener(), await listener(), places()];
       plant(user.store, { upstreams: plantedFor(mine.url).upstreams });
@@ -108,7 +108,7 @@ describe("a configuration planted in the working folder", () => {
     },
   );
 
-  sizedTest("decides nothing but what it may, whatever it holds and even when it is trusted", () => {
+  sizedTest("a planted configuration changes only harmless settings, and only when it is trusted", () => {
     const names = Object.keys((getConfigSchemaJson() as { properties: object }).properties);
     const file = fc.dictionary(fc.constantFrom(...names, "__proto__", "constructor"), fc.jsonValue());
     const user = places();
@@ -134,7 +134,7 @@ describe("a configuration planted in the working folder", () => {
     );
   });
 
-  test("a configuration planted in the working folder is ignored with a notice if it is a pipe, a link, no JSON or huge", () => {
+  test("a configuration planted in the working folder is ignored with a notice if it is a pipe, a link, not JSON or huge", () => {
     const contents: ((path: string) => void)[] = [
       (path) => symlinkSync("/etc/passwd", path),
       (path) => void execFileSync("mkfifo", [path]),
@@ -152,7 +152,7 @@ describe("a configuration planted in the working folder", () => {
     }
   });
 
-  test("a configuration planted in the working folder does not become the user's own because the store lies in that folder", () => {
+  test("a configuration in the working folder does not become the user's own because the store lies there", () => {
     const user = places();
     const store = join(user.cwd, ".longhaul");
     mkdirSync(store);
@@ -170,7 +170,7 @@ describe("a configuration planted in the working folder", () => {
 
 describe("longhaul trust", () => {
   proofTest(
-    "longhaul trust lets that very content take effect, only for harmless settings, until a byte changes",
+    "longhaul trust applies only the harmless settings of a file, and only until a byte of it changes",
     async () => {
       const user = places();
       plant(user.cwd, plantedFor("https://attacker.example"));
@@ -201,7 +201,7 @@ describe("longhaul trust", () => {
   );
 
   proofTest(
-    "longhaul trust refuses what is not valid or sets nothing, and never writes into the working folder",
+    "longhaul trust refuses a file that is invalid or sets nothing, and never writes into the working folder",
     async () => {
       const user = places();
       const setting = { cwd: user.cwd, env: { HOME: user.home, LONGHAUL_HOME: join(user.cwd, "store") } };
@@ -216,7 +216,7 @@ describe("longhaul trust", () => {
     },
   );
 
-  test("longhaul trust is not asked again by a running gateway: only SIGHUP or a restart takes the file", () => {
+  test("a running gateway takes a newly trusted file only after SIGHUP or a restart", () => {
     const user = places();
     const request: ConfigRequest = { ...user, env: {}, flags: {} };
     const live = watchConfig({ request, loaded: loadConfig(request), everyMs: 1e6 });
@@ -230,7 +230,7 @@ describe("longhaul trust", () => {
 });
 
 describe("the user's own configuration", () => {
-  test.skipIf(process.getuid === undefined)("is refused where others can write it or its folder", () => {
+  test.skipIf(process.getuid === undefined)("the user's own file is refused if others can change it", () => {
     const user = places();
     const path = join(user.store, "longhaul.json");
     const load = () => loadConfig({ ...user, env: {}, flags: {} });
@@ -245,7 +245,7 @@ describe("the user's own configuration", () => {
     expect(load).toThrow("others can write");
   });
 
-  test("the user's own configuration changes guarded settings while the gateway runs only if that takes something away", async () => {
+  test("a running gateway takes a changed guarded setting from the user's own file only if it removes a right", async () => {
     const user = places();
     const path = join(user.store, "longhaul.json");
     const env = { A: createToken(), B: createToken(), C: createToken() };

@@ -40,7 +40,7 @@ const window = async (kernel: Kernel) => {
 };
 
 describe("a damaged entry", () => {
-  test("a damaged entry stands in its place as damaged; every other entry can be read", async () => {
+  test("a damaged entry keeps its place in the session, and every other entry can be read", async () => {
     const { path } = await store();
     damageEntry(path, "s", 2);
     await using kernel = await openKernel({ path });
@@ -60,7 +60,7 @@ describe("a damaged entry", () => {
     expect(await window(kernel)).not.toContain("two: the second");
   });
 
-  test("a damaged entry that a damaged page of the tree hides is shown as damaged, and not left out", async () => {
+  test("an entry that a damaged page of the tree hides is shown as damaged and not left out", async () => {
     const { path } = await store();
     const db = new DatabaseSync(join(path, "log.db"));
     db.exec("DELETE FROM entries WHERE key & 1073741823 IN (2, 3, 5)");
@@ -80,7 +80,7 @@ describe("a damaged entry", () => {
     expect(await kinds({ limit: 2 })).toEqual(["1 message", "2 damaged"]);
   });
 
-  test("a damaged entry can be redacted, which removes what is left of it", async () => {
+  test("a damaged entry can be redacted, which removes the rest of its data", async () => {
     const { path } = await store();
     damageEntry(path, "s", 2);
     await using kernel = await openKernel({ path });
@@ -90,7 +90,7 @@ describe("a damaged entry", () => {
     expect(await kernel.check()).toMatchObject({ damages: 0 });
   });
 
-  test("a damaged entry is shown and exported as such, and the commands end with 3", async () => {
+  test("a damaged entry is shown and exported as damaged, and the commands exit with code 3", async () => {
     const { path } = await store();
     damageEntry(path, "s", 2);
     const shown = await runHere(["show", "s", "--store", path]);
@@ -106,7 +106,7 @@ describe("a damaged entry", () => {
       expect((await runHere([command, "s", "--store", path])).code, command).toBe(0);
   });
 
-  test("a damaged entry that chose the line gives way to the line before it: nothing that was said is lost", async () => {
+  test("when the entry that chose the line is damaged, the line before it counts and no message is lost", async () => {
     const { path } = await store();
     {
       await using kernel = await openKernel({ path });
@@ -189,7 +189,7 @@ describe("a damaged blob", () => {
 });
 
 describe("damaged pages of the database", () => {
-  test("damaged pages of the database cost the entries on them and no others, and repair saves the rest", async () => {
+  test("damaged pages of the database cost only the entries on them, and repair saves the rest", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });

@@ -30,7 +30,7 @@ function askAs(uid: number, url: string): Promise<string> {
 
 describe("without tokens", () => {
   proofTestIf(process.platform === "linux" && process.getuid?.() === 0)(
-    "another user of the machine reads nothing",
+    "without tokens, another user of the machine is refused",
     async () => {
       const upstream = await startUpstream();
       const gateway = await startGateway({ upstream: upstream.url });
@@ -43,7 +43,7 @@ describe("without tokens", () => {
     },
   );
 
-  test("the tables of Linux are read as they are written", () => {
+  test("the connection tables of Linux are read as the kernel writes them", () => {
     expect(toTableForms("127.0.0.1")).toEqual(["0100007F", "0000000000000000FFFF00000100007F"]);
     expect(toTableForms("::ffff:127.0.0.1")).toEqual(toTableForms("127.0.0.1"));
     expect(toTableForms("::1")).toEqual(["00000000000000000000000001000000"]);
@@ -57,7 +57,7 @@ describe("without tokens", () => {
 });
 
 describe("a browser", () => {
-  test("a browser is not shown what a provider sends, and nobody is sent elsewhere", async () => {
+  test("a browser does not display what a provider sends, and redirects to other hosts are dropped", async () => {
     const upstream = await startUpstream((heard, response) => {
       if (heard.url.endsWith("/near"))
         return void response.writeHead(302, { location: "/v1/files/other" }).end();
@@ -83,7 +83,7 @@ describe("a browser", () => {
 
 describe("a request", () => {
   test.each(["client_secret", "refresh_token", "sig", "id_token", "X-Amz-Signature", "pwd"])(
-    "a request with %s in its address is refused",
+    "a request with %s in its URL is refused",
     async (name) => {
       const upstream = await startUpstream();
       const gateway = await startGateway({ upstream: upstream.url });
@@ -93,7 +93,7 @@ describe("a request", () => {
     },
   );
 
-  test("a request with its own long id does not meet another that begins alike", async () => {
+  test("two long session ids that begin alike stay two conversations", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     for (const end of ["one", "two"]) {
@@ -106,7 +106,7 @@ describe("a request", () => {
     for (const { id } of threads) expect(await lineOf(await gateway.kernel.session(id))).toHaveLength(2);
   });
 
-  test.each([false, true])("whose calls nest deep is answered, also later (redact: %s)", async (redact) => {
+  test.each([false, true])("deeply nested tool calls get a reply each time (redact: %s)", async (redact) => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { redact } });
     const depth = 20_000;
@@ -118,7 +118,10 @@ describe("a request", () => {
       { role: "tool", tool_call_id: "call_1", content: "done" },
     ];
     for (let turn = 0; turn < 2; turn++) {
-      const answer = await ask(gateway, { path: "/v1/chat/completions", body: { model: "gpt-5", messages } });
+      const answer = await ask(gateway, {
+        path: "/v1/chat/completions",
+        body: { model: "gpt-5", messages },
+      });
       expect(answer.status).toBe(200);
       messages.push({ role: "assistant", content: "Fine." }, { role: "user", content: "More." });
     }
@@ -126,7 +129,7 @@ describe("a request", () => {
 });
 
 describe("a terminal", () => {
-  test("a terminal is not handed characters that hide text", () => {
+  test("a terminal never receives characters that hide text", () => {
     const hidden = "a\u200bb\u{e0041}\u{e0100}c\u2060\u00add";
     expect(escapeText(hidden)).toBe("a\\u200bb\\u{e0041}\\u{e0100}c\\u2060\\xadd");
     expect(escapeLine(hidden)).not.toMatch(/[\u200b\u2060\u{e0000}-\u{e0fff}]/u);

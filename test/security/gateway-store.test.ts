@@ -29,8 +29,8 @@ function moved(agent: TestAgent, gateway: TestGateway, api: (typeof APIS)[number
 const ready = async (gateway: TestGateway) =>
   JSON.parse((await ask(gateway, { method: "GET", path: "/readyz" })).text);
 
-describe.each(APIS)("over %s, a conversation", (api) => {
-  test("a conversation whose session is forgotten while it is open goes on from what the client says", async () => {
+describe.each(APIS)("a conversation over %s", (api) => {
+  test("a conversation whose session is deleted while it is open goes on from the client's history", async () => {
     const upstream = await startUpstream(numbered);
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway, api);
@@ -53,7 +53,7 @@ describe.each(APIS)("over %s, a conversation", (api) => {
   });
 
   test.each([1, 2, 3, 4])(
-    "a conversation with entry %i damaged goes on after a restart, and the log says all of it again",
+    "a conversation with a damaged entry %i goes on after a restart, and the log holds all its messages again",
     async (seq) => {
       const upstream = await startUpstream(numbered);
       let gateway = await startGateway({ upstream: upstream.url });
@@ -105,7 +105,7 @@ describe.each(APIS)("over %s, a conversation", (api) => {
 });
 
 describe("a gateway whose store fails", () => {
-  test("a gateway whose store fails relays what it cannot store, says that it is not ready, and stores again when it can", async () => {
+  test("a gateway whose store fails relays replies that it cannot store, reports that it is not ready, and then recovers", async () => {
     const upstream = await startUpstream(numbered);
     const path = testFolder();
     const gateway = await startGateway({ upstream: upstream.url, path, busyTimeoutMs: 100 });
@@ -134,7 +134,7 @@ describe("a gateway whose store fails", () => {
     ]);
   });
 
-  test("a gateway whose store fails is not ready when the files of its store were removed", async () => {
+  test("a gateway reports that it is not ready when the files of its store were removed", async () => {
     const upstream = await startUpstream(numbered);
     const gateway = await startGateway({ upstream: upstream.url });
     expect(await ready(gateway)).toMatchObject({ status: "ready" });

@@ -9,7 +9,7 @@ import { proofTest } from "../support/proof.ts";
 
 const secretWord = (index: number) => `zanzibarsecret${index}`;
 
-proofTest("index follows no links, leaves files with keys out and masks secrets in all others", async () => {
+proofTest("indexing follows no links, leaves out files with keys and masks other secrets", async () => {
   const [root, outside, store] = [testFolder(), testFolder(), testFolder()];
   writeFileSync(join(outside, "notes.txt"), "outsideword of another tree\n");
   mkdirSync(join(outside, "folder"));
@@ -64,7 +64,7 @@ proofTest("index follows no links, leaves files with keys out and masks secrets 
     expect(readFileSync(join(store, file)).includes(password.toLowerCase())).toBe(false);
 });
 
-test("a file that a link takes the place of is not read for a recall", async () => {
+test("an indexed file that was replaced by a link is no longer found", async () => {
   const [root, outside, path] = [testFolder(), testFolder(), testFolder()];
   const file = join(root, "notes.txt");
   writeFileSync(file, "the marmalade is in the cupboard\n");

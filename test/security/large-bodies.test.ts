@@ -117,7 +117,7 @@ const SHAPES: Readonly<Record<string, () => Buffer>> = {
 
 describe.skipIf(!isLinux)("a large body", () => {
   sizedTest.each(proofCases(Object.entries(SHAPES)))(
-    "a large body of %s takes less than three and a half times its size",
+    "a large body of %s takes less memory than 3.5 times its size",
     async (_, make) => {
       const { url, memory, upstream } = await serve();
       const body = make();
@@ -130,7 +130,7 @@ describe.skipIf(!isLinux)("a large body", () => {
     },
   );
 
-  proofTest("a large body does not keep others from being answered while it is prepared", async () => {
+  proofTest("other requests are answered while a large body is prepared", async () => {
     const { url } = await serve();
     const body = SHAPES["numbers in a call"]?.() as Buffer;
     const order: string[] = [];
@@ -141,7 +141,7 @@ describe.skipIf(!isLinux)("a large body", () => {
     expect(order.indexOf("large")).toBe(20);
   });
 
-  proofTest("a large body is bounded over all that are under way", async () => {
+  proofTest("the memory for all simultaneous large bodies together is bounded", async () => {
     const { url, memory } = await serve();
     await post(url, requestOf(says("warm")));
     const before = memory("VmRSS");
@@ -151,7 +151,7 @@ describe.skipIf(!isLinux)("a large body", () => {
     expect(memory("VmHWM") - before).toBeLessThan(500 * MB);
   });
 
-  proofTest("a large body is kept as it was said, whichever part of it is large", async () => {
+  proofTest("a large body is stored as it was said, whichever part of it is large", async () => {
     const { url, store, running } = await serve();
     const words = `${text(2 * MB)} ${"\u{1f600}é\\".repeat(100_000)} end`;
     const picture = image(2 * MB);
@@ -181,7 +181,7 @@ describe.skipIf(!isLinux)("a large body", () => {
     });
   });
 
-  proofTest("a large body is known again in the next request", async () => {
+  proofTest("a large body is recognized in the next request", async () => {
     const { url, store, running } = await serve();
     const first = says([
       { type: "text", text: text(2 * MB) },
@@ -200,7 +200,7 @@ describe.skipIf(!isLinux)("a large body", () => {
     expect((await session.page({ kinds: ["message"], limit: 10 })).entries).toHaveLength(4);
   });
 
-  proofTest("a large body loses its secrets where secrets are taken out", async () => {
+  proofTest("a large body loses its secrets if redaction is on", async () => {
     const { url, store, running } = await serve({ redact: true });
     const secret = `sk-ant-api03-${"Ab1".repeat(31)}`;
     const words = `${text(1.5 * MB)}\nANTHROPIC_API_KEY=${secret}\n${text(1.5 * MB)}`;
@@ -222,7 +222,7 @@ describe.skipIf(!isLinux)("a large body", () => {
   });
 });
 
-describe("JSON that is nested deep", () => {
+describe("deeply nested JSON", () => {
   const deep = (levels: number, open = "[", close = "]") => open.repeat(levels) + close.repeat(levels);
   const withInput = (input: string) =>
     Buffer.from(
@@ -230,7 +230,7 @@ describe("JSON that is nested deep", () => {
     );
 
   sizedTest.each(proofCases([10_000, 900, 2_000, 100_000, 1_000_000]))(
-    "%i levels deep never fails here",
+    "JSON that is nested %i levels deep is forwarded without a failure",
     async (levels) => {
       const { url, upstream } = await serve();
       for (const body of [

@@ -78,7 +78,7 @@ function drain(url: string): Promise<number> {
 }
 
 describe.skipIf(!isLinux)("a hostile provider", () => {
-  proofTest("that talks without end takes no more memory than a reply may take", async () => {
+  proofTest("an endless stream of a provider takes no more memory than one reply may take", async () => {
     const upstream = await startHostile((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       talkOn(response, 150 * MB).catch(() => {});
@@ -92,7 +92,7 @@ describe.skipIf(!isLinux)("a hostile provider", () => {
     expect((await ask(gateway, { path: "/v1/messages", body: { ...BODY, stream: false } })).status).toBe(200);
   });
 
-  proofTest("that packs a gigabyte into a megabyte does not have it unpacked in memory", async () => {
+  proofTest("a hostile provider's gigabyte packed into a megabyte is not unpacked in memory", async () => {
     const bomb = gzipSync(Buffer.concat([Buffer.from('{"error":"'), Buffer.alloc(400 * MB, "x")]));
     const upstream = await startHostile((response) => {
       const headers = { "content-type": "application/json", "content-encoding": "gzip" };
@@ -105,7 +105,7 @@ describe.skipIf(!isLinux)("a hostile provider", () => {
     expect((await ask(gateway, { path: "/v1/messages", body: { ...BODY, stream: false } })).status).toBe(200);
   });
 
-  proofTest("a hostile provider that packs an endless stream is held to the same bound", async () => {
+  proofTest("an endless packed stream takes no more memory than one reply may take", async () => {
     const upstream = await startHostile((response) => {
       response.writeHead(200, { "content-type": "text/event-stream", "content-encoding": "gzip" });
       const packed = createGzip();

@@ -14,7 +14,7 @@ if (!probe) console.log("skipped: tests of read-only disks need the right to mou
 
 describe("a store opened for reading", () => {
   proofTest(
-    "a store opened for reading shows everything, recalls what was indexed and what was not, and refuses every write",
+    "a store opened for reading shows everything, recalls unindexed words as well, and refuses every write",
     async () => {
       const { kernel, path } = await diskKernel();
       await say(await kernel.session("s"), "the deployment key is turquoise", "another message");
@@ -40,7 +40,7 @@ describe("a store opened for reading", () => {
   );
 
   proofTestIf(probe !== undefined)(
-    "can be read on a read-only disk, with commits that are only in the journal",
+    "a store on a read-only disk can be read, including commits that are only in the journal",
     async () => {
       for (const hasJournal of [false, true]) {
         const disk = mountSmallDisk(16_000_000);
@@ -69,8 +69,8 @@ describe("a store opened for reading", () => {
   );
 });
 
-describe("a log that is empty or gone beside blobs", () => {
-  test.each(["empty", "gone"])("is refused when it is %s, and no blob is touched", async (how) => {
+describe("a missing or empty log next to blobs", () => {
+  test.each(["empty", "gone"])("a store whose log is %s is refused, and its blobs stay", async (how) => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });
@@ -91,7 +91,7 @@ describe("a log that is empty or gone beside blobs", () => {
     expect(existsSync(file) ? statSync(file).size : 0).toBe(0);
   });
 
-  test("a new store in an empty folder, or next to no blobs, opens as before", async () => {
+  test("an empty log without blobs opens as a new store", async () => {
     const { kernel, path } = await diskKernel();
     await kernel.close();
     truncateSync(join(path, "log.db"));

@@ -28,9 +28,9 @@ async function unindexedStore(): Promise<string> {
   return path;
 }
 
-describe("a recall over what is not indexed", () => {
+describe("a recall over an unindexed store", () => {
   proofTest(
-    "answers in time from what is indexed, says what is missing, and finds it later",
+    "a recall over an unindexed store answers in time, says how much is missing, and finds the rest later",
     async () => {
       await using kernel = await openKernel({ path: await unindexedStore(), embedder: null });
       const first = await kernel.memory.recall("turquoise", { waitMs: 30 });
@@ -45,7 +45,7 @@ describe("a recall over what is not indexed", () => {
   );
 
   proofTest(
-    "a recall over what is not indexed goes on in the background without being asked, and ends when the kernel closes",
+    "indexing goes on in the background after a recall, and ends when the kernel closes",
     async () => {
       const kernel = await openKernel({ path: await unindexedStore(), embedder: null });
       const { unindexed = 0 } = await kernel.memory.recall("turquoise", { waitMs: 0 });
@@ -58,7 +58,7 @@ describe("a recall over what is not indexed", () => {
   );
 
   proofTest(
-    "a recall over what is not indexed is told by the command line",
+    "the recall command with a wait indexes the store before it answers",
     async () => {
       const path = await unindexedStore();
       const shown = await runHere(["recall", "turquoise", "--store", path, "--wait", "60"]);
@@ -72,7 +72,7 @@ describe("a recall over what is not indexed", () => {
     120_000,
   );
 
-  test("a recall over what is not indexed is answered while others append without end", async () => {
+  test("a recall is answered while another process appends without end", async () => {
     const { kernel, path } = await diskKernel({ embedder: null });
     await using writer = await openKernel({ path });
     await using session = await writer.session("busy");
@@ -99,7 +99,7 @@ describe("a recall over what is not indexed", () => {
 
 describe("a scope of very many sessions", () => {
   proofTest(
-    "a scope of very many sessions is searched, however many there are",
+    "a recall over 200,000 sessions finds its hit",
     async () => {
       const SESSIONS = 200_000;
       const path = testFolder();

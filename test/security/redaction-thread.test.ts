@@ -33,12 +33,12 @@ function startRedactor(found: string[] = []): Redactor {
   return redactor;
 }
 
-describe("the thread that redacts", () => {
-  test("the thread that redacts takes out of every text what redaction in place takes out", async () => {
+describe("the redaction thread", () => {
+  test("the redaction thread removes the same secrets as redaction in place", async () => {
     expect(await startThread().redact(TEXTS)).toEqual(TEXTS.map(redactSecrets));
   });
 
-  test("the thread that redacts is made up for in place when it dies, and starts again", async () => {
+  test("texts are redacted in place while the redaction thread is down, and it starts again", async () => {
     const thread = startThread();
     await thread.redact(["warm"]);
     const [one, other] = [thread.redact(TEXTS), thread.close()];
@@ -47,7 +47,7 @@ describe("the thread that redacts", () => {
     expect(await thread.redact(TEXTS)).toEqual(TEXTS.map(redactSecrets));
   });
 
-  proofTest("drops a text whose request has gone, and redacts those of others", async () => {
+  proofTest("the redaction thread drops the text of an aborted request, and no other text", async () => {
     const thread = startThread();
     const gone = new AbortController();
     const dropped = thread.redact([LARGE], gone.signal);
@@ -60,7 +60,7 @@ describe("the thread that redacts", () => {
 });
 
 describe("a redactor", () => {
-  proofTest("a redactor redacts small messages while a large one is redacted", async () => {
+  proofTest("a redactor redacts small messages while a large one is still being redacted", async () => {
     const redactor = startRedactor();
     const large = { role: "user", text: LARGE } as const;
     const done: string[] = [];
@@ -76,7 +76,7 @@ describe("a redactor", () => {
     expect(redactor.redact(large).text).toBe(redactSecrets(large.text).text);
   });
 
-  proofTest("finds in a prepared message what it finds in one that was not, and counts it once", async () => {
+  proofTest("a redactor finds the same secrets in a prepared message, and counts each once", async () => {
     const [before, after]: [string[], string[]] = [[], []];
     const [prepared, plain] = [startRedactor(before), startRedactor(after)];
     const input = { password: "hunter2-And-9-more", note: "x".repeat(300_000), list: TEXTS };
@@ -92,7 +92,7 @@ describe("a redactor", () => {
     expect(before.length).toBe(after.length);
   });
 
-  test("a redactor does not search a text again that comes again", async () => {
+  test("a redactor does not search a text a second time", async () => {
     const found: string[] = [];
     const redactor = startRedactor(found);
     const text = SECRETS;
@@ -106,7 +106,7 @@ describe("a redactor", () => {
 });
 
 proofTest(
-  "others are answered while a text of 20 MB is redacted, and nobody gets a 500",
+  "other requests are answered while a text of 20 MB is redacted, and no request gets a 500",
   {
     timeout: 120_000,
   },

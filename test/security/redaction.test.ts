@@ -11,7 +11,7 @@ const MAX_MS = 2_000;
 
 describe("redaction", () => {
   test.each(HOSTILE_TEXTS.map(({ name, make }) => [name, make] as const))(
-    "redaction takes time linear in the text: %s",
+    "redaction takes time linear in the length of the text: %s",
     (_, make) => {
       const text = make(SIZE);
       const before = process.threadCpuUsage().user;
@@ -20,7 +20,7 @@ describe("redaction", () => {
     },
   );
 
-  proofTest("redaction never fails for what a message holds, and the conversation goes on", async () => {
+  proofTest("redaction never fails on extreme messages, and the conversation goes on", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { redact: true } });
     const secrets = Array.from(

@@ -83,9 +83,9 @@ const NAMED: readonly object[] = [
   { tools: [{ type: "code_interpreter", container: { type: "auto", file_ids: ["file_1"] } }] },
 ];
 
-describe("what the provider keeps under a key that tokens share", () => {
+describe("objects that the provider keeps under a shared key", () => {
   proofTest(
-    "what the provider keeps under a key that tokens share is open to the token that it was given to, and to one that may use everything, alone",
+    "objects that the provider keeps under a shared key are open only to the token that created them and to an unrestricted token",
     async () => {
       const { upstream, as, respond } = await shared();
       expect((await respond(ALICE, {})).status).toBe(200);
@@ -107,14 +107,14 @@ describe("what the provider keeps under a key that tokens share", () => {
     },
   );
 
-  test("what the provider keeps under a key that tokens share does not stand in the way of what keeps nothing, nor of clients with their own keys", async () => {
+  test("the check for stored objects lets embeddings and clients with their own keys through", async () => {
     const { as } = await shared();
     expect((await as(BOB, "POST", "/v1/embeddings", { model: "e", input: "x" })).status).toBe(200);
     const own = await shared(false);
     for (const [method, path] of WAYS) expect((await own.as(BOB, method, path)).status).toBe(200);
   });
 
-  test("what the provider keeps under a key that tokens share is named by fields, not by words that are said or handed to tools", () => {
+  test("only fields can refer to stored objects, not words that are said or handed to tools", () => {
     const said = {
       model: "m",
       prompt: "text",

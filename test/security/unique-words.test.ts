@@ -16,7 +16,7 @@ const FORMS: readonly ((seed: string) => string)[] = [
 
 describe("a unique word", () => {
   sizedTest(
-    "a unique word leads to its entry, alone and in a question, in a log full of words like it",
+    "a unique word finds its entry, by itself and inside a question, in a log full of similar words",
     async () => {
       const kernel = await testKernel();
       const said: { entry: string; word: string }[] = [];

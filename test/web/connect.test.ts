@@ -12,7 +12,7 @@ const SETTINGS =
   '{\n  "model": "opus",\n  "env": { "ANTHROPIC_API_KEY": "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789" }\n}\n';
 
 browserProof(
-  "an agent is connected after its diff was seen, and disconnected to the same bytes",
+  "the connect page connects an agent after showing the diff, and disconnects it to the same bytes",
   async () => {
     const home = testFolder();
     mkdirSync(join(home, ".claude"));
@@ -34,7 +34,7 @@ browserProof(
     expect(readFileSync(path, "utf8")).toBe(SETTINGS);
     expect(await findAccessFaults(page)).toEqual([]);
     await keepScreenshot(page, "connect-diff-light");
-    // The preview has an address of its own.
+    // The preview has its own URL, so it survives a reload.
     await page.reload();
     await dialog.getByRole("button", { name: "Connect", exact: true }).click();
     await card.getByText("connected", { exact: true }).waitFor();

@@ -9,7 +9,7 @@ const QUIET = { upstream: "http://127.0.0.1:1" } as const;
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 browserTest(
-  "a link opens a conversation at its entry, and what was said can be read from there",
+  "a link opens a conversation at one entry, and the reader reaches the end of it with one click",
   async () => {
     const gateway = await startGateway(QUIET);
     await using session = await writeLongTalk(gateway.kernel, { entries: 300 });
@@ -25,7 +25,7 @@ browserTest(
 );
 
 browserProof(
-  "what was said: Markdown, folded calls with results, diffs and pictures, in both themes and on a phone",
+  "a conversation shows Markdown, folded calls with results, diffs and pictures, in both themes and on a phone",
   async () => {
     const gateway = await startGateway(QUIET);
     await using session = await writeSampleTalk(gateway.kernel);
@@ -152,7 +152,7 @@ browserProof(
 );
 
 browserProof(
-  "keys lead through the messages and to the other views; missing entries say what to do",
+  "keys move through the messages and to the other views, and a missing entry says what to do",
   async () => {
     const gateway = await startGateway(QUIET);
     await using session = await writeLongTalk(gateway.kernel, { entries: 60 });

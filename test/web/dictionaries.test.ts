@@ -12,12 +12,12 @@ async function readTexts(language: "en" | "zh", name: string): Promise<Readonly<
 
 const listPlaceholders = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name).sort();
 
-test("English and Chinese have the same parts", () => {
+test("the English and the Chinese dictionary have the same parts", () => {
   expect(listNames("en").length).toBeGreaterThan(0);
   expect(listNames("zh")).toEqual(listNames("en"));
 });
 
-test.each(listNames("en"))("%s has the same keys and placeholders in both languages", async (name) => {
+test.each(listNames("en"))("the texts of %s have the same keys in both languages", async (name) => {
   const en = await readTexts("en", name);
   const zh = await readTexts("zh", name);
   expect(Object.keys(zh).sort()).toEqual(Object.keys(en).sort());

@@ -39,7 +39,7 @@ test("the first load of the overview takes at most 120 KB after compression", ()
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000);
 });
 
-test("the document has a policy without exceptions, and its files can be kept for ever", async () => {
+test("the document has a content security policy without exceptions, and browsers may cache its files for ever", async () => {
   const gateway = await startGateway(QUIET);
   const page = await ask(gateway, { method: "GET", path: "/", headers: HTML });
   const policy = page.header("content-security-policy") ?? "";
@@ -66,7 +66,7 @@ test("the document has a policy without exceptions, and its files can be kept fo
   expect(file.header("x-content-type-options")).toBe("nosniff");
 });
 
-test("links to pages open the dashboard for browsers, and nothing of an API or a file is shadowed", async () => {
+test("links to pages open the dashboard in browsers, and no API path or file is shadowed by a page", async () => {
   const gateway = await startGateway(QUIET);
   const open = (path: string, headers: Readonly<Record<string, string>> = HTML) =>
     ask(gateway, { method: "GET", path, headers });
@@ -97,7 +97,7 @@ test("links to pages open the dashboard for browsers, and nothing of an API or a
   expect((await open("/healthz")).text).toContain('"ok"');
 });
 
-test("the dashboard refuses other hosts and pages of other origins, like everything else", async () => {
+test("the dashboard refuses requests for other hosts and from pages of other origins", async () => {
   const gateway = await startGateway(QUIET);
   const foreign = await ask(gateway, {
     method: "GET",

@@ -40,7 +40,7 @@ browserProof("health shows all measures as curves, limits, warnings and reliefs"
   expect(problems).toEqual([]);
 });
 
-browserProof("a warning reaches a page that is open, and leads to health", async () => {
+browserProof("a warning reaches a page that is already open, and links to health", async () => {
   // Other tests in this process may have left much on the heap.
   const { heapUsed, external } = process.memoryUsage();
   const warningBytes = heapUsed + external + 300 * MEGABYTE;

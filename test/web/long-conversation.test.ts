@@ -48,7 +48,7 @@ browserProof(
       const seqs = await scroll(STEP_PIXELS);
       // Rows are in the order of the log without a gap, whatever pages came and left.
       expect(seqs).toEqual(seqs.map((_, index) => (seqs[0] ?? 0) + index));
-      // The reader is never thrown back.
+      // The page never jumps back.
       expect(seqs.at(-1)).toBeGreaterThanOrEqual(last);
       last = seqs.at(-1) ?? 0;
       await measure();

@@ -135,7 +135,7 @@ browserProof("the review list shows the notes of all agents, and keys judge them
   expect(problems).toEqual([]);
 });
 
-browserProof("the index shows its state, is brought up to date, and gives up a conversation", async () => {
+browserProof("the index page shows its gaps, fills them on request, and removes a session", async () => {
   const gateway = await startGateway(QUIET);
   await tellStory(gateway);
   await using late = await gateway.kernel.session("late");

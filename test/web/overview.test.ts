@@ -47,7 +47,7 @@ browserProof("the overview shows money first, and every sum opens the rows that 
   expect(problems).toEqual([]);
 });
 
-browserProof("a conversation that goes on shows up by itself", async () => {
+browserProof("a new conversation appears in the overview without a reload", async () => {
   const gateway = await serveStore();
   const { page, problems } = await openPage(`${gateway.url}/`);
   await page.getByRole("table", { name: "Conversations" }).waitFor();

@@ -9,7 +9,7 @@ import { checkLooks } from "./support/looks.ts";
 const by = "test";
 
 browserProof(
-  "an admin sees everybody's budgets, adds, rotates, revokes and erases; a member sees only itself",
+  "an admin sees everybody's budgets and adds, edits and erases people, and a member sees only their own access",
   async () => {
     const gateway = await startGateway({ upstream: "http://127.0.0.1:1" });
     const { team } = gateway.kernel;

@@ -34,7 +34,7 @@ function readPages(count: number, size: number) {
   };
 }
 
-test("pages come in at both ends, the far end is dropped, and what comes back is the same", async () => {
+test("the list loads pages at both ends, drops the far end, and loads the same entries again", async () => {
   const pages = new EntryPages({
     read: readPages(1_000, 20),
     onChange: () => undefined,
@@ -75,7 +75,7 @@ test("a result joins the row of its call, and an entry that names the result fin
   expect(findRow(rows, "9")).toBe(-1);
 });
 
-test("diffs are found in inputs and outputs, and compare line by line", () => {
+test("diffs are found in the inputs and outputs of tools, and compare line by line", () => {
   expect(diffTexts("a\nb\nc", "a\nx\nc").map(({ type }) => type)).toEqual([
     "same",
     "removed",

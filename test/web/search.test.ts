@@ -5,7 +5,7 @@ import { findFaultsInThemes } from "./support/axe.ts";
 import { fillStore } from "./support/filled-store.ts";
 
 browserProof(
-  "the search finds words of every conversation; hits open at the exact entry and name the agent's command",
+  "the search finds words of every conversation, and a hit opens at its entry and offers the agent's command",
   async () => {
     const gateway = await startGateway({
       upstream: "http://127.0.0.1:1",

@@ -169,7 +169,7 @@ browserProof("none of 500 hostile texts survives the Markdown of messages", asyn
   const gateway = await startGateway(QUIET);
   const { page, problems } = await openPage(`${gateway.url}/`);
   await page.locator(".excerpt .markdown p").first().waitFor();
-  // As text: the test's own bundler would rewrite import().
+  // The function is text because the test's bundler would rewrite import().
   const count = await page.evaluate(`(async (texts) => {
     const names = performance.getEntriesByType("resource").map(({ name }) => name);
     const module = await import(names.find((name) => name.includes("render-markdown")));

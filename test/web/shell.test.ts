@@ -22,7 +22,7 @@ browserTest(
   },
 );
 
-browserProof("warnings of the monitor and a lost gateway reach every page, and can be put away", async () => {
+browserProof("warnings of the monitor and a lost gateway show everywhere until dismissed", async () => {
   const gateway = await startGateway(QUIET);
   const notice = {
     at: Date.now(),

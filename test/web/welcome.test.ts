@@ -25,7 +25,7 @@ browserProof(
     expect(await findFaultsInThemes(page)).toEqual([]);
     expect(problems).toEqual([]);
 
-    // Nothing of it is in the store, in the figures or in a recall.
+    // Nothing of the sample is in the store, in the figures or in a recall.
     expect(await gateway.kernel.sessions({ limit: 10 })).toEqual([]);
     const get = async (path: string) =>
       JSON.parse((await ask(gateway, { method: "GET", path: `/api/v1${path}` })).text);
@@ -65,7 +65,7 @@ browserTest(
   },
 );
 
-proofTest("the sample can be read and replayed, and nothing else", async () => {
+proofTest("the sample can be read and replayed, and every other request to it is refused", async () => {
   const gateway = await startGateway(QUIET);
   const send = (method: string, path: string, body?: object) =>
     ask(gateway, { method, path: `/api/v1/sample${path}`, ...(body && { body }) });

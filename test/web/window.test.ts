@@ -8,7 +8,7 @@ import { writeSampleTalk } from "./support/sample-talk.ts";
 const QUIET = { upstream: "http://127.0.0.1:1" } as const;
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
-browserProof("the window shows its parts, its cost, its course and every edit with its receipt", async () => {
+browserProof("the window page shows parts, cost and history, and every edit with its receipt", async () => {
   const gateway = await startGateway(QUIET);
   await using session = await writeSampleTalk(gateway.kernel);
   const url = `${linkTo(gateway.url, session.id)}/window`;
@@ -55,7 +55,7 @@ browserProof("the window shows its parts, its cost, its course and every edit wi
   await keepScreenshot(phone.page, "window-phone");
 });
 
-browserProof("what an undo brought back is shown as held, and Release lets it go", async () => {
+browserProof("content that an undo brought back is shown as held, and Release lets it go", async () => {
   const gateway = await startGateway(QUIET);
   await using session = await writeSampleTalk(gateway.kernel, "codex/held", 40);
   const edit = await session.overlays.findLastEdit();
@@ -123,7 +123,7 @@ browserProof("a conversation without reported usage says n/a and what to do, not
 });
 
 browserTest(
-  "the advice to begin a new conversation stands with the text that it would begin with",
+  "the advice to begin a new conversation comes with the text that would be carried over",
   async () => {
     const gateway = await startGateway({ ...QUIET, config: { models: { m: { window: 8_000 } } } });
     await using session = await gateway.kernel.session("codex/full");

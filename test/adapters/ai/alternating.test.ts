@@ -19,7 +19,7 @@ const repeatsIn = (roles: readonly string[]) => roles.filter((role, at) => at > 
 
 describe("a long talk in a small window", () => {
   sizedTest.each(proofCases(["caller", "session"] as const))(
-    "a long talk in a small window is sent with alternating roles, history of the %s",
+    "a long talk in a small window is sent with alternating roles, history kept by the %s",
     async (history) => {
       const { session, plain, kernel } = await speaking();
       const sent: { readonly role: string; readonly content: unknown }[][] = [];
@@ -46,7 +46,7 @@ describe("a long talk in a small window", () => {
     },
   );
 
-  test("a long talk in a small window keeps alternating when it is fitted without a session", async () => {
+  test("a long talk keeps alternating roles when it is fitted without a session", async () => {
     for (const turns of [40, 41, 60]) {
       const given: ModelMessage[] = [...talk(turns), { role: "user", content: "And now?" }];
       const fitted = await fitMessages(given, { model: "some-model", models });
@@ -56,7 +56,7 @@ describe("a long talk in a small window", () => {
     }
   });
 
-  test("a long talk in a small window leaves two messages in a row that the caller has in a row", async () => {
+  test("fitting keeps two messages in a row with the same role when the caller sent them so", async () => {
     const double: ModelMessage = { role: "user", content: "One more thing." };
     const given: ModelMessage[] = [...talk(40), { role: "user", content: "And now?" }, double];
     const fitted = await fitMessages(given, { model: "some-model", models });

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { withLonghaul } from "../../../src/adapters/ai/index.ts";
 import { lineOf, logOf, reply, speaking } from "./speaking.ts";
 
-describe("two calls at once", () => {
-  test("two calls at once of one session answer each what it was asked, and both are in the log", async () => {
+describe("two simultaneous calls", () => {
+  test("two simultaneous calls in one session each get their own answer, and the log keeps both", async () => {
     const { server, session, plain } = await speaking();
     const model = withLonghaul(
       plain("anthropic", (body) => reply(body.includes("Rome") ? "Arrivederci" : "Farvel")),
@@ -35,7 +35,7 @@ describe("two calls at once", () => {
     expect((await logOf(session)).filter(({ kind }) => kind === "message")).toHaveLength(8);
   });
 
-  test("two calls at once with the same words get two answers, and the log keeps both", async () => {
+  test("two simultaneous calls with the same words get two answers, and the log keeps both", async () => {
     const { server, session, model } = await speaking();
     server.script(reply("heads"), reply("tails"));
     const speaker = model();

@@ -5,7 +5,7 @@ import { getConversation } from "../../../src/adapters/ai/sdk-conversation.ts";
 import { APIS, lineOf, logOf, reply, speaking } from "./speaking.ts";
 
 describe("a chat", () => {
-  test.each(APIS)("a chat of several turns is in the log once, word by word: %s", async (api) => {
+  test.each(APIS)("a chat of several turns is logged once, word by word: %s", async (api) => {
     const { server, session, plain } = await speaking();
     const model = withLonghaul(plain(api), { session });
     const messages: ModelMessage[] = [];
@@ -43,7 +43,7 @@ describe("a chat", () => {
     expect(sent).toContain("Be brief.");
   });
 
-  test.each(APIS)("a chat that is streamed is the same: %s", async (api) => {
+  test.each(APIS)("a streamed chat is logged once, word by word: %s", async (api) => {
     const { server, session, plain } = await speaking();
     const model = withLonghaul(plain(api), { session });
     const messages: ModelMessage[] = [];
@@ -74,7 +74,7 @@ describe("a chat", () => {
     expect(usage.map(({ usage }) => usage.outputTokens)).toEqual([9, 9]);
   });
 
-  test("a chat keeps what the provider signed, and sends it back", async () => {
+  test("a chat stores the provider's signature of a reply and sends it back", async () => {
     const { server, session, model } = await speaking();
     server.script(reply({ text: "yes", reasoning: "because" }), reply("fine"));
     const first = streamText({ model: model(), prompt: "well?" });
@@ -89,7 +89,7 @@ describe("a chat", () => {
     expect(await lineOf(session)).toHaveLength(4);
   });
 
-  test("a chat goes on after a restart: a caller's history is recognized in the log", async () => {
+  test("a chat goes on after a restart, because the caller's history is recognized in the log", async () => {
     const { server, kernel, session, plain } = await speaking();
     server.script(reply("one"), reply("two"));
     const messages: ModelMessage[] = [{ role: "user", content: "count" }];
@@ -103,7 +103,7 @@ describe("a chat", () => {
     expect((await logOf(session)).filter(({ kind }) => kind === "message")).toHaveLength(4);
   });
 
-  test("a chat may leave its history to the session", async () => {
+  test("a caller may leave the history of a chat to the session", async () => {
     const { server, session, model, kernel } = await speaking();
     server.script(reply("Rome"), reply("Paris"));
     const speaker = model({ history: "session", blobs: kernel.blobs });
@@ -118,7 +118,7 @@ describe("a chat", () => {
     ]);
   });
 
-  test("a chat leaves headers, options of the provider and marks for its cache alone", async () => {
+  test("a chat passes headers, provider options and cache marks on unchanged", async () => {
     const { server, model } = await speaking();
     server.script(reply("ok"));
     await generateText({
@@ -143,7 +143,7 @@ describe("a chat", () => {
 });
 
 describe("a model that speaks in a session", () => {
-  test("a model that speaks in a session is refused without one, and with options that say nothing", async () => {
+  test("wrapping a model without a session or with invalid options throws an error", async () => {
     const { session, plain } = await speaking();
     expect(() => withLonghaul(plain(), {} as never)).toThrow("session is undefined");
     expect(() => withLonghaul(plain(), { session, history: "none" as never })).toThrow(
@@ -151,7 +151,7 @@ describe("a model that speaks in a session", () => {
     );
   });
 
-  test("a model that speaks in a session says what the window itself asks for without a word in the log, instead of waiting for itself", async () => {
+  test("a call that the window makes for itself is answered at once and leaves no words in the log", async () => {
     const { server, session, model } = await speaking();
     server.always(reply("a summary"));
     const speaker = model();
@@ -165,7 +165,7 @@ describe("a model that speaks in a session", () => {
 });
 
 describe("a caller who changes the conversation", () => {
-  test("a caller who changes the conversation and asks for another answer gets one; the log keeps both", async () => {
+  test("a caller who asks for another answer gets one, and the log keeps both", async () => {
     const { server, session, model } = await speaking();
     server.script(reply("first try"), reply("second try"), reply("go on"));
     const speaker = model();
@@ -187,7 +187,7 @@ describe("a caller who changes the conversation", () => {
     expect(said).toHaveLength(5);
   });
 
-  test("a caller who changes the conversation and goes back to an answer that it had left finds it there", async () => {
+  test("a caller who returns to an abandoned answer goes on from there", async () => {
     const { server, session, model } = await speaking();
     server.script(reply("first try"), reply("second try"), reply("go on"));
     const speaker = model();
@@ -207,7 +207,7 @@ describe("a caller who changes the conversation", () => {
     expect((await logOf(session)).filter(({ kind }) => kind === "message")).toHaveLength(5);
   });
 
-  test("a caller who changes the conversation and says the first thing otherwise begins another line", async () => {
+  test("a caller who changes the first message begins another line", async () => {
     const { server, session, model } = await speaking();
     server.always(reply("ok"));
     const speaker = model();
@@ -218,7 +218,7 @@ describe("a caller who changes the conversation", () => {
     expect(lines.length).toBeGreaterThan(1);
   });
 
-  test("a caller who changes the conversation and shortens one old message keeps the rest where it is", async () => {
+  test("a caller who shortens one old message keeps all other messages in place", async () => {
     const { server, session, model } = await speaking();
     server.always(reply("ok"));
     const speaker = model();

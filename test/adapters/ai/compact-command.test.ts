@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { withLonghaul } from "../../../src/adapters/ai/index.ts";
 import { APIS, lineOf, reply, speaking } from "./speaking.ts";
 
-test.each(APIS)("/compact typed in a chat compacts it before the call: %s", async (api) => {
+test.each(APIS)("/compact typed in a chat compacts the conversation before the call: %s", async (api) => {
   const { server, session, plain } = await speaking();
   const model = withLonghaul(plain(api), { session });
   const messages: ModelMessage[] = [];

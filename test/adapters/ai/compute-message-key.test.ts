@@ -53,9 +53,9 @@ const parts: fc.Arbitrary<SdkMessagePart> = fc.oneof(
   fc.constant({ type: "custom", kind: "openai.compaction", providerOptions: { openai: { itemId: "x" } } }),
 );
 
-describe("the key of what was said", () => {
+describe("the key of a message", () => {
   sizedTest(
-    "the key of what was said is the same for a message and for its entry in the log, whatever it holds",
+    "a message from the caller and its entry in the log have the same key, whatever the message holds",
     async () => {
       const kernel = await testKernel();
       const session = await kernel.session();
@@ -76,7 +76,7 @@ describe("the key of what was said", () => {
     },
   );
 
-  test("the key of what was said leaves out what callers lose on the way, and nothing else", () => {
+  test("the key of a message ignores only the parts that callers lose on the way", () => {
     const key = (message: SdkMessage) =>
       computeMessageKey(toPlainMessage(decodeSdkMessage(message), new Map()));
     const call = { type: "tool-call", toolCallId: "c", toolName: "read", input: { path: "a" } };

@@ -31,9 +31,9 @@ const turns = fc.array(
   { minLength: 1, maxLength: 6 },
 );
 
-describe("whatever a provider does", () => {
+describe("a faulty provider", () => {
   sizedTest.each(["anthropic", "openai-chat"] as const)(
-    "the line says what the caller says, and no reply is lost or doubled: %s",
+    "whatever a provider does, the log follows the caller's history and no reply is lost or doubled: %s",
     async (api) => {
       const { server, kernel, plain } = await speaking();
       await fc.assert(

@@ -108,14 +108,14 @@ function idsOf(messages: readonly Foreign[]) {
 }
 
 describe.each(Object.entries(DIALECTS))("fitting messages of %s", (_, talk) => {
-  test("fitting messages of %s that fit returns the very same objects", async () => {
+  test("messages that fit come back as the very same objects", async () => {
     const messages = talk(5);
     const fitted = await fitMessages(messages, options);
     expect(fitted).toHaveLength(messages.length);
     for (const [index, message] of fitted.entries()) expect(message).toBe(messages[index]);
   });
 
-  test("fitting messages of %s that do not fit returns fewer of the same kind, each call with its result", async () => {
+  test("messages that do not fit come back fewer, in the same format, and each call with its result", async () => {
     const messages = talk(120);
     const fitted = await fitMessages(messages, options);
     // The estimate of plain JSON exceeds that of the messages.
@@ -129,7 +129,7 @@ describe.each(Object.entries(DIALECTS))("fitting messages of %s", (_, talk) => {
     expect(fitted.filter((message) => !messages.includes(message)).length).toBeLessThan(10);
   });
 
-  proofTest("fitting messages begins as it did before when the conversation has grown", async () => {
+  proofTest("fitting a conversation that has grown mostly keeps the beginning as it was", async () => {
     let changes = 0;
     let before = JSON.stringify(await fitMessages(talk(60), options));
     for (let steps = 61; steps <= 90; steps++) {
@@ -142,12 +142,12 @@ describe.each(Object.entries(DIALECTS))("fitting messages of %s", (_, talk) => {
 });
 
 describe("fitting messages", () => {
-  test("fitting messages keeps system messages at the beginning", async () => {
+  test("fitting keeps system messages at the beginning", async () => {
     const fitted = await fitMessages(DIALECTS.OpenAI?.(120) ?? [], options);
     expect(fitted[0]).toEqual({ role: "system", content: "You read files." });
   });
 
-  test("fitting messages never clips the newest message: what is larger than the window comes back as it was, or with an error", async () => {
+  test("fitting never clips the newest message: one that exceeds the window comes back whole or throws an error", async () => {
     const messages = [{ role: "user", content: "word ".repeat(30_000) }];
     expect(await fitMessages(messages, options)).toEqual(messages);
     const talk = [
@@ -163,7 +163,7 @@ describe("fitting messages", () => {
     });
   });
 
-  test("fitting messages of ours stays within the window by our own estimate", async () => {
+  test("fitting longhaul's own messages stays within the window by longhaul's own estimate", async () => {
     const fitted = (await fitMessages(
       DIALECTS.longhaul?.(200) ?? [],
       options,
@@ -171,7 +171,7 @@ describe("fitting messages", () => {
     expect(fitted.reduce((sum, message) => sum + estimateMessage(message), 0)).toBeLessThanOrEqual(14_000);
   });
 
-  test("fitting messages refuses messages of a user interface, and says what to do", async () => {
+  test("fitting refuses messages of a user interface, and says how to convert them", async () => {
     const messages = [
       {
         id: "1",
@@ -182,7 +182,7 @@ describe("fitting messages", () => {
     await expect(fitMessages(messages, options)).rejects.toThrow("convertToModelMessages");
   });
 
-  test("fitting messages refuses media as a stream with a typed error", async () => {
+  test("fitting refuses media that are streams with a typed error", async () => {
     const data = (async function* () {
       yield Buffer.from("bytes");
     })();
@@ -193,7 +193,7 @@ describe("fitting messages", () => {
     });
   });
 
-  test("fitting messages keeps the word for a result that never came", async () => {
+  test("fitting keeps the note about a missing tool result", async () => {
     const messages = DIALECTS["AI SDK"]?.(120) ?? [];
     const denied = messages.map((message, index) =>
       index % 20 === 19 && message.role === "tool" ? { role: "tool", content: [missing(message)] } : message,
@@ -202,7 +202,7 @@ describe("fitting messages", () => {
     expect(calls).toEqual(results);
   });
 
-  test("fitting messages leaves an empty conversation empty", async () => {
+  test("fitting leaves an empty conversation empty", async () => {
     expect(await fitMessages([], options)).toEqual([]);
   });
 });
@@ -280,7 +280,7 @@ const WRITING: Readonly<Record<string, (step: number) => Foreign[]>> = {
 };
 
 describe.each(Object.entries(WRITING))("clearing tool inputs of %s", (_, step) => {
-  test("clearing tool inputs sends stubs instead of them, and every other field as it was", async () => {
+  test("clearing tool inputs replaces only the inputs by stubs and keeps every other field", async () => {
     const policy = anthropicClearPolicy({ trigger: { calls: 0 }, clearInputs: true, keep: 1 });
     const messages = [{ role: "user", content: "Write it." }, ...[0, 1, 2, 3].flatMap(step)];
     const fitted = await fitMessages(messages, { ...options, policy });

@@ -52,9 +52,9 @@ function checkPairs(body: string): void {
 const sizeOf = ({ server }: Speaking, request: number) =>
   JSON.stringify(server.requests[request]?.body).length;
 
-describe("a window that the provider finds too large", () => {
+describe("a request that the provider finds too long", () => {
   sizedTest.each(proofCases(["generate", "stream"]))(
-    "a window that the provider finds too large is made smaller and sent again, unseen by the caller: %s",
+    "a request that the provider finds too long is made smaller and sent again, unseen by the caller: %s",
     async (way) => {
       const all = await speaking();
       const { server, session, model } = all;
@@ -73,7 +73,7 @@ describe("a window that the provider finds too large", () => {
     },
   );
 
-  proofTest("inside the stream, before a word was said, is healed as well", async () => {
+  proofTest("an overflow error at the beginning of a stream is healed as well", async () => {
     const { server, session, model } = await speaking();
     server.script({ type: "error-midway", kind: "overflow", afterEvents: 0, reply: {} }, reply("Done."));
     const result = streamText({ model: model(), messages: longTalk(20), maxRetries: 0 });
@@ -82,7 +82,7 @@ describe("a window that the provider finds too large", () => {
   });
 
   test.each([63_900, 100_000])(
-    "a window that the provider finds too large is not cut where only the output of %i tokens is too much",
+    "a request whose output limit of %i tokens is too high keeps all its messages and gets a lower limit",
     async (maxOutputTokens) => {
       const { server, session, plain } = await speaking();
       const limit = 64_000;
@@ -108,7 +108,7 @@ describe("a window that the provider finds too large", () => {
     },
   );
 
-  proofTest("however small it is made ends in an error, after a few tries, with nothing lost", async () => {
+  proofTest("a request that is too long in any size fails after a few tries, and loses nothing", async () => {
     const { server, session, plain } = await speaking();
     const model = withLonghaul(plain("openai-chat", tooMuch), { session });
     const asked = generateText({ model, messages: longTalk(20), maxRetries: 0 });
@@ -118,7 +118,7 @@ describe("a window that the provider finds too large", () => {
   });
 
   proofTest(
-    "a window that the provider finds too large of a long tool loop never surfaces, though the server takes 16,000 tokens and we were told otherwise",
+    "a long tool loop never sees an overflow, though the server takes only 16,000 of the supposed tokens",
     async () => {
       const { server, session, plain } = await speaking();
       const steps = 60;
@@ -166,7 +166,7 @@ describe("a window that the provider finds too large", () => {
   );
 
   sizedTest.each(proofCases(["caller", "session"] as const))(
-    "a window that the provider finds too large is not sent too large at all where the model's window is known, with the history of the %s",
+    "no request exceeds a known window, history kept by the %s",
     async (history) => {
       const { session, plain } = await speaking();
       const steps = 60;
@@ -202,7 +202,7 @@ describe("a window that the provider finds too large", () => {
 });
 
 describe("a block that the provider rejects", () => {
-  test("a block that the provider rejects is left out and the call sent again; the log keeps it", async () => {
+  test("a block that the provider rejects is left out of the repeated call, and the log keeps it", async () => {
     const { server, session, model } = await speaking();
     const body = JSON.stringify({
       type: "error",
@@ -241,8 +241,8 @@ describe("a block that the provider rejects", () => {
   });
 });
 
-describe("a picture beside one that the provider rejects", () => {
-  proofTest("a picture next to one that the provider rejects is sent again with all its bytes", async () => {
+describe("a picture next to a rejected picture", () => {
+  proofTest("a picture next to a rejected picture is sent again with all its bytes", async () => {
     const { server, model } = await speaking();
     const body = JSON.stringify({
       type: "error",

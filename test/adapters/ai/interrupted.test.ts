@@ -11,8 +11,8 @@ async function endersOf(session: Session) {
   );
 }
 
-describe("a reply that does not come to its end", () => {
-  test("a reply that does not come to its end because the caller aborts is kept as far as it came, marked as interrupted", async () => {
+describe("an interrupted reply", () => {
+  test("a reply that the caller aborts is kept as far as it came and marked as interrupted", async () => {
     const { server, session, model } = await speaking();
     server.script(
       { type: "stall-midway", reply: { text: "one two three four" }, afterEvents: 5 },
@@ -49,7 +49,7 @@ describe("a reply that does not come to its end", () => {
     ]);
   });
 
-  test("a reply that does not come to its end because the connection breaks is kept as well, and the caller is told", async () => {
+  test("a reply whose connection breaks is kept as far as it came, and the caller gets an error", async () => {
     const { server, session, model } = await speaking();
     server.script({ type: "cut", reply: { text: "one two three four" }, afterEvents: 5 });
     const { stream } = streamText({ model: model(), prompt: "Count", maxRetries: 0 });
@@ -61,7 +61,7 @@ describe("a reply that does not come to its end", () => {
     await expect.poll(() => endersOf(session)).toEqual(["provider"]);
   });
 
-  test("a reply that does not come to its end because the provider refuses it is explained by one note, however often the caller tries", async () => {
+  test("a request that the provider refuses is explained by one note, however often the caller tries", async () => {
     const { server, session, model } = await speaking();
     const error = { type: "error", kind: "overloaded", status: 529 } as const;
     server.script(error, error);
@@ -73,14 +73,14 @@ describe("a reply that does not come to its end", () => {
     expect(entries).toMatchObject([{ text: expect.stringMatching(/^request ended by the provider: .*529/) }]);
   });
 
-  test("a reply that does not come to its end because it was aborted before it began sends nothing", async () => {
+  test("a call that was aborted before it began sends nothing", async () => {
     const { server, model } = await speaking();
     const asked = generateText({ model: model(), prompt: "Hello?", abortSignal: AbortSignal.abort() });
     await expect(asked).rejects.toMatchObject({ name: "AbortError" });
     expect(server.requests).toEqual([]);
   });
 
-  test("a reply that does not come to its end because the session is closed under it is kept, too", async () => {
+  test("a reply is kept as far as it came when its session is closed during the stream", async () => {
     const { server, kernel, session, model } = await speaking();
     server.script({ type: "stall-midway", reply: { text: "one two three four" }, afterEvents: 5 });
     const abort = new AbortController();

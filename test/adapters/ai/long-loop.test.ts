@@ -24,7 +24,7 @@ describe("a long streamed tool loop in a small window", () => {
       2,
     ),
   )(
-    "ends well, with every result behind its call and all of it in the log: %s, history of the %s",
+    "a long streamed tool loop ends with every result behind its call and all of it in the log: %s, history kept by the %s",
     async (api, history) => {
       const { session, kernel, plain } = await speaking();
       let asked = 0;

@@ -13,8 +13,8 @@ async function remembering() {
   return { ...all, retrieval: { memory: all.kernel.memory } };
 }
 
-describe("retrieval by itself", () => {
-  test("retrieval by itself is off by default", async () => {
+describe("automatic retrieval", () => {
+  test("automatic retrieval is off by default", async () => {
     const { server, session, model } = await remembering();
     server.script(reply("I do not know."));
     await generateText({ model: model(), prompt: asked });
@@ -22,7 +22,7 @@ describe("retrieval by itself", () => {
   });
 
   test.each(["caller", "session"] as const)(
-    "retrieval by itself puts what a message refers to before it, once, as nobody's words, and keeps the beginning: history by %s",
+    "automatic retrieval puts earlier words before the message that refers to them, once, and keeps the prefix: history by %s",
     async (history) => {
       const { server, session, model, retrieval } = await remembering();
       server.script(reply("7781."), reply("Gladly."), reply("Bye."));
@@ -56,7 +56,7 @@ describe("retrieval by itself", () => {
     },
   );
 
-  test("retrieval by itself does not look again in the steps of a tool loop, nor when a call is repeated", async () => {
+  test("automatic retrieval does not run again in the steps of a tool loop or when a call is repeated", async () => {
     const { server, session, model, retrieval } = await remembering();
     const tools = { look: tool({ inputSchema: z.object({}), execute: async () => "seen" }) };
     const calls = [{ id: "c1", name: "look", input: {} }];
@@ -72,7 +72,7 @@ describe("retrieval by itself", () => {
     expect(line.filter((said) => said.includes("<context"))).toHaveLength(1);
   });
 
-  test("retrieval by itself says nothing where a message refers to nothing, or the window shows it already", async () => {
+  test("automatic retrieval adds nothing if the message refers to nothing or the window already shows the words", async () => {
     const { server, session, model, retrieval } = await remembering();
     server.always(reply("Hm."));
     const speaker = model({ retrieval, history: "session" });
@@ -82,7 +82,7 @@ describe("retrieval by itself", () => {
     expect((await lineOf(session)).filter((said) => said.includes("<context"))).toEqual([]);
   });
 
-  test("retrieval by itself works for the input of an agent's task", async () => {
+  test("automatic retrieval works for the input of an agent's task", async () => {
     const { server, kernel, session, run } = await running();
     const earlier = await kernel.session("monday");
     await earlier.append({ role: "user", text: "We decided that the staging server uses port 7781." });

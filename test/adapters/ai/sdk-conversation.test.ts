@@ -24,7 +24,7 @@ const said = (word: number, at: number): SdkMessage => ({
 
 describe("a caller's history in the log", () => {
   sizedTest(
-    "a caller's history in the log is the line after every call, and nothing that was ever said is lost",
+    "the log's line equals the caller's history after every call, and no earlier message is lost",
     async () => {
       const kernel = await testKernel();
       await fc.assert(
@@ -57,7 +57,7 @@ describe("a caller's history in the log", () => {
     },
   );
 
-  test("a caller's history in the log that only grows is stored once, however often it is handed over", async () => {
+  test("a caller's history that only grows is stored once, however often it is handed over", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const conversation = getConversation(session);

@@ -19,9 +19,9 @@ const reading = (id: string) => reply({ toolCalls: [{ id, name: "read", input: {
 const steps = [reading("call_1"), reading("call_2"), reading("call_3"), reply("Done.")];
 const countWhole = (body: string) => body.split("setting_39").length - 1;
 
-describe("a tool result that repeats an earlier one", () => {
+describe("a repeated tool result", () => {
   test.each(APIS)(
-    "a tool result that repeats an earlier one is sent as a pointer by withLonghaul, the same in each later call: %s",
+    "withLonghaul sends a repeated tool result as a pointer that stays the same in later calls: %s",
     async (api) => {
       const { server, session, plain } = await speaking();
       const bodies: string[] = [];
@@ -47,7 +47,7 @@ describe("a tool result that repeats an earlier one", () => {
     },
   );
 
-  test("a tool result that repeats an earlier one is sent as a pointer by prepareStep, also after the caller has sent its own copy again", async () => {
+  test("prepareStep sends a repeated tool result as a pointer, even after the caller has sent its own copy again", async () => {
     const { session, plain } = await speaking();
     const bodies: string[] = [];
     const model = plain("anthropic", (body) => {
@@ -66,7 +66,7 @@ describe("a tool result that repeats an earlier one", () => {
     expect(new Set(pointers).size).toBe(1);
   });
 
-  test("a tool result that repeats an earlier one is sent whole where shrinking is off", async () => {
+  test("a repeated tool result is sent whole where shrinking is off", async () => {
     const { server, session, plain } = await speaking();
     const bodies: string[] = [];
     const model = plain("anthropic", (body) => {

@@ -32,7 +32,7 @@ const wholeLine = [
 ];
 
 describe("a tool loop", () => {
-  test.each(APIS)("a tool loop with calls in parallel is in the log step by step, once: %s", async (api) => {
+  test.each(APIS)("a tool loop with parallel calls is logged once, step by step: %s", async (api) => {
     const { server, session, plain } = await speaking();
     server.script(twoCalls, oneCall, reply("Fine everywhere."));
     const model = withLonghaul(plain(api), { session });
@@ -46,7 +46,7 @@ describe("a tool loop", () => {
     expect(log.filter(({ kind }) => kind === "usage")).toHaveLength(3);
   });
 
-  test.each(APIS)("a tool loop that streams is the same: %s", async (api) => {
+  test.each(APIS)("a streamed tool loop is logged once, step by step: %s", async (api) => {
     const { server, session, plain } = await speaking();
     server.script(twoCalls, oneCall, reply("Fine everywhere."));
     const model = withLonghaul(plain(api), { session });
@@ -56,7 +56,7 @@ describe("a tool loop", () => {
     expect((await logOf(session)).filter(({ kind }) => kind === "message")).toHaveLength(6);
   });
 
-  test("a tool loop of an agent goes on with what its caller kept", async () => {
+  test("an agent's tool loop goes on from the history that its caller kept", async () => {
     const { server, session, model } = await speaking();
     server.script(twoCalls, oneCall, reply("Fine everywhere."), reply("Gladly."));
     const agent = new ToolLoopAgent({ model: model(), tools, instructions: "You know the weather." });
@@ -68,7 +68,7 @@ describe("a tool loop", () => {
     expect((await logOf(session)).filter(({ kind }) => kind === "message")).toHaveLength(8);
   });
 
-  test("a tool loop of an agent by prepareStep is the same, whatever the model", async () => {
+  test("an agent with prepareStep has its tool loop logged around any model", async () => {
     const { server, session, plain } = await speaking();
     server.script(twoCalls, oneCall, reply("Fine everywhere."));
     const agent = new ToolLoopAgent({ model: plain(), tools, prepareStep: prepareStep({ session }) });
@@ -77,7 +77,7 @@ describe("a tool loop", () => {
     expect(await lineOf(session)).toEqual(wholeLine);
   });
 
-  test("a tool loop whose history the session keeps sends it all the same", async () => {
+  test("a tool loop whose history the session keeps sends the whole history", async () => {
     const { server, session, model } = await speaking();
     server.script(twoCalls, oneCall, reply("Fine everywhere."), reply("Gladly."));
     const agent = new ToolLoopAgent({ model: model({ history: "session" }), tools });
@@ -99,7 +99,7 @@ describe("a tool loop", () => {
     expect(messages[2]).toMatchObject({ content: [{ tool_use_id: "call_1" }, { tool_use_id: "call_2" }] });
   });
 
-  test.each(APIS)("a tool loop sends cleared inputs as stubs: %s", async (api) => {
+  test.each(APIS)("a tool loop sends cleared tool inputs as stubs: %s", async (api) => {
     const { server, session, plain } = await speaking();
     const [first, second] = [{ city: "Rome ".repeat(2_000) }, { city: "Oslo ".repeat(20_000) }];
     server.script(
@@ -117,7 +117,7 @@ describe("a tool loop", () => {
     expect(sent.length).toBeLessThan(5_000);
   });
 
-  test("a tool loop whose tool fails keeps the failure", async () => {
+  test("a tool loop stores the failure of a tool", async () => {
     const { server, session, model } = await speaking();
     server.script(oneCall, reply("Sorry."));
     const failing = {

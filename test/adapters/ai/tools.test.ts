@@ -33,7 +33,7 @@ async function agentTools(options: Omit<MemoryToolsOptions, "kernel"> = {}) {
 }
 
 describe("an agent's tools", () => {
-  test("recall short lines with references, and expand one of them", async () => {
+  test("the recall tool lists short lines with references, and the expand tool shows one of them in full", async () => {
     const { kernel, call } = await agentTools();
     const chat = await kernel.session("chat-7");
     await say(chat, "What do we deploy with?", "We deploy with the pelican script on Fridays.", "Fine.");
@@ -50,7 +50,7 @@ describe("an agent's tools", () => {
     expect(await call("expand", { reference: "chat-7#2", around: 0 })).not.toContain("chat-7#1");
   });
 
-  test("an agent's tools take about fifty tokens a hit, whatever was said", async () => {
+  test("the recall tool takes about fifty tokens for each hit, whatever was said", async () => {
     const { kernel, call } = await agentTools();
     const chat = await kernel.session("chat");
     const story = "The harbour master keeps the ledger of every boat that came in since spring. ".repeat(40);
@@ -64,7 +64,7 @@ describe("an agent's tools", () => {
     }
   });
 
-  test("an agent's tools find a stretch of a file and show it with its lines", async () => {
+  test("the recall tool finds a stretch of a file, and the expand tool shows it with line numbers", async () => {
     const { kernel, call } = await agentTools();
     const path = join(testFolder(), "harbour.ts");
     writeFileSync(
@@ -81,7 +81,7 @@ describe("an agent's tools", () => {
     expect(await call("expand", { reference: `${path}:90-99` })).toMatch(/is no reference/);
   });
 
-  test("save notes that are the agent's own, found in later conversations, and forget them", async () => {
+  test("an agent's tools save notes of that agent, find them in later conversations, and forget them", async () => {
     const { kernel, call } = await agentTools({ agent: "support" });
     expect(await call("save_memory", { text: " The staging database is db-3. " })).toBe(
       "Remembered as memory:support#1.",
@@ -109,7 +109,7 @@ describe("an agent's tools", () => {
     );
   });
 
-  test("an agent's tools cannot save again what was forgotten, nor show what the user rejected or ended", async () => {
+  test("an agent's tools cannot save a forgotten note again or show notes that the user rejected or ended", async () => {
     const { kernel, call } = await agentTools();
     const memories = kernel.memories();
     await call("save_memory", { text: "The staging database is db-3." });
@@ -133,7 +133,7 @@ describe("an agent's tools", () => {
     }
   });
 
-  test("save quotes apart from notes, and leave accepted notes to the user", async () => {
+  test("an agent's tools save quotes apart from notes, and leave accepted notes to the user", async () => {
     const { kernel, call } = await agentTools();
     await call("save_memory", { text: "Visitors sign in at the desk.", quoted: true });
     expect(await kernel.memories().pinSection()).toBeUndefined();
@@ -143,7 +143,7 @@ describe("an agent's tools", () => {
     expect(await call("forget", { reference: "memory:default#1" })).toMatch(/only the user can/);
   });
 
-  test("an agent's tools leave alone what the user had remembered, and conversations", async () => {
+  test("an agent's tools cannot forget the user's own memories or a conversation", async () => {
     const { kernel, call } = await agentTools({ agent: "support" });
     await kernel.memories("support").remember("Never delete backups.", { by: "user" });
     await say(await kernel.session("chat"), "hello");
@@ -153,7 +153,7 @@ describe("an agent's tools", () => {
     expect(await kernel.memories("support").pins()).toHaveLength(1);
   });
 
-  test("an agent's tools show nothing of other agents, nor anything outside of the scope", async () => {
+  test("an agent's tools show nothing of other agents and nothing outside the scope", async () => {
     const { kernel, call } = await agentTools({ agent: "a", scope: { prefix: "team-a/" } });
     await say(await kernel.session("team-a/1"), "The cormorant password is one.");
     await say(await kernel.session("team-b/1"), "The cormorant password is two.");
@@ -168,7 +168,7 @@ describe("an agent's tools", () => {
     expect(await call("expand", { reference: "memory:a#1" })).toContain("changes in May");
   });
 
-  test("an agent's tools without a scope, show everything but memories of other agents", async () => {
+  test("an agent's tools without a scope show everything but the memories of other agents", async () => {
     const { kernel, call } = await agentTools({ agent: "a" });
     await say(await kernel.session("chat"), "The cormorant password is one.");
     await kernel.memories("b").remember("The cormorant password of b is three.", { by: "agent" });
@@ -178,7 +178,7 @@ describe("an agent's tools", () => {
     expect(await call("expand", { reference: "memory:b#1" })).toBe("There is no entry memory:b#1.");
   });
 
-  test("expand a summary to what it stands for, and a long message piece by piece", async () => {
+  test("the expand tool opens a summary into its messages, and a long message piece by piece", async () => {
     const { kernel, call } = await agentTools();
     const chat = await kernel.session("chat");
     await say(chat, "first", "second", `long ${"word ".repeat(40_000)}the end`);
@@ -194,7 +194,7 @@ describe("an agent's tools", () => {
     expect(await call("recall", { question: "zebra" })).toBe("Nothing was found.");
   });
 
-  test("quote hostile text and give it no line of its own", async () => {
+  test("an agent's tools quote hostile text so that it cannot begin a line", async () => {
     const { kernel, call } = await agentTools();
     const chat = await kernel.session("chat");
     await say(

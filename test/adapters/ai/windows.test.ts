@@ -18,9 +18,9 @@ const ENDINGS: Readonly<Record<string, Behaviour>> = {
   },
 };
 
-describe("a call uses the window of the one before it", () => {
+describe("the window of the previous call", () => {
   test.each(Object.entries(ENDINGS))(
-    "a call uses the window of the one before it whose reply %s",
+    "a call reuses the window of the call before it after a reply that %s",
     async (_, ending) => {
       const { server, session, model } = await speaking();
       server.script(ending, reply("Done."));
@@ -33,7 +33,7 @@ describe("a call uses the window of the one before it", () => {
     },
   );
 
-  test("a call uses the window of the one before it whose reply the caller aborts", async () => {
+  test("a call reuses the window of the call before it after the caller aborted that call", async () => {
     const { server, session, model } = await speaking();
     server.script({ type: "stall" }, reply("Done."));
     const opened = vi.spyOn(session, "window");
@@ -47,7 +47,7 @@ describe("a call uses the window of the one before it", () => {
     expect(opened).toHaveBeenCalledTimes(1);
   });
 
-  test("a call uses the window of the one before it whose reply comes without usage", async () => {
+  test("a call reuses the window of the call before it after a reply without usage", async () => {
     const { server, session } = await speaking();
     server.script(reply("one"), reply("Done."));
     const opened = vi.spyOn(session, "window");
@@ -58,7 +58,7 @@ describe("a call uses the window of the one before it", () => {
     expect(opened).toHaveBeenCalledTimes(1);
   });
 
-  test("but not of one that still runs", async () => {
+  test("a call opens another window while the earlier call is still running", async () => {
     const { server, session, model } = await speaking();
     server.script(reply("one"), reply("two"), reply("three"), reply("four"));
     const opened = vi.spyOn(session, "window");

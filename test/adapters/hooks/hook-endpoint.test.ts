@@ -57,7 +57,7 @@ function step(name: string, input: object, output: string, isError = false): rea
 const asked = (prompt: string) => ({ hook_event_name: "UserPromptSubmit", prompt });
 const QUESTION = asked("Which port does the staging database of the shop listen on?");
 
-test("a prompt that asks for something said before gets it, fenced and cited, and only once", async () => {
+test("a prompt that asks for something said before gets those words once, fenced and cited", async () => {
   const { ask } = await endpointWith([
     { role: "user", text: PORT },
     { role: "assistant", text: "Noted." },
@@ -72,7 +72,7 @@ test("a prompt that asks for something said before gets it, fenced and cited, an
   expect(await ask(QUESTION)).toBe("");
 });
 
-test("an answer that reached nobody is given again, and hooks at the same moment share one text", async () => {
+test("an answer that reached nobody is given again, and simultaneous hooks share one text", async () => {
   const { answerOf, ask, hooks, path, env } = await endpointWith([{ role: "user", text: PORT }]);
   const input = JSON.stringify({ session_id: "second", cwd: FOLDER, ...QUESTION });
   expect(await answerOf(input, "", "claude-code", false)).toContain(PORT);
@@ -92,13 +92,13 @@ test.each([
   ["copilot", { hookEventName: "userPromptSubmitted", sessionId: "c" }, "additionalContext"],
   ["opencode", { session_id: "c" }, "context"],
   ["gemini-cli", { session_id: "c", hook_event_name: "BeforeAgent" }, "hookSpecificOutput"],
-])("%s is answered in its own form", async (client, fields, name) => {
+])("%s gets its answer in its own form", async (client, fields, name) => {
   const { ask } = await endpointWith([{ role: "user", text: PORT }]);
   const reply = JSON.parse(await ask({ ...fields, prompt: `"${QUESTION.prompt}"` }, "prompt", client));
   expect(JSON.stringify(reply[name])).toContain(PORT);
 });
 
-test("greetings, unrelated tasks, other projects and the own conversation get nothing", async () => {
+test("greetings, unrelated tasks, other projects and the running conversation itself get nothing", async () => {
   const { ask } = await endpointWith([{ role: "user", text: PORT }]);
   for (const prompt of [
     "hello",
@@ -112,7 +112,7 @@ test("greetings, unrelated tasks, other projects and the own conversation get no
   expect(await ask({ ...QUESTION, session_id: "first" })).toBe("");
 });
 
-test("damaged input is answered with nothing", async () => {
+test("damaged input gets an empty answer", async () => {
   const { answerOf, errors } = await endpointWith([{ role: "user", text: PORT }]);
   for (const input of ["", "{", "[]", "null", '"x"', '{"hook_event_name":7}'])
     expect(await answerOf(input, "prompt")).toBe("");
@@ -132,7 +132,7 @@ const FAILING = [
   ...step("Bash", { command: "npm test" }, "12 tests ran"),
 ];
 
-test("a command that fails with a known error is told the edit that ended it", async () => {
+test("a command that fails with a known error gets the edit that ended this error before", async () => {
   const { ask } = await endpointWith(FAILING);
   const failed = {
     tool_name: "Bash",
@@ -151,7 +151,7 @@ test("a command that fails with a known error is told the edit that ended it", a
   expect(await ask({ hook_event_name: "PostToolUse", ...fine })).toBe("");
 });
 
-test("an edit is told who changed the file last, and why", async () => {
+test("the hook before an edit tells who changed the file last, and why", async () => {
   const { ask } = await endpointWith(FAILING);
   const input = { file_path: `${FOLDER}/config.ts`, old_string: "a", new_string: "b" };
   const edit = { hook_event_name: "PreToolUse", tool_name: "Edit", tool_input: input };
@@ -176,7 +176,7 @@ test("a session starts with the open to-dos of the last conversation, or with no
   expect(await other.ask(start)).toBe("");
 });
 
-test("after a compaction the agent gets commands and files that its summary lacks", async () => {
+test("after a compaction the agent gets the commands and files that the summary lacks", async () => {
   const { ask, path } = await endpointWith(FAILING);
   const transcript = join(path, "transcript.jsonl");
   writeFileSync(
@@ -190,7 +190,7 @@ test("after a compaction the agent gets commands and files that its summary lack
   expect(await ask({ ...compacted, session_id: "unknown" })).toBe("");
 });
 
-test("the socket is outside of the store, belongs only to its user, and serves only its own store", async () => {
+test("the socket lies outside the store, belongs only to its user, and serves only its own store", async () => {
   const { hooks, path, env } = await endpointWith([{ role: "user", text: PORT }]);
   expect(await hooks.listen()).toBe(true);
   const place = getSocketPlace(path, env);

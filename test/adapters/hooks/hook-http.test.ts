@@ -36,7 +36,7 @@ async function post(url: string, body: object, headers: Readonly<Record<string, 
   return { status: response.status, text: await response.text() };
 }
 
-test("the gateway answers a hook over HTTP, and an agent that it does not know with nothing", async () => {
+test("the gateway answers a hook over HTTP, and sends nothing to an unknown agent", async () => {
   const { url } = await serveGateway(UPSTREAM, [], await storeWithPort());
   const known = await post(`${url}/hooks/claude-code`, PROMPT);
   expect(known.status).toBe(200);
@@ -45,7 +45,7 @@ test("the gateway answers a hook over HTTP, and an agent that it does not know w
   expect((await fetch(`${url}/hooks/claude-code`)).status).toBe(405);
 });
 
-test("a person gets nothing from the conversations of others, and a wrong token nothing at all", async () => {
+test("a person gets nothing from the conversations of others, and a wrong token is refused", async () => {
   const store = await storeWithPort();
   const kernel = await openKernel({ path: store, monitor: false, embedder: null });
   const { secret } = await kernel.team.add("alice", { by: "test" });
@@ -63,7 +63,7 @@ test("a person gets nothing from the conversations of others, and a wrong token 
   expect(await listSessions(store)).toEqual(["claude-code/first"]);
 });
 
-test("a page of another site can call no hook", async () => {
+test("a page of another site cannot call a hook", async () => {
   const { url } = await serveGateway(UPSTREAM, [], await storeWithPort());
   const headers = { origin: "https://elsewhere.example", "sec-fetch-site": "cross-site" };
   const answer = await post(`${url}/hooks/claude-code`, PROMPT, headers);
@@ -71,7 +71,7 @@ test("a page of another site can call no hook", async () => {
   expect(answer.text).not.toContain(PORT);
 });
 
-test("the end of a session imports its transcript; a name that is not a path of a file starts nothing", async () => {
+test("the end of a session imports its transcript, and a transcript name that is not a file path starts nothing", async () => {
   const store = await storeWithPort();
   const { url } = await serveGateway(UPSTREAM, [], store);
   const end = { session_id: "third", cwd: FOLDER, hook_event_name: "SessionEnd" };

@@ -36,7 +36,7 @@ interface ClientOptions {
   readonly roots?: readonly string[];
 }
 
-/** Serves a kernel on a port of its own, without a door. */
+/** Serves a kernel on a separate port, without the gateway's checks. */
 export async function serveEndpoint(
   kernel: Kernel,
   caller: McpCaller = {},

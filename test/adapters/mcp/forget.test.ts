@@ -18,7 +18,7 @@ async function openForget(answer: { action: "accept" | "decline"; content?: Reco
   return { call, asked, read };
 }
 
-test("a client that can ask its user confirms in the same call", async () => {
+test("a client that can ask its user confirms within the same call", async () => {
   const { call, asked, read } = await openForget({ action: "accept", content: { forget: true } });
   expect((await call("forget", { cite: "chat#1" })).text).toBe("Forgotten: chat#1.");
   expect(asked).toHaveLength(1);
@@ -26,7 +26,7 @@ test("a client that can ask its user confirms in the same call", async () => {
   expect(await read()).toBe("chat#1 was removed on request.");
 });
 
-test("nothing is forgotten if the user declines, or accepts without ticking the box", async () => {
+test("nothing is forgotten if the user declines or accepts without ticking the box", async () => {
   for (const answer of [
     { action: "decline" as const },
     { action: "accept" as const, content: { forget: false } },

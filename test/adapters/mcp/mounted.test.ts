@@ -19,7 +19,7 @@ async function startMounted(config: object = {}) {
 }
 
 describe.each(ERAS)("with tokens, a client of %s", (era) => {
-  test("sees only the conversations and memories of its person", async () => {
+  test("a client with a token sees only the conversations and memories of its person", async () => {
     const { url } = await startMounted(TWO_PEOPLE);
     const alice = await connectHttp(url, { era, headers: { "x-longhaul-token": ALICE_TOKEN } });
     const bob = await connectHttp(url, { era, headers: { authorization: `Bearer ${BOB_TOKEN}` } });
@@ -41,7 +41,7 @@ describe.each(ERAS)("with tokens, a client of %s", (era) => {
   });
 });
 
-test("the project that a client's configuration states comes first", async () => {
+test("a recall puts the project that the client's configuration states first", async () => {
   const { url } = await startMounted(TWO_PEOPLE);
   const headers = { "x-longhaul-token": ALICE_TOKEN, "x-longhaul-project": "/repo/game" };
   const { call } = await connectHttp(url, { era: "2026", headers });
@@ -51,7 +51,7 @@ test("the project that a client's configuration states comes first", async () =>
   expect(text).toContain("Left out: 1 conversation of other projects");
 });
 
-test("the door refuses strangers, pages of other origins and other paths", async () => {
+test("the MCP endpoint refuses strangers, pages of other origins and other paths", async () => {
   const { gateway } = await startMounted(TWO_PEOPLE);
   const body = { jsonrpc: "2.0", id: 1, method: "tools/list" };
   const status = async (headers: Record<string, string>, path = "/mcp") =>
@@ -61,7 +61,7 @@ test("the door refuses strangers, pages of other origins and other paths", async
   expect(await status({ "x-longhaul-token": ALICE_TOKEN }, "/mcp/other")).toBe(404);
 });
 
-test("without tokens, the local user sees everything, and a gateway without the endpoint has no such path", async () => {
+test("without tokens, the local user sees everything, and a gateway without the endpoint answers 404", async () => {
   const { url } = await startMounted();
   const { call } = await connectHttp(url, { era: "2026" });
   expect((await call("recall", { query: QUERY })).text).toMatch(/blue/);
@@ -69,7 +69,7 @@ test("without tokens, the local user sees everything, and a gateway without the 
   expect((await ask(plain, { path: "/mcp", body: {} })).status).toBe(404);
 });
 
-test("a body nested thousands of levels deep is refused by the protocol, and is not a failure of the gateway", async () => {
+test("a body nested thousands of levels deep is refused as a bad request, not as a failure of the gateway", async () => {
   const { gateway } = await startMounted();
   const deep = `${"[".repeat(20_000)}1${"]".repeat(20_000)}`;
   const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recall","arguments":{"query":${deep}}}}`;

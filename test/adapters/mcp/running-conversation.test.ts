@@ -19,7 +19,7 @@ async function openFerry(caller: object = {}) {
   return { call, running };
 }
 
-proofTest("the conversation that made the call is left out, and the reply says so", async () => {
+proofTest("a recall leaves out the conversation that made the call, and says so", async () => {
   const { call, running } = await openFerry();
   await running.append({
     role: "assistant",
@@ -32,14 +32,14 @@ proofTest("the conversation that made the call is left out, and the reply says s
   expect((await call("recall", { query: QUERY, where: "everywhere" })).text).toContain("south quay");
 });
 
-test("a conversation that did not make the call is searched", async () => {
+test("a recall searches a conversation that did not make the call", async () => {
   const { call } = await openFerry();
   const { text } = await call("recall", { query: QUERY });
   expect(text).toContain("south quay");
   expect(text).not.toContain("Left out");
 });
 
-test("a caller may name its conversation, by its id or by that of the client", async () => {
+test("a caller may name its running conversation by longhaul's id or by the client's id", async () => {
   const { call } = await openFerry({ session: "abc" });
   const { text } = await call("recall", { query: QUERY });
   expect(text).toContain("north pier");

@@ -23,7 +23,7 @@ async function fillStore() {
   return { store, cwd };
 }
 
-proofTest("clients of both eras on stdio and over HTTP share one store at the same time", async () => {
+proofTest("clients of both protocol versions share one store over stdio and HTTP at once", async () => {
   const { store, cwd } = await fillStore();
   const { url } = await serveGateway("http://127.0.0.1:9", [], store);
   for (const era of ERAS) {
@@ -44,7 +44,7 @@ proofTest("clients of both eras on stdio and over HTTP share one store at the sa
 });
 
 proofTest(
-  "a client of 2025 on stdio is asked for its folders, which count more than the server's own",
+  "a client of 2025 on stdio is asked for its folders, which take precedence over the server's own folder",
   async () => {
     const { store, cwd } = await fillStore();
     const { call } = await connectStdio(["--store", store], { era: "2025", cwd: testFolder(), roots: [cwd] });
@@ -54,7 +54,7 @@ proofTest(
   },
 );
 
-test("the command prints the skill file, and refuses tools that do not exist", async () => {
+test("the mcp command prints the skill file, and refuses tools that do not exist", async () => {
   const { stdout, code } = await runProgram(["mcp", "--skill"]);
   expect(code).toBe(0);
   expect(stdout).toContain("name: longhaul-memory");

@@ -66,7 +66,7 @@ test("a recall over an empty store says how to fill it", async () => {
   expect((await call("recall", { query: "xylophone" })).text).not.toContain("longhaul import");
 });
 
-test("the list of tools is small, and always the same", async () => {
+test("the list of tools is small and always the same", async () => {
   const lists: unknown[] = [];
   for (const era of ERAS) {
     const { client } = await connectHttp(await serveEndpoint(kernel), { era });
@@ -86,7 +86,7 @@ test("the list of tools is small, and always the same", async () => {
 });
 
 describe.each(ERAS)("a client of %s", (era) => {
-  test("a client finds the project's own conversations first, and is told what was left out", async () => {
+  test("a recall lists the project's own conversations first and says what it left out", async () => {
     const { call } = await open(era);
     const { text } = await call("recall", { query: QUERY });
     expect(text).toContain("claude-code/web#2");
@@ -98,7 +98,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     expect(everywhere.text).not.toContain("Left out");
   });
 
-  test("a client gets recalled text between fences that the text cannot forge", async () => {
+  test("recalled text comes between fences that the text cannot forge", async () => {
     const { call } = await open(era);
     const { text } = await call("recall", { query: QUERY });
     const lines = text.split("\n");
@@ -106,7 +106,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     expect(findFenceAt("memory-data", lines, at)?.inside[0]).toContain("4417");
   });
 
-  test("a client expands a citation verbatim with its neighbors", async () => {
+  test("a client expands a citation to the exact words with their neighbors", async () => {
     const { call } = await open(era);
     const { text } = await call("expand", { cite: "claude-code/web#2", around: 1 });
     expect(text).toContain("| The vault of the cellar opens with 4417 turns.");
@@ -134,7 +134,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     expect((await call("recall", { query: "port of the staging server" })).text).not.toContain("8443");
   });
 
-  test("a client lists conversations, and reads them and their summaries as resources", async () => {
+  test("a client lists conversations and reads them and their summaries as resources", async () => {
     const { call, client } = await open(era);
     const { text } = await call("sessions");
     expect(text).toMatch(/claude-code\/web · \d{4}-\d\d-\d\d · claude-code · web · about claude-code\/web/);
@@ -154,7 +154,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     await expect(read("longhaul://session/nowhere")).rejects.toThrow(/not found/i);
   });
 
-  test("a client shows a context and previews a summary by prompts", async () => {
+  test("prompts show a context and preview a summary", async () => {
     const { client } = await open(era);
     const show = async (name: string, args = {}) =>
       JSON.stringify(await client.getPrompt({ name, arguments: args }));
@@ -163,7 +163,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     expect(await show("context", { session: "nowhere" })).toContain("There is no conversation");
   });
 
-  test("a client of %s is told by an error that an argument is wrong", async () => {
+  test("an invalid argument gets an error that names the problem", async () => {
     const { call } = await open(era);
     expect(await call("recall", { query: "" })).toMatchObject({ isError: true });
     expect(await call("recall", { query: QUERY, cursor: "9-00000000" })).toMatchObject({ isError: true });
@@ -198,7 +198,7 @@ describe("recall", () => {
     return () => kernel.close();
   });
 
-  test("recall stays within 800 tokens and continues by a cursor, without repeating a hit", async () => {
+  test("a recall stays within 800 tokens and continues by a cursor without repeating a hit", async () => {
     const seen: string[] = [];
     let next: string | undefined;
     for (let pages = 0; pages < 4; pages++) {
@@ -217,7 +217,7 @@ describe("recall", () => {
     expect(countTokens(eastern.text)).toBeLessThanOrEqual(800);
   });
 
-  test("recall lists sessions within 800 tokens, page by page, each once", async () => {
+  test("the sessions tool stays within 800 tokens a page and lists each session once", async () => {
     const seen: string[] = [];
     let next: string | undefined;
     do {

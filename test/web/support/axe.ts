@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 
 const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Serious and critical findings of axe on a page, one line each. Scripts come in beside the page's own policy. */
+/** Serious and critical findings of axe on a page, one line each. The page's policy does not block the script. */
 export async function findAccessFaults(page: Page): Promise<readonly string[]> {
   await page.evaluate(source);
   const { violations } = await page.evaluate(async () => {

@@ -16,8 +16,8 @@ const wholeLine = [
   "assistant: Fine.",
 ];
 
-describe("an agent of the AI SDK as a task", () => {
-  test("an agent of the AI SDK as a task has every message in the log once, says what it used and returns its last words", async () => {
+describe("an AI SDK agent as a task", () => {
+  test("an agent task stores every message once, records its usage and returns its last words", async () => {
     const { server, session, run } = await running();
     server.script(rome, reply({ text: "Fine.", usage: { input: 100, output: 10 } }));
     const { state, outcome } = await run();
@@ -39,7 +39,7 @@ describe("an agent of the AI SDK as a task", () => {
     expect(output.join("")).toBe("Let me look.Fine.");
   });
 
-  test("an agent of the AI SDK as a task says all words of a reply before the reply itself, however slowly they come", async () => {
+  test("an agent task stores all streamed words of a reply before the reply itself, however slowly they come", async () => {
     const { server, session, plain, run } = await running();
     const model = wrapLanguageModel({
       model: plain(),
@@ -69,7 +69,7 @@ describe("an agent of the AI SDK as a task", () => {
     expect(said.join("")).toBe("You are very welcome.(the reply)");
   });
 
-  test("an agent of the AI SDK as a task sends instructions, tools and the whole conversation, also of earlier tasks", async () => {
+  test("an agent task sends instructions, tools and the whole conversation, including earlier tasks", async () => {
     const { server, session, run } = await running();
     server.script(rome, reply("Fine."), reply("Gladly."));
     await run("How is it?", { instructions: async () => "Be brief." });
@@ -87,7 +87,7 @@ describe("an agent of the AI SDK as a task", () => {
     expect(JSON.stringify(server.requests[2]?.body)).toMatch(/How is it.*Rome: 4 degrees.*Fine.*Thanks/);
   });
 
-  test("an agent of the AI SDK as a task knows a reply's calls from the log before they are carried out", async () => {
+  test("an agent task stores a reply's tool calls before it carries them out", async () => {
     const { server, session, run } = await running();
     let seen: readonly string[] = [];
     const weather = tool({
@@ -102,7 +102,7 @@ describe("an agent of the AI SDK as a task", () => {
     expect(seen).toEqual(wholeLine.slice(0, 2));
   });
 
-  test("an agent of the AI SDK as a task tells the model what went wrong: an unknown tool, a wrong input, a tool that throws or cannot run", async () => {
+  test("an agent task tells the model about an unknown tool, a wrong input, and a tool that throws or cannot run", async () => {
     const { server, session, run } = await running();
     const tools = {
       weather: tool({
@@ -139,7 +139,7 @@ describe("an agent of the AI SDK as a task", () => {
     ]);
   });
 
-  test("an agent of the AI SDK as a task asks again when an answer breaks off, and carries out nothing of the broken one", async () => {
+  test("an agent task asks again when a reply breaks off, and carries out no call of the broken reply", async () => {
     const { server, session, run } = await running();
     let calls = 0;
     const weather = tool({
@@ -152,7 +152,7 @@ describe("an agent of the AI SDK as a task", () => {
     expect(await lineOf(session)).toEqual(wholeLine.with(2, "tool: call 1"));
   });
 
-  test("an agent of the AI SDK as a task fails with the provider's error when there is no answer", async () => {
+  test("an agent task fails with the provider's error when no reply comes", async () => {
     const { server, session, run } = await running();
     server.always({ type: "error", kind: "unauthorized" });
     const { state, outcome } = await run();
@@ -164,7 +164,7 @@ describe("an agent of the AI SDK as a task", () => {
     expect(await lineOf(session)).toEqual(["user: How is it?"]);
   });
 
-  test("an agent of the AI SDK as a task ends when its steps are used up, at a condition, or over its budget", async () => {
+  test("an agent task ends when its steps are used up, its stop condition is met, or its budget is exceeded", async () => {
     const { server, run } = await running();
     server.always(rome);
     const limited = await run("How is it?", { maxSteps: 3 });
@@ -177,7 +177,7 @@ describe("an agent of the AI SDK as a task", () => {
     expect(looping.outcome).toMatchObject({ state: "failed", reason: "loop" });
   });
 
-  test("an agent of the AI SDK as a task keeps its window within the model's, however much its tools return", async () => {
+  test("an agent task keeps each request within the model's window, however much its tools return", async () => {
     const { server, session, run } = await running();
     const read = tool({
       inputSchema: z.object({ page: z.number() }),
@@ -195,7 +195,7 @@ describe("an agent of the AI SDK as a task", () => {
     expect(Math.max(...sizes)).toBeLessThan(60_000);
   });
 
-  proofTest("an agent of the AI SDK as a task heals a refused window inside a step", async () => {
+  proofTest("an agent task makes a refused request smaller and repeats it within the same step", async () => {
     const { server, session, run } = await running();
     for (let turn = 0; turn < 20; turn++)
       await session.appendAll([
@@ -208,7 +208,7 @@ describe("an agent of the AI SDK as a task", () => {
     expect((await lineOf(session)).slice(-2)).toEqual(["user: How is it?", "assistant: Fine."]);
   });
 
-  test("an agent of the AI SDK as a task has its agent's memories with its instructions", async () => {
+  test("an agent task sends the agent's memories with its instructions", async () => {
     const { server, kernel, run } = await running();
     await kernel.memories("tester").remember("The user likes it warm.", { by: "user" });
     server.script(reply("Fine."));
@@ -218,7 +218,7 @@ describe("an agent of the AI SDK as a task", () => {
     });
   });
 
-  test("an agent of the AI SDK as a task is refused with options that say nothing", async () => {
+  test("creating an agent with missing or invalid options throws an error", async () => {
     const { agent } = await running();
     expect(() => aiSdkAgent({} as never)).toThrow("kernel");
     expect(() => agent({ maxSteps: 0 })).toThrow("maxSteps is 0");

@@ -10,8 +10,8 @@ const call = (callId: string): ToolCallPart => ({ type: "tool-call", callId, nam
 const result = (callId: string): ToolResultPart => ({ type: "tool-result", callId, output: [] });
 const said = (role: Message["role"], ...parts: Message["parts"]): Message => ({ role, parts });
 
-describe("calls without a result", () => {
-  test("calls without a result are only those of the last reply, whatever came after it", () => {
+describe("pending calls", () => {
+  test("only the last reply can have pending calls, whatever follows it", () => {
     const line = [
       said("assistant", call("old")),
       said("assistant", call("a"), call("b")),
@@ -23,19 +23,19 @@ describe("calls without a result", () => {
     expect(findPendingCalls([])).toEqual([]);
   });
 
-  test("calls without a result count when they were too large for the log", () => {
+  test("a call that was moved to a blob for its size still counts as pending", () => {
     const blob = { type: "blob", of: "tool-call", callId: "big", toolName: "write", digest: "d", mime: "x" };
     const part = { ...blob, sizeBytes: 1 } as Message["parts"][number];
     expect(findPendingCalls([said("assistant", part)])).toEqual([{ callId: "big", name: "write" }]);
   });
 
-  test("calls without a result are not those that the provider has carried out itself", () => {
+  test("a call that the provider has carried out itself is not run again", () => {
     expect(findCallsToRun(said("assistant", call("web"), result("web"), call("own")))).toEqual([
       { callId: "own", name: "read" },
     ]);
   });
 
-  test("calls without a result get one that hides nothing", () => {
+  test("a pending call gets an error result that says it may have been carried out", () => {
     expect(buildErrorResults([{ callId: "a", name: "read" }], "interrupted")).toMatchObject({
       role: "tool",
       parts: [{ callId: "a", isError: true, output: expect.stringContaining("may have been carried out") }],

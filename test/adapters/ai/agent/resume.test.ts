@@ -26,9 +26,9 @@ function slowTool() {
 
 const INTERRUPTED = /^tool: Interrupted: .*look before you repeat it\.$/;
 
-describe("an agent of the AI SDK that is interrupted", () => {
+describe("an interrupted AI SDK agent", () => {
   proofTest(
-    "an agent of the AI SDK that is interrupted by the death of its process goes on from the log, and its open call is told honestly",
+    "an agent whose process was killed goes on from the log, and the model hears that its open call was interrupted",
     async () => {
       const { server, plain } = await running();
       const path = testFolder();
@@ -54,7 +54,7 @@ describe("an agent of the AI SDK that is interrupted", () => {
     },
   );
 
-  test("an agent of the AI SDK that is interrupted by a move to the background goes on there, at once", async () => {
+  test("an agent that is moved to the background goes on there at once", async () => {
     const { server, session, kernel, agent } = await running();
     const { slow, begun } = slowTool();
     server.script(calling("c1", "slow", {}), reply("Moved."));
@@ -74,7 +74,7 @@ describe("an agent of the AI SDK that is interrupted", () => {
     ]);
   });
 
-  test("an agent of the AI SDK that is interrupted by a kill stops its tools and says no more; the next task tells of the open call", async () => {
+  test("killing an agent stops its tools and its words, and the next task tells the model about the open call", async () => {
     const { server, session, kernel, agent, run } = await running();
     const { slow, begun } = slowTool();
     server.script(calling("c1", "slow", {}, "I begin."));
@@ -93,7 +93,7 @@ describe("an agent of the AI SDK that is interrupted", () => {
     ]);
   });
 
-  test("an agent of the AI SDK that is interrupted by a kill in the midst of an answer lets the connection go and keeps what was streamed", async () => {
+  test("killing an agent in the middle of a reply closes the connection and keeps the streamed words", async () => {
     const { server, session, kernel, agent } = await running();
     server.script({ type: "stall-midway", reply: { text: "one two three four" }, afterEvents: 5 });
     const task = await kernel.tasks.start(agent(), "Count.", { session: session.id });
@@ -111,7 +111,7 @@ describe("an agent of the AI SDK that is interrupted", () => {
     expect((await outputs()).join("")).toMatch(/^(one two )?$/);
   });
 
-  test("an agent of the AI SDK that is interrupted after its last word and before its end does not ask again", async () => {
+  test("an agent that was interrupted after its last reply does not ask the model again", async () => {
     const { kernel, session, agent, server } = await running();
     const run = agent().run;
     const context = {

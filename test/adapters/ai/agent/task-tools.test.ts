@@ -45,7 +45,7 @@ function notices(messages: readonly string[]): readonly string[] {
 }
 
 describe("tasks that a model starts", () => {
-  test("run in the background; their notice is told once, as data, when they have ended", async () => {
+  test("a child task runs in the background, and its end is told once as a notice that quotes its result", async () => {
     const all = await running();
     const { server, session, run } = all;
     const { worker, end } = child();
@@ -69,7 +69,7 @@ describe("tasks that a model starts", () => {
     expect(told).toMatchObject({ message: { meta: { longhaul: "notice" } } });
   });
 
-  test("tasks that a model starts are told of in the next task, if no agent was there when they ended; and only once", async () => {
+  test("a child task that ended while no agent ran is told to the next task, and only once", async () => {
     const all = await running();
     const { server, session, kernel, run } = all;
     const { worker, end } = child();
@@ -90,7 +90,7 @@ describe("tasks that a model starts", () => {
     ]);
   });
 
-  test("tasks that a model starts that are waited for are told of only by the wait", async () => {
+  test("a child task that the model waits for is told only by the result of the wait", async () => {
     const all = await running();
     const { server, session, run } = all;
     const { worker, end } = child();
@@ -108,7 +108,7 @@ describe("tasks that a model starts", () => {
     expect(notices(line)).toHaveLength(0);
   });
 
-  test("tasks that a model starts can be looked at and killed, but only those of the agent's own", async () => {
+  test("a model can look at and kill its own child tasks, but no others", async () => {
     const all = await running();
     const { server, session, kernel, run } = all;
     const { worker } = child();
@@ -135,7 +135,7 @@ describe("tasks that a model starts", () => {
     expect((await other.status()).state).toBe("running");
   });
 
-  test("tasks that a model starts that do not exist cannot be started", async () => {
+  test("a model cannot start a child task for an agent that does not exist", async () => {
     const all = await running();
     const { server, session, run } = all;
     server.script(calling("c1", "start_task", { agent: "nobody", instructions: "x" }), reply("No."));
@@ -143,7 +143,7 @@ describe("tasks that a model starts", () => {
     expect((await lineOf(session))[2]).toMatch(/Invalid input for tool start_task/);
   });
 
-  test("tasks that a model starts end with the parent when it does not wait for them", async () => {
+  test("child tasks end with a parent that does not wait for them", async () => {
     const all = await running();
     const { server, kernel, run } = all;
     server.script(start, reply("Bye."));
