@@ -19,7 +19,7 @@ const show = (before: readonly Slot[], after: readonly Slot[]) =>
   });
 
 describe("the diff of two windows", () => {
-  test("the diff of two windows says of each message whether it stays, leaves, changes or comes, in the order of the line", () => {
+  test("the diff of two windows says for each message, in order, whether it stays, leaves, changes or comes", () => {
     const before = [1, 2, 3, 4, 5, 6].map((seq) => slot(seq));
     const after = [slot(1), note(2, "summary"), slot(4, "stub"), slot(6)];
     expect(show(before, after)).toEqual([
@@ -33,7 +33,7 @@ describe("the diff of two windows", () => {
     ]);
   });
 
-  test("the diff of two windows tells a summary that takes the place of another, and cites entries of other sessions", () => {
+  test("the diff of two windows shows a summary that replaces another one, and cites entries of other sessions", () => {
     const before = [note(1, "old summary"), slot(5), slot(6, "six", { cite: "trunk#3" })];
     const after = [note(1, "new summary"), slot(6, "six", { cite: "trunk#3" })];
     expect(show(before, after)).toEqual([
@@ -62,7 +62,7 @@ describe("the diff of two windows", () => {
     );
   });
 
-  test("the diff of two windows shows what a dry run would do, and the window stays as it is", async () => {
+  test("the diff of two windows shows what a dry run would do, and leaves the window unchanged", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     for (let turn = 0; turn < 40; turn++) {

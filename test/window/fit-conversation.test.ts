@@ -8,7 +8,7 @@ const talk: readonly Message[] = Array.from({ length: 400 }, (_, at): Message =>
 });
 
 test.each(["gpt-5", "claude-sonnet-4-5", "claude-opus-4-7"])(
-  "a conversation nobody stores fits %s as that provider counts",
+  "a conversation without a store fits the window of %s as its provider counts",
   (model) => {
     const { tokens, slots } = fitConversation(talk, {
       model,
@@ -19,7 +19,7 @@ test.each(["gpt-5", "claude-sonnet-4-5", "claude-opus-4-7"])(
   },
 );
 
-test("a model that counts more for the same words gets fewer of them", () => {
+test("a model whose tokenizer counts more for the same words gets fewer words", () => {
   const options = { models: { "*": { window: 32_000, maxOutput: 4_000 } } };
   const size = (model: string) =>
     fitConversation(talk, { ...options, model }).slots.reduce((sum, slot) => sum + slot.tokens, 0);

@@ -31,14 +31,14 @@ test("parallel calls of one reply and their results are one group", () => {
   ]);
 });
 
-test("a call that was never answered does not hold all that follows together", () => {
+test("a call that was never answered does not tie all later messages together", () => {
   expect(groups(calls("lost"), calls("a"), answers("a"), calls("b"), answers("b"))).toEqual([
     [0, 2],
     [3, 4],
   ]);
 });
 
-test("an id that is used again belongs to the call before it", () => {
+test("a result with a reused id belongs to the latest call before it", () => {
   expect(groups(calls("a"), answers("a"), calls("a"), answers("a"))).toEqual([
     [0, 1],
     [2, 3],
@@ -52,7 +52,7 @@ const raw = (role: Role, ...values: readonly object[]): Message => ({
 const serverCall = { type: "server_tool_use", id: "srv", name: "code_execution", input: {} };
 const serverResult = { type: "code_execution_tool_result", tool_use_id: "srv", content: {} };
 
-test("a call of a provider's own tool reaches to its result, across calls and results of others", () => {
+test("a group with a provider's own tool reaches from the call to its result, across other calls and results", () => {
   const first = calls("a");
   const both = { ...first, parts: [...raw("assistant", serverCall).parts, ...first.parts] };
   expect(
@@ -72,7 +72,7 @@ test("a call of a provider's own tool reaches to its result, across calls and re
   ]);
 });
 
-test("a provider's own tool that is answered in the same message binds no other message", () => {
+test("a provider's own tool that is answered in the same message ties no other message to it", () => {
   expect(groups(raw("assistant", serverCall, serverResult), calls("a"), answers("a"))).toEqual([
     [0, 0],
     [1, 2],

@@ -15,7 +15,7 @@ const says = (role: Message["role"], ...texts: readonly string[]): Message => ({
 const CALL = says("assistant", "I read it.\n\n<read_file>\n<path>src/a.ts</path>\n</read_file>");
 const ENVIRONMENT = "<environment_details>\n# Open Tabs\nsrc/a.ts\n</environment_details>";
 
-describe("output of tools in the user's name", () => {
+describe("tool output in the user's name", () => {
   test.each([
     ["a head and what follows it", ["[read_file for 'src/a.ts'] Result:\nexport const a = 1;", ENVIRONMENT]],
     [
@@ -29,7 +29,7 @@ describe("output of tools in the user's name", () => {
       "a tool that was not carried out",
       ["[ls] Result:\na", "Tool [read_file] was not executed, for one was."],
     ],
-  ])("output of tools in the user's name is known by its shape after a call: %s", (_, texts) => {
+  ])("tool output in the user's name is recognized by its shape after a call: %s", (_, texts) => {
     expect(isInlineToolOutput(says("user", ...texts), CALL)).toBe(true);
     expect(isInlineToolOutput(says("user", ...texts), says("assistant", "What do you see?"))).toBe(false);
     expect(isInlineToolOutput(says("user", ...texts), undefined)).toBe(false);
@@ -49,12 +49,12 @@ describe("output of tools in the user's name", () => {
     ["a message in the same text", ["[plan_mode_respond] Result:\n<user_message>\nGo on.\n</user_message>"]],
     ["nothing but what the program adds", [ENVIRONMENT]],
     ["brackets that are no head", ["[WIP] Result: it works"]],
-  ])("output of tools in the user's name is not taken for what a person says: %s", (_, texts) => {
+  ])("a person's words are not taken for tool output: %s", (_, texts) => {
     const before = texts[0]?.startsWith("[WIP]") ? says("assistant", "Done.") : CALL;
     expect(isInlineToolOutput(says("user", ...texts), before)).toBe(false);
   });
 
-  test("output of tools in the user's name names the tool and what it was called for", () => {
+  test("tool output in the user's name gives the tool and the subject of the call", () => {
     expect(parseOutputHeader("[read_file for 'src/a.ts'] Result:\nx")).toEqual({
       tool: "read_file",
       subject: "src/a.ts",
@@ -64,7 +64,7 @@ describe("output of tools in the user's name", () => {
     expect(parseOutputHeader("")).toBeUndefined();
   });
 
-  test("output of tools in the user's name is clipped where a person speaks next to it, and what the person says stays", () => {
+  test("tool output in the user's name is clipped, and a person's words next to it stay", () => {
     const words = "<feedback>\nUse tabs, and never touch the vault.\n</feedback>";
     const output = `[read_file for 'a'] Result:\n${"line of a file\n".repeat(500)}`;
     for (const message of [says("user", output, words, ENVIRONMENT), says("user", `${output}${words}`)]) {
@@ -77,7 +77,7 @@ describe("output of tools in the user's name", () => {
   });
 });
 
-test("an element that a client adds is not a text of a person, with attributes or a longer name too", () => {
+test("an element that a client adds is not a person's text, even with attributes or a longer name", () => {
   for (const tag of ["system-reminder", "ide_selection", "environment-details-v2"]) {
     const added = `<${tag} source="editor">\nsrc/a.ts\n</${tag}>`;
     expect(hasOwnText(says("user", added))).toBe(false);

@@ -11,7 +11,7 @@ test("system messages, the first message of the user, the last group, the latest
   expect(findProtectedSeqs(slots, new Set([4]))).toContain(4);
 });
 
-test("results that come in the name of the user are not what the user said first", () => {
+test("tool results in the user's name do not count as the first message of the user", () => {
   const results = { ...result("1", "done"), role: "user" } as const;
   const shown = { role: "user", parts: [...results.parts, image(10)] } as const;
   const slots = windowOf(
@@ -24,7 +24,7 @@ test("results that come in the name of the user are not what the user said first
   expect([...findProtectedSeqs(slots)].toSorted()).toEqual([4, 5]);
 });
 
-test("a window that grows is looked at again", () => {
+test("the protected messages of a window are computed again when it grows", () => {
   const slots = [...windowOf(say("user", "task"), say("assistant", "one"))];
   expect([...findProtectedSeqs(slots)]).toEqual([1, 2]);
   slots.push({ ...(windowOf(say("assistant", "two"))[0] as (typeof slots)[number]), seq: 3 });

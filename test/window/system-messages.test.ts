@@ -23,7 +23,7 @@ function withSystem(messages: readonly Message[]): readonly Message[] {
 const isSystem = ({ role }: Message) => role === "system";
 
 describe.each(POLICIES.map((policy) => [policy.name, policy] as const))("under %s", (_, policy: Policy) => {
-  proofTest("system messages stay verbatim, in random histories", () => {
+  proofTest("system messages stay verbatim under every policy, in random histories", () => {
     for (let seed = 1; seed <= 300; seed++) {
       const random = new Random(seed);
       const messages = withSystem(randomHistory(random).filter((message) => !isSystem(message)));
@@ -55,23 +55,26 @@ describe("system messages", () => {
     expect(user).not.toBe(slots[1]);
   });
 
-  proofTest("system messages stay next to a summary and are not in it as the user's words", async () => {
-    const kernel = await testKernel();
-    const session = await kernel.session();
-    for (let turn = 0; turn < 30; turn++) {
-      await session.append({ role: "user", text: `Please look at part ${turn}. I always want tests.` });
-      await session.append(environment(turn));
-      await session.append({ role: "assistant", text: `Part ${turn} is fine. ${"It holds. ".repeat(60)}` });
-    }
-    await session.append({ role: "user", text: "And now?" });
-    await session.compact();
-    const { messages } = await session.window({ model: "claude-sonnet-4-5" }).fit();
-    expect(messages.length).toBeLessThan(91);
-    expect(messages.filter(isSystem)).toHaveLength(30);
-    expect(JSON.stringify(messages.filter((message) => !isSystem(message)))).not.toContain(MARK);
-  });
+  proofTest(
+    "system messages stay next to a summary, which does not quote them as the user's words",
+    async () => {
+      const kernel = await testKernel();
+      const session = await kernel.session();
+      for (let turn = 0; turn < 30; turn++) {
+        await session.append({ role: "user", text: `Please look at part ${turn}. I always want tests.` });
+        await session.append(environment(turn));
+        await session.append({ role: "assistant", text: `Part ${turn} is fine. ${"It holds. ".repeat(60)}` });
+      }
+      await session.append({ role: "user", text: "And now?" });
+      await session.compact();
+      const { messages } = await session.window({ model: "claude-sonnet-4-5" }).fit();
+      expect(messages.length).toBeLessThan(91);
+      expect(messages.filter(isSystem)).toHaveLength(30);
+      expect(JSON.stringify(messages.filter((message) => !isSystem(message)))).not.toContain(MARK);
+    },
+  );
 
-  test("system messages are found by a recall, and not as the user's words", async () => {
+  test("a recall finds system messages, and does not attribute them to the user", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await session.append({ role: "user", text: "Where do I work?" });

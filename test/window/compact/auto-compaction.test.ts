@@ -54,27 +54,30 @@ describe("a session whose protected messages exceed the threshold", () => {
     ["a first request above the default threshold", 200_000, 165_000, {}],
     ["a first request above 50 % of 64,000 tokens", 64_000, 33_000, { threshold: 50 }],
   ] as const)
-    proofTest(`is not summarized on every turn: ${title}`, async () => {
-      const session = await (await testKernel(optionsFor(window))).session();
-      const model = summarizer();
-      const parts = Array.from({ length: Math.ceil(first / 10_000) }, () => ({
-        type: "text" as const,
-        text: WORDS.repeat(2_500),
-      }));
-      await session.append({ role: "user", parts });
-      await session.append({ role: "assistant", text: "ok" });
-      const fitting = session.window({ model: "m", compaction: { model, ...compaction } });
-      for (let number = 0; number < 25; number++) {
-        await turn(session, number);
-        const { tokens } = await fitting.fit();
-        await fitting.report({ inputTokens: 3, cacheReadTokens: tokens, outputTokens: 3 });
+    proofTest(
+      `a session with too many protected messages is not summarized on every turn: ${title}`,
+      async () => {
+        const session = await (await testKernel(optionsFor(window))).session();
+        const model = summarizer();
+        const parts = Array.from({ length: Math.ceil(first / 10_000) }, () => ({
+          type: "text" as const,
+          text: WORDS.repeat(2_500),
+        }));
+        await session.append({ role: "user", parts });
         await session.append({ role: "assistant", text: "ok" });
-      }
-      expect(model.calls).toBeLessThanOrEqual(6);
-      expect(await summariesOf(session)).toBeLessThanOrEqual(2);
-    });
+        const fitting = session.window({ model: "m", compaction: { model, ...compaction } });
+        for (let number = 0; number < 25; number++) {
+          await turn(session, number);
+          const { tokens } = await fitting.fit();
+          await fitting.report({ inputTokens: 3, cacheReadTokens: tokens, outputTokens: 3 });
+          await session.append({ role: "assistant", text: "ok" });
+        }
+        expect(model.calls).toBeLessThanOrEqual(6);
+        expect(await summariesOf(session)).toBeLessThanOrEqual(2);
+      },
+    );
 
-  test("a session whose protected messages exceed the threshold is not summarized on every turn because of a pin", async () => {
+  test("a pin that exceeds the threshold does not cause a summary on every turn", async () => {
     const session = await (await testKernel(optionsFor(32_000))).session();
     const model = summarizer();
     await session.append({ role: "user", text: "FIRST" });
@@ -93,8 +96,8 @@ describe("a session whose protected messages exceed the threshold", () => {
   });
 });
 
-describe("an attempt that comes to nothing", () => {
-  test("an attempt that comes to nothing is in the log with its cost, and is not repeated by the next process", async () => {
+describe("a failed attempt", () => {
+  test("a failed attempt is logged with its cost, and the next process does not repeat it", async () => {
     const path = testFolder();
     const options = { ...optionsFor(16_000), path };
     const calls: number[] = [];
@@ -148,7 +151,7 @@ describe("triggers", () => {
     expect(tokens).toBeLessThan(64_000 * 0.2);
   });
 
-  test("more than 200 messages are summarized although their tokens are few", async () => {
+  test("more than 200 messages are summarized, even if they have few tokens", async () => {
     const session = await (await testKernel(optionsFor(200_000))).session();
     const window = session.window({ model: "m", compaction: {} });
     for (let number = 0; number < 51; number++) {
@@ -167,7 +170,7 @@ describe("triggers", () => {
     [15_000, "longhaul", {}, 0],
     [64_000, "longhaul", { maxTurns: 10 }, 3],
   ] as const)
-    test(`${summaries} summaries are due in 35 turns of ${window} tokens with ${policy} and ${JSON.stringify(table)}`, async () => {
+    test(`35 turns in a window of ${window} tokens get ${summaries} summaries under ${policy} with ${JSON.stringify(table)}`, async () => {
       const models = { m: { window, prices: PRICES, ...table } };
       const session = await (await testKernel({ path: ":memory:", models })).session();
       const fitting = session.window({ model: "m", policy, compaction: { threshold: 100, prepareAt: 100 } });
@@ -180,7 +183,7 @@ describe("triggers", () => {
     });
 });
 
-describe("whatever the window, the policy and what is protected", () => {
+describe("any window, policy and protected messages", () => {
   const courses = fc.record({
     window: fc.constantFrom(8_000, 32_000, 200_000),
     policy: fc.constantFrom(...POLICIES.map(({ name }) => name)),
@@ -194,7 +197,7 @@ describe("whatever the window, the policy and what is protected", () => {
   });
 
   sizedTest(
-    "attempts to summarize are as many as the conversation has grown for, across processes",
+    "the number of attempts to summarize follows the growth of the conversation, across processes",
     async () => {
       const path = testFolder();
       let runs = 0;
@@ -285,7 +288,7 @@ describe("messages that a person brought back by undoing a summary", () => {
     return { session, window, whole, left, goOn, places };
   }
 
-  test("messages that a person brought back by undoing a summary stay while the window fits; only later messages are summarized", async () => {
+  test("messages that a person brought back by undoing a summary stay while the window fits, and only later messages are summarized", async () => {
     const { session, whole, goOn, places } = await undone(30);
     const first = await summariesOf(session);
     for (let calls = 0; calls < 40 && (await summariesOf(session)) === first; calls++) await goOn();
@@ -296,7 +299,7 @@ describe("messages that a person brought back by undoing a summary", () => {
     }
   });
 
-  test("messages that a person brought back by undoing a summary leave when the limit forces it and the other messages are too few", async () => {
+  test("messages that a person brought back by undoing a summary leave when the limit requires it and the other messages free too little", async () => {
     const { session, window, left, places } = await undone(95);
     await session.append({ role: "user", text: WORDS.repeat(2_500) });
     const fitted = await window.fit();

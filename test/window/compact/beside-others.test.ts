@@ -31,8 +31,8 @@ function waitingProvider() {
   return { provider, asked, proceed: () => proceed() };
 }
 
-describe("a summary beside what others do to the window", () => {
-  test("a summary next to what others do to the window stands in a window that a policy has cut before, and what it reports is that window", async () => {
+describe("a summary next to other edits of the window", () => {
+  test("a summary takes effect in a window that a policy has cut before, and reports that window as its start", async () => {
     const session = await (await testKernel()).session();
     await work(session, 80);
     const window = session.window(SMALL);
@@ -48,7 +48,7 @@ describe("a summary beside what others do to the window", () => {
     expect(await look(session)).toBe(shown(before));
   });
 
-  test("a summary next to what others do to the window is not put in place where it would make the window larger", async () => {
+  test("a summary is not added if it would make the window larger", async () => {
     const session = await (await testKernel()).session();
     await work(session, 80);
     await session.append({ role: "assistant", text: "Done." });
@@ -58,7 +58,7 @@ describe("a summary beside what others do to the window", () => {
     expect(await look(session)).toBe(before);
   });
 
-  test("a summary next to what others do to the window stays when a policy cuts the window after it, and the one before it comes back with its revert", async () => {
+  test("a summary stays when a policy cuts the window later, and reverting the summary brings back the earlier summary", async () => {
     const session = await (await testKernel()).session();
     await work(session, 20);
     const first = await session.compact();
@@ -72,7 +72,7 @@ describe("a summary beside what others do to the window", () => {
     expect(await look(session)).toContain(quoted(first?.summary ?? "?"));
   });
 
-  test("a summary next to what others do to the window does not grow with the number of summaries before it", async () => {
+  test("a summary of a session with many earlier summaries keeps only one summary in the window", async () => {
     const session = await (await testKernel()).session();
     for (let round = 0; round < 6; round++) {
       await work(session, 12, round * 100);
@@ -83,7 +83,7 @@ describe("a summary beside what others do to the window", () => {
     expect(edit?.type === "summarize" && edit.lasting).toHaveLength(1);
   });
 
-  test("what is pinned or hidden by hand while it is made is respected", async () => {
+  test("a pin and a hidden message added while a summary is being written are respected", async () => {
     const session = await (await testKernel()).session();
     await work(session, 10);
     const port = await session.append({ role: "user", text: "The port is 4711." });
@@ -102,7 +102,7 @@ describe("a summary beside what others do to the window", () => {
     expect(window).not.toContain("kumquat");
   });
 
-  test("the latest reply stays, however much the user has said after it", async () => {
+  test("the latest reply stays in the window, however much the user has said after it", async () => {
     const session = await (await testKernel()).session();
     await work(session, 20);
     await session.append({ role: "assistant", text: "The answer is in cart.ts." });
@@ -112,7 +112,7 @@ describe("a summary beside what others do to the window", () => {
     expect(await look(session)).toContain('[{"type":"text","text":"The answer is in cart.ts."}]');
   });
 
-  test("whoever waits for one can stop waiting", async () => {
+  test("a caller that waits for a summary can stop waiting", async () => {
     const session = await (await testKernel()).session();
     await work(session, 25);
     const model = scriptedProvider("slow", [{ type: "stalls" }]);
@@ -125,7 +125,7 @@ describe("a summary beside what others do to the window", () => {
     expect(await session.overlays.list()).toEqual([]);
   });
 
-  test("a model that cannot be reached for want of a key does not stop the session, and the overlay says so", async () => {
+  test("a model without a key does not stop the session, and the overlay names the failure", async () => {
     const session = await (await testKernel()).session();
     await work(session, 25);
     const compaction = { model: "no-such-provider/model", threshold: 20 };
@@ -135,7 +135,7 @@ describe("a summary beside what others do to the window", () => {
     expect(newest?.entry.reason).toMatch(/^summary by extractive, model failed: .*no-such-provider/);
   });
 
-  proofTest("what a dead process of this machine was at is taken over at once", async () => {
+  proofTest("a compaction of a dead process on this machine is taken over at once", async () => {
     const path = testFolder();
     const { startChild } = await import("../../support/child.ts");
     const session = await (await testKernel({ path })).session("shared");

@@ -69,13 +69,13 @@ const outputOf = (slot: Slot | undefined) => {
 };
 
 describe("the client's edits", () => {
-  test("the client's edits leave a window alone that meets no trigger", () => {
+  test("the client's edits leave a window alone if it meets no trigger", () => {
     const slots = slotsOf(task("a", 4));
     const policy = clientEdits({ results: { trigger: { tokens: 50_000 } }, compact: { tokens: 60_000 } });
     expect(fitted(policy, slots)).toEqual(slots);
   });
 
-  test("clear results of all but the latest calls, and count what they cleared", () => {
+  test("the client's edits clear all results but the latest, and count what they cleared", () => {
     const slots = slotsOf([...task("a", 5), { role: "user", parts: [{ type: "text", text: "And now?" }] }]);
     const window = fitted(clientEdits({ results: { trigger: { calls: 4 }, keep: 2 } }), slots);
     const changed = window.filter(({ original }) => original).map(({ seq }) => seq);
@@ -87,7 +87,7 @@ describe("the client's edits", () => {
     expect(cleared).toMatchObject({ reasoningTurns: 0, reasoningTokens: 0, isCompacted: false });
   });
 
-  test("clear what named tools were called with, and no other inputs", () => {
+  test("the client's edits clear the inputs of the named tools only", () => {
     const slots = slotsOf([...task("a", 3), ...task("b", 1)]);
     const long = { path: "x".repeat(2_000) };
     const wordy = slots.map((slot): Slot => {
@@ -106,7 +106,7 @@ describe("the client's edits", () => {
     expect(inputs).toEqual([["cleared"], ["path"], ["path"], ["path"]]);
   });
 
-  test("the client's edits take reasoning of earlier turns out whole and keep that of the turn at work", () => {
+  test("the client's edits remove all reasoning of earlier turns and keep the reasoning of the current turn", () => {
     const open = task("c", 2).slice(0, -1);
     const slots = slotsOf([...task("a", 2), ...task("b", 1), ...open]);
     const keeping = (keepTurns: number) => fitted(clientEdits({ reasoning: { keepTurns } }), slots);
@@ -124,7 +124,7 @@ describe("the client's edits", () => {
     expect(countClearedContent(keeping(1))).toMatchObject({ reasoningTurns: 2, toolUses: 0 });
   });
 
-  test("summarize what is old from their trigger on, and bring the summary up to date", () => {
+  test("the client's edits summarize old messages from their trigger on, and update the summary later", () => {
     const policy = clientEdits({ compact: { tokens: 3_000, instructions: "keep a-1" } });
     const run = policy.start(BUDGET, estimateMessage);
     const slots = slotsOf([...task("a", 5), ...task("b", 5), ...task("c", 5)]);
@@ -144,7 +144,7 @@ describe("the client's edits", () => {
     expect(part?.type === "text" && part.text).toContain("Please do b.");
   });
 
-  test("the client's edits count triggers as the provider does, if its window is told", () => {
+  test("the client's edits count triggers as the provider does, if the provider's window is given", () => {
     const slots = slotsOf(task("a", 4));
     const tokens = slots.reduce((sum, slot) => sum + slot.tokens, 0);
     const edits = { results: { trigger: { tokens: tokens * 1.5 }, keep: 1 } };
@@ -155,7 +155,7 @@ describe("the client's edits", () => {
     ).toBe(3);
   });
 
-  test("the client's edits stay as they are through rebuilds of the policy after them and through restarts", () => {
+  test("the client's edits survive rebuilds of the policy after them, and restarts", () => {
     const policy = clientEdits({ results: { trigger: { calls: 2 }, keep: 1 } });
     const slots = slotsOf(Array.from({ length: 20 }, (_, index) => task(`t${index}`, 3)).flat());
     const budget = { tokens: 4_000, window: 5_000, system: 0 };
@@ -192,7 +192,7 @@ describe.each([
   },
   { name: "before longhaul", policy: clientEdits(ALL), exempt: { rebuilds: true } as const },
 ])("$name", ({ policy, exempt }) => {
-  sizedTest(`keep every rule in ${HISTORIES} random histories`, () => {
+  sizedTest(`a window with client edits keeps every rule in ${HISTORIES} random histories`, () => {
     const found: string[] = [];
     for (let seed = 1; seed <= HISTORIES && found.length < 5; seed++) {
       const random = new Random(seed);

@@ -36,7 +36,7 @@ const diligent = (request: GenerateRequest): string => {
 };
 
 describe("compaction", () => {
-  test("compaction puts a summary in place of older messages; the first request and the last messages stay", async () => {
+  test("compaction replaces older messages by a summary, and keeps the first request and the last messages", async () => {
     const session = await (await testKernel()).session();
     await work(session, 30);
     const { seq } = await session.head();
@@ -51,7 +51,7 @@ describe("compaction", () => {
     expect(parts.summaries).toBeGreaterThan(0);
   });
 
-  test("only what came since the last summary is summarized, and each can be undone and expanded", async () => {
+  test("only messages since the last summary are summarized, and each summary can be undone and expanded", async () => {
     const session = await (await testKernel()).session();
     await work(session, 20);
     const whole = await shown(session);
@@ -74,7 +74,7 @@ describe("compaction", () => {
     expect(afterFirst).not.toBe(whole);
   });
 
-  test("compaction asks the model in parts, and keeps their summaries", async () => {
+  test("compaction asks the model in parts, and keeps the summaries of the parts", async () => {
     const session = await (await testKernel()).session();
     await work(session, 40);
     const provider = scriptedProvider("openai/gpt-5-mini", [{ type: "answers", by: diligent }]);
@@ -88,7 +88,7 @@ describe("compaction", () => {
     expect(JSON.stringify(entry)).toContain('"parts":[{"ranges"');
   });
 
-  test("a dry run changes nothing", async () => {
+  test("a dry run of compaction changes nothing", async () => {
     const session = await (await testKernel()).session();
     await work(session, 20);
     const { seq } = await session.head();
@@ -100,7 +100,7 @@ describe("compaction", () => {
     expect(await shown(session)).toBe(before);
   });
 
-  test("pins stay where they are", async () => {
+  test("pinned messages stay when the messages around them are summarized", async () => {
     const session = await (await testKernel()).session();
     await work(session, 10);
     const note = await session.append({ role: "user", text: "The port is 4711." });
@@ -113,7 +113,7 @@ describe("compaction", () => {
     ).toBe(true);
   });
 
-  test("one at a time, also across processes; what is said meanwhile stays after the summary", async () => {
+  test("one compaction runs at a time, also across processes, and messages appended meanwhile stay after the summary", async () => {
     const path = testFolder();
     const one = await (await testKernel({ path })).session("shared");
     const two = await (await testKernel({ path })).session("shared");
@@ -139,7 +139,7 @@ describe("compaction", () => {
     expect(await two.compact()).toBeDefined();
   });
 
-  test("compaction can be cancelled, and leaves no trace then", async () => {
+  test("a cancelled compaction leaves no trace", async () => {
     const session = await (await testKernel()).session();
     await work(session, 20);
     const { seq } = await session.head();
@@ -154,7 +154,7 @@ describe("compaction", () => {
     expect(await session.compact()).toBeDefined();
   });
 
-  test("rewinding while it runs makes it begin again or leave the line alone", async () => {
+  test("a rewind during compaction keeps rewound messages out of the window", async () => {
     const session = await (await testKernel()).session();
     await work(session, 20);
     const provider = {
@@ -170,8 +170,8 @@ describe("compaction", () => {
   });
 });
 
-describe("a window that compacts by itself", () => {
-  test("a window that compacts by itself prepares ahead, and the call that needs the summary finds it ready", async () => {
+describe("a window that compacts automatically", () => {
+  test("a window that compacts automatically prepares a summary ahead, so that the call that needs the summary finds it ready", async () => {
     const session = await (await testKernel()).session();
     const provider = scriptedProvider("openai/gpt-5-nano", [{ type: "answers", by: diligent }]);
     const window = session.window({
@@ -218,7 +218,7 @@ describe("a provider that fails in every possible way", () => {
   const ladder = { deadlineMs: 30, retries: { tries: 2, wait: async () => undefined } };
 
   sizedTest(
-    "a provider that fails in every possible way always ends with a summary that is smaller, after a bounded number of calls: 1,000 schedules",
+    "a provider that fails in every possible way always leaves a smaller summary, after a bounded number of calls: 1,000 schedules",
     async () => {
       const slots = conversation(6);
       const size = sumSlotTokens(slots);
@@ -246,7 +246,7 @@ describe("a provider that fails in every possible way", () => {
   );
 
   sizedTest(
-    "a provider that fails in every possible way never stops the session, which goes on within its window and loses nothing",
+    "a provider that fails in every possible way never stops the session, which stays within its window and loses nothing",
     async () => {
       const kernel = await openKernel({ path: ":memory:" });
       try {

@@ -52,7 +52,7 @@ const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
 const looked = async (session: Session) => shown(await session.window({ model: MODEL.model }).look());
 
 sizedTest(
-  "compacted, cut, reverted, rewound and forked in any order: windows fit, are whole, and the way back is exact",
+  "a session compacted, cut, reverted, rewound and forked in any order has whole windows that fit, and every edit can be undone exactly",
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(acts, { minLength: 8, maxLength: 24 }), async (course) => {

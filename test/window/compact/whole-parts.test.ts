@@ -33,14 +33,14 @@ async function conversation(session: Session, message: Parameters<Session["appen
   }
 }
 
-describe("what a summarizer is shown", () => {
+describe("the prompts of a summarizer", () => {
   for (const [characters, window] of [
     [50_000, 200_000],
     [70_000, 200_000],
     [200_000, 200_000],
     [200_000, 32_000],
   ] as const)
-    test(`what a summarizer is shown is every word of a message of ${characters} characters, with a window of ${window}`, async () => {
+    test(`a summarizer with a window of ${window} sees every word of a message of ${characters} characters`, async () => {
       const session = await (
         await testKernel({ path: ":memory:", models: { "test/*": { window } } })
       ).session();
@@ -55,7 +55,7 @@ describe("what a summarizer is shown", () => {
       for (const prompt of model.prompts) expect(prompt.length / 4).toBeLessThan(window);
     });
 
-  test("what a summarizer is shown is every word of a tool result that lies in a blob", async () => {
+  test("a summarizer sees every word of a tool result that is stored in a blob", async () => {
     const session = await (await testKernel()).session();
     const half = lines(100_000);
     await session.append({ role: "user", text: "FIRST" });
@@ -73,7 +73,7 @@ describe("what a summarizer is shown", () => {
     expect((await session.overlays.list())[0]?.entry.summary).toBeDefined();
   });
 
-  test("what a summarizer is shown names what it leaves out of a message that is larger than many prompts", async () => {
+  test("a summarizer is told what is left out of a message that is larger than many prompts", async () => {
     const session = await (
       await testKernel({ path: ":memory:", models: { "test/*": { window: 8_000 } } })
     ).session();
@@ -86,7 +86,7 @@ describe("what a summarizer is shown", () => {
     );
   });
 
-  test("what a summarizer is shown is whole by default in a transcript, and a part that is not here says so", () => {
+  test("a transcript shows whole texts by default, and says so where only the ends of a part are at hand", () => {
     const text = lines(20_000);
     const message: Message = {
       role: "user",
@@ -108,7 +108,7 @@ describe("what a summarizer is shown", () => {
   });
 });
 
-test("a message in pieces: none is too large, all words are there, and the order is kept", () => {
+test("a message is split into pieces below the limit that hold all its words in order", () => {
   const texts = fc.array(fc.string({ unit: "grapheme", minLength: 0, maxLength: 400 }), { maxLength: 30 });
   fc.assert(
     fc.property(texts, fc.integer({ min: 60, max: 2_000 }), (words, maxTokens) => {

@@ -5,7 +5,7 @@ import { listChanges, listReplacedTexts } from "../../../src/window/effects/list
 
 const call = (name: string, input: Json) => ({ type: "tool-call", callId: "1", name, input }) as const;
 
-describe("touchesOf knows the tools of", () => {
+describe("findTouches", () => {
   test.each<[string, string, Json, object | undefined]>([
     ["Claude Code", "Read", { file_path: "/a//b.ts" }, { kind: "read", path: "/a/b.ts" }],
     [
@@ -65,13 +65,13 @@ describe("touchesOf knows the tools of", () => {
     ["an MCP server", "mcp__files__read_file", { path: "a" }, { kind: "read", path: "a" }],
     ["nobody", "Read", null, undefined],
     ["nobody", "constructor", { __proto__: "x" }, undefined],
-  ])("%s: %s %j", (_agent, name, input, touch) => {
+  ])("findTouches knows the tools of %s: %s %j", (_agent, name, input, touch) => {
     expect(findTouches(call(name, input))).toEqual(touch === undefined ? [] : [touch]);
   });
 });
 
-describe("touchesOf tells several files of one call", () => {
-  test("touchesOf tells several files of one call that Roo reads together, with their lines", () => {
+describe("findTouches with several files in one call", () => {
+  test("findTouches returns all files that Roo reads in one call, with their lines", () => {
     const files = [{ path: "a", line_ranges: ["1-5", "9-12"] }, { path: "./b" }];
     expect(findTouches(call("read_file", { files }))).toEqual([
       { kind: "read", path: "a", range: { from: 1, to: 5 } },
@@ -84,7 +84,7 @@ describe("touchesOf tells several files of one call", () => {
     expect(findTouches(call("read_file", { args: { file: { path: "a" } } }))).toHaveLength(1);
   });
 
-  test("touchesOf tells several files of one call that a patch changes", () => {
+  test("findTouches returns all files that a patch changes", () => {
     const patch = "*** Begin Patch\n*** Update File: a\n*** Move to: c\n*** Delete File: b\n*** End Patch";
     expect(findTouches(call("apply_patch", { input: patch })).map(({ path }) => path)).toEqual([
       "a",
@@ -123,11 +123,11 @@ describe("the texts that a call replaces", () => {
     ["Codex", "apply_patch", patch, ["first\nsecond", "third"]],
     ["Codex", "shell", { command: ["apply_patch", patch] }, ["first\nsecond", "third"]],
     ["Codex", "shell", { command: ["bash", "-lc", "ls"] }, []],
-  ])("of %s, with %s", (_, name, input, texts) => {
+  ])("the replaced texts are found in a call of %s, with %s", (_, name, input, texts) => {
     expect(listReplacedTexts(call(name, input))).toEqual(texts);
   });
 
-  test("the texts that a call replaces stand next to the new ones and their file", () => {
+  test("the replaced texts come with the new texts and their file", () => {
     expect(listChanges(call("apply_patch", patch))).toEqual([
       { path: "a.ts", before: "first\nsecond", after: "first\nother", isWhole: false },
       { path: "a.ts", before: "third", after: "", isWhole: false },

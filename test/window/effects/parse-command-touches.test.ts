@@ -29,7 +29,7 @@ test.each<[string, object[]]>([
   ["less a.ts", [read("a.ts")]],
   ["sed -n '1,5p' a.ts && sed -n '9,12p' b.ts", [read("a.ts", 1, 5), read("b.ts", 9, 12)]],
   ["cat > a.ts <<'EOF'\nlet x;\nEOF", [{ kind: "write", path: "a.ts" }]],
-])("%s is understood", (command, touches) => {
+])("the files that %s reads or writes are recognized", (command, touches) => {
   expect(parseCommandTouches(command)).toEqual(touches);
 });
 
@@ -56,11 +56,11 @@ test.each([
   "cd /x",
   "",
   "cat > a.ts <<EOF\nx\nEOF\nnpm test",
-])("%s counts as run, as we cannot be sure", (command) => {
+])("the command %s counts as run, because its effect is uncertain", (command) => {
   expect(parseCommandTouches(command)).toEqual([{ kind: "run", command }]);
 });
 
-test("no command makes it throw", () => {
+test("no command makes the parser throw", () => {
   const words = fc.constantFrom(
     "cat",
     "sed",

@@ -30,37 +30,37 @@ describe("identifiers", () => {
     ]);
   });
 
-  test("identifiers are found by their ends where they are looked for", () => {
+  test("identifiers in a path can also be found by its last parts", () => {
     expect(identifiers("/srv/app/src/parser/main_loop.ts", true)).toContain("src/parser/main_loop.ts");
     expect(identifiers("/srv/app/src/parser/main_loop.ts", true)).toContain("main_loop");
   });
 });
 
 describe("verbatim lines", () => {
-  test("verbatim lines are the same with a number, a diff mark or another indentation before them", () => {
+  test("verbatim lines are the same without a line number, a diff mark or indentation", () => {
     const line = "const total = countLines(file);";
     for (const shown of [line, `   12→${line}`, `+  ${line}`, `\t\t${line}`])
       expect(stripLine(shown)).toBe(line);
   });
 
-  test("verbatim lines are neither brackets nor blobs", () => {
+  test("brackets and very long lines do not count as verbatim lines", () => {
     expect(isVerbatim("});")).toBe(false);
     expect(isVerbatim("x".repeat(500))).toBe(false);
     expect(isVerbatim("const total = 1;")).toBe(true);
   });
 });
 
-describe("what is needed again", () => {
+describe("the estimated need of a fact", () => {
   const fact = { isLine: true, origin: "read" as const, seen: 1, named: 0, age: 10, sinceNamed: 0 };
 
-  test("what is needed again is what the assistant has named, often and lately", () => {
+  test("the estimated need of a fact grows when the assistant names it often and lately", () => {
     const named = estimateNeed({ ...fact, named: 1, sinceNamed: 10 }, "far");
     expect(named).toBeGreaterThan(estimateNeed(fact, "far"));
     expect(estimateNeed({ ...fact, named: 4, sinceNamed: 10 }, "far")).toBeGreaterThan(named);
     expect(estimateNeed({ ...fact, named: 1, sinceNamed: 200, age: 200 }, "far")).toBeLessThan(named);
   });
 
-  test("what is needed again is code rather than prose", () => {
+  test("the estimated need of code is higher than that of prose", () => {
     for (const horizon of ["near", "far"] as const)
       expect(estimateNeed(fact, horizon)).toBeGreaterThan(
         estimateNeed({ ...fact, origin: "assistant" }, horizon),
@@ -79,7 +79,7 @@ describe("an extract", () => {
     return { facts, shelf };
   }
 
-  test("an extract takes each fact once, and what is needed most for its size first", () => {
+  test("an extract takes each fact once, and first the lines most needed for their size", () => {
     const old = says(
       "user",
       "export function parseLine(text) {\nunrelated_symbol_one = 12345;\nexport function parseLine(text) {",
@@ -90,7 +90,7 @@ describe("an extract", () => {
     expect(chosen.map((index) => shelf.lines.texts[index])).toEqual(["export function parseLine(text) {\n"]);
   });
 
-  test("an extract leaves out what is in the window anyway", () => {
+  test("an extract leaves out facts that the window holds anyway", () => {
     const old = says("user", "export function parseLine(text) {");
     const { facts, shelf } = shelved([old]);
     facts.cover(facts.findFacts(old));
@@ -99,7 +99,7 @@ describe("an extract", () => {
     ).toEqual([]);
   });
 
-  test("an extract never holds what was only thought", () => {
+  test("an extract never holds reasoning", () => {
     const thought: Message = {
       role: "assistant",
       parts: [{ type: "reasoning", text: "parseLine fails at 48213" }],
@@ -108,33 +108,36 @@ describe("an extract", () => {
   });
 });
 
-describe("what is kept of a session", () => {
+describe("the tracked lines of a session", () => {
   const wordsOf = (seq: number) =>
     says(
       "tool",
       Array.from({ length: 40 }, (_, line) => `const value_${seq}_${line} = ${seq * 100 + line};`).join("\n"),
     );
 
-  proofTest("is bounded, and what the assistant named outlives the rest", () => {
-    const facts = new FactTracker("far");
-    const shelf = new EvictedLines();
-    const named = facts.read({
-      seq: 1,
-      message: says("assistant", "the culprit is handleCrash in main_loop"),
-    });
-    shelf.add(named.lines);
-    for (let seq = 2; seq < 1_600; seq++) {
-      if (seq % 50 === 0) facts.read({ seq, message: says("assistant", "handleCrash again") });
-      shelf.add(facts.read({ seq, message: wordsOf(seq) }).lines);
-      facts.startRanking();
-      if (seq % 20 === 0) shelf.rank(facts);
-    }
-    expect(facts.size).toBeLessThanOrEqual(120_000);
-    expect(shelf.lines.length).toBeLessThan(6_000);
-    expect(shelf.lines.texts.some((text) => text.includes("handleCrash"))).toBe(true);
-  });
+  proofTest(
+    "the tracked lines of a session are bounded, and those that the assistant named outlive the rest",
+    () => {
+      const facts = new FactTracker("far");
+      const shelf = new EvictedLines();
+      const named = facts.read({
+        seq: 1,
+        message: says("assistant", "the culprit is handleCrash in main_loop"),
+      });
+      shelf.add(named.lines);
+      for (let seq = 2; seq < 1_600; seq++) {
+        if (seq % 50 === 0) facts.read({ seq, message: says("assistant", "handleCrash again") });
+        shelf.add(facts.read({ seq, message: wordsOf(seq) }).lines);
+        facts.startRanking();
+        if (seq % 20 === 0) shelf.rank(facts);
+      }
+      expect(facts.size).toBeLessThanOrEqual(120_000);
+      expect(shelf.lines.length).toBeLessThan(6_000);
+      expect(shelf.lines.texts.some((text) => text.includes("handleCrash"))).toBe(true);
+    },
+  );
 
-  test("what is kept of a session knows when a file was last touched, however many files there were", () => {
+  test("the tracked facts of a session know when a file was last touched, however many files there were", () => {
     /** The worth of a line of the second to last file, once a file is touched again. */
     function worthAfter(touched: string) {
       const facts = new FactTracker("near");
@@ -158,7 +161,7 @@ describe("what is kept of a session", () => {
     expect(worthAfter("src/second-to-last.ts")).toBeGreaterThan(worthAfter("src/last.ts"));
   });
 
-  test("what is kept of a session is a line once, where it was said last", () => {
+  test("the tracked lines of a session hold a repeated line once, at its latest place", () => {
     const facts = new FactTracker("far");
     const shelf = new EvictedLines();
     for (const seq of [1, 2, 3]) shelf.add(facts.read({ seq, message: wordsOf(7) }).lines);
@@ -169,7 +172,7 @@ describe("what is kept of a session", () => {
   });
 });
 
-test("lines of a list keep their facts when others are dropped", () => {
+test("lines of a list keep their facts when other lines are dropped", () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(fc.nat(1_000), { minLength: 1, maxLength: 9 })),
@@ -196,7 +199,7 @@ test("lines of a list keep their facts when others are dropped", () => {
   );
 });
 
-test("the input of a call is told in lines that can be recognized", () => {
+test("the input of a call is rendered in lines that can be recognized", () => {
   expect(renderInput({ file_path: "a.ts", old_string: "one\ntwo", limit: 3 })).toBe(
     "file_path: a.ts\nold_string:\none\ntwo\nlimit: 3",
   );

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { FactIndex } from "../../../src/window/extract/fact-table.ts";
 
-test("an index finds what a map would find, also where keys share their lowest bits", () => {
+test("the fact index finds what a map would find, also where keys share their lowest bits", () => {
   const key = fc.oneof(
     fc.integer({ min: -20, max: 20 }),
     fc.integer({ min: -8, max: 8 }).map((high) => high * 512),

@@ -13,7 +13,7 @@ const piece = fc.constantFrom(
 );
 const text = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(""));
 
-test("lines found among units are the stripped lines of the text", () => {
+test("lines found among code units equal the stripped lines of the text", () => {
   fc.assert(
     fc.property(text, (whole) => {
       const found: { readonly bare: string; readonly isVerbatim: boolean }[] = [];
@@ -28,7 +28,7 @@ test("lines found among units are the stripped lines of the text", () => {
   );
 });
 
-test("names are found inside other words, however short they are", () => {
+test("names are found inside other words, however short the names are", () => {
   fc.assert(
     fc.property(fc.array(text), fc.array(text.filter((name) => name !== "")), (texts, names) => {
       const contained = names.filter((name) => texts.some((whole) => whole.includes(name)));

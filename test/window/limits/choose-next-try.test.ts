@@ -4,15 +4,15 @@ import { chooseNextTry, MAX_TRIES } from "../../../src/window/limits/choose-next
 
 const overflow = { message: "prompt is too long" };
 
-describe("nextTry", () => {
-  test("nextTry forces the window to 75 % of what was sent when no limit is known", () => {
+describe("chooseNextTry", () => {
+  test("chooseNextTry shrinks the window to 75 % of the last request when no limit is known", () => {
     expect(chooseNextTry({ tries: 0, lastTokens: 100_000, overflow })).toEqual({
       type: "retry",
       budgetTokens: 75_000,
     });
   });
 
-  test("nextTry goes down to 80 % of the limit that the error names, less the reserve for the output, and no further", () => {
+  test("chooseNextTry goes down to 80 % of the limit that the error names, less the reserve for the output, and no further", () => {
     const told = { ...overflow, limitTokens: 100_000 };
     const last = { tries: 0, lastTokens: 150_000, overflow: told };
     expect(chooseNextTry(last)).toMatchObject({ budgetTokens: 80_000 });
@@ -20,35 +20,35 @@ describe("nextTry", () => {
     expect(chooseNextTry({ ...last, reserveTokens: 8_000 })).toMatchObject({ budgetTokens: 73_600 });
   });
 
-  test("a reserve for a larger window becomes an eighth of the limit that the error names", () => {
+  test("chooseNextTry caps the reserve of a larger window at an eighth of the limit that the error names", () => {
     const told = { ...overflow, limitTokens: 50_000 };
     expect(
       chooseNextTry({ tries: 0, lastTokens: 70_000, overflow: told, reserveTokens: 25_000 }),
     ).toMatchObject({ budgetTokens: 35_000 });
   });
 
-  test("nextTry takes 75 % where the request kept to the named limit by our own count", () => {
+  test("chooseNextTry takes 75 % of a request that was within the named limit by our own count", () => {
     const told = { ...overflow, limitTokens: 100_000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 80_000, overflow: told })).toMatchObject({
       budgetTokens: 60_000,
     });
   });
 
-  test("nextTry leaves room for the output that the request asks for", () => {
+  test("chooseNextTry leaves room for the output that the request asks for", () => {
     const told = { ...overflow, limitTokens: 200_000, requestedTokens: 280_000, outputTokens: 180_000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 100_000, overflow: told })).toMatchObject({
       budgetTokens: 16_000,
     });
   });
 
-  test("nextTry allows for an own count that was too low", () => {
+  test("chooseNextTry corrects our own count if it was too low", () => {
     const told = { ...overflow, limitTokens: 200_000, requestedTokens: 400_000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 200_000, overflow: told })).toMatchObject({
       budgetTokens: 80_000,
     });
   });
 
-  test("nextTry gives up after three tries and says why", () => {
+  test("chooseNextTry gives up after three tries and says why", () => {
     expect(chooseNextTry({ tries: 2, lastTokens: 100, overflow })).toMatchObject({ type: "retry" });
     expect(chooseNextTry({ tries: 3, lastTokens: 100, overflow })).toMatchObject({
       type: "give-up",
@@ -57,7 +57,7 @@ describe("nextTry", () => {
     });
   });
 
-  test("nextTry gives up at once when what cannot be removed is larger than what would fit", () => {
+  test("chooseNextTry gives up at once when protected messages are larger than the next window", () => {
     const told = { ...overflow, limitTokens: 6000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 20_000, overflow: told, floorTokens: 7000 })).toMatchObject({
       type: "give-up",
@@ -69,7 +69,7 @@ describe("nextTry", () => {
     });
   });
 
-  test("nextTry always ends, and every budget is smaller than what was sent and than the limit", () => {
+  test("chooseNextTry always ends, and every budget is smaller than the last request and within the limit", () => {
     const tokens = fc.nat({ max: 2_000_000 });
     fc.assert(
       fc.property(tokens, tokens, tokens, tokens, (sent, limitTokens, requestedTokens, outputTokens) => {

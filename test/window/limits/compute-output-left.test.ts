@@ -5,8 +5,8 @@ import { computeOutputLeft, removeImpossibleCounts } from "../../../src/window/s
 
 const message = "too long";
 
-describe("outputLeft", () => {
-  test("outputLeft is what the provider's numbers leave next to the prompt", () => {
+describe("computeOutputLeft", () => {
+  test("computeOutputLeft subtracts the prompt from the limit that the provider names", () => {
     const overflow = { message, limitTokens: 64_000, requestedTokens: 66_163, outputTokens: 63_900 };
     const left = computeOutputLeft({
       overflow,
@@ -17,14 +17,14 @@ describe("outputLeft", () => {
     expect(left).toBe(61_737);
   });
 
-  test("outputLeft is what the known window leaves where the provider tells no numbers", () => {
+  test("computeOutputLeft subtracts the prompt from the known window where the provider gives no numbers", () => {
     const known = { overflow: { message }, promptTokens: 20_000, window: 128_000 };
     expect(computeOutputLeft({ ...known, requestedOutputTokens: 120_000 })).toBe(108_000);
     expect(computeOutputLeft({ ...known, requestedOutputTokens: 8_000 })).toBeUndefined();
     expect(computeOutputLeft({ ...known, requestedOutputTokens: undefined })).toBeUndefined();
   });
 
-  test("outputLeft is nothing where the prompt by itself is too long, or leaves no room for a reply", () => {
+  test("computeOutputLeft returns undefined where the prompt is too long or leaves no room for a reply", () => {
     const told = (input: number) => ({
       message,
       limitTokens: 64_000,
@@ -37,7 +37,7 @@ describe("outputLeft", () => {
     expect(computeOutputLeft({ overflow: told(60_000), ...rest })).toBe(4_000);
   });
 
-  test("outputLeft always fits next to the prompt, and is less than what was asked for", () => {
+  test("computeOutputLeft always fits next to the prompt, and is less than the requested output", () => {
     const tokens = fc.nat(400_000);
     fc.assert(
       fc.property(tokens, tokens, tokens, (limitTokens, input, outputTokens) => {
@@ -57,7 +57,7 @@ describe("outputLeft", () => {
   });
 });
 
-test("output that by itself fills the window is not an overflow of the messages", () => {
+test("a requested output larger than the window is not reported as an overflow of the messages", () => {
   const failure = {
     status: 400,
     message:
@@ -67,10 +67,10 @@ test("output that by itself fills the window is not an overflow of the messages"
   expect(detectOutputOverflow(failure)).toMatchObject({ limitTokens: 64_000, outputTokens: 70_000 });
 });
 
-describe("believedOverflow", () => {
+describe("removeImpossibleCounts", () => {
   const sent = { estimated: 3_000, maxTokens: 17_000, requestedOutputTokens: undefined };
 
-  test("believedOverflow keeps numbers that can be about the request", () => {
+  test("removeImpossibleCounts keeps numbers that are possible for the request", () => {
     for (const overflow of [
       { message, requestedTokens: 4_000, limitTokens: 3_500 },
       { message, requestedTokens: 12_000, outputTokens: 8_000, limitTokens: 8_192 },
@@ -80,7 +80,7 @@ describe("believedOverflow", () => {
       expect(removeImpossibleCounts(overflow, sent)).toEqual(overflow);
   });
 
-  test("believedOverflow leaves out numbers that cannot", () => {
+  test("removeImpossibleCounts removes numbers that are impossible for the request", () => {
     for (const overflow of [
       { message, requestedTokens: 300_000, limitTokens: 200_000 },
       { message, requestedTokens: 500, limitTokens: 400 },

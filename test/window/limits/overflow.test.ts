@@ -617,27 +617,30 @@ const others: [string, ProviderFailure][] = [
   ["a body of another kind", { status: 500, body: 7 }],
 ];
 
-describe("overflowOf", () => {
-  test.each(overflows)("overflowOf recognizes %s", (_name, failure, told) => {
+describe("detectOverflow", () => {
+  test.each(overflows)("detectOverflow recognizes %s", (_name, failure, told) => {
     const overflow = detectOverflow(failure);
     expect(overflow).toMatchObject(told);
     expect(overflow?.message).not.toBe("");
   });
 
-  test.each(overflows)("overflowOf tells no counts that are not there: %s", (_name, failure, told) => {
-    const { limitTokens, requestedTokens, outputTokens } = detectOverflow(failure) ?? {};
-    expect({ limitTokens, requestedTokens, outputTokens }).toEqual({
-      limitTokens: told.limitTokens,
-      requestedTokens: told.requestedTokens,
-      outputTokens: told.outputTokens,
-    });
-  });
+  test.each(overflows)(
+    "detectOverflow reports only counts that the error contains: %s",
+    (_name, failure, told) => {
+      const { limitTokens, requestedTokens, outputTokens } = detectOverflow(failure) ?? {};
+      expect({ limitTokens, requestedTokens, outputTokens }).toEqual({
+        limitTokens: told.limitTokens,
+        requestedTokens: told.requestedTokens,
+        outputTokens: told.outputTokens,
+      });
+    },
+  );
 
-  test.each(others)("overflowOf does not take for an overflow: %s", (_name, failure) => {
+  test.each(others)("detectOverflow does not report an overflow for %s", (_name, failure) => {
     expect(detectOverflow(failure)).toBeUndefined();
   });
 
-  test("overflowOf survives a body that contains itself", () => {
+  test("detectOverflow survives a body that contains itself", () => {
     const body: Record<string, unknown> = { message: "broken" };
     for (const key of ["cause", "error", "errors", "details", "response", "data", "body", "delta"])
       body[key] = body;

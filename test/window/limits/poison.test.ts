@@ -215,14 +215,14 @@ const others: [string, ProviderFailure][] = [
   ["a broken server", { status: 500, body: "Internal Server Error" }],
 ];
 
-describe("poisonOf", () => {
-  test.each(poisons)("poisonOf finds %s", (_name, failure, expected) => {
+describe("detectPoison", () => {
+  test.each(poisons)("detectPoison finds %s", (_name, failure, expected) => {
     const { message, ...poison } = detectPoison(failure) as Poison;
     expect(poison).toEqual(expected);
     expect(message).not.toBe("");
   });
 
-  test.each(others)("poisonOf finds nothing in %s", (_name, failure) => {
+  test.each(others)("detectPoison finds nothing in %s", (_name, failure) => {
     expect(detectPoison(failure)).toBeUndefined();
   });
 });

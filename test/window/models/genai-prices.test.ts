@@ -7,7 +7,7 @@ import { ASSUMED_FACTS, modelFacts } from "../../../src/window/models/model-fact
 const catalogue = await genaiPrices();
 
 describe("the catalogue of genai-prices", () => {
-  test("the catalogue of genai-prices knows window, cache prices and, from our table, the output limit of a model", () => {
+  test("the catalogue of genai-prices knows the window and cache prices of a model, and takes the output limit from our table", () => {
     expect(catalogue("claude-opus-4-5-20251101")).toEqual({
       window: 200_000,
       maxOutput: 64_000,
@@ -21,34 +21,34 @@ describe("the catalogue of genai-prices", () => {
     expect(catalogue("qwen/qwen3-coder")?.prices.input).toBeGreaterThan(0);
   });
 
-  test("the catalogue of genai-prices knows models that are only in our table", () => {
+  test("the catalogue of genai-prices includes models that only our table knows", () => {
     expect(catalogue("claude-haiku-5-5")).toBe(findKnownModel("claude-haiku-5-5"));
     expect(catalogue("gpt-6.1-sol")).toBe(findKnownModel("gpt-6.1-sol"));
   });
 
-  test("the catalogue of genai-prices prefers the more particular name", () => {
+  test("the catalogue of genai-prices prefers the more specific name", () => {
     expect(catalogue("claude-sonnet-5-5")).toBe(findKnownModel("claude-sonnet-5-5"));
     expect(catalogue("gpt-5-chat-latest")?.window).toBe(128_000);
   });
 
-  test("the catalogue of genai-prices knows a model whoever serves it", () => {
+  test("the catalogue of genai-prices knows a model under the names of all its hosts", () => {
     const plain = catalogue("claude-sonnet-4-5");
     for (const id of ["anthropic/claude-sonnet-4.5", "us.anthropic.claude-sonnet-4-5-20250929-v1:0"])
       expect(catalogue(id)).toEqual(plain);
   });
 
-  test("the catalogue of genai-prices charges long prompts by their own prices", () => {
+  test("the catalogue of genai-prices charges long prompts at their own prices", () => {
     const facts = modelFacts("gpt-5.4", { catalogue });
     expect(facts.longPrompt?.prices.input).toBe(2 * facts.prices.input);
     expect(computeUsageCost({ inputTokens: 1_000_000 }, facts)).toBe(2 * facts.prices.input);
     expect(computeUsageCost({ inputTokens: 100_000 }, facts)).toBeCloseTo(facts.prices.input / 10);
   });
 
-  test("the catalogue of genai-prices gives the window of a million where an id asks for it", () => {
+  test("the catalogue of genai-prices gives a window of a million tokens where an id asks for it", () => {
     expect(catalogue("claude-sonnet-4-5[1m]")?.window).toBe(1_000_000);
   });
 
-  test("the catalogue of genai-prices says so where it knows prices but no window", () => {
+  test("the catalogue of genai-prices warns where it knows prices but no window", () => {
     const warnings: string[] = [];
     const facts = modelFacts("mistral-large-latest", { catalogue, onUnknown: (text) => warnings.push(text) });
     expect(facts).toMatchObject({ window: ASSUMED_FACTS.window, isWindowAssumed: true });

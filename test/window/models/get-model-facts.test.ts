@@ -10,7 +10,7 @@ import { ASSUMED_FACTS, modelFacts } from "../../../src/window/models/model-fact
 
 const ALL = { ...ANTHROPIC_MODELS, ...OPENAI_MODELS, ...GOOGLE_MODELS };
 
-describe("knownModel", () => {
+describe("findKnownModel", () => {
   test.each([
     ["claude-sonnet-4-5-20250929", "claude-sonnet-4-5"],
     ["claude-sonnet-4-20250514", "claude-sonnet-4"],
@@ -26,7 +26,7 @@ describe("knownModel", () => {
     ["openai/o3-pro", "o3-pro"],
     ["models/gemini-2.5-pro-preview-06-05", "gemini-2.5-pro"],
     ["gemini-2.5-flash-lite", "gemini-2.5-flash-lite"],
-  ])("knownModel knows %s as %s", (id, name) => {
+  ])("findKnownModel knows %s as %s", (id, name) => {
     expect(findKnownModel(id)).toBe(ALL[name]);
   });
 
@@ -39,13 +39,15 @@ describe("knownModel", () => {
     "",
     "__proto__",
     "constructor",
-  ])("knownModel does not take %j for another model", (id) => expect(findKnownModel(id)).toBeUndefined());
+  ])("findKnownModel does not mistake %j for another model", (id) =>
+    expect(findKnownModel(id)).toBeUndefined(),
+  );
 
-  test("knownModel gives the window of a million where an id asks for it", () => {
+  test("findKnownModel gives a window of a million tokens where an id asks for it", () => {
     expect(findKnownModel("claude-sonnet-4-5[1m]")?.window).toBe(1_000_000);
   });
 
-  test("knownModel holds facts that make sense for every model", () => {
+  test("findKnownModel has plausible limits and prices for every model", () => {
     for (const [name, facts] of Object.entries(ALL)) {
       expect(findKnownModel(name), name).toBe(facts);
       expect(facts.maxOutput, name).toBeLessThan(facts.window);
@@ -60,7 +62,7 @@ describe("knownModel", () => {
 });
 
 describe("modelFacts", () => {
-  test("modelFacts assumes little of a model that nobody knows, and says so", () => {
+  test("modelFacts assumes little of an unknown model, and warns", () => {
     const onUnknown = vi.fn();
     const facts = modelFacts("house-blend-7", { onUnknown });
     expect(facts).toEqual(ASSUMED_FACTS);
@@ -69,26 +71,26 @@ describe("modelFacts", () => {
     expect(onUnknown).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('"house-blend-7"'));
   });
 
-  test("modelFacts is silent about models that are known or whose window is given", () => {
+  test("modelFacts does not warn about models that are known or whose window is given", () => {
     const onUnknown = vi.fn();
     modelFacts("claude-opus-4-5", { onUnknown });
     expect(modelFacts("house-blend-7", { onUnknown, overrides: { window: 32_000 } }).window).toBe(32_000);
     expect(onUnknown).not.toHaveBeenCalled();
   });
 
-  test("modelFacts asks the catalogue it is given instead of its own", () => {
+  test("modelFacts asks the given catalogue instead of its own", () => {
     const own = { ...ASSUMED_FACTS, window: 5_000 };
     expect(modelFacts("claude-opus-4-5", { catalogue: () => own }).window).toBe(5_000);
   });
 
-  test("modelFacts lets overrides win, one by one", () => {
+  test("modelFacts lets each override win separately", () => {
     const facts = modelFacts("claude-opus-4-5", {
       overrides: { maxOutput: 1_000, prices: { cacheRead: 5 } },
     });
     expect(facts).toMatchObject({ window: 200_000, maxOutput: 1_000, prices: { input: 5, cacheRead: 5 } });
   });
 
-  test("modelFacts trusts prices of an unknown model once input and output are given, without a discount for its cache", () => {
+  test("modelFacts trusts prices of an unknown model if input and output are given, and assumes no discount for its cache", () => {
     const facts = modelFacts("house-blend-7", { overrides: { prices: { input: 1, output: 2 } } });
     expect(facts.prices).toEqual({ input: 1, output: 2, cacheRead: 1, cacheWrite: 1, cacheWriteHour: 1 });
     expect(facts.arePricesAssumed).toBeUndefined();
@@ -96,14 +98,14 @@ describe("modelFacts", () => {
     expect(half.arePricesAssumed).toBe(true);
   });
 
-  test("modelFacts holds prices that are set by hand for long prompts too", () => {
+  test("modelFacts applies prices that the user sets to long prompts too", () => {
     const facts = modelFacts("gemini-2.5-pro", { overrides: { prices: { input: 1 } } });
     expect(computeUsageCost({ inputTokens: 1_000_000 }, facts)).toBeCloseTo(1);
   });
 });
 
-describe("costOfUsage", () => {
-  test("costOfUsage charges each kind of token its price", () => {
+describe("computeUsageCost", () => {
+  test("computeUsageCost charges each kind of token its price", () => {
     const facts = modelFacts("claude-sonnet-4-5");
     const usage = {
       inputTokens: 1_000,
@@ -115,7 +117,7 @@ describe("costOfUsage", () => {
     expect(computeUsageCost(usage, facts)).toBeCloseTo(0.003 + 0.03 + 0.03 + 0.0225 + 0.024);
   });
 
-  test("costOfUsage charges a whole request more when its prompt is long, cached tokens included", () => {
+  test("computeUsageCost charges a whole request more when its prompt is long, cached tokens included", () => {
     const facts = modelFacts("gemini-2.5-pro");
     expect(computeUsageCost({ inputTokens: 200_000 }, facts)).toBeCloseTo(0.25);
     expect(computeUsageCost({ inputTokens: 100_000, cacheReadTokens: 200_000 }, facts)).toBeCloseTo(
@@ -123,6 +125,6 @@ describe("costOfUsage", () => {
     );
   });
 
-  test("costOfUsage costs nothing to use nothing", () =>
+  test("computeUsageCost charges nothing for empty usage", () =>
     expect(computeUsageCost({}, modelFacts("gpt-5"))).toBe(0));
 });

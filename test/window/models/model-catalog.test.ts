@@ -3,7 +3,7 @@ import { isLonghaulError } from "../../../src/model/errors.ts";
 import { createModelCatalog } from "../../../src/window/models/model-catalog.ts";
 import { findModelSettings, type ModelTable } from "../../../src/window/models/model-settings.ts";
 
-describe("overridesFor", () => {
+describe("findModelSettings", () => {
   const table: ModelTable = {
     "*": { threshold: 80, policy: "longhaul" },
     "claude-*": { threshold: 50, window: 150_000 },
@@ -11,7 +11,7 @@ describe("overridesFor", () => {
     "openrouter/*": { maxOutput: 4_000 },
   };
 
-  test("overridesFor takes each field from the longest key that sets it", () => {
+  test("findModelSettings takes each field from the longest key that sets it", () => {
     expect(findModelSettings("claude-opus-4-5", table)).toEqual({
       threshold: 50,
       policy: "longhaul",
@@ -20,20 +20,20 @@ describe("overridesFor", () => {
     expect(findModelSettings("gpt-5", table)).toEqual({ threshold: 80, policy: "longhaul" });
   });
 
-  test("overridesFor matches an id as it is given and as its maker writes it", () => {
+  test("findModelSettings matches an id both as given and as its maker writes it", () => {
     expect(findModelSettings("openrouter/anthropic/claude-opus-4.5", table)).toMatchObject({
       window: 180_000,
       maxOutput: 4_000,
     });
   });
 
-  test("overridesFor finds nothing in an empty table", () => {
+  test("findModelSettings finds nothing in an empty table", () => {
     expect(findModelSettings("gpt-5", {})).toEqual({});
   });
 });
 
 describe("a model catalogue", () => {
-  test("a model catalogue warns once for each model nobody knows", () => {
+  test("a model catalogue warns once for each unknown model", () => {
     const warnings: string[] = [];
     const { getFacts: factsOf } = createModelCatalog({ onWarning: (text) => warnings.push(text) });
     for (const id of ["mine-1", "mine-2", "mine-1", "gpt-5", "mine-2"]) factsOf(id);
@@ -52,7 +52,7 @@ describe("a model catalogue", () => {
     expect(warnings).toEqual([]);
   });
 
-  test("a model catalogue asks the catalogue once for a model that is used again and again", () => {
+  test("a model catalogue looks up a model once, however often it is used", () => {
     const asked: string[] = [];
     const catalogue = (id: string) => {
       asked.push(id);
@@ -63,7 +63,7 @@ describe("a model catalogue", () => {
     expect(asked).toEqual(["x"]);
   });
 
-  test("a model catalogue tells the settings of a model", () => {
+  test("a model catalogue returns the settings of a model", () => {
     const { getSettings: settingsOf } = createModelCatalog({
       models: { "gpt-*": { policy: "roo", threshold: 50 } },
     });
@@ -76,7 +76,7 @@ describe("a model catalogue", () => {
     ['models["x"].maxOutput', { x: { maxOutput: 1.5 } }],
     ['models["x"].threshold', { x: { threshold: 101 } }],
     ['models["x"].prices.input', { x: { prices: { input: -1 } } }],
-  ])("refuses a wrong %s at once", (option, models) => {
+  ])("a model catalogue refuses a wrong %s at once", (option, models) => {
     expect(() => createModelCatalog({ models })).toThrow(
       expect.toSatisfy(
         (error) => isLonghaulError(error, "ARGUMENT_INVALID") && error.details.option === option,

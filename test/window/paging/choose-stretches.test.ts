@@ -7,35 +7,35 @@ function stretch(score: number, options: Partial<PageStretch> = {}): PageStretch
 }
 
 describe("a page", () => {
-  test("a page holds what is related, and leaves out what is far below the best", () => {
+  test("a page holds related stretches, and leaves out those far below the best", () => {
     const stretches = [stretch(10), stretch(6), stretch(3.5), stretch(2)];
     expect(chooseStretches(stretches, 10_000)).toEqual([0, 1, 2]);
   });
 
-  test("a page never holds what the window shows", () => {
+  test("a page never holds a stretch that the window shows", () => {
     const stretches = [stretch(10, { isShown: true }), stretch(9), stretch(8, { isShown: true })];
     expect(chooseStretches(stretches, 10_000)).toEqual([1]);
   });
 
-  test("a page is empty when the window shows the answer and nothing else comes close to it", () => {
+  test("a page is empty when the window shows the answer and nothing else scores nearly as high", () => {
     const stretches = [stretch(10, { isShown: true }), stretch(5), stretch(4)];
     expect(chooseStretches(stretches, 10_000)).toEqual([]);
   });
 
-  test("a page prefers a short stretch to a long one that is related as closely", () => {
+  test("a page prefers a short stretch to a long one of nearly the same score", () => {
     const stretches = [stretch(10, { characters: 8_000, tokens: 2_000 }), stretch(9.5)];
     expect(chooseStretches(stretches, 150)).toEqual([1]);
     expect(chooseStretches(stretches, 3_000)).toEqual([1, 0]);
   });
 
-  test("a page spends tokens beyond a broad page only on what is clearly related", () => {
+  test("a page beyond its usual size takes only clearly related stretches", () => {
     const clear = Array.from({ length: 60 }, () => stretch(8));
     const vague = Array.from({ length: 60 }, () => stretch(4));
     const chosen = chooseStretches([stretch(10), ...clear, ...vague], 100_000);
     expect(chosen.length).toBe(61);
   });
 
-  test("a page stays within its budget, whatever it is made from", () => {
+  test("a page stays within its budget for any stretches", () => {
     const any = fc.record({
       score: fc.double({ min: -1, max: 20, noNaN: true }),
       characters: fc.nat(20_000),

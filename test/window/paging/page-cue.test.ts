@@ -20,8 +20,8 @@ const result = (text: string, isError = false): Message => ({
   ],
 });
 
-describe("what asks for a page", () => {
-  test("what asks for a page is a new message of a person, without what its program added", () => {
+describe("the cue for a page", () => {
+  test("a new message of a person is a cue, without the text that the client added", () => {
     const asked = "<system-reminder>\nBe brief.\n</system-reminder>\nWhich port did we choose?";
     expect(findPageCue(slots(user("Begin."), user(asked)))).toEqual({
       index: 1,
@@ -34,13 +34,13 @@ describe("what asks for a page", () => {
     expect(kindOf("Remind me of the port.")).toBe("recall");
   });
 
-  test("what asks for a page is an edit whose text was not found, by its file and that text", () => {
+  test("an edit whose text was not found is a cue, with its file and that text", () => {
     const edit = call("Edit", { file_path: "src/vault.ts", old_string: "const key = 1;", new_string: "" });
     const cue = findPageCue(slots(user("Begin."), edit, result("String to replace not found", true)));
     expect(cue).toEqual({ index: 2, question: "src/vault.ts\nconst key = 1;", kind: "error" });
   });
 
-  test("what asks for a page is an edit that was refused in words, where results carry no error flag", () => {
+  test("an edit that was refused only in words is a cue, because some results carry no error flag", () => {
     const edit = call("apply_patch", {
       input:
         "*** Begin Patch\n*** Update File: src/vault.ts\n@@\n-const key = 1;\n+const key = 2;\n*** End Patch",
@@ -56,12 +56,12 @@ describe("what asks for a page", () => {
     ).toBeUndefined();
   });
 
-  test("what asks for a page is no other error, because nothing that left explains it", () => {
+  test("any other error is not a cue, because nothing that left the window explains it", () => {
     const failed = result("EACCES: cannot open vault.key", true);
     expect(findPageCue(slots(user("Begin."), call("bash"), failed))).toBeUndefined();
   });
 
-  test("what asks for a page is a plan, by the steps that are open", () => {
+  test("a plan is a cue, with the steps in progress", () => {
     const todos = [
       { content: "Read the schema", status: "completed" },
       { content: "Migrate the ledger", status: "in_progress" },
@@ -71,7 +71,7 @@ describe("what asks for a page", () => {
     expect(cue).toEqual({ index: 2, question: "Migrate the ledger", kind: "plan" });
   });
 
-  test("what asks for a page is nothing else: no reply, no result that tells of no failure, no reminder alone", () => {
+  test("a reply, a successful result and a reminder are not cues", () => {
     expect(findPageCue(slots(user("Begin."), call("bash"), result("done")))).toBeUndefined();
     const reply: Message = { role: "assistant", parts: [{ type: "text", text: "Done." }] };
     expect(findPageCue(slots(user("Begin."), reply))).toBeUndefined();

@@ -58,7 +58,7 @@ function orphansOf(slots: readonly Slot[], reusesIds: boolean): ReadonlySet<stri
 
 describe.each(Object.entries({ ...REPLACING, ...PARTIAL, ...HIDING }))("%s", (_name, pass) => {
   sizedTest(
-    "any subset of what it proposes in 400 random windows tears nothing apart, spares what is protected and frees what it says",
+    "any subset of the proposed edits keeps calls with their results, spares protected messages and frees the stated tokens, in 400 random windows",
     () => {
       fc.assert(
         fc.property(windows, fc.infiniteStream(fc.boolean()), ({ slots, reusesIds, pins }, coins) => {
@@ -88,7 +88,7 @@ describe.each(Object.entries({ ...REPLACING, ...PARTIAL, ...HIDING }))("%s", (_n
 });
 
 describe.each(Object.entries(REPLACING))("%s", (_name, pass) => {
-  sizedTest("proposes nothing any more once all that it proposed is done, in 400 random windows", () => {
+  sizedTest("a pass proposes nothing more once all its proposals are applied, in 400 random windows", () => {
     fc.assert(
       fc.property(windows, ({ slots, pins }) => {
         const told: PassContext = { ...context, pins };
@@ -101,7 +101,7 @@ describe.each(Object.entries(REPLACING))("%s", (_name, pass) => {
 });
 
 describe.each(Object.entries(HIDING))("%s", (_name, pass) => {
-  test("hides each slot once", () => {
+  test("a pass that hides slots hides each slot once", () => {
     fc.assert(
       fc.property(windows, ({ slots }) => {
         const first = pass(slots, context);

@@ -25,7 +25,7 @@ describe("truncate", () => {
 });
 
 describe("history limits", () => {
-  test("history limits follow the size of the window", () => {
+  test("history limits grow with the window", () => {
     const sizes = [8_000, 16_000, 32_768, 64_000, 65_536, 100_000, 128_000, 131_072, 200_000, 1_000_000];
     const limits = sizes.map(getHistoryLimits);
     expect(limits.map(({ messages }) => messages)).toEqual([20, 50, 50, 50, 50, 100, 100, 100, 200, 200]);

@@ -38,20 +38,20 @@ function leftOut(slots: readonly Slot[], pass: Pass = stubDuplicateReads): reado
 }
 
 describe("duplicate reads", () => {
-  test("duplicate reads leave for a stub that says what was there, how large, and how to get it back", () => {
+  test("duplicate reads become a stub that names the file, its size, and how to get it back", () => {
     const [, , stubbed] = applied(stubDuplicateReads, reads({ file_path: "a.ts" }, { file_path: "./a.ts" }));
     expect(textsOf(stubbed)).toBe(
       "[An earlier read of a.ts (850 characters) was left out; to see it: expand s#3]",
     );
   });
 
-  test("duplicate reads cite the entry of another session as that", () => {
+  test("duplicate reads from another session are cited by that session", () => {
     const slots = reads({ file_path: "a.ts" }, { file_path: "a.ts" });
     const forked = slots.with(2, { ...(slots[2] as Slot), cite: "parent#7" });
     expect(textsOf(applied(stubDuplicateReads, forked)[2])).toContain("to see it: expand parent#7]");
   });
 
-  test("duplicate reads stay when a program of the provider made the later read, whose result the model does not see", () => {
+  test("duplicate reads stay when a program of the provider made the later read, because the model does not see its result", () => {
     const slots = reads({ file_path: "a.ts" }, { file_path: "a.ts" }, { file_path: "a.ts" });
     const isProgram = { anthropic: { extras: { 0: { caller: { type: "code_execution_20260120" } } } } };
     const called = (index: number) => {
@@ -100,7 +100,7 @@ describe("duplicate reads", () => {
     expect(leftOut(reads(...inputs.map((input) => ({ file_path: "a.ts", ...input }))))).toEqual(expected);
   });
 
-  test("a later read that failed, or only refers to the earlier one, supersedes nothing", () => {
+  test("a later read that failed, or only refers to the earlier read, supersedes nothing", () => {
     for (const text of ["Error: no such file", "File unchanged since last read."]) {
       const slots = windowOf(
         say("user", "start"),
@@ -114,7 +114,7 @@ describe("duplicate reads", () => {
     }
   });
 
-  test("duplicate reads of several files in one result leave only if all are read again", () => {
+  test("duplicate reads of several files in one result leave only if all the files are read again", () => {
     const both = { files: [{ path: "a" }, { path: "b" }] };
     const one = windowOf(
       say("user", "start"),
@@ -134,7 +134,7 @@ describe("duplicate reads", () => {
     expect(leftOut(all)).toEqual([true, false, false]);
   });
 
-  test("duplicate reads inside a user's text leave the words around them alone", () => {
+  test("a duplicate read inside a user's text leaves the words around it unchanged", () => {
     const slots = windowOf(
       say("user", "start"),
       say("user", `Look at this: <file_content path="a.ts">${LONG}</file_content> Nice?`),
@@ -147,7 +147,7 @@ describe("duplicate reads", () => {
     );
   });
 
-  test("duplicate reads that were announced in words are recognized", () => {
+  test("duplicate reads in tool output in the user's name are recognized", () => {
     const told = (text: string) =>
       ({
         role: "user",
@@ -166,7 +166,7 @@ describe("duplicate reads", () => {
   });
 });
 
-test("stale images: the oldest leave until four fifths of the budget are in use", () => {
+test("the oldest images leave until four fifths of the budget are in use", () => {
   const shots = Array.from({ length: 11 }, (_, index) => [
     call(`${index}`, "shot", {}),
     result(`${index}`, image(10)),
@@ -180,7 +180,7 @@ test("stale images: the oldest leave until four fifths of the budget are in use"
   expect(stubStaleImages({ maxBytes: 110, maxCount: 11 })(slots, context)).toEqual([]);
 });
 
-test("clear results: all but the last n, not of excluded tools, inputs if wanted", () => {
+test("clearing results keeps the last n results and those of excluded tools, and clears inputs on request", () => {
   const calls = ["Read", "memory", "Read", "Read"].map((name, index) => [
     call(`${index}`, name, { file_path: `${index}`, note: "long ".repeat(40) }),
     result(`${index}`, LONG),
@@ -197,7 +197,7 @@ test("clear results: all but the last n, not of excluded tools, inputs if wanted
   expect(JSON.stringify(first?.message)).toContain("expand s#2");
 });
 
-test("trim results: long ones keep head and tail, with a stub between them", () => {
+test("trimming keeps the head and tail of long results, with a stub between them", () => {
   const slots = windowOf(
     ...[say("user", "x"), call("1", "bash", { command: "make" }), result("1", "a".repeat(600))],
     ...[call("2", "bash", { command: "ls" }), result("2", "a".repeat(500)), ...end],
@@ -209,7 +209,7 @@ test("trim results: long ones keep head and tail, with a stub between them", () 
   expect(trimmed[4]).toBe(slots[4]);
 });
 
-test("keep ends: all but the first message of the user and the last ones leave, calls with their results", () => {
+test("keeping the ends drops all but the first message of the user and the last messages, with calls and results together", () => {
   const slots = windowOf(
     ...[say("system", "rules"), say("user", "task"), say("assistant", "a"), call("1", "bash", {})],
     ...[say("user", "b"), result("1", LONG), say("assistant", "c"), say("user", "d")],
@@ -219,7 +219,7 @@ test("keep ends: all but the first message of the user and the last ones leave, 
   expect(left(3)).toEqual([1, 2, 4, 6, 7, 8]);
 });
 
-test("a late result leaves with its call, and stays with it if either is pinned", () => {
+test("a late result leaves with its call, and both stay if either is pinned", () => {
   const talk = Array.from({ length: 6 }, (_, index) =>
     say(index % 2 === 0 ? "user" : "assistant", `${index}`),
   );

@@ -50,7 +50,7 @@ describe("stretches of files", () => {
     expect(only?.text).toBe(`${lines(101, 30).join("\n")}\n`);
   });
 
-  test("stretches of files show the new text after an edit, and the replaced lines no longer", () => {
+  test("stretches of files show the new text after an edit, and no longer the replaced lines", () => {
     const [before, after] = [
       "export const entry5 = amount(5);",
       "export const entry5 = amount(5, currency.euro);",
@@ -61,7 +61,7 @@ describe("stretches of files", () => {
     expect(text).toContain("entry4 = amount(4);\n[… edited since]\nexport const entry6");
   });
 
-  test("stretches of files lose a line of which an edit replaced a part, and each line that a replacement of all changed", () => {
+  test("stretches of files drop every line that an edit changed, even in part", () => {
     const text = textOf(observe(...read("1", numbered(1, 20)), ...edit("2", "amount", "sumOf")));
     expect(text).not.toContain("amount");
     const two = "amount(5);\nexport const entry6";
@@ -72,7 +72,7 @@ describe("stretches of files", () => {
     expect(over).toMatch(/entry4 = .*\n\[… edited since\]\nexport const entry7/);
   });
 
-  test("stretches of files are none of a file that only a program of the provider has read, and show its edits", () => {
+  test("stretches of files leave out a file that only a program of the provider has read, and follow the program's edits", () => {
     const meta = { anthropic: { extras: { 0: { caller: { type: "code_execution_20260120" } } } } };
     const byProgram = ([call, result]: readonly Message[]) => [{ ...call, meta }, result] as Message[];
     expect(textOf(observe(...byProgram(read("1", numbered(1, 20)))))).toBe("");
@@ -91,7 +91,7 @@ describe("stretches of files", () => {
     expect(text).toBe(`${lines(1, 20).join("\n")}\n`);
   });
 
-  test("stretches of files come from the newest copy of a file only", () => {
+  test("stretches of files show only the newest copy of a file", () => {
     const text = textOf(observe(...read("1", numbered(1, 20)), ...read("2", numbered(1, 20))));
     expect(text.split("entry7 ")).toHaveLength(2);
     const written = callOf("3", "Write", { file_path: PATH, content: lines(50, 9).join("\n") });
@@ -100,7 +100,7 @@ describe("stretches of files", () => {
     expect(rewritten).toContain("entry51 ");
   });
 
-  test("stretches of files are only those of messages that have left, and of reads that succeeded", () => {
+  test("stretches of files show only messages that have left the window, and only reads that succeeded", () => {
     const stretches = observe(...read("1", numbered(1, 20)), ...read("2", numbered(1, 20), "src/other.ts"));
     const shown = choose(stretches, 100_000, (seq) => seq <= 2);
     expect(shown.map(({ source }) => source.seq)).toEqual([2]);
@@ -108,7 +108,7 @@ describe("stretches of files", () => {
     expect(choose(failed)).toEqual([]);
   });
 
-  test("stretches of files stay within their tokens and are worth their price", () => {
+  test("stretches of files stay within their token limit, and are dropped where tokens cost too much", () => {
     const stretches = observe(...read("1", numbered(1, 400)), ...read("2", numbered(1, 400), "src/other.ts"));
     const tokens = choose(stretches, 2_000).reduce(
       (sum, { text }) => sum + estimateMessage({ role: "user", parts: [{ type: "text", text }] }),
@@ -119,7 +119,7 @@ describe("stretches of files", () => {
     expect(stretches.choose({ maxTokens: 2_000, tokenPrice: 1e6, isGone: () => true })).toEqual([]);
   });
 
-  test("stretches of files cost more to lose the fewer of them fit", () => {
+  test("the estimated loss of stretches of files grows the fewer of them fit", () => {
     const stretches = observe(...read("1", numbered(1, 400)));
     const lossOf = (maxTokens: number) => stretches.estimateLoss(maxTokens, () => true);
     expect(lossOf(100_000)).toBe(0);
@@ -127,14 +127,14 @@ describe("stretches of files", () => {
     expect(observe().estimateLoss(0, () => true)).toBe(0);
   });
 
-  test("stretches of files cost nothing to lose once they have left, unless the extract shows them", () => {
+  test("stretches of files that are still in the window cost nothing to lose, unless an extract shows them", () => {
     const stretches = observe(...read("1", numbered(1, 400)));
     expect(stretches.estimateLoss(0, () => false)).toBe(0);
     choose(stretches);
     expect(stretches.estimateLoss(0, () => false)).toBeGreaterThan(0);
   });
 
-  test("stretches of files of an edit of a file that nobody read, of input without a path and of odd input are harmless", () => {
+  test("stretches of files survive an edit of an unread file, input without a path and other odd input", () => {
     const odd = [
       ...edit("1", "", ""),
       ...edit("2", "\n".repeat(10_000), "x".repeat(50)),
@@ -146,7 +146,7 @@ describe("stretches of files", () => {
     expect(choose(observe(...odd)).map(({ text }) => text)).toEqual([`${"x".repeat(50)}\n`]);
   });
 
-  test("stretches of files name the files that were touched last, newest first, as far as nothing else names them", () => {
+  test("stretches of files list the paths touched last, newest first, unless the window names them anyway", () => {
     const stretches = observe(...read("1", numbered(1, 9)), ...read("2", numbered(1, 9), "src/other.ts"));
     expect(stretches.listPaths(() => false, 100)).toEqual(["src/other.ts", PATH]);
     expect(stretches.listPaths((path) => path === PATH, 100)).toEqual(["src/other.ts"]);

@@ -59,8 +59,8 @@ function withTied(kept: readonly Slot[], said: readonly Slot[]): readonly Slot[]
 
 const sizeOf = (slots: readonly Slot[]) => slots.reduce((sum, { tokens }) => sum + tokens, 0);
 
-describe("what is protected", () => {
-  sizedTest("what is protected stays as it was said, whenever that fits", () => {
+describe("protected messages", () => {
+  sizedTest("protected messages stay unchanged whenever they fit", () => {
     fc.assert(
       fc.property(
         histories,
@@ -90,7 +90,7 @@ describe("what is protected", () => {
     );
   });
 
-  test("what is protected is clipped where it could not be sent otherwise, but the newest question, the latest reply and pins never", () => {
+  test("protected messages are clipped if they do not fit, except the newest question, the latest reply and pins", () => {
     const slots = slotsOf(
       [says("user", 200_000), says("user", 20_000), says("assistant", 200), says("user", 30_000)],
       estimateMessage,
@@ -102,7 +102,7 @@ describe("what is protected", () => {
     expect(sizeOf(window)).toBeLessThanOrEqual(39_000);
   });
 
-  test("what is protected is what is pinned too: it stays with the call it belongs to", () => {
+  test("a pinned message stays together with its call", () => {
     const slots = slotsOf(work(90), estimateMessage);
     const pins = new Set([7]);
     const window = fitAll(start({ pins }), slots);
@@ -112,7 +112,7 @@ describe("what is protected", () => {
   });
 });
 
-sizedTest("reasoning is sent byte by byte as it was, or not at all", () => {
+sizedTest("reasoning is sent unchanged, byte by byte, or not at all", () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 2_500, max: 30_000 }), (steps, tokens) => {
       const slots = slotsOf(work(steps), estimateMessage);
@@ -128,7 +128,7 @@ sizedTest("reasoning is sent byte by byte as it was, or not at all", () => {
 });
 
 describe("an extract", () => {
-  test("an extract cites its entries and says once how to get one back whole", () => {
+  test("extracts cite their entries, and only one of them says how to expand an entry", () => {
     const slots = slotsOf(work(60), estimateMessage).map((slot) =>
       slot.seq < 20 ? { ...slot, cite: `earlier#${slot.seq}` } : slot,
     );
@@ -143,10 +143,10 @@ describe("an extract", () => {
   });
 });
 
-describe("money", () => {
+describe("the price of a rebuild", () => {
   const large = { tokens: 200_000, window: 200_000, system: 1_000 };
 
-  test("money says why a window was rebuilt, and nothing where it was not", () => {
+  test("a rebuilt window has a reason, and an unchanged window has none", () => {
     const slots = slotsOf(work(60), estimateMessage);
     const run = start();
     expect(fitAll(run, slots.slice(0, 3))).toHaveLength(3);
@@ -161,7 +161,7 @@ describe("money", () => {
     expect(cold.reason).toBe("the cache is cold");
   });
 
-  test("money waits while fewer calls are expected than a rebuild takes to pay", () => {
+  test("a rebuild waits while it needs more calls to pay off than are expected", () => {
     const young = start({}, large);
     fitAll(young, slotsOf(work(2, 60), estimateMessage));
     expect(young.reason).toBeUndefined();
@@ -170,7 +170,7 @@ describe("money", () => {
     expect(old.reason).toMatch(/^pays after \d+ calls, 201 expected$/);
   });
 
-  test("money lets a window grow further where the cache saves more, and never edits each turn", () => {
+  test("a window may grow further where the cache saves more, and is never edited on each turn", () => {
     const grows = (read: number, write: number) => computeHighMark(48_000, 1_000, { read, write }) - 48_000;
     expect(grows(0.1, 1.25)).toBeCloseTo(4.8 * Math.sqrt(48_000 * 1_000), -3);
     expect(grows(0.25, 1)).toBeLessThan(grows(0.1, 1.25));
@@ -202,7 +202,7 @@ describe("the reasoning of finished replies", () => {
   };
   const messages = [...work(12), reply, says("user", 100), ...work(12).slice(1), reply];
 
-  test("the reasoning of finished replies leaves with a rebuild, while their words stay and the latest reply keeps its own", () => {
+  test("the reasoning of finished replies leaves with a rebuild, while their text stays and the latest reply keeps its reasoning", () => {
     const run = start({}, { tokens: 200_000, window: 200_000, system: 1_000 });
     const slots = slotsOf(messages, estimateMessage);
     const whole = fitAll(run, slots.slice(0, 24), true);
@@ -220,7 +220,7 @@ describe("a cold cache", () => {
   const sizes = { toolTokens: 9_000, roomTokens: 32_000, lowTokens: 44_000, newTokens: 3_000 };
   const cached = { share: 0.8, isUncached: false };
 
-  test("a cold cache lets a window be rebuilt that has some tool output, but not again for a little more", () => {
+  test("a cold cache triggers a rebuild if the window has enough tool output, and not again for little new output", () => {
     expect(isColdRebuildDue(sizes, cached)).toBe(true);
     expect(isColdRebuildDue({ ...sizes, newTokens: 1_000 }, cached)).toBe(false);
     expect(isColdRebuildDue({ ...sizes, toolTokens: 7_000 }, cached)).toBe(false);
@@ -228,7 +228,7 @@ describe("a cold cache", () => {
     expect(isColdRebuildDue({ ...sizes, toolTokens: 4_000, roomTokens: 6_000 }, cached)).toBe(false);
   });
 
-  test("a cold cache of a provider that has none lets the window fill first", () => {
+  test("a provider without a cache lets the window fill before a rebuild", () => {
     const uncached = { ...cached, isUncached: true };
     expect(isColdRebuildDue(sizes, uncached)).toBe(false);
     expect(isColdRebuildDue({ ...sizes, toolTokens: 30_000 }, uncached)).toBe(false);
@@ -247,7 +247,7 @@ describe("a session that is taken over", () => {
   const slots = all.slice(0, 125);
   const later = all.slice(125);
 
-  test("a session that is taken over goes on with the window as it was sent", () => {
+  test("a session that is taken over continues with the window as it was sent", () => {
     const window = fitAll(start(), slots);
     const run = start({
       window,
@@ -258,7 +258,7 @@ describe("a session that is taken over", () => {
     expect(run.reason).toBeUndefined();
   });
 
-  test("a session that is taken over brings back what had left before", () => {
+  test("a session that is taken over can bring back content that left before", () => {
     const first = fitAll(start(), slots);
     const shown = new Set(first.filter(({ isNote }) => !isNote).map(({ seq }) => seq));
     const past = slots.filter(({ seq }) => !shown.has(seq));
@@ -269,7 +269,7 @@ describe("a session that is taken over", () => {
     expect(sizeOf(window)).toBeLessThanOrEqual(39_000);
   });
 
-  test("a session that is taken over keeps a summary that it did not write", () => {
+  test("a session that is taken over keeps a summary by another author", () => {
     const summary: Slot = {
       seq: 2,
       at: 2,

@@ -29,7 +29,7 @@ const outputAt = (window: readonly Slot[], seq: number) => {
   return first?.type === "text" ? first.text : undefined;
 };
 
-test("none sends everything, even what does not fit", () => {
+test('the policy "none" sends everything, even if it does not fit', () => {
   expect(seqsOf(windowOf(nonePolicy(), talk(4, 100), budgetOf(10)))).toEqual([1, 2, 3, 4]);
 });
 
@@ -40,7 +40,7 @@ describe("cline", () => {
     [200_000, 160_000],
     [100_000, 80_000],
     [1_000_000, 960_000],
-  ])("cline allows a window of %i tokens to hold %i", (window, allowed) => {
+  ])("cline in a window of %i tokens uses at most %i", (window, allowed) => {
     expect(computeMaxAllowedTokens(window)).toBe(allowed);
   });
 
@@ -48,17 +48,17 @@ describe("cline", () => {
     expect(seqsOf(windowOf(clinePolicy(), talk(10, 79), budgetOf(1_000)))).toHaveLength(10);
   });
 
-  test("cline drops half of what follows the first pair, an even number", () => {
+  test("cline drops an even half of the messages after the first pair", () => {
     // Ten messages of 80 reach the limit of 800; of the eight after the first pair, floor(8 / 4) · 2 = 4 leave.
     expect(seqsOf(windowOf(clinePolicy(), talk(10, 80), budgetOf(1_000)))).toEqual([1, 2, 7, 8, 9, 10]);
   });
 
-  test("cline drops three quarters if half of the tokens are still too many", () => {
+  test("cline drops three quarters of the messages if half of the tokens are still too many", () => {
     // 1,800 / 2 > 800: of the sixteen after the first pair, floor(16 · 3 / 8) · 2 = 12 leave.
     expect(seqsOf(windowOf(clinePolicy(), talk(18, 100), budgetOf(1_000)))).toEqual([1, 2, 15, 16, 17, 18]);
   });
 
-  test("cline drops nothing if repeated reads by themselves are 30 %", () => {
+  test("cline drops no messages if removing repeated reads frees 30 %", () => {
     const messages = [
       says("user", 10),
       says("assistant", 10),
@@ -72,7 +72,7 @@ describe("cline", () => {
     expect(outputAt(window, 6)).toBe("y".repeat(400));
   });
 
-  test("cline drops half as well if repeated reads are less than 30 %", () => {
+  test("cline also drops half of the messages if removing repeated reads frees less than 30 %", () => {
     const messages = [
       ...[says("user", 10), says("assistant", 10), ...reads("a", "a.ts", 200)],
       ...[...reads("b", "a.ts", 200), says("user", 500), says("assistant", 10)],
@@ -84,21 +84,21 @@ describe("cline", () => {
 });
 
 describe("roo", () => {
-  test("roo allows nine tenths of the window less what is reserved for the reply", () => {
+  test("roo allows nine tenths of the window, less the reserve for the reply", () => {
     expect(computeAllowedTokens(budgetOf(200_000, 192_000))).toBe(172_000);
   });
 
-  test("roo drops half of what follows the first message, an even number", () => {
+  test("roo drops an even half of the messages after the first", () => {
     // 950 > 900: of the nine after the first message, floor(9 / 2) = 4 leave; of ten, 5 rounded down to even: 4.
     expect(seqsOf(windowOf(rooPolicy(), talk(10, 95), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
     expect(seqsOf(windowOf(rooPolicy(), talk(11, 90), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10, 11]);
   });
 
-  test("roo changes nothing at what is allowed", () => {
+  test("roo changes nothing while the messages are exactly at the limit", () => {
     expect(seqsOf(windowOf(rooPolicy(), talk(10, 90), budgetOf(1_000)))).toHaveLength(10);
   });
 
-  test("roo never parts a call from its results", () => {
+  test("roo never separates a call from its results", () => {
     // floor(5 / 2) rounded down to even is 2, and the call with two results is 3: at least one group
     // leaves, so all three do.
     const [call, result] = reads("a", "a.ts", 300);
@@ -115,7 +115,7 @@ describe("roo", () => {
     expect(seqsOf(windowOf(rooPolicy(), results, budgetOf(1_000)))).toEqual([1, 5, 6]);
   });
 
-  test("roo keeps an edit for good, and the slots it did not touch", () => {
+  test("roo keeps its edits in later windows, and leaves all other slots unchanged", () => {
     const run = rooPolicy().start(budgetOf(1_000), charactersAsTokens);
     const slots = slotsOf([...talk(10, 95), says("user", 5)]);
     const first = fitAll(run, slots.slice(0, 10));
@@ -125,34 +125,34 @@ describe("roo", () => {
   });
 });
 
-describe("roo that condenses", () => {
+describe("roo with condensing", () => {
   const condensing = (options: CondenseOptions = {}) => rooPolicy({ condense: options });
 
-  test("roo that condenses from half of what is allowed on keeps the first message and the last three", () => {
+  test("roo with condensing keeps the first message and the last three from half of the limit on", () => {
     // The limit is 900 of 1,000, half of that is 450: nine messages of 50 reach it, eight do not.
     expect(seqsOf(windowOf(condensing(), talk(8, 50), budgetOf(1_000)))).toHaveLength(8);
     expect(seqsOf(windowOf(condensing(), talk(9, 50), budgetOf(1_000)))).toEqual([1, 7, 8, 9]);
   });
 
-  test("roo that condenses takes another threshold, of 5 to 100 per cent", () => {
+  test("roo with condensing accepts a threshold of 5 to 100 percent", () => {
     expect(seqsOf(windowOf(condensing({ threshold: 100 }), talk(17, 50), budgetOf(1_000)))).toHaveLength(17);
     expect(seqsOf(windowOf(condensing({ threshold: 100 }), talk(18, 50), budgetOf(1_000)))).toHaveLength(4);
     for (const threshold of [4, 101, Number.NaN])
       expect(() => condensing({ threshold })).toThrow("condense.threshold");
   });
 
-  test("roo that condenses from more than 200 messages on condenses whatever they take", () => {
+  test("roo with condensing condenses more than 200 messages, however small they are", () => {
     expect(seqsOf(windowOf(condensing(), talk(200, 1), budgetOf(10_000)))).toHaveLength(200);
     expect(seqsOf(windowOf(condensing(), talk(201, 1), budgetOf(10_000)))).toEqual([1, 199, 200, 201]);
   });
 
-  test("roo that condenses keeps a call whose result is among the last three", () => {
+  test("roo with condensing keeps a call whose result is among the last three messages", () => {
     const messages = [...talk(7, 50), ...reads("a", "a.ts", 50), says("assistant", 50), says("user", 50)];
     expect(seqsOf(windowOf(condensing(), messages, budgetOf(1_000)))).toEqual([1, 8, 9, 10, 11]);
   });
 });
 
-test("a policy says why it changed what had been sent, and nothing if it did not", () => {
+test("a policy gives a reason when it changes messages that were sent, and no reason otherwise", () => {
   const run = clinePolicy().start(budgetOf(1_000), charactersAsTokens);
   const slots = slotsOf(talk(12, 80));
   fitAll(run, slots.slice(0, 9));
@@ -163,12 +163,12 @@ test("a policy says why it changed what had been sent, and nothing if it did not
   expect(run.reason).toBeUndefined();
 });
 
-test("a policy keeps the number of messages that a budget names", () => {
+test("a policy keeps at most the number of messages that the budget allows", () => {
   const budget = { ...budgetOf(10_000), messages: 6 };
   expect(seqsOf(windowOf(clinePolicy(), talk(12, 1), budget))).toEqual([1, 2, 9, 10, 11, 12]);
 });
 
-test("a result that comes after its call has left is shown as plain words", () => {
+test("a result that arrives after its call has left is shown as plain words", () => {
   const [call, result] = reads("a", "a.ts", 10);
   const run = rooPolicy().start(budgetOf(1_000), charactersAsTokens);
   const slots = slotsOf([says("user", 10), call, ...talk(8, 120), result]);
@@ -186,20 +186,20 @@ describe("openclaw", () => {
     [100_000, 100],
     [128_000, 100],
     [200_000, 200],
-  ])("openclaw keeps no more messages in a window of %i tokens than %i", (window, limit) => {
+  ])("openclaw in a window of %i tokens keeps at most %i messages", (window, limit) => {
     const slots = windowOf(openclawPolicy(), talk(limit + 2, 1), budgetOf(window));
     expect(slots).toHaveLength(limit);
     expect(windowOf(openclawPolicy(), talk(limit, 1), budgetOf(window))).toHaveLength(limit);
   });
 
-  test("openclaw takes another threshold and another limit of messages", () => {
+  test("openclaw accepts another threshold and another limit of messages", () => {
     const narrow = openclawPolicy({ threshold: 50, messages: 100 });
     expect(seqsOf(windowOf(narrow, talk(10, 50), budgetOf(1_000)))).toHaveLength(10);
     expect(seqsOf(windowOf(narrow, talk(10, 51), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
     expect(() => openclawPolicy({ threshold: 0 })).toThrow("threshold");
   });
 
-  test("openclaw keeps no more messages than its window allows", () => {
+  test("openclaw drops the oldest messages beyond the limit of its window, but keeps the first exchange", () => {
     // Below 16k: 20 messages. Of 24, the first exchange stays for the sake of the first message, and two others leave.
     expect(seqsOf(windowOf(openclawPolicy(), talk(24, 1), budgetOf(1_000)))).toEqual([
       ...[1, 2],
@@ -207,7 +207,7 @@ describe("openclaw", () => {
     ]);
   });
 
-  test("openclaw drops half of the messages from 80 % of the window on", () => {
+  test("openclaw drops half of the messages above 80 % of the window", () => {
     expect(seqsOf(windowOf(openclawPolicy(), talk(10, 80), budgetOf(1_000)))).toHaveLength(10);
     expect(seqsOf(windowOf(openclawPolicy(), talk(10, 81), budgetOf(1_000)))).toEqual([1, 6, 7, 8, 9, 10]);
   });
@@ -246,7 +246,7 @@ describe("anthropic-clear", () => {
     expect(seqsOf(window)).toHaveLength(11);
   });
 
-  test("anthropic-clear takes a trigger, a number of calls to keep, tools to spare and a least that has to be won", () => {
+  test("anthropic-clear respects its trigger, the calls to keep, excluded tools and the least amount to clear", () => {
     const messages = [says("user", 10), ...manyReads(5, 100)];
     const stubs = (options: AnthropicClearOptions) =>
       windowOf(anthropicClearPolicy(options), messages, budgetOf(100_000))
@@ -263,7 +263,7 @@ describe("anthropic-clear", () => {
     expect(stubs({ trigger: { calls: 4 }, clearAtLeast: 47 })).toEqual([]);
   });
 
-  test("anthropic-clear drops half of the messages only if the limit still bites", () => {
+  test("anthropic-clear drops half of the messages only if clearing results is not enough", () => {
     // No results to clear: of the eight after the first pair, four leave.
     expect(seqsOf(windowOf(anthropicClearPolicy(), talk(10, 100), budgetOf(1_000)))).toHaveLength(10);
     expect(seqsOf(windowOf(anthropicClearPolicy(), talk(10, 101), budgetOf(1_000)))).toEqual([

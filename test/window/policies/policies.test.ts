@@ -14,13 +14,13 @@ const budgets = fc
   })
   .map(({ window, reserved }) => ({ window, tokens: Math.floor(window * (1 - reserved)), system: 100 }));
 
-test("longhaul is the first of the policies, and no two have the same name", () => {
+test("longhaul is the first policy, and all names differ", () => {
   expect(POLICIES[0]?.name).toBe("longhaul");
   expect(new Set(POLICIES.map(({ name }) => name)).size).toBe(POLICIES.length);
 });
 
 describe.each(POLICIES)("$name", (policy) => {
-  sizedTest("decides the same again, and without knowing what comes", () => {
+  sizedTest("a policy makes the same decisions again, whatever messages follow", () => {
     fc.assert(
       fc.property(histories, budgets, fc.nat(), (messages, budget, cut) => {
         const slots = slotsOf(messages);
@@ -34,7 +34,7 @@ describe.each(POLICIES)("$name", (policy) => {
   });
 
   sizedTest.skipIf(policy.name === "longhaul")(
-    "goes on the same when it is started on the window sent last",
+    "a policy continues the same from the window that was sent last",
     () => {
       fc.assert(
         fc.property(histories, budgets, fc.nat(), (messages, budget, cut) => {
@@ -51,25 +51,28 @@ describe.each(POLICIES)("$name", (policy) => {
     },
   );
 
-  sizedTest.skipIf(policy.name === "longhaul")("never brings back what has left, nor changes it back", () => {
-    fc.assert(
-      fc.property(histories, budgets, (messages, budget) => {
-        const windows = windowsOf(policy, slotsOf(messages), budget, charactersAsTokens);
-        for (const [index, window] of windows.entries()) {
-          const before = new Map(windows[index - 1]?.map((slot) => [slot.seq, slot]));
-          const newest = Math.max(0, ...before.keys());
-          for (const slot of window) {
-            const known = before.get(slot.seq);
-            if (slot.seq <= newest) expect(known).toBeDefined();
-            if (known && known !== slot) expect(slot.tokens).toBeLessThan(known.tokens);
+  sizedTest.skipIf(policy.name === "longhaul")(
+    "a policy never brings back a message that left, nor makes a clipped message longer",
+    () => {
+      fc.assert(
+        fc.property(histories, budgets, (messages, budget) => {
+          const windows = windowsOf(policy, slotsOf(messages), budget, charactersAsTokens);
+          for (const [index, window] of windows.entries()) {
+            const before = new Map(windows[index - 1]?.map((slot) => [slot.seq, slot]));
+            const newest = Math.max(0, ...before.keys());
+            for (const slot of window) {
+              const known = before.get(slot.seq);
+              if (slot.seq <= newest) expect(known).toBeDefined();
+              if (known && known !== slot) expect(slot.tokens).toBeLessThan(known.tokens);
+            }
           }
-        }
-      }),
-      RUNS,
-    );
-  });
+        }),
+        RUNS,
+      );
+    },
+  );
 
-  test("leaves a window as it was handed out when more is said", () => {
+  test("a policy does not change a returned window when more messages arrive", () => {
     const [first, second] = slotsOf([
       { role: "user", parts: [{ type: "text", text: "one" }] },
       { role: "assistant", parts: [{ type: "text", text: "two" }] },
@@ -81,7 +84,7 @@ describe.each(POLICIES)("$name", (policy) => {
     expect(window).toEqual([first]);
   });
 
-  test("keeps what is pinned", () => {
+  test("a policy keeps pinned messages", () => {
     const talk = Array.from({ length: 60 }, (_, index) => says(index % 2 === 0 ? "user" : "assistant", 100));
     const slots = slotsOf(talk.with(10, says("user", 300)));
     const run = policy.start({ tokens: 2_000, window: 2_200, system: 0 }, charactersAsTokens, {

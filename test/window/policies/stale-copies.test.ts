@@ -64,23 +64,26 @@ const FORMS: Readonly<Record<string, (number: number) => readonly MessageInput[]
     ),
 };
 
-test.each(Object.entries(FORMS))("of nine copies by %s only the newest stays", async (_, show) => {
-  const session = await (await testKernel()).session();
-  await session.append({ role: "user", text: "Begin." });
-  await session.append({ role: "assistant", text: "Yes." });
-  for (let number = 0; number < 9; number++) await session.appendAll(show(number));
-  await session.append({ role: "user", text: "Go on." });
-  const window = session.window({ model: "claude-sonnet-4-5", policy: "cline", threshold: 40 });
-  const { messages } = await window.fit();
-  expect(JSON.stringify(messages).split("alpha_1 = ").length - 1).toBe(1);
-  expect(JSON.stringify(messages.slice(-4))).toContain("alpha_1 = ");
-  expect(JSON.stringify(messages)).toContain("to see it: expand");
-});
+test.each(Object.entries(FORMS))(
+  "only the newest of nine copies made by %s stays in the window",
+  async (_, show) => {
+    const session = await (await testKernel()).session();
+    await session.append({ role: "user", text: "Begin." });
+    await session.append({ role: "assistant", text: "Yes." });
+    for (let number = 0; number < 9; number++) await session.appendAll(show(number));
+    await session.append({ role: "user", text: "Go on." });
+    const window = session.window({ model: "claude-sonnet-4-5", policy: "cline", threshold: 40 });
+    const { messages } = await window.fit();
+    expect(JSON.stringify(messages).split("alpha_1 = ").length - 1).toBe(1);
+    expect(JSON.stringify(messages.slice(-4))).toContain("alpha_1 = ");
+    expect(JSON.stringify(messages)).toContain("to see it: expand");
+  },
+);
 
 test.each([
   ["File created successfully at: src/a.ts", 1],
   ["Error: permission denied", 0],
-])("a write that says %j takes the place of %i earlier reads", (said, left) => {
+])("a write that answers %j supersedes %i earlier reads", (said, left) => {
   const slots = windowOf(
     say("user", "start"),
     ...[call("1", "Read", { file_path: "src/a.ts" }), result("1", contents(100))],

@@ -25,26 +25,29 @@ function step(number: number, words?: string) {
   ];
 }
 
-describe("an agent whose results come in the user's name", () => {
-  sizedTest("keeps what the user said in between, where results have long left", async () => {
-    const session = await (await testKernel()).session();
-    await session.append({ role: "user", text: "<task>\nGo through all parts.\n</task>" });
-    const window = session.window(SMALL);
-    for (let number = 0; number < proofRounds(120, 60); number++) {
-      await session.appendAll(step(number, number === 8 ? RULE : undefined));
-      if (number === 20) {
-        await session.append({ role: "assistant", text: "Shall I go on?" });
-        await session.append({ role: "user", text: LATER });
+describe("an agent whose results are in the user's name", () => {
+  sizedTest(
+    "the user's own words stay in the window long after the tool results around them have left",
+    async () => {
+      const session = await (await testKernel()).session();
+      await session.append({ role: "user", text: "<task>\nGo through all parts.\n</task>" });
+      const window = session.window(SMALL);
+      for (let number = 0; number < proofRounds(120, 60); number++) {
+        await session.appendAll(step(number, number === 8 ? RULE : undefined));
+        if (number === 20) {
+          await session.append({ role: "assistant", text: "Shall I go on?" });
+          await session.append({ role: "user", text: LATER });
+        }
+        const { messages } = await window.fit();
+        const text = JSON.stringify(messages);
+        if (number >= 8) expect([number, text.includes(RULE)]).toEqual([number, true]);
+        if (number >= 20) expect([number, text.includes(LATER)]).toEqual([number, true]);
+        expect(text).toContain("Go through all parts.");
+        expect(text).toContain(`value_${number}_59`);
       }
       const { messages } = await window.fit();
-      const text = JSON.stringify(messages);
-      if (number >= 8) expect([number, text.includes(RULE)]).toEqual([number, true]);
-      if (number >= 20) expect([number, text.includes(LATER)]).toEqual([number, true]);
-      expect(text).toContain("Go through all parts.");
-      expect(text).toContain(`value_${number}_59`);
-    }
-    const { messages } = await window.fit();
-    const results = messages.filter(({ parts }) => JSON.stringify(parts).includes("] Result:"));
-    expect(results.length).toBeLessThan(20);
-  });
+      const results = messages.filter(({ parts }) => JSON.stringify(parts).includes("] Result:"));
+      expect(results.length).toBeLessThan(20);
+    },
+  );
 });

@@ -51,7 +51,7 @@ function wordsOf(slots: readonly Slot[]): readonly string[] {
   );
 }
 
-sizedTest("every sentence stays in the window while the conversation never had to be cut to fit", () => {
+sizedTest("every sentence stays in the window as long as the conversation fits", () => {
   let rebuilds = 0;
   fc.assert(
     fc.property(
@@ -79,7 +79,7 @@ sizedTest("every sentence stays in the window while the conversation never had t
   expect(rebuilds).toBeGreaterThan(10);
 });
 
-test("no extract quotes a page, whose texts are cited where they were said", () => {
+test("an extract does not quote a page, because the page only cites other messages", () => {
   const budget = { system: 0, tokens: 6_000, window: 6_000 };
   const fact = "The heron database listens on port 50432 in /srv/heron/config.yaml";
   const message = buildPageMessage([{ cite: "#2", author: "assistant", at: 0, text: fact }]);

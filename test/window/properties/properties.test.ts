@@ -61,7 +61,7 @@ function sliceOf(histories: readonly (readonly Message[])[], random: Random): re
 }
 
 describe.each(POLICIES)("$name", ({ policy, exempt }) => {
-  sizedTest(`keeps every rule in ${RANDOM_HISTORIES} random histories`, () => {
+  sizedTest(`a policy keeps every rule in ${RANDOM_HISTORIES} random histories`, () => {
     expect(broken(RANDOM_HISTORIES, policy, exempt, randomHistory)).toEqual([]);
   });
 });

@@ -33,7 +33,7 @@ function result(seq: number, text: string): RecordedMessage {
 const LINE = "const couponOfCart = findCoupon(cart.couponId);";
 
 describe("the chance that an agent fetches a lost fact again", () => {
-  test("the chance that an agent fetches a lost fact again depends on kind, age and whether the agent had named it", () => {
+  test("the chance of a second fetch depends on kind, age and whether the agent had named the fact", () => {
     const { ages, chances } = REFETCH_TABLE;
     for (const kind of ["line", "path", "name"] as const)
       for (const isNamed of [true, false]) {
@@ -71,7 +71,7 @@ describe("the cost of forgetting", () => {
   const lost = [`\n${LINE}`, { request: 0, isNamed: false, output }] as const;
   const chance = findRefetchChance({ kind: "line", age: 0, isNamed: false });
 
-  test("the cost of forgetting is the chance of a fetch times the extra call, its output and the content it brings", () => {
+  test("the cost of forgetting is the chance of a fetch times the extra call, its output and its content", () => {
     const estimate = new RefetchEstimate(PROTOCOL);
     estimate.charge([lost], 50_000);
     const { callsPerOutput, tokensPerToken, callTokens } = REFETCH_TABLE;
@@ -82,7 +82,7 @@ describe("the cost of forgetting", () => {
     expect(sums.cost).toBeCloseTo(sums.calls * (50_000 * 0.1 + callTokens * 5) + sums.tokens * 1.25);
   });
 
-  test("the cost of forgetting is charged once for an output while the fetched content is there, and carrying it costs too", () => {
+  test("the cost of forgetting counts an output once while its fetched content is in the window, and includes carrying that content", () => {
     const estimate = new RefetchEstimate(PROTOCOL);
     estimate.charge([lost, lost], 50_000);
     const { calls, cost, tokens } = estimate.sums;
@@ -94,13 +94,13 @@ describe("the cost of forgetting", () => {
     expect(estimate.sums.calls).toBeGreaterThan(calls);
   });
 
-  test("the cost of forgetting is nothing for words that no tool can fetch", () => {
+  test("the cost of forgetting is zero for words that no tool can fetch", () => {
     const estimate = new RefetchEstimate(PROTOCOL);
     estimate.charge([["couponOfCart", { request: 0, isNamed: true, output: undefined }]], 50_000);
     expect(estimate.sums).toEqual({ facts: 0, calls: 0, tokens: 0, cost: 0 });
   });
 
-  test("the cost of forgetting is part of a replay: nothing in an unlimited window, something where a policy lost needed lines", () => {
+  test("a replay has no cost of forgetting in an unlimited window, and some where a policy lost needed lines", () => {
     const filler = "The ship sails on and on through a sea of plain words. ".repeat(500);
     const conversation = [
       say(1, "user", "Fix the coupon in src/cart.ts"),

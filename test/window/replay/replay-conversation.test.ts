@@ -26,7 +26,7 @@ const said = (...messages: readonly (readonly [number, Message])[]): readonly Re
   messages.map(([at, message], index) => ({ seq: index + 1, at, message }));
 
 describe("a recorded conversation", () => {
-  test("a recorded conversation has each reply in one message and the results of its calls in one after it", () => {
+  test("a recorded conversation joins each reply into one message, followed by one message with the results of its calls", () => {
     const log = said(
       [0, text("user", "go")],
       [1, text("assistant", "I read")],
@@ -47,7 +47,7 @@ describe("a recorded conversation", () => {
     expect(conversation[2]?.message.parts).toMatchObject([{ callId: "a" }, { callId: "b" }]);
   });
 
-  test("a recorded conversation has a word for a result that was never recorded, and none for one nobody asked for", () => {
+  test("a recorded conversation marks results that were never recorded, and drops results without a call", () => {
     const log = said(
       [0, text("user", "go")],
       [1, call("a")],
@@ -61,7 +61,7 @@ describe("a recorded conversation", () => {
 });
 
 describe("a replay", () => {
-  test("a replay charges reads for what is the same while the cache is hot, and writes for the rest", () => {
+  test("a replay charges cache reads for the unchanged beginning while the cache is hot, and writes for the rest", () => {
     const log = said(
       [0, text("user", tokens(1_000))],
       [1_000, text("assistant", tokens(100))],
@@ -78,7 +78,7 @@ describe("a replay", () => {
     expect(score.cost).toBeCloseTo(first + second + cold, 6);
   });
 
-  proofTest("a replay keeps everything in a window without bounds, and less in a small one", () => {
+  proofTest("a replay keeps everything in an unlimited window, and less in a small one", () => {
     const rounds = Array.from({ length: 120 }, (_, round) => [
       [round * 20_000, call(`c${round}`)] as const,
       [

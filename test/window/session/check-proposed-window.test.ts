@@ -31,7 +31,7 @@ describe("a policy of the user's own", () => {
     "no array": () => undefined,
   };
   for (const [what, trick] of Object.entries(nonsense))
-    test(`a policy of the user's own that returns ${what} is refused, and the window stays as it was`, async () => {
+    test(`a policy of the user's own that returns ${what} is refused, and the window stays unchanged`, async () => {
       const session = await (await testKernel()).session();
       await work(session, 6);
       const before = await session.window(SMALL).look();
@@ -43,7 +43,7 @@ describe("a policy of the user's own", () => {
       expect((await session.window(SMALL).look()).messages).toEqual(before.messages);
     });
 
-  test("a policy of the user's own that fails while nobody waits begins again with the next window", async () => {
+  test("a policy of the user's own that fails in the background is started again with the next window", async () => {
     const session = await (await testKernel()).session();
     await work(session, 12);
     let starts = 0;
@@ -67,7 +67,7 @@ describe("a policy of the user's own", () => {
     expect(starts).toBe(2);
   });
 
-  test("a policy of the user's own that tears a result from its call leaves words that a provider takes", async () => {
+  test("a policy of the user's own that separates a result from its call leaves the result as plain words", async () => {
     const session = await (await testKernel()).session();
     await work(session, 6);
     const policy = tricky((slots) => slots.filter(({ seq }) => seq !== 2));
@@ -77,7 +77,7 @@ describe("a policy of the user's own", () => {
     expect((await session.window(SMALL).look()).messages).toEqual(messages);
   });
 
-  test("a policy of the user's own with a summary of several messages in one place is not rejected as nonsense", async () => {
+  test("a policy of the user's own accepts a summary of several messages in one place", async () => {
     const session = await (await testKernel()).session();
     await work(session, 6);
     const said = (text: string) => ({ role: "user" as const, parts: [{ type: "text" as const, text }] });
@@ -93,7 +93,7 @@ describe("a policy of the user's own", () => {
   });
 });
 
-test("options that nobody understands are refused by name", async () => {
+test("unknown options of a window are refused by name", async () => {
   const session = await (await testKernel()).session();
   for (const [name, option] of [
     ["oversize", { oversize: "Clip" }],
@@ -103,7 +103,7 @@ test("options that nobody understands are refused by name", async () => {
     expect(() => session.window({ ...SMALL, ...(option as object) })).toThrow(`${name} is`);
 });
 
-test("what cannot be clipped either is an error at once", async () => {
+test("a window that is too large even after clipping throws an error at once", async () => {
   const session = await (await testKernel()).session();
   await work(session, 60);
   for (let seq = 3; seq < 120; seq += 2) await session.pin(seq);
@@ -111,7 +111,7 @@ test("what cannot be clipped either is an error at once", async () => {
   await expect(window.fit()).rejects.toMatchObject({ code: "WINDOW_FLOOR" });
 });
 
-test("a report that counts far more than was estimated does not make handles see different windows", async () => {
+test("a report far above the estimate does not make two handles see different windows", async () => {
   const session = await (await testKernel()).session();
   await work(session, 1);
   const window = session.window({ ...SMALL, oversize: "clip" });

@@ -42,7 +42,7 @@ const windows = fc
     return { said, window, line: { from: 1, to: seq + 1 } };
   });
 
-sizedTest("the edits of a window make the same window of the log", () => {
+sizedTest("the edits computed from a window make the same window from the log", () => {
   fc.assert(
     fc.property(windows, ({ said, window, line }) => {
       const made = applyEdits(said, computeEdits(window, line), tokensOf);
@@ -53,7 +53,7 @@ sizedTest("the edits of a window make the same window of the log", () => {
   );
 });
 
-sizedTest("what edits hide need not be read to make the same window", () => {
+sizedTest("hidden entries need not be read to make the same window", () => {
   fc.assert(
     fc.property(windows, ({ said, window, line }) => {
       const edits = computeEdits(window, line);

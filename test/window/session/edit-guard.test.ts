@@ -43,7 +43,7 @@ describe("an edit", () => {
     expect(isWorthEditing({ ...unneeded, before: 1_000, after: 999, isNeeded: true })).toBe(true);
   });
 
-  test("an edit is stuck only if the request stays too large and hardly shrinks", () => {
+  test("an edit counts as stuck only if the request stays too large and hardly shrinks", () => {
     expect(isStuck({ before: 1_200, after: 1_190 }, 1_000)).toBe(true);
     expect(isStuck({ before: 1_200, after: 1_100 }, 1_000)).toBe(false);
     expect(isStuck({ before: 1_001, after: 1_000 }, 1_000)).toBe(false);
@@ -67,7 +67,7 @@ describe("a window whose first message takes most of it", () => {
       expect((await editsOf(session)).length).toBeLessThanOrEqual(2);
     });
 
-  test("a window whose first message takes most of it is edited once in a while and not on every call when the cache is never reported", async () => {
+  test("a window whose first message takes most of it is edited rarely, even if the cache is never reported", async () => {
     const session = await (
       await testKernel({ path: ":memory:", models: { m: { window: 200_000 } } })
     ).session();
@@ -83,7 +83,7 @@ describe("a window whose first message takes most of it", () => {
     expect((await editsOf(session)).length).toBeLessThanOrEqual(3);
   });
 
-  test("a window whose first message takes most of it says that it is stuck when the policy cannot make it fit", async () => {
+  test("a window throws WINDOW_STUCK when the policy cannot make it fit", async () => {
     const session = await (await testKernel({ path: ":memory:", models: { m: model } })).session();
     await session.append({ role: "user", text: "FIRST" });
     for (let number = 0; number < 3; number++) {
@@ -103,7 +103,7 @@ describe("a window whose first message takes most of it", () => {
   });
 });
 
-describe("whatever the window, the policy and the cache", () => {
+describe("any window, policy and cache", () => {
   const courses = fc.record({
     window: fc.constantFrom(8_000, 32_000, 64_000, 200_000),
     policy: fc.constantFrom(...POLICIES.map(({ name }) => name)),
@@ -117,7 +117,7 @@ describe("whatever the window, the policy and the cache", () => {
   });
 
   sizedTest(
-    "each edit is needed or frees 5 % of the request, also when the session is opened again",
+    "each edit is needed or frees 5 % of the request, even after the session is reopened",
     async () => {
       const path = testFolder();
       let runs = 0;

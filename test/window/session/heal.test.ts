@@ -20,7 +20,7 @@ const overflow = (tokens: number, limit: number) => ({
 const TOO_LONG = { status: 400, body: { error: { message: "prompt is too long" } } };
 
 describe("healing", () => {
-  test("an overflow is met with a smaller window, three times at most, then with an error", async () => {
+  test("healing answers an overflow with a smaller window three times at most, and then with an error", async () => {
     const session = await (await testKernel()).session();
     await work(session, 90);
     const window = session.window({ ...SMALL, system: 100, models: { "claude-*": { window: 60_000 } } });
@@ -39,7 +39,7 @@ describe("healing", () => {
     expect((await window.fit()).messages.length).toBeGreaterThan(0);
   });
 
-  test("a reply ends it: the next request is not forced, and has tries of its own without any report", async () => {
+  test("a reply ends healing, so that the next request is not forced and has its own tries", async () => {
     const session = await (await testKernel()).session();
     await work(session, 15);
     const window = session.window(SMALL);
@@ -52,7 +52,7 @@ describe("healing", () => {
     expect(tokens).toBeGreaterThan(0);
   });
 
-  test("each try is at most three quarters of what was refused", async () => {
+  test("each try of healing is at most three quarters of the refused window", async () => {
     const session = await (await testKernel()).session();
     await work(session, 15);
     const window = session.window(SMALL);
@@ -61,7 +61,7 @@ describe("healing", () => {
     expect(healed?.tokens).toBeLessThanOrEqual(tokens * 0.75);
   });
 
-  test("what leaves a window leaves a trace in the same step, however small the window is", async () => {
+  test("messages that leave a window are named in the same step, however small the window is", async () => {
     for (const steps of [3, 6, 15, 40, 90]) {
       const session = await (await testKernel()).session();
       await work(session, steps);
@@ -77,7 +77,7 @@ describe("healing", () => {
     }
   });
 
-  test("what left while a window was forced small can return once it is not", async () => {
+  test("content that left a window under force can return in the next turn", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "Please guard the castle." });
     await session.appendAll([
@@ -113,7 +113,7 @@ describe("healing", () => {
     expect(shown(rebuilt as FittedWindow).includes("boundaryOfTheCastle")).toBe(true);
   });
 
-  test("what goes out besides counts: the next window leaves room for it", async () => {
+  test("a healed window leaves room for content that is sent next to it", async () => {
     const session = await (await testKernel()).session();
     await work(session, 15);
     const [plain, other] = [session.window(SMALL), session.window(SMALL)];
@@ -127,41 +127,44 @@ describe("healing", () => {
     expect((beside as FittedWindow).tokens).toBeLessThan((alone as FittedWindow).tokens);
   });
 
-  proofTest("a picture that the provider rejects gets a stub, once, and the log keeps it", async () => {
-    const session = await (await testKernel()).session();
-    const bytes = Buffer.alloc(50_000);
-    Buffer.from("89504e470d0a1a0a", "hex").copy(bytes);
-    await session.append({
-      role: "user",
-      parts: [
-        { type: "text", text: "What is on this?" },
-        { type: "data", data: bytes, mime: "image/png" },
-      ],
-    });
-    const window = session.window(SMALL);
-    await window.fit();
-    const failure = {
-      status: 400,
-      body: {
-        type: "error",
-        error: {
-          type: "invalid_request_error",
-          message: "messages.0.content.1.image.source.base64: image exceeds 5 MB maximum",
+  proofTest(
+    "a picture that the provider rejects is replaced by a stub once, and the log keeps it",
+    async () => {
+      const session = await (await testKernel()).session();
+      const bytes = Buffer.alloc(50_000);
+      Buffer.from("89504e470d0a1a0a", "hex").copy(bytes);
+      await session.append({
+        role: "user",
+        parts: [
+          { type: "text", text: "What is on this?" },
+          { type: "data", data: bytes, mime: "image/png" },
+        ],
+      });
+      const window = session.window(SMALL);
+      await window.fit();
+      const failure = {
+        status: 400,
+        body: {
+          type: "error",
+          error: {
+            type: "invalid_request_error",
+            message: "messages.0.content.1.image.source.base64: image exceeds 5 MB maximum",
+          },
         },
-      },
-    };
-    const healed = (await window.heal(failure)) as FittedWindow;
-    expect(healed.messages[0]?.parts[1]).toMatchObject({ type: "text" });
-    expect(shown(healed)).toContain("rejected");
-    expect(await window.heal(failure)).toBeUndefined();
-    await window.report({ inputTokens: 100, outputTokens: 5 });
-    await work(session, 60);
-    expect(shown(await window.fit())).not.toContain('"mime"');
-    const kept = await session.entry(1);
-    expect(kept?.kind === "message" && kept.message.parts[1]).toMatchObject({ type: "blob" });
-  });
+      };
+      const healed = (await window.heal(failure)) as FittedWindow;
+      expect(healed.messages[0]?.parts[1]).toMatchObject({ type: "text" });
+      expect(shown(healed)).toContain("rejected");
+      expect(await window.heal(failure)).toBeUndefined();
+      await window.report({ inputTokens: 100, outputTokens: 5 });
+      await work(session, 60);
+      expect(shown(await window.fit())).not.toContain('"mime"');
+      const kept = await session.entry(1);
+      expect(kept?.kind === "message" && kept.message.parts[1]).toMatchObject({ type: "blob" });
+    },
+  );
 
-  test("what has nothing to do with the window is left to the caller", async () => {
+  test("healing leaves errors that do not concern the window to the caller", async () => {
     const session = await (await testKernel()).session();
     await work(session, 2);
     const window = session.window(SMALL);
@@ -170,7 +173,7 @@ describe("healing", () => {
     expect(await window.heal({ status: 500, message: "oops" })).toBeUndefined();
   });
 
-  test("healing reports teach how the provider counts", async () => {
+  test("healing learns from reports how the provider counts", async () => {
     const session = await (await testKernel()).session();
     await work(session, 10);
     const window = session.window({ model: "claude-sonnet-4-5" });
@@ -182,7 +185,7 @@ describe("healing", () => {
     expect(reopened.tokens).toBe(next.tokens);
   });
 
-  test("the cache is hot after a report that read from it, and cold when time has passed", async () => {
+  test("the cache counts as hot after a report of cache reads, and as cold after some time", async () => {
     let now = 1_000_000;
     const kernel = await testKernel({ path: ":memory:", clock: { now: () => now } });
     const session = await kernel.session();
@@ -201,7 +204,7 @@ describe("healing", () => {
   });
 
   proofTest(
-    "an overflow without numbers cuts to three quarters of what was sent, and to three quarters of that again",
+    "an overflow without numbers cuts to three quarters of the last request, and then to three quarters of that",
     async () => {
       const session = await (await testKernel()).session();
       for (let turn = 0; turn < 60; turn++) {
@@ -219,7 +222,7 @@ describe("healing", () => {
     },
   );
 
-  test("an overflow that names a limit cuts to 80 % of it less the reserve, and later windows keep to it", async () => {
+  test("an overflow that names a limit cuts to the limit less the reserve, and later windows stay within it", async () => {
     for (const steps of [60, 0]) {
       const session = await (await testKernel()).session();
       for (let turn = 0; turn < 60 - steps; turn++) {
@@ -239,7 +242,7 @@ describe("healing", () => {
     }
   });
 
-  test("a turn has three heals, whichever handle makes them, and the next question has its own", async () => {
+  test("a turn allows three heals, whichever handle makes them, and the next question allows three more", async () => {
     const session = await (await testKernel()).session();
     await work(session, 60);
     for (let heal = 0; heal < 3; heal++) {
@@ -258,7 +261,7 @@ describe("healing", () => {
     expect(await window.heal(TOO_LONG)).toBeDefined();
   });
 
-  test("pairs that an edit has torn are mended by the conversation as it came, then without the group", async () => {
+  test("a call and a result that an edit has separated are mended by sending the conversation unedited", async () => {
     const session = await (await testKernel()).session();
     await work(session, 40);
     const window = session.window({ model: "claude-sonnet-4-5" });
@@ -279,7 +282,7 @@ describe("healing", () => {
     expect((await session.window({ model: "claude-sonnet-4-5" }).look()).messages).toEqual(whole.messages);
   });
 
-  test("a group that an edit has torn leaves as a whole where the conversation as it came does not fit", async () => {
+  test("a call and a result that an edit has separated leave together where the unedited conversation does not fit", async () => {
     const session = await (await testKernel()).session();
     await work(session, 40);
     const window = session.window(SMALL);
@@ -295,7 +298,7 @@ describe("healing", () => {
     expect(shown(await session.window(SMALL).fit())).not.toContain(`"callId":"${callId}"`);
   });
 
-  test("pairs that the caller itself has torn are not a defect of an edit", async () => {
+  test("a call and a result that the caller itself has separated do not count as a defect of an edit", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "Go on." });
     await session.append({

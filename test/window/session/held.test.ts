@@ -40,9 +40,9 @@ async function expectNoEdit(session: Session, whole: FittedWindow): Promise<void
   }
 }
 
-describe("what a person brought back", () => {
+describe("messages that a person brought back", () => {
   test.each(["a living handle", "a new handle for every call"])(
-    "what a person brought back stays in the calls that follow, through %s, while the window fits",
+    "messages that a person brought back stay in later calls, through %s, while the window fits",
     async (handle) => {
       const { session, window, whole } = await editedEarly();
       const open = () => (handle === "a living handle" ? window : session.window(ROOMY));
@@ -56,7 +56,7 @@ describe("what a person brought back", () => {
     },
   );
 
-  test("what a person brought back stays while new tool output leaves early", async () => {
+  test("messages that a person brought back stay while new tool output leaves early", async () => {
     const { session, window, whole, early } = await editedEarly();
     const returned = places(whole).filter((place) => !places(early).includes(place));
     const revert = await undo(session);
@@ -71,7 +71,7 @@ describe("what a person brought back", () => {
   });
 
   test.each([0, 6, 12])(
-    "what a person brought back is the last to leave when the limit forces content out, and no call holds less than before, %i steps later",
+    "messages that a person brought back leave last when the limit forces content out %i steps later, and no call holds less than before",
     async (steps) => {
       const session = await (await testKernel()).session();
       await work(session, 30);
@@ -113,7 +113,7 @@ describe("what a person brought back", () => {
     },
   );
 
-  test("what a person brought back leaves early again once the person releases it, also after a plan that the limit forced", async () => {
+  test("messages that a person brought back leave early again once the person releases them, even after a forced plan", async () => {
     const { session, window, early } = await editedEarly();
     const revert = await undo(session);
     await work(session, 20, 4_000);
@@ -142,7 +142,7 @@ describe("what a person brought back", () => {
     expect((await small.overlays.list(1))[0]?.entry.edit).not.toHaveProperty("held");
   });
 
-  test("what a person brought back is held if it came back by going back to a time before several edits", async () => {
+  test("messages are held if a person brought them back by reverting to a time before several edits", async () => {
     let now = 1_000_000;
     const kernel = await testKernel({ path: ":memory:", clock: { now: () => ++now } });
     const session = await kernel.session();
@@ -159,7 +159,7 @@ describe("what a person brought back", () => {
     expect(places(next)).toEqual(expect.arrayContaining(places(whole)));
   });
 
-  test("what a person brought back is held where tool output is written as text of the user", async () => {
+  test("messages that a person brought back are held where tool output is text of the user", async () => {
     const session = await (await testKernel()).session();
     const window = session.window(ROOMY);
     await session.append({ role: "user", text: "Please read all the parts." });
@@ -177,7 +177,7 @@ describe("what a person brought back", () => {
     await expectNoEdit(session, whole);
   });
 
-  test("what a person brought back is held if it was an older copy of a file that was changed since", async () => {
+  test("an older copy of a changed file is held if a person brought it back", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "Begin." });
     for (let number = 0; number < 5; number++) {
@@ -206,7 +206,7 @@ describe("what a person brought back", () => {
     await expectNoEdit(session, whole);
   });
 
-  proofTest("what a person brought back is nothing if the edit taken back is a page", async () => {
+  proofTest("nothing is held if the reverted edit is a page", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "Hello, let us talk." });
     const note = "The staging database of the heron project listens on port 50432. ".repeat(30);

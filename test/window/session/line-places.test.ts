@@ -5,14 +5,14 @@ import { proofRounds, sizedTest } from "../../support/proof.ts";
 
 const OPEN = Number.POSITIVE_INFINITY;
 
-test("a session that was never rewound has its seqs as places", () => {
+test("a session that was never rewound uses its seqs as places", () => {
   const places = new LinePlaces([{ session: "a", from: 1, to: OPEN }]);
   expect(places.findPlace({ session: "a", seq: 17 })).toBe(17);
   expect(places.findEntry(17)).toEqual({ session: "a", seq: 17 });
   expect(places.findPlace({ session: "b", seq: 17 })).toBeUndefined();
 });
 
-test("a fork goes on counting where its parent was left", () => {
+test("a fork continues to count where its parent ended", () => {
   const places = new LinePlaces([
     { session: "parent", from: 1, to: 40 },
     { session: "fork", from: 2, to: OPEN },
@@ -32,41 +32,48 @@ test("an empty stretch keeps its place", () => {
   expect(places.toStretches([{ session: "a", from: 5, to: 4 }])).toEqual([{ from: 5, to: 4 }]);
 });
 
-sizedTest("places and entries name each other, and stretches survive the way there and back", () => {
-  const ranges = fc.array(
-    fc.record({ session: fc.constantFrom("a", "b"), gap: fc.nat(5), length: fc.integer({ min: 1, max: 9 }) }),
-    { minLength: 1, maxLength: 8 },
-  );
-  fc.assert(
-    fc.property(ranges, fc.nat(60), fc.nat(60), (drawn, one, other) => {
-      const next = new Map([
-        ["a", 1],
-        ["b", 1],
-      ]);
-      const line = drawn.map(({ session, gap, length }) => {
-        const from = (next.get(session) as number) + gap;
-        next.set(session, from + length);
-        return { session, from, to: from + length - 1 };
-      });
-      const places = new LinePlaces(line);
-      const start = line[0]?.from as number;
-      const length = line.reduce((sum, { from, to }) => sum + to - from + 1, 0);
-      for (let place = start; place < start + length; place++) {
-        const at = places.findEntry(place);
-        expect(at && places.findPlace(at)).toBe(place);
-      }
-      const from = start + (Math.min(one, other) % length);
-      const to = start + (Math.max(one, other) % length);
-      if (from > to) return;
-      const back = places.toStretches(places.toRanges({ from, to }));
-      const covered = back.flatMap((stretch) =>
-        Array.from({ length: stretch.to - stretch.from + 1 }, (_, at) => stretch.from + at),
-      );
-      expect(covered).toEqual(Array.from({ length: to - from + 1 }, (_, at) => from + at));
-    }),
-    { numRuns: proofRounds(500) },
-  );
-});
+sizedTest(
+  "places and entries map to each other, and stretches survive the conversion to ranges and back",
+  () => {
+    const ranges = fc.array(
+      fc.record({
+        session: fc.constantFrom("a", "b"),
+        gap: fc.nat(5),
+        length: fc.integer({ min: 1, max: 9 }),
+      }),
+      { minLength: 1, maxLength: 8 },
+    );
+    fc.assert(
+      fc.property(ranges, fc.nat(60), fc.nat(60), (drawn, one, other) => {
+        const next = new Map([
+          ["a", 1],
+          ["b", 1],
+        ]);
+        const line = drawn.map(({ session, gap, length }) => {
+          const from = (next.get(session) as number) + gap;
+          next.set(session, from + length);
+          return { session, from, to: from + length - 1 };
+        });
+        const places = new LinePlaces(line);
+        const start = line[0]?.from as number;
+        const length = line.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+        for (let place = start; place < start + length; place++) {
+          const at = places.findEntry(place);
+          expect(at && places.findPlace(at)).toBe(place);
+        }
+        const from = start + (Math.min(one, other) % length);
+        const to = start + (Math.max(one, other) % length);
+        if (from > to) return;
+        const back = places.toStretches(places.toRanges({ from, to }));
+        const covered = back.flatMap((stretch) =>
+          Array.from({ length: stretch.to - stretch.from + 1 }, (_, at) => stretch.from + at),
+        );
+        expect(covered).toEqual(Array.from({ length: to - from + 1 }, (_, at) => from + at));
+      }),
+      { numRuns: proofRounds(500) },
+    );
+  },
+);
 
 test("gaps and stretches together are the whole line", () => {
   expect(

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { testKernel } from "../../support/kernel.ts";
 import { SMALL, work } from "./history.ts";
 
-test("what an agent was told to remember goes with the prompt, counts, and is no other agent's business", async () => {
+test("the memories of an agent are sent with the prompt, count as tokens, and are hidden from other agents", async () => {
   const kernel = await testKernel();
   const session = await kernel.session();
   await work(session, 3);

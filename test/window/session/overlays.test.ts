@@ -6,7 +6,7 @@ import { SMALL, work } from "./history.ts";
 const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
 
 describe("overlays", () => {
-  test("taking one back restores the window before it, byte by byte, and the log keeps everything", async () => {
+  test("reverting an overlay restores the window before it, byte by byte, and the log keeps everything", async () => {
     const session = await (await testKernel()).session();
     const window = session.window(SMALL);
     await work(session, 30);
@@ -30,7 +30,7 @@ describe("overlays", () => {
     expect((await window.look()).slots.some(({ isNote }) => isNote)).toBe(false);
   });
 
-  test("going back to a time takes back exactly what was made after it", async () => {
+  test("reverting to a time takes back exactly the overlays made after it", async () => {
     let now = 1_000_000;
     const kernel = await testKernel({ path: ":memory:", clock: { now: () => now } });
     const session = await kernel.session();
@@ -57,7 +57,7 @@ describe("overlays", () => {
     ]);
   });
 
-  test("a plan names its edits that are in effect, and one of them can be taken back", async () => {
+  test("a plan lists its edits in effect, and one of them can be reverted", async () => {
     const session = await (await testKernel({ path: ":memory:", embedder: null })).session();
     await work(session, 60);
     const { plan } = await session.window(SMALL).fit();
@@ -69,7 +69,7 @@ describe("overlays", () => {
     expect((await find())?.holdingEdits ?? []).toEqual(all.slice(1));
   });
 
-  test("rewinding to before an edit removes it, and coming back brings it back", async () => {
+  test("rewinding to before an edit removes the edit, and returning to the line brings it back", async () => {
     const session = await (await testKernel()).session();
     await work(session, 60);
     const before = await session.head();
@@ -85,7 +85,7 @@ describe("overlays", () => {
     expect(shown(await window.look())).toBe(edited);
   });
 
-  test("an edit by hand holds whatever policies do, until it is taken back", async () => {
+  test("an edit by hand stays in effect under any policy until it is reverted", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "The key is sk-12345." });
     await session.append({ role: "assistant", text: "Noted." });
@@ -107,7 +107,7 @@ describe("overlays", () => {
     expect(shown(await window.look())).toContain("sk-12345");
   });
 
-  test("a summary by hand stands in for what it is about, and stays", async () => {
+  test("a summary by hand replaces its messages in every later window", async () => {
     const session = await (await testKernel()).session();
     await work(session, 20);
     await session.overlays.add(
@@ -125,7 +125,7 @@ describe("overlays", () => {
     expect(shown(await session.window(SMALL).look())).toBe(shown(fitted));
   });
 
-  test("an edit by hand that no window could be made with is refused, and changes nothing", async () => {
+  test("an impossible edit by hand is refused, and changes nothing", async () => {
     const session = await (await testKernel()).session();
     await work(session, 3);
     const range = (from: number, to: number) => ({ session: session.id, from, to });
@@ -148,7 +148,7 @@ describe("overlays", () => {
     expect((await session.window(SMALL).fit()).messages).toHaveLength(7);
   });
 
-  test("what is not an overlay cannot be taken back", async () => {
+  test("only an overlay can be reverted", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "hello" });
     await expect(session.overlays.revert(1)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });

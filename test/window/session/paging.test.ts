@@ -42,23 +42,26 @@ async function longTalk(session: Session): Promise<void> {
 const sent = ({ messages }: FittedWindow) => JSON.stringify(messages);
 const quoted = (text: string) => JSON.stringify(text).slice(1, -1);
 
-describe("what has left a window", () => {
-  proofTest("comes back word for word, cited, when the newest message asks for it", async () => {
-    const session = await (await testKernel()).session("talk");
-    await longTalk(session);
-    await session.append({ role: "user", text: QUESTION });
-    const fitted = await session.window(SMALL).fit();
-    expect(fitted.tokens).toBeLessThanOrEqual(fitted.limits.most);
-    expect(sent(fitted)).toContain(quoted(FACT));
-    expect(sent(fitted)).toContain("[#2 assistant,");
-    expect(sent(fitted)).toContain(QUESTION);
-    expect(fitted.page?.reason).toMatch(/^brought back: \d+ entr/);
-    expect(fitted.page?.receipt.tokens.with).toBeGreaterThan(fitted.page?.receipt.tokens.without ?? 0);
-    expect(fitted.parts.recalled).toBeGreaterThan(0);
-  });
+describe("pages of a window", () => {
+  proofTest(
+    "a fact that left the window comes back word for word, with its source, when the newest message asks for it",
+    async () => {
+      const session = await (await testKernel()).session("talk");
+      await longTalk(session);
+      await session.append({ role: "user", text: QUESTION });
+      const fitted = await session.window(SMALL).fit();
+      expect(fitted.tokens).toBeLessThanOrEqual(fitted.limits.most);
+      expect(sent(fitted)).toContain(quoted(FACT));
+      expect(sent(fitted)).toContain("[#2 assistant,");
+      expect(sent(fitted)).toContain(QUESTION);
+      expect(fitted.page?.reason).toMatch(/^brought back: \d+ entr/);
+      expect(fitted.page?.receipt.tokens.with).toBeGreaterThan(fitted.page?.receipt.tokens.without ?? 0);
+      expect(fitted.parts.recalled).toBeGreaterThan(0);
+    },
+  );
 
   proofTest(
-    "what has left a window stays where it is for the rest of the turn and later, byte by byte, also after a restart",
+    "a page stays unchanged, byte by byte, for the rest of the turn and after a restart",
     async () => {
       const path = testFolder();
       const kernel = await openKernel({ path });
@@ -80,7 +83,7 @@ describe("what has left a window", () => {
     },
   );
 
-  proofTest("leaves again with the next rebuild, once another question is asked", async () => {
+  proofTest("a page leaves with the next rebuild, once another question is asked", async () => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
     await session.append({ role: "user", text: QUESTION });
@@ -93,7 +96,7 @@ describe("what has left a window", () => {
     expect(sent(later)).not.toContain("blue vault");
   });
 
-  proofTest("is taken back like any edit, and does not return for the same message", async () => {
+  proofTest("a page can be reverted like any edit, and does not return for the same message", async () => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
     await session.append({ role: "user", text: QUESTION });
@@ -106,7 +109,7 @@ describe("what has left a window", () => {
     }
   });
 
-  test("what has left a window does not come back where that was switched off, and nothing is searched then", async () => {
+  test("a window without paging brings nothing back", async () => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
     await session.append({ role: "user", text: QUESTION });
@@ -115,7 +118,7 @@ describe("what has left a window", () => {
     expect(sent(fitted)).not.toContain("[#2 assistant,");
   });
 
-  proofTest("what has left a window leaves the log with an entry that is redacted", async () => {
+  proofTest("a page loses the words of an entry that is redacted", async () => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
     await session.append({ role: "user", text: QUESTION });
@@ -126,8 +129,8 @@ describe("what has left a window", () => {
   });
 });
 
-describe("a question adds nothing", () => {
-  proofTest("a question adds nothing about what never left", async () => {
+describe("a question without a page", () => {
+  proofTest("a question about a fact that is still in the window adds no page", async () => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
     await session.append({ role: "user", text: "Say that again." });
@@ -140,7 +143,7 @@ describe("a question adds nothing", () => {
     expect(sent(fitted)).toContain(quoted(FACT));
   });
 
-  test("a question adds nothing in a window that nothing has left", async () => {
+  test("a question in a window that nothing has left adds no page", async () => {
     const session = await (await testKernel()).session("talk");
     await session.append({ role: "user", text: FACT });
     await session.append({ role: "assistant", text: "Noted." });
@@ -149,7 +152,7 @@ describe("a question adds nothing", () => {
   });
 
   sizedTest.each(proofCases(["Go on.", "Thanks, that is great!", "ok", "Yes, please do."]))(
-    "a question adds nothing if it names nothing: %s",
+    "a question that names nothing adds no page: %s",
     async (words) => {
       const session = await (await testKernel()).session("talk");
       await longTalk(session);
@@ -160,7 +163,7 @@ describe("a question adds nothing", () => {
 });
 
 sizedTest.each(proofCases(["cline", "roo", "openclaw"]))(
-  "what %s has cut comes back, too",
+  "a fact that %s has cut comes back as a page",
   async (policy) => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
@@ -172,7 +175,7 @@ sizedTest.each(proofCases(["cline", "roo", "openclaw"]))(
   },
 );
 
-proofTest("what a summary stands for comes back, too", async () => {
+proofTest("a fact that a summary replaced comes back as a page", async () => {
   const session = await (await testKernel()).session("talk");
   await longTalk(session);
   await session.compact();

@@ -44,7 +44,7 @@ describe("cline in a live window", () => {
       [100_000, 80_000, 1.2],
     ]),
   )(
-    "cline in a live window of %i tokens edits from %i on as the provider counts (%f a token of ours)",
+    "cline in a live window of %i tokens makes its first edit at %i tokens of a provider that counts %f times our estimate",
     async (size, allowed, factor) => {
       const session = await sessionOf(size);
       const window = session.window({ model: "some-model", policy: "cline", reserveTokens: 1_000 });
@@ -71,7 +71,7 @@ describe("openclaw in a live window", () => {
       4,
     ),
   )(
-    "openclaw in a live window of %i tokens keeps at most %i messages, from the first fit of a handle on",
+    "openclaw in a live window of %i tokens keeps at most %i messages from the first fit on",
     async (size, most) => {
       const session = await sessionOf(size);
       for (let turn = 0; turn < 300; turn++)
@@ -88,7 +88,7 @@ describe("openclaw in a live window", () => {
 });
 
 describe("the reason of an edit", () => {
-  proofTest("is the policy's also where only messages were edited that have just arrived", async () => {
+  proofTest("the reason of an edit is the policy's even if only new messages were edited", async () => {
     const session = await sessionOf(64_000);
     const window = session.window({ model: "some-model", policy: "cline" });
     await session.append({ role: "user", text: "Start." });
@@ -110,7 +110,7 @@ describe("the reason of an edit", () => {
     expect((await window.fit()).plan?.reason).toBe("read again later");
   });
 
-  test("the reason of an edit names images next to the policy's own", async () => {
+  test("the reason of an edit names removed images next to the policy's own reason", async () => {
     const session = await sessionOf(64_000);
     const window = session.window({ model: "some-model", policy: "openclaw", images: { maxCount: 1 } });
     for (let turn = 0; turn < 30; turn++) {

@@ -43,7 +43,7 @@ const acts: fc.Arbitrary<Act> = fc.oneof(
 const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
 
 sizedTest(
-  "whatever is said, edited, rewound and pinned: windows fit, are whole, the same for everyone, and can be undone",
+  "after any appends, edits, rewinds and pins, windows fit and are equal in all handles, and every edit can be undone",
   async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -25,7 +25,7 @@ async function talked(turns: number): Promise<Session> {
 const sizeOf = ({ messages }: FittedWindow) => JSON.stringify(messages).length;
 
 describe("a usage report", () => {
-  test("a usage report that cannot be true changes nothing, and is stored as it came", async () => {
+  test("an impossible usage report changes nothing, and is stored as received", async () => {
     const session = await talked(6);
     const window = session.window(CLAUDE);
     const before = await window.fit();
@@ -37,7 +37,7 @@ describe("a usage report", () => {
     expect(after.plan).toBeUndefined();
   });
 
-  test("a usage report of an older log that cannot be true does not poison the session when it is opened again", async () => {
+  test("impossible usage reports in an older log do not affect the session when it is reopened", async () => {
     const session = await talked(6);
     const plain = await session.window(CLAUDE).look();
     const intake = await session.intake("an older version");
@@ -56,7 +56,7 @@ describe("a usage report", () => {
     expect(fitted.tokens).toBe(plain.tokens);
   });
 
-  test("a usage report of a reply for which the provider ran tools is not learned from", async () => {
+  test("a usage report of a reply with tools run by the provider does not change the estimate", async () => {
     const session = await talked(6);
     const window = session.window(CLAUDE);
     const before = await window.fit();
@@ -66,7 +66,7 @@ describe("a usage report", () => {
     expect((await window.fit()).tokens).toBe(Math.round(1.2 * before.tokens));
   });
 
-  test("a usage report of 0 tokens is not learned from", async () => {
+  test("a usage report of 0 tokens does not change the estimate", async () => {
     const session = await talked(3);
     const window = session.window(CLAUDE);
     const before = await window.fit();
@@ -93,7 +93,7 @@ describe("a usage report", () => {
     },
   );
 
-  test("a usage report of Chinese text and of a finer tokenizer is learned", async () => {
+  test("a usage report for Chinese text or a finer tokenizer changes the estimate", async () => {
     const session = await (await testKernel()).session();
     for (let turn = 0; turn < 5; turn++)
       await session.appendAll([
@@ -109,7 +109,7 @@ describe("a usage report", () => {
 });
 
 describe("an overflow error", () => {
-  proofTest("whose numbers cannot be true cuts no more than one without numbers", async () => {
+  proofTest("an overflow error with impossible numbers cuts no more than one without numbers", async () => {
     const [told, untold] = [await talked(30), await talked(30)].map((session) =>
       session.window({ ...CLAUDE, oversize: "clip" }),
     );
@@ -123,7 +123,7 @@ describe("an overflow error", () => {
     expect((one as FittedWindow).tokens).toBe((other as FittedWindow).tokens);
   });
 
-  test("an overflow error about the output lowers the output and leaves every message", async () => {
+  test("an overflow error about the output lowers the output and keeps every message", async () => {
     const session = await talked(6);
     const window = session.window({ ...CLAUDE, maxOutputTokens: 63_900 });
     const before = await window.fit();
@@ -143,7 +143,7 @@ describe("an overflow error", () => {
     expect((await window.fit()).maxOutputTokens).toBeUndefined();
   });
 
-  test("an overflow error with a large output that is asked for does not shrink the window before anything is sent", async () => {
+  test("a large requested output does not shrink the window before anything is sent", async () => {
     const session = await talked(6);
     const models = { "claude-*": { window: 64_000 } };
     const fitted = await session.window({ ...CLAUDE, models, maxOutputTokens: 63_900 }).fit();
@@ -153,7 +153,7 @@ describe("an overflow error", () => {
     expect(modest.limits.reserve).toBe(12_000);
   });
 
-  test("an overflow error that nothing helps against leaves the window as it was, and is not tried again", async () => {
+  test("an overflow error that persists leaves the window unchanged, and is not retried", async () => {
     const session = await (await testKernel()).session();
     await work(session, 20);
     const window = session.window(SMALL);

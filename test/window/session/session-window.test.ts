@@ -10,7 +10,7 @@ const shown = ({ messages }: FittedWindow) => JSON.stringify(messages);
 const seqs = ({ slots }: FittedWindow) => slots.flatMap(({ seq, isNote }) => (isNote ? [] : [seq]));
 
 describe("the window of a session", () => {
-  test("the window of a session is the whole conversation while that fits", async () => {
+  test("the window of a session is the whole conversation while the conversation fits", async () => {
     const session = await (await testKernel()).session();
     await work(session, 3);
     const fitted = await session.window(SMALL).fit();
@@ -20,7 +20,7 @@ describe("the window of a session", () => {
     expect((await session.head()).seq).toBe(7);
   });
 
-  test("the window of a session stays within the model's window however long the session is, and says what it did", async () => {
+  test("the window of a session stays within the model's limit however long the session is, with a receipt for each edit", async () => {
     const session = await (await testKernel()).session();
     const window = session.window(SMALL);
     let plans = 0;
@@ -61,7 +61,7 @@ describe("the window of a session", () => {
     expect(reopened.tokens).toBe(first.tokens);
   });
 
-  test("the window of a session keeps the beginning of what was sent before when messages are added", async () => {
+  test("the window of a session keeps its beginning when messages are added", async () => {
     const session = await (await testKernel()).session();
     const window = session.window(SMALL);
     await work(session, 60);
@@ -91,7 +91,7 @@ describe("the window of a session", () => {
     expect((await session.window(SMALL).look()).parts.pins).toBe(0);
   });
 
-  test("the window of a session can be looked at without being changed", async () => {
+  test("looking at the window of a session does not change it", async () => {
     const session = await (await testKernel()).session();
     await work(session, 60);
     const { seq } = await session.head();
@@ -105,7 +105,7 @@ describe("the window of a session", () => {
     expect(shown(await window.look())).toBe(shown(before));
   });
 
-  test("the window of a session of a fork begins with the window of its parent, edits included", async () => {
+  test("the window of a fork begins with the window of its parent, edits included", async () => {
     const session = await (await testKernel()).session("parent");
     await work(session, 60);
     const parents = await session.window(SMALL).fit();
@@ -120,7 +120,7 @@ describe("the window of a session", () => {
     expect(shown(await session.window(SMALL).look())).toBe(shown(parents));
   });
 
-  test("the window of a session follows a line with replaced and removed messages in their order", async () => {
+  test("the window of a session shows replaced and removed messages in the order of the line", async () => {
     const session = await (await testKernel()).session();
     await work(session, 60);
     await session.window(SMALL).fit();
@@ -138,7 +138,7 @@ describe("the window of a session", () => {
     expect(shown(await session.window(SMALL).look())).toBe(shown(next));
   });
 
-  test("the window of a session is the same for two handles that write by turns", async () => {
+  test("the window of a session is the same for two handles that write in turn", async () => {
     const path = testFolder();
     const one = await (await testKernel({ path })).session("shared");
     const two = await (await testKernel({ path })).session("shared");
@@ -156,7 +156,7 @@ describe("the window of a session", () => {
     expect(shown(looks[0] as FittedWindow)).toBe(shown(looks[1] as FittedWindow));
   });
 
-  proofTest("is fitted and compacted while others append without end", async () => {
+  proofTest("the window of a session is fitted and compacted while others keep appending", async () => {
     const session = await (await testKernel()).session();
     await work(session, 60);
     let isOver = false;
@@ -174,7 +174,7 @@ describe("the window of a session", () => {
     expect((await window.fit()).tokens).toBeLessThanOrEqual(limits.most);
   });
 
-  test("the window of a session of a session far larger than any window reads only what it needs", async () => {
+  test("the window of a session far longer than any window keeps its first request and fits", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "The very first request." });
     for (let batch = 0; batch < 20; batch++)
@@ -186,7 +186,7 @@ describe("the window of a session", () => {
     expect(shown(await session.window(SMALL).look())).toBe(shown(fitted));
   });
 
-  test("the window of a session brings back whole what was too large for the log", async () => {
+  test("the window of a session restores messages that were too large for the log", async () => {
     const session = await (await testKernel()).session();
     const text = "a long story ".repeat(8_000);
     await session.append({ role: "user", text });
@@ -194,7 +194,7 @@ describe("the window of a session", () => {
     expect(messages[0]?.parts[0]).toEqual({ type: "text", text });
   });
 
-  test("the window of a session has no words of what was redacted in summaries and extracts either", async () => {
+  test("the summaries and extracts in the window of a session lose redacted words", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "Please begin." });
     const secret = await session.append({ role: "user", text: "The token is SECRET_kumquat_4711." });
@@ -212,7 +212,7 @@ describe("the window of a session", () => {
     expect(holding.map(({ entry }) => entry.reason)).toContain("by hand");
   });
 
-  test("the window of a session forgets what was redacted", async () => {
+  test("the window of a session drops redacted words", async () => {
     const session = await (await testKernel()).session();
     const window = session.window(SMALL);
     const secret = await session.append({ role: "user", text: "The password is hunter2." });
@@ -224,7 +224,7 @@ describe("the window of a session", () => {
 });
 
 describe("limits", () => {
-  proofTest("what may not be cut and does not fit is an error at once", async () => {
+  proofTest("protected messages that do not fit throw an error at once", async () => {
     const session = await (await testKernel()).session();
     await session.append({ role: "user", text: "word ".repeat(40_000) });
     const { seq } = await session.head();
@@ -240,7 +240,7 @@ describe("limits", () => {
     expect(JSON.stringify(clipped.messages)).toContain("And what follows from it?");
   });
 
-  test("a threshold makes edits begin earlier, for single models too", async () => {
+  test("a threshold makes edits begin earlier, also for a single model", async () => {
     const session = await (await testKernel()).session();
     await work(session, 12);
     const whole = await session.window(SMALL).fit({ dryRun: true });
@@ -255,7 +255,7 @@ describe("limits", () => {
     expect(few.messages.length).toBeLessThanOrEqual(10);
   });
 
-  test("pictures beyond their budget leave, the oldest first", async () => {
+  test("the oldest pictures beyond their budget leave", async () => {
     const session = await (await testKernel()).session();
     const picture = (byte: number) => {
       const bytes = Buffer.alloc(40_000, byte);

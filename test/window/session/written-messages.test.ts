@@ -31,7 +31,7 @@ const message = fc.oneof(
   fc.record({ role: fc.constant("tool"), parts: fc.tuple(result) }, PLAIN),
 ) as fc.Arbitrary<MessageInput>;
 
-test("messages taken while they are stored weigh as much as messages read from the log", async () => {
+test("messages passed to the window when they are stored give the same window as messages read from the log", async () => {
   await using kernel = await openKernel({ path: ":memory:", embedder: null });
   const batches = fc.array(fc.array(message, { maxLength: 6 }), { minLength: 1, maxLength: 4 });
   const history = fc.record({ batches, hasNotes: fc.boolean() });
@@ -54,7 +54,7 @@ test("messages taken while they are stored weigh as much as messages read from t
   );
 });
 
-test("messages that do not continue the known ones are read from the log", async () => {
+test("messages that do not continue the known line are read from the log", async () => {
   await using kernel = await openKernel({ path: ":memory:", embedder: null });
   await using session = await kernel.session();
   const first = await session.append({ role: "user", text: "first" });
@@ -70,7 +70,7 @@ test("messages that do not continue the known ones are read from the log", async
   expect(await shown([first])).toEqual(["first", "second", "third"]);
 });
 
-test("redacted content does not return from memory", async () => {
+test("redacted content does not return from a cache in memory", async () => {
   await using kernel = await openKernel({ path: ":memory:", embedder: null });
   await using session = await kernel.session();
   const window = session.window(MODEL);

@@ -22,7 +22,7 @@ const all = () => true;
 const ALL = resolveShrinkFilters(true);
 
 describe("terminal codes", () => {
-  test("colors, titles and overwritten progress leave a line, its words and its line end stay", () => {
+  test("colors, titles and overwritten progress are removed, and words and line ends stay", () => {
     expect(stripTerminalCodes("\u001b[1;32mok\u001b[0m 3 tests")).toBe("ok 3 tests");
     expect(stripTerminalCodes("\u001b]0;title\u0007done")).toBe("done");
     expect(stripTerminalCodes("10%\r50%\r100% done")).toBe("100% done");
@@ -31,14 +31,14 @@ describe("terminal codes", () => {
     expect(stripTerminalCodes("plain [1m text")).toBe("plain [1m text");
   });
 
-  test("the contents of a file keep them", () => {
+  test("the contents of a file keep their terminal codes", () => {
     const text = "const red = '\u001b[31m';\nconst bar = 'a\rb';";
     expect(normalizeLines(text, true, ALL).join("\n")).toBe(text);
     expect(normalizeLines(text, false, ALL).join("\n")).not.toBe(text);
   });
 });
 
-test("numbers of lines lose their padding, where nearly all lines are numbered", () => {
+test("line numbers lose their padding where nearly all lines are numbered", () => {
   const read = "     1→import fs\n     2→\n    10→  indented";
   expect(normalizeLines(read, true, ALL)).toEqual(["1→import fs", "2→", "10→  indented"]);
   expect(normalizeLines(read, true, resolveShrinkFilters({ padding: false })).join("\n")).toBe(read);
@@ -46,11 +46,11 @@ test("numbers of lines lose their padding, where nearly all lines are numbered",
   expect(normalizeLines(prose, true, ALL).join("\n")).toBe(prose);
 });
 
-describe("runs of like lines", () => {
+describe("runs of similar lines", () => {
   const shorten = (lines: readonly string[], isFree = all as (index: number) => boolean) =>
     applyCuts(lines, cutLikeLines(lines, isFree, "#7"));
 
-  test("equal lines are counted, and progress keeps its ends", () => {
+  test("equal lines are counted, and progress keeps its first and last lines", () => {
     expect(shorten(["a", "waiting", "waiting", "waiting", "waiting", "b"])).toEqual([
       "a",
       "waiting",
@@ -65,7 +65,7 @@ describe("runs of like lines", () => {
     ]);
   });
 
-  test("lines of data that differ in their numbers stay, and so do empty lines and lines that must stay", () => {
+  test("lines of data that differ in their numbers stay, as do empty lines and protected lines", () => {
     const rows = ["id 4711", "id 4712", "id 4713", "id 4714", "id 4715"];
     expect(shorten(rows)).toEqual(rows);
     expect(shorten(["", "", "", "", ""])).toEqual(["", "", "", "", ""]);
@@ -80,7 +80,7 @@ describe("passing tests", () => {
     return applyCuts(lines, cutPassingTests(lines, all, "#7"));
   };
 
-  test("a run of them becomes one line, in the words of several runners", () => {
+  test("a run of passing tests becomes one line for several test runners", () => {
     for (const pass of [
       "--- PASS: TestA (0.01s)",
       "ok  \texample.org/a\t0.4s",
@@ -105,7 +105,7 @@ describe("passing tests", () => {
   });
 });
 
-test("hits of a search in one file name its path once", () => {
+test("search hits in one file name its path once", () => {
   const path = "src/window/policies/longhaul.ts";
   const lines = [`${path}:3:import x`, `${path}-4-`, `${path}:12:  call(x)`, "src/b.ts:1:import x"];
   const shown = applyCuts(lines, cutSearchPaths(lines, all));
@@ -132,7 +132,7 @@ describe("repeated lines", () => {
     });
   });
 
-  test("repeated lines stay where they are short, where their file has changed since, and where a line must stay", () => {
+  test("repeated lines stay if they are few, if their file has changed since, or if they are protected", () => {
     expect(cutRepeatedLines(code.slice(0, 3), all, shownLines, limits)).toEqual([]);
     expect(cutRepeatedLines(code, all, shownLines, { ...limits, afterSeq: 4 })).toEqual([]);
     const cuts = cutRepeatedLines(code, (index) => index !== 10, shownLines, limits);
@@ -142,14 +142,14 @@ describe("repeated lines", () => {
     ]);
   });
 
-  test("repeated lines count as an identical result only as a whole", () => {
+  test("the filter for identical results cuts repeated lines only if the whole result is repeated", () => {
     const whole = { ...limits, isWhole: true };
     expect(cutRepeatedLines(code, all, shownLines, whole)).toHaveLength(1);
     expect(cutRepeatedLines([...code, "more"], all, shownLines, whole)).toEqual([]);
   });
 });
 
-test("a pointer reads back as it was written, and other lines are none", () => {
+test("a pointer parses to what was formatted, and no other line parses as a pointer", () => {
   for (const pointer of [
     { from: 0, to: 0, cite: "#1", result: 0, line: 0 },
     { from: 3, to: 99, cite: "other#12", result: 2, line: 41 },
@@ -165,7 +165,7 @@ test("a pointer reads back as it was written, and other lines are none", () => {
     expect(parsePointer(line)).toBeUndefined();
 });
 
-test("a call is described by tool and file, and a command only by its program, because it may hold a secret", () => {
+test("a call is described by tool and file, and a shell command only by its program, because it may hold a secret", () => {
   const call = (name: string, input: object) =>
     describeCall({ type: "tool-call", callId: "1", name, input: input as never });
   expect(call("Read", { file_path: "/repo/project/src/a.ts" })).toBe("Read /repo/project/src/a.ts");
@@ -174,7 +174,7 @@ test("a call is described by tool and file, and a command only by its program, b
   expect(call("search", { query: "password hunter2" })).toBe("search");
 });
 
-test("names, paths and quoted words of a question count as asked for", () => {
+test("names, paths and quoted words of a question are recognized as requested", () => {
   const { subjects, names } = findAskedLiterals(
     'Why does `npm run build` fail in src/app.ts or main.go? See "exit code 3" and parseConfig.',
   );
@@ -186,7 +186,7 @@ test("names, paths and quoted words of a question count as asked for", () => {
   expect(findAskedLiterals("go on").names).toEqual([]);
 });
 
-test("the last edit of a file is found by any of its paths", () => {
+test("the last edit of a file is found by any path to the file", () => {
   const files = new EditedFiles();
   const call = (name: string, input: object) =>
     ({ type: "tool-call", callId: "1", name, input: input as never }) as const;
@@ -197,7 +197,7 @@ test("the last edit of a file is found by any of its paths", () => {
   expect(files.findLastEdit(call("Read", { file_path: "/repo/other/src/aa.ts" }))).toBe(0);
 });
 
-test("filters are switched off together or one by one, and unknown ones are refused", () => {
+test("filters can be switched off together or separately, and unknown ones are refused", () => {
   expect([...resolveShrinkFilters(undefined)]).toEqual([...SHRINK_FILTERS]);
   expect(resolveShrinkFilters(false).size).toBe(0);
   expect(resolveShrinkFilters({ tests: false }).has("tests")).toBe(false);

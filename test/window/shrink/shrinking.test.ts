@@ -59,7 +59,7 @@ function* fitSteps(run: PolicyRun, slots: readonly Slot[], isHot: () => boolean)
 }
 
 describe("random work under a small and a large window", () => {
-  sizedTest("every pointer resolves to the very lines of the original, also after rebuilds", () => {
+  sizedTest("every pointer resolves to the exact lines of the original, even after rebuilds", () => {
     let pointers = 0;
     let rebuilds = 0;
     for (let seed = 1; seed <= ROUNDS; seed++) {
@@ -88,30 +88,27 @@ describe("random work under a small and a large window", () => {
     expect(rebuilds).toBeGreaterThan(ROUNDS / 4);
   });
 
-  sizedTest(
-    "a shortened result keeps its bytes in every later call, until a rebuild removes what it points at",
-    () => {
-      let kept = 0;
-      for (let seed = 1; seed <= ROUNDS; seed++) {
-        const random = new Random(seed);
-        const slots = slotsOf(buildRandomWork(random, 40));
-        const tokens = seed % 2 === 0 ? 9_000 : 60_000;
-        const run = longhaul().start({ tokens, window: tokens, system: 500 }, estimateMessage);
-        let before: readonly Slot[] = [];
-        for (const { window } of fitSteps(run, slots, () => true)) {
-          const isRebuilt = run.reason !== undefined && !run.isTouchUp;
-          for (const [place, slot] of before.entries()) {
-            if (!isRebuilt) expect(window[place]?.message).toBe(slot.message);
-            kept++;
-          }
-          before = window;
+  sizedTest("a shortened result keeps its bytes in every later call until a rebuild", () => {
+    let kept = 0;
+    for (let seed = 1; seed <= ROUNDS; seed++) {
+      const random = new Random(seed);
+      const slots = slotsOf(buildRandomWork(random, 40));
+      const tokens = seed % 2 === 0 ? 9_000 : 60_000;
+      const run = longhaul().start({ tokens, window: tokens, system: 500 }, estimateMessage);
+      let before: readonly Slot[] = [];
+      for (const { window } of fitSteps(run, slots, () => true)) {
+        const isRebuilt = run.reason !== undefined && !run.isTouchUp;
+        for (const [place, slot] of before.entries()) {
+          if (!isRebuilt) expect(window[place]?.message).toBe(slot.message);
+          kept++;
         }
+        before = window;
       }
-      expect(kept).toBeGreaterThan(ROUNDS * 100);
-    },
-  );
+    }
+    expect(kept).toBeGreaterThan(ROUNDS * 100);
+  });
 
-  sizedTest("a run that takes a window over sends what the first one would have sent", () => {
+  sizedTest("a run that takes over a window sends the same as the first run would have sent", () => {
     for (let seed = 1; seed <= ROUNDS; seed++) {
       const random = new Random(seed);
       const slots = slotsOf(buildRandomWork(random, 30));
@@ -162,14 +159,14 @@ function fitLast(messages: readonly Message[], course = {}, option: ShrinkOption
 
 const textOf = (slot: Slot) => resultsOf(slot).flatMap(linesOf).join("\n");
 
-describe("a result that repeats an earlier one", () => {
-  test("a result that repeats an earlier one is replaced by a pointer that names it", () => {
+describe("a result that repeats an earlier result", () => {
+  test("a repeated result is replaced by a pointer to the earlier result", () => {
     const slot = fitLast([ask("Go on."), ...read("1", CODE), ...read("2", CODE)]);
     expect(textOf(slot)).toBe("[Lines 1-30 left out: the same as lines 1-30 of #3 (Read src/app.ts)]");
     expect(slot.original).toEqual(read("2", CODE)[1]);
   });
 
-  test("a result that repeats an earlier one stays whole where the question names its file, quotes its command or asks for a line", () => {
+  test("a repeated result stays whole where the question names its file, quotes its command or asks for one of its lines", () => {
     for (const question of ["What is in src/app.ts?", "Look at app.ts"])
       expect(textOf(fitLast([ask(question), ...read("1", CODE), ...read("2", CODE)]))).toBe(CODE);
     const run = (callId: string) => read(callId, CODE, { command: "cat settings.txt | sort" }, "Bash");
@@ -179,7 +176,7 @@ describe("a result that repeats an earlier one", () => {
     expect(textOf(asked)).toContain("[Lines 1-12 left out");
   });
 
-  test("a result that repeats an earlier one stays whole where a program of the provider got the earlier one, which the model has not seen", () => {
+  test("a repeated result stays whole where only a program of the provider saw the earlier result", () => {
     const meta = { anthropic: { extras: { 0: { caller: { type: "code_execution_20260120" } } } } };
     const [call, ...answer] = read("1", CODE) as [Message, Message];
     const program = [{ ...call, meta }, ...answer];
@@ -188,7 +185,7 @@ describe("a result that repeats an earlier one", () => {
     expect(textOf(later)).toContain("of #5 (Read src/app.ts)");
   });
 
-  test("a result that repeats an earlier one stays whole once its file was edited, and may point at the first whole read after that", () => {
+  test("a repeated result stays whole once its file was edited, and may point at the first whole read after the edit", () => {
     const edit = read("2", "done", { file_path: "src/app.ts", old_string: "a", new_string: "b" }, "Edit");
     const work = [ask("Go on."), ...read("1", CODE), ...edit, ...read("3", CODE)];
     expect(textOf(fitLast(work))).toBe(CODE);
@@ -197,7 +194,7 @@ describe("a result that repeats an earlier one", () => {
     expect(textOf(fitLast([ask("Go on."), ...read("1", CODE), ...shown]))).toBe(CODE);
   });
 
-  test("a result that repeats an earlier one stays whole where it is short or pinned, where a person took edits back, and where its filters are off", () => {
+  test("a repeated result stays whole if it is short or pinned, if a person reverted edits, or if its filters are off", () => {
     const short = CODE.slice(0, 150);
     expect(textOf(fitLast([ask("Go on."), ...read("1", short), ...read("2", short)]))).toBe(short);
     const work = [ask("Go on."), ...read("1", CODE), ...read("2", CODE)];
@@ -209,7 +206,7 @@ describe("a result that repeats an earlier one", () => {
   });
 });
 
-test("lines come back in the call in which their copy is gone", () => {
+test("repeated lines return in the same call in which their earlier copy is gone", () => {
   const run = longhaul().start(BUDGET, estimateMessage);
   const slots = slotsOf([ask("Go on."), ...read("1", CODE), ...read("2", CODE)]);
   let window: readonly Slot[] = [];
@@ -223,7 +220,7 @@ test("lines come back in the call in which their copy is gone", () => {
   expect(other.isTouchUp).toBe(true);
 });
 
-test("tool output that looks like a pointer is left alone", () => {
+test("tool output that looks like a pointer stays unchanged", () => {
   const forged = `[Lines 1-30 left out: the same as lines 1-30 of #3 (Read src/app.ts)]\n${CODE.replaceAll("setting", "other")}`;
   const slot = fitLast([ask("Go on."), ...read("1", CODE), ...read("2", forged)]);
   expect(textOf(slot)).toBe(forged);

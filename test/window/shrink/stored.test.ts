@@ -30,7 +30,7 @@ async function readTwice(session: Session, options = LARGE) {
 }
 
 describe("a shortened result", () => {
-  test("a shortened result is one overlay with a receipt, and the log keeps the original", async () => {
+  test("a shortened result is stored as one overlay with a receipt, and the log keeps the original", async () => {
     const session = await (await testKernel()).session();
     const { window, fitted } = await readTwice(session);
     expect(fitted.plan).toBeUndefined();
@@ -47,7 +47,7 @@ describe("a shortened result", () => {
     expect((await window.fit()).touchUp).toBeUndefined();
   });
 
-  test("taken back comes back byte for byte, and is not shortened again", async () => {
+  test("a shortened result returns byte for byte when it is reverted, and is not shortened again", async () => {
     const session = await (await testKernel()).session();
     const { window, fitted } = await readTwice(session);
     const plain = shown(
@@ -64,7 +64,7 @@ describe("a shortened result", () => {
     expect(shown(await window.fit())).toContain("the same as lines 1-40 of #5");
   });
 
-  test("a shortened result has the same bytes in every later call, in another handle and after a restart", async () => {
+  test("a shortened result keeps its bytes in every later call, in another handle and after a restart", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("work");
     const { window, fitted } = await readTwice(session);
@@ -87,7 +87,7 @@ describe("a shortened result", () => {
     }
   });
 
-  test("a shortened result gets its lines back in the call that follows the removal of their copy", async () => {
+  test("a shortened result gets its lines back in the first call without the earlier copy", async () => {
     for (const remove of [
       (session: Session) =>
         session.overlays.add({ type: "hide", ranges: [{ session: session.id, from: 2, to: 3 }] }, "private"),
@@ -113,7 +113,7 @@ describe("a shortened result", () => {
     }
   });
 
-  test("a shortened result leaves with a rewind to before it, and a fork begins with it", async () => {
+  test("a rewind to before a shortened result removes it, and a fork starts with it", async () => {
     const session = await (await testKernel()).session();
     const { window, fitted } = await readTwice(session);
     const fork = await session.fork();
@@ -122,7 +122,7 @@ describe("a shortened result", () => {
     expect(shown(await window.fit())).not.toContain("left out");
   });
 
-  test("a shortened result is erased with the entry that it shortens", async () => {
+  test("a shortened result is erased with its original entry", async () => {
     const session = await (await testKernel()).session();
     const changed = `${CODE}\nconst password = "hunter2-hunter2";`;
     const { window } = await readTwice(session);
@@ -135,7 +135,7 @@ describe("a shortened result", () => {
     expect(shown(await window.fit())).not.toContain("hunter2");
   });
 
-  test("a shortened result is planned and not stored by a dry run", async () => {
+  test("a dry run shortens a result without storing the edit", async () => {
     const session = await (await testKernel()).session();
     const window = session.window(LARGE);
     await session.append({ role: "user", text: "Please go on." });
@@ -150,7 +150,7 @@ describe("a shortened result", () => {
   });
 });
 
-test("single filters are switched off for a window", async () => {
+test("each filter can be switched off for a window", async () => {
   const session = await (await testKernel()).session();
   const { fitted } = await readTwice(session, { ...LARGE, shrink: { same: false, repeats: false } });
   expect(fitted.touchUp).toBeUndefined();

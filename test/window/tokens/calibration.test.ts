@@ -39,18 +39,18 @@ const factors = fc.double({ min: 0.5, max: 2.5, noNaN: true });
 const seeds = fc.integer({ min: 0, max: 2 ** 31 });
 
 describe("calibration", () => {
-  test("calibration leaves estimates alone until something is reported, then believes the first report", () => {
+  test("calibration does not change estimates before the first report, and adopts the first report", () => {
     expect(createCalibration().factor).toBe(1);
     expect(createCalibration().observe(1_000, 1_300).factor).toBeCloseTo(1.3);
   });
 
-  test("calibration starts from a factor that is known beforehand, which the first report replaces", () => {
+  test("calibration starts from a known factor, which the first report replaces", () => {
     const expected = createCalibration(createCalibrationState(1.5));
     expect(expected.factor).toBeCloseTo(1.5);
     expect(expected.observe(1_000, 1_300).factor).toBeCloseTo(1.3);
   });
 
-  test("calibration predicts reports within 3 % on average after the first five, for a model of any tokenizer", () => {
+  test("calibration predicts reports within 3 % on average after five reports, for any tokenizer", () => {
     fc.assert(
       fc.property(factors, seeds, (factor, seed) => {
         const reports = reportsOf(factor, seed, 85);
@@ -79,13 +79,13 @@ describe("calibration", () => {
     expect(Math.abs(moved.factor / settled.factor - 1)).toBeLessThan(0.03);
   });
 
-  test("calibration follows a model that is exchanged for another within a few reports", () => {
+  test("calibration follows a switch to another model within a few reports", () => {
     const before = taught(reportsOf(1, 3, 50));
     const after = taught(reportsOf(1.5, 4, 10), before);
     expect(Math.abs(after.factor / 1.5 - 1)).toBeLessThan(0.04);
   });
 
-  test("calibration takes no notice of reports that cannot be of the same request", () => {
+  test("calibration ignores reports that cannot belong to the request", () => {
     const settled = taught(reportsOf(1.2, 7, 10));
     const reports: readonly Report[] = [
       [0, 100],
@@ -101,14 +101,14 @@ describe("calibration", () => {
     }
   });
 
-  test("calibration goes on from its saved state as if it had never stopped", () => {
+  test("calibration continues from its saved state as if it had never stopped", () => {
     const reports = reportsOf(1.3, 11, 40);
     const saved = JSON.stringify(taught(reports.slice(0, 17)).state);
     const resumed = taught(reports.slice(17), createCalibration(JSON.parse(saved) as CalibrationState));
     expect(resumed.state).toEqual(taught(reports).state);
   });
 
-  test("calibration never changes a calibration that was observed with", () => {
+  test("calibration returns a new object and leaves the old one unchanged", () => {
     const first = createCalibration();
     first.observe(100, 200);
     expect(first.factor).toBe(1);

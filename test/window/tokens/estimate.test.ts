@@ -79,7 +79,7 @@ describe("estimateText", () => {
   });
 
   test.each(OTHER_SCRIPTS)(
-    "estimateText is not too low for the safety margin on %s, and not much too high",
+    "estimateText on %s is at most 30 % too high, and within the safety margin if too low",
     (_, text, tokens) => {
       expect(estimateText(text) * SAFETY).toBeGreaterThan(tokens);
       expect(estimateText(text)).toBeLessThan(tokens * 1.3);
@@ -91,13 +91,13 @@ describe("estimateText", () => {
     expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeLessThan(0.1);
   });
 
-  test("estimateText says 0 for nothing and at least 1 for something", () => {
+  test("estimateText returns 0 for an empty text and at least 1 otherwise", () => {
     expect(estimateText("")).toBe(0);
     expect(estimateText(" ")).toBe(1);
   });
 
   proofTest(
-    "estimateText is a count for any text, broken surrogates included, and never more than two tokens per byte",
+    "estimateText returns a count for any text, broken surrogates included, and at most two tokens per byte",
     () => {
       const anyText = fc.oneof(fc.string({ unit: "binary" }), fc.string(), fc.string({ unit: "grapheme" }));
       fc.assert(
@@ -111,7 +111,7 @@ describe("estimateText", () => {
     },
   );
 
-  test("estimateText adds up: two texts take together what they take apart, but for the seam", () => {
+  test("estimateText of two texts is nearly the sum of their estimates", () => {
     fc.assert(
       fc.property(fc.lorem({ maxCount: 40 }), fc.lorem({ maxCount: 40 }), (one, other) => {
         const apart = estimateText(one) + estimateText(other);
@@ -140,21 +140,21 @@ describe("estimateMessage", () => {
     expect(answered).toBeGreaterThan(plain);
   });
 
-  test("estimateMessage takes no notice of the signature of readable reasoning, but counts reasoning that is only ciphertext", () => {
+  test("estimateMessage ignores the signature of readable reasoning, but counts reasoning that is only ciphertext", () => {
     const opaque = "x".repeat(4_000);
     const readable = estimateMessage(assistant({ type: "reasoning", text, opaque }));
     expect(readable).toBe(estimateMessage(assistant({ type: "reasoning", text })));
     expect(estimateMessage(assistant({ type: "reasoning", text: "", opaque }))).toBeGreaterThan(900);
   });
 
-  test("estimateMessage counts an image by a flat number, also inside a result", () => {
+  test("estimateMessage counts an image as a fixed number of tokens, also inside a result", () => {
     const image: BlobPart = { type: "blob", mime: "image/png", digest, sizeBytes: 3_000_000 };
     const message: Message = { role: "tool", parts: [{ type: "tool-result", callId: "1", output: [image] }] };
     expect(estimateMessage(assistant(image))).toBeLessThan(IMAGE_TOKENS + 20);
     expect(estimateMessage(message)).toBeGreaterThanOrEqual(IMAGE_TOKENS);
   });
 
-  test("estimateMessage judges a text in a blob by its preview, whatever its script", () => {
+  test("estimateMessage estimates a text in a blob from its preview, in any script", () => {
     const english = `${text} `;
     const chinese = "会话日志保存每一句话,窗口只显示放得下的内容。";
     for (const sample of [english, chinese]) {
@@ -172,10 +172,10 @@ describe("estimateMessage", () => {
     expect(estimateMessage(assistant(call))).toBeGreaterThan(estimateMessage(assistant(spilled("{}", 2))));
   });
 
-  test("estimateMessage leaves a margin of a fifth", () => expect(SAFETY).toBe(1.2));
+  test("estimateMessage has a safety margin of a fifth", () => expect(SAFETY).toBe(1.2));
 });
 
-test("a picture inside a part that only its format knows takes what a picture takes", () => {
+test("a picture inside a raw part counts as many tokens as any other picture", () => {
   const screenshot = (image_url: string) => ({
     type: "raw" as const,
     format: "openai-responses",

@@ -10,7 +10,7 @@ function listFeatures(text: string): Partial<Record<(typeof TEXT_FEATURES)[numbe
   );
 }
 
-test("each character counts as the feature that its run makes of it", () => {
+test("each character counts toward the feature of its run", () => {
   expect(listFeatures("a word")).toEqual({ words: 2 });
   expect(listFeatures("readWholeFile")).toEqual({ words: 1, joinedWords: 2 });
   expect(listFeatures("aB3xYz")).toEqual({ words: 1, scrambled: 2, digitGroups: 1, wordsAfterDigits: 1 });
@@ -50,7 +50,7 @@ test("the estimate of any text is the rounded sum of its features", () => {
   );
 });
 
-test("a text is estimated as one, however long it is", () => {
+test("a long text is estimated as a whole", () => {
   const line = "const value = readAll(file, 1234);  // considerable\n";
   const counts = countFeatures(line.repeat(1_000));
   const tokens = TOKEN_WEIGHTS.reduce((sum, weight, index) => sum + (counts[index] as number) * weight, 0);

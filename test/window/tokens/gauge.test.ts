@@ -10,17 +10,17 @@ function reported(start: Gauge, factor: number, prefix: number, sizes: readonly 
 }
 
 describe("a gauge", () => {
-  test("a gauge multiplies estimates by the start factor until something was reported, and keeps a margin", () => {
+  test("a gauge multiplies estimates by the start factor until the first report, and keeps a margin", () => {
     const start = createGauge({ calibration: createCalibrationState(1.5) });
     expect(start.counted(1_000)).toBe(1_500);
     expect(start.estimatedWithin(1_500)).toBe(Math.floor(1_000 / SAFETY));
   });
 
-  test("a gauge knows what was reported, a prompt that nobody estimated included", () => {
+  test("a gauge adopts a reported count, including a prompt that was not estimated", () => {
     expect(createGauge().observe(5_000, 22_000).counted(5_000)).toBe(22_000);
   });
 
-  test("a gauge learns from growth how a provider counts, whatever its prompt", () => {
+  test("a gauge learns the factor of a provider from growth, whatever the prompt", () => {
     const known = reported(createGauge(), 1.4, 20_000, [1_000, 3_000, 6_000, 9_000, 15_000]);
     expect(known.counted(25_000)).toBeGreaterThan(0.99 * (20_000 + 1.4 * 25_000));
     expect(known.counted(25_000)).toBeLessThan(1.01 * (20_000 + 1.4 * 25_000));
@@ -31,25 +31,25 @@ describe("a gauge", () => {
     expect(known.counted(10_000) / (20_000 + 14_000)).toBeCloseTo(1, 1);
   });
 
-  test("a gauge never takes a window for smaller than in proportion, though its factor be wrong", () => {
+  test("a gauge scales a report down at most in proportion, even with a wrong factor", () => {
     const wrong = createGauge({ calibration: createCalibrationState(1.7) }).observe(100_000, 100_000);
     expect(wrong.counted(20_000)).toBe(20_000);
   });
 
-  test("a gauge is not taught by small changes or by reports of nothing", () => {
+  test("a gauge does not learn from small changes or from empty reports", () => {
     const known = createGauge({ calibration: createCalibrationState(1.3) }).observe(10_000, 15_000);
     expect(known.observe(10_050, 15_900).state.calibration).toEqual(known.state.calibration);
     expect(known.observe(12_000, 0).state).toEqual(known.state);
     expect(known.observe(Number.NaN, 10).state).toEqual(known.state);
   });
 
-  test("a gauge carries on from its state after a restart", () => {
+  test("a gauge continues from its saved state after a restart", () => {
     const known = reported(createGauge(), 1.2, 9_000, [500, 2_000, 8_000]);
     const again = createGauge(JSON.parse(JSON.stringify(known.state)));
     expect(again.counted(12_345)).toBe(known.counted(12_345));
   });
 
-  test("a gauge gives room that fits, for any course of reports", () => {
+  test("a gauge allows only as many tokens as fit, after any reports", () => {
     const anyReport = fc.tuple(
       fc.integer({ min: 0, max: 1_000_000 }),
       fc.integer({ min: 0, max: 2_000_000 }),

@@ -15,37 +15,40 @@ const fresh = (factor = 1): LearnedCounts => ({
 const learn = (known: LearnedCounts, ...requests: readonly (readonly [number, number])[]): LearnedCounts =>
   requests.reduce((state, [estimated, counted]) => learnCount(state, { estimated, counted }), known);
 
-describe("a count that a provider reports", () => {
-  test("a count that a provider reports changes nothing where it is far from the estimate, first or later", () => {
+describe("reported token counts", () => {
+  test("a reported count far from the estimate changes nothing, neither first nor later", () => {
     expect(learn(fresh(1.3), [3_000, 185_000]).gauge.counted(3_000)).toBe(3_900);
     const known = learn(fresh(1.3), [2_000, 2_600], [3_000, 3_900]);
     expect(learn(known, [3_500, 185_000]).gauge.counted(4_000)).toBe(known.gauge.counted(4_000));
   });
 
-  test("a count that a provider reports that sums the rounds of a provider's own tools is not believed, even several times", () => {
+  test("a reported count that sums the rounds of a provider's own tools is ignored, even if repeated", () => {
     const known = learn(fresh(), [50_000, 50_000], [55_000, 55_000]);
     const later = learn(known, [60_000, 180_000], [61_000, 183_500], [62_000, 130_000], [63_000, 190_000]);
     expect(later.gauge.counted(63_000)).toBe(63_000);
   });
 
-  test("a count that a provider reports that stays the same while the request grows is not believed", () => {
+  test("a reported count that stays the same while the request grows is ignored", () => {
     const later = learn(fresh(1.3), [3_000, 185_000], [4_000, 185_000], [5_200, 185_000]);
     expect(later.gauge.counted(5_000)).toBe(6_500);
   });
 
-  test.each([0, -5, Number.NaN, Number.POSITIVE_INFINITY, 1, 200])("of %d is ignored", (counted) => {
-    const known = learn(fresh(), [10_000, 11_000]);
-    expect(learn(known, [10_500, counted]).gauge.state).toEqual(known.gauge.state);
-  });
+  test.each([0, -5, Number.NaN, Number.POSITIVE_INFINITY, 1, 200])(
+    "a reported count of %d is ignored",
+    (counted) => {
+      const known = learn(fresh(), [10_000, 11_000]);
+      expect(learn(known, [10_500, counted]).gauge.state).toEqual(known.gauge.state);
+    },
+  );
 
-  test("a count that a provider reports is learned at once where a tokenizer counts up to twice as many tokens", () => {
+  test("a reported count of up to twice the estimate is adopted at once", () => {
     for (const ratio of [0.6, 1, 1.5, 2]) {
       const known = learn(fresh(), [40_000, 40_000 * ratio], [44_000, 44_000 * ratio]);
       expect(known.gauge.counted(44_000)).toBe(44_000 * ratio);
     }
   });
 
-  test("a count that a provider reports is learned when the next one agrees: a hidden prompt, images, another tokenizer", () => {
+  test("a surprising count is adopted once the next one agrees: a hidden prompt, images, another tokenizer", () => {
     const prompt = learn(fresh(1.3), [1_000, 31_300], [1_500, 31_950]);
     expect(prompt.gauge.counted(1_500)).toBe(31_950);
     const finer = learn(fresh(), [40_000, 100_000], [42_000, 105_000]);
@@ -56,7 +59,7 @@ describe("a count that a provider reports", () => {
     expect(changed.gauge.counted(52_000)).toBe(121_300);
   });
 
-  test("whatever it is, never makes a window more than it can be after one report", () => {
+  test("one reported count never pushes the estimate above the possible maximum", () => {
     const anyRequest = fc.tuple(
       fc.integer({ min: 100, max: 200_000 }),
       fc.integer({ min: -10, max: 5_000_000 }),
@@ -70,7 +73,7 @@ describe("a count that a provider reports", () => {
     );
   });
 
-  test("a count that a provider reports of a lie in the midst of honest ones leaves what comes after it as it would be", () => {
+  test("one false count among honest ones does not affect later estimates", () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 200, max: 4_000 }), { minLength: 3, maxLength: 12 }),
@@ -95,10 +98,10 @@ describe("a count that a provider reports", () => {
   });
 });
 
-describe("the most that can be counted", () => {
+describe("the maximum count of a request", () => {
   const said = (parts: Message["parts"]): Message => ({ role: "user", parts });
 
-  test("the most that can be counted is a few tokens for each estimated one, and more only for what cannot be estimated", () => {
+  test("the maximum count is a few tokens for each estimated one, and more only for content that cannot be estimated", () => {
     const text = said([{ type: "text", text: "Hello." }]);
     expect(estimateMaxCount([text], 3_000, true)).toBeLessThan(20_000);
     expect(estimateMaxCount([text], 3_000, false)).toBeLessThan(70_000);

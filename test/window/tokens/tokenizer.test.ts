@@ -10,7 +10,7 @@ import { countInPieces, loadTokenizer, type TokenizerName } from "../../../src/w
 const SOURCE = fileURLToPath(new URL("../../../src/window/tokens/tokenizer.ts", import.meta.url));
 
 describe("loadTokenizer", () => {
-  test("loadTokenizer counts exactly", async () => {
+  test("loadTokenizer returns exact counts", async () => {
     const [o200k, cl100k] = [await loadTokenizer("o200k_base"), await loadTokenizer("cl100k_base")];
     expect(o200k.name).toBe("o200k_base");
     expect(o200k.count("")).toBe(0);
@@ -22,12 +22,12 @@ describe("loadTokenizer", () => {
     expect(await loadTokenizer("o200k_base")).toBe(await loadTokenizer("o200k_base"));
   });
 
-  test("loadTokenizer counts marks that mean something to a model as the words they are", async () => {
+  test("loadTokenizer counts special tokens in a text as ordinary words", async () => {
     const { count } = await loadTokenizer("o200k_base");
     expect(count("before <|endoftext|> behind")).toBeGreaterThan(5);
   });
 
-  test("loadTokenizer takes a megabyte without a space, and is hardly off", async () => {
+  test("loadTokenizer counts a megabyte without a space nearly exactly", async () => {
     const { count } = await loadTokenizer("o200k_base");
     expect(count("a".repeat(1_000_000)) / 125_000).toBeCloseTo(1, 1);
     expect(count("=".repeat(1_000_000)) / 15_625).toBeCloseTo(1, 1);
@@ -57,7 +57,7 @@ describe("loadTokenizer", () => {
 });
 
 describe("countInPieces", () => {
-  test("countInPieces gives every character to the counter once, in pieces without a long run", () => {
+  test("countInPieces passes every character to the counter once, in pieces without a long run", () => {
     const anyRun = fc
       .tuple(fc.constantFrom("a", "好", " ", "=", "9", "e\u0301", "😀"), fc.nat(700))
       .map(([unit, times]) => unit.repeat(times));
@@ -72,7 +72,7 @@ describe("countInPieces", () => {
     );
   });
 
-  test("countInPieces leaves ordinary text whole", () => {
+  test("countInPieces passes ordinary text in one piece", () => {
     const text = "const total = sum(values); // a line\n".repeat(1_000);
     const pieces: string[] = [];
     countInPieces(text, (piece) => pieces.push(piece));
@@ -90,11 +90,11 @@ describe("tokensOfMessage", () => {
     ],
   };
 
-  test("tokensOfMessage is the estimate without a tokenizer", () => {
+  test("tokensOfMessage returns the estimate without a tokenizer", () => {
     expect(tokensOfMessage(message)).toBe(estimateMessage(message));
   });
 
-  test("tokensOfMessage counts texts with the tokenizer and adds the same frames", () => {
+  test("tokensOfMessage counts texts with the tokenizer and adds the same overhead", () => {
     const nothing = { name: "nothing", count: () => 0 };
     const letters = { name: "letters", count: (text: string) => text.length };
     const texts = ["I read the file first.", "read", '{"path":"src/session.ts"}', "export class Session {}"];

@@ -20,7 +20,7 @@ function report(usage: UsageBody["usage"], longhaul: Record<string, number | boo
 const dollars = (tokens: number, price: number) => (tokens * price) / 1_000_000;
 
 describe("the savings of a request", () => {
-  test("the savings of a request are at the price of cached tokens where the provider reported cache reads", () => {
+  test("savings count at the price of cached tokens where the provider reported cache reads", () => {
     const usage = { inputTokens: 10, cacheReadTokens: 9_000, cacheWriteTokens: 990, outputTokens: 100 };
     const savings = computeSavings(
       report(usage, { estimatedTokens: 5_000, uneditedTokens: 15_000 }),
@@ -38,7 +38,7 @@ describe("the savings of a request", () => {
     expect(savings.withoutCost).toBeCloseTo(cost + savings.savedCost, 9);
   });
 
-  test("the savings of a request are at the price of input tokens where it reported no cache", () => {
+  test("savings count at the price of input tokens where the provider reported no cache", () => {
     const usage = { inputTokens: 10_000, outputTokens: 1 };
     const sizes = { estimatedTokens: 10_000, uneditedTokens: 30_000 };
     for (const edit of [{}, { priorTokens: 29_000, isHot: true }]) {
@@ -48,7 +48,7 @@ describe("the savings of a request", () => {
     }
   });
 
-  test("the savings of a request are negative on the request that an edit makes the provider write again, and name the extra writes", () => {
+  test("savings are negative on the request in which an edit rewrites the cache, and the extra writes are listed", () => {
     const usage = { cacheReadTokens: 2_000, cacheWriteTokens: 8_000, outputTokens: 1 };
     const sizes = { estimatedTokens: 10_000, uneditedTokens: 30_000, priorTokens: 29_000, isHot: true };
     const savings = computeSavings(report(usage, sizes), factsOf);
@@ -60,7 +60,7 @@ describe("the savings of a request", () => {
     expect(savings.extraWriteCost).toBeCloseTo(dollars(7_000, cacheWrite - cacheRead), 9);
   });
 
-  test("the savings of a request are those of the whole request if the cache had expired anyway", () => {
+  test("savings cover the whole request if the cache had expired anyway", () => {
     const usage = { cacheReadTokens: 0, cacheWriteTokens: 10_000, outputTokens: 1 };
     const sizes = { estimatedTokens: 10_000, uneditedTokens: 30_000, priorTokens: 29_000 };
     const savings = computeSavings(report(usage, sizes), factsOf);
@@ -68,7 +68,7 @@ describe("the savings of a request", () => {
     expect(savings.extraWriteTokens).toBe(0);
   });
 
-  test("the savings of a request fall by the cost of calls that made summaries", () => {
+  test("savings fall by the cost of calls for summaries", () => {
     const summary: UsageBody = {
       kind: "usage",
       usage: { inputTokens: 1_000, outputTokens: 500 },
@@ -82,7 +82,7 @@ describe("the savings of a request", () => {
     expect(addSavings(savings, NO_SAVINGS).savedCost).toBeCloseTo(-cost, 9);
   });
 
-  test("the savings of a request are not estimated from reports that do not tell the size of their request, nor in dollars without prices", () => {
+  test("savings are not estimated without the size of a request, nor in dollars without prices", () => {
     const usage = { inputTokens: 10_000 };
     const sizes = { estimatedTokens: 10_000, uneditedTokens: 30_000 };
     expect(computeSavings(report(usage, { estimatedTokens: 10_000 }), factsOf)).toEqual(NO_SAVINGS);

@@ -28,7 +28,7 @@ function report(usage: Usage, rest: { request?: string; model?: string; at?: num
 }
 
 describe("a ledger", () => {
-  test("a ledger adds up what the requests of a session used", () => {
+  test("a ledger adds up the usage of all requests of a session", () => {
     const ledger = buildLedger(
       [
         report({ inputTokens: 10, outputTokens: 4, cost: 0.5 }, { request: "a" }),
@@ -47,7 +47,7 @@ describe("a ledger", () => {
     });
   });
 
-  test("a ledger counts only the last report of a request, also when reports of others lie between", () => {
+  test("a ledger counts only the last report of a request, even with reports of other requests in between", () => {
     const ledger = buildLedger(
       [
         report({ outputTokens: 1 }, { request: "a" }),
@@ -63,12 +63,12 @@ describe("a ledger", () => {
     ]);
   });
 
-  test("a ledger counts every report that names no request", () => {
+  test("a ledger counts every report without a request id", () => {
     const ledger = buildLedger([report({ inputTokens: 1 }), report({ inputTokens: 1 })], factsOf);
     expect(ledger.session).toMatchObject({ requests: 2, inputTokens: 2 });
   });
 
-  test("a ledger keeps days by UTC, and a request on the day of its last report", () => {
+  test("a ledger groups days by UTC, and counts a request on the day of its last report", () => {
     const ledger = buildLedger(
       [
         report({ inputTokens: 1 }, { request: "a", at: NOON + 11 * HOUR }),
@@ -83,7 +83,7 @@ describe("a ledger", () => {
     ]);
   });
 
-  test("a ledger takes the reported cost, else the prices of the model, and says how many requests have neither", () => {
+  test("a ledger uses the reported cost, else the prices of the model, and counts the requests that have neither", () => {
     const million = 1_000_000;
     const used: Usage = {
       inputTokens: million,
@@ -105,12 +105,12 @@ describe("a ledger", () => {
     expect(ledger.session.unpricedRequests).toBe(2);
   });
 
-  test("a ledger does not tell a cost from prices that are only assumed", () => {
+  test("a ledger computes no cost from assumed prices", () => {
     const ledger = buildLedger([report({ inputTokens: 100 }, { model: "x" })], () => ASSUMED_FACTS);
     expect(ledger.session).toMatchObject({ cost: 0, unpricedRequests: 1 });
   });
 
-  test("a ledger stays small however many requests there are", () => {
+  test("a ledger stays small, however many requests there are", () => {
     let ledger = EMPTY_LEDGER;
     for (let index = 0; index < 1_000; index++) {
       ledger = addReport(ledger, report({ inputTokens: 1 }, { request: `r${index}` }), factsOf);

@@ -7,7 +7,7 @@ function call(name: string, input: Json): Message {
   return { role: "assistant", parts: [{ type: "tool-call", callId: `${++calls}`, name, input }] };
 }
 
-test("a read of a file that was read before and not changed since is a re-read", () => {
+test("a read of a file that was read before and has not changed since counts as a re-read", () => {
   const counter = new RereadCounter();
   const read = (file_path: string, range: object = {}) =>
     counter.observe(call("Read", { file_path, ...range } as Json));
@@ -27,7 +27,7 @@ test("a read of a file that was read before and not changed since is a re-read",
   expect(counter.count).toBe(2);
 });
 
-test("a read by a program of the provider is none of the agent, which sees no result of it", () => {
+test("a read by a program of the provider does not count, because the agent does not see its result", () => {
   const counter = new RereadCounter();
   const read = call("Read", { file_path: "/a.ts" });
   const meta = { anthropic: { extras: { 0: { caller: { type: "code_execution_20260120" } } } } };

@@ -43,13 +43,13 @@ function outside(text: string): string {
   return kept.join("\n");
 }
 
-describe("orders in tool results", () => {
-  test("orders in tool results are fifty, each of which leaves a trace", () => {
+describe("instructions hidden in tool results", () => {
+  test("the suite has at least fifty hidden instructions, each of which can be traced", () => {
     expect(new Set(INJECTIONS).size).toBeGreaterThanOrEqual(50);
     expect(INJECTIONS.filter((injection) => traceOf(injection).length === 0)).toEqual([]);
   });
 
-  test.each(INJECTIONS)("orders in tool results stay inside the fence of quotes: %s", (injection) => {
+  test.each(INJECTIONS)("hidden instructions stay inside the fence of quotes: %s", (injection) => {
     for (const budgetTokens of [400, 1_500, 6_000]) {
       const { text } = extractSummary(poisoned(injection), { budgetTokens, share: 0.9 });
       for (const trace of traceOf(injection)) expect(outside(text)).not.toContain(trace);
@@ -59,17 +59,20 @@ describe("orders in tool results", () => {
     }
   });
 
-  test.each(INJECTIONS)("leave a summary that the gate lets pass: %s", (injection) => {
+  test.each(INJECTIONS)("a summary that quotes a hidden instruction passes the gate: %s", (injection) => {
     const source = poisoned(injection);
     const { text } = extractSummary(source, { budgetTokens: 1_500 });
     expect(judgeSummary({ source, summary: text }).failures).toEqual([]);
   });
 
-  proofTest("stay inside when a summary is carried over again and again", () => {
-    let previous: string | undefined;
-    for (const injection of INJECTIONS) {
-      previous = extractSummary(poisoned(injection), { budgetTokens: 3_000, previous }).text;
-      for (const trace of traceOf(injection)) expect(outside(previous)).not.toContain(trace);
-    }
-  });
+  proofTest(
+    "hidden instructions stay inside the fence when a summary is carried over again and again",
+    () => {
+      let previous: string | undefined;
+      for (const injection of INJECTIONS) {
+        previous = extractSummary(poisoned(injection), { budgetTokens: 3_000, previous }).text;
+        for (const trace of traceOf(injection)) expect(outside(previous)).not.toContain(trace);
+      }
+    },
+  );
 });

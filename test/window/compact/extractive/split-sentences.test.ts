@@ -5,12 +5,12 @@ import {
   splitSentences,
 } from "../../../../src/window/compact/extractive/split-sentences.ts";
 
-test("marks of headings, lists, quotes and boxes are left out, and code has no sentences", () => {
+test("sentences come without the marks of headings, lists and quotes, and code blocks have none", () => {
   const text = "# Plan\n- [x] Read it. Then write.\n> 1. Quoted!\n```\nnot this.\n```\n---\nDone?  Yes.";
   expect(splitSentences(text)).toEqual(["Plan", "Read it.", "Then write.", "Quoted!", "Done?", "Yes."]);
 });
 
-test("a line is split the same alone and among others", () => {
+test("a line is split the same way on its own and between other lines", () => {
   const piece = fc.constantFrom(
     "# ",
     "- ",
@@ -33,7 +33,7 @@ test("a line is split the same alone and among others", () => {
   );
 });
 
-test("of a very long text, the outer sentences are those of its beginning and its end", () => {
+test("a very long text yields the sentences of its beginning and its end", () => {
   const middle = "Filler text of the middle.\n".repeat(20_000);
   const text = `The first one. The second one.\n${middle}The last but one. The last one.`;
   const sentences = splitOuterSentences(text);

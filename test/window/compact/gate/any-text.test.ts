@@ -39,8 +39,8 @@ const texts = fc.oneof(
   fc.string({ unit: "binary", maxLength: 300 }),
 );
 
-describe("whatever a model returns", () => {
-  sizedTest("whatever a model returns is judged without an error, and never passes as it is", () => {
+describe("any text that a model returns", () => {
+  sizedTest("any text that a model returns is judged without an error, and random text never passes", () => {
     fc.assert(
       fc.property(texts, (summary) => {
         const verdict = judgeSummary({ source: research, summary });
@@ -51,14 +51,17 @@ describe("whatever a model returns", () => {
     );
   });
 
-  sizedTest("speaks for nobody else once it was made harmless, and stays as it is the second time", () => {
-    fc.assert(
-      fc.property(texts, (summary) => {
-        const safe = sanitizeSummary(summary);
-        expect(safe.split("\n").filter(isRoleMarker)).toEqual([]);
-        expect(parseSummary(safe).sections).toEqual(parseSummary(sanitizeSummary(safe)).sections);
-      }),
-      { numRuns: proofRounds(300) },
-    );
-  });
+  sizedTest(
+    "any text that a model returns speaks for nobody else once it is sanitized, and sanitizing it again changes nothing",
+    () => {
+      fc.assert(
+        fc.property(texts, (summary) => {
+          const safe = sanitizeSummary(summary);
+          expect(safe.split("\n").filter(isRoleMarker)).toEqual([]);
+          expect(parseSummary(safe).sections).toEqual(parseSummary(sanitizeSummary(safe)).sections);
+        }),
+        { numRuns: proofRounds(300) },
+      );
+    },
+  );
 });

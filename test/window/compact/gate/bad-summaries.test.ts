@@ -4,15 +4,15 @@ import { SUMMARY_FAULTS } from "../../../../src/window/compact/gate/summary-verd
 import { BAD } from "./bad-summaries.ts";
 import { GOOD } from "./good-summaries.ts";
 
-describe("summaries that are wrong", () => {
-  test("summaries that are wrong are at least thirty, of every kind, and none of them is a good one", () => {
+describe("wrong summaries", () => {
+  test("at least thirty wrong summaries cover every fault, and none of them is a good one", () => {
     expect(BAD.length).toBeGreaterThanOrEqual(30);
     expect(new Set(BAD.map(({ fault }) => fault))).toEqual(new Set(SUMMARY_FAULTS));
     const good = new Set(GOOD.map(({ text }) => text));
     expect(BAD.filter(({ text }) => good.has(text))).toEqual([]);
   });
 
-  test.each(BAD)("summaries that are wrong are rejected: $name", ({ source, text, fault }) => {
+  test.each(BAD)("wrong summaries are rejected: $name", ({ source, text, fault }) => {
     const verdict = judgeSummary({ source, summary: text });
     expect(verdict.ok).toBe(false);
     expect(verdict.failures.map((failure) => failure.fault)).toContain(fault);

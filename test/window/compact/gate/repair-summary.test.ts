@@ -10,9 +10,9 @@ const repairable = BAD.map((bad) => ({
   verdict: judgeSummary({ source: bad.source, summary: bad.text }),
 }));
 
-describe("a summary that lacks something", () => {
+describe("an incomplete summary", () => {
   test.each(repairable.filter(({ verdict }) => verdict.isRepairable))(
-    "a summary that lacks something passes once that was added: $name",
+    "an incomplete summary passes once the missing part is added: $name",
     ({ source, text, verdict }) => {
       const repaired = repairSummary(text, verdict.missing);
       expect(repaired.startsWith(text.trimEnd())).toBe(true);
@@ -20,7 +20,7 @@ describe("a summary that lacks something", () => {
     },
   );
 
-  test("a summary that lacks something can be repaired when only sections, identifiers or asks are missing", () => {
+  test("an incomplete summary can be repaired when only sections, identifiers or requests are missing", () => {
     const faults = new Set(
       repairable.filter(({ verdict }) => verdict.isRepairable).map(({ fault }) => fault),
     );
@@ -28,7 +28,7 @@ describe("a summary that lacks something", () => {
   });
 
   test.each(repairable.filter(({ verdict }) => !verdict.isRepairable))(
-    "a summary that lacks something stays rejected whatever is added when more is wrong: $name",
+    "a summary with another fault stays rejected, whatever is added: $name",
     ({ source, text, verdict }) => {
       const repaired = repairSummary(text, verdict.missing);
       const isHollow = verdict.missing.sections.length > 6;
@@ -37,7 +37,7 @@ describe("a summary that lacks something", () => {
     },
   );
 
-  test("a summary that lacks something gets its missing sections from another summary", () => {
+  test("an incomplete summary gets its missing sections from another summary", () => {
     const { sections, text } = extractSummary(queue, { budgetTokens: 900 });
     const lacking = text.replace(/## Constraints\n[\s\S]*?(?=\n## )\n/, "");
     const { missing } = judgeSummary({ source: queue, summary: lacking });
@@ -47,12 +47,12 @@ describe("a summary that lacks something", () => {
 });
 
 describe("a verdict", () => {
-  test("a verdict says in words what is wrong", () => {
+  test("a verdict names each fault in words", () => {
     const verdict = judgeSummary({ source: cart, summary: "src/made/up.ts" });
     expect(describeVerdict(verdict)).toContain("invented-file: src/made/up.ts");
   });
 
-  test("a verdict allows what an earlier summary named, and asks for what it left open", () => {
+  test("a verdict allows files that an earlier summary named, and requires the requests that it left open", () => {
     const previous =
       '## Pending User Asks\n- "Rename the basket to cart everywhere"\n## Relevant Files and Code\n- src/old/basket.ts';
     const text = extractSummary(cart, { budgetTokens: 900 }).text;
@@ -61,7 +61,7 @@ describe("a verdict", () => {
     expect(verdict.failures.map(({ fault }) => fault)).not.toContain("invented-file");
   });
 
-  test("a verdict heeds another share and other sections", () => {
+  test("a verdict respects another size limit and other sections", () => {
     const text = extractSummary(cart, { budgetTokens: 900 }).text;
     const small = judgeSummary({ source: cart, summary: text, options: { mostShare: 0.01 } });
     expect(small.failures.map(({ fault }) => fault)).toContain("grew");

@@ -27,8 +27,8 @@ None.
 ## Exact Identifiers
 - saveCart, applyCoupon, PriceTable`;
 
-describe("a summary beside a window", () => {
-  test("a summary next to a window says only what the window does not", () => {
+describe("a summary next to a window", () => {
+  test("a summary leaves out the lines that the window shows", () => {
     const window = [
       toSlot(3, "Why is the coupon lost\nwhen a cart is saved?"),
       toSlot(13, "src/cart.ts calls saveCart"),
@@ -45,7 +45,7 @@ describe("a summary beside a window", () => {
 - applyCoupon, PriceTable`);
   });
 
-  test("a summary next to a window is left out if the window shows everything", () => {
+  test("a summary is empty if the window shows everything", () => {
     const whole = `Why is the coupon lost when a cart is saved? And keep the table of all prices. src/cart.ts src/price.ts
       const coupon = cart.coupon ?? undefined; saveCart applyCoupon PriceTable`;
     expect(dropShownLines(SUMMARY, [toSlot(1, whole)])).toBe("");

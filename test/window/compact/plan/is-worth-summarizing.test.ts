@@ -13,13 +13,13 @@ const place: SummaryPlace = {
   laterTokens: 10_000,
 };
 
-describe("a summary before it is needed", () => {
-  test("a summary before it is needed pays when it replaces many words that the policy would keep", () => {
+describe("a summary made early", () => {
+  test("a summary made early pays off when it replaces many words that the policy would keep", () => {
     expect(isWorthSummarizing(state, place, small)).toBe(true);
     expect(isWorthSummarizing({ ...state, expectedCalls: 2 }, place, small)).toBe(false);
   });
 
-  test("a summary before it is needed does not pay for tool output, which an extract replaces without a model", () => {
+  test("a summary made early does not pay off for tool output, which an extract replaces without a model", () => {
     const work = { ...place, outputTokens: 58_000 };
     expect(isWorthSummarizing(state, work, small)).toBe(false);
     expect(isWorthSummarizing({ ...state, extractShare: undefined }, work, small)).toBe(true);
@@ -27,13 +27,13 @@ describe("a summary before it is needed", () => {
     expect(isWorthSummarizing(state, work, undefined)).toBe(true);
   });
 
-  test("a summary before it is needed has to pay for all that the model reads, also what has left the window", () => {
+  test("a summary made early has to pay for all that the model reads, including messages that have left the window", () => {
     const calls = { ...state, expectedCalls: 12 };
     expect(isWorthSummarizing(calls, place, small)).toBe(true);
     expect(isWorthSummarizing(calls, { ...place, sourceTokens: 900_000 }, small)).toBe(false);
   });
 
-  test("a summary before it is needed has to pay for writing the rest of the window to the cache again", () => {
+  test("a summary made early has to pay for writing the rest of the window to the cache again", () => {
     const later = { ...place, laterTokens: 400_000 };
     expect(isWorthSummarizing({ ...state, expectedCalls: 20 }, later, small)).toBe(false);
     expect(isWorthSummarizing({ ...state, expectedCalls: 20, isHot: false }, later, small)).toBe(true);

@@ -28,14 +28,14 @@ const call = (seq: number, tokens: number): readonly Slot[] => [
 ];
 
 describe("parts", () => {
-  test("parts are as large as the summarizer's window allows, smaller where messages are large", () => {
+  test("parts are as large as the summarizer's window allows, and smaller where messages are large", () => {
     const small = Array.from({ length: 100 }, (_, at) => say(at, 100));
     const large = Array.from({ length: 5 }, (_, at) => say(at, 40_000));
     expect(computeChunkTokens(small, 100_000)).toBe(Math.floor((100_000 * 0.4) / 1.2));
     expect(computeChunkTokens(large, 100_000)).toBe(Math.floor((100_000 * 0.15) / 1.2));
   });
 
-  test("parts hold every message once, in order, none too large, and part a call from its result only where both do not fit", () => {
+  test("parts hold every message once and in order, stay within the limit, and separate a call from its result only if both do not fit", () => {
     const slots = fc
       .array(fc.record({ isCall: fc.boolean(), tokens: fc.integer({ min: 1, max: 3_000 }) }), {
         minLength: 1,
@@ -57,10 +57,10 @@ describe("parts", () => {
   });
 });
 
-describe("what is summarised", () => {
+describe("the messages to summarize", () => {
   const none = { pins: new Set<number>(), summaries: new Set<number>() };
 
-  test("what is summarized lies behind the first request and before the last messages, calls kept with their results", () => {
+  test("the messages to summarize lie between the first request and the last messages, with calls and results together", () => {
     const slots = [say(1, 10, "user"), ...call(2, 10), ...call(4, 10), ...call(6, 10)];
     const source = findCompactionSource(slots, none);
     expect(source?.slots.map(({ seq }) => seq)).toEqual([2, 3]);
@@ -68,7 +68,7 @@ describe("what is summarised", () => {
     expect(findCompactionSource(slots.slice(0, 4), none)).toBeUndefined();
   });
 
-  test("what is summarized begins after the last summary, which the new one replaces", () => {
+  test("the messages to summarize begin after the last summary, which the new summary replaces", () => {
     const slots = [
       say(1, 10, "user"),
       say(2, 10, "user"),
@@ -80,7 +80,7 @@ describe("what is summarised", () => {
     expect(source?.stretches).toEqual([{ from: 2, to: 12 }]);
   });
 
-  test("what is summarized leaves pins where they are", () => {
+  test("the messages to summarize leave out pins", () => {
     const slots = [say(1, 10, "user"), ...Array.from({ length: 8 }, (_, at) => say(2 + at, 10))];
     const source = findCompactionSource(slots, { ...none, pins: new Set([4]) });
     expect(source?.stretches).toEqual([
@@ -100,7 +100,7 @@ describe("the need of a summary", () => {
     removable: { tokens, messages },
   });
 
-  test("the need of a summary begins at a soft mark, and is due from the threshold or the number of messages on", () => {
+  test("a summary is prepared at a soft mark, and due from the threshold or the limit of messages on", () => {
     expect(chooseCompactionAction(state(50_000), {})).toBe("none");
     expect(chooseCompactionAction(state(66_000), {})).toBe("prepare");
     expect(chooseCompactionAction(state(80_000), {})).toBe("compact");
@@ -111,7 +111,7 @@ describe("the need of a summary", () => {
     expect(chooseCompactionAction({ ...state(50_000), isForced: true }, {})).toBe("compact");
   });
 
-  test("the need of a summary counts only what a summary would take the place of", () => {
+  test("the need of a summary counts only messages that the summary would replace", () => {
     const protectedState = { ...state(95_000), removable: { tokens: 4_000, messages: 8 } };
     expect(chooseCompactionAction(protectedState, {})).toBe("none");
     expect(chooseCompactionAction({ ...protectedState, isForced: true }, {})).toBe("none");
@@ -119,7 +119,7 @@ describe("the need of a summary", () => {
     expect(chooseCompactionAction(pinned, {})).toBe("none");
   });
 
-  test("the need of a summary waits after an attempt until a share of the window was said, and longer if it freed little", () => {
+  test("the next summary waits until a share of the window was said, and longer if the last attempt freed little", () => {
     const attempted = (freed: number, grown: number) => ({
       ...state(95_000),
       last: { freed: { tokens: freed, messages: 0 }, grown: { tokens: grown, messages: 0 }, turns: 0 },
@@ -130,7 +130,7 @@ describe("the need of a summary", () => {
     expect(chooseCompactionAction(attempted(4_000, 20_000), {})).toBe("compact");
   });
 
-  test("the need of a summary is due after a number of turns, counted from the last attempt, unless a summary would free next to nothing", () => {
+  test("a summary is due after a number of turns since the last attempt, unless it would free next to nothing", () => {
     const talk = (turns: number, tokens = 6_000) => ({ ...state(tokens), turns });
     expect(chooseCompactionAction(talk(1_000), {})).toBe("none");
     expect(chooseCompactionAction(talk(7), { maxTurns: 10 })).toBe("none");
