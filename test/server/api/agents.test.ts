@@ -23,7 +23,7 @@ async function open(config = {}) {
   return { path, gateway, api: await ApiClient.open(gateway) };
 }
 
-test("an agent is connected after a preview of its file, and disconnected to the same bytes", async () => {
+test("an agent is connected after a preview of its file, and disconnecting restores the same bytes", async () => {
   const { path, gateway, api } = await open();
   const found = (await api.get("/agents")).body;
   expect(found.url).toBe(gateway.url);
@@ -52,7 +52,7 @@ test("an agent is connected after a preview of its file, and disconnected to the
   expect(readFileSync(path, "utf8")).toBe(SETTINGS);
 });
 
-test("a file that changed after its preview is not written", async () => {
+test("connecting an agent does not write a file that changed after its preview", async () => {
   const { path, api } = await open();
   const { confirm } = (await api.post("/agents/claude-code/connect")).body;
   writeFileSync(path, '{ "model": "sonnet" }\n');
@@ -61,14 +61,14 @@ test("a file that changed after its preview is not written", async () => {
   expect(readFileSync(path, "utf8")).toBe('{ "model": "sonnet" }\n');
 });
 
-test("the MCP server is another way to connect, and unknown agents are named as such", async () => {
+test("an agent can be connected through MCP instead of the gateway, and an unknown agent gets a 404", async () => {
   const { api } = await open();
   const preview = (await api.post("/agents/codex/connect", { way: "mcp" })).body;
   expect(preview).toMatchObject({ way: "mcp", files: [{ isNew: true }] });
   expect((await api.post("/agents/nobody/connect")).status).toBe(404);
 });
 
-test("neither a person with a token nor a request through a proxy sees or changes the agents", async () => {
+test("neither a person with a token nor a request through a proxy can see or change the agents", async () => {
   const secret = "a-token-of-alice-0123456789";
   const { gateway } = await open({ tokens: [{ name: "alice", sha256: hash("sha256", secret) }] });
   const headers = { authorization: `Bearer ${secret}`, "content-type": "application/json" };

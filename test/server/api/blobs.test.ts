@@ -4,7 +4,7 @@ import { ApiClient } from "./support/api-client.ts";
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
 
-test("a browser saves media that could run a script, and runs nothing in any reply", async () => {
+test("media that could run a script is downloaded as a file, and no reply of the API may run scripts", async () => {
   const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
   const api = await ApiClient.open(gateway);
   await api.post("/sessions", { id: "s" });
@@ -22,7 +22,7 @@ test("a browser saves media that could run a script, and runs nothing in any rep
   expect(page.headers.get("content-type")).toBe("application/json; charset=utf-8");
 });
 
-test("a large text is a blob whose preview is in the page, and whole where it is asked for", async () => {
+test("a large text appears as a blob with a preview, and whole on request", async () => {
   const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
   const api = await ApiClient.open(gateway);
   await api.post("/sessions", { id: "s" });

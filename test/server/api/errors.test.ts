@@ -4,7 +4,7 @@ import { ask, startGateway } from "../../support/gateway.ts";
 import { ApiClient } from "./support/api-client.ts";
 
 describe("an error", () => {
-  test("an error says the code, the reason and the remedy, with its status", async () => {
+  test("every error has a code, a message, a remedy and the fitting status", async () => {
     const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
     const api = await ApiClient.open(gateway);
     await api.post("/sessions", { id: "s" });
@@ -55,7 +55,7 @@ describe("an error", () => {
     expect((await api.get("/sessions/s")).body.entries).toBe(1);
   });
 
-  test("an error names a path, a method and a body that are wrong, in the same form", async () => {
+  test("a wrong path, method or body gets an error in the same form", async () => {
     const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
     const send = async (method: string, path: string, body?: string) => {
       const { status, text, header } = await ask(gateway, {
@@ -83,7 +83,7 @@ describe("an error", () => {
   });
 });
 
-test("streams end when the gateway closes, without waiting for the time to drain", async () => {
+test("streams end at once when the gateway closes", async () => {
   const gateway = await startGateway({
     upstream: "http://127.0.0.1:9",
     config: { limits: { drainMs: 20_000 } },

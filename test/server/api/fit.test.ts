@@ -74,7 +74,7 @@ const CONVERSATIONS = {
 
 describe("POST /fit", () => {
   sizedTest.each(proofCases(Object.entries(CONVERSATIONS).reverse(), 2))(
-    "detects and fits messages of %s",
+    "POST /fit detects and fits messages of %s",
     async (format, messages) => {
       const api = await ApiClient.open(await startGateway({ upstream: "http://127.0.0.1:9" }));
       const request = { model: "claude-sonnet-4-5", window: 10_000, messages };
@@ -100,7 +100,7 @@ describe("POST /fit", () => {
     },
   );
 
-  proofTest("POST /fit goes on with the same beginning when the conversation grows", async () => {
+  proofTest("POST /fit keeps the same beginning when the conversation grows", async () => {
     const api = await ApiClient.open(await startGateway({ upstream: "http://127.0.0.1:9" }));
     const messages = CONVERSATIONS["openai-responses"];
     const request = { model: "gpt-5", window: 10_000 };
@@ -110,7 +110,7 @@ describe("POST /fit", () => {
     expect(JSON.stringify(second).startsWith(JSON.stringify(first).slice(0, -1))).toBe(true);
   });
 
-  test("POST /fit says that protected content does not fit only if it is asked to", async () => {
+  test("POST /fit refuses protected content that does not fit only if the request asks for an error", async () => {
     const api = await ApiClient.open(await startGateway({ upstream: "http://127.0.0.1:9" }));
     const request = { model: "gpt-5", window: 1_000, messages: [{ role: "user", content: TEXT.repeat(10) }] };
     expect((await api.post("/fit", request)).body.messages).toHaveLength(1);
@@ -119,7 +119,7 @@ describe("POST /fit", () => {
   });
 });
 
-proofTest("a long conversation is fitted apart: others are answered while it is replayed", async () => {
+proofTest("other requests are answered while a long conversation is fitted", async () => {
   const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
   const client = await ApiClient.open(gateway);
   const messages = Array.from({ length: 4_000 }, (_, at) => ({

@@ -14,7 +14,7 @@ const asked = {
   }),
 };
 
-test("the state of the gateway has its upstreams, settings, conversations and lines to paste, and no key", async () => {
+test("the gateway's state shows upstreams, settings, conversations and lines to paste, but no key", async () => {
   const upstream = await startUpstream();
   const apis = ["anthropic"];
   const gateway = await startGateway({
@@ -42,7 +42,7 @@ test("the state of the gateway has its upstreams, settings, conversations and li
   expect(JSON.stringify(body)).not.toContain("sk-secret");
 });
 
-test("the sum of many requests counts as spending, and not as the size of a window or a missed cache", async () => {
+test("a usage report over many requests counts as spending, but not as a window size or a missed cache", async () => {
   const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
   await using session = await gateway.kernel.session("summed");
   const report = { kind: "usage", model: "claude-sonnet-4-5" } as const;

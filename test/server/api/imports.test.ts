@@ -26,7 +26,7 @@ async function awaitEnd(api: ApiClient, started: ApiAnswer): Promise<ApiAnswer["
 }
 
 describe("an import", () => {
-  test("an import is a job: it is followed and listed, and runs once at a time", async () => {
+  test("an import is a job that can be followed and listed, and two imports share one job", async () => {
     // Long enough to be running still when the second request arrives.
     const { api } = await openHistories(20, 100);
     expect((await api.post("/imports", { formats: ["clod"] })).body.error.message).toContain("claude-code");
@@ -46,7 +46,7 @@ describe("an import", () => {
     expect(again.import.totals.added.messages).toBe(0);
   });
 
-  test("an import indexes the imported entries, and health shows how far the index is", async () => {
+  test("an import indexes the imported entries, and health counts the entries that are not indexed", async () => {
     const { gateway, api } = await openHistories(3, 20);
     await using own = await gateway.kernel.session("own");
     await own.append({ role: "user", text: "Not indexed yet." });
@@ -55,7 +55,7 @@ describe("an import", () => {
     expect((await api.get("/health")).body.index).toMatchObject({ unindexed: 0 });
   });
 
-  test("an import reads no path that a caller names, and only the formats that are named", async () => {
+  test("an import accepts no path from a caller, and reads only the requested formats", async () => {
     const { api } = await openHistories(1, 1);
     const home = testFolder();
     for (const field of ["path", "paths", "home"])
@@ -65,7 +65,7 @@ describe("an import", () => {
     expect((await api.get("/sessions")).body.sessions).toEqual([]);
   });
 
-  proofTest("an import can be stopped, and keeps the imported conversations", async () => {
+  proofTest("a stopped import keeps its conversations, and a later one adds the rest", async () => {
     const { api } = await openHistories(20, 50);
     const started = await api.post("/imports");
     const stopped = await api.ask("DELETE", `/jobs/${started.body.id}`);

@@ -23,7 +23,7 @@ async function openTwo(): Promise<{
   return { gateway, nobody, alice: nobody.as(TOKENS.env.ALICE), bob: nobody.as(TOKENS.env.BOB) };
 }
 
-test("a token sees and changes its own conversations only, and cannot tell others from ones that do not exist", async () => {
+test("a token sees and changes only its own conversations, and cannot tell whether others exist", async () => {
   const { gateway, alice, bob } = await openTwo();
   const { kernel } = gateway;
   const created = await alice.post("/sessions", { id: "plan", title: "Plan of Alice" });
@@ -87,7 +87,7 @@ test("a token sees and changes its own conversations only, and cannot tell other
   expect((await bob.get("/recall?q=vault+code&exclude=none")).body.hits).toEqual([]);
 });
 
-test("memories, tasks and jobs of a token are its own", async () => {
+test("a token sees only its own memories, tasks and jobs", async () => {
   const { gateway, alice, bob } = await openTwo();
   const { kernel } = gateway;
   const memory = (await alice.post("/memories", { text: "Tea, not coffee." })).body;
@@ -136,7 +136,7 @@ async function* waitFor(signal: AbortSignal): AsyncGenerator<never> {
   await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
 
-test("without a token, and from another origin or host, there is only an error in the form of the API", async () => {
+test("a request without a token or from another origin or site gets an error in the form of the API", async () => {
   const { gateway, nobody } = await openTwo();
   const refused = await nobody.get("/sessions");
   expect(refused).toMatchObject({ status: 401, body: { error: { code: "UNAUTHORIZED" } } });

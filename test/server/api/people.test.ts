@@ -16,7 +16,7 @@ async function openTeam() {
   return { gateway, team, secrets: { alice, bob }, nobody, alice: nobody.as(alice), bob: nobody.as(bob) };
 }
 
-test("members see and change their own things only; people, budgets and audit are for admins", async () => {
+test("members see and change only their own things, and people, budgets and audit are for admins", async () => {
   const { gateway, team, alice, bob, nobody } = await openTeam();
   await bob.post("/sessions", { id: "mine", title: "Of Bob" });
   await alice.post("/sessions", { id: "plan", title: "Of Alice" });
@@ -63,7 +63,7 @@ test("members see and change their own things only; people, budgets and audit ar
   expect(await team.verifyAudit()).toBeUndefined();
 });
 
-test("an admin adds, limits, rotates and revokes over the API, and every act is in the audit log", async () => {
+test("an admin adds, limits, renews and revokes over the API, and the audit log has every act", async () => {
   const { team, alice } = await openTeam();
   const added = await alice.post("/people", {
     name: "carol",

@@ -17,7 +17,7 @@ async function openTicket(): Promise<ApiClient> {
   return ApiClient.open(gateway);
 }
 
-proofTest("a replay tells the cost and the retention of each policy, one replay at a time", async () => {
+proofTest("a replay reports the cost and retention of each policy, and excludes other replays", async () => {
   const api = await openTicket();
   const tooLong = await api.post("/replays", { session: "long" });
   expect(tooLong).toMatchObject({ status: 413, body: { error: { code: "REPLAY_TOO_LONG" } } });

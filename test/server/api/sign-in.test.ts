@@ -35,7 +35,7 @@ async function openProvider(settings: object = {}) {
   return { provider, gateway, api, begin };
 }
 
-test("a person signs in at a provider and gets their own token, which ends by itself", async () => {
+test("a person signs in at a provider and gets a personal token that expires", async () => {
   const { provider, gateway, api, begin } = await openProvider();
   expect((await api.get("/sign-in")).body).toEqual({ provider: "OpenID Connect" });
   expect((await api.get("/sessions")).status).toBe(401);
@@ -56,7 +56,7 @@ test("a person signs in at a provider and gets their own token, which ends by it
   expect(acts.map(({ act }) => act)).toContain("token.sign-in");
 });
 
-test("a sign-in is finished once, by the tab that began it, with the state that it got", async () => {
+test("a sign-in can be finished only once, in the tab that began it and with the state of that tab", async () => {
   const { api, begin, provider } = await openProvider();
   const first = await begin();
   const other = await begin();
@@ -73,7 +73,7 @@ test("a sign-in is finished once, by the tab that began it, with the state that 
   expect((await finish(query, first.tab)).status).toBe(403);
 });
 
-test("strangers, unverified addresses and names of configured tokens are not admitted", async () => {
+test("strangers and unverified addresses cannot sign in, but a person whom an admin added can", async () => {
   const { api, begin, provider, gateway } = await openProvider();
   const signIn = async (claims: Record<string, unknown>) => {
     provider.claims = claims;
@@ -91,7 +91,7 @@ test("strangers, unverified addresses and names of configured tokens are not adm
   expect((await signIn({ email: "eve@evil.test", email_verified: true })).status).toBe(200);
 });
 
-test("the open routes of a sign-in have no rights, and a browser that returns gets the document only", async () => {
+test("the open routes of a sign-in give no rights, and a returning browser gets only the document", async () => {
   const { gateway } = await openProvider();
   const navigation = {
     accept: "text/html",
@@ -116,7 +116,7 @@ test("the open routes of a sign-in have no rights, and a browser that returns ge
   expect(begun.status).toBe(403);
 });
 
-test("members renew their own token, and never for longer than it was given", async () => {
+test("members can renew their own token, but not for longer than the old one was valid", async () => {
   const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
   const api = await ApiClient.open(gateway);
   const end = Date.now() + 86_400_000;

@@ -41,21 +41,21 @@ async function adviceFor(
   return { looked: (await window.look()).advice, fitted: (await window.fit()).advice };
 }
 
-describe("a new conversation is advised", () => {
-  test("when pins that never leave take 70 % of the window", async () => {
+describe("advice to begin a new conversation", () => {
+  test("a new conversation is advised when pins that never leave take 70 % of the window", async () => {
     const { looked, fitted } = await adviceFor({ pin: 0.76 });
     expect(fitted?.share).toBeGreaterThanOrEqual(0.7);
     expect(fitted?.settledTokens).toBe((fitted?.share ?? 0) * WINDOW);
     expect(looked).toEqual(fitted);
   });
 
-  test("when the window is 70 % full and edits are off", async () => {
+  test("a new conversation is advised when the window is 70 % full and edits are off", async () => {
     const { fitted } = await adviceFor({ history: 0.78 }, { policy: "none" });
     expect(fitted?.share).toBeGreaterThanOrEqual(0.7);
   });
 });
 
-describe("a new conversation is not advised", () => {
+describe("no advice to begin a new conversation", () => {
   test.each([
     ["while less than 70 % can never leave", { pin: 0.6 }, {}],
     ["while history can still leave, however full the window is", { pin: 0.3, history: 0.5 }, {}],
@@ -66,12 +66,12 @@ describe("a new conversation is not advised", () => {
       { pin: 0.1 },
       { system: WINDOW * 0.4, tools: WINDOW * 0.25 },
     ],
-  ] as const)("%s", async (_, shares, options) => {
+  ] as const)("a new conversation is not advised %s", async (_, shares, options) => {
     expect(await adviceFor(shares, options)).toEqual({ looked: undefined, fitted: undefined });
   });
 });
 
-test("what would be carried over quotes requests, to-dos and an earlier summary", async () => {
+test("the text to carry over quotes requests, to-dos and an earlier summary", async () => {
   const session = await openSession();
   await session.append({ role: "user", text: "Plan the harbor of Meridian with 14 berths." });
   await session.append({ role: "assistant", text: `Berth 9 stays free. ${words(0.1)}` });
@@ -110,7 +110,7 @@ async function startTalk(config: object) {
   return { from, gateway, agent: new TestAgent(gateway) };
 }
 
-test("the gateway advises once, also across a restart; API and command line show it with the text to carry over", async () => {
+test("the gateway advises only once, even across a restart, and the API and command line show the text to carry over", async () => {
   const { from, gateway, agent } = await startTalk({ policy: "none" });
   expect((await talk(gateway, agent, 8)).notes).toEqual([]);
   const { session, notes } = await talk(gateway, agent, 10);

@@ -36,8 +36,8 @@ const overlaysOf = async (gateway: TestGateway) => {
 
 const bodyOf = ({ body }: Heard | undefined = { body: Buffer.alloc(0) } as Heard) => body.toString();
 
-describe("the very same request once more", () => {
-  proofTest("goes out as it did before, byte for byte, with no further plan", async () => {
+describe("a repeated request", () => {
+  proofTest("a repeated request goes out with the same bytes and makes no further plan", async () => {
     const { upstream, gateway, agent } = await longAtWork();
     const before = bodyOf(upstream.heard.at(-1));
     const overlays = (await overlaysOf(gateway)).length;
@@ -49,7 +49,7 @@ describe("the very same request once more", () => {
     expect((await overlaysOf(gateway)).length).toBe(overlays);
   });
 
-  proofTest("keeps every answer, and goes on after the last one", async () => {
+  proofTest("every answer to a repeated request is kept, and the last one goes on", async () => {
     const { gateway, agent, upstream } = await longAtWork();
     const first = await agent.send();
     const { calls } = await agent.next();
@@ -61,7 +61,7 @@ describe("the very same request once more", () => {
     expect(upstream.refused()).toBe(0);
   });
 
-  proofTest("is planned again when something was decided meanwhile", async () => {
+  proofTest("a repeated request is planned again after its edit was reverted", async () => {
     let isDown = true;
     const upstream = await startUpstream((heard, response) =>
       behave(
@@ -92,7 +92,7 @@ describe("the very same request once more", () => {
     expect(authors.slice(0, 2)).toEqual(["longhaul", "user"]);
   });
 
-  proofTest("is healed when the provider takes less of it than it did", async () => {
+  proofTest("a repeated request is healed when the provider now accepts fewer tokens", async () => {
     let isSmaller = false;
     const upstream = await startLimitedUpstream({
       api: API,
@@ -117,7 +117,7 @@ describe("the very same request once more", () => {
     expect(bodyOf(upstream.heard.at(-1))).toBe(healed);
   });
 
-  test("many times at once is one conversation, with all answers in its log", async () => {
+  test("24 equal requests at once stay one conversation, with all answers in its log", async () => {
     let asked = 0;
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "reply", reply: { text: `Answer ${asked++}.` } }),

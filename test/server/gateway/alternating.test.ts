@@ -26,7 +26,7 @@ async function smallModel(
 
 describe.each(proofCases(APIS))("requests over %s", (api) => {
   sizedTest.each(proofCases(["longhaul", "cline", "roo"]))(
-    "requests alternate roles after %s has edited them",
+    "requests alternate roles after policy %s has edited them",
     async (policy) => {
       const reply = (turn: number) =>
         turn % 4 < 2

@@ -27,7 +27,7 @@ async function work(config: { readonly when?: string; readonly dryRun?: boolean 
 
 describe("an edit", () => {
   proofTest(
-    "an edit is announced in the log, and as a note in the conversation that a person can undo it with",
+    "an edit is announced in the log and as a note in the conversation, with the command that undoes it",
     async () => {
       const { edits, notes, id } = await work({});
       expect(edits.length).toBeGreaterThan(0);
@@ -40,7 +40,7 @@ describe("an edit", () => {
   );
 
   proofTest(
-    "an edit is announced on the page with its conversation, counted as a metric, and still told after a restart",
+    "the API shows an edit with its conversation, even after a restart, and the metrics count it",
     async () => {
       const { edits, id, gateway } = await work({});
       const ask = async (url: string, path: string): Promise<ReturnType<typeof JSON.parse>> =>
@@ -67,17 +67,17 @@ describe("an edit", () => {
     },
   );
 
-  proofTest("an edit never happens before the threshold when edits are late", async () => {
+  proofTest("no edit happens below the threshold when edits are late", async () => {
     expect((await work({ when: "late" })).edits).toEqual([]);
   });
 
-  proofTest("of a dry run is told where it would have happened, and changes nothing", async () => {
+  proofTest("a dry run tells where an edit would have happened, and changes nothing", async () => {
     const { edits, notes } = await work({ dryRun: true });
     expect(edits[0]).toMatch(/^would have edited the window here: \S+ → \S+ tokens, /);
     expect(notes).toEqual([]);
   });
 
-  test("an edit says its sizes and its price in few words", () => {
+  test("the announcement of an edit tells its sizes and its price in a few words", () => {
     const edit = { session: "local/a:b", tokensBefore: 52_300, tokensAfter: 11_200, isForced: false };
     expect(formatAnnouncement({ ...edit, breakEvenCalls: 4, overlay: 9 })).toBe(
       "window edited: 52k → 11k tokens, estimated to pay after 4 calls, undo: longhaul revert local/a:b 9",
@@ -93,7 +93,7 @@ describe("an edit", () => {
   });
 });
 
-test("a request is one short line on a terminal, and nothing in it can move the cursor", () => {
+test("a request is one short line on a terminal, and nothing in that line can move the cursor", () => {
   const time = new Date(2026, 0, 1, 21, 18, 11);
   const summary = 'claude-code sonnet-4-5 9.7k/200k 200 38 ms "a\u001b[31m title"';
   expect(formatPrettyLine({ time, level: "info", event: "request", fields: { status: 200, summary } })).toBe(

@@ -25,7 +25,7 @@ const saidIn = async (gateway: TestGateway) => {
 };
 
 describe.each(["openai-chat", "openai-responses"] as const)("a cache key over %s", (api) => {
-  test("a cache key that is one for all conversations of a program does not join them", async () => {
+  test("a cache key shared by all conversations of a program does not join them", async () => {
     const { upstream, gateway } = await world();
     const agents = [1, 2, 3].map(() => agentOf(gateway, api));
     await Promise.all(agents.map((agent, at) => agent.say(`Question of customer ${at}.`)));
@@ -43,14 +43,14 @@ describe.each(["openai-chat", "openai-responses"] as const)("a cache key over %s
     expect(await saidIn(second)).toEqual([[...(talks[0] ?? []), "user|After a restart."], ...talks.slice(1)]);
   });
 
-  test("a cache key of one conversation, from a client that nobody knows, keeps it one session", async () => {
+  test("the cache key of one conversation from an unknown client keeps it in one session", async () => {
     const { gateway } = await world();
     const agent = agentOf(gateway, api, "590581d7-b8b4-47fb-aa8a-db9ca653cc43");
     for (const text of ["Find the bug.", "Fix it.", "Test it."]) await agent.say(text);
     expect(await saidIn(gateway)).toEqual([["user|Find the bug.", "user|Fix it.", "user|Test it."]]);
   });
 
-  test("a cache key of a client that is known to name conversations by it is the id of one", async () => {
+  test("the cache key of a client that is known to name conversations by it becomes the session id", async () => {
     const { gateway } = await world();
     const agent = agentOf(gateway, api);
     agent.headers["user-agent"] = "codex_cli_rs/0.144.0 (Linux)";

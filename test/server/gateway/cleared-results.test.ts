@@ -18,7 +18,7 @@ function clearResults(agent: TestAgent, kept: number): void {
 }
 
 test.each(APIS)(
-  "a client of %s that clears old tool results stays in its conversation, also after a restart",
+  "a client of %s that clears old tool results stays in its conversation, even after a restart",
   async (api) => {
     let calls = 0;
     const upstream = await startUpstream((heard, response) => {
@@ -48,7 +48,7 @@ test.each(APIS)(
   },
 );
 
-test("a result that a client has changed after its last reply is stored", async () => {
+test("a tool result that the client changes after going back is stored as well", async () => {
   const call = { id: "call_0123456789abcdef", name: "read", input: { path: "a" } };
   const upstream = await startUpstream((heard, response, index) =>
     behave(heard, response, {

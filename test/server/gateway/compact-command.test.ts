@@ -55,7 +55,7 @@ describe("/compact typed in a chat", () => {
     },
   );
 
-  test("/compact typed in a chat is carried out once when the same request comes again", async () => {
+  test("/compact is carried out once when the same request is repeated", async () => {
     const { gateway, agent } = await chat("anthropic");
     agent.elements.push({ role: "user", content: "/compact" });
     await agent.send();
@@ -68,20 +68,20 @@ describe("/compact typed in a chat", () => {
     "/compact summarizes the conversation.\nThat is what the manual says.",
     "> /compact",
     "/compactor",
-  ])("/compact typed in a chat is not what %j says", async (text) => {
+  ])("a message that says %j does not compact the conversation", async (text) => {
     const { gateway, agent, lastBytes } = await chat("anthropic", 4);
     await agent.say(text);
     expect(JSON.parse(lastBytes()).messages).toHaveLength(9);
     expect(await (await sessionOf(gateway)).overlays.list()).toEqual([]);
   });
 
-  test("/compact typed in a chat says so when there is nothing to compact", async () => {
+  test("/compact tells the model when there was nothing to compact", async () => {
     const { agent, lastBytes } = await chat("anthropic", 0);
     await agent.say("/compact");
     expect(lastBytes()).toContain("There was nothing to compact.");
   });
 
-  test("/compact typed in a chat is left alone where windows are not ours to change", async () => {
+  test("/compact is sent on as typed when edits are off", async () => {
     const upstream = await startUpstream(says("Fine."));
     const gateway = await startGateway({ upstream: upstream.url, config: { policy: "none" } });
     const agent = new TestAgent(gateway);

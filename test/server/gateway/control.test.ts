@@ -49,7 +49,7 @@ function longAgent(gateway: TestGateway, name: string): TestAgent {
 }
 
 describe("the control group", () => {
-  test("the control group is a fixed share of conversations by their ids", () => {
+  test("the control group is a fixed share of conversations, chosen by their ids", () => {
     const ids = Array.from({ length: 4_000 }, (_, index) => `local/claude-code:${index}`);
     const control = ids.filter((id) => chooseArm(id, 0.1) === "control");
     expect(control.length).toBeGreaterThan(320);
@@ -60,7 +60,7 @@ describe("the control group", () => {
     expect(control.every((id) => chooseArm(id, 0.2) === "control")).toBe(true);
   });
 
-  test("the control group is logged and sent as it came, also when the provider then refuses it", async () => {
+  test("a conversation of the control group is logged and sent unchanged, even if the provider refuses it", async () => {
     const { upstream, gateway } = await start(1);
     await gateway.kernel.memories().remember("Ships have no doors.", { by: "user" });
     const agent = longAgent(gateway, "Bremen");
@@ -91,7 +91,7 @@ describe("the control group", () => {
     );
   });
 
-  test("the control group stands next to conversations that are edited, and the report says when both are too few", async () => {
+  test("the report compares the control group with edited conversations, and says when either has too few", async () => {
     const { gateway } = await start(0.5);
     for (const name of ["Bremen", "Kiel", "Emden", "Cuxhaven", "Husum", "Stade"])
       await longAgent(gateway, name).send();
@@ -122,7 +122,7 @@ describe("the control group", () => {
   });
 
   proofTest(
-    "the control group ends for a conversation when control is switched off, which then counts in neither arm",
+    "a conversation leaves the control group when control is switched off, and then counts in neither arm",
     async () => {
       const first = await start(1);
       await longAgent(first.gateway, "Bremen").send();
@@ -137,7 +137,7 @@ describe("the control group", () => {
     },
   );
 
-  test("the control group is off by default", async () => {
+  test("no conversation is in the control group by default", async () => {
     const upstream = await startLimitedUpstream({
       api: "anthropic",
       window: WINDOW,

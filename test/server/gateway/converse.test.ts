@@ -113,7 +113,7 @@ const result = (...content: readonly object[]) => ({
 });
 
 describe("Bedrock's Converse", () => {
-  test("Bedrock's Converse reaches Bedrock as invoke with everything that it says, and is answered in its own form", async () => {
+  test("a Converse request reaches Bedrock as invoke with all its fields, and is answered in its own form", async () => {
     const upstream = await startBedrock(() => [THOUGHT, SECRET, { type: "text", text: "Looking." }, CALL]);
     const gateway = await startConverse(upstream.url);
     const schema = { type: "object", properties: { city: { type: "string" } } };
@@ -192,7 +192,7 @@ describe("Bedrock's Converse", () => {
     });
   });
 
-  test("Bedrock's Converse keeps a conversation with calls over turns and a restart in one log, with nothing doubled", async () => {
+  test("a Converse conversation with calls stays one log over turns and a restart, with nothing doubled", async () => {
     const upstream = await startBedrock((_, index) =>
       index % 2 === 0 ? [THOUGHT, SECRET, CALL] : [{ type: "text", text: "12 degrees." }],
     );
@@ -226,7 +226,7 @@ describe("Bedrock's Converse", () => {
     expect(upstream.heard[0]?.json.max_tokens).toBe(128_000);
   });
 
-  test("streams its own events, and numbers of many digits keep them", async () => {
+  test("a Converse stream has Converse's own events, and long numbers keep all digits", async () => {
     const upstream = await startBedrock(() => [THOUGHT, SECRET, { type: "text", text: "Looking." }, CALL]);
     const gateway = await startConverse(upstream.url);
     const body = `{"messages":[{"role":"user","content":[{"toolUse":{"toolUseId":"t","name":"n","input":{"id":12345678901234567890}}}]}],"inferenceConfig":null}`;
@@ -269,7 +269,7 @@ describe("Bedrock's Converse", () => {
     ]);
   });
 
-  test("Bedrock's Converse passes errors of Bedrock on, before and within a stream, and reports a part that it cannot say", async () => {
+  test("Converse passes on Bedrock's errors, before and within a stream, and reports a part that it cannot express", async () => {
     let failure = "refused";
     const upstream = await startUpstream((heard, response) => {
       if (failure === "refused") {
@@ -302,7 +302,7 @@ describe("Bedrock's Converse", () => {
     expect(odd.json.message).toContain("server_tool_use");
   });
 
-  test("Bedrock's Converse cuts a conversation that outgrows its window, without tearing calls from their results", async () => {
+  test("Converse shortens a conversation that outgrows its window, and keeps calls with their results", async () => {
     let call = 0;
     const upstream = await startBedrock(() => [{ ...CALL, id: `c${++call}`, input: { call } }]);
     const config = { models: { "us.anthropic.claude-opus-4-8-v1:0": { window: 32_000 } } };
@@ -347,7 +347,7 @@ describe("Bedrock's Converse", () => {
     ["no object", [], "no JSON object"],
     ["other characters for a header", { messages: hello, requestMetadata: { team: "ä" } }, "ASCII"],
     ["a line break for a header", { messages: hello, serviceTier: { type: "a\r\nb: c" } }, "ASCII"],
-  ])("Bedrock's Converse refuses %s, says how it works, and sends nothing", async (_, body, words) => {
+  ])("Converse refuses %s with an explanation and sends nothing", async (_, body, words) => {
     const upstream = await startBedrock(() => []);
     const gateway = await startConverse(upstream.url);
     const { status, json, header } = await converse(gateway, body);
@@ -364,14 +364,14 @@ describe("Bedrock's Converse", () => {
     ["arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aapplication-inference-profile%2Fabc", 200],
     ["global.anthropic.claude-sonnet-4-5-20250929-v1%3A0", 200],
     ["arn%3Aaws%3Abedrock%3Aus-east-1%3A%3Afoundation-model%2Fanthropic.claude-v2%3A1", 200],
-  ])("Bedrock's Converse answers for the model %s with %i", async (model, expected) => {
+  ])("Converse answers a request for the model %s with %i", async (model, expected) => {
     const upstream = await startBedrock(() => [{ type: "text", text: "Fine." }]);
     const gateway = await startConverse(upstream.url);
     const { status } = await converse(gateway, { messages: hello }, "converse", `/model/${model}`);
     expect([status, upstream.heard.length]).toEqual([expected, expected === 200 ? 1 : 0]);
   });
 
-  test("Bedrock's Converse takes a compressed body, and asks for a reply that it can read", async () => {
+  test("Converse accepts a compressed body, and asks Bedrock for an uncompressed reply", async () => {
     const upstream = await startBedrock(() => [{ type: "text", text: "Fine." }]);
     const gateway = await startConverse(upstream.url);
     const packing = {
@@ -394,7 +394,7 @@ describe("Bedrock's Converse", () => {
     expect(heard?.json.messages).toEqual([user({ type: "text", text: "Hello." })]);
   });
 
-  test("Bedrock's Converse reports errors of the gateway in its form: a wrong method, and a gateway without Bedrock", async () => {
+  test("Converse reports a wrong method and a gateway without Bedrock in the form of Converse", async () => {
     const upstream = await startBedrock(() => []);
     const gateway = await startGateway({ upstream: upstream.url });
     const wrong = await ask(gateway, { path: `${MODEL}/converse`, method: "GET" });

@@ -69,9 +69,9 @@ async function compareWithCall(agent: TestAgent, upstream: Upstream) {
 
 const MEMORY = "Answer in German.";
 
-describe("a count of tokens includes what the gateway adds to the call", () => {
+describe("a count of tokens with the gateway's additions", () => {
   test.each([{}, { recall: "always" }, { memories: false }, { policy: "none" }, { dryRun: true }])(
-    "a count of tokens includes what the gateway adds to the call from the first request of a conversation on: %j",
+    "a count of tokens includes what the gateway adds to the call, from the first request on: %j",
     async (config) => {
       const upstream = await counting();
       const gateway = await startGateway({ upstream: upstream.url, config });
@@ -90,7 +90,7 @@ describe("a count of tokens includes what the gateway adds to the call", () => {
     },
   );
 
-  proofTest("with the tools that have joined an edit", async () => {
+  proofTest("a count of tokens includes the recall tools that came with an edit", async () => {
     const { upstream, gateway, body } = await workedOn();
     await gateway.kernel.memories().remember(MEMORY, { by: "user" });
     await ask(gateway, { path: COUNT, body });
@@ -103,7 +103,7 @@ describe("a count of tokens includes what the gateway adds to the call", () => {
     expect(messages.at(-1)).toEqual(called.messages.at(-1));
   });
 
-  test("but not to a piece of text that is only measured, and nothing of another person", async () => {
+  test("a count of a mere text includes no memories, and no count includes those of another person", async () => {
     const upstream = await counting();
     const gateway = await startGateway({ upstream: upstream.url, config: TWO_PEOPLE });
     await gateway.kernel.memories("gateway:@alice").remember(MEMORY, { by: "user" });
@@ -119,7 +119,7 @@ describe("a count of tokens includes what the gateway adds to the call", () => {
     }
   });
 
-  test("a count of tokens includes what the gateway adds to the call over Responses too", async () => {
+  test("a count of tokens over Responses includes the memories too", async () => {
     const upstream = await startUpstream((_, response) => {
       response.writeHead(200, { "content-type": "application/json" }).end('{"input_tokens":9}');
     });
@@ -133,7 +133,7 @@ describe("a count of tokens includes what the gateway adds to the call", () => {
 });
 
 describe("a count of tokens", () => {
-  proofTest("counts what would be sent of a conversation whose window was edited", async () => {
+  proofTest("a count of tokens counts the edited window, not the client's whole history", async () => {
     const { gateway, upstream, last, body } = await workedOn();
     const counted = await ask(gateway, { path: COUNT, body });
     expect(JSON.stringify(body).length).toBeGreaterThan(1.8 * last);
@@ -144,7 +144,7 @@ describe("a count of tokens", () => {
     expect(await threadsOf(gateway)).toHaveLength(1);
   });
 
-  proofTest("a count of tokens counts it also where cache markers have moved since", async () => {
+  proofTest("a count of tokens stays that of the edited window when cache markers have moved", async () => {
     const { gateway, last, body } = await workedOn();
     const messages = body.messages as { role: string; content: Record<string, unknown>[] }[];
     for (const { content } of messages.slice(-3)) {
@@ -156,7 +156,7 @@ describe("a count of tokens", () => {
   });
 
   proofTest(
-    "a count of tokens asks for nothing that the provider would refuse, however markers move while the window is edited",
+    "the request to count tokens obeys the provider's rules, however markers move while the window is edited",
     async () => {
       const upstream = await counting();
       const models = { "claude-sonnet-4-5": { window: 40_000 } };
@@ -187,7 +187,7 @@ describe("a count of tokens", () => {
   );
 
   proofTest(
-    "a count of tokens counts what edits have left that the client asked for, and the upstream never hears of them",
+    "a count of tokens reflects the edits that the client asked for, which the upstream never sees",
     async () => {
       const context_management = {
         edits: [{ type: "clear_tool_uses_20250919", trigger: { type: "tool_uses", value: 10 } }],
@@ -200,7 +200,7 @@ describe("a count of tokens", () => {
   );
 
   test.each(["none", "longhaul"])(
-    "a count of tokens names the model as the upstream knows it, with policy %s",
+    "a count of tokens uses the upstream's name of the model with policy %s",
     async (policy) => {
       const upstream = await counting();
       const apis = ["anthropic", "openai-chat"];

@@ -17,7 +17,7 @@ const words = (tokens: number, mark: string) =>
   );
 
 sizedTest(
-  "whatever the policy, the first message and the cache: each edit is needed or frees 5 % of the request",
+  "each edit is needed or frees 5 % of the request, whatever the policy, first message and cache",
   async () => {
     const courses = fc.record({
       window: fc.constantFrom(...WINDOWS),

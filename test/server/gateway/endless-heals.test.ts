@@ -13,7 +13,7 @@ const blocksOf = ({ json }: Heard) =>
 const refusal = (message: string) =>
   JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } });
 
-test("an overflow that comes back in one turn is healed three times, also across a restart, then the client gets it", async () => {
+test("an overflow that returns within one turn is healed three times, even across a restart, and then reaches the client", async () => {
   let calls = 0;
   const upstream = await startUpstream((heard, response) => {
     const results = blocksOf(heard).filter(({ type }) => type === "tool_result").length;
@@ -105,7 +105,7 @@ sizedTest(
   },
 );
 
-test("an edit that the provider refuses for its pairs is taken back at once, and logged as our defect", async () => {
+test("an edit that the provider refuses for a torn pair is reverted at once and logged as longhaul's own defect", async () => {
   let isStrict = false;
   const upstream = await startUpstream((heard, response) => {
     const isEdited = heard.body.includes(" left out: ");

@@ -52,8 +52,8 @@ function talk(): { role: string; content: string }[] {
 
 const written = (text: string) => JSON.stringify(text).slice(1, -1);
 
-describe.each(proofCases(APIS))("what answers a question, over %s,", (api) => {
-  sizedTest("what answers a question reaches the model although it had left the window", async () => {
+describe.each(proofCases(APIS))("the answer to a question over %s", (api) => {
+  sizedTest("the answer to a question reaches the model even after it has left the window", async () => {
     const { upstream, agent } = await smallModel(api, 16_000);
     agent.elements = talk();
     await agent.say(QUESTION);
@@ -63,7 +63,7 @@ describe.each(proofCases(APIS))("what answers a question, over %s,", (api) => {
     expect(body).toContain(written(QUESTION));
   });
 
-  sizedTest("what answers a question stays out where paging is switched off", async () => {
+  sizedTest("the answer to a question stays out of the window if paging is off", async () => {
     const { upstream, agent } = await smallModel(api, 16_000, { paging: false });
     agent.elements = talk();
     await agent.say("Let us go on with sailing, please.");
@@ -72,7 +72,7 @@ describe.each(proofCases(APIS))("what answers a question, over %s,", (api) => {
     expect(body).not.toContain("brought back because");
   });
 
-  sizedTest("is sent as it came where all of it fits, however much an edit would save", async () => {
+  sizedTest("a conversation that fits is sent unchanged, however much an edit would save", async () => {
     const { upstream, agent } = await smallModel(api, 200_000);
     agent.elements = talk();
     await agent.say(QUESTION);
@@ -82,7 +82,7 @@ describe.each(proofCases(APIS))("what answers a question, over %s,", (api) => {
 });
 
 describe("large messages", () => {
-  test("large messages go out whole if they fit: a first message of 560 KB in a window of 200,000 tokens", async () => {
+  test("a first message of 560 KB goes out whole in a window of 200,000 tokens", async () => {
     const { upstream, agent } = await smallModel("anthropic", 200_000);
     const first = "The quick brown fox jumps over the lazy dog near the river bank. ".repeat(8_600);
     await agent.say(first);
@@ -92,7 +92,7 @@ describe("large messages", () => {
     expect(body).toContain("What does it say of the fox?");
   });
 
-  test("large messages of tools are clipped to what fits, not to their preview", async () => {
+  test("a large tool result is clipped to the available space, not to its preview", async () => {
     const { upstream, agent } = await smallModel("anthropic", 16_000);
     await agent.say("Read the notes.");
     agent.elements.push(
@@ -114,7 +114,7 @@ describe("large messages", () => {
     expect(body.length).toBeLessThan(60_000);
   });
 
-  test("large messages that are the newest of the user go out as they came, even if no window holds them", async () => {
+  test("the user's newest message goes out whole, even if it is larger than the window", async () => {
     const { upstream, agent } = await smallModel("anthropic", 8_000);
     await agent.say("Begin.");
     const newest = "word after word of a pasted document. ".repeat(3_000);
@@ -124,7 +124,7 @@ describe("large messages", () => {
 });
 
 sizedTest(
-  "in any window from 8,000 tokens on, the first, the newest and the latest words are sent, and all are in the log",
+  "in any window from 8,000 tokens on, the first, newest and latest messages are sent, and all are in the log",
   async () => {
     const words = (seed: number, size: number) =>
       Array.from({ length: size }, (_, at) => `w${(seed * 7_919 + at * 31) % 997}`).join(" ");

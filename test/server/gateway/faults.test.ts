@@ -48,13 +48,13 @@ function endOf(events: readonly string[]): number {
   return finished < 0 ? events.length : finished;
 }
 
-describe.each(APIS)("an upstream that fails, over %s", (api) => {
+describe.each(APIS)("a failing upstream over %s", (api) => {
   test.each([
     ["rate-limit", 429],
     ["server-error", 500],
     ["overloaded", 529],
   ] as const)(
-    "an upstream that fails with a storm of %s is passed on as it is, and asked once",
+    "an upstream error of kind %s is passed on unchanged, and each request is sent once",
     async (kind, status) => {
       const upstream = await startUpstream((heard, response) =>
         behave(heard, response, {
@@ -78,7 +78,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     },
   );
 
-  test("an upstream that fails by a cut after any event is cut for the client too, and no half call is stored as a call", async () => {
+  test("an upstream stream cut after any event is cut for the client too, and no half call is stored as a call", async () => {
     let after = 0;
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "cut", reply: REPLY, afterEvents: after }),
@@ -105,7 +105,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     expect(await threadsOf(gateway, "main")).toHaveLength(1);
   });
 
-  test("an upstream that fails by an end before the end is not stored as whole", async () => {
+  test("an upstream stream that ends early in an orderly way is not stored as whole", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "cut", reply: REPLY, afterEvents: 4, isOrderly: true }),
     );
@@ -116,7 +116,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     for (const { interrupted } of await saidByModel(gateway)) expect(interrupted).toBe(true);
   });
 
-  test("an upstream that fails by an error within its stream hands that on, and stores nothing as whole", async () => {
+  test("an error within an upstream stream reaches the client, and nothing is stored as whole", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "error-midway", reply: REPLY, afterEvents: 4, kind: "overloaded" }),
     );
@@ -129,7 +129,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     for (const { interrupted } of await saidByModel(gateway)) expect(interrupted).toBe(true);
   });
 
-  test("an upstream that fails by falling silent is given up, and let go", async () => {
+  test("an upstream that falls silent in a stream is given up and disconnected", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "stall-midway", reply: REPLY, afterEvents: 3 }),
     );
@@ -142,7 +142,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     for (const { interrupted } of await saidByModel(gateway)) expect(interrupted).toBe(true);
   });
 
-  test("an upstream that fails by never answering is told as a time-out in the words of the API", async () => {
+  test("an upstream that never answers is reported as a timeout in the form of the API", async () => {
     const upstream = await startUpstream(() => {});
     const gateway = await startGateway({ upstream: upstream.url, config: { limits: { firstByteMs: 200 } } });
     const agent = new TestAgent(gateway, api);
@@ -153,7 +153,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     expect(await upstream.heard[0]?.closed).toBe(false);
   });
 
-  test("an upstream that fails by not being there is told with what to look at", async () => {
+  test("an unreachable upstream is reported with its address", async () => {
     const upstream = await startUpstream();
     await upstream.close();
     const gateway = await startGateway({ upstream: upstream.url });
@@ -167,7 +167,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     expect(again.status).toBe(502);
   });
 
-  test("an upstream that fails with rubbish is handed on, and the next request is answered", async () => {
+  test("a malformed upstream answer is passed on or reported, and the next request works", async () => {
     const upstream = await startUpstream((heard, response) => behave(heard, response, { type: "rubbish" }));
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway, api);
@@ -188,7 +188,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
     expect((await saidByModel(gateway)).filter(({ interrupted }) => !interrupted)).toHaveLength(1);
   });
 
-  test("an upstream that fails is let go within a second when the client leaves, after any event", async () => {
+  test("the upstream is disconnected within a second when the client leaves, after any event", async () => {
     let sent = 0;
     const upstream = await startUpstream((heard, response) => {
       beginStream(response).write(eventsOf(heard, REPLY).slice(0, sent).join("") || ": wait\n\n");
@@ -211,7 +211,7 @@ describe.each(APIS)("an upstream that fails, over %s", (api) => {
 });
 
 describe("a client", () => {
-  test("a client that leaves before the answer begins takes the request back", async () => {
+  test("a client that leaves before the answer begins ends the upstream request", async () => {
     const upstream = await startUpstream(() => {});
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -225,7 +225,7 @@ describe("a client", () => {
     await quiet(gateway);
   });
 
-  test("a client that reads nothing holds its upstream back", async () => {
+  test("a client that reads nothing slows its upstream down", async () => {
     let written = 0;
     const event = `data: {"type":"ping","filler":"${"x".repeat(65_000)}"}\n\n`;
     const upstream = await startUpstream(async (_, response) => {
@@ -253,7 +253,7 @@ describe("a client", () => {
     await upstream.heard[0]?.closed;
   });
 
-  test("a client that asks for what is not JSON is told what is wrong with it", async () => {
+  test("a client that sends an invalid body gets an error in the form of the API", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     const bodies = [
@@ -283,7 +283,7 @@ describe("a client", () => {
 });
 
 describe("a gateway that closes", () => {
-  test("a gateway that closes lets streams under way come to their end, and takes no new ones", async () => {
+  test("a closing gateway finishes the streams under way and accepts no new ones", async () => {
     const upstream = await startUpstream(async (heard, response) => {
       beginStream(response);
       for (const event of eventsOf(heard, REPLY)) {
@@ -309,7 +309,7 @@ describe("a gateway that closes", () => {
     expect(log.map(({ message }) => message.role)).toEqual(["user", "assistant"]);
   });
 
-  test("a gateway that closes cuts those that take longer than it may wait", async () => {
+  test("a closing gateway cuts streams that take longer than its drain limit", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "stall-midway", reply: REPLY, afterEvents: 3 }),
     );

@@ -7,7 +7,7 @@ import { behave, says, startUpstream } from "../../support/upstream.ts";
 const GENERATE = "/v1beta/models/gemini-3-pro:generateContent";
 
 describe("Google's API", () => {
-  test("Google's API passes unchanged, is one conversation, and keeps thought signatures in the log", async () => {
+  test("a request to Google's API goes through unchanged, and the log keeps thought signatures", async () => {
     const upstream = await startUpstream(
       says((_, index) =>
         index === 0
@@ -39,7 +39,7 @@ describe("Google's API", () => {
     expect(log.at(-1)?.message.model).toBe("gemini-3-pro");
   });
 
-  test("Google's API reads a reply that is not streamed, and a stream that is a list", async () => {
+  test("an unstreamed reply of Google's API is stored", async () => {
     const upstream = await startUpstream(says("Fine."));
     const gateway = await startGateway({ upstream: upstream.url });
     const body = { contents: [{ role: "user", parts: [{ text: "Hello." }] }] };
@@ -51,7 +51,7 @@ describe("Google's API", () => {
   });
 
   proofTest(
-    "edits a conversation that outgrows its window, without tearing calls from their responses",
+    "a conversation with Google's API that outgrows its window is shortened, and calls keep their responses",
     async () => {
       let call = 0;
       const upstream = await startUpstream(
@@ -78,7 +78,7 @@ describe("Google's API", () => {
     },
   );
 
-  test("Google's API adds memories to the system instruction, and later ones to the newest message", async () => {
+  test("memories go into the system instruction of Google's API, and later ones into the newest message", async () => {
     const upstream = await startUpstream(says("Fine."));
     const gateway = await startGateway({ upstream: upstream.url });
     await gateway.kernel.memories().remember("Answer in German.", { by: "user" });
@@ -91,7 +91,7 @@ describe("Google's API", () => {
     expect(JSON.stringify(upstream.heard[1]?.json.contents.at(-1))).toContain("The port is 7781.");
   });
 
-  test("Google's API counts the tokens of the request that would be sent, and estimates where the provider cannot count", async () => {
+  test("a count for Google's API counts the request that would be sent, and estimates if the provider cannot count", async () => {
     let status = 200;
     const upstream = await startUpstream((_, response) => {
       response.writeHead(status, { "content-type": "application/json" });
@@ -116,7 +116,7 @@ describe("Google's API", () => {
     expect(JSON.parse(estimated.text).totalTokens).toBeLessThan(100);
   });
 
-  test("Google's API offers recall tools among the client's functions, and carries out their calls unseen", async () => {
+  test("recall tools join the client's functions for Google's API, and their calls run unseen", async () => {
     const upstream = await startUpstream(
       says((_, index) =>
         index === 0
@@ -144,7 +144,7 @@ describe("Google's API", () => {
     expect(upstream.heard.at(-1)?.body.toString()).not.toContain("longhaul_recall");
   });
 
-  test("Google's API forwards its other endpoints unchanged: models, embeddings, cached contents", async () => {
+  test("other endpoints of Google's API are forwarded unchanged: models, embeddings, cached contents", async () => {
     const upstream = await startUpstream((_, response) => void response.end("{}"));
     const gateway = await startGateway({ upstream: upstream.url });
     const body = { contents: [] };
@@ -161,7 +161,7 @@ describe("Google's API", () => {
     expect((await ask(gateway, { path: "/v1beta/models", method: "GET" })).status).toBe(200);
   });
 
-  test("Google's API reports faults in its own form, and passes those of the provider on", async () => {
+  test("the gateway reports errors in the form of Google's API, and passes on those of the provider", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "error", kind: "bad-request" }),
     );

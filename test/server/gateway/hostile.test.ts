@@ -51,7 +51,7 @@ const HOSTILE: Readonly<Record<string, string>> = {
 };
 
 describe("a gateway among hostile clients", () => {
-  test.each(Object.entries(HOSTILE))("lets nothing through of a request with %s", async (_, bytes) => {
+  test.each(Object.entries(HOSTILE))("a request with %s does not reach the provider", async (_, bytes) => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     const answer = await sendTo(gateway.port, bytes);
@@ -62,7 +62,7 @@ describe("a gateway among hostile clients", () => {
     expect((await ask(gateway, { path: "/v1/messages", body: BODY })).status).toBe(200);
   });
 
-  proofTest("answers requests that come without waiting for answers, in their order", async () => {
+  proofTest("pipelined requests are answered in their order", async () => {
     const upstream = await startUpstream(says((_, index) => ({ text: `answer ${index}` })));
     const gateway = await startGateway({ upstream: upstream.url });
     const one = `${HEAD}${LENGTH}\r\n${BODY}`;
@@ -72,7 +72,7 @@ describe("a gateway among hostile clients", () => {
   });
 
   proofTest(
-    "a gateway among hostile clients works while five hundred sockets send their heads byte by byte, and drops those in time",
+    "the gateway works while 500 sockets send their headers byte by byte, and closes those in time",
     async () => {
       const upstream = await startUpstream();
       const config = { limits: { headersMs: 1_500, maxConnections: 300 } };
@@ -97,7 +97,7 @@ describe("a gateway among hostile clients", () => {
     },
   );
 
-  test("a gateway among hostile clients drops a body that does not come to its end", async () => {
+  test("a body that never ends is refused with a 408", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { limits: { bodyMs: 300 } } });
     const answer = await sendTo(gateway.port, `${HEAD}Content-Length: 5000\r\n\r\n${BODY}`);
@@ -106,7 +106,7 @@ describe("a gateway among hostile clients", () => {
     expect(upstream.heard).toEqual([]);
   });
 
-  proofTest("is as it was when all is over: sockets, timers and heap", async () => {
+  proofTest("the gateway holds no more sockets, timers or heap after the load than before", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { limits: { idleMs: 400 } } });
     const round = async (count: number) => {

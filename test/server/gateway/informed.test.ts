@@ -67,8 +67,8 @@ const head = ({ port }: TestGateway, version: string) =>
   `POST /v1/messages HTTP/${version}\r\nHost: 127.0.0.1:${port}\r\nContent-Type: application/json\r\nX-Api-Key: key\r\n` +
   `Content-Length: ${BODY.length}\r\nConnection: close\r\n\r\n${BODY}`;
 
-describe.each(["none", "longhaul"])("what a provider says before its answer, policy %s", (policy) => {
-  test("reaches the client with its headers, after the permission to send a body", async () => {
+describe.each(["none", "longhaul"])("informational responses, policy %s", (policy) => {
+  test("informational responses reach the client with their headers, after the permission to send a body", async () => {
     const gateway = await startGateway({ upstream: (await hinting()).url, config: { policy } });
     const { status, hints } = await askPatiently(gateway);
     expect(status).toBe(200);
@@ -79,14 +79,14 @@ describe.each(["none", "longhaul"])("what a provider says before its answer, pol
     ]);
   });
 
-  test("stands on the wire as it should", async () => {
+  test("informational responses have the right form on the wire", async () => {
     const gateway = await startGateway({ upstream: (await hinting()).url, config: { policy } });
     const came = await sendBytes(gateway, head(gateway, "1.1"));
     expect(came.startsWith("HTTP/1.1 103 Early Hints\r\n")).toBe(true);
     expect(came).toMatch(/\r\n\r\nHTTP\/1\.1 102 Processing\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
   });
 
-  test("is kept from clients that speak an older HTTP, and bounded", async () => {
+  test("informational responses are withheld from HTTP/1.0 clients and limited in number", async () => {
     const gateway = await startGateway({ upstream: (await hinting(300)).url, config: { policy } });
     const old = await sendBytes(gateway, head(gateway, "1.0"));
     expect(old).toMatch(/^HTTP\/1\.[01] 200 OK\r\n/);

@@ -8,7 +8,7 @@ function event(event_type: string, fields: object): string {
   return `event: ${event_type}\ndata: ${JSON.stringify({ event_type, ...fields })}\n\n`;
 }
 
-test("an interaction is sent unchanged, and the one that continues it is the same conversation", async () => {
+test("an interaction is forwarded unchanged, and its continuation stays in the same conversation", async () => {
   const upstream = await startUpstream((heard, response, index) => {
     const usage = { total_input_tokens: 12, total_output_tokens: 3, total_cached_tokens: 2 };
     const interaction = { id: `int_${index}`, model: "gemini-3-pro", status: "completed", usage };

@@ -25,8 +25,8 @@ const said = (content: string, thread: object, rest: object = {}) => ({
 
 const behind = (id: string) => ({ type: "continue", previous_message_id: id });
 
-describe("a thread of messages that the provider holds", () => {
-  test("a thread of messages that the provider holds goes through as it came and is one session, also after the gateway was started again", async () => {
+describe("a thread kept by the provider", () => {
+  test("a thread kept by the provider goes through unchanged and is one session, even after a restart", async () => {
     const upstream = await startThreads();
     const first = await startGateway({ upstream: upstream.url });
     const path = "/v1/messages";
@@ -53,7 +53,7 @@ describe("a thread of messages that the provider holds", () => {
     ]);
   });
 
-  test("a thread of messages that the provider holds goes another way where an earlier message is named", async () => {
+  test("a thread kept by the provider takes another line when the client continues an earlier message", async () => {
     const upstream = await startThreads();
     const gateway = await startGateway({ upstream: upstream.url });
     const path = "/v1/messages";
@@ -69,7 +69,7 @@ describe("a thread of messages that the provider holds", () => {
   });
 });
 
-describe("items that the provider keeps and the client names", () => {
+describe("references to items that the provider keeps", () => {
   const user = (text: string) => ({ role: "user", content: [{ type: "input_text", text }] });
   const named = (id: string) => ({ type: "item_reference", id });
 
@@ -84,7 +84,7 @@ describe("items that the provider keeps and the client names", () => {
     return { upstream, gateway, send };
   }
 
-  test("items that the provider keeps and the client names are what was said: the conversation is one session, and goes out as it came", async () => {
+  test("references to items that the provider keeps go out unchanged, and the log has their messages", async () => {
     const { upstream, gateway, send } = await world();
     const inputs = [
       [user("One.")],
@@ -103,7 +103,7 @@ describe("items that the provider keeps and the client names", () => {
     ]);
   });
 
-  test("items that the provider keeps and the client names are found in the log by a gateway that has not relayed them", async () => {
+  test("a gateway that did not relay a referenced item finds it in the log", async () => {
     const { upstream, gateway, send } = await world();
     const body = (input: readonly object[]) => ({ model: "gpt-4.1", stream: true, input });
     const first = [user("One.")];
@@ -124,7 +124,7 @@ describe("items that the provider keeps and the client names", () => {
     ]);
   });
 
-  test("items that the provider keeps and the client names pass where nobody knows them", async () => {
+  test("references to unknown items are forwarded", async () => {
     const { upstream, send } = await world();
     const input = [user("One."), named("msg_of_another_day"), user("Two.")];
     const answer = await send(input);
@@ -146,7 +146,7 @@ describe("a count of tokens", () => {
       response.writeHead(200, { "content-type": "application/json" }).end('{"input_tokens":7}'),
     );
 
-  test("a count of tokens goes through byte for byte where nothing is edited", async () => {
+  test("a count of tokens goes through byte for byte if edits are off", async () => {
     const upstream = await count();
     const gateway = await startGateway({ upstream: upstream.url, config: { policy: "none" } });
     expect((await ask(gateway, question)).text).toBe('{"input_tokens":7}');
@@ -156,7 +156,7 @@ describe("a count of tokens", () => {
     expect(heard?.header("accept-encoding")).toBe("gzip, br");
   });
 
-  test("a count of tokens is understood by the upstream, however the client packed it", async () => {
+  test("a compressed request to count tokens reaches the upstream in a form that it can read", async () => {
     const upstream = await count();
     const gateway = await startGateway({ upstream: upstream.url });
     expect((await ask(gateway, question)).text).toBe('{"input_tokens":7}');

@@ -35,7 +35,7 @@ async function readStored(path: string): Promise<readonly string[]> {
  * kill. Starting a process takes longer than all else, and a kill stops each store at a moment of its own work.
  */
 sizedTest.each(proofCases([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]))(
-  "a gateway killed at random moments has lost and doubled no word that the provider or the client has heard, group %i",
+  "a gateway killed at random moments loses and doubles no word that the provider or client has seen, group %i",
   async (group) => {
     const seeds = Array.from({ length: proofRounds(5, 2) }, (_, index) => 5 * group + index + 1);
     const random = new Random(group);

@@ -14,7 +14,7 @@ const body = {
   messages: [{ role: "user", content: "Where is the heron?" }],
 };
 
-test("the first request, repeated after the gateway was killed before its reply, goes on with its session", async () => {
+test("a first request that is repeated after its gateway was killed stays in its session", async () => {
   const path = testFolder();
   const silent = await startUpstream(() => {});
   const killed = await serveGateway(silent.url, [], path);
@@ -31,7 +31,7 @@ test("the first request, repeated after the gateway was killed before its reply,
 });
 
 proofTest(
-  "no reply is lost or doubled, and the budget misses no more than the requests in flight",
+  "kills of the gateway lose and double no reply, and the budget misses only the requests in flight",
   async () => {
     const path = testFolder();
     const by = "test";

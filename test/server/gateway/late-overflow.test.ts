@@ -48,7 +48,7 @@ async function refuse(response: ServerResponse, pieces: readonly string[]): Prom
 }
 
 sizedTest.each(proofCases(Object.entries(REFUSALS)))(
-  "an overflow over %s that is told after the head of a stream is healed",
+  "an overflow over %s that is reported after the head of a stream is healed",
   async (api, pieces) => {
     const most = 100_000;
     const upstream = await startUpstream((heard: Heard, answer) => {
@@ -66,7 +66,7 @@ sizedTest.each(proofCases(Object.entries(REFUSALS)))(
   },
 );
 
-proofTest("an error of old llama.cpp in its own field is healed", async () => {
+proofTest("an overflow error of old llama.cpp in a separate field is healed", async () => {
   const refusal = `error: ${JSON.stringify({ code: 400, message: "the request exceeds the available context size", type: "exceed_context_size_error", n_ctx: 32_768 })}\n\n`;
   const upstream = await startUpstream((heard: Heard, answer) => {
     if (heard.body.length > 100_000) beginStream(answer).end(refusal);
@@ -81,7 +81,7 @@ proofTest("an error of old llama.cpp in its own field is healed", async () => {
   expect((await agent.say("Go on.")).text).toBe("Fine.");
 });
 
-test("a short request hears at once that its reply has begun", async () => {
+test("a client with a short request hears at once that its reply has begun", async () => {
   const gate = Promise.withResolvers<void>();
   const upstream = await startUpstream((heard, answer) => {
     beginStream(answer).write(REFUSALS["openai-responses"][0]);

@@ -37,16 +37,16 @@ async function sent(
 }
 
 describe("a client that asks for the window of a million tokens", () => {
-  test("a client that asks for the window of a million tokens has it", async () => {
+  test("a client that asks for a window of a million tokens gets it", async () => {
     expect(await sent(BETA)).toBe(25);
   });
 
-  proofTest("has the smaller one that the configuration names", async () => {
+  proofTest("a configured window overrides the client's request for a million tokens", async () => {
     const models = { "claude-sonnet-4-5": { window: 200_000 } };
     expect(await sent(BETA, { models })).toBeLessThan(25);
   });
 
-  test("a client that asks for the window of a million tokens is told of all tokens that are in it", async () => {
+  test("a client with a window of a million tokens is told the full token count", async () => {
     const upstream = await startUpstream((heard, response) => {
       const usage = { input: 300_000, cacheRead: 0, cacheWrite: 0, output: 5 };
       behave(heard, response, { type: "reply", reply: { text: "Fine.", usage } });
@@ -58,6 +58,6 @@ describe("a client that asks for the window of a million tokens", () => {
   });
 });
 
-proofTest("a client that does not is edited in time", async () => {
+proofTest("a client that does not ask for a million tokens has its window edited in time", async () => {
   expect(await sent({ "anthropic-beta": "claude-code-20250219" })).toBeLessThan(25);
 });

@@ -152,7 +152,7 @@ function planTurn(turn: number): readonly Step[] {
 }
 
 sizedTest(
-  "a client with sixteen betas breaks no rule of the provider, however often its window is edited",
+  "a client with sixteen betas never breaks a rule of the provider, however often its window is edited",
   async () => {
     const turns = proofRounds(300, 36);
     const rules = new BetaRules();

@@ -88,9 +88,9 @@ const reply = (fields: object) => (heard: Heard, response: ServerResponse) => {
     .end(JSON.stringify({ ...whole, ...fields }));
 };
 
-describe("numbers of a client", () => {
+describe("limits sent by a client", () => {
   test.each([-1e12, -1, -0.5, 1e308, "-1", null])(
-    "max_tokens of %s neither makes a budget rich nor locks a team out",
+    "a max_tokens of %s neither raises a budget nor exhausts it",
     async (limit) => {
       const { gateway, team, cost } = await openBooks(reply({}), "tokens");
       await team.setBudget({ amount: 1_000_000, unit: "tokens", period: "month" }, { by });
@@ -132,8 +132,8 @@ describe("numbers of a client", () => {
   });
 });
 
-describe("output without a final report", () => {
-  test("output without a final report is counted by the provider's report, although the client left before it came", async () => {
+describe("output without a usage report", () => {
+  test("the provider's usage report counts even if the client left before it came", async () => {
     const { cost } = await openBooks(async (_, response) => {
       writeMessages(response);
       await sleep(300);
@@ -148,7 +148,7 @@ describe("output without a final report", () => {
   });
 
   proofTest(
-    "output without a final report is counted as relayed if the report does not come in time, and the provider is told to stop",
+    "without a usage report in time, the relayed output counts and the provider is told to stop",
     async () => {
       const { upstream, cost } = await openBooks((_, response) => writeMessages(response));
       let got = "";
@@ -161,7 +161,7 @@ describe("output without a final report", () => {
     },
   );
 
-  test("output without a final report is at least the estimate for a client that leaves before the first byte", async () => {
+  test("a client that leaves before the first byte is charged at least the estimate", async () => {
     const { upstream, gateway, team, use } = await openBooks(() => undefined);
     const { secret } = await team.rotate("alice", { by, graceMs: 0 });
     const leaving = new AbortController();
@@ -174,7 +174,7 @@ describe("output without a final report", () => {
     expect(await use()).toBeGreaterThanOrEqual(4_096);
   });
 
-  test.each(["cut", "error event"])("is counted as relayed after a provider's %s", async (how) => {
+  test.each(["cut", "error event"])("the relayed output counts after a provider's %s", async (how) => {
     const { cost } = await openBooks(async (heard, response) => {
       const isChat = heard.url.endsWith("/completions");
       if (isChat) writeChat(response);
@@ -191,7 +191,7 @@ describe("output without a final report", () => {
       expect((await cost(path, { ...body, stream: true })).counted).toBeGreaterThanOrEqual(10_000);
   });
 
-  test("output without a final report is counted for arguments of calls that never ended", async () => {
+  test("the arguments of unfinished tool calls count as output", async () => {
     const { cost } = await openBooks((_, response) => {
       response.writeHead(200, sse);
       const call = { index: 0, id: "call", type: "function", function: { name: "f", arguments: TEXT } };
@@ -209,7 +209,7 @@ describe("output without a final report", () => {
     { max_tokens: 1, max_completion_tokens: 100_000 },
     { stream_options: { include_usage: false } },
   ])(
-    "output without a final report is counted as relayed in a chat stream without usage, also with %j",
+    "the relayed output of a chat stream without a usage report counts as spent, even with %j",
     async (fields) => {
       const { cost } = await openBooks((_, response) => {
         writeChat(response);
@@ -224,7 +224,7 @@ describe("output without a final report", () => {
 describe("the usage of chat streams", () => {
   const usage = { prompt_tokens: 7, completion_tokens: 9_000, total_tokens: 9_007 };
 
-  test("the usage of chat streams is asked for and left out again for a client that did not ask", async () => {
+  test("the gateway asks for the usage of a chat stream and hides it from a client that did not ask", async () => {
     const { upstream, cost } = await openBooks((_, response) => {
       response.writeHead(200, sse);
       response.write(chunk({ choices: [{ index: 0, delta: { content: "Hi" } }], usage: null }));
@@ -238,7 +238,7 @@ describe("the usage of chat streams", () => {
     expect(answer?.text).toContain("[DONE]");
   });
 
-  test("the usage of chat streams stays for a client that asked", async () => {
+  test("the usage of a chat stream reaches a client that asked for it", async () => {
     const { cost } = await openBooks((_, response) => {
       writeChat(response, "Hi");
       endChat(response, usage);
@@ -249,7 +249,7 @@ describe("the usage of chat streams", () => {
     expect(answer?.text).toContain("9007");
   });
 
-  test("the usage of chat streams is not asked for again where the provider does not know the field", async () => {
+  test("the gateway stops asking for the usage of chat streams if the provider does not know the field", async () => {
     const { upstream, cost } = await openBooks((heard, response) => {
       if (heard.json.stream_options)
         return void response
@@ -330,14 +330,14 @@ describe("dollars", () => {
       { status: "queued" },
       0.5,
     ],
-  ] as const)("dollars count %s", async (_, path, body, fields, dollars) => {
+  ] as const)("the cost in dollars includes %s", async (_, path, body, fields, dollars) => {
     const { cost } = await openBooks(reply(fields), "usd", 1_000);
     const { counted, answer } = await cost(path, body);
     expect(answer?.status).toBe(200);
     expect(counted).toBeCloseTo(dollars, 3);
   });
 
-  test("dollars of a provider that reports 1e300 tokens are those of the estimate", async () => {
+  test("the estimate counts if a provider reports 1e300 tokens", async () => {
     const { cost } = await openBooks(
       reply({ usage: { input_tokens: 1e300, output_tokens: 0.5 } }),
       "usd",

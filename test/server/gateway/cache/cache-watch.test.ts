@@ -20,7 +20,7 @@ async function send(gateway: TestGateway, { answer }: Provider, { path, headers,
 
 const get = async (gateway: TestGateway, path: string) => (await ask(gateway, { method: "GET", path })).text;
 
-test("a restart of the gateway does not hide the cause of a miss", async () => {
+test("a cache miss keeps its cause across a restart of the gateway", async () => {
   const provider = await startDocumentedProvider();
   const { url } = provider.upstream;
   const { requests, ...rest } = talk(3);
@@ -51,7 +51,7 @@ test("small conversations carry the same bytes and cost the same as without long
   expect(small.savings.withoutCost).toBeCloseTo(small.cost, 9);
 });
 
-test("cache.ttl changes the lifetime of breakpoints and nothing else, and the ledger books its price", async () => {
+test("cache.ttl changes only the lifetime of breakpoints, and the ledger books its price", async () => {
   const provider = await startDocumentedProvider();
   const { heard, url } = provider.upstream;
   const gateway = await startGateway({ upstream: url, config: { cache: { ttl: "1h" } } });
@@ -68,7 +68,7 @@ test("cache.ttl changes the lifetime of breakpoints and nothing else, and the le
   expect(report.ledger[0].debit).toBeGreaterThan(0);
 });
 
-test("keepAlive keeps the last request of a large conversation, and only then", async () => {
+test("keepAlive holds the last request of a large conversation, and nothing when it is off", async () => {
   for (const keepAlive of [true, false]) {
     const provider = await startDocumentedProvider();
     const gateway = await startGateway({ upstream: provider.upstream.url, config: { cache: { keepAlive } } });

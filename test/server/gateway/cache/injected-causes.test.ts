@@ -34,7 +34,7 @@ const PRICES: Readonly<Record<string, readonly [number, number, number, number, 
 
 /** Causes of our own making are in the test below. The everyday suite runs a part of the cases. */
 sizedTest(
-  "names the cause of a miss in 19 of 20 conversations, and prices it",
+  "the cause and price of a cache miss are found in 19 of 20 conversations",
   { timeout: 900_000 },
   async () => {
     const cases = buildInjectedCases().filter((_, index) => isProof || index % 19 === 0);
@@ -127,7 +127,7 @@ function findOwnChange(before: WireObject, after: WireObject): "lead" | "message
 }
 
 proofTest(
-  "owns up to every miss that an edit or a forgotten memory of longhaul makes",
+  "longhaul owns up to every cache miss that its edit or a forgotten memory causes",
   { timeout: 900_000 },
   async () => {
     const { provider, upstream, usages, answer } = await startDocumentedProvider();

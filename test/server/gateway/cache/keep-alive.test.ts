@@ -106,7 +106,7 @@ async function world({ maxDollars = 1, minutes = 7, isOn = true } = {}) {
 }
 
 describe("keepAlive", () => {
-  test("keepAlive sends the last request again before the cache expires, and books its cost with the conversation", async () => {
+  test("keepAlive repeats the last request before the cache expires, and books the cost in the conversation", async () => {
     const { upstream, kernel, keepAlive, request, fire, errors, spent, clock } = await world();
     const { sentAt } = request;
     keepAlive.keep(request);
@@ -128,7 +128,7 @@ describe("keepAlive", () => {
     expect(sums.report.dollars).toBeCloseTo(REFRESH_DOLLARS, 9);
   });
 
-  test("keepAlive stops at the ceiling of the day", async () => {
+  test("keepAlive stops at the daily cost limit", async () => {
     const { upstream, keepAlive, request, fire } = await world({
       maxDollars: REFRESH_DOLLARS * 1.5,
       minutes: 1_000,
@@ -139,7 +139,7 @@ describe("keepAlive", () => {
     expect(keepAlive.sizeBytes).toBe(0);
   });
 
-  test("keepAlive does nothing for somebody who never comes back after so long, or while it is off", async () => {
+  test("keepAlive does nothing when users never return after such a pause, or when it is off", async () => {
     for (const options of [{ minutes: 100_000 }, { isOn: false }]) {
       const { upstream, keepAlive, request, fire } = await world(options);
       keepAlive.keep(request);

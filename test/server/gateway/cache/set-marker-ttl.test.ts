@@ -17,7 +17,7 @@ const change = (body: object, ttl: "5m" | "1h") => {
   return changed && JSON.parse(Buffer.concat(changed).toString());
 };
 
-test("sets the lifetime of every breakpoint, and leaves words that look like one", () => {
+test("setting a lifetime changes every breakpoint, but no text that looks like a breakpoint", () => {
   expect(change(build(mark), "1h")).toEqual(build(hour));
   expect(change(build(hour), "5m")).toEqual(build(mark));
   // A mark of the whole request is the last breakpoint, which may not live longer than those before it.
@@ -26,12 +26,12 @@ test("sets the lifetime of every breakpoint, and leaves words that look like one
   expect(change({ cache_control: null, messages: [] }, "1h")).toBeUndefined();
 });
 
-test("changes nothing if every breakpoint has the lifetime already, or if there is none", () => {
+test("setting a lifetime changes nothing if every breakpoint has it already or there is none", () => {
   expect(change(build(mark), "5m")).toBeUndefined();
   expect(change(build({}), "1h")).toBeUndefined();
 });
 
-test("changes nothing if a tool's own arguments contain such a field", () => {
+test("setting a lifetime changes nothing if a tool's own arguments contain such a field", () => {
   const body = build(mark);
   const call = { type: "tool_use", id: "a", name: "t", input: { cache_control: { type: "ephemeral" } } };
   expect(
@@ -39,7 +39,7 @@ test("changes nothing if a tool's own arguments contain such a field", () => {
   ).toBeUndefined();
 });
 
-test("pays for an hour only where pauses between five minutes and an hour are frequent", () => {
+test("an hour of cache is chosen only where pauses between five minutes and an hour are frequent", () => {
   const prices = { read: 0.3, write: 3.75, writeHour: 6 };
   const choose = (minutes: number, share: number) => {
     const pauses = new PauseSample();

@@ -20,12 +20,12 @@ function countFreed(events: readonly CallEvent[]) {
   return { threads, windows };
 }
 
-test("A call frees its thread and its window once, in whatever order its events come.", () => {
+test("a call frees its thread and its window once, in whatever order its events come", () => {
   expect(countFreed(["answer", "end"])).toEqual({ threads: 1, windows: 1 });
   expect(countFreed(["answer", "answer", "end", "end"])).toEqual({ threads: 1, windows: 1 });
   expect(countFreed(["end", "answer", "end"])).toEqual({ threads: 1, windows: 1 });
 });
 
-test("A call that is answered but has not ended keeps its window.", () => {
+test("a call that is answered but has not ended keeps its window", () => {
   expect(countFreed(["answer"])).toEqual({ threads: 1, windows: 0 });
 });

@@ -43,7 +43,7 @@ function turn(name: string, reads: number, words = 200): readonly MessageInput[]
 }
 
 describe("a window with the client's edits", () => {
-  test("a window with the client's edits is cleared from the first request on, stays so in the next and after a restart, and is told of", async () => {
+  test("the client's edits apply from the first request on, stay in the next one, and are reported", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     const edits = [THINK, CLEAR];
@@ -61,7 +61,7 @@ describe("a window with the client's edits", () => {
     expect(findAppliedEdits(edits, second.slots)).toEqual(findAppliedEdits(edits, first.slots));
   });
 
-  proofTest("has a summary for what is old from the trigger on, as the provider counts it", async () => {
+  proofTest("a compaction edit summarizes old messages once the client's trigger is reached", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     const policy = buildEditsPolicy([COMPACT], longhaul(), {
@@ -78,7 +78,7 @@ describe("a window with the client's edits", () => {
     expect(slots.at(-1)?.message.parts).toEqual([{ type: "text", text: "Go on." }]);
   });
 
-  test("a window with the client's edits is the default policy's where the edits change nothing", () => {
+  test("edits that change nothing leave the default policy in place", () => {
     const base = longhaul();
     const all: ContextEdit = { type: "clear_thinking_20251015", keep: "all" };
     expect(buildEditsPolicy([], base, { api: "anthropic" })).toBe(base);
@@ -87,7 +87,7 @@ describe("a window with the client's edits", () => {
     expect(buildEditsPolicy([THINK], base, { api: "openai-chat" })).not.toBe(base);
   });
 
-  test("a window with the client's edits tells of nothing where nothing was asked for or done", () => {
+  test("no edits are reported if none were asked for or none were made", () => {
     const slots: readonly Slot[] = [
       { seq: 1, at: 0, tokens: 1, message: { role: "user", parts: [{ type: "text", text: "a" }] } },
     ];
@@ -96,13 +96,13 @@ describe("a window with the client's edits", () => {
   });
 });
 
-describe("a reply that tells of edits", () => {
+describe("a reply that reports edits", () => {
   const applied = [
     { type: "clear_tool_uses_20250919", cleared_tool_uses: 8, cleared_input_tokens: 50_000 },
   ] as const;
   const report = { applied_edits: applied };
 
-  test("a reply that tells of edits is Anthropic's message and the last message_delta, all else of it byte by byte", () => {
+  test("Anthropic's message and its last message_delta report edits and keep all other bytes", () => {
     const body = '{"type":"message", "content":[{"type":"text","text":"{}"}],"usage":{"input_tokens":1.0}}\n';
     const told = withAppliedEdits("anthropic", body, applied);
     expect(told).toBe(
@@ -116,7 +116,7 @@ describe("a reply that tells of edits", () => {
     });
   });
 
-  test("a reply that tells of edits has the field once", () => {
+  test("a reply that already has the field for edits gets it only once", () => {
     const body = '{"type":"message","context_management":null}';
     expect(withAppliedEdits("anthropic", body, [])).toBe(
       '{"type":"message","context_management":{"applied_edits":[]}}',
@@ -130,11 +130,11 @@ describe("a reply that tells of edits", () => {
     "[DONE]",
     '{"type":"message',
     "",
-  ])("a reply that tells of edits is no other event: %s", (data) => {
+  ])("an event that cannot report edits stays as it is: %s", (data) => {
     expect(withAppliedEdits("anthropic", data, applied)).toBeUndefined();
   });
 
-  test("a reply that tells of edits is the last chunk of a chat and the end of a response", () => {
+  test("the last chunk of a chat and the end of a response report edits", () => {
     const chunk = '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}';
     expect(JSON.parse(withAppliedEdits("openai-chat", chunk, applied) ?? "")).toMatchObject({
       context_management: report,

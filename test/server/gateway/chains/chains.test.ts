@@ -13,7 +13,7 @@ const STREAMS = [
 
 describe("a chain of responses", () => {
   test.each(STREAMS)(
-    "a chain of responses goes through as it came, %s, and is one session",
+    "a chain of responses goes through unchanged, %s, and is one session",
     async (_, stream) => {
       const { upstream, gateway } = await startWorld();
       const client = new ChainedClient(gateway);
@@ -37,7 +37,7 @@ describe("a chain of responses", () => {
     },
   );
 
-  test.each(STREAMS)("goes on in its session after the gateway was started again, %s", async (_, stream) => {
+  test.each(STREAMS)("a chain of responses goes on in its session after a restart, %s", async (_, stream) => {
     const { gateway, restart } = await startWorld();
     const client = new ChainedClient(gateway);
     client.fields.stream = stream;
@@ -60,7 +60,7 @@ describe("a chain of responses", () => {
     ]);
   });
 
-  test("a chain of responses goes on in its session when that was let go, and through another gateway on the same store", async () => {
+  test("a chain of responses goes on in its session after the session left memory, and through another gateway", async () => {
     const { upstream, gateway } = await startWorld({}, { limits: { maxThreads: 1 } });
     const other = await startGateway({ upstream: upstream.url, path: gateway.path });
     const client = new ChainedClient(gateway);
@@ -89,7 +89,7 @@ describe("a chain of responses", () => {
     ]);
   });
 
-  test("a chain of responses belongs to whoever began it", async () => {
+  test("a chain of responses belongs to the person who began it", async () => {
     const { upstream, gateway } = await startWorld({}, TWO_PEOPLE);
     const client = new ChainedClient(gateway);
     client.headers = { "x-longhaul-token": ALICE_TOKEN };
@@ -104,8 +104,8 @@ describe("a chain of responses", () => {
   });
 });
 
-describe("a response that two requests go on from", () => {
-  test("one after the other has two ways on, and each later request goes on with its own", async () => {
+describe("a response that two requests continue", () => {
+  test("a response that is continued twice gets two lines, and each later request stays on its own line", async () => {
     const { upstream, gateway, lastWords } = await startWorld();
     const client = new ChainedClient(gateway);
     await client.say("Begin.");
@@ -127,7 +127,7 @@ describe("a response that two requests go on from", () => {
     expect(await threadsOf(gateway)).toHaveLength(1);
   });
 
-  proofTest("at once becomes forks, none of which has words of another", async () => {
+  proofTest("simultaneous continuations of a response become forks that share no later words", async () => {
     const { upstream, gateway, restart, lastWords } = await startWorld({ takesMs: 60 });
     const client = new ChainedClient(gateway);
     await client.say("Begin.");
@@ -149,7 +149,7 @@ describe("a response that two requests go on from", () => {
     }
   });
 
-  test("asked again after a reply that broke off goes on with what was asked", async () => {
+  test("a request repeated after a broken reply is stored once", async () => {
     const { upstream, gateway } = await startWorld();
     const client = new ChainedClient(gateway);
     await client.say("Begin.");

@@ -4,13 +4,13 @@ import { onlyLine } from "../only-line.ts";
 import { ChainedClient, wordsIn } from "./chained.ts";
 import { outputOf, startWorld, working } from "./world.ts";
 
-describe("a response that its provider does not know any more", () => {
+describe("a response that the provider has forgotten", () => {
   test.each([
     ["streamed", true, false],
     ["whole", false, false],
     ["refused inside a stream", true, true],
   ] as const)(
-    "a response that its provider does not know any more is gone on from by the log, %s",
+    "a response that the provider has forgotten is continued from the log, %s",
     async (_, stream, isLate) => {
       const { upstream, gateway } = await startWorld({
         reply: (index) => (index < 1 ? working(index) : {}),
@@ -37,7 +37,7 @@ describe("a response that its provider does not know any more", () => {
     },
   );
 
-  test("a response that its provider does not know any more is not asked for again where the provider keeps none, or the client has nothing stored", async () => {
+  test("the gateway stops asking for earlier responses if the provider or the client stores none", async () => {
     for (const [options, store] of [
       [{ isKeeping: false }, true],
       [{}, false],
@@ -52,7 +52,7 @@ describe("a response that its provider does not know any more", () => {
     }
   });
 
-  test("a response that its provider does not know any more is gone on from by the log where the client has not seen all of it", async () => {
+  test("a response with recalls that the client has not seen is continued from the log", async () => {
     const recall = [{ id: "call_r", name: "longhaul_recall", input: { query: "the number" } }];
     const config = { recall: { tools: true } };
     const { upstream, gateway, restart, lastWords } = await startWorld(
@@ -79,7 +79,7 @@ describe("a response that its provider does not know any more", () => {
     ]);
   });
 
-  test("a response that its provider does not know any more keeps reasoning only as ciphertext, and no ids", async () => {
+  test("a chain that is continued from the log keeps reasoning only as ciphertext, and no ids", async () => {
     const { upstream, gateway } = await startWorld();
     const items = (id: string, more: object) => [
       { type: "reasoning", id: `rs_${id}`, summary: [], ...more },

@@ -56,9 +56,9 @@ interface Said {
   readonly words: readonly string[];
 }
 
-describe("chains of responses, whatever becomes of them", () => {
+describe("random chains of responses", () => {
   sizedTest(
-    "chains of responses, whatever becomes of them are answered to what was said on their own way, and to nothing else",
+    "every request of a random chain is answered from the messages of that chain only",
     async () => {
       const upstream = await startKeepingUpstream({
         reply: (_, context) => ({ text: `To ${wordsIn(context).at(-1)}` }),

@@ -16,7 +16,7 @@ describe("a chain that is too long for its provider", () => {
       ["refused inside a stream", true, true],
     ] as const),
   )(
-    "a chain that is too long for its provider goes on from the log, %s, and its client hears nothing of it",
+    "a chain that is too long for its provider goes on from the log unseen by the client, %s",
     async (_, stream, isLate) => {
       const { upstream, gateway } = await startWorld(
         { most: MOST, reply: working, isLate },
@@ -44,7 +44,7 @@ describe("a chain that is too long for its provider", () => {
     },
   );
 
-  proofTest("goes on from the log after the gateway was started again", async () => {
+  proofTest("a chain that is too long for its provider goes on from the log after a restart", async () => {
     const config = { models: { "gpt-4.1": { window: 30_000 } } };
     const { upstream, gateway, restart, lastWords } = await startWorld(
       { most: MOST, reply: working },
@@ -61,7 +61,7 @@ describe("a chain that is too long for its provider", () => {
     expect(await threadsOf(second)).toHaveLength(1);
   });
 
-  test("a chain that is too long for its provider is tried three more times at most, and then the client gets the provider's own words", async () => {
+  test("a request that stays too long is tried three more times at most, and then the client gets the provider's error", async () => {
     const { upstream, gateway } = await startWorld({ most: 400 });
     const client = new ChainedClient(gateway);
     await client.say("Begin.");
@@ -71,7 +71,7 @@ describe("a chain that is too long for its provider", () => {
     expect(await client.say("Something short.")).toBe("Reply 2.");
   });
 
-  test("a chain that is too long for its provider is left alone with policy none and with a dry run", async () => {
+  test("a chain that is too long stays as it is with policy none and in a dry run", async () => {
     for (const config of [{ policy: "none" }, { dryRun: true }]) {
       const { upstream, gateway } = await startWorld({ most: 10_000 }, config);
       const client = new ChainedClient(gateway);
@@ -84,7 +84,7 @@ describe("a chain that is too long for its provider", () => {
     }
   });
 
-  test("a chain that is too long for its provider that began before the gateway saw it gets the provider's own words", async () => {
+  test("a long chain that began before the gateway saw it gets the provider's own error", async () => {
     const { upstream, gateway } = await startWorld({ most: 10_000 });
     const direct = new ChainedClient(upstream);
     await direct.say(output(1, 6_000));
@@ -96,7 +96,7 @@ describe("a chain that is too long for its provider", () => {
 });
 
 describe("a conversation that the provider keeps", () => {
-  proofTest("is one session, and goes on from the log when it is too long, also later", async () => {
+  proofTest("a conversation kept by the provider goes on from the log when it is too long", async () => {
     const config = { models: { "gpt-4.1": { window: 30_000 } } };
     const { upstream, gateway, restart, lastWords } = await startWorld(
       { most: MOST, reply: working },
@@ -116,7 +116,7 @@ describe("a conversation that the provider keeps", () => {
     expect(lastWords()[0]).toBe("user|Read all files of the project.");
   });
 
-  test("a conversation that the provider keeps of which the log has only the end gets the provider's own words", async () => {
+  test("a conversation kept by the provider whose beginning the log lacks gets the provider's own error", async () => {
     const { upstream, gateway } = await startWorld({ most: 100_000 });
     const direct = new ChainedClient(upstream);
     direct.fields.conversation = "conv_0123456789";

@@ -41,7 +41,7 @@ const blocksOf = ({ content }: WireObject) =>
   typeof content === "string" ? [{ type: "text", text: content }] : (content as readonly WireObject[]);
 
 describe("a request with compaction blocks", () => {
-  test("a request with compaction blocks goes out with its last summary as the first words, and just what stands after it", () => {
+  test("a request with compaction blocks goes out as its last summary and the messages after it", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
         const cut = cutOf(messages);
@@ -61,7 +61,7 @@ describe("a request with compaction blocks", () => {
     );
   });
 
-  test("a request with compaction blocks says as messages what it says without the blocks", () => {
+  test("messages with compaction blocks have the same keys as without them", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
         const cut = cutOf(messages);
@@ -86,11 +86,11 @@ describe("a request with compaction blocks", () => {
   });
 });
 
-describe("a reply with a summary in front", () => {
+describe("a reply that begins with a summary", () => {
   const usage = fc.record({ input_tokens: fc.nat(9_999), output_tokens: fc.nat(999) });
   const content = fc.array(words.map((text) => ({ type: "text", text })));
 
-  test("a reply with a summary in front is the reply with one more block and what each step has taken", () => {
+  test("a reply after a compaction gets one more block and the usage of each step", () => {
     fc.assert(
       fc.property(content, usage, words, (blocks, counts, text) => {
         const reply = { type: "message", role: "assistant", content: blocks, usage: counts };
@@ -108,7 +108,7 @@ describe("a reply with a summary in front", () => {
     );
   });
 
-  test("a reply with a summary in front is left alone where it is an error, no JSON, or a stream without a beginning", () => {
+  test("no summary is added to an error, to invalid JSON, or to a stream without a beginning", () => {
     const { change, eventsAfter: behind } = createSummaryInserter("words");
     for (const data of [
       "",

@@ -41,7 +41,7 @@ async function workWith(keep: (agent: TestAgent) => void) {
 }
 
 describe("a client that keeps compaction blocks", () => {
-  proofTest("and all that stands before them works on in a window that stays small", async () => {
+  proofTest("a client that keeps compaction blocks and all messages has a small window", async () => {
     const { upstream, gateway, said, summaries } = await workWith(() => {});
     expect(summaries.length).toBeGreaterThan(1);
     expect(Math.max(...upstream.counts)).toBeLessThan(MAX_TOKENS);
@@ -53,7 +53,7 @@ describe("a client that keeps compaction blocks", () => {
     await expectSaid(gateway, said);
   });
 
-  proofTest("and drops what stands before them goes on with the same conversation", async () => {
+  proofTest("a client that drops the messages before a compaction block stays in its session", async () => {
     const { upstream, gateway, agent, said, summaries } = await workWith((agent) => {
       const place = agent.elements.findLastIndex((element) => blockOf(element));
       if (place > 0) agent.elements = agent.elements.slice(place);
@@ -72,7 +72,7 @@ describe("a client that keeps compaction blocks", () => {
 });
 
 describe("a client that forgets compaction blocks", () => {
-  proofTest("goes on all the same, and is told the summary with every reply", async () => {
+  proofTest("a client that drops compaction blocks goes on, and each reply has the summary", async () => {
     const { upstream, gateway, said, summaries } = await workWith((agent) => {
       agent.elements = agent.elements.flatMap(withoutBlock);
     });

@@ -35,7 +35,7 @@ describe.each(
     ["whole", false],
   ]),
 )("a %s reply to a request whose window was compacted", (_, stream) => {
-  sizedTest("begins with the summary that stands in the window, and is written down without it", async () => {
+  sizedTest("a reply after a compaction begins with the summary, which the log leaves out", async () => {
     const { upstream, gateway, agent } = await startTalkative(compacting(), stream);
     const reply = await replyTo(agent);
     const block = blockOf(reply);
@@ -57,7 +57,7 @@ describe.each(
     await expectSaid(gateway, [...agent.elements, { role: "assistant", content: reply.content }]);
   });
 
-  proofTest("comes again when it did not arrive", async () => {
+  proofTest("the summary comes again in the next reply if a request failed", async () => {
     const { upstream, agent } = await startTalkative(compacting(), stream);
     upstream.answer((heard, response) => behave(heard, response, { type: "error", kind: "overloaded" }));
     expect((await agent.send()).status).toBe(529);
@@ -67,7 +67,7 @@ describe.each(
     expect(blockOf(await replyTo(agent))?.content).toContain("[Summary");
   });
 
-  sizedTest("is nothing but the summary for a client that wants to pause, and nobody is asked", async () => {
+  sizedTest("a client that pauses for a compaction gets only the summary, without a model call", async () => {
     const { upstream, gateway, agent } = await startTalkative(
       compacting({ pause_after_compaction: true }),
       stream,
@@ -95,7 +95,7 @@ describe.each(
     await expectSaid(gateway, [...asked, { role: "assistant", content: reply.content }]);
   });
 
-  proofTest("lets a client that pauses keep nothing but the summary and its last messages", async () => {
+  proofTest("a client that pauses may keep only the summary and its last messages", async () => {
     const { upstream, gateway, agent } = await startTalkative(
       compacting({ pause_after_compaction: true }),
       stream,
@@ -120,7 +120,7 @@ describe.each(
     ]);
   });
 
-  proofTest("begins with the summary also where the model is given tools of the gateway", async () => {
+  proofTest("a reply begins with the summary even if the model uses the gateway's tools", async () => {
     const upstream = await startCounting();
     upstream.answer((heard, response, index) => {
       const call = { id: "call_1", name: "longhaul_recall", input: { query: "the sum" } };
@@ -140,7 +140,7 @@ describe.each(
     await expectSaid(gateway, [...agent.elements, { role: "assistant", content: reply.content }]);
   });
 
-  sizedTest("changes nothing of a reply whose window was not compacted", async () => {
+  sizedTest("a reply whose window was not compacted stays unchanged", async () => {
     const { agent } = await startTalkative(compacting({ pause_after_compaction: true }), stream);
     agent.elements = [{ role: "user", content: "Hello there." }];
     const reply = await replyTo(agent);
@@ -152,8 +152,8 @@ describe.each(
   });
 });
 
-describe("events of a reply behind a summary", () => {
-  test("events of a reply after a summary stay as the provider wrote them but for their number", async () => {
+describe("the events of a reply after a summary", () => {
+  test("the provider's events after an added summary change only in their index", async () => {
     const own = [
       `event: message_start\ndata: {"type":"message_start", "message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":9,"output_tokens":1}}}\n\n`,
       `event: content_block_start\ndata: {"content_block":{"type":"text","text":"","index":5},"index" : 0 , "type":"content_block_start"}\n\n`,
@@ -187,7 +187,7 @@ describe("events of a reply behind a summary", () => {
     ]);
   });
 
-  proofTest("are recorded as one conversation when several clients pause for the same summary", async () => {
+  proofTest("clients that pause for the same summary at once share one conversation", async () => {
     const { upstream, gateway } = await startTalk();
     const management = compacting({ pause_after_compaction: true });
     const paused = await replyTo(talkative(gateway, management, false));

@@ -32,7 +32,7 @@ async function onlyLog(gateway: TestGateway) {
 }
 
 describe("two conversations with the same summary", () => {
-  test("two conversations with the same summary never get each other's words, whatever their clients have kept before it", async () => {
+  test("two conversations with the same summary never get each other's words, whatever came before it", async () => {
     const { upstream, agent } = await startTalk();
     const other = new TestAgent(agent.gateway);
     for (const [own, name] of [
@@ -54,8 +54,8 @@ describe("two conversations with the same summary", () => {
   });
 });
 
-describe("a summary that was made elsewhere", () => {
-  test("a summary that was made elsewhere goes out as words of the user in place of what stands before it, which stays in the log", async () => {
+describe("a foreign summary", () => {
+  test("a foreign summary goes out as user words instead of the messages before it, which stay in the log", async () => {
     const { upstream, gateway, agent } = await startTalk();
     agent.elements = [
       user("Build me a website."),
@@ -86,7 +86,7 @@ describe("a summary that was made elsewhere", () => {
     expect(JSON.stringify(expanded)).toContain("Of what colour?");
   });
 
-  test("a summary that was made elsewhere is the beginning of the conversation for a client that has nothing else", async () => {
+  test("a foreign summary begins the conversation of a client that sends nothing before it", async () => {
     const { upstream, gateway, agent } = await startTalk();
     agent.elements = [summed(text("Here it is."))];
     await agent.say("Now make it rounder.");
@@ -101,7 +101,7 @@ describe("a summary that was made elsewhere", () => {
   });
 
   proofTest(
-    "a summary that was made elsewhere belongs to the conversation that was had before, also when the client drops that later",
+    "a foreign summary stays in its conversation, even when the client later drops the messages before it",
     async () => {
       const { upstream, gateway, agent } = await startTalk();
       await agent.say("Build me a website, in blue if you can.");
@@ -116,7 +116,7 @@ describe("a summary that was made elsewhere", () => {
     },
   );
 
-  test("a summary that was made elsewhere hides the calls before it and keeps those after it with their results", async () => {
+  test("a foreign summary hides the calls before it and keeps later calls with their results", async () => {
     const { upstream, agent } = await startTalk();
     const call = (id: string) => ({ type: "tool_use", id, name: "read_file", input: { path: id } });
     const result = (id: string) => ({ type: "tool_result", tool_use_id: id, content: `text of ${id}` });
@@ -131,7 +131,7 @@ describe("a summary that was made elsewhere", () => {
     expect(heardBy(upstream)).toEqual([user(SUMMARY), withoutFirst(agent.elements[3]), agent.elements[4]]);
   });
 
-  test("a summary that was made elsewhere that has failed says nothing", async () => {
+  test("a foreign summary without content is left out", async () => {
     const { upstream, agent } = await startTalk();
     const failed = { type: "compaction", content: null };
     agent.elements = [
@@ -147,7 +147,7 @@ describe("a summary that was made elsewhere", () => {
     ]);
   });
 
-  test("a summary that was made elsewhere is counted as it would be sent", async () => {
+  test("a count of tokens counts a foreign summary as it would be sent", async () => {
     const upstream = await startUpstream((_, response) => {
       response.writeHead(200, { "content-type": "application/json" }).end('{"input_tokens":12}');
     });
@@ -164,9 +164,9 @@ describe("a summary that was made elsewhere", () => {
   });
 });
 
-describe("a summary of the gateway's own", () => {
+describe("the gateway's own summary", () => {
   proofTest(
-    "a summary of the gateway's own brings the conversation back after a restart, for a client that has dropped the rest",
+    "the gateway's own summary finds the conversation after a restart, even if the client dropped everything else",
     async () => {
       const { upstream, gateway: first, agent } = await startSummarised();
       const block = blockOf(agent.elements.at(-1));
@@ -186,7 +186,7 @@ describe("a summary of the gateway's own", () => {
     },
   );
 
-  test("a summary of the gateway's own of one principal means nothing to another", async () => {
+  test("the gateway's own summary of one person is mere text for another", async () => {
     const { upstream, gateway, agent } = await startSummarised(TWO_PEOPLE, {
       "x-longhaul-token": ALICE_TOKEN,
     });
@@ -202,7 +202,7 @@ describe("a summary of the gateway's own", () => {
     ]);
   });
 
-  proofTest("goes out as words where the same conversation is being answered at the same time", async () => {
+  proofTest("the gateway's own summary goes out as words in simultaneous requests", async () => {
     const { upstream, gateway, agent } = await startSummarised();
     const kept = agent.elements.slice(-1);
     const answers = await Promise.all(
@@ -222,7 +222,7 @@ describe("a summary of the gateway's own", () => {
     expect(log.filter(({ message }) => message.parts.length === 0)).toEqual([]);
   });
 
-  proofTest("is understood in a turn that is asked for again and in one that was edited", async () => {
+  proofTest("the gateway's own summary is understood when a turn is replaced", async () => {
     const { upstream, gateway, agent } = await startSummarised();
     agent.elements = agent.elements.slice(-1);
     const kept = [...agent.elements];
@@ -235,12 +235,12 @@ describe("a summary of the gateway's own", () => {
   });
 });
 
-describe("where the upstream is Anthropic", () => {
+describe("Anthropic's own summary", () => {
   const anthropic = (baseUrl: string) => [
     { name: "anthropic", baseUrl, apis: ["anthropic"], contextManagement: "upstream" },
   ];
 
-  test("its blocks are handed on, written down and sent back byte for byte", async () => {
+  test("Anthropic's own compaction blocks are relayed, stored and sent back byte for byte", async () => {
     const upstream = await startUpstream((_, response) => {
       const event = (type: string, fields: object) => formatEvent({ event: type, data: { type, ...fields } });
       const index = 0;
@@ -278,7 +278,7 @@ describe("where the upstream is Anthropic", () => {
     ]);
   });
 
-  test("what its summary stands for does not count as the window", async () => {
+  test("messages behind Anthropic's own summary do not count toward the window", async () => {
     const upstream = await startCounting();
     const gateway = await startGateway({ upstream: anthropic(upstream.url) });
     const agent = new TestAgent(gateway);
@@ -288,11 +288,11 @@ describe("where the upstream is Anthropic", () => {
   });
 });
 
-describe("blocks are left as they came", () => {
+describe("unchanged compaction blocks", () => {
   proofTest.each([
     ["with edits off", { policy: "none" }],
     ["in a dry run", { dryRun: true }],
-  ])("%s", async (_, config) => {
+  ])("compaction blocks stay unchanged %s", async (_, config) => {
     const { upstream, agent } = await startTalk(config);
     agent.elements = [user("Build me a website."), summed(text("Here it is."))];
     await agent.say("Now make it rounder.");

@@ -57,7 +57,7 @@ describe("a configuration", () => {
     expect(path).toBeUndefined();
   });
 
-  test("a configuration takes options before variables, these before the file, that before defaults", () => {
+  test("options override variables, variables override the file, and the file overrides defaults", () => {
     const file = { port: 1, threshold: 50, policy: "cline", log: { content: true } };
     const env = {
       LONGHAUL_PORT: "2",
@@ -77,7 +77,7 @@ describe("a configuration", () => {
     });
   });
 
-  test("a configuration is looked for in the store's folder; a file that is named is the only one", () => {
+  test("the configuration lies in the store's folder, and a named file replaces it", () => {
     const [cwd, store] = [testFolder(), testFolder()];
     writeOwn(join(store, "longhaul.gateway.json"), '{"port":1}');
     expect(load(undefined, { cwd, store }).config.port).toBe(1);
@@ -89,7 +89,7 @@ describe("a configuration", () => {
     expect(load(undefined, { cwd, store, env, path: "other.json" }).config.port).toBe(4);
   });
 
-  test("a configuration says which file cannot be read, and why", () => {
+  test("an unreadable configuration file gets an error with its name and the reason", () => {
     const cwd = testFolder();
     expect(refusal(undefined, { cwd, path: "none.json" })).toContain(
       "none.json cannot be read: there is no such file",
@@ -101,7 +101,7 @@ describe("a configuration", () => {
     expect(refusal([1])).toContain("no JSON object");
   });
 
-  test("a configuration is refused with all that is wrong: key, value given, remedy, nearest name", () => {
+  test("an invalid configuration is refused with all problems: key, value, remedy and nearest name", () => {
     const message = refusal(
       {
         prot: 1,
@@ -132,7 +132,7 @@ describe("a configuration", () => {
       expect(message).toContain(line);
   });
 
-  test("a configuration tells no secret that was written where it does not belong", () => {
+  test("no error repeats a secret that was written into the configuration", () => {
     const secret = "hunter2-hunter2-hunter2";
     const file = {
       tokens: [
@@ -148,7 +148,7 @@ describe("a configuration", () => {
     expect(refusal({ tokens: [{ name: "a", env: secret }] })).not.toContain(secret);
   });
 
-  sizedTest("never holds less than it was asked for: what is valid is taken as it is", () => {
+  sizedTest("every valid setting of the file takes effect unchanged", () => {
     const valid = fc.record(
       {
         port: fc.integer({ min: 0, max: 65_535 }),
@@ -168,7 +168,7 @@ describe("a configuration", () => {
     );
   });
 
-  sizedTest("a configuration is taken or refused with a reason, whatever the file holds", () => {
+  sizedTest("a configuration is accepted or refused with a reason, whatever the file holds", () => {
     const anything = fc.dictionary(
       fc.constantFrom(
         ...Object.keys((getConfigSchemaJson() as { properties: object }).properties),
@@ -194,7 +194,7 @@ describe("a configuration", () => {
 describe("a token", () => {
   const strong = createToken();
 
-  test("a token of LONGHAUL_TOKEN lets in, next to those of the file", () => {
+  test("the token in LONGHAUL_TOKEN counts in addition to the tokens of the file", () => {
     expect(load({}, { env: { LONGHAUL_TOKEN: strong } }).config.tokens).toEqual([
       { name: "default", env: "LONGHAUL_TOKEN" },
     ]);
@@ -208,7 +208,7 @@ describe("a token", () => {
     expect(config.tokens.map(({ name }) => name)).toEqual(["ci", "me", "default"]);
   });
 
-  test("a token is needed where others reach the gateway", () => {
+  test("a gateway that others can reach needs a token", () => {
     for (const host of ["0.0.0.0", "::", "192.168.1.5", "box.example"])
       expect(refusal({ host })).toContain(`host is "${host}", which others can reach, and there is no token`);
     for (const host of ["127.0.0.1", "127.9.9.9", "::1", "localhost"])
@@ -222,12 +222,12 @@ describe("a token", () => {
     ["0123456789".repeat(3), "too easy to guess"],
     ["0123456789abcdef0123456789abcde", "too easy to guess"],
     [`${"x".repeat(10)} ${strong}`, "cannot stand in a header"],
-  ])("%j is refused", (token, why) => {
+  ])("the token %j is refused", (token, why) => {
     expect(refusal({}, { env: { LONGHAUL_TOKEN: token } })).toContain(why);
   });
 
   test.each(["0123456789abcdeffedcba9876543210", "kR4vQ_9-zTqLw2XyB7mNpA", strong])(
-    "%j is strong enough",
+    "the token %j is strong enough",
     (token) => {
       expect(load({}, { env: { LONGHAUL_TOKEN: token } }).config.tokens).toHaveLength(1);
     },
@@ -249,7 +249,7 @@ describe("a token", () => {
 });
 
 describe("recall", () => {
-  test("recall is one word or an object, also in its earlier form", () => {
+  test("recall is set by one word or an object, including the earlier form of the object", () => {
     const recallOf = (recall?: unknown) => load(recall === undefined ? {} : { recall }).config.recall;
     expect(recallOf()).toEqual({});
     for (const word of ["start", "edit", "never", "always"]) {
@@ -267,7 +267,7 @@ describe("recall", () => {
 });
 
 describe("the schema", () => {
-  test("the schema is for editors and knows every setting", () => {
+  test("the schema for editors knows every setting", () => {
     const { properties } = getConfigSchemaJson() as { properties: Record<string, object> };
     const withoutDefault = ["$schema", "store", "publicUrl", "oidc", "redact"];
     expect(Object.keys(properties).toSorted()).toEqual(
@@ -277,7 +277,7 @@ describe("the schema", () => {
   });
 });
 
-test("a token that repeats itself or is made of a few words is not strong", () => {
+test("a token of repeated parts or of a few words counts as weak", () => {
   expect(estimateTokenBits("secret-api-key-secret-api-key")).toBeLessThan(MIN_TOKEN_BITS);
   expect(estimateTokenBits("my-very-long-token-for-the-gateway")).toBeLessThan(MIN_TOKEN_BITS);
   expect(estimateTokenBits("0a1b2c3d4e5f".repeat(4))).toBeLessThan(MIN_TOKEN_BITS);

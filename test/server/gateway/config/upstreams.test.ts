@@ -24,7 +24,7 @@ const named = (name: string, options?: Parameters<typeof load>[0]) =>
   upstreamsOf(options).find((one) => one.name === name);
 
 describe("the usual upstreams", () => {
-  test("the usual upstreams are those whose keys or addresses are set, and always those that take the client's own key", () => {
+  test("the usual upstreams are those with a key or address, and those that take the client's own key", () => {
     expect(upstreamsOf().map(({ name }) => name)).toEqual([
       "anthropic",
       "openai",
@@ -64,12 +64,12 @@ describe("the usual upstreams", () => {
     ["box:9000", "http://box:9000"],
     ["[::]:9000", "http://127.0.0.1:9000"],
     ["https://box.example/ollama", "https://box.example/ollama"],
-  ])("the usual upstreams reach an Ollama that was told %j at %s", (given, address) => {
+  ])("the usual upstream for Ollama with OLLAMA_HOST %j is %s", (given, address) => {
     const { baseUrl = "" } = named("ollama", { env: { OLLAMA_HOST: given } }) ?? {};
     expect(new URL(baseUrl).href).toBe(new URL(address).href);
   });
 
-  test("the usual upstreams leave context_management to Anthropic's own API, and do it for all others", () => {
+  test("only Anthropic's own API carries out context_management itself", () => {
     expect(named("anthropic")?.contextManagement).toBe("upstream");
     expect(named("openai")?.contextManagement).toBe("gateway");
     const elsewhere = { upstream: ["anthropic=http://127.0.0.1:9"] };
@@ -78,7 +78,7 @@ describe("the usual upstreams", () => {
 });
 
 describe("addresses by option and variable", () => {
-  test("addresses by option and variable change one upstream and leave the rest", () => {
+  test("an address by option or variable changes one upstream and leaves the rest", () => {
     const env = {
       LONGHAUL_UPSTREAM_ANTHROPIC: "http://127.0.0.1:1",
       LONGHAUL_UPSTREAM_OPENAI: "http://127.0.0.1:2/v1",
@@ -94,7 +94,7 @@ describe("addresses by option and variable", () => {
     expect(all[0]?.keyEnv).toBe("ANTHROPIC_API_KEY");
   });
 
-  test("addresses by option and variable without a name make one upstream for everything; named ones come next to it", () => {
+  test("an address without a name makes one upstream for everything, and named addresses come after it", () => {
     expect(upstreamsOf({ upstream: ["http://127.0.0.1:8080"] })).toEqual([
       {
         name: "upstream",
@@ -109,7 +109,7 @@ describe("addresses by option and variable", () => {
     expect(upstreamsOf({ env }).map(({ name }) => name)).toEqual(["upstream"]);
   });
 
-  test("addresses by option and variable of a name that is not known make an upstream with that prefix, and say so where it looks like a mistake", () => {
+  test("an address under an unknown name makes an upstream with that prefix, with a warning if the name looks misspelled", () => {
     const { config, warnings } = load({ upstream: ["vllm=http://127.0.0.1:8000/v1"] });
     expect(config.upstreams.at(-1)).toMatchObject({ name: "vllm", prefix: "vllm/", apis: { length: 3 } });
     expect(warnings).toEqual([]);
@@ -117,7 +117,7 @@ describe("addresses by option and variable", () => {
     expect(wrong.warnings[0]).toContain("did you mean anthropic?");
   });
 
-  test("addresses by option and variable that are none are refused by the name they were given under", () => {
+  test("an invalid address is refused by the name of its option or variable", () => {
     expect(() => load({ upstream: ["anthropic=somewhere"] })).toThrow(
       '--upstream anthropic is "somewhere"; expected an address',
     );
@@ -128,21 +128,21 @@ describe("addresses by option and variable", () => {
   });
 });
 
-describe("upstreams of the file", () => {
+describe("upstreams in the file", () => {
   const box = { name: "box", baseUrl: "http://127.0.0.1:8000/v1", apis: ["openai-chat"] };
 
-  test("upstreams of the file are all there are: nothing goes to a provider that was not listed", () => {
+  test("upstreams in the file replace the usual ones, so nothing goes to an unlisted provider", () => {
     expect(upstreamsOf({ file: { upstreams: [box] } }).map(({ name }) => name)).toEqual(["box"]);
   });
 
-  test("upstreams of the file have names and prefixes of their own", () => {
+  test("two upstreams in the file cannot share a name or a prefix", () => {
     const file = { upstreams: [box, { ...box, prefix: "a/" }, { ...box, name: "c", prefix: "a/" }] };
     expect(() => load({ file })).toThrow(
       /upstreams\[1\]\.name is "box".*\n.*upstreams\[2\]\.prefix is "a\/"/,
     );
   });
 
-  test("upstreams of the file warn of a key that goes over the network in the clear", () => {
+  test("an upstream whose key would travel unencrypted gets a warning", () => {
     const open = { ...box, baseUrl: "http://10.0.0.5:8000/v1" };
     expect(load({ file: { upstreams: [open] } }).warnings.at(-1)).toContain("without encryption");
   });

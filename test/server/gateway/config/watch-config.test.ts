@@ -29,8 +29,8 @@ function follow(file?: object, env: Readonly<Record<string, string>> = {}) {
   return { path, live, told, next, write };
 }
 
-describe("a configuration that is followed", () => {
-  test("a configuration that is followed tells once what is wrong, by whatever it is looked at, until it is saved again", async () => {
+describe("a watched configuration", () => {
+  test("a faulty file is reported once until it is saved again, however it is noticed", async () => {
     const { live, told, next, write } = follow({ threshold: 50 });
     write({ threshold: 1, port: -1 });
     const refused = live.reload();
@@ -46,7 +46,7 @@ describe("a configuration that is followed", () => {
     ]);
   });
 
-  test("a configuration that is followed takes effect when its file is saved, also by replacing it, made or removed", async () => {
+  test("a configuration takes effect when its file is created, saved, replaced or removed", async () => {
     const { path, live, next, write } = follow();
     let seen = next();
     write({ threshold: 50 });
@@ -63,7 +63,7 @@ describe("a configuration that is followed", () => {
     expect(live.current()).toMatchObject({ threshold: 80, dryRun: false });
   });
 
-  test("a configuration that is followed stays as it was while the file is not valid, and says what is wrong", () => {
+  test("the old configuration stays in effect while the file is invalid, and the problem is reported", () => {
     const { live, told, path, write } = follow({ threshold: 50 });
     writeFileSync(path, '{"threshold": 6');
     expect(live.reload().outcome).toBe("refused");
@@ -79,7 +79,7 @@ describe("a configuration that is followed", () => {
     expect(live.current().threshold).toBe(70);
   });
 
-  test("a configuration that is followed says that host and port need a restart, and takes the rest", () => {
+  test("a changed port is reported as needing a restart, and all other changes take effect", () => {
     const { live, write } = follow({ port: 1 });
     write({ port: 2, threshold: 50 });
     const { messages } = live.reload();
@@ -87,7 +87,7 @@ describe("a configuration that is followed", () => {
     expect(live.current()).toMatchObject({ port: 1, threshold: 50 });
   });
 
-  test("a configuration that is followed does not lose its tokens while others reach the gateway", () => {
+  test("a gateway that others can reach keeps its tokens when the file drops them", () => {
     const tokens = [{ name: "a", env: "A" }];
     const { live, write } = follow({ host: "0.0.0.0", tokens }, { A: createToken() });
     write({ host: "127.0.0.1" });
@@ -95,7 +95,7 @@ describe("a configuration that is followed", () => {
     expect(live.current().tokens).toHaveLength(1);
   });
 
-  test("a configuration that is followed tells nothing when nothing has changed", () => {
+  test("a saved file without changes reports nothing", () => {
     const { live, told, write } = follow({ threshold: 50 });
     write({ policy: "longhaul", threshold: 50 });
     expect(live.reload()).toEqual({ outcome: "unchanged", messages: [] });

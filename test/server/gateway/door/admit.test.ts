@@ -20,16 +20,16 @@ describe("the host", () => {
     ["localhost:4747, evil.example", 400],
     ["0.0.0.0:4747", 403],
     ["", 400],
-  ])("%s is answered with %i", (host, status) => {
+  ])("a request with host %s is answered with %i", (host, status) => {
     expect(statusOf(messageRequest({ host }))).toBe(status);
   });
 
-  test("the host may not be sent twice, nor left out", () => {
+  test("a request with two hosts or none is refused", () => {
     expect(statusOf(messageRequest({ host: ["127.0.0.1:4747", "evil.example"] }))).toBe(400);
     expect(statusOf(messageRequest({ host: undefined }, { httpVersion: "1.0" }))).toBe(400);
   });
 
-  test("the host may be one that is configured, with any port or with its own", () => {
+  test("a configured host is accepted with any port, or only with its own if it names one", () => {
     const config = doorConfig({ allowedHosts: ["gateway.example", "proxy.example:8443"] });
     expect(statusOf(messageRequest({ host: "gateway.example" }), config)).toBe(200);
     expect(statusOf(messageRequest({ host: "Gateway.Example:9999" }), config)).toBe(200);
@@ -37,7 +37,7 @@ describe("the host", () => {
     expect(statusOf(messageRequest({ host: "proxy.example" }), config)).toBe(403);
   });
 
-  test("the host may be the address that was connected to, where all are listened on", () => {
+  test("on all addresses, the host may be the address that the client connected to", () => {
     const config = doorConfig({ host: "0.0.0.0" });
     const facts = { localAddress: "::ffff:10.0.0.5" };
     expect(statusOf(messageRequest({ host: "10.0.0.5:4747" }, facts), config)).toBe(200);
@@ -61,19 +61,19 @@ describe("the origin", () => {
     [{ "sec-fetch-site": "none" }, 200],
     [{ "sec-fetch-site": "same-origin" }, 200],
     [{ "sec-fetch-mode": "cors" }, 200],
-  ])("%o is answered with %i", (headers, status) => {
+  ])("a request with the origin headers %o is answered with %i", (headers, status) => {
     const config = doorConfig({ allowedOrigins: ["https://tool.example"] });
     expect(statusOf(messageRequest(headers), config)).toBe(status);
   });
 
-  test("the origin cannot be allowed by a star", () => {
+  test("a star in the configuration does not allow every origin", () => {
     const config = doorConfig({ allowedOrigins: ["*", "null"] });
     expect(statusOf(messageRequest({ origin: "https://evil.example" }), config)).toBe(403);
     expect(statusOf(messageRequest({ origin: "*" }), config)).toBe(403);
     expect(statusOf(messageRequest({ origin: "null" }), config)).toBe(403);
   });
 
-  test("the origin is looked at before paths and tokens are, so that a page learns nothing", () => {
+  test("a foreign origin is refused before the path and token are checked, so that a page learns nothing", () => {
     const page = { origin: "https://evil.example", "x-api-key": TOKEN };
     const refusals = ["/v1/messages", "/nothing", "/../x", "http://other/"].map((target) =>
       admit(messageRequest(page, { target }), withToken(), environment),
@@ -82,7 +82,7 @@ describe("the origin", () => {
       expect(refusal).toMatchObject({ type: "refused", fault: { status: 403 }, headers: {} });
   });
 
-  test("the origin gets its preflight answered only if it is allowed", () => {
+  test("a preflight is answered only for an allowed origin", () => {
     const config = doorConfig({ ...withToken(), allowedOrigins: ["https://tool.example"] });
     const preflight = (origin: string) =>
       admit(
@@ -111,7 +111,7 @@ describe("the origin", () => {
   });
 });
 
-describe("the body that is announced", () => {
+describe("the announced body", () => {
   test.each([
     [{ "content-type": "application/json; charset=utf-8" }, 200],
     [{ "content-type": "Application/JSON;charset=UTF-8" }, 200],
@@ -139,17 +139,17 @@ describe("the body that is announced", () => {
     [{ "content-length": undefined, "transfer-encoding": "gzip, chunked" }, 400],
     [{ "content-length": undefined, "transfer-encoding": ["chunked", "chunked"] }, 400],
     [{ "content-length": undefined, "transfer-encoding": "xchunked" }, 400],
-  ])("%o is answered with %i", (headers, status) => {
+  ])("a request with the body headers %o is answered with %i", (headers, status) => {
     expect(statusOf(messageRequest(headers))).toBe(status);
   });
 
-  test("the body that is announced may be a form where files pass through, and nowhere else", () => {
+  test("a form is accepted only for paths that pass files through", () => {
     const form = { "content-type": "multipart/form-data; boundary=----x1" };
     expect(statusOf(messageRequest(form, { target: "/v1/files" }))).toBe(200);
     expect(statusOf(messageRequest(form, { target: "/v1/chat/completions" }))).toBe(415);
   });
 
-  test("the body that is announced is none with GET, and no chunks come with HTTP/1.0", () => {
+  test("a GET with a body and an HTTP/1.0 request with chunks are refused", () => {
     expect(statusOf(messageRequest({}, { method: "GET", target: "/v1/models" }))).toBe(400);
     const chunked = messageRequest(
       { "content-length": undefined, "transfer-encoding": "chunked" },
@@ -158,7 +158,7 @@ describe("the body that is announced", () => {
     expect(statusOf(chunked)).toBe(400);
   });
 
-  test("the body that is announced may be missing where nothing has to be said", () => {
+  test("a request that needs no content may come without a body", () => {
     const cancel = messageRequest(
       { "content-type": undefined, "content-length": undefined },
       { target: "/v1/responses/resp_1/cancel" },
@@ -167,7 +167,7 @@ describe("the body that is announced", () => {
   });
 });
 
-test("methods that nobody needs are refused with those that are allowed", () => {
+test("an unsupported method is refused with the list of allowed methods", () => {
   const refused = admit(messageRequest({}, { method: "TRACE" }), doorConfig());
   expect(refused).toMatchObject({
     fault: { status: 405 },
@@ -181,12 +181,12 @@ test("methods that nobody needs are refused with those that are allowed", () => 
   });
 });
 
-test("a refusal says in which API's words it is to be told", () => {
+test("a refusal names the API whose error form it uses", () => {
   const refused = admit(messageRequest({ "content-type": "text/plain" }), doorConfig());
   expect(refused).toMatchObject({ type: "refused", api: "anthropic" });
 });
 
-sizedTest("no request at all makes the door throw, or lets a strange host or origin in", () => {
+sizedTest("no request makes the door throw, and none with a strange host or origin gets in", () => {
   const strange = fc.record({
     method: fc.oneof(fc.constantFrom("GET", "POST", "OPTIONS"), fc.string()),
     target: fc.oneof(fc.webPath(), fc.string(), fc.constant("/v1/messages")),

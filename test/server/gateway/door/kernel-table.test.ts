@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { KernelTable } from "../../../../src/server/gateway/door/peer-user.ts";
 import { testFolder } from "../../../support/folder.ts";
 
-test("each caller gets a text that is no older than its call, and callers share reads", async () => {
+test("each caller gets a text that is at least as new as its call, and callers share reads", async () => {
   const path = join(testFolder(), "tcp");
   const table = new KernelTable(path);
   const reads = new Set<Promise<string | undefined>>();
@@ -26,7 +26,7 @@ test("each caller gets a text that is no older than its call, and callers share 
   expect(reads.size).toBeLessThan(100);
 });
 
-test("a missing table is undefined, and is found once it exists", async () => {
+test("a missing kernel table reads as undefined until it exists", async () => {
   const path = join(testFolder(), "tcp");
   const table = new KernelTable(path);
   expect(await Promise.all([table.read(), table.read()])).toEqual([undefined, undefined]);

@@ -6,7 +6,7 @@ import { environment, OTHER_TOKEN, principalOf, statusOf, TOKEN, withToken } fro
 import { doorConfig, messageRequest } from "./door-config.ts";
 
 describe("the token", () => {
-  test("the token is taken from three headers, and is not to be sent on", () => {
+  test("the token is read from three headers, and its header is marked as not to be forwarded", () => {
     expect(principalOf(messageRequest({ authorization: `Bearer ${TOKEN}` }), withToken())).toMatchObject({
       token: "team",
       tokenHeader: "authorization",
@@ -17,7 +17,7 @@ describe("the token", () => {
     ).toBe("x-longhaul-token");
   });
 
-  test("the token may be configured only by its digest", () => {
+  test("a token may be configured by its digest only", () => {
     const sha256 = createHash("sha256").update(OTHER_TOKEN).digest("hex");
     const config = doorConfig({ tokens: [{ name: "other", sha256 }] });
     expect(statusOf(messageRequest({ "x-api-key": OTHER_TOKEN }), config)).toBe(200);
@@ -33,17 +33,17 @@ describe("the token", () => {
     [{ authorization: `Basic ${TOKEN}` }],
     [{ "x-longhaul-token": "wrong", "x-api-key": TOKEN }],
     [{ cookie: `token=${TOKEN}` }],
-  ])("the token is missing or wrong in %o", (headers) => {
+  ])("a request with a missing or wrong token gets a 401: %o", (headers) => {
     expect(statusOf(messageRequest(headers), withToken())).toBe(401);
   });
 
-  test("the token matches nothing where its variable is not set", () => {
+  test("a token whose variable is not set matches nothing", () => {
     const config = doorConfig({ tokens: [{ name: "gone", env: "NOT_SET" }] });
     expect(statusOf(messageRequest({ "x-api-key": "" }), config)).toBe(401);
     expect(statusOf(messageRequest({ "x-api-key": "undefined" }), config)).toBe(401);
   });
 
-  test("the token may not be sent twice", () => {
+  test("a request with two tokens is refused", () => {
     expect(statusOf(messageRequest({ "x-api-key": [TOKEN, OTHER_TOKEN] }), withToken())).toBe(400);
   });
 
@@ -56,14 +56,14 @@ describe("the token", () => {
     "?a=1&key=",
     "?%74oken=",
     "?x=Bearer%20",
-  ])("the token is refused in the URL, and not repeated: %s", (query) => {
+  ])("a token in the URL is refused and not repeated: %s", (query) => {
     const request = messageRequest({ "x-api-key": TOKEN }, { target: `/v1/messages${query}${TOKEN}` });
     const admission = admit(request, withToken(), environment);
     expect(admission).toMatchObject({ type: "refused", fault: { status: 400 } });
     expect(JSON.stringify(admission)).not.toContain(TOKEN);
   });
 
-  test("the token is asked for before a path is told to exist, but not by probes", () => {
+  test("a request without a token cannot tell which paths exist, except for probes", () => {
     const status = (target: string) =>
       statusOf(
         messageRequest({ "content-type": undefined, "content-length": undefined }, { method: "GET", target }),
@@ -73,7 +73,7 @@ describe("the token", () => {
     expect([status("/healthz"), status("/readyz"), status("/")]).toEqual([200, 200, 200]);
   });
 
-  test("the token never stands in a refusal", () => {
+  test("no refusal repeats a token", () => {
     fc.assert(
       fc.property(fc.string({ minLength: 12 }), (secret) => {
         const admission = admit(
@@ -88,12 +88,12 @@ describe("the token", () => {
 });
 
 describe("the principal", () => {
-  test("the principal is local without tokens, whatever credential is sent", () => {
+  test("without tokens, the principal is local, whatever credential is sent", () => {
     for (const headers of [{}, { "x-api-key": "sk-one" }, { authorization: "Bearer sk-two" }])
       expect(principalOf(messageRequest(headers))).toEqual({ id: "local", formerIds: [], role: "admin" });
   });
 
-  test("the principal is the name of the gateway's token, whatever key for the provider comes with it", () => {
+  test("the principal is named after the gateway's token, whatever provider key comes with it", () => {
     for (const key of ["sk-one", "sk-two"]) {
       const headers = { "x-longhaul-token": TOKEN, "x-api-key": key };
       const { id, token, formerIds } = principalOf(messageRequest(headers), withToken());

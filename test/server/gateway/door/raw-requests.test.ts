@@ -17,7 +17,7 @@ function request(headers: readonly string[], body = "", line = "POST /v1/message
   return `${line}\r\n${all.join("\r\n")}\r\n\r\n${body}`;
 }
 
-describe("requests whose end is in doubt", () => {
+describe("ambiguous requests", () => {
   test.each<[string, () => string]>([
     [
       "Content-Length and Transfer-Encoding",
@@ -58,7 +58,7 @@ describe("requests whose end is in doubt", () => {
       "chunks in HTTP/1.0",
       () => request(["Transfer-Encoding: chunked"], `0\r\n\r\n${SMUGGLED}`, "POST /v1/messages HTTP/1.0"),
     ],
-  ])("%s: are refused, and nothing behind them is read as a request", async (_name, bytes) => {
+  ])("a request with %s is refused, and no later bytes are read as a request", async (_name, bytes) => {
     const answer = await sendRaw(server.port, bytes());
     const statuses = statusesOf(answer);
     expect(statuses.length).toBeGreaterThanOrEqual(1);
@@ -68,7 +68,7 @@ describe("requests whose end is in doubt", () => {
   });
 });
 
-describe("what is no request", () => {
+describe("malformed requests", () => {
   test.each<[string, () => string, number]>([
     ["noise", () => "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400],
     ["another protocol", () => `SSH-2.0-${SECRET}\r\n\r\n`, 400],
@@ -92,27 +92,27 @@ describe("what is no request", () => {
       426,
     ],
     ["a strange expectation", () => request(["Expect: 200-maybe", "Content-Length: 2"], "{}"), 417],
-  ])("%s is answered barely", async (_name, bytes, status) => {
+  ])("a malformed request with %s gets only a status", async (_name, bytes, status) => {
     const answer = await sendRaw(server.port, bytes());
     expect(statusesOf(answer)).toEqual([status]);
     expect(answer).not.toContain(SECRET);
   });
 
-  test("garbage after a request does not break into its answer", async () => {
+  test("garbage after a request never appears in an answer", async () => {
     const answer = await sendRaw(server.port, request(["Content-Length: 2"], `{}\x00\x01${SECRET}\r\n\r\n`));
     expect(statusesOf(answer).length).toBeLessThanOrEqual(2);
     expect(answer).not.toContain(SECRET);
   });
 });
 
-test("requests one after another on a connection are each judged by themselves", async () => {
+test("several requests on one connection are each judged separately", async () => {
   const good = request(["Content-Length: 2"], "{}");
   const bad = request(["Content-Length: 2", "Origin: https://evil.example"], "{}");
   expect(statusesOf(await sendRaw(server.port, good + bad + good, 3))).toEqual([200, 403, 200]);
 });
 
-describe("a client that asks before it sends", () => {
-  test("a client that asks before it sends is told to go on if it may come in", async () => {
+describe("a client that waits for permission to send", () => {
+  test("a client that waits for permission to send its body gets it if the request is allowed", async () => {
     const answer = await sendRaw(
       server.port,
       request(["Expect: 100-continue", "Content-Length: 2"], "{}"),
@@ -121,7 +121,7 @@ describe("a client that asks before it sends", () => {
     expect(statusesOf(answer)).toEqual([100, 200]);
   });
 
-  test("a client that asks before it sends is told at once if it may not", async () => {
+  test("a client that waits for permission to send its body is refused at once if the request is not allowed", async () => {
     const large = await sendRaw(server.port, request(["Expect: 100-continue", "Content-Length: 2000"]));
     expect(statusesOf(large)).toEqual([413]);
     const stranger = request(["Expect: 100-continue", "Content-Length: 2", "Origin: https://evil.example"]);

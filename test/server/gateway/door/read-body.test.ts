@@ -32,7 +32,7 @@ const PACKED = {
 } as const;
 
 describe("a body", () => {
-  sizedTest("a body comes in as it was sent, whatever its size", async () => {
+  sizedTest("a body arrives as it was sent, whatever its size", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ minLength: 1, maxLength: 4_000 }), async (bytes) => {
         expect(await post(bytes)).toMatchObject({ status: 200, answer: { bytes: bytes.length } });
@@ -41,7 +41,7 @@ describe("a body", () => {
     );
   });
 
-  test.each(Object.entries(PACKED))("packed as %s is unpacked", async (encoding, pack) => {
+  test.each(Object.entries(PACKED))("a body packed as %s is unpacked", async (encoding, pack) => {
     const packed = pack(Buffer.from(JSON.stringify({ text: "hello ".repeat(1_000) })));
     const { status, answer } = await post(packed, { "content-encoding": encoding });
     expect(status).toBe(200);
@@ -49,7 +49,7 @@ describe("a body", () => {
     expect(answer.head).toContain('{"text":"hello hello');
   });
 
-  test("packed as deflate without its wrapping is unpacked too", async () => {
+  test("a body packed as raw deflate is unpacked too", async () => {
     const { answer } = await post(deflateRawSync(Buffer.from('{"text":"hello hello hello"}')), {
       "content-encoding": "deflate",
     });
@@ -57,7 +57,7 @@ describe("a body", () => {
   });
 
   test.each(Object.entries(PACKED))(
-    "a body that unfolds to more than allowed is refused: %s",
+    "a body that unpacks to more than the limit is refused: %s",
     async (encoding, pack) => {
       const bomb = pack(Buffer.alloc(3_000_000));
       expect(bomb.length).toBeLessThan(MOST);
@@ -68,7 +68,7 @@ describe("a body", () => {
     },
   );
 
-  test("a body that is not packed as it says is refused", async () => {
+  test("a body whose encoding is not the declared one is refused", async () => {
     expect((await post("{}", { "content-encoding": "gzip" })).status).toBe(400);
     const whole = gzipSync(Buffer.from("{}".repeat(500)));
     expect((await post(whole.subarray(0, whole.length - 8), { "content-encoding": "gzip" })).status).toBe(
@@ -76,13 +76,13 @@ describe("a body", () => {
     );
   });
 
-  test("a body that is announced as too large is refused before it is read, and the client sees why", async () => {
+  test("a body that is announced as too large is refused before it is read, and the client gets the status", async () => {
     const before = server.admitted;
     expect((await post(Buffer.alloc(MOST + 1))).status).toBe(413);
     expect(server.admitted).toBe(before);
   });
 
-  test("a body that turns out too large is refused while it is read", async () => {
+  test("a body that turns out to be too large is refused while it is read", async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const request = httpRequest(
         {
@@ -104,7 +104,7 @@ describe("a body", () => {
     expect(status).toBe(413);
   });
 
-  test("a body that comes too slowly is refused after its time", async () => {
+  test("a body that arrives too slowly is refused when its time is up", async () => {
     const socket = await openSocket(server.port);
     const head = `POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
     const answer = new Promise<string>((resolve) =>
@@ -117,7 +117,7 @@ describe("a body", () => {
     socket.destroy();
   });
 
-  test("a body whose sender leaves is given up", async () => {
+  test("a body whose sender disconnects is given up", async () => {
     const gone = () => server.read.filter((type) => type === "gone").length;
     const before = gone();
     const socket = await openSocket(server.port);

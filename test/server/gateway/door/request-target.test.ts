@@ -10,7 +10,7 @@ test.each([
   ["/api/v1/sessions/a%2Fb", "/api/v1/sessions/a%2Fb", ""],
   ["/api/v1/sessions/%40Jo%2520Ann%2Fb", "/api/v1/sessions/%40Jo%2520Ann%2Fb", ""],
   ["/api/v1/jobs/%40Jo%2520Ann%2Fb", "/api/v1/jobs/%40Jo%2520Ann%2Fb", ""],
-])("%s is read", (target, path, query) => {
+])("the target %s is split into path and query", (target, path, query) => {
   expect(parseTarget(target)).toEqual({ path, query });
 });
 
@@ -37,15 +37,15 @@ test.each([
   "/v1/messages#x",
   "/v1/mess ages",
   "/v1/m\u00e9ssages",
-])("%j is refused", (target) => {
+])("the target %j is refused", (target) => {
   expect(parseTarget(target)).toMatchObject({ fault: { status: 400 } });
 });
 
-test("a very long target is refused as such", () => {
+test("a target that is too long gets a 414", () => {
   expect(parseTarget(`/v1/models/${"a".repeat(5_000)}`)).toMatchObject({ fault: { status: 414 } });
 });
 
-test("what is read names the same path to everyone who decodes it", () => {
+test("an accepted target means the same path to everyone who decodes it", () => {
   const piece = fc.constantFrom(
     "v1",
     "messages",

@@ -19,7 +19,7 @@ describe("a path", () => {
     ["/openai/responses", "openai-responses", "create"],
     ["/v1/responses/input_tokens", "openai-responses", "count"],
     ["/v1/responses/compact", "openai-responses", "compact"],
-  ])("%s belongs to %s: %s", (path, api, action) => {
+  ])("the path %s belongs to %s: %s", (path, api, action) => {
     expect(findRoute("POST", path)).toMatchObject({ type: "api", api, action });
   });
 
@@ -34,11 +34,11 @@ describe("a path", () => {
     ["GET", "/v1/responses/resp_1", "openai-responses", "/responses/resp_1"],
     ["DELETE", "/v1/responses/resp_1", "openai-responses", "/responses/resp_1"],
     ["GET", "/v1/chat/completions", "openai-chat", "/chat/completions"],
-  ])("%s %s passes through to %s", (method, path, api, rest) => {
+  ])("the request %s %s passes through to %s", (method, path, api, rest) => {
     expect(findRoute(method, path)).toEqual({ type: "pass", api, path: rest });
   });
 
-  test("a path below /api/v1 that a provider has too goes to the provider", () => {
+  test("a path below /api/v1 that a provider also has goes to the provider", () => {
     expect(findRoute("POST", "/api/v1/chat/completions")).toMatchObject({ type: "api", api: "openai-chat" });
     expect(findRoute("GET", "/api/v1/models")).toMatchObject({ type: "models" });
     expect(findRoute("PATCH", "/v1/files")).toMatchObject({ type: "unknown" });
@@ -50,11 +50,11 @@ describe("a path", () => {
     ["/api/v1/chat", "LM Studio"],
     ["/api/v0/chat/completions", "LM Studio"],
     ["/openai/deployments/gpt-4o/embeddings", "Azure"],
-  ])("%s is an API of %s, which is named and not forwarded", (path, name) => {
+  ])("the path %s is recognized as an API of %s and is not forwarded", (path, name) => {
     expect(findRoute("POST", path)).toEqual({ type: "unknown", foreign: expect.stringContaining(name) });
   });
 
-  test("a path of Google names the model and the form of the reply", () => {
+  test("a path of Google's API names the model and whether the reply is streamed", () => {
     const path = "/v1beta/models/gemini-2.5-pro:streamGenerateContent";
     const streamed = {
       type: "api",
@@ -102,7 +102,7 @@ describe("a path", () => {
       "anthropic.claude-x-v1:0",
       true,
     ],
-  ])("%s is %s at another address, and names its model", (path, api, model, isStreamed) => {
+  ])("the path %s serves %s at another address and names the model", (path, api, model, isStreamed) => {
     expect(findRoute("POST", path)).toMatchObject({ type: "api", action: "create", api, model, path });
     expect(findRoute("POST", path)).toHaveProperty("path", path);
     expect((findRoute("POST", path) as { isStreamed?: boolean }).isStreamed).toBe(isStreamed);
@@ -112,14 +112,14 @@ describe("a path", () => {
   test.each([
     ["converse", "invoke", false],
     ["converse-stream", "invoke-with-response-stream", true],
-  ])("a path of Bedrock's %s is asked as %s", (verb, asked, isStreamed) => {
+  ])("a path of Bedrock's %s is sent as %s", (verb, asked, isStreamed) => {
     const arn = "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Ainference-profile%2Fx";
     const route = { type: "api", api: "anthropic", action: "create", path: `${arn}/${asked}`, isStreamed };
     expect(findRoute("POST", `${arn}/${verb}`)).toMatchObject(route);
     expect(findRoute("GET", `${arn}/${verb}`)).toMatchObject({ type: "unknown", allow: ["POST"] });
   });
 
-  test("a path that several providers have goes where the client speaks to", () => {
+  test("a path that several providers have goes to the provider of the client's API", () => {
     expect(findRoute("GET", "/v1/models", "anthropic")).toMatchObject({ type: "models", api: "anthropic" });
     expect(findRoute("GET", "/v1/models")).toMatchObject({ type: "models", api: "openai-chat" });
     expect(findRoute("POST", "/v1/files", "anthropic")).toMatchObject({ type: "pass", api: "anthropic" });
@@ -135,7 +135,7 @@ describe("a path", () => {
     ["/api/v1", "v1", []],
     ["/api/v1/sessions/a%2Fb/entries", "v1", ["sessions", "a%2Fb", "entries"]],
     ["/api/v1/nothing", "v1", ["nothing"]],
-  ])("%s is the page %s", (path, name, rest) => {
+  ])("the path %s is the page %s", (path, name, rest) => {
     expect(findRoute("GET", path)).toEqual({ type: "page", name, rest });
   });
 
@@ -149,17 +149,17 @@ describe("a path", () => {
     "/__proto__",
     "/v1/constructor",
     "/api/toString",
-  ])("%s is none of ours", (path) => {
+  ])("the path %s is unknown", (path) => {
     expect(findRoute("GET", path)).toEqual({ type: "unknown" });
   });
 
-  test("a path with a method that it does not know says which it does", () => {
+  test("a path with an unsupported method names the supported methods", () => {
     expect(findRoute("GET", "/v1/messages")).toEqual({ type: "unknown", allow: ["POST"], api: "anthropic" });
     expect(findRoute("POST", "/metrics")).toEqual({ type: "unknown", allow: ["GET", "HEAD"] });
     expect(findRoute("PUT", "/v1/files")).toMatchObject({ type: "unknown", allow: expect.anything() });
   });
 
-  test("a path never makes routing throw", () => {
+  test("no path makes routing throw", () => {
     fc.assert(fc.property(fc.string(), fc.string(), (method, path) => void findRoute(method, `/${path}`)));
   });
 });

@@ -2,8 +2,8 @@ import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { Semaphore } from "../../../../src/server/gateway/door/semaphore.ts";
 
-describe("a turnstile", () => {
-  test("a turnstile lets so many in at once, and the others in the order in which they came", async () => {
+describe("a semaphore", () => {
+  test("a semaphore lets a limited number in at once, and the others in order of arrival", async () => {
     const turnstile = new Semaphore(2);
     const inside: number[] = [];
     const places = [1, 2, 3, 4].map((number) => {
@@ -22,7 +22,7 @@ describe("a turnstile", () => {
     expect(inside).toEqual([1, 2, 3, 4]);
   });
 
-  test("a turnstile counts a place once, however often it is taken or given back", async () => {
+  test("a semaphore counts a place once, however often it is acquired or released", async () => {
     const turnstile = new Semaphore(1);
     const [one, other] = [{}, {}];
     await turnstile.acquire(one);

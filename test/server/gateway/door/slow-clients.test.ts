@@ -15,7 +15,7 @@ async function ask(port: number): Promise<number> {
 }
 
 proofTest(
-  "500 connections that never finish their heads keep nobody out, and are cleared away",
+  "500 connections that never finish their headers do not block others, and are closed",
   {
     timeout: 120_000,
   },
@@ -37,7 +37,7 @@ proofTest(
   },
 );
 
-test("a connection on which a request is being answered never gives way", async () => {
+test("a connection with a request in progress is never closed to make room", async () => {
   await using server = await startDoorServer(doorConfig({ limits: { maxConnections: 2, bodyMs: 5_000 } }));
   const busy = await openSocket(server.port);
   const isClosed = { busy: false };
@@ -59,7 +59,7 @@ test("a connection on which a request is being answered never gives way", async 
   busy.destroy();
 });
 
-test("idle connections that are kept open are counted as waiting", async () => {
+test("an idle connection that is kept open counts as waiting", async () => {
   await using server = await startDoorServer(doorConfig());
   const socket = await openSocket(server.port);
   socket.write(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\n\r\n`);

@@ -16,7 +16,7 @@ paths and lines only, as many as are of use, and with nothing else.`;
 const shape = (lead: string, toolNames: readonly string[] = TOOLS) => buildShape({ lead, toolNames });
 
 describe("the shape of an agent's requests", () => {
-  test("the shape of an agent's requests stays the same over days, folders and counts", () => {
+  test("an agent's shape stays the same over days, folders and token counts", () => {
     const on = (day: string, folder: string, tokens: number) =>
       shape(`${MAIN}\nToday is ${day}. You work in ${folder} now. ${tokens} tokens are left.`);
     const one = on("Monday, March 3, 2025 10:12:01", "/people/ann/project", 120_331);
@@ -25,19 +25,19 @@ describe("the shape of an agent's requests", () => {
     expect(one.digest).toBe(other.digest);
   });
 
-  test("the shape of an agent's requests does not depend on billing headers or on the order of tools", () => {
+  test("an agent's shape does not depend on billing headers or the order of tools", () => {
     const billed = shape(`x-anthropic-billing-header: cc_version=2.1.325.aaf; cc_entrypoint=cli;\n${MAIN}`);
     expect(billed.digest).toBe(shape(MAIN, [...TOOLS].reverse()).digest);
   });
 
-  test("the shape of an agent's requests bears tools that servers bring along, and another end of the system prompt", () => {
+  test("an agent's shape tolerates tools of MCP servers and a longer system prompt", () => {
     const more = [...TOOLS, "mcp__github__search", "mcp__github__read", "Extra"];
     expect(isSameShape(shape(MAIN), shape(MAIN, more))).toBe(true);
     const memory = "Remember that the person likes short answers and tabs instead of spaces.";
     expect(isSameShape(shape(MAIN), shape(`${MAIN}\n${memory}`))).toBe(true);
   });
 
-  test("the shape of an agent's requests differs between an agent, its sub-agents and questions without tools", () => {
+  test("the shapes of an agent, its sub-agents and questions without tools differ", () => {
     const shapes = [
       shape(MAIN),
       shape(EXPLORER, ["Grep", "Read"]),
@@ -49,13 +49,13 @@ describe("the shape of an agent's requests", () => {
     }
   });
 
-  test("the shape of an agent's requests tells how alike two are", () => {
+  test("two shapes can be compared by similarity", () => {
     expect(compareShapes(shape(MAIN), shape(MAIN))).toBe(1);
     const changed = compareShapes(shape(MAIN), shape(`${MAIN} One more sentence at the end.`));
     expect(changed).toBeGreaterThan(compareShapes(shape(MAIN), shape(EXPLORER)));
   });
 
-  test("the shape of an agent's requests is the same for requests without any system prompt that offer the same tools", () => {
+  test("requests without a system prompt have the same shape if they offer the same tools", () => {
     expect(isSameShape(shape(""), shape("", [...TOOLS, "Extra"]))).toBe(true);
     expect(isSameShape(shape(""), shape("", ["other"]))).toBe(false);
     expect(isSameShape(shape("", []), shape("", []))).toBe(true);

@@ -25,48 +25,48 @@ const said = (text: string): KeyedMessages => {
 };
 const align = (line: string, request: string) => alignRequest(said(line), said(request));
 
-describe("a line is brought to say what a request says", () => {
-  test("a line is brought to say what a request says by following, rewinding and replacing as ever", () => {
+describe("aligning a line with a request", () => {
+  test("a line follows, rewinds or replaces messages to match a request", () => {
     expect(align("u1 a1", "u1 a1 u2")).toEqual({ type: "follow", known: 2 });
     expect(align("u1 a1 u2 a2", "u1 a1 u3")).toEqual({ type: "rewind", keep: 2 });
     expect(align("u1 a1 u2 a2", "u9 a1 u2 a2 u3")).toEqual({ type: "replace", places: [0] });
   });
 
-  test("a line is brought to say what a request says by dropping what was said for one request only", () => {
+  test("a line drops messages that were sent with one request only", () => {
     expect(align("u1 e1 a1", "u1 a1 t1 e2")).toEqual({ type: "drop", places: [1] });
     expect(align("u1 a1 t1 e2 a2", "u1 a1 t1 a2 u3 e3")).toEqual({ type: "drop", places: [3] });
     expect(align("u1 s1 e1 a1", "u1 a1 u2")).toEqual({ type: "drop", places: [1, 2] });
   });
 
-  test("a line is brought to say what a request says by dropping single replies and results that the client left out", () => {
+  test("a line drops single replies and results that the client left out", () => {
     expect(align("u1 a1 u2 a2", "u1 u2 a2 u3")).toEqual({ type: "drop", places: [1] });
     expect(align("u1 a1 t1 a2", "u1 a1 a2 u3")).toEqual({ type: "drop", places: [2] });
   });
 
-  test("a line is brought to say what a request says by dropping the beginning that a sliding window left behind", () => {
+  test("a line drops the beginning that a sliding window left behind", () => {
     expect(align("u1 a1 u2 a2 u3 a3", "u3 a3 u4")).toEqual({ type: "drop", places: [0, 1, 2, 3] });
     expect(align("u1 a1 u2 a2 u3 a3", "u1 u3 a3 u4")).toEqual({ type: "drop", places: [1, 2, 3] });
     expect(align("u1 a1 u2 a2 u3 a3", "a3 u4")).toEqual({ type: "drop", places: [0, 1, 2, 3, 4] });
   });
 
-  test("a line is brought to say what a request says by dropping both ends where a client that has trimmed asks for another reply", () => {
+  test("a line drops both ends when a client that trims its history asks for another reply", () => {
     const line = "u1 a1 u2 a2 u3 a3";
     expect(align(line, "u2 a2 u3")).toEqual({ type: "drop", places: [0, 1, 5] });
     expect(align(line, "u2 a2 u4")).toEqual({ type: "drop", places: [0, 1, 4, 5] });
     expect(align("u2 a2 u3 a3", "u2 a2 u3")).toEqual({ type: "rewind", keep: 3 });
   });
 
-  test("a line is brought to say what a request says by rewinding where the last message was edited", () => {
+  test("a line rewinds when the last message was edited", () => {
     expect(align("u1 a1 u2", "u1 a1 u3")).toEqual({ type: "rewind", keep: 2 });
     expect(align("u1 a1 u2 a1", "u1 a1 u3")).toEqual({ type: "rewind", keep: 2 });
   });
 
-  test("a line is brought to say what a request says by dropping a run that the client cut out to make room", () => {
+  test("a line drops a run of messages that the client cut out to make room", () => {
     const line = "u1 a1 t1 a2 t2 a3 t3 a4 t4 a5";
     expect(align(line, "u1 a1 t3 a4 t4 a5 u2")).toEqual({ type: "drop", places: [2, 3, 4, 5] });
   });
 
-  sizedTest("such that it then says the beginning of the request", () => {
+  sizedTest("an aligned line equals the beginning of the request", () => {
     const row = fc.array(fc.constantFrom("u1", "u2", "e1", "a1", "a2", "t1", "s1"), { maxLength: 12 });
     fc.assert(
       fc.property(row, row, (one, other) => {
@@ -80,7 +80,7 @@ describe("a line is brought to say what a request says", () => {
     );
   });
 
-  test("such that one vanished tail never costs anything else", () => {
+  test("one vanished reminder never costs any other message", () => {
     const turns = fc.array(fc.constantFrom("t", "u"), { minLength: 1, maxLength: 10 });
     fc.assert(
       fc.property(turns, (kinds) => {
@@ -112,10 +112,10 @@ function carriedOut(
   return line.map((key, place) => (places.includes(place) ? (request[place] as string) : key));
 }
 
-describe("the next reminder of a client is recognised", () => {
+describe("the next reminder of a client", () => {
   const mark = (text: string) => buildReminderMark({ role: "user", text });
 
-  test("the next reminder of a client is recognized by how it begins", () => {
+  test("the next reminder of a client is recognized by its beginning", () => {
     const words = (time: string) => `<runtime>\ntime: ${time}\n</runtime> be quick`;
     const vanished = ["10:12", "10:15"].flatMap((time) => mark(words(time)) ?? []);
     const alike = (text: string) => countSimilarReminders(vanished, mark(text) as ReminderMark);
@@ -123,13 +123,13 @@ describe("the next reminder of a client is recognised", () => {
     expect(alike("Please look at the tests, too.")).toBe(0);
   });
 
-  test("the next reminder of a client is recognized never in what answers the model, and never in what the model said", () => {
+  test("no answer to the model and no words of the model count as a reminder", () => {
     expect(canBeReminder("user", "assistant")).toBe(false);
     expect(canBeReminder("assistant", "user")).toBe(false);
     expect(canBeReminder("user", "tool")).toBe(true);
   });
 
-  test("the next reminder of a client is recognized never by words that are too few", () => {
+  test("a text of few words never counts as a reminder", () => {
     expect(mark("Go on.")).toBeUndefined();
   });
 });

@@ -13,8 +13,8 @@ const result = (output: string, rest = {}): PartInput => ({
   ...rest,
 });
 
-describe("messages that say the same have the same key", () => {
-  test("messages that say the same have the same key as a string and as blocks, with white space around them or another end of lines", () => {
+describe("the key of equal messages", () => {
+  test("a message has the same key as a string and as blocks, and with other white space or line ends", () => {
     const key = buildCanonicalKey({ role: "user", text: "one\ntwo" });
     expect(buildCanonicalKey({ role: "user", parts: [{ type: "text", text: "one\ntwo" }] })).toBe(key);
     expect(buildCanonicalKey({ role: "user", text: "  one\r\ntwo\n" })).toBe(key);
@@ -22,27 +22,27 @@ describe("messages that say the same have the same key", () => {
     expect(buildCanonicalKey({ role: "user", parts: split })).toBe(key);
   });
 
-  test("messages that say the same have the same key with and without reasoning", () => {
+  test("a message has the same key with and without reasoning", () => {
     const text = { type: "text", text: "Done." } as const;
     const thought = { type: "reasoning", text: "hm", opaque: "sig" } as const;
     expect(buildCanonicalKey(said(thought, text))).toBe(buildCanonicalKey(said(text)));
   });
 
-  test("messages that say the same have the same key under other ids of calls, and with arguments as text", () => {
+  test("a message has the same key under other call ids, and with arguments as text", () => {
     const key = buildCanonicalKey(said(call({ path: "a", lines: [1, 2] })));
     expect(buildCanonicalKey(said(call({ lines: [1, 2], path: "a" }, "other")))).toBe(key);
     expect(buildCanonicalKey(said(call('{"lines": [1, 2], "path":"a"}')))).toBe(key);
     expect(buildCanonicalKey(said(call({})))).toBe(buildCanonicalKey(said(call(""))));
   });
 
-  test("messages that say the same have the same key as results of tools and as results from the user", () => {
+  test("a tool result has the same key from a tool and from the user", () => {
     const key = buildCanonicalKey({ role: "tool", parts: [result("ok\n")] });
     expect(buildCanonicalKey({ role: "user", parts: [result("ok", { isError: false })] })).toBe(key);
     const blocks = { type: "tool-result", callId: "x", output: [{ type: "text", text: "ok" }] } as const;
     expect(buildCanonicalKey({ role: "tool", parts: [blocks] })).toBe(key);
   });
 
-  test("messages that say the same have the same key with bytes as base64, as a data URL, as bytes, and as a blob of the log", () => {
+  test("bytes have the same key as base64, as a data URL, as bytes and as a blob of the log", () => {
     const bytes = Buffer.from("an image");
     const digest = createHash("sha256").update(bytes).digest("hex");
     const keys = [
@@ -54,14 +54,14 @@ describe("messages that say the same have the same key", () => {
     expect(new Set(keys.map((part) => buildCanonicalKey({ role: "user", parts: [part] }))).size).toBe(1);
   });
 
-  test("messages that say the same have the same key with unknown blocks whose cache marker has moved", () => {
+  test("an unknown block keeps its key when its cache marker moves", () => {
     const block = { type: "search_result", title: "x" };
     const raw = (value: Json) => said({ type: "raw", format: "anthropic", value });
     const marked = { ...block, cache_control: { type: "ephemeral" } };
     expect(buildCanonicalKey(raw(marked))).toBe(buildCanonicalKey(raw(block)));
   });
 
-  test("once a large text has become a blob of the log", () => {
+  test("a large text has the same key as its blob in the log", () => {
     const text = "long ".repeat(20_000);
     const digest = createHash("sha256").update(text).digest("hex");
     const blob = { type: "blob", of: "text", digest, sizeBytes: text.length, mime: "text/plain" } as const;
@@ -74,8 +74,8 @@ describe("messages that say the same have the same key", () => {
   });
 });
 
-describe("messages that say something else have another key", () => {
-  test("messages that say something else have another key by who speaks, what is said, called or answered", () => {
+describe("the key of different messages", () => {
+  test("messages that differ in role, text, call or result have different keys", () => {
     const messages: MessageInput[] = [
       { role: "user", text: "a" },
       { role: "assistant", text: "a" },
@@ -94,7 +94,7 @@ describe("messages that say something else have another key", () => {
     expect(new Set(messages.map((message) => buildCanonicalKey(message))).size).toBe(messages.length);
   });
 
-  test("messages that say something else have another key also if one text looks like the pieces of another message", () => {
+  test("messages have different keys even if one text looks like the pieces of another message", () => {
     fc.assert(
       fc.property(
         fc.array(fc.string(), { maxLength: 4 }),
@@ -110,7 +110,7 @@ describe("messages that say something else have another key", () => {
     );
   });
 
-  test("but are alike if only what they hand to tools differs", () => {
+  test("messages that differ only in tool arguments have similar keys", () => {
     const one = buildCanonicalKey(said({ type: "text", text: "Reading." }, call({ path: "a" })));
     const other = buildCanonicalKey(said({ type: "text", text: "Reading." }, call({ path: "b" })));
     expect(isSimilarKey(one, other)).toBe(true);
@@ -120,7 +120,7 @@ describe("messages that say something else have another key", () => {
   });
 });
 
-test("the order of fields never matters", () => {
+test("the order of fields never changes a key", () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (input) => {
       const turned = Object.fromEntries(Object.entries(input).reverse());

@@ -23,13 +23,13 @@ function turn(
 }
 
 describe("without an id", () => {
-  test("a conversation is continued by what was said", () => {
+  test("a conversation without an id goes on by its messages", () => {
     const registry = new Registry();
     const first = turn(registry, [user("a")], reply("A"));
     expect(turn(registry, [user("a"), reply("A"), user("b")], reply("B"))).toBe(first);
   });
 
-  test("the same first message after a reply is a new conversation, and a retry without one is not", () => {
+  test("a repeated first message is a new conversation after a reply, and a retry before one", () => {
     const registry = new Registry();
     const failed = turn(registry, [user("a")]);
     const retried = turn(registry, [user("a")], reply("A"));
@@ -37,13 +37,13 @@ describe("without an id", () => {
     expect(turn(registry, [user("a")], reply("A"))).not.toBe(retried);
   });
 
-  test("the same first request twice at once is two conversations", () => {
+  test("two equal first requests at the same time are two conversations", () => {
     const registry = new Registry();
     const asked = { lead: LEAD, toolNames: TOOLS, kind: "main", messages: [user("a")] } as const;
     expect(registry.ask(asked)).not.toBe(registry.ask(asked));
   });
 
-  test("a turn that is asked for again or edited stays in its thread", () => {
+  test("a turn that is repeated or edited stays in its thread", () => {
     const registry = new Registry();
     const first = turn(registry, [user("a")], reply("A"));
     const second = [user("a"), reply("A"), user("b")];
@@ -52,7 +52,7 @@ describe("without an id", () => {
     expect(turn(registry, [user("a"), reply("A"), user("c")], reply("C"))).toBe(first);
   });
 
-  test("another conversation that was never seen before is not taken for a known one", () => {
+  test("a longer conversation that was never seen does not join one with the same beginning", () => {
     const registry = new Registry();
     const first = turn(registry, [user("hi")], reply("Hello!"));
     turn(registry, [user("hi"), reply("Hello!"), user("b")], reply("B"));
@@ -60,14 +60,14 @@ describe("without an id", () => {
     expect(turn(registry, other, reply("Y"))).not.toBe(first);
   });
 
-  test("messages that every conversation begins with do not join them", () => {
+  test("context messages that every conversation begins with do not join conversations", () => {
     const registry = new Registry();
     const context = [user("You work in a folder."), user("These are the rules.")];
     const first = turn(registry, [...context, user("a")], reply("A"));
     expect(turn(registry, [...context, user("b")], reply("B"))).not.toBe(first);
   });
 
-  test("half a reply that a client kept does no harm", () => {
+  test("a half reply that the client kept leaves the conversation in its thread", () => {
     const registry = new Registry();
     const first = turn(registry, [user("a")]);
     turn(registry, [user("a")], reply("whole"));
@@ -75,7 +75,7 @@ describe("without an id", () => {
     expect(turn(registry, kept, reply("B"))).toBe(first);
   });
 
-  test("what a client has made of a reply that broke off stays in its thread", () => {
+  test("a conversation stays in its thread whatever the client makes of a broken reply", () => {
     const resumed = new Registry();
     const broken = turn(resumed, [user("a")]);
     expect(turn(resumed, [user("a"), reply("Half [interrupted]"), user("go on")], reply("B"))).toBe(broken);
@@ -89,7 +89,7 @@ describe("without an id", () => {
     expect(turn(forgotten, [user("a"), reply("Half Whole"), user("b")], reply("B"))).toBe(cut);
   });
 
-  test("a client that writes other paths into calls stays in its thread", () => {
+  test("a client that rewrites paths in calls stays in its thread", () => {
     const call = (path: string): MessageInput => ({
       role: "assistant",
       parts: [{ type: "tool-call", callId: "c", name: "read", input: { path } }],
@@ -103,7 +103,7 @@ describe("without an id", () => {
     expect(turn(registry, [user("a"), call("/repo/notes.txt"), result], reply("A"))).toBe(first);
   });
 
-  test("a beginning that was summarized is known by the rest, or by the summary", () => {
+  test("a conversation whose beginning was summarized is recognized by the rest or by the summary", () => {
     const registry = new Registry();
     const said = ["a", "b", "c", "d"].flatMap((text) => [user(text), reply(text.toUpperCase())]);
     const first = turn(registry, said.slice(0, 1), said[1]);
@@ -121,7 +121,7 @@ describe("without an id", () => {
 describe("under an id", () => {
   const named = { explicit: "s1" };
 
-  test("two sessions never meet, whatever they say", () => {
+  test("two session ids never share a thread, even with equal messages", () => {
     const registry = new Registry();
     const first = turn(registry, [user("a")], reply("A"), named);
     const other = turn(registry, [user("a"), reply("A"), user("b")], reply("B"), { explicit: "s2" });
@@ -129,13 +129,13 @@ describe("under an id", () => {
     expect(turn(registry, [user("a"), reply("A"), user("b")], reply("B"))).not.toBe(first);
   });
 
-  test("the main thread goes on, also if its first message was edited", () => {
+  test("a session's main thread goes on even if its first message was edited", () => {
     const registry = new Registry();
     const first = turn(registry, [user("a")], reply("A"), named);
     expect(turn(registry, [user("z")], reply("Z"), named)).toBe(first);
   });
 
-  test("titles, questions and sub-agents are their own threads", () => {
+  test("titles and sub-agents of a session have separate threads", () => {
     const registry = new Registry();
     const title = turn(registry, [user("Title?")], reply("T"), {
       ...named,
@@ -159,7 +159,7 @@ describe("under an id", () => {
     expect(other).not.toBe(sub);
   });
 
-  test("sub-agents that name themselves are kept apart, however alike they are", () => {
+  test("sub-agents with ids of their own have separate threads, however similar they are", () => {
     const registry = new Registry();
     const main = turn(registry, [user("a")], reply("A"), named);
     const forks = ["x", "y"].map((agent) =>
@@ -170,7 +170,7 @@ describe("under an id", () => {
     expect(turn(registry, next, reply("H"), { ...named, agent: "y" })).toBe(forks[1]);
   });
 
-  test("a second agent of the same kind next to one that is answering is a child", () => {
+  test("a second agent of the same kind is a child while the first one is answering", () => {
     const registry = new Registry();
     const asked = { lead: LEAD, toolNames: TOOLS, kind: "main", ...named } as const;
     const main = registry.ask({ ...asked, messages: [user("a")] });
@@ -179,7 +179,7 @@ describe("under an id", () => {
     expect(turn(registry, [user("a"), reply("A"), user("c")], reply("C"), named)).toBe(main);
   });
 
-  test("a question that came first and was not recognized does not become the main thread", () => {
+  test("an unrecognized question before the first turn does not become the main thread", () => {
     const registry = new Registry();
     const question = turn(registry, [user("what?")], reply("that"), {
       ...named,
@@ -259,7 +259,7 @@ class Client {
 }
 
 describe("whatever clients do", () => {
-  sizedTest("a growing conversation stays in one thread", () => {
+  sizedTest("a growing conversation stays in one thread, whatever clients do", () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
         const client = new Client(new Registry(), "");
@@ -270,7 +270,7 @@ describe("whatever clients do", () => {
     );
   });
 
-  sizedTest("two conversations that differ from the start never meet, in whatever order they speak", () => {
+  sizedTest("two conversations with different beginnings stay apart, in whatever order they speak", () => {
     const moves = fc.array(fc.tuple(fc.boolean(), step), { maxLength: 20 });
     fc.assert(
       fc.property(moves, (steps) => {
@@ -285,7 +285,7 @@ describe("whatever clients do", () => {
     );
   });
 
-  sizedTest("many conversations that begin with the same words end in as many threads", () => {
+  sizedTest("conversations that begin with the same words have one thread each", () => {
     const order = fc.array(fc.tuple(fc.nat({ max: 3 }), step), { maxLength: 30 });
     fc.assert(
       fc.property(order, (moves) => {

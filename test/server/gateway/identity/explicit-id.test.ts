@@ -7,7 +7,7 @@ const SESSION = "590581d7-b8b4-47fb-aa8a-db9ca653cc43";
 const idOf = (headers: Record<string, string>, fields = {}) => findExplicitId({ headers, fields })?.id;
 
 describe("the session that a request names", () => {
-  test("the session that a request names is what our own header says, whatever else is there", () => {
+  test("longhaul's own header names the session, whatever other ids are present", () => {
     const headers = { "x-longhaul-session": "mine", "x-claude-code-session-id": SESSION };
     expect(findExplicitId({ headers, fields: {} })).toMatchObject({
       id: "mine",
@@ -33,7 +33,7 @@ describe("the session that a request names", () => {
     ["the name of a conversation", {}, { conversation: SESSION }],
     ["OpenRouter's field", {}, { session_id: SESSION }],
     ["metadata", {}, { metadata: { conversation_id: SESSION } }],
-  ])("the session that a request names is found in %s", (_, headers, fields) => {
+  ])("the session id is found in %s", (_, headers, fields) => {
     expect(idOf(headers, fields)).toBe(SESSION);
   });
 
@@ -55,11 +55,11 @@ describe("the session that a request names", () => {
     ["nothing", { "x-session-id": "  " }, {}],
     ["something endless", { "x-session-id": "1".repeat(300) }, {}],
     ["control characters", { "x-session-id": "abc\u0000def" }, {}],
-  ])("the session that a request names is not %s", (_, headers, fields) => {
+  ])("the session id is not taken from %s", (_, headers, fields) => {
     expect(idOf(headers, fields)).toBeUndefined();
   });
 
-  test("the session that a request names comes with the sub-agent that asks", () => {
+  test("a session id comes with the id of the sub-agent that asks", () => {
     const claude = { "x-claude-code-session-id": SESSION, "x-claude-code-agent-id": "a1" };
     expect(findExplicitId({ headers: claude, fields: {} })).toMatchObject({ id: SESSION, agent: "a1" });
     const codex = {
@@ -75,7 +75,7 @@ describe("the session that a request names", () => {
     expect(found?.agent).toBeUndefined();
   });
 
-  test("the session that a request names comes with the session that started it", () => {
+  test("a session id comes with the id of the parent session", () => {
     const headers = { "x-session-id": "ses_child01", "x-parent-session-id": "ses_parent1" };
     expect(findExplicitId({ headers, fields: {} })).toMatchObject({
       id: "ses_child01",
@@ -83,7 +83,7 @@ describe("the session that a request names", () => {
     });
   });
 
-  proofTest("the session that a request names is bounded and printable whatever is sent", () => {
+  proofTest("a session id is bounded and printable, whatever is sent", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 400 }), fc.jsonValue(), (value, anything) => {
         const found = findExplicitId({
@@ -108,11 +108,11 @@ describe("the client", () => {
     ["RooCode/3.43.0", "roo-code"],
     ["kimi-code-cli/0.39.1", "kimi-code"],
     ["curl/8.0", undefined],
-  ])("the client of %s is %s", (agent, client) => {
+  ])("the user agent %s means the client %s", (agent, client) => {
     expect(detectClient({ "user-agent": agent })).toBe(client);
   });
 
-  test("the client is known by what it says where it sends the user agent of a library", () => {
+  test("a client with the user agent of a library is recognized by its system prompt", () => {
     const lead = "You are an expert coding assistant operating inside pi, a coding agent harness.";
     expect(detectClient({ "user-agent": "OpenAI/JS 6.26.0" }, lead)).toBe("pi");
     expect(

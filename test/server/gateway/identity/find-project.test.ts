@@ -14,17 +14,17 @@ test.each([
     "Cline",
     "<environment_details>\n# Current Working Directory (/repo/web) Files\nindex.ts\n</environment_details>",
   ],
-])("%s states its working directory", (_, text) => {
+])("the working directory is found as %s states it", (_, text) => {
   expect(findProject(["Hello.", text])).toBe("/repo/web");
 });
 
-test("a path of Windows and one with a slash at its end are understood", () => {
+test("a Windows path and a path with a final slash are understood", () => {
   expect(findProject(["Working directory: C:\\repo\\web\r\n"])).toBe("C:\\repo\\web");
   expect(findProject(["Working directory: /repo/web/"])).toBe("/repo/web");
   expect(findProject(["Working directory: /"])).toBe("/");
 });
 
-test("words about working directories name no project", () => {
+test("mere words about working directories name no project", () => {
   expect(findProject(["Run the command in the current working directory: it is set."])).toBeUndefined();
   expect(findProject(["Working directory: unknown", "the <cwd> of the task"])).toBeUndefined();
 });

@@ -7,8 +7,8 @@ const SUMMARY = "The login was fixed in src/login.ts. Next: run the tests of the
 const ANSWER = `<analysis>\nFirst, what happened.\n</analysis>\n\n<summary>\n${SUMMARY}\n</summary>`;
 const user = (text: string): MessageInput => ({ role: "user", text });
 
-describe("a conversation that goes on from a summary is known by it", () => {
-  test("a conversation that goes on from a summary is known by it if the client wraps it, strips its tags or leaves its thoughts out", () => {
+describe("a conversation that goes on from a summary", () => {
+  test("a summary is found if the client wraps it, strips its tags or leaves out its thoughts", () => {
     for (const carried of [
       ANSWER,
       SUMMARY,
@@ -19,7 +19,7 @@ describe("a conversation that goes on from a summary is known by it", () => {
       expect(hasSummary(ANSWER, [user(carried), user("Go on.")])).toBe(true);
   });
 
-  test("a conversation that goes on from a summary is known by it if it stands after a question, as the reply", () => {
+  test("a summary is found after a question, as the reply", () => {
     const messages: MessageInput[] = [
       user("What did we do?"),
       { role: "assistant", text: ANSWER },
@@ -28,7 +28,7 @@ describe("a conversation that goes on from a summary is known by it", () => {
     expect(findSummaryIndex(ANSWER, messages)).toBe(1);
   });
 
-  test("a conversation that goes on from a summary is known by it if a part of it was left out", () => {
+  test("a summary is found if a part of it is missing", () => {
     const long = Array.from({ length: 60 }, (_, index) => `Step ${index} changed file number ${index}.`).join(
       " ",
     );
@@ -36,14 +36,14 @@ describe("a conversation that goes on from a summary is known by it", () => {
     expect(hasSummary(long, [user(long.slice(0, long.length / 3))])).toBe(false);
   });
 
-  test("but not if it was said in passing, or is not a summary at all", () => {
+  test("a summary that was said in passing or is too short is not found", () => {
     const messages: MessageInput[] = [user("a"), user("b"), user("c"), { role: "assistant", text: SUMMARY }];
     expect(hasSummary(SUMMARY, messages)).toBe(false);
     expect(hasSummary("ok", [user("ok")])).toBe(false);
     expect(hasSummary("", [user("")])).toBe(false);
   });
 
-  test("whatever stands around it", () => {
+  test("a summary is found whatever stands around it", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (before, after) => {
         expect(hasSummary(ANSWER, [user(`${before}\n\n${SUMMARY}\n\n${after}`)])).toBe(true);

@@ -15,8 +15,8 @@ const says = (...texts: string[]): MessageInput => ({
   parts: texts.map((text) => ({ type: "text", text })),
 });
 
-describe("the key by which a conversation is looked for", () => {
-  test("the key by which a conversation is looked for does not change with what was said next to the first words for one request only", () => {
+describe("the opening key of a conversation", () => {
+  test("a conversation's opening key ignores reminders next to the first words", () => {
     const plain = keyOf(says("Read the notes."));
     expect(keyOf(says(REMINDER, "Read the notes."))).toBe(plain);
     expect(keyOf(says(REMINDER, REMINDER, "Read the notes."))).toBe(plain);
@@ -25,14 +25,14 @@ describe("the key by which a conversation is looked for", () => {
     expect(keyOf(says("Read the letters."))).not.toBe(plain);
   });
 
-  test("the key by which a conversation is looked for is that of the message itself where nothing else was said", () => {
+  test("a message without a reminder has its canonical key as opening key", () => {
     expect(keyOf(says(REMINDER))).toBe(buildCanonicalKey(says(REMINDER)));
     expect(keyOf(says("What is a <system-reminder>?"))).toBe(
       buildCanonicalKey(says("What is a <system-reminder>?")),
     );
   });
 
-  test("the key by which a conversation is looked for tells pictures apart that come with the same words", () => {
+  test("the opening key tells different pictures with the same words apart", () => {
     const picture = (bytes: string): MessageInput => ({
       role: "user",
       parts: [
@@ -45,7 +45,7 @@ describe("the key by which a conversation is looked for", () => {
     expect(keyOf(picture("a cat"))).toBe(keyOf(picture("a cat")));
   });
 
-  test("the key by which a conversation is looked for reads nothing where nothing of that kind can be", () => {
+  test("computing an opening key does not read a message that has no reminder", () => {
     const input = () => {
       throw new Error("read");
     };
@@ -54,7 +54,7 @@ describe("the key by which a conversation is looked for", () => {
     );
   });
 
-  test("the key by which a conversation is looked for stands for the first key of a line, and only for that", () => {
+  test("the opening key replaces only the first key of a line", () => {
     expect(replaceOpening(["a", "b"], "x")).toEqual(["x", "b"]);
     expect(replaceOpening([], "x")).toEqual([]);
   });

@@ -42,7 +42,7 @@ function say(role: string, content: string) {
 }
 
 describe("without tokens", () => {
-  test("a login that renews its token goes on in one session of one person", async () => {
+  test("without tokens, a login that renews its credential stays in one session", async () => {
     const upstream = await startUpstream(numbered);
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -85,7 +85,7 @@ describe("with tokens", () => {
     expect(await lineOfThread(second, threads[0]?.id)).toHaveLength(4);
   });
 
-  test("names become ids that cannot be mistaken for others", () => {
+  test("names of people become ids that cannot be confused", () => {
     expect(buildPersonId("alice")).toBe("@alice");
     expect(buildPersonId("a/b c")).toBe("@a%2Fb%20c");
     const long = ["x".repeat(90), `${"x".repeat(89)}y`].map(buildPersonId);
@@ -95,7 +95,7 @@ describe("with tokens", () => {
 });
 
 proofTest(
-  "the pages show each person their own conversations only, however the person is named",
+  "the pages show each person only that person's own conversations, whatever the person's name",
   async () => {
     const gateway = await startGatewayOfPeople();
     for (const name of NAMES) {
@@ -124,8 +124,8 @@ proofTest(
   },
 );
 
-describe("a store in which each credential was a person", () => {
-  test("a store in which each credential was a person goes on with its conversations under another credential", async () => {
+describe("a store from before tokens had names", () => {
+  test("a store from before tokens had names goes on with its conversations under another credential", async () => {
     const upstream = await startUpstream(numbered);
     const gateway = await startGateway({ upstream: upstream.url, path: unpackFormerStore() });
     const before = await listIds(gateway);
@@ -157,7 +157,7 @@ describe("a store in which each credential was a person", () => {
     );
   });
 
-  test("a store in which each credential was a person goes on with a response that only the log knows, also after a restart", async () => {
+  test("a store from before tokens had names goes on with a response that only its log knows", async () => {
     const upstream = await startKeepingUpstream();
     const path = unpackFormerStore();
     const gateway = await startGateway({ upstream: upstream.url, path });
@@ -169,7 +169,7 @@ describe("a store in which each credential was a person", () => {
     expect(wordsIn(upstream.contexts.at(-1) ?? []).join("\n")).toContain("Begin the chain.");
   });
 
-  test("a store in which each credential was a person gives each token's conversations to the person of that name, and to nobody else", async () => {
+  test("a store from before tokens had names gives each token's conversations only to the person of that name", async () => {
     const upstream = await startUpstream(numbered);
     const path = unpackFormerStore();
     const start = (env: Record<string, string>) =>

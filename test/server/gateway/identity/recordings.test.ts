@@ -75,9 +75,9 @@ function replyOf(recording: Recording): MessageInput | undefined {
   return reader.message();
 }
 
-describe.skipIf(sessions.length === 0)("of what real clients have sent", () => {
+describe.skipIf(sessions.length === 0)("recordings of real clients", () => {
   test.each(sessions)(
-    "%s %s is one main thread, with titles and summaries next to it",
+    "a recording of %s %s has one main thread next to titles and summaries",
     (client, scenario) => {
       const registry = new Registry();
       for (const recording of recordingsOf(client, scenario)) {
@@ -92,7 +92,7 @@ describe.skipIf(sessions.length === 0)("of what real clients have sent", () => {
     },
   );
 
-  test("all of them at once are as many main threads, with or without ids", () => {
+  test("all recordings at once have one main thread each, with or without ids", () => {
     const plain = sessions.filter(([, scenario]) => !/err-(ctx|trunc)/.test(scenario));
     for (const hasIds of [true, false]) {
       const registry = new Registry();
@@ -112,7 +112,7 @@ describe.skipIf(sessions.length === 0)("of what real clients have sent", () => {
     }
   });
 
-  test.each(sessions)("%s %s says in one request what it said in the one before", (client, scenario) => {
+  test.each(sessions)("a recording of %s %s repeats earlier messages in each request", (client, scenario) => {
     let before: readonly string[] = [];
     for (const recording of recordingsOf(client, scenario)) {
       const { messages, toolNames = [] } = askedOf(recording);
@@ -123,7 +123,7 @@ describe.skipIf(sessions.length === 0)("of what real clients have sent", () => {
     }
   });
 
-  test.each(sessions)("%s %s is named as the client it is", (client, scenario) => {
+  test.each(sessions)("a recording of %s %s is attributed to its client", (client, scenario) => {
     const main = recordingsOf(client, scenario).findLast(({ body }) => listOf(body.tools).length > 0);
     expect(main && detectClient(main.headers, askedOf(main).lead ?? "")).toBe(client);
   });

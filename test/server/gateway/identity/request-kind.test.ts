@@ -37,7 +37,7 @@ const OWN_LEAD = { known: { hasTools: true, hasSameLead: false } } as const;
 
 const SECTIONS = "\n1. Goal\n2. What was done\n3. What comes next\n";
 
-describe("a client's own compaction is recognised", () => {
+describe("a client's own compaction", () => {
   test.each([
     [
       "with tools forbidden at length",
@@ -84,11 +84,11 @@ describe("a client's own compaction is recognised", () => {
       ),
     ],
     ["by what the client calls it", later("Go.", { purpose: "compact" })],
-  ])("%s", (_, facts) => {
+  ])("a client's own compaction is recognized %s", (_, facts) => {
     expect(detectRequestKind(facts)).toBe("compaction");
   });
 
-  test("a client's own compaction is recognized in the words of Copilot CLI, which leaves its tools in the request", () => {
+  test("a compaction by Copilot CLI is recognized although it leaves its tools in the request", () => {
     const text =
       "Please create a detailed summary of the conversation so far. The history is being compacted so moving forward, all conversation history will be removed and you'll only have this summary to work from.";
     const messages: MessageInput[] = [...HISTORY, { role: "user", text }];
@@ -97,7 +97,7 @@ describe("a client's own compaction is recognised", () => {
     expect(detectRequestKind({ ...facts, messages: [{ role: "user", text }] })).not.toBe("compaction");
   });
 
-  test("a client's own compaction is recognized after the results of tools in the same message", () => {
+  test("a compaction is recognized after tool results in the same message", () => {
     const text = `CRITICAL: respond with text only. Do not call any tools.\n${"Say what was decided. ".repeat(120)}`;
     const result = { type: "tool-result", callId: "c", output: "ok" } as const;
     const messages: MessageInput[] = [...HISTORY, { role: "user", parts: [result, { type: "text", text }] }];
@@ -107,7 +107,7 @@ describe("a client's own compaction is recognised", () => {
 
 const CLIENT_WORDS = `Your task is to write a full summary of the conversation so far, so that another model can resume the work without losing context. Do not call any tools.${SECTIONS}`;
 
-describe("a request of the conversation's own form is a turn of it, whatever its words are", () => {
+describe("an ordinary turn", () => {
   test.each([
     ["with the words of a compaction", later(CLIENT_WORDS)],
     ["in a chat without tools", later(CLIENT_WORDS, { toolNames: [] })],
@@ -143,12 +143,12 @@ describe("a request of the conversation's own form is a turn of it, whatever its
       "with a long paste after a ban on tools",
       later(`Do not use any tools. ${"Read this log line. ".repeat(200)}`),
     ],
-  ])("%s", (_, facts) => {
+  ])("an ordinary turn is recognized %s", (_, facts) => {
     expect(detectRequestKind(facts)).toBe("main");
   });
 });
 
-describe("a person who works is not taken for a client", () => {
+describe("a person at work", () => {
   test.each([
     ["asks what was done", later("summarise what we did so far")],
     ["asks and goes on", later("Please summarize the conversation so far and then continue with step 3.")],
@@ -168,35 +168,35 @@ describe("a person who works is not taken for a client", () => {
     ],
     ["says hello", alone("You are a helpful assistant.", "Hello")],
     ["wants no tools", later("Answer without using any tools: what is a monad?")],
-  ])("who %s", (_, facts) => {
+  ])("a person who %s is not mistaken for a client", (_, facts) => {
     expect(detectRequestKind(facts)).toBe("main");
   });
 });
 
-describe("what a client asks for itself is told apart", () => {
+describe("requests that a client makes for itself", () => {
   test.each([
     ["You are a title generator. You output only a title.", "Generate a title for this conversation:"],
     ["Write a short title (3-7 words) for the session. Return JSON.", "fix the login"],
     ["Give a description of the session in at most 4 words. Reply with only the description.", "hi"],
     ["", "Generate a concise 3-7 word title for this conversation, without punctuation."],
-  ])("a title: %s %s", (lead, text) => {
+  ])("a request for a title is recognized: %s %s", (lead, text) => {
     expect(detectRequestKind(alone(lead, text))).toBe("title");
   });
 
-  test("a title after the whole conversation", () => {
+  test("a request for a title after the whole conversation is recognized", () => {
     const text = "Generate a concise title for this conversation. Output only the title.";
     expect(detectRequestKind(later(text, TOOLS_OFF))).toBe("title");
     expect(detectRequestKind(later(text, { toolNames: [] }))).toBe("main");
   });
 
-  test("a title that may have a few tokens only, or that is asked for next to the conversation", () => {
+  test("a request for a title is recognized by a small output limit or next to a main conversation", () => {
     const text = "Generate a concise 3-7 word title for this conversation, without punctuation.";
     expect(detectRequestKind(alone("", text, { maxTokens: 32 }))).toBe("title");
     expect(detectRequestKind(alone("", text, { hasMainConversation: true }))).toBe("title");
     expect(detectRequestKind(later(text))).toBe("main");
   });
 
-  test("what a client asks for itself is told apart probes", () => {
+  test("probes are recognized by their size or words", () => {
     expect(detectRequestKind(alone("", "quota", { maxTokens: 1 }))).toBe("probe");
     expect(detectRequestKind(alone("", "hi", { maxTokens: 16 }))).toBe("probe");
     expect(
@@ -209,7 +209,7 @@ describe("what a client asks for itself is told apart", () => {
     expect(detectRequestKind(alone("", "hi", { maxTokens: 4_096 }))).toBe("main");
   });
 
-  test("questions next to a conversation", () => {
+  test("a question next to a main conversation is recognized", () => {
     const lead =
       "Determine whether the command is safe. Respond with exactly one of: safe, unsafe. Output only that.";
     expect(detectRequestKind(alone(lead, "rm -r build", { maxTokens: 64 }))).toBe("aside");

@@ -20,8 +20,8 @@ const at = (key: string, now: number) => ({ key, requestedAt: now, repliedAt: no
 
 const LIMITS: LoopLimits = { requests: 3, compactions: 2, overflows: 3, withinMs: 60_000, coolMs: 300_000 };
 
-describe("the same request again and again", () => {
-  test("the same request again and again is stopped after so many complete answers, and says what to do", () => {
+describe("a repeated request", () => {
+  test("a repeated request is stopped after too many complete answers, and the error says what to do", () => {
     let state = NO_LOOP;
     for (const now of [0, 1_000, 2_000]) state = applyReply(state, at("a", now), LIMITS);
     expect(findLoopFault(state, 2_000)).toBeUndefined();
@@ -35,7 +35,7 @@ describe("the same request again and again", () => {
     expect(findLoopFault(state, 303_000)).toBeUndefined();
   });
 
-  test("the same request again and again is not stopped when it comes slowly, or when something else is said", () => {
+  test("a repeated request is not stopped if it comes slowly or if other words come", () => {
     let slow = NO_LOOP;
     for (let now = 0; now < 10; now++) slow = applyReply(slow, at("a", now * 30_000), LIMITS);
     expect(findLoopFault(slow, 270_000)).toBeUndefined();
@@ -44,14 +44,14 @@ describe("the same request again and again", () => {
     expect(findLoopFault(other, 50)).toBeUndefined();
   });
 
-  test("the same request again and again is not a circle when it is asked again before the last answer is there", () => {
+  test("a request repeated before its last answer arrives does not count as a loop", () => {
     let state = NO_LOOP;
     for (let now = 0; now < 50; now++)
       state = applyReply(state, { key: "a", requestedAt: now - 2, repliedAt: now }, LIMITS);
     expect(findLoopFault(state, 50)).toBeUndefined();
   });
 
-  test("the same request again and again is found between others, too", () => {
+  test("a loop is found even if other requests come in between", () => {
     let state = NO_LOOP;
     for (let now = 0; now < 8; now++) state = applyReply(state, at(now % 2 === 0 ? "a" : "b", now), LIMITS);
     expect(findLoopFault(state, 8)).toBeDefined();
@@ -59,7 +59,7 @@ describe("the same request again and again", () => {
 });
 
 describe("compactions", () => {
-  test("compactions are stopped when the line is no longer each time", () => {
+  test("compactions are stopped when the line does not grow in between", () => {
     let state = NO_LOOP;
     for (const now of [0, 1_000]) state = applyMainRequest(applyCompaction(state, 12, now, LIMITS), 4);
     expect(findLoopFault(state, 1_000)).toBeUndefined();
@@ -70,7 +70,7 @@ describe("compactions", () => {
     expect(findLoopFault(state, 3_000)?.message).toContain("breaker.compactions");
   });
 
-  test("compactions go on as long as the line grows in between", () => {
+  test("compactions go on while the line grows in between", () => {
     let state = NO_LOOP;
     for (let now = 0; now < 20; now++) {
       state = applyCompaction(state, 100, now * 1_000, LIMITS);
@@ -80,7 +80,7 @@ describe("compactions", () => {
   });
 });
 
-test("what a stopped client reads is taken neither for a full window nor for a block to leave out", () => {
+test("the error of a stopped client is mistaken neither for an overflow nor for a rejected block", () => {
   const stopped = (loop: "request" | "compaction"): LoopState => ({
     ...NO_LOOP,
     stopped: { loop, count: 9, since: 0, until: 10 },
@@ -106,7 +106,7 @@ describe("loops of many clients", () => {
   const states = (most = 100) =>
     new LoopStates({ limits: () => LIMITS, now: () => clock.now, maxStates: () => most });
 
-  test("loops of many clients are told apart, and forgotten once the time is over", () => {
+  test("the loops of several clients are told apart, and forgotten after their time", () => {
     clock.now = 0;
     const all = states();
     for (let count = 0; count < 4; count++) all.recordReply("one", at("a", clock.now));
@@ -119,7 +119,7 @@ describe("loops of many clients", () => {
     expect(all.findFault("one")).toBeUndefined();
   });
 
-  test("loops of many clients do not last longer because the client goes on asking", () => {
+  test("a stop does not last longer because the client goes on asking", () => {
     clock.now = 0;
     const all = states();
     for (let count = 0; count < 4; count++) all.recordCompaction("family", 5);
@@ -129,7 +129,7 @@ describe("loops of many clients", () => {
     expect(all.recordCompaction("family", 5)).toBeUndefined();
   });
 
-  test("loops of many clients leave nothing behind once nothing of them counts, and a stop stays until it is over", () => {
+  test("an expired loop leaves nothing behind, and a stop stays until it expires", () => {
     clock.now = 0;
     const all = states();
     for (let count = 0; count < 4; count++) all.recordReply("stopped", at("a", clock.now));
@@ -143,14 +143,14 @@ describe("loops of many clients", () => {
     expect(all.size).toBe(1);
   });
 
-  test("loops of many clients take a bounded number of places", () => {
+  test("loop states of many clients stay within their limit", () => {
     const all = states(10);
     for (let thread = 0; thread < 1_000; thread++) all.recordReply(`thread ${thread}`, at("a", thread));
     expect(all.size).toBe(10);
   });
 });
 
-test("what is kept of one thread is bounded, and no one is stopped for less than the limit", () => {
+test("the state of one thread is bounded, and no client is stopped below the limit", () => {
   const step = fc.record({
     type: fc.constantFrom("answer", "main", "compaction"),
     key: fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h", "i", "j"),
@@ -192,8 +192,8 @@ test("what is kept of one thread is bounded, and no one is stopped for less than
   );
 });
 
-describe("overflow errors in a row", () => {
-  test("overflow errors in a row stop the client in words that are not an overflow, until a turn is answered or time has passed", () => {
+describe("repeated overflow errors", () => {
+  test("overflows in a row stop the client until a turn is answered or time has passed", () => {
     let state = NO_LOOP;
     for (const now of [0, 1_000]) state = applyOverflow(state, now, LIMITS);
     expect(findLoopFault(state, 1_000)).toBeUndefined();

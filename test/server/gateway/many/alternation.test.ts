@@ -22,7 +22,7 @@ const apis = ["anthropic", "openai-chat", "openai-responses"];
 
 describe.skipIf("problem" in server)(`two gateways on one database (${describeProblem(server)})`, () => {
   sizedTest.each(proofCases(["longhaul", "cline", "roo", "none"]))(
-    "continue each other's requests under %s, and log every exchange once, wherever each request arrives",
+    "two gateways under %s continue each other's requests and log every exchange once",
     async (policy) => {
       for (let seed = 1; seed <= proofRounds(4, 1); seed++) {
         const plans = plansFrom(seed, proofRounds(6, 3), proofRounds(20, 7));

@@ -40,7 +40,7 @@ describe.skipIf("problem" in server)(`two gateways on one database (${describePr
     store = createSchemaUrl(server);
   });
 
-  test("find a reply by its id, whichever has relayed it", async () => {
+  test("two gateways find a reply by its id, whichever of them relayed it", async () => {
     const upstream = await startKeepingUpstream();
     const [one, other] = await startPair(upstream, store);
     const client = new ChainedClient(one);
@@ -56,7 +56,7 @@ describe.skipIf("problem" in server)(`two gateways on one database (${describePr
     expect(sessions).toHaveLength(1);
   });
 
-  test("honor an edit, its undo and a memory that the other has stored, with the next request", async () => {
+  test("a gateway applies an edit, its undo and a memory from another gateway to the next request", async () => {
     const upstream = await startUpstream(says("Fine."));
     const [one, other] = await startPair(upstream, store);
     const agent = new TestAgent(one);
@@ -83,7 +83,7 @@ describe.skipIf("problem" in server)(`two gateways on one database (${describePr
     expect(log.map(({ message }) => message.role)).toEqual(agent.elements.map(({ role }) => role));
   });
 
-  proofTest("count the steps of a circle together, and know what the other has learned", async () => {
+  proofTest("two gateways share their counts of loops and the limits that they learned", async () => {
     const kernels = [
       await openKernel({ store, embedder: null }),
       await openKernel({ store, embedder: null }),
@@ -121,7 +121,7 @@ describe.skipIf("problem" in server)(`two gateways on one database (${describePr
       ]);
   });
 
-  proofTest("count equal requests together before they stop a circle", async () => {
+  proofTest("two gateways count equal requests together before they stop a loop", async () => {
     const upstream = await startUpstream(says("The same again."));
     const pair = await startPair(upstream, store, { breaker: { requests: 6, coolMs: 600_000 } });
     const agent = new TestAgent(pair[0]);
@@ -144,7 +144,7 @@ describe.skipIf("problem" in server)(`two gateways on one database (${describePr
     expect(answered).toBeLessThan(15);
   });
 
-  test("store a first request once that both get at the same moment, and begin different ones apart", async () => {
+  test("two gateways store a simultaneous first request once, and separate different ones", async () => {
     const upstream = await startUpstream((heard, response, index) => {
       setTimeout(() => says(`Reply ${index}.`)(heard, response, index), 20);
     });
@@ -183,7 +183,7 @@ describe.skipIf("problem" in server)(`two gateways on one database (${describePr
   });
 
   proofTest(
-    "refuse requests in the form of each API while the database is away, and say that they are not ready",
+    "a gateway without its database refuses requests in the form of each API, and is not ready",
     async () => {
       const upstream = await startUpstream();
       const proxy = await startCuttingProxy("url" in server ? server.url : "");

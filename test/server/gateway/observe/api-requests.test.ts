@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startGateway } from "../../../support/gateway.ts";
 
-test("requests to the API are counted by operation, and changes are logged without their arguments", async () => {
+test("API requests are counted by operation, and changes are logged without their arguments", async () => {
   const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
   const ask = (path: string, body?: object) =>
     fetch(`${gateway.url}/api/v1${path}`, {
@@ -28,7 +28,7 @@ test("requests to the API are counted by operation, and changes are logged witho
   expect(JSON.stringify(gateway.logged)).not.toContain("secret");
 });
 
-test("reads are logged at the level debug, and a stream is counted when it ends", async () => {
+test("API reads are logged at level debug, and a stream is counted when it ends", async () => {
   const config = { log: { level: "debug" } };
   const gateway = await startGateway({ upstream: "http://127.0.0.1:9", config });
   const stop = new AbortController();

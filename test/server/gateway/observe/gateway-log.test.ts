@@ -19,7 +19,7 @@ function logged(options: Partial<GatewayLogOptions> = {}) {
 }
 
 describe("the log", () => {
-  test("the log writes one line of JSON an event", () => {
+  test("the log writes one line of JSON for each event", () => {
     const { log, lines } = logged();
     log.info("request.end", {
       request: "r1",
@@ -33,7 +33,7 @@ describe("the log", () => {
     ]);
   });
 
-  test("the log writes any texts, figures and flags as the JSON of an object would be", () => {
+  test("the log writes any text, number and flag as JSON.stringify does", () => {
     const fields = fc.record(
       {
         session: fc.string({ unit: "binary", maxLength: 40 }),
@@ -71,7 +71,7 @@ describe("the log", () => {
     ["error", ["error"]],
     ["info", ["error", "info"]],
     ["debug", ["error", "info", "debug"]],
-  ])("tells at level %s: %j", (level, told) => {
+  ])("the log at level %s writes %j", (level, told) => {
     const { log, lines } = logged({ level: () => level });
     log.error("a");
     log.info("a");
@@ -79,7 +79,7 @@ describe("the log", () => {
     expect(lines.map((line) => JSON.parse(line).level)).toEqual(told);
   });
 
-  test("the log follows a level that changes", () => {
+  test("the log follows a changed level", () => {
     let level: LogLevel = "silent";
     const { log, lines } = logged({ level: () => level });
     log.info("a");
@@ -88,7 +88,7 @@ describe("the log", () => {
     expect(lines).toHaveLength(1);
   });
 
-  test("the log writes what was said only where that is asked for, and nothing that it does not know", () => {
+  test("the log writes message content only if asked to, and only known fields", () => {
     const fields = { content: "hello", authorization: "Bearer x", prompt: "hello" } as LogFields;
     const quiet = logged();
     quiet.log.debug("a", fields);
@@ -132,7 +132,7 @@ describe("the log", () => {
     expect(lines).toEqual(['03:04:05.678 info  request.end model=claude-x status=200 message="two words"\n']);
   });
 
-  test("the log leaves lines out while nobody reads, and says how many", () => {
+  test("the log drops lines while its reader is slow, and says how many", () => {
     const stream = {
       waiting: 0,
       lines: [] as string[],

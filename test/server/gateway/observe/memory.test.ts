@@ -9,7 +9,7 @@ import { quiet, startGateway } from "../../../support/gateway.ts";
 import { startUpstream } from "../../../support/upstream.ts";
 
 describe("the memory of a gateway", () => {
-  test("the memory of a gateway is in /metrics and in the API, and a relief closes idle conversations without harm", async () => {
+  test("/metrics and the API show the gateway's memory, and a relief closes idle conversations without harm", async () => {
     const upstream = await startUpstream();
     // Other tests may have filled the memory of this process.
     const monitor = { warningBytes: 1e12, criticalBytes: 1e12 };
@@ -46,7 +46,7 @@ describe("the memory of a gateway", () => {
 });
 
 describe("metrics for OpenTelemetry", () => {
-  test("metrics for OpenTelemetry carry the numbers of the monitor over OTLP", async () => {
+  test("OTLP metrics carry the numbers of the monitor", async () => {
     const received: string[] = [];
     const server = createServer((request, response) => {
       let text = "";

@@ -53,7 +53,7 @@ describe("metrics", () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test("a series is the same whether it is looked up or named with each value", () => {
+  test("a series has the same value whether it is looked up once or named each time", () => {
     const counter = createCounterMetric("c", "Help.", ["api"]);
     const series = counter.at({ api: "a" });
     expect(samplesOf(counter.render()).get('c{api="a"}')).toBe(0);
@@ -91,7 +91,7 @@ describe("metrics", () => {
     );
   });
 
-  test("a histogram's buckets rise to its count", () => {
+  test("each bucket of a histogram counts all smaller values", () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0, max: 10, noNaN: true }), { minLength: 1 }), (values) => {
         const histogram = createHistogramMetric("c", "C.", [], [1, 2, 5]);

@@ -24,7 +24,7 @@ const CALL: CallStart = {
 const PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 describe("spans", () => {
-  test("spans are sent after the conventions for generative AI", async () => {
+  test("a span follows the conventions for generative AI", async () => {
     await using receiver = await startReceiver();
     const spans = await openSpans({
       endpoint: receiver.url,
@@ -79,7 +79,7 @@ describe("spans", () => {
     expect(receiver.spans[0]?.attributes).not.toHaveProperty("error.type");
   });
 
-  test("spans go on with the client's trace, and hand it on", async () => {
+  test("a span continues the client's trace and passes it on", async () => {
     await using receiver = await startReceiver();
     const spans = await openSpans({
       endpoint: `${receiver.url}/v1/traces`,
@@ -102,7 +102,7 @@ describe("spans", () => {
     });
   });
 
-  test("spans are not sent where the client does not record its trace, but hand it on all the same", async () => {
+  test("a span of an unsampled trace is not sent, but passes the trace on", async () => {
     await using receiver = await startReceiver();
     const spans = await openSpans({ endpoint: receiver.url, content: false, version: "1", environment: {} });
     const span = spans.start({ ...CALL, traceparent: PARENT.replace(/01$/, "00") });
@@ -112,7 +112,7 @@ describe("spans", () => {
     expect(receiver.spans).toEqual([]);
   });
 
-  test("spans name what went wrong", async () => {
+  test("a span names the error of a failed request", async () => {
     await using receiver = await startReceiver();
     const spans = await openSpans({ endpoint: receiver.url, content: false, version: "1", environment: {} });
     spans
@@ -126,7 +126,7 @@ describe("spans", () => {
     await spans.close();
   });
 
-  test("spans tell what was said only where that is asked for", async () => {
+  test("a span has message content only if asked to", async () => {
     await using receiver = await startReceiver();
     const spans = await openSpans({ endpoint: receiver.url, content: true, version: "1", environment: {} });
     spans.start(CALL)?.end({ output: "x".repeat(100_000) });
@@ -135,7 +135,7 @@ describe("spans", () => {
     expect(String(receiver.spans[0]?.attributes["gen_ai.output.messages"])).toHaveLength(65_536);
   });
 
-  test("spans are off without an endpoint, and where the environment says so", async () => {
+  test("spans are off without an endpoint or if the environment disables them", async () => {
     const off = await openSpans({ content: false, version: "1", environment: {} });
     expect([off.isOn, off.start(CALL)]).toEqual([false, undefined]);
     await off.close();
@@ -143,7 +143,7 @@ describe("spans", () => {
     expect((await openSpans({ content: false, version: "1", environment: disabled })).isOn).toBe(false);
   });
 
-  test("spans are sent where the environment says", async () => {
+  test("spans go to the endpoint of the environment", async () => {
     await using receiver = await startReceiver();
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: `${receiver.url}/`, OTEL_SERVICE_NAME: "mine" };
     const spans = await openSpans({ content: false, version: "1", environment });
@@ -152,7 +152,7 @@ describe("spans", () => {
     expect(receiver.spans[0]?.resource).toMatchObject({ "service.name": "mine" });
   });
 
-  proofTest("neither throw nor hold anything up where nobody receives them", async () => {
+  proofTest("spans that nobody receives neither throw nor delay anything", async () => {
     const spans = await openSpans({
       endpoint: "http://127.0.0.1:9",
       content: false,
@@ -176,11 +176,11 @@ describe("a traceparent", () => {
     [PARENT.toUpperCase(), false],
     ["", false],
     [undefined, false],
-  ])("%s is one: %s", (header, isOne) => {
+  ])("the traceparent %s is valid: %s", (header, isOne) => {
     expect(parseTraceParent(header) !== undefined).toBe(isOne);
   });
 
-  test("a traceparent is read as it is written", () => {
+  test("a formatted traceparent is read back unchanged", () => {
     const id = (digits: number) => fc.stringMatching(new RegExp(`^[1-9a-f][0-9a-f]{${digits - 1}}$`));
     fc.assert(
       fc.property(id(32), id(16), fc.constantFrom(0, 1), (traceId, spanId, flags) => {

@@ -21,7 +21,7 @@ const system = (...marks: readonly boolean[]) =>
 const tools = (...marks: readonly boolean[]) =>
   marks.map((isMarked, index) => ({ name: `t${index}`, input_schema: {}, ...marked(isMarked) }));
 
-describe("markers besides those of messages", () => {
+describe("markers outside the messages", () => {
   test("markers besides those of messages are those of system and tools, and one for the whole request", () => {
     const messages = [user("a", true)];
     expect(countLeadMarkers(cutOf({ messages }))).toBe(0);

@@ -34,7 +34,7 @@ async function taken(words: readonly string[]) {
   return { session, placed, window, id: session.id };
 }
 
-describe("what goes out", () => {
+describe("the outgoing messages", () => {
   test("what goes out is the client's own where nothing was changed", async () => {
     const { placed, window, id } = await taken(["a", "b", "c"]);
     expect(planOutgoing({ ...(await window.fit()), session: id, placed, keyOf: getMessageKey })).toEqual([
