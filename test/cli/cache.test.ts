@@ -6,12 +6,12 @@ const MODEL = "claude-sonnet-4-5";
 const MINUTE = 60_000;
 
 describe("longhaul cache", () => {
-  test("longhaul cache says so if no usage is reported", async () => {
+  test("longhaul cache reports that there is no usage yet", async () => {
     const store = await storeWith("one", async () => undefined);
     expect((await runHere(["cache", "--store", store])).stdout).toBe("No usage reported.\n");
   });
 
-  test("longhaul cache divides the whole bill, and prices a miss above a hit", async () => {
+  test("longhaul cache splits the whole bill, and prices a miss above a hit", async () => {
     const store = await storeWith("one", async (session) => {
       const window = session.window({ model: MODEL });
       const rows = [

@@ -5,23 +5,26 @@ import { storeWith, talk } from "./support/long-session.ts";
 import { runProgram } from "./support/program.ts";
 
 describe("longhaul compact", () => {
-  proofTest("shows how the window would change and what would be lost, and changes nothing", async () => {
-    const store = await storeWith("long", (session) => talk(session, 30));
-    const { code, stdout } = await runProgram(["compact", "long", "--dry-run", "--store", store]);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^Window: [\d,]+ → /);
-    expect(stdout).toMatch(/^ {2}#1 user: /m);
-    expect(stdout).toMatch(/^- #2 assistant: /m);
-    expect(stdout).toMatch(/^- … \d+ more messages$/m);
-    expect(stdout).toMatch(/^\+ ## /m);
-    expect(stdout).toContain("Summary by extraction, without a model, not applied.");
-    expect(stdout).toMatch(/Window: [\d,]+ → [\d,]+ tokens \(−\d+%\)\./);
-    expect(stdout).toMatch(/Removed from the window: \d+ messages, \d+ identifier/);
-    const again = await jsonHere(["compact", "long", "--dry-run", "--store", store]);
-    expect(again.value).toMatchObject({ session: "long", isChanged: false, rung: "extractive" });
-  });
+  proofTest(
+    "longhaul compact --dry-run shows how the window would change and what would be lost, and changes nothing",
+    async () => {
+      const store = await storeWith("long", (session) => talk(session, 30));
+      const { code, stdout } = await runProgram(["compact", "long", "--dry-run", "--store", store]);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(/^Window: [\d,]+ → /);
+      expect(stdout).toMatch(/^ {2}#1 user: /m);
+      expect(stdout).toMatch(/^- #2 assistant: /m);
+      expect(stdout).toMatch(/^- … \d+ more messages$/m);
+      expect(stdout).toMatch(/^\+ ## /m);
+      expect(stdout).toContain("Summary by extraction, without a model, not applied.");
+      expect(stdout).toMatch(/Window: [\d,]+ → [\d,]+ tokens \(−\d+%\)\./);
+      expect(stdout).toMatch(/Removed from the window: \d+ messages, \d+ identifier/);
+      const again = await jsonHere(["compact", "long", "--dry-run", "--store", store]);
+      expect(again.value).toMatchObject({ session: "long", isChanged: false, rung: "extractive" });
+    },
+  );
 
-  test("longhaul compact puts a summary in place that can be expanded and taken back", async () => {
+  test("longhaul compact adds a summary that can be expanded and reverted", async () => {
     const store = await storeWith("long", (session) => talk(session, 30));
     const { value } = await jsonHere(["compact", "long", "--store", store]);
     expect(value).toMatchObject({ isChanged: true, rung: "extractive" });
@@ -33,7 +36,7 @@ describe("longhaul compact", () => {
     expect(reverted.value).toMatchObject({ isChanged: true });
   });
 
-  test("longhaul compact says what is missing: a session, a key, a sensible budget", async () => {
+  test("longhaul compact names a missing session, a missing key and a wrong budget", async () => {
     const store = await storeWith("long", (session) => talk(session, 30));
     expect((await runHere(["compact", "--store", store])).code).toBe(2);
     expect((await runHere(["compact", "nobody", "--store", store])).code).toBe(1);

@@ -50,7 +50,7 @@ describe("longhaul config set", () => {
     });
   });
 
-  test("longhaul config set takes a text that is not JSON, and a number as text where the setting is a text", async () => {
+  test("longhaul config set accepts text without quotes, and stores a number as text where the setting is a text", async () => {
     const place = home();
     await runHere(["config", "set", "host", "localhost"], place);
     expect(JSON.parse(readFileSync(place.file, "utf8"))).toEqual({ host: "localhost" });
@@ -80,7 +80,7 @@ describe("longhaul config set", () => {
     expect(readFileSync(place.file, "utf8")).toBe('{ "port": ');
   });
 
-  test("longhaul config set checks the value in the file although a variable hides it", async () => {
+  test("longhaul config set checks the value in the file even if a variable overrides it", async () => {
     const place = { ...home(), env: { LONGHAUL_PORT: "4750" } };
     expect((await runHere(["config", "set", "port", "99999999"], place)).code).toBe(1);
     expect(existsSync(place.file)).toBe(false);
@@ -88,7 +88,7 @@ describe("longhaul config set", () => {
 });
 
 describe("longhaul config --project", () => {
-  test("longhaul config --project writes and trusts a new file of the working folder, and refuses what a project may not set", async () => {
+  test("longhaul config set --project writes a trusted file in the working folder, and refuses settings that a project may not set", async () => {
     const place = { ...home(), cwd: testFolder() };
     const { value } = await jsonHere(["config", "set", "policy", "none", "--project"], place);
     expect(value).toMatchObject({ isChanged: true, isTrusted: true });
@@ -99,7 +99,7 @@ describe("longhaul config --project", () => {
     expect((await runHere(["config", "set", "port", "1", "--project"], place)).code).toBe(2);
   });
 
-  test("longhaul config --project does not trust a file that came with the folder", async () => {
+  test("longhaul config --project does not trust a file that was in the folder before", async () => {
     const place = { ...home(), cwd: testFolder() };
     writeFileSync(join(place.cwd, "longhaul.json"), '{ "dryRun": true }');
     const { value } = await jsonHere(["config", "set", "policy", "none", "--project"], place);
@@ -109,7 +109,7 @@ describe("longhaul config --project", () => {
 });
 
 describe("longhaul config get, path and schema", () => {
-  test("longhaul config get, path and schema names the source of each setting, in order of precedence", async () => {
+  test("longhaul config get names the source of each setting, in order of precedence", async () => {
     const place = { ...home(), env: { LONGHAUL_PORT: "4750" } };
     write(place.file, '{ "port": 4748, "threshold": 50 }');
     const { value } = await jsonHere(["config", "get"], place);
@@ -126,12 +126,12 @@ describe("longhaul config get, path and schema", () => {
     });
   });
 
-  test("longhaul config get, path and schema suggests the nearest setting", async () => {
+  test("longhaul config get suggests the nearest setting", async () => {
     const { code, stderr } = await runHere(["config", "get", "limits.maxThread"], home());
     expect([code, stderr]).toEqual([2, expect.stringContaining("did you mean limits.maxThreads?")]);
   });
 
-  test("longhaul config get, path and schema prints a JSON schema with every key", async () => {
+  test("longhaul config schema prints a JSON schema with every key", async () => {
     const { stdout } = await runHere(["config", "schema"], home());
     expect(Object.keys(JSON.parse(stdout).properties)).toEqual(
       expect.arrayContaining(["port", "upstreams", "monitor", "retention"]),
@@ -140,7 +140,7 @@ describe("longhaul config get, path and schema", () => {
 });
 
 describe("one configuration", () => {
-  test("one configuration gives commands the prices of models, and programs the options of a kernel", async () => {
+  test("one configuration sets the prices of models for commands, and the options of a kernel for programs", async () => {
     const place = home();
     const store = join(place.home, ".longhaul");
     const prices = { input: 1_000, output: 0 };
@@ -165,7 +165,7 @@ describe("one configuration", () => {
     expect(value.total.cost).toBe(1_000);
   });
 
-  test("one configuration that is invalid is reported by commands that only read, and has no effect", async () => {
+  test("an invalid configuration is reported by commands that only read, and has no effect", async () => {
     const place = home();
     await runHere(["remember", "The harbor has cranes."], place);
     write(place.file, '{ "port": "x" }');

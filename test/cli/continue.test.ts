@@ -26,7 +26,7 @@ async function importOne(turns = 3) {
 }
 
 describe("longhaul continue", () => {
-  test("longhaul continue puts a deleted conversation back byte for byte and prints the command that resumes it", async () => {
+  test("longhaul continue restores a deleted conversation byte for byte, and prints the command that resumes it", async () => {
     const { path, here } = await importOne();
     const bytes = readFileSync(path);
     rmSync(path);
@@ -43,7 +43,7 @@ describe("longhaul continue", () => {
     });
   });
 
-  test("longhaul continue restores what was appended between two imports", async () => {
+  test("longhaul continue restores messages that were appended between two imports", async () => {
     const { path, here } = await importOne();
     appendFileSync(path, '{"type":"summary","summary":"grüße","leafUuid":"x"}\n');
     utimesSync(path, new Date(), new Date(Date.now() + 5_000));
@@ -54,7 +54,7 @@ describe("longhaul continue", () => {
     expect(readFileSync(path)).toEqual(bytes);
   });
 
-  test("longhaul continue writes nothing over a file that differs, and nothing where the agent still has the conversation", async () => {
+  test("longhaul continue never overwrites a file that differs, and writes nothing where the agent still has the conversation", async () => {
     const { path, store, screen, here } = await importOne();
     expect(await here("continue", "last")).toMatchObject({ files: [] });
     appendFileSync(path, "{}\n");
@@ -64,7 +64,7 @@ describe("longhaul continue", () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
-  test("longhaul continue gives back all that is deleted, and lists it first with --dry-run", async () => {
+  test("longhaul continue --deleted restores all deleted conversations, and --dry-run lists them first", async () => {
     const { path, here } = await importOne();
     expect(await here("continue", "--deleted")).toMatchObject({ written: [] });
     rmSync(path);
@@ -74,7 +74,7 @@ describe("longhaul continue", () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  test("longhaul status counts a conversation that was given back as stored, whatever the time of its new file", async () => {
+  test("longhaul status counts a restored conversation as stored, whatever the time of its new file", async () => {
     const { path, here } = await importOne();
     const earlier = new Date(Date.now() - 3_600_000);
     utimesSync(path, earlier, earlier);
@@ -86,7 +86,7 @@ describe("longhaul continue", () => {
   });
 
   test.each(CONTINUED_AGENTS.filter((agent) => agent !== "claude-code"))(
-    "continues in %s with the same words and calls",
+    "longhaul continue --in %s keeps words and calls",
     async (agent) => {
       const { home, here } = await importOne();
       const { files, command } = await here("continue", "last", "--in", agent);
@@ -104,7 +104,7 @@ describe("longhaul continue", () => {
     },
   );
 
-  test("longhaul continue names a model that opencode knows, and the question of each answer", async () => {
+  test("longhaul continue --in opencode uses a model of its configuration, and links each answer to its question", async () => {
     const { home, here } = await importOne();
     expect((await here("continue", "last", "--in", "opencode")).notes.join()).toContain("names no model yet");
     const config = join(home, ".config", "opencode");
@@ -119,7 +119,7 @@ describe("longhaul continue", () => {
     expect(notes.join()).not.toContain("model");
   });
 
-  test("longhaul continue refuses what it cannot do before it writes anything", async () => {
+  test("longhaul continue refuses wrong arguments before it writes anything", async () => {
     const { store, screen } = await importOne();
     const refuse = async (...args: readonly string[]) =>
       (await runHere(["continue", ...args, "--store", store], screen)).code;

@@ -27,14 +27,17 @@ const levelsOf = (findings: readonly Listed[], area: string) =>
   findings.filter((one) => one.area === area).map(({ level }) => level);
 
 describe("longhaul doctor", () => {
-  proofTest("finds nothing wrong with a good store, and nothing to examine without one", async () => {
-    const { code, value } = await jsonHere(["doctor", "--deep", "--store", await talk()]);
-    expect([code, value.problems]).toEqual([0, 0]);
-    for (const area of ["versions", "permissions", "database", "blobs", "leases", "tasks", "configuration"])
-      expect(levelsOf(value.findings, area), area).toContain("ok");
-    const empty = await runHere(["doctor", "--store", join(testFolder(), "none")]);
-    expect([empty.code, empty.stdout]).toEqual([0, expect.stringContaining("there is no store")]);
-  });
+  proofTest(
+    "longhaul doctor finds no problem in a good store, and nothing to examine without a store",
+    async () => {
+      const { code, value } = await jsonHere(["doctor", "--deep", "--store", await talk()]);
+      expect([code, value.problems]).toEqual([0, 0]);
+      for (const area of ["versions", "permissions", "database", "blobs", "leases", "tasks", "configuration"])
+        expect(levelsOf(value.findings, area), area).toContain("ok");
+      const empty = await runHere(["doctor", "--store", join(testFolder(), "none")]);
+      expect([empty.code, empty.stdout]).toEqual([0, expect.stringContaining("there is no store")]);
+    },
+  );
 
   test("longhaul doctor reports a lost blob as a problem", async () => {
     const store = await talk();
@@ -44,7 +47,7 @@ describe("longhaul doctor", () => {
     expect(levelsOf(value.findings, "blobs")).toEqual(["problem"]);
   });
 
-  test("longhaul doctor reports a damaged database, and says how to get the content out", async () => {
+  test("longhaul doctor reports a damaged database, and says how to save the content", async () => {
     const store = await talk();
     const bytes = readFileSync(join(store, "log.db"));
     bytes.fill(0x5a, 1_024, bytes.length);
@@ -103,7 +106,7 @@ describe("longhaul doctor", () => {
     expect(value.findings.find(({ area }: Listed) => area === "agents")?.text).toMatch(/no gateway answers/);
   });
 
-  test("longhaul doctor writes a report without secrets, names and folders of the user", async () => {
+  test("longhaul doctor writes a report without secrets, names or folders of the user", async () => {
     const home = testFolder();
     const store = join(home, "store");
     const token = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";

@@ -12,7 +12,7 @@ import { PNG, storeWithTicket } from "./support/store.ts";
 const filesBelow = (folder: string) => readdirSync(folder, { recursive: true }).map(String).sort();
 
 describe("longhaul export", () => {
-  proofTest("longhaul export writes a single file to the output", async () => {
+  proofTest("longhaul export prints a single file to its output", async () => {
     const store = await storeWithTicket();
     const { code, stdout, stderr } = await runProgram([
       "export",
@@ -30,7 +30,7 @@ describe("longhaul export", () => {
     expect(byDash.stdout).toBe(stdout);
   });
 
-  test("longhaul export writes a file, and never over another one unless told so", async () => {
+  test("longhaul export writes a file, and overwrites another one only with --force", async () => {
     const store = await storeWithTicket();
     const folder = testFolder();
     const out = join(folder, "conversation.json");
@@ -58,7 +58,7 @@ describe("longhaul export", () => {
     expect(readdirSync(folder)).toEqual(["conversation.json"]);
   });
 
-  test("longhaul export writes into a folder that is there, and next to nothing that is not", async () => {
+  test("longhaul export writes into an existing folder, and refuses a path in a missing folder", async () => {
     const store = await storeWithTicket();
     const folder = testFolder();
     expect(
@@ -81,7 +81,7 @@ describe("longhaul export", () => {
   });
 
   proofTest(
-    "longhaul export writes a folder of files, keeps what else is in it, and refuses if one of them is there",
+    "longhaul export writes a folder of files, keeps other files in it, and refuses to overwrite one",
     async () => {
       const store = await storeWithTicket();
       const out = join(testFolder(), "tasks");
@@ -134,7 +134,7 @@ describe("longhaul export", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("longhaul export writes everything else where a blob is gone, says so, and ends with 3", async () => {
+  test("longhaul export marks a missing blob, writes everything else, and ends with 3", async () => {
     const store = await storeWithTicket();
     for (const name of readdirSync(join(store, "blobs")))
       rmSync(join(store, "blobs", name), { recursive: true });
@@ -145,7 +145,7 @@ describe("longhaul export", () => {
     expect(stdout).toContain("It waits for a server.");
   });
 
-  test("longhaul export knows its writers and sessions", async () => {
+  test("longhaul export refuses unknown formats and sessions", async () => {
     const store = await storeWithTicket();
     const wrong = await runHere(["export", "4711", "--to", "anthropik", "--store", store]);
     expect(wrong.code).toBe(2);
@@ -154,7 +154,7 @@ describe("longhaul export", () => {
     expect((await runHere(["export", "nobody", "--to", "anthropic", "--store", store])).code).toBe(1);
   });
 
-  test("longhaul export writes nothing outside the folder, whatever a file is called", () => {
+  test("longhaul export writes nothing outside the folder, whatever the name of a file", () => {
     const place = mapIntoFolder(join("/", "out"));
     expect(place("a/../b/c.json")).toBe(join("/", "out", "b", "c.json"));
     for (const file of ["../x", "a/../../x", "/etc/passwd", ".", ""]) {

@@ -37,7 +37,7 @@ async function littered() {
 }
 
 describe("longhaul gc", () => {
-  test("longhaul gc shows what it would remove without a terminal, and removes it with --yes", async () => {
+  test("longhaul gc without a terminal only lists what it would remove, and removes it with --yes", async () => {
     const { path, old, young, temporary } = await littered();
     const shown = await jsonHere(["gc", "--store", path]);
     const counts = { blobs: 1, blobBytes: 13, temporaryFiles: 1, temporaryBytes: 4, drafts: 0 };
@@ -51,7 +51,7 @@ describe("longhaul gc", () => {
     expect((await jsonHere(["check", "--store", path])).code).toBe(0);
   });
 
-  test("longhaul gc asks on a terminal", async () => {
+  test("longhaul gc asks before it removes anything on a terminal", async () => {
     const { path, old } = await littered();
     await runHere(["gc", "--store", path], { answer: "n" });
     expect(existsSync(old)).toBe(true);

@@ -17,7 +17,7 @@ async function helpTexts(): Promise<readonly string[]> {
   return texts;
 }
 
-test("help fits 100 columns, with option texts in their column", async () => {
+test("help fits 100 columns, and aligns the descriptions of options", async () => {
   const lines = (await helpTexts()).flatMap((text) => text.split("\n"));
   expect(lines.filter((line) => line.length > 100)).toEqual([]);
   expect(lines).toContain(
@@ -26,12 +26,12 @@ test("help fits 100 columns, with option texts in their column", async () => {
   expect(lines).toContain("                         conversation");
 });
 
-test("help names nouns instead of clauses with what, in American spelling", async () => {
+test('help uses nouns instead of clauses that begin with "what", and American spelling', async () => {
   const wrong = /\b[Ww]hat (?!if)|[Cc]olour|[Cc]atalogue|[Ss]ummaris|[Bb]roken off|\bgoes? on\b/;
   expect((await helpTexts()).filter((text) => wrong.test(text))).toEqual([]);
 });
 
-test("help groups the commands by the wish of a person, and lists each once", async () => {
+test("help groups the commands by purpose, and lists each once", async () => {
   const [help = ""] = await helpTexts();
   const titles = ["Start:", "Find and read:", "Remember and forget:", "Context and cost:"];
   expect(titles.map((title) => help.indexOf(`${title}\n`) > 0)).toEqual([true, true, true, true]);
@@ -47,7 +47,7 @@ test.each([
   ["stats", "usage"],
   ["ps", "task list"],
   ["sesions", "sessions"],
-])("longhaul %s suggests %s", async (word, command) => {
+])("the unknown command %s suggests %s", async (word, command) => {
   const { code, stderr } = await runHere([word]);
   expect([code, stderr]).toEqual([2, expect.stringContaining(`did you mean ${command}?`)]);
 });

@@ -82,7 +82,7 @@ function forgetStart(store: string, env: ReturnType<typeof placeOf>): void {
 const ask = (session: string) => PROMPT.replace("second", session);
 const linuxTest = process.platform === "linux" ? proofTest : proofTest.skip;
 
-test("without a process that serves the store, a hook is answered from the store itself", async () => {
+test("a hook without a running server is answered from the store itself", async () => {
   const store = await storeWithPort();
   const { code, stdout } = await runHook(store, PROMPT, placeOf({ LONGHAUL_HOOKS_IDLE_MS: "1" }));
   expect(code).toBe(0);
@@ -113,7 +113,7 @@ proofTest("a hook without a store creates none", async () => {
   expect(existsSync(store)).toBe(false);
 });
 
-linuxTest("hooks without a server start exactly one, and one that was killed is replaced", async () => {
+linuxTest("hooks without a server start exactly one server, and replace a killed server", async () => {
   const [store, env] = [await storeWithPort(), placeOf()];
   const hooks = await Promise.all(
     Array.from({ length: 8 }, (_, at) => runHook(store, ask(`at-once-${at}`), env)),
@@ -146,7 +146,7 @@ linuxTest("hooks without a server start exactly one, and one that was killed is 
 });
 
 linuxTest(
-  "a server that a hook started ends without calls, for a gateway, for a newer build and with its store",
+  "a server started by a hook ends when it is idle, when a gateway or a newer build starts, and when its store is gone",
   async () => {
     const [store, env] = [await storeWithPort(), placeOf()];
     const gone = () => vi.waitFor(() => expect(serversOf(store)).toEqual([]), { timeout: 60_000 });
@@ -180,26 +180,23 @@ linuxTest(
   },
 );
 
-proofTest(
-  "a store that cannot be written is answered from, and a damaged one leaves a line in the log",
-  async () => {
-    const [store, env] = [await storeWithPort(), placeOf({})];
-    writeFileSync(join(store, "hooks"), "");
-    expect((await runHook(store, PROMPT, env)).stdout).toContain(PORT);
-    await waitForServer(store, env);
-    expect((await runHook(store, ask("third"), env)).stdout).toContain(PORT);
-    expect((await runHook(store, ask("third"), env)).stdout).toBe("");
+proofTest("a hook answers from a read-only store, and logs a line for a damaged store", async () => {
+  const [store, env] = [await storeWithPort(), placeOf({})];
+  writeFileSync(join(store, "hooks"), "");
+  expect((await runHook(store, PROMPT, env)).stdout).toContain(PORT);
+  await waitForServer(store, env);
+  expect((await runHook(store, ask("third"), env)).stdout).toContain(PORT);
+  expect((await runHook(store, ask("third"), env)).stdout).toBe("");
 
-    const damaged = testFolder();
-    mkdirSync(join(damaged, "hooks"));
-    writeFileSync(join(damaged, "log.db"), "no database ".repeat(1_000));
-    const { code, stdout, stderr } = await runHook(damaged, PROMPT, env);
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "", stderr: "" });
-    const log = () => readFileSync(join(damaged, "hooks/hooks.log"), "utf8");
-    expect(log()).toMatch(/^\S+ claude-code prompt: .*log\.db is damaged/m);
-    await vi.waitFor(() => expect(log()).toMatch(/^longhaul: .*log\.db is damaged/m), { timeout: 60_000 });
-  },
-);
+  const damaged = testFolder();
+  mkdirSync(join(damaged, "hooks"));
+  writeFileSync(join(damaged, "log.db"), "no database ".repeat(1_000));
+  const { code, stdout, stderr } = await runHook(damaged, PROMPT, env);
+  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "", stderr: "" });
+  const log = () => readFileSync(join(damaged, "hooks/hooks.log"), "utf8");
+  expect(log()).toMatch(/^\S+ claude-code prompt: .*log\.db is damaged/m);
+  await vi.waitFor(() => expect(log()).toMatch(/^longhaul: .*log\.db is damaged/m), { timeout: 60_000 });
+});
 
 proofTest("the status line shows window and cache", async () => {
   const input = JSON.stringify({ context_window: { used_percentage: 41.6 } });

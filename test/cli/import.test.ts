@@ -22,7 +22,7 @@ function homeWithConversations(count: number, turns = 2) {
 }
 
 describe("longhaul import with a path", () => {
-  test("longhaul import with a path imports what is there, reports it, and finds nothing new the second time", async () => {
+  test("longhaul import with a path imports all conversations, reports them, and finds nothing new the second time", async () => {
     const { env, projects } = homeWithConversations(2);
     const first = await runProgram(["import", projects], { env });
     expect(first.stderr).toBe("");
@@ -40,7 +40,7 @@ describe("longhaul import with a path", () => {
     expect(shown.stdout).toContain("→ Read file_path=notes.md limit=5");
   });
 
-  proofTest("longhaul import with a path takes paths from where it was started", async () => {
+  proofTest("longhaul import resolves paths from the working folder", async () => {
     const { env, home } = homeWithConversations(1);
     const { value } = await runJson(["import", ".claude"], { env, cwd: home });
     expect(value.totals.sources).toBe(1);
@@ -55,7 +55,7 @@ describe("longhaul import with a path", () => {
     expect(existsSync(store)).toBe(false);
   });
 
-  test("longhaul import with a path ends with 3 and names file and line where something was lost", async () => {
+  test("longhaul import with a path names file and line of a loss, and ends with 3", async () => {
     const { env, projects } = homeWithConversations(1);
     const broken = join(projects, "-project", `${conversationId(1)}.jsonl`);
     appendFileSync(broken, '{"type":"user", this is not JSON}\n');
@@ -65,7 +65,7 @@ describe("longhaul import with a path", () => {
     expect(stdout.trim().split("\n")).toHaveLength(1);
   });
 
-  proofTest("longhaul import with a path leaves out other formats and what is too old", async () => {
+  proofTest("longhaul import with a path can leave out other formats and old conversations", async () => {
     const { env, projects } = homeWithConversations(2);
     const old = new Date(Date.now() - 90 * 24 * 3_600_000);
     utimesSync(join(projects, "-project", `${conversationId(1)}.jsonl`), old, old);
@@ -77,14 +77,14 @@ describe("longhaul import with a path", () => {
     expect(stdout).toBe("No conversations in a known format found.\n");
   });
 
-  test("longhaul import with a path fails with 1 where nothing is", async () => {
+  test("longhaul import with a missing path fails with 1", async () => {
     const { env, home } = homeWithConversations(1);
     const { code, value } = await runJson(["import", join(home, "missing")], { env });
     expect(code).toBe(1);
     expect(value.error.code).toBe("SOURCE_UNREADABLE");
   });
 
-  proofTest("stops at Ctrl-C, keeps what is imported, and goes on from there", async () => {
+  proofTest("longhaul import stops at Ctrl-C, keeps what it imported, and can be continued", async () => {
     const { env, projects, store } = homeWithConversations(150, 120);
     const running = startProgram(["import", projects], { env });
     await eventually("the store exists", () => existsSync(join(store, "log.db")));
@@ -114,7 +114,7 @@ describe("longhaul import with a path", () => {
 });
 
 describe("longhaul import without a path", () => {
-  test("longhaul import without a path lists what agents left in their usual places, and says how to go on", async () => {
+  test("longhaul import without a path lists the conversations of all agents, and says how to import them", async () => {
     const { env, projects, store } = homeWithConversations(3);
     const { code, stdout } = await runProgram(["import"], { env });
     expect(code).toBe(0);
@@ -130,14 +130,14 @@ describe("longhaul import without a path", () => {
     ]);
   });
 
-  test("longhaul import without a path imports them if told so", async () => {
+  test("longhaul import without a path imports everything with --yes", async () => {
     const { env } = homeWithConversations(3);
     const { code, value } = await runJson(["import", "--yes"], { env });
     expect(code).toBe(0);
     expect(value.totals.added.messages).toBe(12);
   });
 
-  test("longhaul import without a path says where there is nothing", async () => {
+  test("longhaul import without a path says that there are no conversations", async () => {
     const { env } = homeWithConversations(0);
     const { code, stdout } = await runProgram(["import"], { env });
     expect(code).toBe(0);
@@ -148,21 +148,24 @@ describe("longhaul import without a path", () => {
 });
 
 describe("longhaul import --watch", () => {
-  proofTest("imports what comes, a line for each event, until it is interrupted", async () => {
-    const { env, projects } = homeWithConversations(1, 1);
-    const path = join(projects, "-project", `${conversationId(1)}.jsonl`);
-    const running = startProgram(["import", projects, "--watch"], { env });
-    await running.says("up to date, watching");
-    appendFileSync(path, turnLines(conversationId(1), 1) + turnLines(conversationId(1), 2));
-    await running.says(`imported claude-code/${conversationId(1)}: 4 messages, 2 tool calls\n`);
-    running.process.kill("SIGINT");
-    const { code, stdout, stderr } = await running.ended;
-    expect(code).toBe(130);
-    expect(stderr).toBe("");
-    expect(stdout).toMatch(/Stopped: 6 messages of 1 conversation imported\.\n$/);
-  });
+  proofTest(
+    "longhaul import --watch imports new messages, one line per event, until it is interrupted",
+    async () => {
+      const { env, projects } = homeWithConversations(1, 1);
+      const path = join(projects, "-project", `${conversationId(1)}.jsonl`);
+      const running = startProgram(["import", projects, "--watch"], { env });
+      await running.says("up to date, watching");
+      appendFileSync(path, turnLines(conversationId(1), 1) + turnLines(conversationId(1), 2));
+      await running.says(`imported claude-code/${conversationId(1)}: 4 messages, 2 tool calls\n`);
+      running.process.kill("SIGINT");
+      const { code, stdout, stderr } = await running.ended;
+      expect(code).toBe(130);
+      expect(stderr).toBe("");
+      expect(stdout).toMatch(/Stopped: 6 messages of 1 conversation imported\.\n$/);
+    },
+  );
 
-  proofTest("longhaul import --watch tells the same as JSON lines", async () => {
+  proofTest("longhaul import --watch prints the same events as JSON lines", async () => {
     const { env, projects } = homeWithConversations(1, 1);
     mkdirSync(join(projects, "-other"));
     const running = startProgram(["import", projects, "--watch", "--json"], { env });

@@ -21,32 +21,35 @@ function project(): string {
 }
 
 describe("longhaul index", () => {
-  proofTest("makes files findable, tells what it skipped, and does nothing twice", async () => {
-    const [store, folder] = [testFolder(), project()];
-    const first = await runHere(["index", folder, "--store", store]);
-    expect(first.stdout).toMatch(/^2 files indexed \(\d+ chunks\), 0 unchanged, 1 skipped\.\n/);
-    expect(first.stdout).toContain("skipped, binary: ");
-    expect(first.code).toBe(0);
-    const { value } = await jsonHere([
-      "recall",
-      "where are tokens validated",
-      "--path",
-      folder,
-      "--store",
-      store,
-    ]);
-    expect(value.hits[0]).toMatchObject({
-      kind: "file",
-      path: join(folder, "src", "auth.ts"),
-      lines: { first: 1 },
-    });
-    const again = await jsonHere(["index", folder, "--store", store]);
-    expect(again.value).toMatchObject({ changed: 0, chunks: 0, removed: 0 });
-    rmSync(join(folder, "src", "auth.ts"));
-    expect((await jsonHere(["index", folder, "--store", store])).value).toMatchObject({ removed: 1 });
-    const gone = await jsonHere(["recall", "validateToken", "--path", folder, "--store", store]);
-    expect(JSON.stringify(gone.value.hits)).not.toContain("auth.ts");
-  });
+  proofTest(
+    "longhaul index makes files searchable, lists what it skipped, and indexes nothing twice",
+    async () => {
+      const [store, folder] = [testFolder(), project()];
+      const first = await runHere(["index", folder, "--store", store]);
+      expect(first.stdout).toMatch(/^2 files indexed \(\d+ chunks\), 0 unchanged, 1 skipped\.\n/);
+      expect(first.stdout).toContain("skipped, binary: ");
+      expect(first.code).toBe(0);
+      const { value } = await jsonHere([
+        "recall",
+        "where are tokens validated",
+        "--path",
+        folder,
+        "--store",
+        store,
+      ]);
+      expect(value.hits[0]).toMatchObject({
+        kind: "file",
+        path: join(folder, "src", "auth.ts"),
+        lines: { first: 1 },
+      });
+      const again = await jsonHere(["index", folder, "--store", store]);
+      expect(again.value).toMatchObject({ changed: 0, chunks: 0, removed: 0 });
+      rmSync(join(folder, "src", "auth.ts"));
+      expect((await jsonHere(["index", folder, "--store", store])).value).toMatchObject({ removed: 1 });
+      const gone = await jsonHere(["recall", "validateToken", "--path", folder, "--store", store]);
+      expect(JSON.stringify(gone.value.hits)).not.toContain("auth.ts");
+    },
+  );
 
   test("longhaul index without a path indexes the conversations of the store", async () => {
     const store = await storeWithTicket();
@@ -64,7 +67,7 @@ describe("longhaul index", () => {
     expect((await runHere(["index", "--watch", "--store", store])).code).toBe(2);
   });
 
-  proofTest("longhaul index goes on with what changes while it watches", async () => {
+  proofTest("longhaul index --watch indexes files again when they change", async () => {
     const [store, folder] = [testFolder(), project()];
     const running = startProgram(["index", folder, "--watch", "--json", "--store", store]);
     await running.says('"type":"indexed"');
@@ -78,7 +81,7 @@ describe("longhaul index", () => {
     expect(value.hits[0]?.path).toBe(join(folder, "src", "late.ts"));
   });
 
-  test("what was indexed can be taken out again", async () => {
+  test("indexed files can be removed from the index", async () => {
     const [store, folder] = [testFolder(), project()];
     await runHere(["index", folder, "--store", store]);
     const { stdout } = await runHere(["forget", "--path", folder, "--store", store]);

@@ -17,7 +17,7 @@ async function storeWithNotes(): Promise<string> {
   return path;
 }
 
-describe("longhaul memories", () => {
+describe("longhaul memories lists an agent's notes for review until they are accepted or rejected", () => {
   test("longhaul memories lists notes of agents for review until they are accepted or rejected", async () => {
     const store = await storeWithNotes();
     const { stdout } = await runHere(["memories", "--review", "--store", store]);
@@ -40,7 +40,7 @@ describe("longhaul memories", () => {
     expect(saved.code).toBe(1);
   });
 
-  proofTest("longhaul memories gives memories dates and lists only those that hold", async () => {
+  proofTest("longhaul memories sets dates of memories, and lists only current memories", async () => {
     const store = testFolder();
     await runHere(["remember", "Deploys are frozen.", "--until", "2026-01-01", "--store", store]);
     expect((await runHere(["memories", "--store", store])).stdout).toBe("default has no memories.\n");
@@ -68,7 +68,7 @@ describe("longhaul memories", () => {
     expect(value.history).toMatchObject([{ change: "forgotten", memory: "memory:default#2" }]);
   });
 
-  test("longhaul memories moves a memory to the top, above and below another one", async () => {
+  test("longhaul memories moves a memory to the top, or above or below another memory", async () => {
     const store = await storeWithNotes();
     const order = async (...args: string[]) => {
       if (args.length > 0) expect((await runHere(["memories", ...args, "--store", store])).code).toBe(0);
@@ -105,7 +105,7 @@ describe("longhaul memories", () => {
 });
 
 describe("longhaul recall", () => {
-  proofTest("longhaul recall finds memories by their trust, and says whose they are", async () => {
+  proofTest("longhaul recall filters memories by trust, and names their authors", async () => {
     const store = await storeWithNotes();
     const found = await runHere(["recall", "locker code xylophone90210", "--store", store]);
     expect(found.stdout).toContain("memory:default#2, memory, agent");
@@ -115,7 +115,7 @@ describe("longhaul recall", () => {
 });
 
 describe("longhaul forget", () => {
-  test("longhaul forget of all memories leaves none in lists, recall, context or export, and refuses them from agents", async () => {
+  test("longhaul forget --all removes all memories from lists, recall, context and export, and agents cannot save them again", async () => {
     const store = await storeWithNotes();
     expect((await runHere(["forget", "memory:default", "--yes", "--store", store])).code).toBe(0);
     for (const args of [
@@ -132,7 +132,7 @@ describe("longhaul forget", () => {
     expect((await runHere(["remember", FACT, "--store", store])).code).toBe(0);
   });
 
-  test("longhaul forget takes a memory out of the context of a session and out of its export", async () => {
+  test("longhaul forget removes a memory from the context and the export of a session", async () => {
     const store = await storeWithNotes();
     {
       await using kernel = await openKernel({ path: store });

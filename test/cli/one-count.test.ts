@@ -47,8 +47,8 @@ async function workThroughGateway(memory?: string) {
   return { gateway, thread, upstream, window: await ask(path) };
 }
 
-describe("one window", () => {
-  test("one window has one size for context, compact and the page, and the last request one size for usage and the page", async () => {
+describe("the count of one window", () => {
+  test("context, compact and the page report the same size of a window, and usage and the page the same last request", async () => {
     const { gateway, thread, upstream, window } = await workThroughGateway();
     const store = ["--store", gateway.path];
     const context = (await jsonHere(["context", thread.session, ...store])).value;
@@ -68,7 +68,7 @@ describe("one window", () => {
   });
 
   proofTest(
-    "one window shows the memories that go with every call as its own part, with their lines, and counts them once",
+    "the memories sent with every call are listed as their own part of the window, and counted once",
     async () => {
       const memory = "Answer in German, and name the ship in every sentence.";
       const { gateway, thread, upstream, window } = await workThroughGateway(memory);
@@ -103,7 +103,7 @@ describe("one window", () => {
     },
   );
 
-  proofTest("one window shows the first memory of a person although no call carries it yet", async () => {
+  proofTest("the window includes a first memory before any call has sent it", async () => {
     const { gateway, thread, window } = await workThroughGateway();
     expect(window.memories).toEqual([]);
     await gateway.kernel.memories().remember("Answer in German.", { by: "user" });
@@ -113,7 +113,7 @@ describe("one window", () => {
   });
 
   proofTest(
-    "one window saves money on every call that its edits make smaller, not only on the call that was edited",
+    "savings count on every call that earlier edits made smaller, not only on the edited call",
     async () => {
       const { gateway, thread } = await workThroughGateway();
       const requests = gateway.logged.filter(({ event }) => event === "request");

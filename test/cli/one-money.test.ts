@@ -70,8 +70,8 @@ function readMetric(metrics: string, name: string): number {
 const sum = (figures: readonly unknown[]) =>
   figures.reduce<number>((total, one) => total + Number(one ?? 0), 0);
 
-describe("one session", () => {
-  test("one session has one sum of tokens, of money spent and of money saved, whoever is asked", async () => {
+describe("the money of one session", () => {
+  test("all commands, pages and metrics report the same tokens, spending and savings of a session", async () => {
     const { upstream, page, window, session, api, usage, context, metrics, requests, replay, text } =
       await work({
         turns: 30,
@@ -113,15 +113,18 @@ describe("one session", () => {
     );
   });
 
-  proofTest("saves what a session without edits costs more, within a few percent", async () => {
-    const edited = await work({ turns: 40 });
-    const whole = await work({ turns: 40, policy: "none", window: 1_000_000 });
-    const { savedCost, withoutCost } = edited.usage.savings;
-    const really = whole.usage.total.cost - edited.usage.total.cost;
-    expect(whole.usage.savings).toMatchObject({ requests: 0, removedTokens: 0, savedCost: 0 });
-    expect(really).toBeGreaterThan(0);
-    expect(withoutCost / whole.usage.total.cost).toBeGreaterThan(0.93);
-    expect(withoutCost / whole.usage.total.cost).toBeLessThan(1.07);
-    expect(Math.abs(savedCost - really) / whole.usage.total.cost).toBeLessThan(0.07);
-  });
+  proofTest(
+    "the reported savings match the extra cost of a session without edits, within a few percent",
+    async () => {
+      const edited = await work({ turns: 40 });
+      const whole = await work({ turns: 40, policy: "none", window: 1_000_000 });
+      const { savedCost, withoutCost } = edited.usage.savings;
+      const really = whole.usage.total.cost - edited.usage.total.cost;
+      expect(whole.usage.savings).toMatchObject({ requests: 0, removedTokens: 0, savedCost: 0 });
+      expect(really).toBeGreaterThan(0);
+      expect(withoutCost / whole.usage.total.cost).toBeGreaterThan(0.93);
+      expect(withoutCost / whole.usage.total.cost).toBeLessThan(1.07);
+      expect(Math.abs(savedCost - really) / whole.usage.total.cost).toBeLessThan(0.07);
+    },
+  );
 });

@@ -23,7 +23,7 @@ const messageOf = (args: readonly string[]) => {
 };
 
 describe("arguments", () => {
-  test("arguments are options of the command, options of every command, and operands", () => {
+  test("arguments are split into options of the command, options of every command, and operands", () => {
     const args = ["x", "--limit=3", "-a", "--format", "one", "--format", "two", "--store", "here", "-q"];
     expect(parseArguments(COMMAND, args)).toEqual({
       operands: ["x"],
@@ -31,11 +31,11 @@ describe("arguments", () => {
     });
   });
 
-  test("arguments may begin with a dash after two dashes", () => {
+  test("arguments after two dashes may begin with a dash", () => {
     expect(parseArguments(COMMAND, ["--", "--limit"]).operands).toEqual(["--limit"]);
   });
 
-  test("arguments are refused with the name of what is wrong", () => {
+  test("a wrong argument is refused by name", () => {
     expect(messageOf(["--limt", "3"])).toBe("fetch has no option --limt; did you mean --limit?");
     expect(messageOf(["-x"])).toBe("fetch has no option -x");
     expect(messageOf(["--limit"])).toBe("--limit needs a value: --limit N");
@@ -49,7 +49,7 @@ describe("arguments", () => {
     expect(messageOf(["--constructor"])).toBe("fetch has no option --constructor");
   });
 
-  test("arguments name the command after options that every command has", () => {
+  test("the command may follow options that every command has", () => {
     expect(splitCommand(["--store", "fetch", "-q", "fetch", "--limit", "3"])).toEqual({
       name: "fetch",
       rest: ["--store", "fetch", "-q", "--limit", "3"],
@@ -59,7 +59,7 @@ describe("arguments", () => {
 });
 
 describe("a count", () => {
-  test("a count is whole, at least 1 and within bounds", () => {
+  test("a count must be a whole number from 1 to the maximum", () => {
     const bounds = { otherwise: 50, max: 1_000 };
     expect(parseCountOption("limit", undefined, bounds)).toBe(50);
     expect(parseCountOption("limit", "1000", bounds)).toBe(1_000);

@@ -21,34 +21,31 @@ async function storeOfPeople(): Promise<string> {
 }
 
 describe("--as", () => {
-  sizedTest(
-    "--as shows each person their own conversations and nobody else's, however the person is named",
-    async () => {
-      const store = ["--store", await storeOfPeople()];
-      for (const name of proofCases(NAMES, 3)) {
-        const as = ["--as", name, ...store];
-        // "local" is the person of a gateway without tokens, who has said nothing here; the token is written as an id.
-        const own = name === "local" ? [] : [name];
-        const { sessions } = (await jsonHere(["sessions", ...as])).value;
-        expect(sessions.map(({ id }: { readonly id: string }) => id.split("/")[0])).toEqual(
-          own.map(() => buildPersonId(name)),
-        );
-        for (const command of [
-          ["recall", "how many turns open the vault", "--expand"],
-          ["show", "last"],
-          ["export", "last", "--to", "markdown"],
-        ]) {
-          const { stdout, stderr } = await runHere([...command, ...as]);
-          expect(peopleIn(stdout + stderr)).toEqual(own);
-        }
+  sizedTest("--as shows each person only their own conversations, whatever the person's name", async () => {
+    const store = ["--store", await storeOfPeople()];
+    for (const name of proofCases(NAMES, 3)) {
+      const as = ["--as", name, ...store];
+      // "local" is the person of a gateway without tokens, who has said nothing here; the token is written as an id.
+      const own = name === "local" ? [] : [name];
+      const { sessions } = (await jsonHere(["sessions", ...as])).value;
+      expect(sessions.map(({ id }: { readonly id: string }) => id.split("/")[0])).toEqual(
+        own.map(() => buildPersonId(name)),
+      );
+      for (const command of [
+        ["recall", "how many turns open the vault", "--expand"],
+        ["show", "last"],
+        ["export", "last", "--to", "markdown"],
+      ]) {
+        const { stdout, stderr } = await runHere([...command, ...as]);
+        expect(peopleIn(stdout + stderr)).toEqual(own);
       }
-      const { stdout } = await runHere(["show", "last", "--as", "@local", ...store]);
-      expect(peopleIn(stdout)).toEqual(["local"]);
-    },
-  );
+    }
+    const { stdout } = await runHere(["show", "last", "--as", "@local", ...store]);
+    expect(peopleIn(stdout)).toEqual(["local"]);
+  });
 
   sizedTest(
-    "--as refuses every name, number and prefix of a session of another, and tells nothing about it",
+    "--as refuses every name, number and prefix of another person's session, and reveals nothing about it",
     async () => {
       const path = await storeOfPeople();
       const store = ["--store", path];
@@ -111,7 +108,7 @@ describe("--as", () => {
     },
   );
 
-  test("--as recalls the memories of this person and of nobody with a similar name, unless conversations are named", async () => {
+  test("--as recalls the memories of that person only, unless conversations are named", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });
@@ -132,7 +129,7 @@ describe("--as", () => {
     expect(await recalled("--as", "alice", "--session", "@alice/1")).toEqual(["@alice/1"]);
   });
 
-  proofTest("--as finds what a person said before people had names", async () => {
+  proofTest("--as finds a person's conversations from before people had names", async () => {
     const path = testFolder();
     const packed = readFileSync(new URL("../fixtures/store-by-credential.db.gz", import.meta.url));
     writeFileSync(join(path, "log.db"), gunzipSync(packed), { mode: 0o600 });

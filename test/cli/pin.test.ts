@@ -4,7 +4,7 @@ import { storeWith, talk } from "./support/long-session.ts";
 import { runProgram } from "./support/program.ts";
 
 describe("longhaul pin", () => {
-  test("longhaul pin keeps a message in the window, once, and lets it go again", async () => {
+  test("longhaul pin keeps a message in the window until it is unpinned, and pins it once", async () => {
     const store = await storeWith("long", (session) => talk(session, 60));
     const pinned = await runProgram(["pin", "long", "31", "--store", store]);
     expect(pinned.stdout).toMatch(/^#31 is now pinned: user: Look at src\/part-15\/reader\.ts\./);
@@ -27,7 +27,7 @@ describe("longhaul pin", () => {
     expect((await jsonHere(args)).value.pins).toEqual([]);
   });
 
-  test("longhaul pin refuses what is not a message of the line", async () => {
+  test("longhaul pin refuses an entry that is not a message of the line", async () => {
     const store = await storeWith("s", async (session) => {
       await talk(session, 2);
       await session.note("for people");

@@ -10,7 +10,7 @@ const server = await findTestPostgres();
 const talk = () => storeWith("talk", (session) => session.append({ role: "user", text: "the key is blue" }));
 
 describe.skipIf("problem" in server)(`the program on PostgreSQL (${describeProblem(server)})`, () => {
-  proofTest("moves a store into a database, and every command finds it there", async () => {
+  proofTest("migrate moves a store into a database, and every command finds its content there", async () => {
     const url = createSchemaUrl(server);
     const moved = await jsonHere(["migrate", "--from", await talk(), "--to", url]);
     expect([moved.code, moved.value.sessions, moved.value.entries]).toEqual([0, 1, 1]);
@@ -27,7 +27,7 @@ describe.skipIf("problem" in server)(`the program on PostgreSQL (${describeProbl
 });
 
 describe("a store by URL", () => {
-  test("commands on files and wrong variables say the remedy, and no password is shown", async () => {
+  test("commands that need a folder name the remedy for a URL, and print no password", async () => {
     const url = "postgres://me:secret@127.0.0.1:1/x";
     const backup = await runHere(["backup", join(testFolder(), "copy"), "--store", url]);
     expect([backup.code, backup.stderr]).toEqual([2, expect.stringContaining("longhaul migrate")]);

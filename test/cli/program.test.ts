@@ -7,7 +7,7 @@ import { MAIN, runProgram, startProgram } from "./support/program.ts";
 import { storeWithTicket } from "./support/store.ts";
 
 describe("the program", () => {
-  test("the program shows its commands, with or without being asked for help", async () => {
+  test("the program lists its commands, with or without help", async () => {
     for (const args of [[], ["--help"]]) {
       const { code, stdout } = await runProgram(args);
       expect(code).toBe(0);
@@ -33,14 +33,14 @@ describe("the program", () => {
     expect(byOption).toEqual(byHelp);
   });
 
-  test("the program explains an error code, and says so if there is no such code", async () => {
+  test("the program explains an error code, and refuses an unknown code", async () => {
     const { code, stdout } = await runHere(["help", "WINDOW_FLOOR"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^WINDOW_FLOOR: The protected content .*\n\nUnpin something/);
     expect((await runHere(["help", "NO_SUCH_CODE"])).code).toBe(2);
   });
 
-  test("the program tells its version", async () => {
+  test("the program prints its version", async () => {
     const manifest = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
     expect((await runHere(["--version"])).stdout).toBe(`${manifest.version}\n`);
   });
@@ -54,7 +54,7 @@ describe("the program", () => {
     expect(stdout).toBe("");
   });
 
-  test("the program names the wrong option, suggests the nearest and ends with 2", async () => {
+  test("the program names the wrong option, suggests the nearest one and ends with 2", async () => {
     const { code, stderr } = await runHere(["sessions", "--limt", "3"]);
     expect(stderr).toBe(
       'longhaul: sessions has no option --limt; did you mean --limit? See "longhaul help sessions".\n',
@@ -62,7 +62,7 @@ describe("the program", () => {
     expect(code).toBe(2);
   });
 
-  test("the program tells failures to programs, too", async () => {
+  test("the program prints failures as JSON with --json", async () => {
     const folder = testFolder();
     const { code, stdout, stderr } = await runHere(["sessions", "--store", folder, "--json"]);
     const { error } = JSON.parse(stdout);
@@ -71,14 +71,14 @@ describe("the program", () => {
     expect(stderr).toBe(`longhaul: ${error.message}\n`);
   });
 
-  test("the program takes options of every command before the command", async () => {
+  test("the program accepts common options before the command", async () => {
     const store = await storeWithTicket();
     const { code, stdout } = await runHere(["--store", store, "--json", "sessions"]);
     expect(code).toBe(0);
     expect(JSON.parse(stdout).sessions).toHaveLength(2);
   });
 
-  test("the program says plainly that Node is too old", async () => {
+  test("the program names the required version if Node is too old", async () => {
     const old = "Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.11.1'}})";
     const { code, stdout, stderr } = await runProgram(["sessions"], {
       nodeOptions: ["--import", `data:text/javascript,${encodeURIComponent(old)}`],
@@ -92,7 +92,7 @@ describe("the program", () => {
     expect(readFileSync(MAIN, "utf8").split("\n")[0]).toMatch(/^#!\/usr\/bin\/env -S node( |$)/);
   });
 
-  proofTest("the program ends quietly when nobody reads its output any more", async () => {
+  proofTest("the program ends quietly when its output is closed", async () => {
     const store = await storeWithTicket();
     const running = startProgram(["show", "ticket-4711", "--follow", "--store", store]);
     await running.says("It waits for a server.");

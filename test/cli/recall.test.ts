@@ -54,7 +54,7 @@ async function storeOfWork(): Promise<string> {
 }
 
 describe("longhaul recall", () => {
-  test("longhaul recall shows session, likelihood, time, the words and their place", async () => {
+  test("longhaul recall shows the session, likelihood, time, words and entry of each hit", async () => {
     const store = await storeOfTwo();
     const { stdout, code } = await runProgram(["recall", "port of the staging server", "--store", store]);
     expect(code).toBe(0);
@@ -66,7 +66,7 @@ describe("longhaul recall", () => {
     expect(stdout).not.toMatch(/score|\d\.\d\d/);
   });
 
-  test("longhaul recall shows title, agent, project, files and commit of the work, and the words of the question in bold", async () => {
+  test("longhaul recall shows title, agent, project, files and commit of the work, and marks the words of the question in bold", async () => {
     const store = await storeOfWork();
     const args = ["recall", "quicksilver cookie", "--store", store];
     const { stdout } = await runHere(args);
@@ -94,7 +94,7 @@ describe("longhaul recall", () => {
     expect(stdout).toMatch(/\n {4}and in #\d/);
   });
 
-  test("longhaul recall lists sessions, whose numbers other commands accept", async () => {
+  test("longhaul recall --sessions lists sessions with numbers that other commands accept", async () => {
     const store = await storeOfWork();
     const args = ["recall", "set the quicksilver cookie", "--sessions", "--store", store];
     const { stdout } = await runHere(args, { columns: 200 });
@@ -112,14 +112,14 @@ describe("longhaul recall", () => {
       expect((await runHere([...args, other])).stderr).toContain("cannot be combined");
   });
 
-  test("longhaul recall accepts --careful of earlier versions and says that it has no effect", async () => {
+  test("longhaul recall accepts --careful, an option of earlier versions, and says that it has no effect", async () => {
     const store = await storeOfTwo();
     const args = ["recall", "staging server port", "--store", store];
     expect((await runHere([...args, "--careful"])).stdout).toContain("--careful has no effect");
     expect((await runHere(args)).stdout).not.toContain("--careful");
   });
 
-  proofTest("longhaul recall keeps to sessions, beginnings of ids and agents", async () => {
+  proofTest("longhaul recall searches only the given sessions, id prefixes, agents or paths", async () => {
     const store = await storeOfTwo();
     const found = async (...args: string[]) => {
       const { value } = await jsonHere(["recall", "staging server port", ...args, "--store", store]);
@@ -136,7 +136,7 @@ describe("longhaul recall", () => {
   });
 
   proofTest(
-    "longhaul recall expands hits to what was said around them, and lets nothing take over the terminal",
+    "longhaul recall --expand shows the messages around a hit, and escapes terminal codes",
     async () => {
       const store = await storeOfTwo();
       const args = ["recall", "listens on port 7781", "-k", "1", "--expand", "--store", store];
@@ -165,7 +165,7 @@ describe("longhaul recall", () => {
     expect((await jsonHere(args)).value).toMatchObject({ hits: [], isEmpty: true });
   });
 
-  test("longhaul recall does not call a store empty that has conversations without a word to search for", async () => {
+  test("longhaul recall does not call a store empty if its conversations only lack words", async () => {
     const store = testFolder();
     const kernel = await openKernel({ path: store, embedder: null });
     const session = await kernel.session("silent");
@@ -176,7 +176,7 @@ describe("longhaul recall", () => {
     expect((await jsonHere(args)).value.isEmpty).toBeUndefined();
   });
 
-  proofTest("longhaul recall says when nothing is found, or when it is not sure", async () => {
+  proofTest("longhaul recall says if it finds nothing, or if the hits are uncertain", async () => {
     const store = await storeOfTwo();
     const nothing = await runHere(["recall", "qqqq", "--path", "/repo/nowhere", "--store", store]);
     expect(nothing.stdout).toContain("Nothing found.");
@@ -204,7 +204,7 @@ describe("longhaul recall", () => {
   });
 });
 
-test("decisions lists what was decided, newest first, by project, also as JSON", async () => {
+test("decisions lists decisions newest first, by project, and as JSON", async () => {
   const store = testFolder();
   {
     await using kernel = await openKernel({ path: store, embedder: null });

@@ -9,7 +9,7 @@ import { storeWith } from "./support/long-session.ts";
 import { runProgram } from "./support/program.ts";
 
 describe("longhaul remember", () => {
-  test("longhaul remember remembers for an agent, and lists what is pinned and what is not", async () => {
+  test("longhaul remember saves memories for an agent, and lists pinned and other memories", async () => {
     const store = testFolder();
     const first = await runProgram(["remember", "Answer in German.", "--store", store]);
     expect(first.stdout).toBe("Remembered memory:default#1: Answer in German.\n");
@@ -37,13 +37,13 @@ describe("longhaul remember", () => {
     );
   });
 
-  test("longhaul remember reads the text from the input", async () => {
+  test("longhaul remember can read the text from its input", async () => {
     const store = testFolder();
     const { stdout } = await runProgram(["remember", "-", "--store", store], { input: "\nfrom the pipe\n" });
     expect(stdout).toBe("Remembered memory:default#1: from the pipe\n");
   });
 
-  test("longhaul remember refuses what is blank, too long or by nobody", async () => {
+  test("longhaul remember refuses blank and long texts and an unknown author", async () => {
     const store = testFolder();
     for (const [args, words] of [
       [[" "], "the text to remember is empty"],
@@ -59,7 +59,7 @@ describe("longhaul remember", () => {
 });
 
 describe("longhaul forget", () => {
-  test("longhaul forget takes a memory from the pins, from recall and from disk", async () => {
+  test("longhaul forget removes a memory from the pins, from recall and from disk", async () => {
     const store = testFolder();
     await runHere(["remember", "The locker code is xylophone90210.", "--store", store]);
     await runHere(["remember", "Lunch is at noon.", "--store", store]);
@@ -75,29 +75,32 @@ describe("longhaul forget", () => {
     expect((await runHere(["forget", "memory:default#1", "--store", store])).code).toBe(1);
   });
 
-  proofTest("takes an entry with the summaries made of it, once that is agreed to", async () => {
-    const store = await storeWith("chat", async (session) => {
-      await session.append({ role: "user", text: "Please keep my secret zanzibar77 in mind." });
-      for (let index = 0; index < 8; index++)
-        await session.append({ role: "user", text: `Then step ${index}.` });
-      const ranges = [{ session: "chat", from: 1, to: 3 }];
-      const messages = [{ role: "user" as const, text: "The secret is zanzibar77." }];
-      await session.overlays.add({ type: "summarize", ranges, messages }, "test");
-    });
-    const asked = await runHere(["forget", "chat#1", "--store", store]);
-    expect(asked.stderr).toContain("forgetting chat#1 needs --yes");
-    expect(asked.code).toBe(2);
-    const { value } = await jsonHere(["forget", "chat#1", "--yes", "--store", store]);
-    expect(value.forgotten).toMatchObject([{ name: "chat#1", kind: "entry" }]);
-    expect((await jsonHere(["recall", "zanzibar77", "--store", store])).value.hits).toEqual([]);
-    await using kernel = await openKernel({ path: store });
-    const session = await kernel.session("chat");
-    const { messages } = await session.window({ model: "claude-sonnet-4-5" }).fit();
-    expect(JSON.stringify(messages)).not.toContain("zanzibar77");
-    expect(JSON.stringify(messages)).toContain("Then step 1.");
-  });
+  proofTest(
+    "longhaul forget erases an entry with the summaries made from it, after a confirmation",
+    async () => {
+      const store = await storeWith("chat", async (session) => {
+        await session.append({ role: "user", text: "Please keep my secret zanzibar77 in mind." });
+        for (let index = 0; index < 8; index++)
+          await session.append({ role: "user", text: `Then step ${index}.` });
+        const ranges = [{ session: "chat", from: 1, to: 3 }];
+        const messages = [{ role: "user" as const, text: "The secret is zanzibar77." }];
+        await session.overlays.add({ type: "summarize", ranges, messages }, "test");
+      });
+      const asked = await runHere(["forget", "chat#1", "--store", store]);
+      expect(asked.stderr).toContain("forgetting chat#1 needs --yes");
+      expect(asked.code).toBe(2);
+      const { value } = await jsonHere(["forget", "chat#1", "--yes", "--store", store]);
+      expect(value.forgotten).toMatchObject([{ name: "chat#1", kind: "entry" }]);
+      expect((await jsonHere(["recall", "zanzibar77", "--store", store])).value.hits).toEqual([]);
+      await using kernel = await openKernel({ path: store });
+      const session = await kernel.session("chat");
+      const { messages } = await session.window({ model: "claude-sonnet-4-5" }).fit();
+      expect(JSON.stringify(messages)).not.toContain("zanzibar77");
+      expect(JSON.stringify(messages)).toContain("Then step 1.");
+    },
+  );
 
-  proofTest("longhaul forget takes a whole conversation", async () => {
+  proofTest("longhaul forget erases a whole conversation", async () => {
     const store = await storeWith("chat", async (session) => {
       await session.append({ role: "user", text: "Remember the ocelot." });
     });

@@ -23,7 +23,7 @@ function conversationFile(): string {
 }
 
 describe("longhaul replay", () => {
-  test("longhaul replay prints what each policy would have cost and kept", async () => {
+  test("longhaul replay prints the cost of each policy and the share of facts it kept", async () => {
     const { stdout, code } = await runProgram([
       "replay",
       conversationFile(),
@@ -39,7 +39,7 @@ describe("longhaul replay", () => {
   });
 
   proofTest(
-    "longhaul replay compares all conversations of a store in dollars, marks the cheapest policy and says so in a sentence",
+    "longhaul replay compares the cost of a whole store in dollars, and names the cheapest policy in a sentence",
     async () => {
       const store = await storeWith("one", (session) => talk(session, 60));
       const run = ["replay", "--all", "--policy", "longhaul,cline", "--window", "32k", "--store", store];
@@ -57,7 +57,7 @@ describe("longhaul replay", () => {
     },
   );
 
-  proofTest("longhaul replay writes windows and pictures for others to look at", async () => {
+  proofTest("longhaul replay writes windows and pictures to a folder", async () => {
     const [dump, picture] = [join(testFolder(), "dump"), join(testFolder(), "pictures")];
     const { stdout } = await runHere([
       "replay",
@@ -86,7 +86,7 @@ describe("longhaul replay", () => {
     );
   });
 
-  test("longhaul replay says what is wrong with a window or a policy", async () => {
+  test("longhaul replay names a wrong window or policy", async () => {
     const wrong = await runHere(["replay", "x", "--window", "big"]);
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain('--window is "big"; expected a number of tokens');
@@ -97,7 +97,7 @@ describe("longhaul replay", () => {
     expect([prices.code, prices.stderr]).toEqual([2, expect.stringContaining("standard")]);
   });
 
-  test("longhaul replay replays without single filters of tool results, and names those there are", async () => {
+  test("longhaul replay can switch filters of tool results off, and lists the known filters", async () => {
     expect(parseShrinkOption([])).toEqual({});
     expect(parseShrinkOption(["tests, runs", "paths"])).toEqual({ tests: false, runs: false, paths: false });
     expect(parseShrinkOption(["tests", "all"])).toBe(false);
@@ -106,15 +106,18 @@ describe("longhaul replay", () => {
     );
   });
 
-  proofTest.each(["--min", "--sample"])("says that %s counts, and not in tokens", async (option) => {
-    for (const words of ["1k", "2.5", "many", "0"]) {
-      const { code, stderr } = await runHere(["replay", "x", option, words]);
-      expect(code).toBe(2);
-      expect(stderr).toContain(`${option} is "${words}"; expected a whole number`);
-    }
-  });
+  proofTest.each(["--min", "--sample"])(
+    "longhaul replay says that %s is a count, not a number of tokens",
+    async (option) => {
+      for (const words of ["1k", "2.5", "many", "0"]) {
+        const { code, stderr } = await runHere(["replay", "x", option, words]);
+        expect(code).toBe(2);
+        expect(stderr).toContain(`${option} is "${words}"; expected a whole number`);
+      }
+    },
+  );
 
-  test("samples evenly, whether or not the count divides the total", () => {
+  test("longhaul replay samples evenly, whether or not the count divides the total", () => {
     const all = Array.from({ length: 50 }, (_, index) => index);
     expect(sampleOf(all, 10)).toEqual([0, 5, 10, 15, 20, 25, 30, 35, 40, 45]);
     const uneven = sampleOf(all, 30);

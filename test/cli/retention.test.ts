@@ -29,7 +29,7 @@ async function listIds(path: string): Promise<readonly string[]> {
 const deletedOf = (value: { deleted: { id: string }[] }) => value.deleted.map(({ id }) => id).sort();
 
 describe("longhaul retention", () => {
-  test("longhaul retention shows old conversations, deletes them with --yes, and frees their bytes", async () => {
+  test("longhaul retention lists old conversations, deletes them with --yes, and frees their bytes", async () => {
     const path = await agedStore({ "codex/old": 100, "codex/new": 2, "pi/old": 200 });
     const rule = ["retention", "--older-than", "60d", "--store", path];
     const shown = await jsonHere(rule);
@@ -44,7 +44,7 @@ describe("longhaul retention", () => {
     expect(await listIds(path)).toEqual(["codex/new"]);
   });
 
-  test("longhaul retention keeps pinned conversations and those in use, with their sub-agents", async () => {
+  test("longhaul retention keeps pinned and recently used conversations, with their sub-agents", async () => {
     const path = await agedStore({ pinned: 100, busy: 100, parent: 100, old: 100 });
     await using kernel = await openKernel({ path });
     await (await kernel.session("pinned")).pin(1);
@@ -56,7 +56,7 @@ describe("longhaul retention", () => {
     expect(await listIds(path)).toEqual(["busy", "parent", "parent/agent", "pinned"]);
   });
 
-  test("longhaul retention applies rules of the configuration, those of single agents first", async () => {
+  test("longhaul retention applies the rules of the configuration, and prefers a rule for a single agent", async () => {
     const path = await agedStore({ "codex/a": 20, "pi/b": 20, "pi/c": 200 });
     await expect(runHere(["retention", "--store", path])).resolves.toMatchObject({ code: 2 });
     const retention = { maxAgeDays: 100, agents: { codex: { maxAgeDays: 10 } } };
@@ -81,7 +81,7 @@ describe("a plan of retention", () => {
     ...more,
   });
 
-  test("a plan of retention deletes the longest unused until the rest fits a size", () => {
+  test("a plan of retention deletes the longest unused conversations until the rest fits the size", () => {
     const families = [family("a", 1, 40), family("b", 3, 40), family("c", 2, 40)];
     const { deleted } = planRetention(families, [{ maxBytes: 80 }], 0);
     expect(deleted.map(({ family: { root }, reason }) => [root, reason])).toEqual([["b", "size"]]);

@@ -15,7 +15,7 @@ async function windowOf(store: string): Promise<string> {
 
 describe("longhaul revert", () => {
   proofTest(
-    "longhaul revert takes back the newest overlay that holds, says what changed, and can be taken back itself",
+    "longhaul revert takes back the newest overlay in effect, says what changed, and can itself be reverted",
     async () => {
       const { store, overlay } = await storeWithCut();
       const cut = await windowOf(store);
@@ -45,7 +45,7 @@ describe("longhaul revert", () => {
   );
 
   proofTest(
-    "longhaul revert refuses to take back what does not hold, what is not an overlay, and where there is nothing",
+    "longhaul revert refuses an overlay that is not in effect, another entry, and an unedited session",
     async () => {
       const { store, overlay } = await storeWithCut();
       await runHere(["revert", "long", String(overlay), "--store", store]);
@@ -62,7 +62,7 @@ describe("longhaul revert", () => {
     },
   );
 
-  proofTest("takes back one edit of a plan by the number that the list tells", async () => {
+  proofTest("longhaul revert takes back one edit of a plan by its number in the list", async () => {
     const { store, overlay } = await storeWithCut();
     const listed = await runHere(["revert", "long", String(overlay), "--list", "--store", store]);
     const numbers = listed.stdout.trim().split("\n");
@@ -74,7 +74,7 @@ describe("longhaul revert", () => {
     expect(beyond.stderr).toContain("the number of an edit of that plan");
   });
 
-  test("longhaul revert goes back to a time", async () => {
+  test("longhaul revert --to returns to an earlier time", async () => {
     const store = await storeWith("long", async (session) => {
       await talk(session, 3);
       for (const seq of [1, 2])
@@ -95,7 +95,7 @@ describe("longhaul revert", () => {
     }
   });
 
-  proofTest("longhaul revert lists overlays with whether they hold", async () => {
+  proofTest("longhaul revert --list shows for each overlay whether it is in effect", async () => {
     const { store, overlay } = await storeWithCut();
     await runHere(["revert", "long", "--store", store]);
     const { stdout } = await runHere(["revert", "long", "--list", "--store", store]);
@@ -110,7 +110,7 @@ describe("longhaul revert", () => {
   });
 
   proofTest(
-    "longhaul revert takes back in a fork what was cut before it, and leaves the other conversation alone",
+    "longhaul revert takes back in a fork what was cut before the fork, and leaves the other conversation unchanged",
     async () => {
       const { store, overlay } = await storeWithCut();
       {

@@ -90,7 +90,7 @@ const asking = (headers: Readonly<Record<string, string>> = {}) => ({
 });
 
 describe("longhaul serve", () => {
-  test("longhaul serve greets in ten lines with the address, the store and where requests go, and ends on a signal", async () => {
+  test("longhaul serve prints ten lines with the address, the store and the upstreams, and ends on a signal", async () => {
     const store = testFolder();
     const running = startProgram(["serve", "--port", "0", "--store", store], { cwd: testFolder() });
     await running.says("Press Ctrl-C to stop.");
@@ -107,7 +107,7 @@ describe("longhaul serve", () => {
   });
 
   test.runIf(process.platform === "linux")(
-    "longhaul serve keeps new conversations of local agents, and its import ends with it, even if it is killed",
+    "longhaul serve imports new conversations of local agents, and its import process ends with it, even if it is killed",
     async () => {
       const home = testFolder();
       writeConversation(home, 1, 2);
@@ -149,7 +149,7 @@ describe("longhaul serve", () => {
     expect(serving.lines().map(({ type }) => type)).toEqual(["listening", "stopping", "stopped"]);
   });
 
-  test("longhaul serve passes requests on to the upstream that it was given, and keeps the conversation", async () => {
+  test("longhaul serve forwards requests to the given upstream, and stores the conversation", async () => {
     const { url, bodies } = await provider();
     const serving = await serve(["--upstream", `anthropic=${url}`]);
     const response = await fetch(`${serving.url}/v1/messages`, asking());
@@ -163,7 +163,7 @@ describe("longhaul serve", () => {
     expect(JSON.stringify(entries)).toContain("Seven thousand.");
   });
 
-  proofTest("longhaul serve lets a request under way end before it stops", async () => {
+  proofTest("longhaul serve finishes a running request before it stops", async () => {
     const { url } = await provider(500);
     const serving = await serve(["--upstream", url]);
     const asked = fetch(`${serving.url}/v1/messages`, asking());
@@ -173,7 +173,7 @@ describe("longhaul serve", () => {
     expect((await ended).code).toBe(143);
   });
 
-  proofTest("longhaul serve ends at once on the second signal", async () => {
+  proofTest("longhaul serve ends at once on a second signal", async () => {
     const { url } = await provider(60_000);
     const serving = await serve(["--upstream", url]);
     const asked = fetch(`${serving.url}/v1/messages`, asking()).catch(() => "cut");
@@ -184,7 +184,7 @@ describe("longhaul serve", () => {
     expect(await asked).toBe("cut");
   });
 
-  test("longhaul serve says which port is taken and what to do", async () => {
+  test("longhaul serve says which port is taken and how to choose another one", async () => {
     const serving = await serve();
     const { port } = new URL(serving.url);
     const { code, value } = await runJson(["serve", "--port", port, "--store", testFolder()], {
@@ -202,7 +202,7 @@ describe("longhaul serve", () => {
   });
 
   sizedTest.skipIf(process.platform === "win32").each(proofCases(["SIGTERM", "SIGHUP", "SIGKILL"]))(
-    "longhaul serve ends when the npm that started it gets %s, which npm passes on to its shell at most",
+    "longhaul serve ends when its npm gets %s, which npm passes on to its shell at most",
     async (signal) => {
       const folder = testFolder();
       // The second command keeps the shell from becoming the gateway.
@@ -225,7 +225,7 @@ describe("longhaul serve", () => {
     },
   );
 
-  test("longhaul serve refuses another host without a token, and makes no store on the way", async () => {
+  test("longhaul serve refuses to listen on another host without a token, and creates no store", async () => {
     const store = join(testFolder(), "store");
     const { code, stderr } = await runProgram(["serve", "--host", "0.0.0.0", "--store", store], {
       cwd: testFolder(),
@@ -235,27 +235,32 @@ describe("longhaul serve", () => {
     expect(() => readFileSync(store)).toThrow("ENOENT");
   });
 
-  proofTest("longhaul serve makes tokens that it takes, and lets nobody in without", async () => {
-    const { stdout } = await runProgram(["serve", "--new-token", "--quiet"]);
-    const token = stdout.trim();
-    const serving = await serve([], { env: { LONGHAUL_TOKEN: token } });
-    const status = (headers: Readonly<Record<string, string>>) =>
-      fetch(`${serving.url}/api/v1/health`, { headers });
-    expect((await status({})).status).toBe(401);
-    expect((await status({ authorization: `Bearer ${token}x` })).status).toBe(401);
-    expect((await status({ authorization: `Bearer ${token}` })).status).toBe(200);
-    expect((await status({ "x-longhaul-token": token })).status).toBe(200);
-    expect((await fetch(`${serving.url}/healthz`)).status).toBe(200);
-    expect((await fetch(serving.url)).status).toBe(200);
-    const [listening] = serving.lines();
-    expect(JSON.stringify(listening)).not.toContain(token);
-    const claude = listening.agents.find(({ agent }: { readonly agent: string }) => agent === "Claude Code");
-    expect(claude.lines).toContain("x-longhaul-token: $LONGHAUL_TOKEN");
-    const { stdout: printed, stderr } = await end(serving);
-    expect(`${printed}${stderr}`).not.toContain(token);
-  });
+  proofTest(
+    "longhaul serve --new-token prints a token that the gateway accepts, and requests without a token are refused",
+    async () => {
+      const { stdout } = await runProgram(["serve", "--new-token", "--quiet"]);
+      const token = stdout.trim();
+      const serving = await serve([], { env: { LONGHAUL_TOKEN: token } });
+      const status = (headers: Readonly<Record<string, string>>) =>
+        fetch(`${serving.url}/api/v1/health`, { headers });
+      expect((await status({})).status).toBe(401);
+      expect((await status({ authorization: `Bearer ${token}x` })).status).toBe(401);
+      expect((await status({ authorization: `Bearer ${token}` })).status).toBe(200);
+      expect((await status({ "x-longhaul-token": token })).status).toBe(200);
+      expect((await fetch(`${serving.url}/healthz`)).status).toBe(200);
+      expect((await fetch(serving.url)).status).toBe(200);
+      const [listening] = serving.lines();
+      expect(JSON.stringify(listening)).not.toContain(token);
+      const claude = listening.agents.find(
+        ({ agent }: { readonly agent: string }) => agent === "Claude Code",
+      );
+      expect(claude.lines).toContain("x-longhaul-token: $LONGHAUL_TOKEN");
+      const { stdout: printed, stderr } = await end(serving);
+      expect(`${printed}${stderr}`).not.toContain(token);
+    },
+  );
 
-  proofTest("longhaul serve shows the agents of this computer first", async () => {
+  proofTest("longhaul serve lists the agents of this computer first", async () => {
     const home = testFolder();
     mkdirSync(join(home, ".pi", "agent"), { recursive: true });
     const serving = await serve([], { env: { HOME: home, PATH: "/usr/bin" } });
@@ -266,7 +271,7 @@ describe("longhaul serve", () => {
   });
 
   proofTest(
-    "longhaul serve names only the agents of this computer, as connect writes them, and an address that opens",
+    "longhaul serve lists only the agents of this computer, with the settings that connect writes, and an address that works",
     async () => {
       const home = testFolder();
       mkdirSync(join(home, ".codex"), { recursive: true });
@@ -286,7 +291,7 @@ describe("longhaul serve", () => {
     },
   );
 
-  test("longhaul serve explains a token that it makes for people", async () => {
+  test("longhaul serve --new-token explains how to use the token", async () => {
     const { code, stdout } = await runProgram(["serve", "--new-token"]);
     const [token = ""] = stdout.split("\n");
     expect(Buffer.from(token, "base64url")).toHaveLength(32);
@@ -303,7 +308,7 @@ describe("longhaul serve", () => {
     });
   });
 
-  test("longhaul serve names every mistake of the file and of the command line at once", async () => {
+  test("longhaul serve names all mistakes of the file and of the command line together", async () => {
     const store = testFolder();
     const file = '{"treshold": 50, "limits": {"idleMs": "long"}}';
     writeFileSync(join(store, "longhaul.json"), file, { mode: 0o600 });
@@ -317,7 +322,7 @@ describe("longhaul serve", () => {
   });
 
   proofTest(
-    "longhaul serve follows its file, at once when it is told to by SIGHUP, and keeps what was while it is not valid",
+    "longhaul serve reloads a changed configuration, at once on SIGHUP, and keeps the old one while the new one is invalid",
     async () => {
       const serving = await serve([], { file: { threshold: 50 } });
       const threshold = async () => {
@@ -364,7 +369,7 @@ describe("longhaul serve", () => {
     },
   );
 
-  test("longhaul serve is what npm start runs, after everything was set up", () => {
+  test("npm start runs longhaul serve after the setup", () => {
     const { scripts } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
     expect(scripts.prestart).toBe("node scripts/setup.mjs");
     expect(scripts.start).toMatch(/dist\/cli\/main\.js serve$/);

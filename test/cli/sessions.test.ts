@@ -65,7 +65,7 @@ describe("longhaul sessions", () => {
     expect((await jsonHere(["show", "2", ...store])).value.session.id).toBe("codex/7");
   });
 
-  test("calls the conversation that was used last by that word, not its sub-agents", async () => {
+  test('the session "last" is the conversation used last, not one of its sub-agents', async () => {
     const path = await storeWithAgents();
     {
       await using kernel = await openKernel({ path });
@@ -77,7 +77,7 @@ describe("longhaul sessions", () => {
     expect((await jsonHere(["show", "last", "--store", path])).value.session.id).toBe("claude-code/4711");
   });
 
-  test("longhaul sessions lists only sessions of an agent, of a project, since a time or of a person", async () => {
+  test("longhaul sessions filters by agent, project, time and person", async () => {
     const path = await storeWithAgents();
     {
       await using kernel = await openKernel({ path });
@@ -104,7 +104,7 @@ describe("longhaul sessions", () => {
     expect((await show("@", "1")).error.code).toBe("USAGE");
   });
 
-  test("lines up wide characters and makes control characters visible", async () => {
+  test("longhaul sessions aligns wide characters and makes control characters visible", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });
@@ -116,7 +116,7 @@ describe("longhaul sessions", () => {
     expect(stdout).toContain("1  \\x1b]0;owned\\x07 plain  ");
   });
 
-  proofTest("longhaul sessions goes on from where the last page ended", async () => {
+  proofTest("longhaul sessions continues after the last page", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });
@@ -136,12 +136,12 @@ describe("longhaul sessions", () => {
     expect(stdout).toContain("older: longhaul sessions --before session-2");
   });
 
-  test("longhaul sessions takes the store from LONGHAUL_HOME", async () => {
+  test("longhaul sessions reads the store of LONGHAUL_HOME", async () => {
     const store = await storeWithTicket();
     expect((await runJson(["sessions"], { env: { LONGHAUL_HOME: store } })).value.sessions).toHaveLength(2);
   });
 
-  proofTest("longhaul sessions leaves no store behind where there was none", async () => {
+  proofTest("longhaul sessions does not create a missing store", async () => {
     const store = join(testFolder(), "typo");
     const { code, stderr } = await runHere(["sessions", "--store", store]);
     expect(code).toBe(1);

@@ -10,7 +10,7 @@ import { runProgram, startProgram } from "./support/program.ts";
 import { PNG, storeWithTicket } from "./support/store.ts";
 
 describe("longhaul show", () => {
-  test("longhaul show wraps text between words to the width of the terminal, and not in a pipe", async () => {
+  test("longhaul show wraps text between words to the width of the terminal, but not in a pipe", async () => {
     const text = `${"seven words about the ships and harbors ".repeat(8)}end`;
     const store = await storeWith("long", (session) => session.append({ role: "user", text }));
     const { stdout } = await runHere(["show", "long", "--store", store], { columns: 60 });
@@ -20,7 +20,7 @@ describe("longhaul show", () => {
     expect((await runHere(["show", "long", "--store", store])).stdout).toContain(text);
   });
 
-  test("longhaul show shows who said what, calls on one line, results in brief, media by type and size", async () => {
+  test("longhaul show prints each speaker, calls on one line, results in brief, and media by type and size", async () => {
     const { code, stdout } = await runProgram(["show", "ticket-4711", "--store", await storeWithTicket()]);
     expect(code).toBe(0);
     const shown = stdout.replace(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "<time>");
@@ -67,7 +67,7 @@ It waits for a server.
     expect(stdout).not.toContain("more lines");
   });
 
-  test("longhaul show prints nothing that a terminal would obey", async () => {
+  test("longhaul show escapes all terminal codes", async () => {
     const path = testFolder();
     const evil = "\u001b[2J\u009b31m\u0007\u202e\r\u007fhidden";
     {
@@ -97,7 +97,7 @@ It waits for a server.
     }
   });
 
-  test("longhaul show takes the beginning or end of an id where it is unique", async () => {
+  test("longhaul show accepts the beginning or end of an id where it is unique", async () => {
     const store = await storeWithTicket();
     for (const [piece, id] of [
       ["tick", "ticket-4711"],
@@ -109,7 +109,7 @@ It waits for a server.
     }
   });
 
-  test("longhaul show names the candidates of an ambiguous piece and the neighbours of an unknown id", async () => {
+  test("longhaul show lists the candidates of an ambiguous part and the ids nearest to an unknown id", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });
@@ -130,35 +130,38 @@ It waits for a server.
     expect(await kernel.sessions()).toHaveLength(3);
   });
 
-  proofTest("pages back by cursor until nothing is left, and shows all at once", async () => {
-    const path = testFolder();
-    const words = Array.from({ length: 450 }, (_, index) => `word ${index}`);
-    {
-      await using kernel = await openKernel({ path });
-      await using session = await kernel.session("long");
-      await session.appendAll(words.map((text) => ({ role: "user", text })));
-    }
-    const textsOf = (value: { entries: { message: { parts: { text: string }[] } }[] }) =>
-      value.entries.map(({ message }) => message.parts[0]?.text);
-    const found: unknown[] = [];
-    let before: string | undefined;
-    do {
-      const cursor: readonly string[] = before === undefined ? [] : ["--before", before];
-      const { value } = await jsonHere(["show", "long", "--limit", "200", "--store", path, ...cursor]);
-      found.unshift(...textsOf(value));
-      before = value.before;
-    } while (before !== undefined);
-    expect(found).toEqual(words);
-    const all = await jsonHere(["show", "long", "--all", "--store", path]);
-    expect(textsOf(all.value)).toEqual(words);
-    const around = await jsonHere(["show", "long", "--around", "100", "--limit", "4", "--store", path]);
-    expect(textsOf(around.value)).toEqual(["word 97", "word 98", "word 99", "word 100"]);
-    const wrong = await runHere(["show", "long", "--before", "nonsense", "--store", path]);
-    expect(wrong.code).toBe(2);
-    expect(wrong.stderr).toContain('before is "nonsense"; expected a cursor from an earlier page');
-  });
+  proofTest(
+    "longhaul show pages back by cursor to the first message, and --all shows everything",
+    async () => {
+      const path = testFolder();
+      const words = Array.from({ length: 450 }, (_, index) => `word ${index}`);
+      {
+        await using kernel = await openKernel({ path });
+        await using session = await kernel.session("long");
+        await session.appendAll(words.map((text) => ({ role: "user", text })));
+      }
+      const textsOf = (value: { entries: { message: { parts: { text: string }[] } }[] }) =>
+        value.entries.map(({ message }) => message.parts[0]?.text);
+      const found: unknown[] = [];
+      let before: string | undefined;
+      do {
+        const cursor: readonly string[] = before === undefined ? [] : ["--before", before];
+        const { value } = await jsonHere(["show", "long", "--limit", "200", "--store", path, ...cursor]);
+        found.unshift(...textsOf(value));
+        before = value.before;
+      } while (before !== undefined);
+      expect(found).toEqual(words);
+      const all = await jsonHere(["show", "long", "--all", "--store", path]);
+      expect(textsOf(all.value)).toEqual(words);
+      const around = await jsonHere(["show", "long", "--around", "100", "--limit", "4", "--store", path]);
+      expect(textsOf(around.value)).toEqual(["word 97", "word 98", "word 99", "word 100"]);
+      const wrong = await runHere(["show", "long", "--before", "nonsense", "--store", path]);
+      expect(wrong.code).toBe(2);
+      expect(wrong.stderr).toContain('before is "nonsense"; expected a cursor from an earlier page');
+    },
+  );
 
-  test("longhaul show shows the line as it is: all of a fork with what it shares, nothing of an empty session", async () => {
+  test("longhaul show prints the active line: a fork with its shared messages, and nothing of an empty session", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });
@@ -173,7 +176,7 @@ It waits for a server.
     expect((await jsonHere(["show", "empty", "--all", "--store", path])).value.entries).toEqual([]);
   });
 
-  proofTest("says in the conversation where something was cut, how much and why", async () => {
+  proofTest("longhaul show marks in the conversation where messages were cut, how much and why", async () => {
     const { store, overlay } = await storeWithCut();
     const { stdout } = await runHere(["show", "long", "--limit", "3", "--store", store]);
     expect(stdout).toMatch(
@@ -184,7 +187,7 @@ It waits for a server.
     );
   });
 
-  test("longhaul show follows what is appended until it is interrupted", async () => {
+  test("longhaul show --follow prints new messages until it is interrupted", async () => {
     const store = await storeWithTicket();
     const running = startProgram(["show", "ticket-4711", "--follow", "--limit", "1", "--store", store]);
     await running.says("It waits for a server.");
@@ -199,7 +202,7 @@ It waits for a server.
     expect(stdout.split("Then start it.")).toHaveLength(2);
   });
 
-  test("longhaul show follows as JSON lines", async () => {
+  test("longhaul show --follow --json prints JSON lines", async () => {
     const store = await storeWithTicket();
     const running = startProgram([
       "show",
@@ -218,7 +221,7 @@ It waits for a server.
     expect(entries.map((line) => JSON.parse(line).seq)).toEqual([6, 7]);
   });
 
-  test("longhaul show shows what large parts hold, and says which are damaged", async () => {
+  test("longhaul show --full prints large parts, and reports damaged ones", async () => {
     const path = testFolder();
     {
       await using kernel = await openKernel({ path });

@@ -30,7 +30,7 @@ describe("longhaul status", () => {
     );
   });
 
-  test("longhaul status finds a gateway that runs, and creates no store", async () => {
+  test("longhaul status finds a running gateway, and creates no store", async () => {
     const gateway = await startGateway({ upstream: (await startUpstream()).url });
     const store = `${testFolder()}/none`;
     const { value } = await jsonHere(["status", "--url", gateway.url, "--store", store]);
@@ -41,7 +41,7 @@ describe("longhaul status", () => {
   });
 });
 
-proofTest("import builds the index, unless it is told not to", async () => {
+proofTest("longhaul import builds the index, unless --no-index is given", async () => {
   const home = testFolder();
   const file = writeConversation(home, 1, 5);
   const left = `${testFolder()}/left`;
@@ -55,7 +55,7 @@ proofTest("import builds the index, unless it is told not to", async () => {
   expect((await status(built)).store.index).toMatchObject({ unindexed: 0, unembedded: 0 });
 });
 
-test("status and doctor warn of conversations that an agent deletes before they are stored", async () => {
+test("longhaul status and doctor warn of conversations that an agent will delete before they are stored", async () => {
   const home = testFolder();
   const path = writeConversation(home, 1, 1);
   const old = new Date(Date.now() - 27 * 86_400_000);

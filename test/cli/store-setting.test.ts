@@ -31,7 +31,7 @@ function readService(home: string): string {
 }
 
 proofTestIf(!("problem" in server))(
-  `the configuration names the store, and a folder or a variable takes precedence (${describeProblem(server)})`,
+  `the configuration can name the store, but a folder or a variable takes precedence (${describeProblem(server)})`,
   async () => {
     const home = homeWith({ store: createSchemaUrl(server) });
     const url = JSON.parse(readFileSync(join(home, ".longhaul/longhaul.json"), "utf8")).store;
@@ -51,7 +51,7 @@ proofTestIf(!("problem" in server))(
   },
 );
 
-test("the configuration takes no password, and says where it goes", async () => {
+test("the configuration refuses a password, and names the variable for it", async () => {
   const home = homeWith({});
   const set = await runHere(["config", "set", "store", URL_WITH_PASSWORD], { home });
   expect(set.code).not.toBe(0);
@@ -60,7 +60,7 @@ test("the configuration takes no password, and says where it goes", async () => 
   expect((await runHere(["config", "set", "store", "/a/folder"], { home })).stderr).toMatch(/postgres:\/\//);
 });
 
-test("a service keeps the URL of its store in a file that only its user reads", async () => {
+test("a service keeps the URL of its store in a file that only its user can read", async () => {
   const home = testFolder();
   const variables = join(home, ".longhaul", "service.env");
   mkdirSync(join(home, ".longhaul"), { mode: 0o700 });
@@ -78,7 +78,7 @@ test("a service keeps the URL of its store in a file that only its user reads", 
   expect(statSync(variables).mode & 0o077).toBe(0);
 });
 
-test("a service of a store that the configuration names needs no copy of the URL, only its password", async () => {
+test("a service of a configured store keeps only the password, not the URL", async () => {
   const home = homeWith({ store: PLAIN_URL });
   const screen = computerOf(home, { PGPASSWORD: "it's secret" });
   expect((await runHere(["service", "install", "--yes"], screen)).stdout).not.toContain("secret");
@@ -87,7 +87,7 @@ test("a service of a store that the configuration names needs no copy of the URL
   expect(variables).toBe(`PGPASSWORD="it's secret"\n`);
 });
 
-test("an agent that starts the MCP server finds the store without a password in its file", async () => {
+test("connect --mcp lets the agent find the store without a password in its file", async () => {
   const home = testFolder();
   mkdirSync(join(home, ".longhaul"), { mode: 0o700 });
   mkdirSync(join(home, ".codex"));

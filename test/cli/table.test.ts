@@ -10,7 +10,7 @@ const COLUMNS = [
 ] as const;
 
 describe("a table", () => {
-  test("lines up its columns, numbers to the right", () => {
+  test("a table aligns its columns, with numbers to the right", () => {
     const rows = [
       ["a", "日本", "1"],
       ["bc", "x", "1,000"],
@@ -22,7 +22,7 @@ describe("a table", () => {
     ]);
   });
 
-  test("a table fits the terminal by cutting what may shrink, last what should stay", () => {
+  test("a table fits the terminal by cutting shrinkable columns, in their order", () => {
     const rows = [["an-id-of-thirty-columns-in-all", "a title that is rather long for this terminal", "12"]];
     const wide = renderTable(COLUMNS, rows, { width: 60, paint: plainPaint });
     expect(wide[1]).toContain("an-id-of-thirty-columns-in-all");
@@ -32,7 +32,7 @@ describe("a table", () => {
     expect(narrow[1]).toMatch(/^an-id-.*… {2}a title tha… {5}12$/);
   });
 
-  test("a table keeps a cell on its line, whatever is in it", () => {
+  test("a table keeps a cell on one line, whatever the text", () => {
     const [, row] = renderTable([{ title: "t" }], [["one\ntwo\u001b[2J"]], { width: 80, paint: plainPaint });
     expect(row).toBe("one two\\x1b[2J");
   });

@@ -7,7 +7,7 @@ import { jsonHere, runHere } from "./support/here.ts";
 const FACT = "The locker opens with the code xylophone90210.";
 
 proofTest(
-  "the command line recalls nothing that was rewound, erased, forgotten or belongs to somebody else",
+  "the command line never recalls messages that were rewound, erased, forgotten or belong to another person",
   async () => {
     const path = testFolder();
     const store = ["--store", path];

@@ -15,7 +15,7 @@ const flood = (go: string) =>
   `echo a line; until test -e "${go}"; do sleep 0.1; done; while :; do echo a line; sleep 0.01; done`;
 
 test.skipIf(!disk)(
-  "a task on a full disk is ended all the same, and ends in the log when there is room",
+  "a task on a full disk is ended anyway, and its end is logged once there is room",
   async () => {
     onTestFinished(() => disk?.remove());
     const { path } = disk as { readonly path: string };

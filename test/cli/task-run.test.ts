@@ -12,7 +12,7 @@ import { supervisorOf, taskWorld } from "./support/tasks.ts";
 const FAMILY = "setsid sleep 600 & trap '' TERM; echo started; while :; do sleep 1; done";
 
 describe("longhaul task run", () => {
-  test("longhaul task run prints what the program writes, ends with its exit code, and keeps both", async () => {
+  test("longhaul task run prints the output of the program, ends with its exit code, and stores both", async () => {
     const world = taskWorld();
     const id = freshTag();
     const { code, stdout, stderr } = await world.task(
@@ -32,7 +32,7 @@ describe("longhaul task run", () => {
     expect(await world.task("output", id)).toEqual({ code: 0, stdout, stderr });
   });
 
-  proofTest("gives the program what it is given to read itself, as it comes", async () => {
+  proofTest("longhaul task run passes its input to the program", async () => {
     const world = taskWorld({ input: "one\ntwo\n" });
     const lines = await world.task("run", "--id", freshTag(), "--", "sh", "-c", "read line; cat; echo $line");
     expect(lines).toEqual({ code: 0, stdout: "two\none\n", stderr: "" });
@@ -40,7 +40,7 @@ describe("longhaul task run", () => {
     expect((await world.task("attach", unread.stdout.trim())).stdout).toBe("");
   });
 
-  proofTest("longhaul task run tells by its exit code why a task did not complete", async () => {
+  proofTest("longhaul task run gives each cause of a failure its own exit code", async () => {
     const world = taskWorld();
     const missing = await world.task("run", "--id", freshTag(), "--", "no-such-program");
     expect([missing.code, missing.stderr]).toEqual([
@@ -56,7 +56,7 @@ describe("longhaul task run", () => {
   });
 
   proofTest(
-    "longhaul task run in the background it returns at once, and any process can follow it to its end",
+    "longhaul task run --background returns at once, and any process can follow the task to its end",
     async () => {
       const world = taskWorld();
       const folder = testFolder();
@@ -74,7 +74,7 @@ describe("longhaul task run", () => {
     },
   );
 
-  proofTest("Ctrl-C kills the task and everything it has started", async () => {
+  proofTest("Ctrl-C kills the task and all processes that it started", async () => {
     const world = taskWorld();
     const id = freshTag();
     const running = world.begin("run", "--id", id, "--", "sh", "-c", FAMILY);
@@ -88,7 +88,7 @@ describe("longhaul task run", () => {
     });
   });
 
-  proofTest("a terminal that is gone takes its foreground task with it, even by SIGKILL", async () => {
+  proofTest("a foreground task ends with its terminal, even by SIGKILL", async () => {
     const world = taskWorld();
     const id = freshTag();
     const running = world.begin("run", "--id", id, "--", "sh", "-c", FAMILY);
@@ -99,34 +99,31 @@ describe("longhaul task run", () => {
     expect(await countTagged(id)).toBe(0);
   });
 
-  proofTest(
-    "a detach frees the terminal while the work goes on, and from then on its end means nothing",
-    async () => {
-      const world = taskWorld();
-      const folder = testFolder();
-      const id = freshTag();
-      const go = join(folder, "go");
-      const code = `echo started; until test -e "${go}"; do sleep 0.1; done; echo done`;
-      const running = world.begin("run", "--id", id, "--", "sh", "-c", code);
-      await running.says("started");
-      expect(await world.task("detach", id)).toMatchObject({
-        code: 0,
-        stdout: `${id} continues in the background\n`,
-      });
-      const freed = await running.ended;
-      expect([freed.code, freed.stderr]).toEqual([
-        0,
-        expect.stringContaining(`${id} continues in the background`),
-      ]);
-      expect((await world.task("detach", id)).stdout).toBe(`${id} is already in the background\n`);
-      expect((await world.details(id)).status).toMatchObject({ state: "running", mode: "background" });
-      writeFileSync(go, "");
-      expect(await world.task("attach", id)).toMatchObject({ code: 0, stdout: "started\ndone\n" });
-    },
-  );
+  proofTest("longhaul task detach frees the terminal, and the task survives the terminal's end", async () => {
+    const world = taskWorld();
+    const folder = testFolder();
+    const id = freshTag();
+    const go = join(folder, "go");
+    const code = `echo started; until test -e "${go}"; do sleep 0.1; done; echo done`;
+    const running = world.begin("run", "--id", id, "--", "sh", "-c", code);
+    await running.says("started");
+    expect(await world.task("detach", id)).toMatchObject({
+      code: 0,
+      stdout: `${id} continues in the background\n`,
+    });
+    const freed = await running.ended;
+    expect([freed.code, freed.stderr]).toEqual([
+      0,
+      expect.stringContaining(`${id} continues in the background`),
+    ]);
+    expect((await world.task("detach", id)).stdout).toBe(`${id} is already in the background\n`);
+    expect((await world.details(id)).status).toMatchObject({ state: "running", mode: "background" });
+    writeFileSync(go, "");
+    expect(await world.task("attach", id)).toMatchObject({ code: 0, stdout: "started\ndone\n" });
+  });
 
   proofTest(
-    "when the supervising process is killed, the terminal says that the task is lost, and nothing runs on",
+    "a task whose supervisor is killed is reported as lost, and none of its processes survives",
     async () => {
       const world = taskWorld();
       const id = freshTag();
@@ -140,7 +137,7 @@ describe("longhaul task run", () => {
   );
 
   proofTest(
-    "longhaul task run works in its own worktree, says where the work is, and removes one without any",
+    "longhaul task run --isolation worktree names the worktree that holds work, and removes one without changes",
     async () => {
       const repository = makeRepository();
       const env = { GIT_CONFIG_GLOBAL: process.env.GIT_CONFIG_GLOBAL ?? "", GIT_CONFIG_NOSYSTEM: "1" };
@@ -158,7 +155,7 @@ describe("longhaul task run", () => {
     },
   );
 
-  proofTest("longhaul task run tells whoever was named of the end, with the notice", async () => {
+  proofTest("longhaul task run sends the notice of the end to the given command", async () => {
     const world = taskWorld();
     const id = freshTag();
     const file = join(testFolder(), "notice.json");
@@ -175,7 +172,7 @@ describe("longhaul task run", () => {
   });
 
   proofTest(
-    "longhaul task run says when it could not tell whoever was named, and what was told is not told again for it",
+    "longhaul task run reports a failed delivery, and does not repeat deliveries that succeeded",
     async () => {
       const world = taskWorld();
       const file = join(testFolder(), "told");
@@ -189,7 +186,7 @@ describe("longhaul task run", () => {
     },
   );
 
-  test("longhaul task run says what is missing or wrong before anything runs", async () => {
+  test("longhaul task run names missing and wrong arguments before anything runs", async () => {
     const world = taskWorld();
     const wrong = async (...args: string[]) => {
       const { code, stderr } = await world.task("run", ...args);

@@ -13,7 +13,7 @@ import { noticesOf, supervisorOf, taskWorld } from "./support/tasks.ts";
 const FAMILY = "sh -c 'setsid sleep 600 & sleep 600' & trap '' TERM; echo started; while :; do sleep 1; done";
 
 describe("longhaul task", () => {
-  test("longhaul task shows its commands, and the help of each by help and by --help", async () => {
+  test("longhaul task lists its subcommands, and prints the help of each", async () => {
     const { code, stdout } = await runHere(["task"]);
     expect(code).toBe(0);
     for (const word of ["run", "list", "show", "output", "attach", "detach", "kill", "gc"]) {
@@ -37,7 +37,7 @@ describe("longhaul task", () => {
     expect((await runProgram(["task", "supervise"])).stderr).toContain("use longhaul task run");
   });
 
-  test("longhaul task finds a task by a piece of its id, and says which are near or fit", async () => {
+  test("longhaul task finds a task by a part of its id, and lists near or matching ids", async () => {
     const store = await storeWithTasks();
     const show = (id: string) => runHere(["task", "show", id, "--store", store]);
     expect((await show("review-a")).stdout).toContain("title    Look at a.ts");
@@ -58,7 +58,7 @@ describe("longhaul task", () => {
     );
   });
 
-  test("longhaul task lists tasks with state, title and who runs them, and filters by state and session", async () => {
+  test("longhaul task list shows state, title and owner of tasks, and filters them by state and session", async () => {
     const store = await storeWithTasks();
     const { stdout } = await runHere(["task", "list", "--store", store]);
     expect(stdout.split("\n")[0]).toMatch(/^task +state +started +took +run by +title$/);
@@ -77,7 +77,7 @@ describe("longhaul task", () => {
     );
   });
 
-  test("longhaul task prints what a task has said, from where the reader was", async () => {
+  test("longhaul task output continues where the reader stopped", async () => {
     const store = await storeWithTasks();
     expect((await runHere(["task", "output", "review-a", "--store", store])).stdout).toBe(
       "reading\nassistant: It is fine.\n",
@@ -90,24 +90,31 @@ describe("longhaul task", () => {
     expect(late).toMatchObject({ code: 0, stdout: "" });
   });
 
-  proofTest("kills a whole family from another process, once, and keeps what was said", async () => {
-    const world = taskWorld();
-    const id = freshTag();
-    await world.task("run", "-b", "--id", id, "--", "sh", "-c", FAMILY);
-    await world.untilItSays(id, "started");
-    expect(await countTagged(id)).toBeGreaterThan(3);
-    const attached = world.begin("attach", id);
-    await attached.says("started");
-    const first = await world.task("kill", id.slice(0, -1), "--reason", "changed my mind");
-    expect(first).toMatchObject({ code: 0, stdout: `${id} killed (changed my mind)\n` });
-    expect(await countTagged(id)).toBe(0);
-    expect((await attached.ended).code).toBe(137);
-    expect((await world.task("kill", id)).stdout).toBe(`${id} had already ended: killed (changed my mind)\n`);
-    expect((await world.task("kill", "--all")).stdout).toBe("No task is running.\n");
-    expect(await noticesOf(world.store, id)).toMatchObject([{ state: "killed", reason: "changed my mind" }]);
-  });
+  proofTest(
+    "longhaul task kill ends a whole family from another process, once, and keeps its output",
+    async () => {
+      const world = taskWorld();
+      const id = freshTag();
+      await world.task("run", "-b", "--id", id, "--", "sh", "-c", FAMILY);
+      await world.untilItSays(id, "started");
+      expect(await countTagged(id)).toBeGreaterThan(3);
+      const attached = world.begin("attach", id);
+      await attached.says("started");
+      const first = await world.task("kill", id.slice(0, -1), "--reason", "changed my mind");
+      expect(first).toMatchObject({ code: 0, stdout: `${id} killed (changed my mind)\n` });
+      expect(await countTagged(id)).toBe(0);
+      expect((await attached.ended).code).toBe(137);
+      expect((await world.task("kill", id)).stdout).toBe(
+        `${id} had already ended: killed (changed my mind)\n`,
+      );
+      expect((await world.task("kill", "--all")).stdout).toBe("No task is running.\n");
+      expect(await noticesOf(world.store, id)).toMatchObject([
+        { state: "killed", reason: "changed my mind" },
+      ]);
+    },
+  );
 
-  proofTest("Ctrl-C stops following and nothing else", async () => {
+  proofTest("Ctrl-C ends longhaul task attach, and the task continues", async () => {
     const world = taskWorld();
     const id = freshTag();
     await world.task("run", "-b", "--id", id, "--", "sh", "-c", FAMILY);
@@ -123,7 +130,7 @@ describe("longhaul task", () => {
   });
 
   proofTest(
-    "longhaul task after a supervisor was killed, gc leaves nothing running, one notice, and no empty worktree",
+    "longhaul task gc ends the tasks of a killed supervisor with one notice each, and removes empty worktrees",
     async () => {
       const repository = makeRepository();
       const env = { GIT_CONFIG_GLOBAL: process.env.GIT_CONFIG_GLOBAL ?? "", GIT_CONFIG_NOSYSTEM: "1" };

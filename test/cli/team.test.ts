@@ -7,7 +7,7 @@ import { testFolder } from "../support/folder.ts";
 import { proofTest } from "../support/proof.ts";
 import { jsonHere, runHere } from "./support/here.ts";
 
-test("people are added with a secret that is printed once, listed, limited, rotated and revoked", async () => {
+test("people can be added, listed, limited, rotated and revoked, and their token is printed once", async () => {
   const store = ["--store", testFolder()];
   const added = await runHere(["token", "add", "alice", "--budget", "50/month", "--rpm", "60", ...store]);
   expect(added.code).toBe(0);
@@ -56,7 +56,7 @@ test("people are added with a secret that is printed once, listed, limited, rota
   expect((await runHere(["audit", ...store])).stdout).toContain("The chain is whole.");
 });
 
-test("an erased person leaves nothing behind, and the certificate can be checked later", async () => {
+test("an erased person leaves nothing behind, and the certificate can be verified later", async () => {
   const path = testFolder();
   const cwd = testFolder();
   const store = ["--store", path];
@@ -125,7 +125,7 @@ test("an erased person leaves nothing behind, and the certificate can be checked
   expect((await runHere(["forget", "--person", "alice", "--yes", ...store], { cwd })).code).toBe(1);
 });
 
-test("retention deletes the conversations of one person, and the audit log keeps it", async () => {
+test("retention deletes the conversations of one person, and the audit log records it", async () => {
   const path = testFolder();
   const store = ["--store", path];
   await (async () => {
@@ -144,7 +144,7 @@ test("retention deletes the conversations of one person, and the audit log keeps
   ]);
 });
 
-proofTest("an audit log whose end was cut off, or that was emptied or replaced, is noticed", async () => {
+proofTest("an audit log that was cut, emptied or replaced is detected", async () => {
   for (const cut of ["seq = 3", "seq > 0"]) {
     const path = testFolder();
     const store = ["--store", path];
@@ -160,7 +160,7 @@ proofTest("an audit log whose end was cut off, or that was emptied or replaced, 
   }
 });
 
-test("rotating ends the former token at once, unless a grace time is given, and says which", async () => {
+test("a rotated token ends at once, or after the given grace time, and the command says which", async () => {
   const store = ["--store", testFolder()];
   await runHere(["token", "add", "alice", ...store]);
   expect((await runHere(["token", "rotate", "alice", ...store])).stderr).toContain(

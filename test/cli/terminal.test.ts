@@ -30,7 +30,7 @@ function startOnTerminal(args: readonly string[], env: Readonly<Record<string, s
 }
 
 describe.skipIf(!hasScript())("on a terminal", () => {
-  proofTest("roles are colored, unless someone does not want it", async () => {
+  proofTest("roles are colored on a terminal, unless the user switches colors off", async () => {
     const store = await storeWithTicket();
     const args = ["show", "4711", "--limit", "1", "--store", store];
     const colored = await startOnTerminal(args).ended;
@@ -45,7 +45,7 @@ describe.skipIf(!hasScript())("on a terminal", () => {
     }
   });
 
-  proofTest("what does not fit the screen goes through the pager, the rest does not", async () => {
+  proofTest("output longer than the screen goes through the pager, and shorter output does not", async () => {
     const store = testFolder();
     {
       await using kernel = await openKernel({ path: store });
@@ -63,7 +63,7 @@ describe.skipIf(!hasScript())("on a terminal", () => {
     expect(plain.stdout).toContain("session-0");
   });
 
-  test("the first run finds histories, asks, imports and indexes them, and says what they have cost", async () => {
+  test("the first run finds histories, asks, imports and indexes them, and reports their cost", async () => {
     const home = testFolder();
     writeConversation(home, 1, 30);
     const running = startOnTerminal(["--no-color"], { HOME: home });
@@ -87,7 +87,7 @@ describe.skipIf(!hasScript())("on a terminal", () => {
     expect(second.stdout).toContain("Usage: longhaul <command>");
   });
 
-  test("the first run that is refused imports nothing and still says how to go on", async () => {
+  test("a first run that the user declines imports nothing and still names the next step", async () => {
     const home = testFolder();
     writeConversation(home, 1, 2);
     const running = startOnTerminal(["--no-color"], { HOME: home });
@@ -98,7 +98,7 @@ describe.skipIf(!hasScript())("on a terminal", () => {
     expect(existsSync(join(home, ".longhaul"))).toBe(false);
   });
 
-  proofTest("leaving the pager early ends quietly", async () => {
+  proofTest("a pager that is closed early ends the program quietly", async () => {
     const store = testFolder();
     {
       await using kernel = await openKernel({ path: store });
@@ -112,7 +112,7 @@ describe.skipIf(!hasScript())("on a terminal", () => {
     expect(stdout.trim().split("\n")).toHaveLength(5);
   });
 
-  proofTest("import asks before it imports what it found", async () => {
+  proofTest("import asks before it imports the conversations it found", async () => {
     const home = testFolder();
     const store = join(home, "store");
     writeConversation(home, 1, 2);

@@ -23,7 +23,7 @@ const used = () =>
   });
 
 describe("longhaul top", () => {
-  test("longhaul top prints conversations with window, cache share and cost once without a terminal", async () => {
+  test("longhaul top without a terminal prints conversations once, with window, cache share and cost", async () => {
     const store = await used();
     const { code, stdout } = await runHere(["top", "--store", store, ...NOWHERE]);
     expect(code).toBe(0);
@@ -33,7 +33,7 @@ describe("longhaul top", () => {
     expect(stdout).toContain("No running task.");
   });
 
-  test("longhaul top reads the memory and the conversations of a running gateway", async () => {
+  test("longhaul top shows the memory and the conversations of a running gateway", async () => {
     const store = await used();
     const gateway = await startGateway({ upstream: "http://127.0.0.1:9", path: store });
     await gateway.kernel.monitor.check();

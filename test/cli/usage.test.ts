@@ -10,7 +10,7 @@ async function report(session: Session, request: string, outputTokens: number, m
 }
 
 describe("longhaul usage", () => {
-  test("longhaul usage adds up requests by day, model and request; the last report of a request counts", async () => {
+  test("longhaul usage adds up requests by day, model and request, and counts the last report of each request", async () => {
     const store = await storeWith("one", async (session) => {
       await report(session, "a", 1);
       await report(session, "a", 10);
@@ -42,7 +42,7 @@ describe("longhaul usage", () => {
     expect(lines.stdout.trim().split("\n")).toHaveLength(5);
   });
 
-  test("longhaul usage counts more requests than it remembers, in all sessions and on lines that were left", async () => {
+  test("longhaul usage counts all requests, including old ones, all sessions and rewound lines", async () => {
     const store = await storeWith("one", async (session, kernel) => {
       await session.append({ role: "user", text: "begin" });
       for (let index = 0; index < 300; index++) await report(session, `r${index}`, 1);
@@ -58,7 +58,7 @@ describe("longhaul usage", () => {
     expect(stdout).toContain("301 requests, $");
   });
 
-  test("longhaul usage adds up by session, project and agent, draws bars of the cost, and leaves out older requests", async () => {
+  test("longhaul usage adds up by session, project and agent, draws the cost as bars, and filters by time", async () => {
     const store = await storeWith("claude-code/1", async (session, kernel) => {
       await session.update({
         title: "Ships",
@@ -85,7 +85,7 @@ describe("longhaul usage", () => {
     expect((await jsonHere(["usage", "--since", "1h", "--store", store])).value.total.requests).toBe(2);
   });
 
-  test("longhaul usage leaves out columns on a narrow terminal, the cost last", async () => {
+  test("longhaul usage drops columns on a narrow terminal, and keeps the cost", async () => {
     const store = await storeWith("one", (session) => report(session, "a", 10));
     const titles = async (columns: number) =>
       (await runHere(["usage", "--store", store], { columns })).stdout.split("\n")[0]?.split(/ {2,}/);
@@ -96,7 +96,7 @@ describe("longhaul usage", () => {
     expect(line.split("\n")[0]).toHaveLength(20);
   });
 
-  test("longhaul usage says so where nothing is reported, and refuses what it does not know", async () => {
+  test("longhaul usage reports that there is no usage, and refuses unknown groups and sessions", async () => {
     const store = await storeWith("one", async () => undefined);
     expect((await runHere(["usage", "one", "--store", store])).stdout).toBe("No usage reported.\n");
     const { value } = await jsonHere(["usage", "--store", store]);

@@ -23,7 +23,7 @@ describe("the width of a text", () => {
     expect(measureWidth(text)).toBe(width);
   });
 
-  test("the width of a text never exceeds the columns it is cut to, and is exact when filled", () => {
+  test("a cut text never exceeds its columns, and a padded text fills them exactly", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 30 }), (text, columns) => {
         const cut = fitText(text, columns);

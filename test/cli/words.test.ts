@@ -11,8 +11,8 @@ import { quoteShellWord } from "../../src/cli/terminal/quote-shell-word.ts";
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-describe("words for people", () => {
-  test("words for people give sizes in the unit a person would choose", () => {
+describe("formatted figures", () => {
+  test("sizes are printed in the most readable unit", () => {
     expect([0, 999, 1_000, 412_345, 999_600, 1_500_000, 2_340_000_000].map(formatBytes)).toEqual([
       "0 B",
       "999 B",
@@ -24,7 +24,7 @@ describe("words for people", () => {
     ]);
   });
 
-  test("words for people give times in one unit", () => {
+  test("ages and durations are printed in one or two units", () => {
     const ago = (ms: number) => formatAgo(1e12 - ms, 1e12);
     expect([0, 90_000, 5 * HOUR, DAY, 40 * DAY, 200 * DAY, 800 * DAY].map(ago)).toEqual([
       "just now",
@@ -38,21 +38,21 @@ describe("words for people", () => {
     expect([900, 125_000, 2 * HOUR + 60_000].map(formatDuration)).toEqual(["1 s", "2 min 5 s", "2 h 1 min"]);
   });
 
-  test("words for people count", () => {
+  test("counts and shares are printed with their noun or percent sign", () => {
     expect(formatQuantity(1, "message")).toBe("1 message");
     expect(formatQuantity(12_345, "entry", "entries")).toBe("12,345 entries");
     expect(formatShare(1, 3)).toBe("33%");
     expect(formatShare(0, 0)).toBe("");
   });
 
-  test("words for people are one word of a shell where they have to be", () => {
+  test("a text is quoted for a shell only if necessary", () => {
     expect(quoteShellWord("3@codex/1#40")).toBe("3@codex/1#40");
     expect(quoteShellWord("it's $HOME")).toBe("'it'\\''s $HOME'");
   });
 });
 
 describe("--since", () => {
-  test("--since is a length of time, a day or a time", () => {
+  test("--since accepts an age, a day or a timestamp", () => {
     const now = Date.parse("2026-06-01T00:00:00Z");
     expect(parseSince("12h", now)).toBe(now - 12 * HOUR);
     expect(parseSince("30d", now)).toBe(now - 30 * DAY);
@@ -66,7 +66,7 @@ describe("--since", () => {
 });
 
 describe("colours", () => {
-  test("colors are for terminals, unless someone says otherwise", () => {
+  test("colors are used on terminals, unless a variable or an option says otherwise", () => {
     expect(isColorWanted({}, true, false)).toBe(true);
     expect(isColorWanted({}, false, false)).toBe(false);
     expect(isColorWanted({ TERM: "dumb" }, true, false)).toBe(false);
@@ -86,7 +86,7 @@ describe("progress", () => {
     { name: "indexing", weight: 3 },
   ];
 
-  test("progress is one percentage over all phases, with the time left", () => {
+  test("progress shows one percentage over all phases, with the time left", () => {
     expect(computeWholeShare(phases, "importing", 0.5)).toBe(0.125);
     expect(computeWholeShare(phases, "indexing", 1)).toBe(1);
     expect(formatBar("importing", 0.25, 5_000, "3 of 10 conversations")).toBe(
@@ -95,7 +95,7 @@ describe("progress", () => {
     expect(formatBar("importing", 0.25, 1_000, "")).toBe("██████░░░░░░░░░░░░░░░░░░ 25%  importing");
   });
 
-  test("progress counts conversations where compressed files yield more bytes than they have", () => {
+  test("progress counts conversations if compressed files yield more bytes than their size", () => {
     expect(computeImportShare(progress)).toBe(0.25);
     expect(computeImportShare({ ...progress, bytesRead: 400e6 })).toBe(0.2);
   });

@@ -19,7 +19,7 @@ const AGENTS = `export const greeter = {
 `;
 
 describe("longhaul worker", () => {
-  test("longhaul worker says what is wrong with its options", async () => {
+  test("longhaul worker names what is wrong with its options", async () => {
     const wrong = async (...args: string[]) => (await runHere(["worker", ...args])).stderr;
     expect(await wrong("--queues", "a b")).toContain("1 to 60 letters");
     expect(await wrong("--concurrency", "0")).toContain("--concurrency is");
@@ -34,39 +34,51 @@ describe("longhaul worker", () => {
     );
   });
 
-  proofTest("runs agents and programs of its queues, and hands back tasks when it is stopped", async () => {
-    const store = testFolder();
-    const module = join(store, "agents.mjs");
-    writeFileSync(module, AGENTS);
-    await using kernel = await openKernel({ path: store, embedder: null });
-    const hello = await kernel.tasks.start("greeter", "you", { queue: "q" });
-    const waiting = await kernel.tasks.start("greeter", "wait", { queue: "q" });
-    const worker = startProgram(["worker", "--queues", "q", "--agents", module, "--json", "--store", store]);
-    expect(await hello.wait()).toMatchObject({ state: "completed", outcome: { result: "you" } });
-    const program = await runHere([
-      "task",
-      "run",
-      "--queue",
-      "q",
-      "--store",
-      store,
-      "--",
-      "sh",
-      "-c",
-      "echo made; exit 3",
-    ]);
-    expect([program.code, program.stdout]).toEqual([3, "made\n"]);
-    expect((await waiting.status()).state).toBe("running");
-    worker.process.kill("SIGTERM");
-    const { stdout } = await worker.ended;
-    expect(await waiting.status()).toMatchObject({ state: "queued", resumes: 0 });
-    const types = stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line).type);
-    expect(types[0]).toBe("ready");
-    expect(types.slice(-1)).toEqual(["stopped"]);
-    expect(types.filter((type) => type === "taken")).toHaveLength(3);
-    expect(types.filter((type) => type === "left")).toHaveLength(1);
-  });
+  proofTest(
+    "longhaul worker runs agents and programs of its queues, and returns tasks when it is stopped",
+    async () => {
+      const store = testFolder();
+      const module = join(store, "agents.mjs");
+      writeFileSync(module, AGENTS);
+      await using kernel = await openKernel({ path: store, embedder: null });
+      const hello = await kernel.tasks.start("greeter", "you", { queue: "q" });
+      const waiting = await kernel.tasks.start("greeter", "wait", { queue: "q" });
+      const worker = startProgram([
+        "worker",
+        "--queues",
+        "q",
+        "--agents",
+        module,
+        "--json",
+        "--store",
+        store,
+      ]);
+      expect(await hello.wait()).toMatchObject({ state: "completed", outcome: { result: "you" } });
+      const program = await runHere([
+        "task",
+        "run",
+        "--queue",
+        "q",
+        "--store",
+        store,
+        "--",
+        "sh",
+        "-c",
+        "echo made; exit 3",
+      ]);
+      expect([program.code, program.stdout]).toEqual([3, "made\n"]);
+      expect((await waiting.status()).state).toBe("running");
+      worker.process.kill("SIGTERM");
+      const { stdout } = await worker.ended;
+      expect(await waiting.status()).toMatchObject({ state: "queued", resumes: 0 });
+      const types = stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).type);
+      expect(types[0]).toBe("ready");
+      expect(types.slice(-1)).toEqual(["stopped"]);
+      expect(types.filter((type) => type === "taken")).toHaveLength(3);
+      expect(types.filter((type) => type === "left")).toHaveLength(1);
+    },
+  );
 });

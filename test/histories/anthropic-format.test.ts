@@ -6,7 +6,7 @@ const call = { type: "tool_use", id: "toolu_1", name: "run", input: { command: "
 const result = { type: "tool_result", tool_use_id: "toolu_1", content: "a\nb" };
 
 describe("Anthropic messages", () => {
-  test("a list of messages is read in order, each by its position", async () => {
+  test("a list of messages is read in order, and each message is named by its position", async () => {
     const { messages } = await readText(
       anthropicFormat,
       JSON.stringify([
@@ -31,7 +31,7 @@ describe("Anthropic messages", () => {
     ]);
   });
 
-  test("the system prompt of a request comes first, wherever it stands", async () => {
+  test("the system prompt of a request comes first, even if it is written last", async () => {
     const { records, session } = await readText(
       anthropicFormat,
       JSON.stringify({
@@ -56,7 +56,7 @@ describe("Anthropic messages", () => {
     expect(session?.meta).toEqual({ anthropic: { model: "claude-opus-5", max_tokens: 10 } });
   });
 
-  test("a response is a message with its model, and its usage without overlaps", async () => {
+  test("a response is read as a message with its model, and its usage without overlaps", async () => {
     const { records, source } = await readText(
       anthropicFormat,
       JSON.stringify({
@@ -113,7 +113,7 @@ describe("Anthropic messages", () => {
     ]);
   });
 
-  test("messages on lines of their own are read line by line", async () => {
+  test("a JSONL file of messages is read line by line", async () => {
     const { messages } = await readText(
       anthropicFormat,
       lines({ role: "user", content: "hi" }, { id: "msg_1", role: "assistant", content: [words("hello")] }),
@@ -122,7 +122,7 @@ describe("Anthropic messages", () => {
     expect(messages.map(([id]) => id)).toEqual(["L1", "msg_1"]);
   });
 
-  test("what is broken is reported, and what is whole is read", async () => {
+  test("a broken element is reported, and the others are read", async () => {
     const { items, messages } = await readText(
       anthropicFormat,
       `[{"role":"user","content":[{"type":"tool_result","tool_use_id":"a"}]},{"role":"user","content":"b"},{"role":"assis`,
@@ -131,13 +131,13 @@ describe("Anthropic messages", () => {
     expect(items.at(-1)).toMatchObject({ type: "problem", severity: "lost" });
   });
 
-  test("an id that is used twice names two records", async () => {
+  test("a repeated id gives the second record another name", async () => {
     const part = (text: string) => ({ id: "msg_1", role: "assistant", content: [words(text)] });
     const { messages } = await readText(anthropicFormat, JSON.stringify([part("a"), part("b")]));
     expect(messages.map(([id]) => id)).toEqual(["msg_1", "msg_1~2"]);
   });
 
-  test("a field called __proto__ is data like any other", async () => {
+  test("a field called __proto__ is read like any other", async () => {
     const { records } = await readText(
       anthropicFormat,
       '[{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"b","input":{"__proto__":{"x":1}},"__proto__":{"y":2}}]}]',

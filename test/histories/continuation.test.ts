@@ -33,14 +33,14 @@ async function importOne(): Promise<{
 const systemOf = (home: string) => ({ home, platform: "linux", env: {} }) as const;
 
 describe("a continuation", () => {
-  test("a continuation has the files of the sub-agents too", async () => {
+  test("a continuation includes the files of sub-agents", async () => {
     const { kernel, home, path } = await importOne();
     const { files } = await planContinuation(kernel, ID, { system: systemOf(home) });
     const folder = join(dirname(path), conversationId(1), "subagents");
     expect(files.map((file) => file.path)).toEqual([path, join(folder, "agent-x1.jsonl")]);
   });
 
-  test("a continuation moves into the agent's folder on another computer, and never out of it", async () => {
+  test("a continuation is written into the agent's folder on another computer, and never outside it", async () => {
     const { kernel, home } = await importOne();
     const other = testFolder();
     const projects = join(other, ".claude", "projects");
@@ -62,7 +62,7 @@ describe("a continuation", () => {
     rmSync(home, { recursive: true });
   });
 
-  test("a continuation is refused if the kept bytes are damaged", async () => {
+  test("a continuation is refused if its stored bytes are damaged", async () => {
     const { kernel, home } = await importOne();
     await using session = await kernel.session(ID);
     const intake = await session.intake(`original:${ID}`);

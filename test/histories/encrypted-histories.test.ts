@@ -5,7 +5,7 @@ import { findEncryptedHistories } from "../../src/histories/examine-histories.ts
 import { runHere } from "../cli/support/here.ts";
 import { testFolder } from "../support/folder.ts";
 
-test("an import says which conversations are encrypted, and why", async () => {
+test("an import lists encrypted conversations with the reason", async () => {
   const home = testFolder();
   const system = { home, platform: "linux", env: {} } as const;
   expect(await findEncryptedHistories(system)).toEqual([]);

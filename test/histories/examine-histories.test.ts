@@ -21,7 +21,7 @@ const look = (home: string, kernel?: Parameters<typeof examineHistories>[0]) =>
   examineHistories(kernel, { system: { home, platform: "linux", env: {} }, now: NOW });
 
 describe("what agents delete", () => {
-  test("what agents delete counts the conversations that Claude Code deletes within 7 and 30 days", async () => {
+  test("the examination counts conversations that Claude Code deletes within 7 and 30 days", async () => {
     const home = testFolder();
     for (const [index, age] of [28, 24, 5, 0].entries()) writeOld(home, index, age);
     expect(await look(home)).toMatchObject([
@@ -36,7 +36,7 @@ describe("what agents delete", () => {
     ]);
   });
 
-  test("what agents delete does not count what the store has, and counts it again after the conversation has grown", async () => {
+  test("a stored conversation is not counted, and counts again once it has grown", async () => {
     const home = testFolder();
     const kernel = await testKernel();
     const path = writeOld(home, 1, 28);
@@ -48,7 +48,7 @@ describe("what agents delete", () => {
     expect(await look(home, kernel)).toMatchObject([{ notStored: 1, deletedWithin7Days: 1 }]);
   });
 
-  test("counts a conversation whose sub-agent the store lacks, and a sub-agent that was left behind", async () => {
+  test("a conversation with an unstored sub-agent counts, as does a sub-agent without its conversation", async () => {
     const home = testFolder();
     const kernel = await testKernel();
     const path = writeOld(home, 1, 10);
@@ -70,7 +70,7 @@ describe("what agents delete", () => {
     expect(await look(home, kernel)).toMatchObject([{ conversations: 2, notStored: 0 }]);
   });
 
-  test("what agents delete follows the period in the agent's settings", async () => {
+  test("the examination follows the retention period in the agent's settings", async () => {
     const home = testFolder();
     writeOld(home, 1, 10);
     const settings = join(home, ".claude", "settings.json");
@@ -80,7 +80,7 @@ describe("what agents delete", () => {
     expect(await look(home)).toMatchObject([{ deletedWithin30Days: 1, retention: { days: 30 } }]);
   });
 
-  test("what agents delete says that other agents keep conversations until they are deleted", async () => {
+  test("an agent that deletes nothing is listed as such", async () => {
     const home = testFolder();
     const folder = join(home, ".pi", "agent", "sessions", "--repo--");
     mkdirSync(folder, { recursive: true });

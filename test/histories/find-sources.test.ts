@@ -49,7 +49,7 @@ function tree(...paths: string[]): string {
 }
 
 describe("looking for conversations", () => {
-  test("looking for conversations goes through the whole tree in order and passes by what holds none", async () => {
+  test("the search walks the whole tree in order and skips folders without conversations", async () => {
     const root = tree("b.x", "a/2.x", "a/1.x.gz", "a/deep/er/3.x", "node_modules/p/4.x", ".git/5.x", "z.y");
     const found = await sourcesAt([root], [ending(".x")]);
     expect(found.map(({ source }) => source.path.slice(root.length + 1))).toEqual([
@@ -61,7 +61,7 @@ describe("looking for conversations", () => {
     expect(found.every((one) => one.root === root)).toBe(true);
   });
 
-  test("looking for conversations finds a single file, and reads it", async () => {
+  test("the search accepts a single file", async () => {
     const root = tree("a.x", "b.x");
     const all = await readAll([join(root, "a.x")], [ending(".x")]);
     expect(all).toMatchObject([
@@ -69,7 +69,7 @@ describe("looking for conversations", () => {
     ]);
   });
 
-  test("looking for conversations gives what one format claims to no other, and nothing twice", async () => {
+  test("the search gives a claimed file to one format only, and returns nothing twice", async () => {
     const root = tree("a.x", "task/b.x", "task/deep/c.x", "d.x");
     const first = folderNamed("task");
     const found = await sourcesAt(
@@ -80,7 +80,7 @@ describe("looking for conversations", () => {
     expect(found.at(-1)?.format).toBe(first);
   });
 
-  test("looking for conversations never leaves the tree: links are not followed, those that lead out are reported", async () => {
+  test("the search never leaves the tree: it follows no links, and reports those that lead outside", async () => {
     const outside = tree("secret.x");
     const root = tree("a/b.x");
     symlinkSync(outside, join(root, "out"));
@@ -96,7 +96,7 @@ describe("looking for conversations", () => {
     ]);
   });
 
-  test("looking for conversations follows a link that the user names", async () => {
+  test("the search follows a link that the user names", async () => {
     const root = tree("a.x");
     const link = join(testFolder(), "link");
     symlinkSync(root, link);
@@ -105,7 +105,7 @@ describe("looking for conversations", () => {
     ]);
   });
 
-  test("looking for conversations opens no pipe, and says so if one is named", async () => {
+  test("the search opens no pipes, and reports a pipe that is named", async () => {
     const root = tree("a.x");
     execFileSync("mkfifo", [join(root, "pipe.x")]);
     expect(await sourcesAt([root], [ending(".x")])).toHaveLength(1);
@@ -114,7 +114,7 @@ describe("looking for conversations", () => {
     ]);
   });
 
-  test("looking for conversations stops at a depth that no tool uses, and says so", async () => {
+  test("the search stops at a depth that no tool uses, and reports it", async () => {
     const deep = Array.from({ length: 30 }, () => "d").join("/");
     const root = tree(`${deep}/a.x`, "b.x");
     expect(await sourcesAt([root], [ending(".x")])).toHaveLength(1);
@@ -123,7 +123,7 @@ describe("looking for conversations", () => {
     ]);
   });
 
-  test("looking for conversations goes on with the next format where one fails", async () => {
+  test("the search continues with the next format if one fails", async () => {
     const root = tree("a.x", "sub/b.x");
     const failing = takes(() => {
       throw new Error("a broken database");
@@ -135,7 +135,7 @@ describe("looking for conversations", () => {
     ]);
   });
 
-  test("looking for conversations fails for a path that does not exist", async () => {
+  test("the search fails for a path that does not exist", async () => {
     const missing = join(testFolder(), "missing");
     await expect(sourcesAt([missing], [])).rejects.toMatchObject({
       code: "SOURCE_UNREADABLE",

@@ -56,12 +56,12 @@ function treeOf(folder: string): readonly string[] {
 }
 
 describe("conversations of other agents", () => {
-  test("conversations of other agents have a sample for every format that can be read", () => {
+  test("every format has a sample conversation", () => {
     expect([...names].filter((name) => !SAMPLES.some(({ format }) => format === name))).toEqual([]);
   });
 
   test.each(known.map(named))(
-    "conversations of other agents are found by their format among all and read without a loss, as %s",
+    "a sample conversation is recognized among all formats and read without loss: %s",
     async (_, sample) => {
       const lane = laneOf(sample);
       const own = await read(lane.folder, formatsOf(sample));
@@ -73,8 +73,8 @@ describe("conversations of other agents", () => {
   );
 });
 
-describe.skipIf(!existsSync(DESCRIPTORS))("reading that is given up", () => {
-  test.each(known.map(named))("reading that is given up leaves no file open, as %s", async (_, sample) => {
+describe.skipIf(!existsSync(DESCRIPTORS))("reading that stops early", () => {
+  test.each(known.map(named))("reading that stops early leaves no file open: %s", async (_, sample) => {
     const { folder } = laneOf(sample);
     for await (const found of findSources([folder], formatsOf(sample))) {
       if (!("source" in found)) continue;
@@ -92,7 +92,7 @@ describe.skipIf(!existsSync(DESCRIPTORS))("reading that is given up", () => {
 
 describe("broken conversations", () => {
   sizedTest(
-    "broken conversations are read without an exception, without end, or without a trace in what all objects share",
+    "broken conversations are read without an exception, within bounds, and without a change to shared prototypes",
     async () => {
       const folder = realpathSync(testFolder());
       await fuzz({
@@ -107,20 +107,23 @@ describe("broken conversations", () => {
     },
   );
 
-  sizedTest.skipIf(!HAS_TRANSCRIPTS)("are read so too where they were real ones", async () => {
-    const folder = realpathSync(testFolder());
-    const samples = realSamples(SEED).filter(({ format }) => names.has(format));
-    await fuzz({
-      samples,
-      formats: FORMATS,
-      seed: SEED,
-      count: SHARES.real,
-      folder,
-      run: read,
-    });
-  });
+  sizedTest.skipIf(!HAS_TRANSCRIPTS)(
+    "real conversations that were broken are read without an exception",
+    async () => {
+      const folder = realpathSync(testFolder());
+      const samples = realSamples(SEED).filter(({ format }) => names.has(format));
+      await fuzz({
+        samples,
+        formats: FORMATS,
+        seed: SEED,
+        count: SHARES.real,
+        folder,
+        run: read,
+      });
+    },
+  );
 
-  sizedTest("broken conversations are imported, and a second time nothing of them is new", async () => {
+  sizedTest("broken conversations can be imported, and a second import adds nothing", async () => {
     const folder = realpathSync(testFolder());
     const run = async (path: string, formats: typeof FORMATS) => {
       await using kernel = await openKernel({ path: ":memory:" });
@@ -136,7 +139,7 @@ describe("broken conversations", () => {
     });
   });
 
-  sizedTest("broken conversations are imported without a change to anything but the store", async () => {
+  sizedTest("an import of broken conversations changes nothing outside the store", async () => {
     const sandbox = realpathSync(testFolder());
     const [sources, stores, temporary] = ["sources", "stores", "temporary"].map((name) => {
       mkdirSync(join(sandbox, name));

@@ -28,7 +28,7 @@ async function logOf(kernel: Kernel, id: string): Promise<readonly Entry[]> {
 }
 
 describe("importing", () => {
-  test("importing takes in every record once, and later only what is new", async () => {
+  test("an import stores every record once, and later only new ones", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     writeFileSync(file, lines([said("a", "one", { at: 1_000 }), said("b", "two", { at: 2_000 })]));
@@ -45,7 +45,7 @@ describe("importing", () => {
     expect(await lineOf(kernel, "pi/talk")).toEqual(["one", "two", "three"]);
   });
 
-  test("importing knows records again when the source was rewritten or has moved", async () => {
+  test("an import recognizes known records after the source was rewritten or moved", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeFileSync(join(folder, "talk.toy"), lines([said("a", "one"), said("b", "two")]));
@@ -66,7 +66,7 @@ describe("importing", () => {
     expect((await kernel.find("pi/talk"))?.title).toBe("Moved");
   });
 
-  test("importing makes branches lines: the last one is active, the others stay in the log", async () => {
+  test("an import makes the last branch the active line, and keeps the others in the log", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     writeFileSync(
@@ -84,7 +84,7 @@ describe("importing", () => {
     expect((await logOf(kernel, "pi/talk")).filter(({ kind }) => kind === "line")).toHaveLength(1);
   });
 
-  test("importing leaves a line alone that the user has chosen since", async () => {
+  test("an import does not change a line that the user has chosen since", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     writeFileSync(file, lines([said("a", "one"), said("b", "two")]));
@@ -96,7 +96,7 @@ describe("importing", () => {
     expect(await lineOf(kernel, "pi/talk")).toEqual(["one", "three"]);
   });
 
-  test("importing puts a newer version of a record in the place of the older one", async () => {
+  test("an import replaces a record by its newer version", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     const items = [
@@ -110,7 +110,7 @@ describe("importing", () => {
     expect(await lineOf(kernel, "pi/talk")).toEqual(["final", "next"]);
   });
 
-  test("importing keeps a second record of an id if it says something else, and reports it", async () => {
+  test("an import keeps a second record with a used id if its content differs, and reports it", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     writeFileSync(file, lines([said("a", "one"), said("a", "one"), said("a", "other")]));
@@ -121,7 +121,7 @@ describe("importing", () => {
     expect(report.problems[0]?.reason).toContain("a~2");
   });
 
-  test("importing takes results of one id for the same only if they say the same, also when they lie in blobs", async () => {
+  test("an import treats results of one id as equal only if their content is equal, even in blobs", async () => {
     const kernel = await testKernel({ path: ":memory:", limits: { spillBytes: 1_000 } });
     const file = join(testFolder(), "talk.toy");
     const result = (text: string): RecordItem => ({
@@ -149,7 +149,7 @@ describe("importing", () => {
     expect(totals).toMatchObject({ damaged: 2, found: { toolResults: 2, raw: 2, messages: 602 } });
   });
 
-  test("importing reports parents that are not there, cycles included, and keeps the records", async () => {
+  test("an import reports missing and circular parents, and keeps the records", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     const items = [
@@ -163,7 +163,7 @@ describe("importing", () => {
     expect(await lineOf(kernel, "pi/talk")).toEqual(["one", "two", "three"]);
   });
 
-  test("turns the foreign tool's edits into overlays on the entries they mean", async () => {
+  test("an import turns edits of the other tool into overlays on the matching entries", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     const overlay = (
@@ -206,7 +206,7 @@ describe("importing", () => {
     expect((await logOf(kernel, "pi/talk")).at(-1)).toMatchObject({ kind: "raw", format: "pi" });
   });
 
-  test("importing makes child sessions of sub-agents, inside a source and next to it", async () => {
+  test("an import makes child sessions of sub-agents, inside a source or next to it", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeFileSync(join(folder, "talk+beside.toy"), lines([said("x", "beside")]));
@@ -221,7 +221,7 @@ describe("importing", () => {
     expect((await kernel.find("pi/talk+beside"))?.parent).toBe("pi/talk");
   });
 
-  test("importing shows a message's own time where the times of the source fall back", async () => {
+  test("an import shows the original time of a message where times of the source decrease", async () => {
     const kernel = await testKernel({ path: ":memory:", embedder: null });
     const file = join(testFolder(), "talk.toy");
     writeFileSync(
@@ -244,7 +244,7 @@ describe("importing", () => {
     expect((await session.head()).at).toBe(50_000_000);
   });
 
-  test("importing gives records without a time the time of what they stand before", async () => {
+  test("an import gives a record without a time the time of the next record", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     writeFileSync(
@@ -256,7 +256,7 @@ describe("importing", () => {
     expect((await kernel.find("pi/talk"))?.createdAt).toBe(4_000);
   });
 
-  test("importing keeps a record that is too large for an entry as raw, in a blob", async () => {
+  test("an import stores a record beyond the entry limit as raw, in a blob", async () => {
     const kernel = await testKernel({
       path: ":memory:",
       limits: { maxEntryBytes: 20_000, spillBytes: 10_000 },
@@ -276,7 +276,7 @@ describe("importing", () => {
     expect(totals).toMatchObject({ damaged: 1, added: { raw: 1, messages: 1 } });
   });
 
-  test("importing counts broken lines by file and line and keeps the good ones", async () => {
+  test("an import reports broken lines by file and number, and keeps the good ones", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     writeFileSync(
@@ -293,7 +293,7 @@ describe("importing", () => {
     expect(await lineOf(kernel, "pi/talk")).toEqual(["one", "two", "three"]);
   });
 
-  test("importing refuses links that lead out of the given path and says so", async () => {
+  test("an import refuses links that lead out of the given path, and reports them", async () => {
     const kernel = await testKernel();
     const outside = testFolder();
     writeFileSync(join(outside, "secret.toy"), lines([said("s", "secret")]));
@@ -306,7 +306,7 @@ describe("importing", () => {
     expect(await kernel.sessions()).toEqual([]);
   });
 
-  test("importing writes nothing in a dry run", async () => {
+  test("a dry run of an import writes nothing", async () => {
     const kernel = await testKernel();
     const file = join(testFolder(), "talk.toy");
     writeFileSync(file, lines([said("a", "one", { version: "1" }), said("a", "two", { version: "2" })]));
@@ -315,7 +315,7 @@ describe("importing", () => {
     expect(await kernel.sessions()).toEqual([]);
   });
 
-  test("importing imports once when two processes import the same source at the same time", async () => {
+  test("an import by two processes at once stores each record once", async () => {
     const { kernel, path } = await diskKernel();
     const other = await testKernel({ path });
     const file = join(testFolder(), "talk.toy");
@@ -328,7 +328,7 @@ describe("importing", () => {
     expect(log.seq).toBe(3_000);
   });
 
-  test("importing stops when it is told to, and goes on from there", async () => {
+  test("an import can be stopped and continued", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     const count = 5_000;

@@ -42,7 +42,7 @@ describe("chat completions", () => {
     ]);
   });
 
-  test("the name of a participant is the speaker; names of tools and instructions are not", async () => {
+  test("the name of a user or an assistant is the speaker, and names of tools and instructions are not", async () => {
     const said = [
       { role: "system", name: "example_user", content: "Be brief." },
       { role: "user", name: "alice", content: "hello" },
@@ -57,7 +57,7 @@ describe("chat completions", () => {
     expect(metas[1]?.["openai-chat"]).toEqual({ name: "alice" });
   });
 
-  test("functions of the first version of the API are calls too", async () => {
+  test("function calls of the first version of the API are read as calls", async () => {
     const { messages } = await readText(
       openaiChatFormat,
       JSON.stringify([
@@ -71,7 +71,7 @@ describe("chat completions", () => {
     ]);
   });
 
-  test("a response gives its first choice, keeps the others, and counts cached tokens apart", async () => {
+  test("a response is read by its first choice, keeps the others, and separates cached tokens", async () => {
     const choice = (index: number, content: string) => ({
       index,
       finish_reason: "stop",
@@ -107,7 +107,7 @@ describe("chat completions", () => {
     ]);
   });
 
-  test("lines of a batch are requests with bodies", async () => {
+  test("the lines of a batch file are read as requests", async () => {
     const { messages } = await readText(
       openaiChatFormat,
       lines({
@@ -121,7 +121,7 @@ describe("chat completions", () => {
     expect(messages).toEqual([["L1#0", "user", [words("hi")]]]);
   });
 
-  test("a result before its media have come waits for them, and comes out without them at the end", async () => {
+  test("a tool result waits for its media in the next message, and is read without them at the end", async () => {
     const mark = "[media 1 of a is in the next user message]";
     const tool = { role: "tool", tool_call_id: "a", content: [words(mark)] };
     const alone = await readText(openaiChatFormat, JSON.stringify([tool]));

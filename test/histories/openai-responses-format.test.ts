@@ -43,7 +43,7 @@ describe("OpenAI responses", () => {
     ]);
   });
 
-  test("a response gives its output and usage", async () => {
+  test("a response is read with its output and usage", async () => {
     const { records } = await readText(
       openaiResponsesFormat,
       JSON.stringify({
@@ -64,7 +64,7 @@ describe("OpenAI responses", () => {
     ]);
   });
 
-  test("an input that is plain text is what the user said", async () => {
+  test("an input of plain text is read as the user's message", async () => {
     const { messages } = await readText(
       openaiResponsesFormat,
       JSON.stringify({ model: "gpt-9", input: "hi" }),
@@ -72,7 +72,7 @@ describe("OpenAI responses", () => {
     expect(messages).toEqual([["#0", "user", [words("hi")]]]);
   });
 
-  test("a request that names the response before it goes on from there", async () => {
+  test("a request with the id of an earlier response continues its conversation", async () => {
     const exchange = (id: string, previous: string | null, input: string, said: string) => ({
       request: { model: "gpt-9", previous_response_id: previous, input: [user(input)] },
       response: { id, object: "response", output: [assistant(said)] },
@@ -87,7 +87,7 @@ describe("OpenAI responses", () => {
     expect(records.find(({ id }) => id === "L2#0")?.parent).toBeUndefined();
   });
 
-  test("items on lines of their own are grouped across lines", async () => {
+  test("items on separate lines are grouped into turns", async () => {
     const { messages } = await readText(
       openaiResponsesFormat,
       lines(user("go"), reasoning, call, output),

@@ -21,14 +21,14 @@ const agents = FORMATS.filter(({ name }) => !APIS.includes(name));
 const system = { home: "/people/one", platform: "linux", env: {} } as const;
 
 describe("the registry of histories", () => {
-  test("the registry of histories has a row for every agent that is read, and for no other", () => {
+  test("the registry of histories has a row for every supported agent and for no other", () => {
     expect([...rows.keys()].sort()).toEqual(agents.map(({ name }) => name).sort());
     expect(rows.size).toBeGreaterThanOrEqual(30);
     for (const cells of rows.values()) for (const cell of cells.slice(0, 6)) expect(cell).not.toBe("");
   });
 
   test.each(agents.map((format) => [format.name, format] as const))(
-    "the registry of histories names the place of %s",
+    "the registry of histories knows the folder of %s",
     (name, format) => {
       const [, place = ""] = rows.get(name) ?? [];
       const homes = format.homes(system);
@@ -41,17 +41,20 @@ describe("the registry of histories", () => {
   );
 
   test.each(agents.map((format) => [format.name, format] as const))(
-    "the registry of histories tells how long %s keeps them",
+    "the registry of histories says how long %s keeps its conversations",
     async (name, format) => {
       const rule = (await format.retention?.(system))?.rule ?? "kept until you delete them";
       expect(rows.get(name)?.[5]).toBe(rule);
     },
   );
 
-  test.each(agents.map(({ name }) => name))("names the command that resumes %s", (name) => {
-    const command = formatResumeCommand(name, "0198f0aa-1111", undefined);
-    expect(rows.get(name)?.[6]).toBe(
-      command === undefined ? "" : `\`${command.replace("0198f0aa-1111", "ID")}\``,
-    );
-  });
+  test.each(agents.map(({ name }) => name))(
+    "the registry of histories knows the command that resumes %s",
+    (name) => {
+      const command = formatResumeCommand(name, "0198f0aa-1111", undefined);
+      expect(rows.get(name)?.[6]).toBe(
+        command === undefined ? "" : `\`${command.replace("0198f0aa-1111", "ID")}\``,
+      );
+    },
+  );
 });

@@ -73,27 +73,33 @@ async function thereAndBack(path: string, name: WriterName) {
 }
 
 describe("a real session written in its own format and imported again", () => {
-  test.skipIf(!isThere)("is the same, entry by entry: Claude Code", async () => {
-    for (const { gz } of some("claude-code", 4)) {
-      const { before, after } = await thereAndBack(join(transcripts, gz), "claude-code");
-      expect(after).toEqual(before);
-    }
-  });
+  test.skipIf(!isThere)(
+    "a real session of Claude Code is the same, entry by entry, after an export and an import",
+    async () => {
+      for (const { gz } of some("claude-code", 4)) {
+        const { before, after } = await thereAndBack(join(transcripts, gz), "claude-code");
+        expect(after).toEqual(before);
+      }
+    },
+  );
 
-  proofTestIf(isThere)("is the same, entry by entry: Cline, both files of a task", async () => {
+  proofTestIf(isThere)("a real task of Cline is the same, entry by entry, in both files", async () => {
     for (const { gz } of some("cline", 2)) {
       const { before, after } = await thereAndBack(dirname(join(transcripts, gz)), "cline");
       expect(after).toEqual(before);
     }
   });
 
-  proofTestIf(isThere)("is the same, entry by entry, once it has the ids of version 3: pi", async () => {
-    await using kernel = await openKernel({ path: ":memory:" });
-    const { sources } = await importSources(kernel, [join(transcripts, some("pi", 1)[0]?.gz as string)]);
-    const newer = await write(kernel, sources[0]?.session as SessionId, "pi");
-    const { before, after } = await thereAndBack(newer, "pi");
-    expect(after).toEqual(before);
-  });
+  proofTestIf(isThere)(
+    "a real session of pi is the same, entry by entry, once it has the ids of version 3",
+    async () => {
+      await using kernel = await openKernel({ path: ":memory:" });
+      const { sources } = await importSources(kernel, [join(transcripts, some("pi", 1)[0]?.gz as string)]);
+      const newer = await write(kernel, sources[0]?.session as SessionId, "pi");
+      const { before, after } = await thereAndBack(newer, "pi");
+      expect(after).toEqual(before);
+    },
+  );
 });
 
 describe("any session written for an API and imported again", () => {
@@ -110,7 +116,7 @@ describe("any session written for an API and imported again", () => {
   sizedTest
     .skipIf(!isThere)
     .each(proofCases(["anthropic", "openai-chat", "openai-responses", "ai-sdk", "ai-sdk-ui"] as const))(
-    "is written the same the second time: %s",
+    "a session is written the same after an export and an import: %s",
     async (name) => {
       for (const { gz } of formats.flatMap((format) => some(format, 1))) {
         await using first = await openKernel({ path: ":memory:" });

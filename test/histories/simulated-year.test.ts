@@ -10,7 +10,7 @@ import { proofRounds, sizedTest } from "../support/proof.ts";
 const DAY = 86_400_000;
 const KEPT_DAYS = 30;
 
-sizedTest("a watched agent that deletes after 30 days loses no conversation in a year", async () => {
+sizedTest("a watched agent that deletes conversations after 30 days loses none in a year", async () => {
   const days = proofRounds(365, 40);
   const home = testFolder();
   const kernel = await testKernel();

@@ -60,7 +60,7 @@ async function* entriesOf(session: Session): AsyncGenerator<Entry> {
 
 describe("real transcripts", () => {
   sizedTest.skipIf(!isThere).each(proofCases(formats.toReversed(), 2))(
-    "real transcripts of %s come in with the messages, tool calls and images that an independent count finds, once",
+    "real transcripts of %s are imported once, with the messages, tool calls and images of an independent count",
     async (format) => {
       for (const { gz, fmt } of files) {
         if (fmt !== format) continue;

@@ -42,7 +42,7 @@ async function follow(
 }
 
 describe("following sources", () => {
-  test("following sources imports what is there and then what comes, new files included", async () => {
+  test("following sources imports existing and later messages, including new files", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeFileSync(join(folder, "talk.toy"), line("a", "one"));
@@ -60,7 +60,7 @@ describe("following sources", () => {
     expect(texts(await session.page())).toEqual(["one", "two"]);
   });
 
-  test("following sources waits for the rest of a record that is being written", async () => {
+  test("following sources waits for the rest of a partial record", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     const file = join(folder, "talk.toy");
@@ -77,7 +77,7 @@ describe("following sources", () => {
     expect(texts(await session.page())).toEqual(["one", "two"]);
   });
 
-  test("following sources reports a source that has stopped growing while its agent runs, once, and when it goes on", async () => {
+  test("following sources reports once when a source stops growing while its agent runs, and when it continues", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     const file = join(folder, "talk.toy");
@@ -93,7 +93,7 @@ describe("following sources", () => {
     expect(stalled[0]).toMatchObject({ source: { id: "talk" }, process: { pid: 7 } });
   });
 
-  test("following sources says nothing of a source that rests while no agent runs", async () => {
+  test("following sources reports nothing about an idle source while no agent runs", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     const file = join(folder, "talk.toy");
@@ -125,7 +125,7 @@ describe("running agents", () => {
   });
 });
 
-proofTest("without an interval, a change that the file system reports is imported", async () => {
+proofTest("following sources without an interval imports a change that the file system reports", async () => {
   const kernel = await testKernel();
   const folder = testFolder();
   const stop = new AbortController();

@@ -28,7 +28,7 @@ const CASES = [
 ] as const;
 
 describe("completion", () => {
-  test.skipIf(!hasShell("bash"))("bash offers commands, members, options and paths", async () => {
+  test.skipIf(!hasShell("bash"))("bash completes commands, members, options and paths", async () => {
     const { path, folder } = await writeScript("bash", "longhaul");
     const complete = (line: string) => {
       const words = line.split(" ");
@@ -50,7 +50,7 @@ describe("completion", () => {
     expect(complete("longhaul sessions --agent l")).toEqual([]);
   });
 
-  proofTestIf(hasShell("fish"))("fish offers commands, members, options and paths", async () => {
+  proofTestIf(hasShell("fish"))("fish completes commands, members, options and paths", async () => {
     const { path } = await writeScript("fish", "longhaul.fish");
     const script = [
       `source ${path}`,
@@ -67,10 +67,12 @@ describe("completion", () => {
     }
   });
 
-  proofTestIf(hasShell("zsh"))("zsh offers commands, members and options with their meaning", async () => {
-    const { folder } = await writeScript("zsh", "_longhaul");
-    // A pseudo terminal, because zsh completes only in its line editor.
-    const script = `
+  proofTestIf(hasShell("zsh"))(
+    "zsh completes commands, members and options, with their descriptions",
+    async () => {
+      const { folder } = await writeScript("zsh", "_longhaul");
+      // A pseudo terminal, because zsh completes only in its line editor.
+      const script = `
 zmodload zsh/zpty
 zpty -b shell zsh -f -i
 show() { zpty -w shell "$1"; }
@@ -81,13 +83,14 @@ all=
 repeat 600; do sleep 0.05; while zpty -r -t shell line; do all+="$line"; done; [[ "$all" == *"$2"* ]] && break; done
 print -r -- "$all"
 zpty -d shell`;
-    /** The screen of a shell after a tab, once it shows `awaited`. */
-    const complete = (line: string, awaited: string) =>
-      spawnSync("zsh", ["-f", "-c", script, "zsh", line, awaited], { encoding: "utf8" }).stdout;
-    // The last member, so that the whole list is there.
-    expect(complete("longhaul task ", "show ")).toMatch(/attach .*-- /);
-    expect(complete("longhaul gc --vac", "--vacuum")).toContain("--vacuum");
-  });
+      /** The screen of a shell after a tab, once it shows `awaited`. */
+      const complete = (line: string, awaited: string) =>
+        spawnSync("zsh", ["-f", "-c", script, "zsh", line, awaited], { encoding: "utf8" }).stdout;
+      // The last member, so that the whole list is there.
+      expect(complete("longhaul task ", "show ")).toMatch(/attach .*-- /);
+      expect(complete("longhaul gc --vac", "--vacuum")).toContain("--vacuum");
+    },
+  );
 
   test("an unknown shell is refused", async () => {
     expect((await runHere(["completion", "tcsh"])).code).toBe(2);

@@ -34,7 +34,7 @@ test("connect --hooks adds hooks to every agent next to the user's own, and disc
   expect(snapshotOf(home)).toEqual(before);
 });
 
-test("hooks, MCP server and gateway of one agent are undone together", async () => {
+test("the gateway, the hooks and the MCP server of an agent are disconnected together", async () => {
   const [home, store] = [homeWith(HOOKED), testFolder()];
   const before = snapshotOf(home);
   const options = ["claude-code", "--yes", "--store", store];
@@ -44,7 +44,7 @@ test("hooks, MCP server and gateway of one agent are undone together", async () 
   expect(snapshotOf(home)).toEqual(before);
 });
 
-test("a dry run shows the hooks and writes nothing", async () => {
+test("a dry run of connect --hooks shows the hooks and writes nothing", async () => {
   const [home, store] = [homeWith(HOOKED), testFolder()];
   const before = snapshotOf(home);
   const shown = await runHere(["connect", "--hooks", "codex", "--dry-run", "--store", store], { home });

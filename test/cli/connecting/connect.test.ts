@@ -58,7 +58,7 @@ describe("connect", () => {
     expect(existsSync(join(home, ".longhaul"))).toBe(false);
   });
 
-  test("connect leaves none of the folders that it made, and both directions take --yes", async () => {
+  test("disconnect removes the folders that connect made, and both commands accept --yes", async () => {
     const home = homeWith({ ".codex/notes.txt": "mine" });
     const before = readdirSync(home, { recursive: true });
     for (const way of [[], ["--mcp"]]) {
@@ -108,7 +108,7 @@ describe("connect", () => {
     expect(readHome(home, ".codex/config.toml")).toContain("openai_base_url");
   });
 
-  test("connect makes a missing file, which disconnect removes again", async () => {
+  test("connect creates a missing file, which disconnect removes again", async () => {
     const home = testFolder();
     expect((await runHere(["connect"], { home })).stdout).toContain("No agent was found");
     mkdirSync(join(home, ".claude"));
@@ -123,7 +123,7 @@ describe("connect", () => {
     expect(readdirSync(join(home, ".claude"))).toEqual([]);
   });
 
-  test("connect lets Claude Code take the gateway for Anthropic only where the upstream is Anthropic", async () => {
+  test("connect presents the gateway to Claude Code as Anthropic only if the upstream is Anthropic", async () => {
     const files = { ".claude/settings.json": '{\n  "model": "opus"\n}\n' };
     const settingsOf = async (env: Readonly<Record<string, string>>) => {
       const home = homeWith(files);
@@ -144,7 +144,7 @@ describe("connect", () => {
     });
   });
 
-  test("connect lets the doctor list every feature that a connected agent changes, with the remedy", async () => {
+  test("doctor lists every feature that a connected agent loses, with the remedy", async () => {
     const home = homeWith({ ".claude/settings.json": "{}" });
     const listed = async (env: Readonly<Record<string, string>>) => {
       await runHere(["connect", "--yes", "claude-code"], { home, env });
@@ -180,7 +180,7 @@ describe("connect", () => {
     expect(existsSync(join(folder, "codex"))).toBe(false);
   });
 
-  test("connect moves to another address, and still restores the first content", async () => {
+  test("connect can change the address later, and disconnect still restores the first content", async () => {
     const home = homeWith();
     const before = snapshotOf(home);
     await runHere(["connect", "--yes"], { home });
@@ -190,7 +190,7 @@ describe("connect", () => {
     expect(snapshotOf(home)).toEqual(before);
   });
 
-  test("connect takes the address of the configuration, and names tokens by their variable", async () => {
+  test("connect uses the address of the configuration, and refers to tokens by their variable", async () => {
     const home = homeWith();
     const token = "9f3c1a7be20d4586c1f07ea2b85d6934e7a0c2d81b5f";
     mkdirSync(join(home, ".longhaul"), { mode: 0o700 });
@@ -211,7 +211,7 @@ describe("connect", () => {
     expect(readHome(home, ".codex/config.toml")).toBe(FILES[".codex/config.toml"]);
   });
 
-  test("connect says that an address of the user's own is replaced, and how to keep it", async () => {
+  test("connect says that it replaces the user's own address, and how to keep that address", async () => {
     const home = homeWith({
       ".claude/settings.json": '{ "env": { "ANTHROPIC_BASE_URL": "https://proxy.example" } }',
     });
@@ -221,7 +221,7 @@ describe("connect", () => {
     expect(readHome(home, ".claude/settings.json")).toContain("https://proxy.example");
   });
 
-  test("connect gives instructions where no file can be edited, and reasons where the gateway cannot serve", async () => {
+  test("connect gives instructions where no file can be edited, and a reason where the gateway cannot serve the agent", async () => {
     const home = homeWith({
       ".codex/config.toml":
         'model_provider = "azure"\n[model_providers.azure]\nbase_url = "https://a.example/v1"\n',
@@ -241,7 +241,7 @@ describe("connect", () => {
     expect(snapshotOf(home)).toEqual(before);
   });
 
-  test("connect knows agents by name and title, and suggests the nearest", async () => {
+  test("connect accepts the name or the title of an agent, and suggests the nearest name", async () => {
     const home = homeWith();
     expect((await runHere(["connect", "Claude Code", "--dry-run"], { home })).code).toBe(0);
     const wrong = await runHere(["connect", "clade-code"], { home });
@@ -250,7 +250,7 @@ describe("connect", () => {
 });
 
 describe("files that cannot be edited", () => {
-  test("files that cannot be edited are refused with the reason and stay as they are; others are connected", async () => {
+  test("files that cannot be edited are refused with a reason and stay unchanged, and other agents are connected", async () => {
     const home = homeWith({
       ...FILES,
       ".claude/settings.json": '{ "model": "opus"\n  "env": {} }',
@@ -274,7 +274,7 @@ describe("files that cannot be edited", () => {
     expect(snapshotOf(home)).toEqual(before);
   });
 
-  test("a link is followed to its file and stays a link; a dangling one and a folder are refused", async () => {
+  test("connect edits the target of a link and keeps the link, and refuses a dangling link and a folder", async () => {
     const [home, dotfiles] = [testFolder(), testFolder()];
     for (const folder of [".claude", ".codex", ".pi/agent/models.json"])
       mkdirSync(join(home, folder), { recursive: true });
@@ -295,7 +295,7 @@ describe("files that cannot be edited", () => {
 });
 
 describe("disconnect", () => {
-  test("disconnect removes only longhaul's settings from a file that was changed since", async () => {
+  test("disconnect removes only longhaul's settings from a file that has changed since", async () => {
     const home = homeWith();
     await runHere(["connect", "--yes"], { home });
     for (const [path, find, replace] of [
@@ -321,7 +321,7 @@ describe("disconnect", () => {
     );
   });
 
-  test("disconnect keeps a setting that the user has pointed elsewhere, and says so", async () => {
+  test("disconnect keeps a setting that the user has changed, and says so", async () => {
     const home = homeWith();
     await runHere(["connect", "codex", "--yes"], { home });
     const moved = readHome(home, ".codex/config.toml").replace(URL_NOW, "https://elsewhere.example");
@@ -331,7 +331,7 @@ describe("disconnect", () => {
     expect(readHome(home, ".codex/config.toml")).toBe(moved);
   });
 
-  test("disconnect works without a store and without backups, also with a damaged configuration", async () => {
+  test("disconnect works without a store or backups, even with a damaged configuration", async () => {
     const home = homeWith();
     await runHere(["connect", "--yes"], { home });
     rmSync(join(home, ".longhaul"), { recursive: true });
@@ -357,7 +357,7 @@ describe("disconnect", () => {
     expect(existsSync(join(home, ".longhaul"))).toBe(false);
   });
 
-  test("disconnect finds the backups of the usual store, and does not trust a damaged one", async () => {
+  test("disconnect finds the backups of the default store, and ignores a damaged backup", async () => {
     const [home, store] = [homeWith(), testFolder()];
     await runHere(["connect", "codex", "--yes"], { home });
     const folder = join(home, ".longhaul/connections");
@@ -373,7 +373,7 @@ describe("disconnect", () => {
     expect(readHome(home, ".codex/config.toml")).toBe(FILES[".codex/config.toml"]);
   });
 
-  test.skipIf(process.getuid?.() === 0)("reports a folder that cannot be written", async () => {
+  test.skipIf(process.getuid?.() === 0)("connect refuses an agent whose folder is read-only", async () => {
     const home = homeWith();
     chmodSync(join(home, ".codex"), 0o500);
     const { code, value } = await jsonHere(["connect", "codex", "--yes"], { home });

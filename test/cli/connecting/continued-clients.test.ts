@@ -170,56 +170,63 @@ async function readWindowTexts({ home, project }: Place): Promise<readonly unkno
   );
 }
 
-proofTest.for(RESUMABLE)("$agent.name resumes conversations that it had deleted", async (one, { skip }) => {
-  if (findInstalled(one.agent) === undefined) return skip("it is not installed; npm run clients installs it");
-  const place = makePlace();
-  const words = Array.from({ length: RESUMED }, (_, index) => `heliotrope${index}`);
-  for (const word of words) await takeTurn(one, place, { word });
-  await jsonHere(["import", "--yes", "--no-index"], place.screen);
-  const folder = join(place.home, one.folder);
-  const before = listBytes(folder);
-  rmSync(folder, { recursive: true });
-  const { value } = await jsonHere(["continue", "--deleted"], place.screen);
-  expect(value).toMatchObject({
-    written: words.map(() => ({ isOriginal: one.agent !== opencode })),
-    failed: [],
-  });
-  if (one.agent !== opencode) expect(listBytes(folder)).toMatchObject(before);
-  const resumed: string[] = [];
-  for (const { command } of value.written) {
-    const body = String(await takeTurn(one, place, { resumed: command }));
-    const answers = words.filter((word) => body.includes(`The word of the day is ${word}.`));
-    expect(answers).toHaveLength(1);
-    expect(body).toContain(PROMPTS[0]);
-    resumed.push(...answers);
-  }
-  expect(resumed.sort()).toEqual(words.sort());
-});
-
-proofTest.for(RESUMABLE)("a conversation of $agent.name goes on in every agent", async (from, { skip }) => {
-  if (findInstalled(from.agent) === undefined)
-    return skip("it is not installed; npm run clients installs it");
-  const place = makePlace();
-  await takeTurn(from, place);
-  await jsonHere(["import", "--yes", "--no-index"], place.screen);
-  const window = countWords(await readWindowTexts(place));
-  const total = [...window.values()].reduce((sum, count) => sum + count, 0);
-  expect(total).toBeGreaterThan(200);
-  const rows: unknown[] = [];
-  const targets = RESUMABLE.filter((to) => to !== from && findInstalled(to.agent) !== undefined);
-  for (const to of targets) {
-    configure(to, place);
-    const { value } = await jsonHere(["continue", "last", "--in", to.agent.name], place.screen);
-    const body = (await takeTurn(to, place, { resumed: value.command })) || Buffer.from("{}");
-    const sent = countWords(JSON.parse(body.toString()));
-    const lost = [...window].map(([word, count]) => ({ word, count: count - (sent.get(word) ?? 0) }));
-    const missing = lost.filter(({ count }) => count > 0);
-    const share = 1 - missing.reduce((sum, { count }) => sum + count, 0) / total;
-    rows.push({
-      to: to.agent.name,
-      share: share >= SHARE ? "kept" : { share, missing: missing.slice(0, 20) },
-      faults: brokenRules(to.api, body),
+proofTest.for(RESUMABLE)(
+  "$agent.name resumes conversations that were deleted and given back",
+  async (one, { skip }) => {
+    if (findInstalled(one.agent) === undefined)
+      return skip("it is not installed; npm run clients installs it");
+    const place = makePlace();
+    const words = Array.from({ length: RESUMED }, (_, index) => `heliotrope${index}`);
+    for (const word of words) await takeTurn(one, place, { word });
+    await jsonHere(["import", "--yes", "--no-index"], place.screen);
+    const folder = join(place.home, one.folder);
+    const before = listBytes(folder);
+    rmSync(folder, { recursive: true });
+    const { value } = await jsonHere(["continue", "--deleted"], place.screen);
+    expect(value).toMatchObject({
+      written: words.map(() => ({ isOriginal: one.agent !== opencode })),
+      failed: [],
     });
-  }
-  expect(rows).toEqual(targets.map((to) => ({ to: to.agent.name, share: "kept", faults: [] })));
-});
+    if (one.agent !== opencode) expect(listBytes(folder)).toMatchObject(before);
+    const resumed: string[] = [];
+    for (const { command } of value.written) {
+      const body = String(await takeTurn(one, place, { resumed: command }));
+      const answers = words.filter((word) => body.includes(`The word of the day is ${word}.`));
+      expect(answers).toHaveLength(1);
+      expect(body).toContain(PROMPTS[0]);
+      resumed.push(...answers);
+    }
+    expect(resumed.sort()).toEqual(words.sort());
+  },
+);
+
+proofTest.for(RESUMABLE)(
+  "a conversation of $agent.name continues in every other agent",
+  async (from, { skip }) => {
+    if (findInstalled(from.agent) === undefined)
+      return skip("it is not installed; npm run clients installs it");
+    const place = makePlace();
+    await takeTurn(from, place);
+    await jsonHere(["import", "--yes", "--no-index"], place.screen);
+    const window = countWords(await readWindowTexts(place));
+    const total = [...window.values()].reduce((sum, count) => sum + count, 0);
+    expect(total).toBeGreaterThan(200);
+    const rows: unknown[] = [];
+    const targets = RESUMABLE.filter((to) => to !== from && findInstalled(to.agent) !== undefined);
+    for (const to of targets) {
+      configure(to, place);
+      const { value } = await jsonHere(["continue", "last", "--in", to.agent.name], place.screen);
+      const body = (await takeTurn(to, place, { resumed: value.command })) || Buffer.from("{}");
+      const sent = countWords(JSON.parse(body.toString()));
+      const lost = [...window].map(([word, count]) => ({ word, count: count - (sent.get(word) ?? 0) }));
+      const missing = lost.filter(({ count }) => count > 0);
+      const share = 1 - missing.reduce((sum, { count }) => sum + count, 0) / total;
+      rows.push({
+        to: to.agent.name,
+        share: share >= SHARE ? "kept" : { share, missing: missing.slice(0, 20) },
+        faults: brokenRules(to.api, body),
+      });
+    }
+    expect(rows).toEqual(targets.map((to) => ({ to: to.agent.name, share: "kept", faults: [] })));
+  },
+);

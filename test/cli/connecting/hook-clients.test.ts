@@ -34,7 +34,7 @@ const CLIENTS = [
 ] as const;
 
 proofTest.for(CLIENTS)(
-  "the request of $agent.name holds the sentence that its prompt asks for, without a gateway or a tool call",
+  "hooks add the needed sentence to the request of $agent.name, without a gateway or a tool call",
   async ({ agent, api, options }, { skip }) => {
     const installed = findInstalled(agent);
     if (installed === undefined) return skip("it is not installed; npm run clients installs it");
@@ -93,45 +93,48 @@ proofTest.for(CLIENTS)(
   },
 );
 
-proofTest("a person who reads only the README has a remembered answer within a minute", async ({ skip }) => {
-  const installed = findInstalled(claudeCode);
-  if (installed === undefined) return skip("it is not installed; npm run clients installs it");
-  const [cwd, runtime, root] = [
-    testFolder(),
-    testFolder(),
-    fileURLToPath(new URL("../../../", import.meta.url)),
-  ];
-  const upstream = await startUpstream();
-  const pointed = { url: upstream.url, api: "anthropic", installed, project: cwd } as const;
-  const home = homeWith(historyIn(cwd));
-  // Only the time of the processes counts: a person answers the questions that --yes answers here.
-  const baseEnv = {
-    PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
-    HOME: home,
-    XDG_RUNTIME_DIR: runtime,
-    LONGHAUL_HOOK_LIMIT_MS: "4500",
-    LONGHAUL_HOOKS_IDLE_MS: "30000",
-  };
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  const commands = [...readme.matchAll(/^longhaul (import|connect --hooks) +#/gm)].map(
-    ([, words = ""]) => words,
-  );
-  expect(commands).toHaveLength(2);
-  expect(readme).toContain("`npm run longhaul -- <command>` runs them in a clone");
-  const durations: number[] = [];
-  const run = async (command: Command, folder: string) => {
-    const ended = await runProcess(command, { cwd: folder, baseEnv, deadlineMs: DEADLINE_MS });
-    expect(ended.exitCode, `${ended.stdout}\n${ended.stderr}`).toBe(0);
-    durations.push(ended.durationMs);
-  };
-  for (const words of commands)
-    await run({ program: "npm", args: ["run", "longhaul", "--", ...words.split(" "), "--yes"] }, root);
-  await run(claudeCode.command({ ...pointed, home }, QUESTION, true) as Command, cwd);
-  expect(upstream.heard.some(({ body }) => body.includes(SENTENCE))).toBe(true);
-  const seconds = durations.map((ms) => ms / 1_000);
-  console.info(`install to the first remembered answer, in seconds: ${seconds.join(" + ")}`);
-  expect(seconds.reduce((sum, one) => sum + one, 0)).toBeLessThan(60);
-});
+proofTest(
+  "a person who has read only the README gets a remembered answer within a minute",
+  async ({ skip }) => {
+    const installed = findInstalled(claudeCode);
+    if (installed === undefined) return skip("it is not installed; npm run clients installs it");
+    const [cwd, runtime, root] = [
+      testFolder(),
+      testFolder(),
+      fileURLToPath(new URL("../../../", import.meta.url)),
+    ];
+    const upstream = await startUpstream();
+    const pointed = { url: upstream.url, api: "anthropic", installed, project: cwd } as const;
+    const home = homeWith(historyIn(cwd));
+    // Only the time of the processes counts: a person answers the questions that --yes answers here.
+    const baseEnv = {
+      PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+      HOME: home,
+      XDG_RUNTIME_DIR: runtime,
+      LONGHAUL_HOOK_LIMIT_MS: "4500",
+      LONGHAUL_HOOKS_IDLE_MS: "30000",
+    };
+    const readme = readFileSync(join(root, "README.md"), "utf8");
+    const commands = [...readme.matchAll(/^longhaul (import|connect --hooks) +#/gm)].map(
+      ([, words = ""]) => words,
+    );
+    expect(commands).toHaveLength(2);
+    expect(readme).toContain("`npm run longhaul -- <command>` runs them in a clone");
+    const durations: number[] = [];
+    const run = async (command: Command, folder: string) => {
+      const ended = await runProcess(command, { cwd: folder, baseEnv, deadlineMs: DEADLINE_MS });
+      expect(ended.exitCode, `${ended.stdout}\n${ended.stderr}`).toBe(0);
+      durations.push(ended.durationMs);
+    };
+    for (const words of commands)
+      await run({ program: "npm", args: ["run", "longhaul", "--", ...words.split(" "), "--yes"] }, root);
+    await run(claudeCode.command({ ...pointed, home }, QUESTION, true) as Command, cwd);
+    expect(upstream.heard.some(({ body }) => body.includes(SENTENCE))).toBe(true);
+    const seconds = durations.map((ms) => ms / 1_000);
+    console.info(`install to the first remembered answer, in seconds: ${seconds.join(" + ")}`);
+    expect(seconds.reduce((sum, one) => sum + one, 0)).toBeLessThan(60);
+  },
+);
 
 /** A folder for a store into which the end of an agent's session still imports when the test is over. */
 function storeFolder(): string {

@@ -48,7 +48,7 @@ describe("connect --mcp", () => {
     expect(snapshotOf(home)).toEqual(before);
   });
 
-  test("connect --mcp stands next to the gateway in the same file, and each can be undone first", async () => {
+  test("connect --mcp and the gateway share one file, and each can be disconnected first", async () => {
     for (const first of [
       ["disconnect", "codex", "--mcp"],
       ["disconnect", "codex"],
@@ -68,7 +68,7 @@ describe("connect --mcp", () => {
     }
   });
 
-  test("connect --mcp is undone only by its own settings after the agent has written the file again", async () => {
+  test("disconnect removes only the settings of connect --mcp once the agent has rewritten the file", async () => {
     const home = homeWith(FILES);
     await runHere(["connect", "--mcp", "claude-code", "--yes"], { home });
     const written = { ...JSON.parse(read(home, ".claude.json")), numStartups: 5 };
@@ -80,7 +80,7 @@ describe("connect --mcp", () => {
     });
   });
 
-  test("connect --mcp names a running gateway's endpoint with --url, and its token by a variable", async () => {
+  test("connect --mcp --url writes the endpoint of a running gateway, and refers to its token by a variable", async () => {
     const home = homeWith({
       ...FILES,
       ".longhaul/longhaul.json": JSON.stringify({ tokens: [{ name: "me", env: "LONGHAUL_TOKEN" }] }),
@@ -100,7 +100,7 @@ describe("connect --mcp", () => {
     for (const text of Object.values(snapshotOf(home))) expect(text).not.toContain("rK3vT9mQ");
   });
 
-  test("connect --mcp says that pi has no support for MCP, and gives instructions where no file is known", async () => {
+  test("connect --mcp says that pi does not support MCP, and gives instructions where the file is unknown", async () => {
     const { stdout } = await runHere(["connect", "--mcp", "pi", "continue", "--yes"], { home: homeWith({}) });
     expect(stdout).toContain("It has no support for MCP.");
     expect(stdout).toContain("Add an MCP server with the command:");

@@ -61,7 +61,7 @@ const remembering = says((heard) => {
 });
 
 proofTest.for(REAL_CLIENTS.filter(({ agent }) => AGENTS.includes(agent.name)))(
-  "$agent.name is told of an imported conversation, keeps its session with a new key, and can be disconnected",
+  "$agent.name recalls an imported conversation, keeps its session with a new key, and can be disconnected",
   async (client, { skip }) => {
     const installed = findInstalled(client.agent);
     if (installed === undefined) return skip("it is not installed; npm run clients installs it");

@@ -51,7 +51,7 @@ describe("JSON", () => {
     expect(() => jsonSyntax.setRaw(text, URL_PATH, '"x"')).toThrow(message);
   });
 
-  test("an edit of any object changes one value, and its removal changes it back", () => {
+  test("an edit of any JSON object changes one value, and the removal of the value undoes the edit", () => {
     const layouts = fc.constantFrom(undefined, 2, 4, "\t");
     fc.assert(
       fc.property(
@@ -88,13 +88,13 @@ describe("TOML", () => {
       'text = """\n[not.a.table]\n"""\nlist = [\n  1, # one\n]\nurl = "x"\n[[t]]\n',
     ],
     ["a = 1\r\n[t]\r\n", 'a = 1\r\nurl = "x"\r\n[t]\r\n'],
-  ])("TOML sets a value above the tables of %j", (text, expected) => {
+  ])("TOML sets a top-level value before the tables of %j", (text, expected) => {
     const changed = tomlSyntax.setRaw(text, ["url"], '"x"');
     expect(changed).toBe(expected);
     expect(tomlSyntax.findString(changed, ["url"])).toBe("x");
   });
 
-  test("TOML sets and removes values of a table, and the table with the last one", () => {
+  test("TOML sets and removes values of a table, and can remove the empty table", () => {
     const text = '# mine\n[a]\nb = 1\n\n[a.c]\nd = { e = "f" }\n';
     const one = tomlSyntax.setRaw(text, ["p", "q", "url"], '"x"');
     const two = tomlSyntax.setRaw(one, ["p", "q", "on"], "true");
@@ -141,7 +141,7 @@ describe("the models of a YAML file", () => {
     "",
   ].join("\n");
 
-  test("the models of a YAML file get a setting at their end, or a new value", () => {
+  test("the models of a YAML file get a new last setting, or a new value of a setting", () => {
     expect(yamlModelsSyntax.listNames(text, ["models"])).toEqual(["Sonnet", "GPT"]);
     const one = yamlModelsSyntax.setRaw(text, ["models", "Sonnet", "apiBase"], "x");
     expect(one).toBe(text.replace("      - chat\n", "      - chat\n    apiBase: x\n"));
@@ -152,7 +152,7 @@ describe("the models of a YAML file", () => {
     );
   });
 
-  test("the models of a YAML file without a line end at the end of the file, and with other line ends", () => {
+  test("the models of a YAML file can be edited without a final line end, and with Windows line ends", () => {
     const path = ["models", "a", "apiBase"];
     expect(yamlModelsSyntax.setRaw("models:\n- name: a", path, "x")).toBe("models:\n- name: a\n  apiBase: x");
     expect(yamlModelsSyntax.setRaw("models:\r\n- name: a\r\n", path, "x")).toBe(

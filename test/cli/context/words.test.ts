@@ -10,7 +10,7 @@ import { explainEdit } from "../../../src/cli/transcript/describe-edit.ts";
 import type { Receipt } from "../../../src/kernel/index.ts";
 
 describe("a bar", () => {
-  test("a bar fills its columns, and shows whatever is there while there is room", () => {
+  test("a bar fills its columns, and shows every part while there is room", () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(1_000_000), { minLength: 1, maxLength: 8 }),
@@ -29,8 +29,8 @@ describe("a bar", () => {
   });
 });
 
-describe("words about windows", () => {
-  test("words about windows give tokens and money in the digits that tell something", () => {
+describe("texts about windows", () => {
+  test("tokens and dollars are printed with their significant digits", () => {
     expect(formatTokenChange(120_000, 48_000)).toBe("120,000 → 48,000 tokens (−60%)");
     expect(formatTokenChange(0, 10)).toBe("0 → 10 tokens");
     expect([0, 0.03711, 0.5, 12.3, 1_204.5].map(formatDollars)).toEqual([
@@ -47,7 +47,7 @@ describe("words about windows", () => {
       expect(() => parseTokensOption("window", text)).toThrow("--window is");
   });
 
-  test("words about windows say why where only the policy is named", () => {
+  test("an edit without a reason is explained by its receipt", () => {
     const receipt = { policy: "longhaul", cache: "hot", isForced: false, breakEvenCalls: 7 } as Receipt;
     expect(explainEdit({ reason: "over the limit", receipt })).toBe("over the limit");
     expect(explainEdit({ reason: "longhaul", receipt })).toBe(
@@ -59,7 +59,7 @@ describe("words about windows", () => {
     expect(explainEdit({ reason: "compaction" })).toBe("compaction");
   });
 
-  test("words about windows are broken between words and lose none of them", () => {
+  test("text is wrapped between words, and no word is lost", () => {
     fc.assert(
       fc.property(
         fc.array(fc.stringMatching(/^[a-z]{1,9}$/)),
@@ -73,7 +73,7 @@ describe("words about windows", () => {
     );
   });
 
-  test("words about windows tell times", () => {
+  test("points in time are read as ages, days and timestamps", () => {
     const now = Date.UTC(2026, 5, 1);
     expect(parseMoment("to", "30m", now)).toBe(now - 30 * 60_000);
     expect(parseMoment("to", "2h ago", now)).toBe(now - 2 * 3_600_000);

@@ -28,7 +28,7 @@ function computerWith(program: "systemctl" | "launchctl", script = "") {
 const RUNNING = 'case "$2" in show) echo ActiveState=active; echo MainPID=42;; esac';
 
 describe("a service of systemd", () => {
-  test("a service of systemd is shown, installed after a yes, reported, and removed without a trace", async () => {
+  test("a systemd service is shown first, installed after a yes, reported, and removed without a trace", async () => {
     const { screen, readCalls, path, home } = computerWith("systemctl", RUNNING);
     const dry = await runHere(["service", "install", "--dry-run"], screen);
     expect(dry.stdout).toContain("    ExecStart=");
@@ -62,7 +62,7 @@ describe("a service of systemd", () => {
     expect((await jsonHere(["service", "status"], screen)).value).toMatchObject({ state: "not installed" });
   });
 
-  test("a service of systemd that does not start is undone, with the manager's own words", async () => {
+  test("a systemd service that fails to start is removed again, with the manager's message", async () => {
     const { screen, path } = computerWith(
       "systemctl",
       'case "$2" in start) echo "Failed to connect to bus" >&2; exit 1;; esac',
@@ -76,7 +76,7 @@ describe("a service of systemd", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("a service of systemd is updated in place, and a failed update returns to the earlier file", async () => {
+  test("a systemd service is updated in place, and a failed update restores the earlier file", async () => {
     const { screen, path, home, readCalls } = computerWith(
       "systemctl",
       `case "$2" in restart) [ -e "$0.broken" ] && exit 1;; esac\nexit 0`,
@@ -90,7 +90,7 @@ describe("a service of systemd", () => {
     expect(readdirSync(join(home, ".config/systemd/user"))).toEqual(["longhaul.service"]);
   });
 
-  test("a service of systemd leaves a file of the user's own alone", async () => {
+  test("a systemd service never replaces or removes a unit file of the user's own", async () => {
     const { screen, path, readCalls } = computerWith("systemctl");
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, "[Service]\nExecStart=/bin/mine\n");
@@ -102,7 +102,7 @@ describe("a service of systemd", () => {
     expect(readCalls()).toEqual([]);
   });
 
-  test("a service of systemd is removed even if there is no manager any more; its agents are named", async () => {
+  test("a systemd service can be removed even without systemctl, and the agents still connected are listed", async () => {
     const { screen, path, home } = computerWith("systemctl");
     mkdirSync(join(home, ".claude"));
     await runHere(["connect", "--yes"], screen);
@@ -116,7 +116,7 @@ describe("a service of systemd", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("quotes odd paths", () => {
+  test("a systemd service quotes paths with special characters", () => {
     const unit = buildSystemdUnit({
       program: "/opt/my node",
       args: ['a"b', "50%", "$HOME"],
@@ -126,7 +126,7 @@ describe("a service of systemd", () => {
     expect(unit).toContain('ExecStart="/opt/my node" "a\\"b" 50%% $$HOME\n');
   });
 
-  test("a service of systemd refuses a path with a line break, which would begin another setting", () => {
+  test("a service refuses a path with a line break, which would add another setting", () => {
     const command = { program: "/opt/node", args: ["/x\nExecStartPre=/bin/evil"], home: "/", store: "/" };
     expect(() => buildSystemdUnit(command)).toThrow("line break");
     expect(() => buildLaunchdPlist(command)).toThrow("line break");
@@ -136,7 +136,7 @@ describe("a service of systemd", () => {
 describe("a service of launchd", () => {
   const STATE = 'case "$1" in print) printf "\\tstate = running\\n\\tpid = 7\\n";; esac';
 
-  test("a service of launchd is installed, reported and removed", async () => {
+  test("a launchd service is installed, reported and removed", async () => {
     const { screen, readCalls, path } = computerWith("launchctl", STATE);
     const domain = `gui/${process.getuid?.()}`;
     expect((await jsonHere(["service", "install", "--yes"], screen)).value.state).toBe("installed");
@@ -148,14 +148,14 @@ describe("a service of launchd", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  test("a service of launchd has a property list that escapes odd paths", () => {
+  test("the property list of a launchd service escapes special characters in paths", () => {
     const text = buildLaunchdPlist({ program: "/a&b/<node>", args: ["serve"], home: "/h", store: "/s" });
     expect(text).toContain("<string>/a&amp;b/&lt;node&gt;</string>\n    <string>serve</string>");
     expect(text).toContain("<string>/s/gateway.log</string>");
   });
 });
 
-test("a system without a known service manager gets a reason and a way to go on", async () => {
+test("a system without a known service manager gets a reason and an alternative", async () => {
   const { code, stderr } = await runHere(["service", "install", "--yes"], { platform: "win32" });
   expect(code).toBe(1);
   expect(stderr).toContain('Run "longhaul serve" at login with the tools of your system.');

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseDuration, parseSize } from "../../../src/cli/tasks/units.ts";
 
-test("lengths of time and sizes are read as people write them, and others are refused with an example", () => {
+test("durations and sizes are read in common units, and other texts are refused with an example", () => {
   expect(["500ms", "90s", "10m", "2h", "1d"].map((text) => parseDuration("deadline", text))).toEqual([
     500, 90_000, 600_000, 7_200_000, 86_400_000,
   ]);

@@ -119,32 +119,35 @@ async function readStore(kernel: Kernel): Promise<string> {
   return pieces.join("\n");
 }
 
-describe("the history of", () => {
-  test.each(Object.keys(EXPECTED))("%s is imported without losing a word, and once", async (agent) => {
-    const home = unpackFixture(agent);
-    const format = FORMATS.find(({ name }) => name === agent);
-    const kernel = await testKernel();
-    const [sessions, messages, calls, words] = EXPECTED[agent] ?? [0, 0, 0, ""];
-    const report = await importSources(kernel, [home]);
-    expect(Object.keys(report.formats)).toEqual([agent]);
-    expect(report.problems.filter(({ reason }) => !/bubble b4/.test(reason))).toEqual([]);
-    const { added } = report.totals;
-    const stored = await readStore(kernel);
-    expect([(await kernel.sessions({ limit: 100 })).length, added.messages, added.toolCalls]).toEqual([
-      sessions,
-      messages,
-      calls,
-    ]);
-    expect(stored).toContain(words);
-    const lost = [...collectWords(agent)].filter((word) => !stored.includes(word));
-    expect(lost).toEqual([]);
-    const again = await importSources(kernel, [home]);
-    expect(Object.values(again.totals.added).every((count) => count === 0)).toBe(true);
-    // The agent's own folder is found, except for exports and folders of projects.
-    const homes = format?.homes({ home, platform: "linux", env: {} }) ?? [];
-    const isFound = homes.some((path) => listThere(path).length > 0);
-    expect(isFound).toBe(!["chatgpt", "claude-ai", "crush", "aider"].includes(agent));
-  });
+describe("the history of an agent", () => {
+  test.each(Object.keys(EXPECTED))(
+    "the history of %s is imported without a lost word, and once",
+    async (agent) => {
+      const home = unpackFixture(agent);
+      const format = FORMATS.find(({ name }) => name === agent);
+      const kernel = await testKernel();
+      const [sessions, messages, calls, words] = EXPECTED[agent] ?? [0, 0, 0, ""];
+      const report = await importSources(kernel, [home]);
+      expect(Object.keys(report.formats)).toEqual([agent]);
+      expect(report.problems.filter(({ reason }) => !/bubble b4/.test(reason))).toEqual([]);
+      const { added } = report.totals;
+      const stored = await readStore(kernel);
+      expect([(await kernel.sessions({ limit: 100 })).length, added.messages, added.toolCalls]).toEqual([
+        sessions,
+        messages,
+        calls,
+      ]);
+      expect(stored).toContain(words);
+      const lost = [...collectWords(agent)].filter((word) => !stored.includes(word));
+      expect(lost).toEqual([]);
+      const again = await importSources(kernel, [home]);
+      expect(Object.values(again.totals.added).every((count) => count === 0)).toBe(true);
+      // The agent's own folder is found, except for exports and folders of projects.
+      const homes = format?.homes({ home, platform: "linux", env: {} }) ?? [];
+      const isFound = homes.some((path) => listThere(path).length > 0);
+      expect(isFound).toBe(!["chatgpt", "claude-ai", "crush", "aider"].includes(agent));
+    },
+  );
 });
 
 function listThere(path: string): readonly string[] {
@@ -155,7 +158,7 @@ function listThere(path: string): readonly string[] {
   }
 }
 
-test("databases in use are read without a trace in their folder", async () => {
+test("a database in use is read without a trace in its folder", async () => {
   const home = unpackFixture("crush");
   const path = join(home, "project", ".crush", "crush.db");
   const owner = new DatabaseSync(path);

@@ -3,7 +3,7 @@ import { aiSdkFormat } from "../../../src/histories/ai-sdk/ai-sdk-format.ts";
 import { readText, words } from "../wire/reading-wire.ts";
 
 describe("AI SDK messages", () => {
-  test("each step of a UI message is a message, and its results another one", async () => {
+  test("each step of a UI message is read as a message, followed by one with its results", async () => {
     const { messages, records } = await readText(
       aiSdkFormat,
       JSON.stringify({
@@ -37,7 +37,7 @@ describe("AI SDK messages", () => {
     });
   });
 
-  test("the conversation's own id names it", async () => {
+  test("a conversation is named by its own id", async () => {
     const { source } = await readText(
       aiSdkFormat,
       '{"id":"chat-1","messages":[{"id":"u","role":"user","parts":[]}]}',
@@ -45,7 +45,7 @@ describe("AI SDK messages", () => {
     expect(source).toMatchObject({ id: "chat-1", format: "ai-sdk" });
   });
 
-  test("messages of earlier versions are understood", async () => {
+  test("messages of earlier versions of the AI SDK are read", async () => {
     const { messages } = await readText(
       aiSdkFormat,
       JSON.stringify([

@@ -64,17 +64,17 @@ const talk: readonly MessageInput[] = [
 ];
 
 describe("writing AI SDK messages", () => {
-  test("model messages are read as the same messages", async () => {
+  test("written model messages are read again as the same messages", async () => {
     const { before, after } = await roundTrip(talk, aiSdkWriter, aiSdkFormat);
     expect(after).toEqual(before);
   });
 
-  test("UI messages are read as the same messages", async () => {
+  test("written UI messages are read again as the same messages", async () => {
     const { before, after } = await roundTrip(talk, aiSdkUiWriter, aiSdkFormat);
     expect(after).toEqual(before);
   });
 
-  test("a run of steps is one UI message whose calls hold their results", async () => {
+  test("consecutive steps become one UI message whose calls hold their results", async () => {
     const messages = (await exported(talk, aiSdkUiWriter)) as Messages;
     expect(messages.map(({ role }) => role)).toEqual(["system", "user", "assistant", "user"]);
     const parts = partsOf(messages, 2, "parts");
@@ -95,7 +95,7 @@ describe("writing AI SDK messages", () => {
     ]);
   });
 
-  test("signatures stand where their provider looks for them", async () => {
+  test("signatures are written where their provider expects them", async () => {
     const messages = await exported(talk, aiSdkWriter);
     const options = partsOf(messages, 2, "content").map(({ providerOptions }) => providerOptions);
     expect(options.slice(0, 4)).toEqual([
@@ -106,7 +106,7 @@ describe("writing AI SDK messages", () => {
     ]);
   });
 
-  test("a call without a result stays open, and model messages stay valid", async () => {
+  test("a call without a result stays open in UI messages, and gets an error result in model messages", async () => {
     const open: readonly MessageInput[] = [
       { role: "user", text: "go" },
       { role: "assistant", parts: [{ type: "tool-call", callId: "a", name: "run.it", input: {} }] },
@@ -129,7 +129,7 @@ describe("writing AI SDK messages", () => {
     expect(partsOf(ui, 1, "parts")[1]).toMatchObject({ type: "dynamic-tool", state: "input-available" });
   });
 
-  test("model messages go back as they came", async () => {
+  test("imported model messages are written back unchanged", async () => {
     const messages = [
       {
         role: "system",
@@ -186,7 +186,7 @@ describe("writing AI SDK messages", () => {
     expect(JSON.parse(text)).toEqual(messages);
   });
 
-  test("UI messages go back as they came", async () => {
+  test("imported UI messages are written back unchanged", async () => {
     const messages = [
       { id: "u1", role: "user", metadata: { by: "Ada" }, parts: [{ type: "text", text: "hi" }] },
       {

@@ -58,13 +58,13 @@ function leftOf(records: readonly RecordItem[], uuid: string): unknown {
 }
 
 describe("finding sessions of Claude Code", () => {
-  test("a session's id is the UUID in its file's name, wherever it stands", async () => {
+  test("the id of a session is the UUID in its file name, whatever surrounds it", async () => {
     const path = sessionFile([prompt("u1", null, "Hello")], `2026-05-04-${SESSION}.jsonl`);
     const [found] = await sourcesAt([path], [claudeCodeFormat]);
     expect(found?.source).toMatchObject({ id: SESSION, path, cwd: "/garden" });
   });
 
-  test("a file of another name has the id that its lines say", async () => {
+  test("the id of a session in a file with another name comes from its lines", async () => {
     const [found] = await sourcesAt(
       [sessionFile([prompt("u1", null, "Hello")], "talk.jsonl")],
       [claudeCodeFormat],
@@ -72,7 +72,7 @@ describe("finding sessions of Claude Code", () => {
     expect(found?.source.id).toBe(SESSION);
   });
 
-  test("lines of other tools are left to others", async () => {
+  test("files of other tools are ignored", async () => {
     const folder = folderWith({
       [`rollout-2026-01-01T00-00-00-${SESSION}.jsonl`]: [{ type: "session_meta", payload: { id: SESSION } }],
       [`${SESSION}.jsonl`]: [{ type: "session", version: 3, id: SESSION, cwd: "/garden" }],
@@ -83,13 +83,13 @@ describe("finding sessions of Claude Code", () => {
     expect(await sourcesAt([folder], [claudeCodeFormat])).toEqual([]);
   });
 
-  test("a file whose first line is longer than what is looked at is still known", async () => {
+  test("a session is recognized even if its first line is longer than the head of the file", async () => {
     const long = prompt("u1", null, "x".repeat(100_000));
     const [found] = await sourcesAt([sessionFile([long], "talk.jsonl")], [claudeCodeFormat]);
     expect(found?.source.id).toBe(SESSION);
   });
 
-  test("sub-agents are their own sources, below the session", async () => {
+  test("sub-agents are sources of their own under their session", async () => {
     const aside = { isSidechain: true, agentId: "ab12" };
     const folder = folderWith({
       [`${SESSION}.jsonl`]: [prompt("u1", null, "Hello")],
@@ -110,7 +110,7 @@ describe("finding sessions of Claude Code", () => {
     });
   });
 
-  test("they are looked for where the tool is set up to keep them", () => {
+  test("sessions are searched in the folder of the environment variable, or in the default one", () => {
     const system = { home: "/people/ada", platform: "linux", env: {} } as const;
     expect(claudeCodeFormat.homes(system)).toContain("/people/ada/.claude/projects");
     expect(claudeCodeFormat.homes({ ...system, env: { CLAUDE_CONFIG_DIR: "/data/claude" } })).toEqual([
@@ -135,7 +135,7 @@ describe("messages", () => {
     said("a4", "r2", "m2", text("Done.")),
   ];
 
-  test("the lines of one message become one, before the results of its tools", async () => {
+  test("the lines of one message become one record before the results of its tools", async () => {
     const records = await recordsOf(turn);
     expect(idsOf(records)).toEqual(["u1", "msg:m1", "msg:m1:usage", "r1", "r2", "msg:m2", "msg:m2:usage"]);
     expect(messagesOf(records)).toMatchObject([
@@ -159,7 +159,7 @@ describe("messages", () => {
     expect(records.every(({ parent }) => parent === undefined)).toBe(true);
   });
 
-  test("what a message used is told once, as its last line says", async () => {
+  test("the usage of a message is reported once, from its last line", async () => {
     const usage = {
       input_tokens: 5,
       output_tokens: 99,
@@ -191,7 +191,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("a message that no model wrote has used nothing", async () => {
+  test("a synthetic message without a model has no usage", async () => {
     const made = said("a1", "u1", "m1", text("No response requested."));
     const message = {
       ...(made.message as object),
@@ -201,7 +201,7 @@ describe("messages", () => {
     expect(idsOf(await recordsOf([prompt("u1", null, "x"), { ...made, message }]))).toEqual(["u1", "msg:m1"]);
   });
 
-  test("fields that repeat are told once, and with a message only where they differ", async () => {
+  test("repeated fields are stored once, and with a message only where they differ", async () => {
     const items = await itemsOf([
       prompt("u1", null, "Hello"),
       prompt("u2", "u1", "Again", { gitBranch: "dry" }),
@@ -224,7 +224,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("a title that a person gave stays", async () => {
+  test("a title given by a person is not replaced by a later one", async () => {
     const titles = (
       await itemsOf([
         { type: "summary", summary: "Of another talk", leafUuid: "elsewhere" },
@@ -237,7 +237,7 @@ describe("messages", () => {
     expect(titles).toEqual(["Greeting", "My garden"]);
   });
 
-  test("what is not known is kept as it is", async () => {
+  test("lines of unknown types are kept as raw records", async () => {
     const records = await recordsOf([
       prompt("u1", null, "Hello"),
       { type: "sprinkler", valve: [1, { open: true }] },
@@ -249,7 +249,7 @@ describe("messages", () => {
     ]);
   });
 
-  test("broken lines are told and the others are read", async () => {
+  test("broken lines are reported and the others are read", async () => {
     const folder = folderWith({
       [`${SESSION}.jsonl`]: `${textOfLines([prompt("u1", null, "Hello")])}{"type":\n[1]\n${textOfLines([prompt("u2", "u1", "Again")])}`,
     });
@@ -258,7 +258,7 @@ describe("messages", () => {
     expect(idsOf(recordsIn(read?.items ?? []))).toEqual(["u1", "u2"]);
   });
 
-  test("a message too large to be held goes on as another", async () => {
+  test("a message beyond the size limit continues as a second record", async () => {
     const large = "x".repeat(9 * 1024 * 1024);
     const records = await recordsOf([
       prompt("u1", null, "Hello"),
@@ -273,7 +273,7 @@ describe("messages", () => {
 describe("branches", () => {
   const start = [prompt("u1", null, "One"), said("a1", "u1", "m1", text("First")), prompt("u2", "a1", "Two")];
 
-  test("a line goes on over whatever stands between messages", async () => {
+  test("a line of messages continues across other lines between them", async () => {
     const records = await recordsOf([
       prompt("u1", null, "Look"),
       line("attachment", "x1", "u1", { attachment: { type: "file" } }),
@@ -290,7 +290,7 @@ describe("branches", () => {
     expect(records.filter(({ parent }) => parent !== undefined)).toEqual([]);
   });
 
-  test("a prompt that is said again leaves what followed the old one", async () => {
+  test("a repeated prompt starts a branch at the message before the first prompt", async () => {
     const records = await recordsOf([
       ...start,
       said("a2", "u2", "m2", text("Second")),
@@ -303,7 +303,7 @@ describe("branches", () => {
     });
   });
 
-  test("an answer given again leaves the old one", async () => {
+  test("a repeated answer starts a branch at its prompt", async () => {
     const records = await recordsOf([
       ...start,
       said("a2", "u2", "m2", text("a")),
@@ -312,7 +312,7 @@ describe("branches", () => {
     expect(records.find(({ id }) => id === "msg:m3")?.parent).toBe("u2");
   });
 
-  test("a prompt after a line that became no record follows what that one followed", async () => {
+  test("a prompt whose parent is not a record follows that parent's predecessor", async () => {
     const hook = { type: "hook_progress", hookName: "Stop" };
     const records = await recordsOf([
       prompt("u1", null, "One"),
@@ -328,17 +328,17 @@ describe("branches", () => {
     expect(two?.parent).toBe(before?.id);
   });
 
-  test("a message without a parent begins its own line", async () => {
+  test("a message without a parent starts a line of its own", async () => {
     const records = await recordsOf([...start, prompt("u9", null, "Anew")]);
     expect(records.at(-1)).toMatchObject({ id: "u9", parent: null });
   });
 
-  test("a parent that the file does not hold is passed over", async () => {
+  test("a parent that is missing from the file is ignored", async () => {
     const records = await recordsOf([...start, prompt("u9", "gone", "Go on")]);
     expect(records.at(-1)?.parent).toBeUndefined();
   });
 
-  test("a line that is there twice counts once", async () => {
+  test("a repeated line counts once", async () => {
     const items = await itemsOf([...start, ...start]);
     expect(idsOf(recordsIn(items))).toEqual(["u1", "msg:m1", "msg:m1:usage", "u2"]);
     expect(copiedBytes(items)).toBeGreaterThan(0);
@@ -346,7 +346,7 @@ describe("branches", () => {
 });
 
 describe("sub-agents", () => {
-  test("lines aside in the session's own file belong to them", async () => {
+  test("messages of sub-agents in the session's own file belong to the sub-agents", async () => {
     const named = { isSidechain: true, agentId: "ab12" };
     const records = await recordsOf([
       prompt("u1", null, "Look"),
@@ -367,7 +367,7 @@ describe("sub-agents", () => {
     });
   });
 
-  test("messages that progress lines carry are those of its own file", async () => {
+  test("messages in progress lines equal those in the sub-agent's own file", async () => {
     const ask = "Find the hose";
     const data = (message: Line) => ({ type: "agent_progress", agentId: "ab12", prompt: ask, message });
     const inner = (made: Line): Line => {
@@ -410,7 +410,7 @@ describe("sub-agents", () => {
   });
 });
 
-describe("what a tool's result says twice", () => {
+describe("copies inside tool results", () => {
   const reading = (uuid: string, content: string) => {
     const shown = content
       .split("\n")
@@ -450,7 +450,7 @@ describe("what a tool's result says twice", () => {
     },
   ];
 
-  test("a file that was read and an edit of it are not kept again", async () => {
+  test("a file that was read or edited is not stored again with the result", async () => {
     const items = await itemsOf([
       prompt("u1", null, "More water"),
       ...reading("r1", bed),
@@ -467,7 +467,7 @@ describe("what a tool's result says twice", () => {
     expect(copiedBytes(items)).toBeGreaterThan(bed.length * 3);
   });
 
-  test("a file that is not known is kept, and known from then on", async () => {
+  test("the content of an unknown file is stored, and known from then on", async () => {
     const records = await recordsOf([
       prompt("u1", null, "More water"),
       ...editing("r1", bed, "water: 3", "water: 5"),
@@ -479,7 +479,7 @@ describe("what a tool's result says twice", () => {
     expect(leftOf(records, "r3")).toMatchObject({ originalFile: `${second}// changed elsewhere\n` });
   });
 
-  test("a patch that does not follow from the edit is kept", async () => {
+  test("a patch that does not follow from the edit is stored", async () => {
     const other = patch("water: 3", "water: 500");
     const records = await recordsOf([
       prompt("u1", null, "More water"),
@@ -489,7 +489,7 @@ describe("what a tool's result says twice", () => {
     expect(leftOf(records, "r2")).toMatchObject({ userModified: true, structuredPatch: other });
   });
 
-  test("small facts stay with the message, large ones next to it", async () => {
+  test("small facts are stored with the message, and large ones in a record of their own", async () => {
     const full = "line of a long output\n".repeat(1_000);
     const records = await recordsOf([
       prompt("u1", null, "Run it"),
@@ -510,7 +510,7 @@ describe("what a tool's result says twice", () => {
     });
   });
 
-  test("blocks, pictures and short words are copies only of what they are copies of", async () => {
+  test("blocks, pictures and short words count as copies only of the matching field", async () => {
     const picture = { type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } };
     const records = await recordsOf([
       prompt("u1", null, "Show me"),
@@ -537,7 +537,7 @@ describe("progress", () => {
       elapsedTimeSeconds: 2,
     });
 
-  test("what a command put out on its way is not kept next to its result", async () => {
+  test("the intermediate output of a command is dropped if its result contains it", async () => {
     const items = await itemsOf([
       prompt("u1", null, "Run"),
       said("a1", "u1", "m1", call("t1", "Bash")),
@@ -550,7 +550,7 @@ describe("progress", () => {
     expect(copiedBytes(items)).toBeGreaterThan(0);
   });
 
-  test("the last of what the result does not hold is kept", async () => {
+  test("the last intermediate output is kept if the result does not contain it", async () => {
     const records = await recordsOf([
       prompt("u1", null, "Run"),
       said("a1", "u1", "m1", call("t1", "Bash")),
@@ -561,7 +561,7 @@ describe("progress", () => {
     expect(records.filter(({ body }) => body.kind === "raw")).toMatchObject([{ id: "p2" }]);
   });
 
-  test("while a file grows, the output of a command under way waits for its result", async () => {
+  test("the output of a running command waits for its result while the file grows", async () => {
     const path = sessionFile([
       prompt("u1", null, "Run"),
       said("a1", "u1", "m1", call("t1", "Bash")),
@@ -573,7 +573,7 @@ describe("progress", () => {
     expect(idsOf(recordsIn(dead?.items ?? []))).toEqual(["u1", "msg:m1", "msg:m1:usage", "p1"]);
   });
 
-  test("a hook that reports the same again is kept once", async () => {
+  test("a repeated report of a hook is kept once", async () => {
     const hook = (uuid: string, command: string) =>
       progress(uuid, "u1", "t1", { type: "hook_progress", command });
     const records = await recordsOf([
@@ -602,7 +602,7 @@ describe("edits of the window", () => {
   const overlaysOf = (records: readonly RecordItem[]) =>
     records.flatMap(({ id, body }) => (body.kind === "overlay" ? [{ id, ...body }] : []));
 
-  test("a compaction summarizes everything before it, and the line goes on", async () => {
+  test("a compaction summarizes all earlier messages, and the line continues", async () => {
     const records = await recordsOf([...before, boundary(), summary, said("a2", "s1", "m2", text("Second"))]);
     expect(overlaysOf(records)).toEqual([
       {
@@ -617,13 +617,13 @@ describe("edits of the window", () => {
     expect(messagesOf(records).map(({ id }) => id)).toEqual(["u1", "msg:m1", "u2", "s1", "msg:m2"]);
   });
 
-  test("what a compaction kept stays", async () => {
+  test("messages that a compaction preserved stay in the window", async () => {
     const kept = { preservedSegment: { headUuid: "u2", anchorUuid: "s1", tailUuid: "u2" } };
     const [overlay] = overlaysOf(await recordsOf([...before, boundary(kept), summary]));
     expect(overlay?.edit).toMatchObject({ spans: [{ through: "msg:m1:usage" }] });
   });
 
-  test("cleared and replaced results are shown otherwise", async () => {
+  test("cleared and replaced results become overlays", async () => {
     const records = await recordsOf([
       prompt("u1", null, "Look"),
       said("a1", "u1", "m1", call("t1", "Read")),
@@ -651,8 +651,8 @@ describe("edits of the window", () => {
   });
 });
 
-describe("large results in files of their own", () => {
-  test("they follow the message that tells of them, also where it names them otherwise", async () => {
+describe("large results in separate files", () => {
+  test("a large result follows the message that refers to it, even by another name", async () => {
     const folder = folderWith({
       [`${SESSION}.jsonl`]: [
         prompt("u1", null, "Look"),
@@ -692,7 +692,7 @@ describe("large results in files of their own", () => {
 });
 
 describe("a file that grows", () => {
-  sizedTest("a file that grows is read to the same end, wherever it was read before", async () => {
+  sizedTest("a file that grows gives the same records, wherever earlier reads stopped", async () => {
     const hook = { type: "hook_progress", hookName: "Stop" };
     const lines = [
       prompt("u1", null, "Look"),
@@ -724,7 +724,7 @@ describe("a file that grows", () => {
   });
 });
 
-test("a session that was forked names the one that it comes from", async () => {
+test("a forked session names its origin", async () => {
   const from = (messageUuid: string) => ({ forkedFrom: { sessionId: "origin-1", messageUuid } });
   const items = await itemsOf([
     prompt("u1", null, "Fix the login.", from("o1")),

@@ -134,7 +134,7 @@ const lines = [
 ];
 
 describe("a session of Claude Code", () => {
-  test("a session of Claude Code comes back as it was, with its branches, edits and sub-agents", async () => {
+  test("a session of Claude Code is written back with its branches, edits and sub-agents", async () => {
     const folder = folderWith({
       [`${SESSION}.jsonl`]: lines,
       [`${SESSION}/tool-results/t1.txt`]: "a very long list",
@@ -160,7 +160,7 @@ describe("a session of Claude Code", () => {
     expect((await contentOf(second, agent)).entries).toEqual((await contentOf(first, agent)).entries);
   });
 
-  test("a session of Claude Code that was imported while a message grew has the message once", async () => {
+  test("a message of Claude Code that was imported while it grew is written once", async () => {
     const folder = testFolder();
     const path = join(folder, `${SESSION}.jsonl`);
     const kernel = await testKernel();
@@ -173,7 +173,7 @@ describe("a session of Claude Code", () => {
     expect(uuids).toEqual(["u1", "a1", "a2", "a3", "r1", "r2", "a4", "p2", "s1", "u2"]);
   });
 
-  test("a session of Claude Code keeps its chain of parents whole", async () => {
+  test("a written session of Claude Code has a complete chain of parents", async () => {
     const kernel = await importedFolder(folderWith({ [`${SESSION}.jsonl`]: lines }));
     const written = linesOf((await exported(kernel, `claude-code/${SESSION}`)).get(`${SESSION}.jsonl`));
     const parents = new Map(written.map(({ uuid, parentUuid }) => [uuid, parentUuid]));
@@ -195,8 +195,8 @@ describe("a session of Claude Code", () => {
   });
 });
 
-describe("a session from elsewhere", () => {
-  test("a session from elsewhere comes back with the same messages", async () => {
+describe("a session of another agent written for Claude Code", () => {
+  test("a session of another agent is read again with the same messages", async () => {
     const kernel = await testKernel();
     await using session = await kernel.session("a talk", { title: "Hoses" });
     await session.append({ role: "system", text: "You are a gardener." });
@@ -239,7 +239,7 @@ describe("a session from elsewhere", () => {
     expect(await exported(kernel, "a talk")).toEqual(files);
   });
 
-  test("a session from elsewhere has only what Claude Code can go on with in its content", async () => {
+  test("a session of another agent is written with the content that Claude Code can resume only", async () => {
     const kernel = await testKernel();
     await using session = await kernel.session("a talk");
     await session.append({
@@ -258,7 +258,7 @@ describe("a session from elsewhere", () => {
     ]);
   });
 
-  test("a session from elsewhere that was rewound ends where it goes on from", async () => {
+  test("a session that was rewound ends at the rewound message", async () => {
     const kernel = await testKernel();
     await using session = await kernel.session("a talk");
     for (const words of ["one", "two", "three", "four"]) await session.append({ role: "user", text: words });
@@ -274,7 +274,7 @@ describe("a session from elsewhere", () => {
     expect((await contentOf(again, id)).line).toEqual([true, true, false, false, false]);
   });
 
-  test("a session from elsewhere shows Claude Code the edits of its window", async () => {
+  test("the edits of a window are written as compactions and replacements of Claude Code", async () => {
     const kernel = await testKernel();
     await using session = await kernel.session("a talk");
     const intake = await session.intake("test");
@@ -322,7 +322,7 @@ describe("a session from elsewhere", () => {
     ]);
   });
 
-  test("a session from elsewhere shows Claude Code replaced tool results wherever they are in their message", async () => {
+  test("replaced tool results are written wherever they are in their message", async () => {
     const kernel = await testKernel();
     await using session = await kernel.session("a talk");
     await session.append({ role: "user", text: "one" });
@@ -357,7 +357,7 @@ describe("a session from elsewhere", () => {
     ]);
   });
 
-  test("a session from elsewhere does not show edits that were taken back", async () => {
+  test("reverted edits are not written", async () => {
     const kernel = await testKernel();
     await using session = await kernel.session("a talk");
     await session.append({ role: "user", text: "one" });
@@ -371,7 +371,7 @@ describe("a session from elsewhere", () => {
     expect(linesOf(file).map(({ type }) => type)).toEqual(["user"]);
   });
 
-  test("a session from elsewhere takes its sub-agents along", async () => {
+  test("sub-agents are written with their session", async () => {
     const kernel = await testKernel();
     await using session = await kernel.session("a talk");
     await session.append({ role: "user", text: "one" });

@@ -137,7 +137,7 @@ describe("a session of the Cline SDK", () => {
     ]);
   });
 
-  test("a session of the Cline SDK says of the whole what its manifest and its file say", async () => {
+  test("a session of the Cline SDK takes its title and metadata from its manifest and its file", async () => {
     const items = await itemsOf(
       session({
         [`${ID}.json`]: { version: 1, started_at: "2025-06-15T00:00:00.000Z", metadata: { title: "A look" } },
@@ -149,7 +149,7 @@ describe("a session of the Cline SDK", () => {
     });
   });
 
-  test("a session of the Cline SDK is summarized by its sidecar if that was made from the same messages", async () => {
+  test("a sidecar made from the same messages summarizes a session of the Cline SDK", async () => {
     const hash = prefixHash([shownFirst, messages[1]] as { role: string; content: unknown }[]);
     const items = await itemsOf(session({ [`${ID}.compaction.json`]: sidecar(hash) }));
     expect(bodiesOf(items, "overlay")).toMatchObject([
@@ -166,14 +166,14 @@ describe("a session of the Cline SDK", () => {
     expect(items.some(({ type }) => type === "problem")).toBe(false);
   });
 
-  test("a session of the Cline SDK keeps a sidecar that was made from other messages, and does not apply it", async () => {
+  test("a sidecar made from other messages is kept, and not applied", async () => {
     const items = await itemsOf(session({ [`${ID}.compaction.json`]: sidecar("sha256:00") }));
     expect(bodiesOf(items, "overlay")).toEqual([]);
     expect(bodiesOf(items, "raw")).toMatchObject([{ value: { compaction: { source_message_count: 2 } } }]);
     expect(items.filter(({ type }) => type === "problem")).toMatchObject([{ severity: "damaged" }]);
   });
 
-  test("a session of the Cline SDK accepts a sidecar of old by the key of its last message", async () => {
+  test("an old sidecar is accepted by the key of its last message", async () => {
     const { source_prefix_hash: _, ...old } = sidecar("");
     const items = await itemsOf(
       session({ [`${ID}.compaction.json`]: { ...old, source_last_message_key: "id:m2" } }),
@@ -181,7 +181,7 @@ describe("a session of the Cline SDK", () => {
     expect(bodiesOf(items, "overlay")).toHaveLength(1);
   });
 
-  test("a session of the Cline SDK comes before its sub-agents, which name it as their parent", async () => {
+  test("a session of the Cline SDK comes before its sub-agents, which name it as parent", async () => {
     const folder = testFolder();
     const sub = { ...file({ agent: "subagent", taskType: "subagent_task" }), messages: messages.slice(0, 1) };
     const origin = { source: "cli", sessionId: "own-id", parentThreadId: "thread", subagent: "x" };
@@ -195,12 +195,12 @@ describe("a session of the Cline SDK", () => {
     ]);
   });
 
-  test("a session of the Cline SDK is not taken for one if it only has the name", async () => {
+  test("a file with the name but without the content of a session is ignored", async () => {
     const folder = writeTask(testFolder(), "x", { "chat.messages.json": { messages: [] } });
     expect(await readAll([folder], formats)).toEqual([]);
   });
 
-  test("a session of the Cline SDK is not imported again when the SDK has made new ids", async () => {
+  test("a session of the Cline SDK is not imported again when the SDK assigns new ids", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeTask(folder, ID, session());
@@ -215,7 +215,7 @@ describe("a session of the Cline SDK", () => {
     expect(report.totals.added.messages).toBe(1);
   });
 
-  test("a session of the Cline SDK keeps what is not a message, and reports what is broken", async () => {
+  test("a session of the Cline SDK keeps elements that are not messages, and reports broken ones", async () => {
     const items = await itemsOf({
       [`${ID}.messages.json`]: `${JSON.stringify({ ...file(), messages: [{ role: "user", content: "hello" }, { odd: true }] }).slice(0, -2)},{"role":"us`,
     });

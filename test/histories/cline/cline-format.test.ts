@@ -75,7 +75,7 @@ async function lineOf(kernel: Kernel, id = `cline/${ID}`): Promise<string[]> {
 }
 
 describe("a task of Cline", () => {
-  test("a task of Cline is read in the order in which it happened, and what was shown is not a second copy", async () => {
+  test("a task of Cline is read in the order of events, and its displayed messages are not stored twice", async () => {
     const { source, items } = await readOne(writeTask(testFolder(), ID, task));
     expect(source).toMatchObject({ format: "cline", id: ID });
     expect(items[0]).toMatchObject({
@@ -118,7 +118,7 @@ describe("a task of Cline", () => {
     expect(times).toEqual([START + 1000, START + 5000, START + 7000]);
   });
 
-  test("a task of Cline reports what each request used, once, and what a person should notice", async () => {
+  test("a task of Cline reports the usage of each request once, and notices for the user", async () => {
     const { items } = await readOne(writeTask(testFolder(), ID, task));
     expect(bodiesOf(items, "usage")).toMatchObject([
       {
@@ -134,7 +134,7 @@ describe("a task of Cline", () => {
     expect(bodiesOf(items, "notice")).toEqual([{ kind: "notice", text: "The terminal went away." }]);
   });
 
-  test("a task of Cline takes usage from the messages where nothing was shown", async () => {
+  test("a task of Cline takes usage from its messages if no displayed messages exist", async () => {
     const metrics = { tokens: { prompt: 5, completion: 6, cached: 7 }, cost: 0.1 };
     const folder = writeTask(testFolder(), ID, {
       "api_conversation_history.json": [user("hello"), { ...assistant("hi"), metrics }],
@@ -145,7 +145,7 @@ describe("a task of Cline", () => {
     ]);
   });
 
-  test("turns its edits of the window into overlays, each at its time", async () => {
+  test("a task of Cline turns its context edits into overlays with their times", async () => {
     const shown = [
       ...task["ui_messages.json"],
       say("api_req_started", 2, 20, { text: "{}", conversationHistoryDeletedRange: [2, 2] }),
@@ -193,7 +193,7 @@ describe("a task of Cline", () => {
     ]);
   });
 
-  test("a task of Cline keeps pictures, those sent once and those only shown as well", async () => {
+  test("a task of Cline keeps pictures that were sent or only displayed, each once", async () => {
     const source = { type: "base64", media_type: "image/png", data: PNG };
     const url = `data:image/png;base64,${PNG}`;
     const other = `data:image/gif;base64,R0lGODlhAQABAAAAACw=`;
@@ -211,7 +211,7 @@ describe("a task of Cline", () => {
     expect(data).toEqual([PNG, "R0lGODlhAQABAAAAACw="]);
   });
 
-  test("a task of Cline keeps small files next to it, and what Cline's list of tasks says", async () => {
+  test("a task of Cline keeps small files next to it, and its entry in Cline's list of tasks", async () => {
     const folder = testFolder();
     writeTask(join(folder, "tasks"), ID, {
       ...task,
@@ -232,7 +232,7 @@ describe("a task of Cline", () => {
   });
 });
 
-describe("what was shown of a task, without the conversation", () => {
+describe("the displayed messages of a task without its conversation", () => {
   const shown = [
     say("text", -1, 0, { text: "Build it", images: [`data:image/png;base64,${PNG}`] }),
     say("api_req_started", -1, 1, {
@@ -247,7 +247,7 @@ describe("what was shown of a task, without the conversation", () => {
     say("user_feedback", 1, 8, { text: "thanks" }),
   ];
 
-  test("what was shown of a task, without the conversation is a conversation in which each message shown is one message", async () => {
+  test("displayed messages without a conversation become one message each", async () => {
     const { items } = await readOne(writeTask(testFolder(), ID, { "ui_messages.json": shown }));
     const messages = bodiesOf(items, "message").map(({ message }) => message);
     expect(messages.map(({ role }) => role)).toEqual([
@@ -278,7 +278,7 @@ describe("what was shown of a task, without the conversation", () => {
     expect(bodiesOf(items, "usage")).toMatchObject([{ usage: { inputTokens: 3 } }]);
   });
 
-  test("what was shown of a task, without the conversation gives way to the conversation once that is there", async () => {
+  test("displayed messages give way to the conversation once it exists", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeTask(folder, ID, { "ui_messages.json": shown.slice(0, 2) });
@@ -289,7 +289,7 @@ describe("what was shown of a task, without the conversation", () => {
     expect(await lineOf(kernel)).toEqual(["[blob]", "<task>Build it</task>"]);
   });
 
-  test("what was shown of a task, without the conversation is counted as a simple counter does", async () => {
+  test("displayed messages are counted like the independent counter counts them", async () => {
     const folder = testFolder();
     const text = JSON.stringify(shown);
     const path = join(writeTask(folder, ID, { "ui_messages.json": text }), "ui_messages.json");
@@ -300,7 +300,7 @@ describe("what was shown of a task, without the conversation", () => {
 });
 
 describe("finding tasks of Cline", () => {
-  test("finding tasks of Cline knows a single file, a compressed one and the old name", async () => {
+  test("a task of Cline is found as a single file, as a compressed file and under its old name", async () => {
     const folder = writeTask(testFolder(), ID, {
       "claude_messages.json": task["api_conversation_history.json"],
     });
@@ -313,7 +313,7 @@ describe("finding tasks of Cline", () => {
     expect(found?.source.id).toMatch(new RegExp(`-${START}$`));
   });
 
-  test("finding tasks of Cline leaves Roo's tasks to Roo", async () => {
+  test("tasks of Roo are not taken for tasks of Cline", async () => {
     const folder = testFolder();
     const summary = { ...user("so far"), isSummary: true, condenseId: "c1" };
     writeTask(folder, "by-field", { "api_conversation_history.json": [summary] });
@@ -325,7 +325,7 @@ describe("finding tasks of Cline", () => {
     expect(await sourcesAt([folder], [rooFormat])).toHaveLength(4);
   });
 
-  test("finding tasks of Cline does not take a file for a task because of its name", async () => {
+  test("a file with the name of a task but other content is ignored", async () => {
     const folder = writeTask(testFolder(), "web", {
       "ui_messages.json": { hello: "Hello", ask: "Ask" },
       "api_conversation_history.json": ["a", "b"],
@@ -333,7 +333,7 @@ describe("finding tasks of Cline", () => {
     expect(await sourcesAt([folder], formats)).toEqual([]);
   });
 
-  test("finding tasks of Cline knows files that somebody has collected under longer names", async () => {
+  test("tasks are found in files that were collected under longer names", async () => {
     const folder = writeTask(testFolder(), "collected", {
       "first.ui_messages.json": task["ui_messages.json"],
       "first.api_conversation_history.json": task["api_conversation_history.json"],
@@ -347,7 +347,7 @@ describe("finding tasks of Cline", () => {
     ]);
   });
 
-  test("finding tasks of Cline looks where the editors keep what extensions store", () => {
+  test("tasks are searched in the extension folders of all editors", () => {
     const homes = (platform: NodeJS.Platform) => clineFormat.homes({ home: "/people/a", platform, env: {} });
     expect(homes("linux")).toContain("/people/a/.config/Cursor/User/globalStorage/saoudrizwan.claude-dev");
     expect(homes("linux")).toContain(
@@ -360,7 +360,7 @@ describe("finding tasks of Cline", () => {
   });
 });
 
-describe("a task that is written anew each time", () => {
+describe("a task that is rewritten each time", () => {
   const asked = (count: number) =>
     Array.from({ length: count }, (_, index) =>
       index % 2 ? assistant(`answer ${index}`) : user(`ask ${index}`),
@@ -372,7 +372,7 @@ describe("a task that is written anew each time", () => {
     "ui_messages.json": shownOf(count),
   });
 
-  test("a task that is written again each time is not read again while its files are the same", async () => {
+  test("a rewritten task is not read again while its files are unchanged", async () => {
     const kernel = await testKernel();
     const folder = writeTask(testFolder(), ID, files(4));
     await importSources(kernel, [folder], { formats });
@@ -380,7 +380,7 @@ describe("a task that is written anew each time", () => {
     expect(again.sources[0]).toMatchObject({ status: "unchanged", bytesRead: 0 });
   });
 
-  test("a task that is written again each time grows without a new line, and loses what Cline took back", async () => {
+  test("a rewritten task grows on the same line, and loses messages that Cline took back", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeTask(folder, ID, files(4));
@@ -397,7 +397,7 @@ describe("a task that is written anew each time", () => {
     expect(await lineOf(kernel)).toEqual(["ask 0", "answer 1", "ask 2", "another answer"]);
   });
 
-  test("a task that is written again each time keeps what was imported when an interrupted write has cut the file", async () => {
+  test("a task keeps its imported messages if an interrupted write has cut its file", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeTask(folder, ID, files(4));
@@ -409,7 +409,7 @@ describe("a task that is written anew each time", () => {
     expect(await lineOf(kernel)).toHaveLength(4);
   });
 
-  test("a task that is written again each time yields the good part of a broken file and never throws", async () => {
+  test("a broken file yields its readable part, and never throws", async () => {
     const text = JSON.stringify([user("one"), assistant("two"), 7, { role: "nobody" }, user("three")]);
     const folder = writeTask(testFolder(), ID, { "api_conversation_history.json": text.slice(0, -4) });
     const { items } = await readOne(folder);

@@ -93,7 +93,7 @@ async function entriesOf(kernel: Kernel, id: string) {
 }
 
 describe("writing a task of Cline", () => {
-  test("writing a task of Cline gives every file back as it was, and another import finds the same", async () => {
+  test("a task of Cline is written back file by file, and another import finds the same", async () => {
     const [first, second, out] = [await testKernel(), await testKernel(), testFolder()];
     await importSources(first, [writeTask(testFolder(), ID, files)], { formats });
     await exportTo(out, first, `cline/${ID}`, clineWriter);
@@ -104,7 +104,7 @@ describe("writing a task of Cline", () => {
     expect(await entriesOf(second, `cline/${ID}`)).toEqual(await entriesOf(first, `cline/${ID}`));
   });
 
-  test("writing a task of Cline gives back what was only shown", async () => {
+  test("a task of Cline with displayed messages only is written back unchanged", async () => {
     const [kernel, out] = [await testKernel(), testFolder()];
     const shown = [
       ...ui,
@@ -120,7 +120,7 @@ describe("writing a task of Cline", () => {
     expect(existsSync(join(out, ID, "api_conversation_history.json"))).toBe(false);
   });
 
-  test("writing a task of Cline goes on with what was said since in longhaul", async () => {
+  test("a task of Cline is written with the messages that longhaul has added since", async () => {
     const [kernel, out] = [await testKernel(), testFolder()];
     await importSources(kernel, [writeTask(testFolder(), ID, files)], { formats });
     await using session = await kernel.session(`cline/${ID}`);
@@ -142,7 +142,7 @@ describe("writing a task of Cline", () => {
     ]);
   });
 
-  test("writing a task of Cline makes one of what was only shown once it has gone on", async () => {
+  test("a task of Cline with displayed messages only gets a conversation file once it has new messages", async () => {
     const [kernel, out] = [await testKernel(), testFolder()];
     await importSources(kernel, [writeTask(testFolder(), ID, { "ui_messages.json": ui })], { formats });
     await using session = await kernel.session(`cline/${ID}`);
@@ -216,7 +216,7 @@ describe("writing any session as a task of Cline", () => {
     return { out, id };
   }
 
-  test("writing any session as a task of Cline makes up what Cline would have shown, with what was used", async () => {
+  test("a session written for Cline gets the messages that Cline would have displayed, with usage", async () => {
     const { out, id } = await written();
     expect(id).toMatch(/^\d{16}$/);
     const shown = readJson(join(out, id), "ui_messages.json") as { ts: number; say: string; text: string }[];
@@ -234,7 +234,7 @@ describe("writing any session as a task of Cline", () => {
     expect(new Set(shown.map(({ ts }) => ts)).size).toBe(shown.length);
   });
 
-  test("writing any session as a task of Cline says what left the window as far as Cline can", async () => {
+  test("a session written for Cline lists removed messages as far as Cline supports it", async () => {
     const { out, id } = await written();
     const shown = readJson(join(out, id), "ui_messages.json") as object[];
     expect(shown.at(-1)).toMatchObject({ conversationHistoryDeletedRange: [2, 3] });
@@ -243,7 +243,7 @@ describe("writing any session as a task of Cline", () => {
     ]);
   });
 
-  test("writing any session as a task of Cline can be imported as what it was", async () => {
+  test("a session written for Cline can be imported again", async () => {
     const { out, id } = await written();
     const kernel = await testKernel();
     const report = await importSources(kernel, [out], { formats });

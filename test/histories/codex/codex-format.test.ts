@@ -73,7 +73,7 @@ const copiedIn = (items: readonly Item[]) =>
   items.reduce((sum, one) => sum + (one.type === "copy" ? one.bytes : 0), 0);
 
 describe("a Codex rollout", () => {
-  test("a Codex rollout has a message for each item, with the model of its turn", async () => {
+  test("a Codex rollout becomes one message for each item, with the model of its turn", async () => {
     const items = await itemsOf([
       meta(),
       line("turn_context", { model: "gpt-x", effort: "high" }),
@@ -98,7 +98,7 @@ describe("a Codex rollout", () => {
     expect(session).toMatchObject({ createdAt: Date.UTC(2026, 7, 1, 10), meta: { codex: { cwd: "/code" } } });
   });
 
-  test("a Codex rollout has thoughts with what the model did next, their ciphertext untouched", async () => {
+  test("a Codex rollout joins reasoning with the next action, and leaves its ciphertext unchanged", async () => {
     const items = await itemsOf([
       meta(),
       ...asked("go"),
@@ -113,7 +113,7 @@ describe("a Codex rollout", () => {
     ]);
   });
 
-  test("a Codex rollout keeps thoughts that led to nothing as their own message", async () => {
+  test("a Codex rollout keeps reasoning without a following action as its own message", async () => {
     const items = await itemsOf([meta(), ...asked("go"), thought("gAAA=="), ...asked("stop")]);
     expect(messagesIn(items).map(({ role, parts }) => [role, parts?.[0]?.type])).toEqual([
       ["user", "text"],
@@ -122,7 +122,7 @@ describe("a Codex rollout", () => {
     ]);
   });
 
-  test("a Codex rollout leaves out events that say what items say, and keeps what else they tell", async () => {
+  test("a Codex rollout drops events that repeat items, and keeps their other fields", async () => {
     const items = await itemsOf([
       meta(),
       user("look"),
@@ -140,7 +140,7 @@ describe("a Codex rollout", () => {
     expect(copiedIn(items)).toBeGreaterThan(0);
   });
 
-  test("a Codex rollout keeps an event whose words are in no item", async () => {
+  test("a Codex rollout keeps an event whose text is in no item", async () => {
     const items = await itemsOf([
       meta(),
       ...asked("review"),
@@ -151,7 +151,7 @@ describe("a Codex rollout", () => {
     expect(messagesIn(items)).toHaveLength(2);
   });
 
-  test("a Codex rollout leaves out of an event the output that the tool's answer holds", async () => {
+  test("a Codex rollout drops output from an event if the tool result contains it", async () => {
     const long = "a line of output\n".repeat(20);
     const items = await itemsOf([
       meta(),
@@ -170,7 +170,7 @@ describe("a Codex rollout", () => {
     expect(copiedIn(items)).toBeGreaterThan(long.length);
   });
 
-  test("a Codex rollout counts the tokens of a request once, without those from the cache", async () => {
+  test("a Codex rollout counts the tokens of a request once, and subtracts cached tokens from the input", async () => {
     const report = tokens(100, 80, 100);
     const items = await itemsOf([
       meta(),
@@ -196,7 +196,7 @@ describe("a Codex rollout", () => {
     });
   });
 
-  test("a Codex rollout keeps the settings of a turn and the description of the thread once", async () => {
+  test("a Codex rollout keeps repeated settings of turns and descriptions of the thread once", async () => {
     const settings = { turn_id: "t1", model: "gpt-x", cwd: "/code" };
     const instructions = { text: "be good ".repeat(500) };
     const items = await itemsOf([
@@ -241,7 +241,7 @@ describe("a Codex rollout", () => {
     });
   });
 
-  test("a Codex rollout knows the other ways to call a tool", async () => {
+  test("a Codex rollout reads the other kinds of tool calls", async () => {
     const action = { type: "search", query: "cats" };
     const items = await itemsOf([
       meta(),
@@ -274,7 +274,7 @@ describe("a Codex rollout", () => {
     expect(results[2]).toMatchObject({ callId: "i1", output: [{ type: "data", data: PIXEL_PNG }] });
   });
 
-  test("a Codex rollout keeps lines and events that it does not know as they are", async () => {
+  test("a Codex rollout keeps unknown lines and events as raw records", async () => {
     const unknown = line("world_state", { weather: "fine" });
     const items = await itemsOf([meta(), unknown, event("novelty", { a: 1 }), { odd: true }]);
     expect(rawIn(items)).toEqual([
@@ -284,7 +284,7 @@ describe("a Codex rollout", () => {
     ]);
   });
 
-  test("a Codex rollout reads what old versions wrote: a header and bare items", async () => {
+  test("a Codex rollout of an old version is read, with a header and bare items", async () => {
     const items = await itemsOf([
       { id: THREAD, timestamp: "2025-05-01T10:00:00.000Z", instructions: null, git: { branch: "main" } },
       { record_type: "state" },
@@ -299,7 +299,7 @@ describe("a Codex rollout", () => {
     });
   });
 
-  test("a Codex rollout reports a last line that is cut short, unless the rollout is being written", async () => {
+  test("a Codex rollout with a cut last line is reported, unless Codex is still writing it", async () => {
     const path = join(testFolder(), NAME);
     writeFileSync(path, `${textOfLines([meta(), ...asked("hello")])}{"timestamp":"2026-08-0`);
     const [read] = await readAll([path], [codexFormat]);
@@ -311,7 +311,7 @@ describe("a Codex rollout", () => {
     expect(live?.items.some((one) => one.type === "problem")).toBe(false);
   });
 
-  test("a Codex rollout reads a packed rollout as it reads a plain one", async () => {
+  test("a compressed Codex rollout is read like a plain one", async () => {
     const text = textOfLines([meta(), ...asked("hello"), thought("gA="), ...answered("hi")]);
     const folder = testFolder();
     writeFileSync(join(folder, NAME), text);
@@ -325,7 +325,7 @@ describe("a Codex rollout", () => {
 });
 
 describe("the window of a Codex thread", () => {
-  test("the window of a Codex thread is replaced by the history that a compaction left", async () => {
+  test("a compaction replaces the window of a Codex thread by its remaining history", async () => {
     const items = await itemsOf([
       meta(),
       ...asked("one"),
@@ -360,7 +360,7 @@ describe("the window of a Codex thread", () => {
     expect(rawIn(items).map(({ payload }) => payload)).toEqual([{ window_id: "w1" }]);
   });
 
-  test("the window of a Codex thread is replaced by the summary where an old compaction left nothing else", async () => {
+  test("a compaction of an old version replaces the window of a Codex thread by its summary", async () => {
     const kernel = await testKernel();
     const path = rollout([
       meta(),
@@ -375,13 +375,13 @@ describe("the window of a Codex thread", () => {
     expect(entries[0]).toMatchObject({ kind: "overlay", author: "codex", reason: "compaction" });
   });
 
-  test("the window of a Codex thread tells that turns are lost where the rollout begins with a compaction", async () => {
+  test("a rollout that begins with a compaction reports lost turns", async () => {
     const items = await itemsOf([meta(), line("compacted", { message: "what was" }), ...asked("go on")]);
     expect(items.find((one) => one.type === "problem")).toMatchObject({ severity: "damaged", line: 2 });
     expect(recordsIn(items).map(({ body }) => body.kind)).toEqual(["notice", "overlay", "message"]);
   });
 
-  test("the window of a Codex thread goes back by turns of the user, not by what Codex says in the user's name", async () => {
+  test("a rollback counts turns of the user, not messages that Codex adds in the user's name", async () => {
     const kernel = await testKernel();
     const context = user("<environment_context>\n<cwd>/code</cwd>\n</environment_context>");
     const path = rollout([
@@ -405,7 +405,7 @@ describe("the window of a Codex thread", () => {
     expect((await session.read({ from: 1 })).filter(({ kind }) => kind === "message")).toHaveLength(10);
   });
 
-  test("the window of a Codex thread is empty of turns when more are taken back than there were", async () => {
+  test("a rollback of more turns than exist empties the line", async () => {
     const items = await itemsOf([
       meta(),
       ...asked("first"),
@@ -422,7 +422,7 @@ describe("the window of a Codex thread", () => {
 });
 
 describe("finding Codex rollouts", () => {
-  test("finding Codex rollouts knows a thread by its own id wherever the file lies and whatever it is called", async () => {
+  test("a Codex thread is named by its own id, wherever its file is and whatever its name", async () => {
     const renamed = rollout([meta()], "copy.jsonl");
     const [found] = await sourcesAt([renamed], [codexFormat]);
     expect(found?.source).toMatchObject({ format: "codex", id: THREAD, cwd: "/code" });
@@ -430,12 +430,12 @@ describe("finding Codex rollouts", () => {
     expect((await sourcesAt([headless], [codexFormat]))[0]?.source.id).toBe(THREAD);
   });
 
-  test("finding Codex rollouts reads the description even if it is longer than the head of the file", async () => {
+  test("a Codex rollout is recognized even if its first line is longer than the head of the file", async () => {
     const path = rollout([meta({ base_instructions: { text: "long ".repeat(40_000) } })], "copy.jsonl");
     expect((await sourcesAt([path], [codexFormat]))[0]?.source).toMatchObject({ id: THREAD, cwd: "/code" });
   });
 
-  test("finding Codex rollouts knows which thread started a sub-agent, or was forked", async () => {
+  test("a sub-agent and a fork of a Codex thread name their parent", async () => {
     const spawn = { subagent: { thread_spawn: { parent_thread_id: "parent-1", depth: 1 } } };
     const cases = [
       [{ parent_thread_id: "parent-0" }, "parent-0"],
@@ -449,7 +449,7 @@ describe("finding Codex rollouts", () => {
     }
   });
 
-  test("finding Codex rollouts does not count what a sub-agent's parent has used", async () => {
+  test("a sub-agent's rollout does not count the usage of its parent", async () => {
     const at = (record: object, ordinal: number) => ({ ...record, ordinal });
     const items = await itemsOf([
       at(meta({ parent_thread_id: "p", subagent_history_start_ordinal: 4 }), 0),
@@ -464,7 +464,7 @@ describe("finding Codex rollouts", () => {
     expect(messagesIn(items)).toHaveLength(2);
   });
 
-  test("finding Codex rollouts keeps apart the files of a thread that was reverted, and says where the rest is", async () => {
+  test("the files of a reverted thread are kept apart, and the missing part is reported", async () => {
     const other = "0198bbbb-0000-7000-8000-000000000002";
     const base = { thread_id: THREAD, end_ordinal_exclusive: 12, end_byte_offset: 900 };
     const path = rollout([meta({ history_base: base })], NAME.replace(".jsonl", `_${other}.jsonl`));
@@ -473,7 +473,7 @@ describe("finding Codex rollouts", () => {
     expect(read?.items.find((one) => one.type === "problem")).toMatchObject({ severity: "damaged" });
   });
 
-  test("finding Codex rollouts takes a rollout once while it is being packed", async () => {
+  test("a rollout is found once while it is being compressed", async () => {
     const folder = testFolder();
     const text = textOfLines([meta()]);
     writeFileSync(join(folder, NAME), text);
@@ -482,7 +482,7 @@ describe("finding Codex rollouts", () => {
     expect(found.map(({ source }) => source.path)).toEqual([join(folder, NAME)]);
   });
 
-  test("finding Codex rollouts leaves the files of others alone", async () => {
+  test("files of other tools are not taken for Codex rollouts", async () => {
     const folder = testFolder();
     mkdirSync(join(folder, "sub"));
     const others = [
@@ -506,7 +506,7 @@ describe("finding Codex rollouts", () => {
     expect(await sourcesAt([folder], [codexFormat])).toEqual([]);
   });
 
-  test("finding Codex rollouts looks in the folder that the environment names", () => {
+  test("Codex rollouts are searched in the folder that the environment names", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
     expect(codexFormat.homes(system)).toEqual([
       "/people/me/.codex/sessions",
@@ -541,7 +541,7 @@ describe("a Codex rollout that grows", () => {
     ...answered("four"),
   ];
 
-  test("a Codex rollout that grows has the same records whether it is read at once or line by line", async () => {
+  test("a growing Codex rollout gives the same records at once and line by line", async () => {
     const text = textOfLines(story());
     const folder = testFolder();
     const path = join(folder, NAME);
@@ -551,7 +551,7 @@ describe("a Codex rollout that grows", () => {
     for (const [id, record] of whole) expect(grown.get(id)).toEqual(record);
   });
 
-  sizedTest("has the same records wherever it was cut when it was read first", async () => {
+  sizedTest("a growing Codex rollout gives the same records, wherever the first read stopped", async () => {
     const text = textOfLines(story());
     const path = join(testFolder(), NAME);
     const whole = lastVersions(await readGrowing(path, text, [], codexFormat));
@@ -570,7 +570,7 @@ describe("a Codex rollout that grows", () => {
     );
   });
 
-  test("a Codex rollout that grows has the same line in the log whether it was imported at once or step by step", async () => {
+  test("a growing Codex rollout gives the same line in the log at once and step by step", async () => {
     const lines: string[][] = [];
     for (const steps of [1, 4]) {
       const kernel = await testKernel();
@@ -588,7 +588,7 @@ describe("a Codex rollout that grows", () => {
   });
 });
 
-sizedTest("no line of a Codex rollout makes reading fail, whatever its fields hold", async () => {
+sizedTest("no line of a Codex rollout makes reading fail, whatever the values of its fields", async () => {
   const types = ["session_meta", "response_item", "event_msg", "turn_context", "compacted", "else"];
   const inner = [
     "message",

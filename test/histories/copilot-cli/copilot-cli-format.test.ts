@@ -60,7 +60,7 @@ const rawIn = (items: readonly Item[]) =>
   );
 
 describe("a session of Copilot CLI", () => {
-  test("a session of Copilot CLI has its messages, calls and answers under the ids of their events", async () => {
+  test("a session of Copilot CLI names its messages and results by the ids of their events", async () => {
     const items = await itemsOf(
       chain(
         start,
@@ -104,7 +104,7 @@ describe("a session of Copilot CLI", () => {
     expect(items[0]).toMatchObject({ type: "session", createdAt: Date.UTC(2026, 7, 1, 10) });
   });
 
-  test("a session of Copilot CLI keeps what Copilot puts around the user's words next to them", async () => {
+  test("a session of Copilot CLI keeps the text that Copilot puts around the user's words in metadata", async () => {
     const [items] = [
       await itemsOf(chain(start, user("hi", { transformedContent: "<now>10</now>\n\nhi\n<end/>" }))),
     ];
@@ -115,14 +115,14 @@ describe("a session of Copilot CLI", () => {
     });
   });
 
-  test("a session of Copilot CLI keeps a system prompt that is repeated once", async () => {
+  test("a session of Copilot CLI keeps a repeated system prompt once", async () => {
     const prompt = ["system.message", { role: "system", content: "rules" }] as const;
     const items = await itemsOf(chain(start, prompt, user("a"), prompt, user("b")));
     expect(messagesIn(items).map(({ role }) => role)).toEqual(["system", "user", "user"]);
     expect(items.some((one) => one.type === "copy")).toBe(true);
   });
 
-  test("a session of Copilot CLI keeps failures, and calls that nobody announced", async () => {
+  test("a session of Copilot CLI keeps failed calls and calls by the user", async () => {
     const items = await itemsOf(
       chain(
         start,
@@ -148,7 +148,7 @@ describe("a session of Copilot CLI", () => {
     ]);
   });
 
-  test("a session of Copilot CLI has thoughts with what the model said next, once", async () => {
+  test("a session of Copilot CLI joins reasoning with the next message, once", async () => {
     const items = await itemsOf(
       chain(
         start,
@@ -170,7 +170,7 @@ describe("a session of Copilot CLI", () => {
     ]);
   });
 
-  test("a session of Copilot CLI counts output with each message and the rest when the session is left", async () => {
+  test("a session of Copilot CLI counts output with each message, and the rest at shutdown", async () => {
     const metrics = (usage: object) =>
       ["session.shutdown", { modelMetrics: { "gpt-x": { usage } } }] as const;
     const items = await itemsOf(
@@ -193,7 +193,7 @@ describe("a session of Copilot CLI", () => {
     ]);
   });
 
-  test("a session of Copilot CLI shows a file that came in its own event where it was first shown", async () => {
+  test("a session of Copilot CLI attaches a separately stored file where it was first used", async () => {
     const asset = [
       "session.binary_asset",
       { assetId: "sha256:1", type: "image", mimeType: "image/png", data: PIXEL_PNG },
@@ -225,7 +225,7 @@ describe("a session of Copilot CLI", () => {
     expect(rawIn(items)).toMatchObject([{ type: "session.binary_asset" }]);
   });
 
-  test("a session of Copilot CLI keeps sub-agents apart", async () => {
+  test("a session of Copilot CLI gives sub-agents sessions of their own", async () => {
     const kernel = await testKernel();
     const path = stream(
       chain(
@@ -243,7 +243,7 @@ describe("a session of Copilot CLI", () => {
     expect(texts(await child.page({ kinds: ["message"] }))).toEqual(["the task", "done below"]);
   });
 
-  test("a session of Copilot CLI tells notices and keeps what it does not know", async () => {
+  test("a session of Copilot CLI reads errors as notices, and keeps unknown events", async () => {
     const items = await itemsOf(
       chain(
         start,
@@ -260,7 +260,7 @@ describe("a session of Copilot CLI", () => {
 });
 
 describe("the window of Copilot CLI", () => {
-  test("the window of Copilot CLI gives up what was there when a compaction began, for its summary", async () => {
+  test("a compaction summarizes the messages from before its start", async () => {
     const items = await itemsOf(
       chain(
         start,
@@ -293,7 +293,7 @@ describe("the window of Copilot CLI", () => {
     ]);
   });
 
-  test("the window of Copilot CLI goes back to before a message of the user", async () => {
+  test("a rewind of Copilot CLI returns to before a message of the user", async () => {
     const kernel = await testKernel();
     const path = stream(
       chain(
@@ -314,7 +314,7 @@ describe("the window of Copilot CLI", () => {
 });
 
 describe("finding sessions of Copilot CLI", () => {
-  test("finding sessions of Copilot CLI knows a session by its id, in its own folder or not", async () => {
+  test("sessions of Copilot CLI are named by their id or by their file", async () => {
     const folder = testFolder();
     mkdirSync(join(folder, SESSION));
     writeFileSync(join(folder, SESSION, "events.jsonl"), textOfLines(chain(start)));
@@ -330,13 +330,13 @@ describe("finding sessions of Copilot CLI", () => {
     ]);
   });
 
-  test("finding sessions of Copilot CLI looks in the home of Copilot", () => {
+  test("sessions of Copilot CLI are searched in Copilot's home folder", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
     expect(copilotCliFormat.homes(system)).toEqual(["/people/me/.copilot/session-state"]);
   });
 });
 
-test("a session of Copilot CLI has the same records whether it is read at once or line by line", async () => {
+test("a session of Copilot CLI gives the same records at once and line by line", async () => {
   const text = textOfLines(
     chain(
       start,
@@ -357,7 +357,7 @@ test("a session of Copilot CLI has the same records whether it is read at once o
   expect(new Map([...grown].sort())).toEqual(new Map([...whole].sort()));
 });
 
-sizedTest("no event of Copilot CLI makes reading fail, whatever its fields hold", async () => {
+sizedTest("no event of Copilot CLI makes reading fail, whatever the values of its fields", async () => {
   const types = [
     "session.start",
     "system.message",

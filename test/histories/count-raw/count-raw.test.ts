@@ -19,16 +19,19 @@ interface ManifestFile {
 const lines = (...records: object[]) => records.map((record) => JSON.stringify(record)).join("\n");
 
 describe("the independent counter", () => {
-  proofTestIf(existsSync(manifest))("agrees with the yardstick on every real file", () => {
-    const files: ManifestFile[] = JSON.parse(readFileSync(manifest, "utf8"));
-    expect(files.length).toBeGreaterThan(0);
-    for (const { gz, fmt, messages, tool_calls: toolCalls, images } of files) {
-      const raw = gunzipSync(readFileSync(join(transcripts, gz)));
-      expect({ gz, ...countRaw(fmt, raw) }).toMatchObject({ gz, messages, toolCalls, images });
-    }
-  });
+  proofTestIf(existsSync(manifest))(
+    "the independent counter agrees with the recorded counts of every real file",
+    () => {
+      const files: ManifestFile[] = JSON.parse(readFileSync(manifest, "utf8"));
+      expect(files.length).toBeGreaterThan(0);
+      for (const { gz, fmt, messages, tool_calls: toolCalls, images } of files) {
+        const raw = gunzipSync(readFileSync(join(transcripts, gz)));
+        expect({ gz, ...countRaw(fmt, raw) }).toMatchObject({ gz, messages, toolCalls, images });
+      }
+    },
+  );
 
-  test("the independent counter counts the lines of one Claude Code message once, and the messages of sub-agents besides", () => {
+  test("the independent counter counts split lines of a Claude Code message once, and messages of sub-agents separately", () => {
     const call = { type: "tool_use", id: "t1", name: "Read", input: {} };
     const answer = (id: string, block: object) => ({ type: "assistant", message: { id, content: [block] } });
     const picture = { type: "tool_result", tool_use_id: "t1", content: [{ type: "image" }] };
@@ -48,7 +51,7 @@ describe("the independent counter", () => {
     });
   });
 
-  test("the independent counter counts a Gemini message once, whether a file or lines hold it", () => {
+  test("the independent counter counts a Gemini message once, in a file or in lines", () => {
     const asked = { id: "1", type: "user", content: [{ inlineData: { mimeType: "image/png", data: "" } }] };
     const called = { id: "2", type: "gemini", content: "", toolCalls: [{ id: "c" }, { id: "d" }] };
     const expected = { messages: 2, toolCalls: 2, images: 1 };
@@ -60,7 +63,7 @@ describe("the independent counter", () => {
     expect(countRaw("gemini-cli", text)).toMatchObject(expected);
   });
 
-  test("the independent counter passes over lines that are broken", () => {
+  test("the independent counter skips broken lines", () => {
     const text = `{"type":"message","message":{"content":[{"type":"toolCall"}]}}\n{"type":"mess\n[1]\n\n`;
     expect(countRaw("pi", text)).toMatchObject({ messages: 1, toolCalls: 1, images: 0 });
   });

@@ -14,23 +14,23 @@ function strip(rules: CopyRules, known: KnownContent, value: unknown) {
   return new CopyFilter(rules, new KnownTexts(rules, known)).strip(value);
 }
 
-describe("Claude Code", () => {
+describe("copies in histories of Claude Code", () => {
   const rules = COPY_RULES["claude-code"];
 
-  test("a file that the model saw with line numbers is a copy without them", () => {
+  test("a file counts as a copy if the model saw it with line numbers", () => {
     const numbered = FILE.split("\n").map((line, index) => `     ${index + 1}→${line}`);
     const { value, copied } = strip(rules, { searched: [numbered.join("\n")] }, { content: FILE, lines: 4 });
     expect(value).toEqual({ lines: 4 });
     expect(copied).toBe(FILE.length);
   });
 
-  test("lines from the middle of a numbered file are a copy", () => {
+  test("lines from the middle of a numbered file count as a copy", () => {
     const numbered = FILE.split("\n").map((line, index) => `     ${index + 1}\t${line}`);
     const middle = FILE.split("\n").slice(2).join("\n");
     expect(strip(rules, { searched: [numbered.join("\n")] }, middle).value).toBeUndefined();
   });
 
-  test("short texts and numbers are copies only in a field of the same name", () => {
+  test("short texts and numbers count as copies only in a field of the same name", () => {
     const known = { searched: [{ file_path: "a.txt", limit: 10 }] };
     expect(strip(rules, known, { filePath: "a.txt", limit: 10, offset: 10, other: "a.txt" }).value).toEqual({
       offset: 10,
@@ -38,44 +38,44 @@ describe("Claude Code", () => {
     });
   });
 
-  test("an error is a copy of the text that the model saw without its prefix", () => {
+  test("an error counts as a copy of the same text without its prefix", () => {
     expect(strip(rules, { searched: [PROSE] }, `Error: ${PROSE}`).value).toBeUndefined();
   });
 
-  test("copies in a list leave null, and empty values go", () => {
+  test("copies in a list become null, and empty values are removed", () => {
     const value = { list: [PROSE, 1, PROSE, 2, PROSE], empty: {}, nothing: null, blank: "  " };
     expect(strip(rules, { searched: [PROSE] }, value).value).toEqual({ list: [null, 1, null, 2] });
   });
 
-  test("a list of lines that occur together is a copy as a whole", () => {
+  test("a list of adjacent lines counts as one copy", () => {
     const { value, copied } = strip(rules, { searched: [FILE] }, { lines: FILE.split("\n") });
     expect(value).toBeUndefined();
     expect(copied).toBe(JSON.stringify(FILE.split("\n")).length);
   });
 
-  test("content that follows from the log in another way is a copy", () => {
+  test("content that can be derived from the log counts as a copy", () => {
     const known = { searched: [], isDerived: (field: string) => field === "originalFile" };
     expect(strip(rules, known, { originalFile: PROSE, newFile: PROSE }).value).toEqual({ newFile: PROSE });
   });
 });
 
-describe("opencode", () => {
+describe("copies in histories of opencode", () => {
   const rules = COPY_RULES.opencode;
 
-  test("output that is cut off or without line numbers is a copy", () => {
+  test("output that is cut or lacks line numbers counts as a copy", () => {
     const lines = FILE.split("\n").map((line, index) => `${String(index + 1).padStart(5, "0")}| ${line}`);
     const output = `<file>\n${lines.join("\n")}\n</file>\n${PROSE}`;
     const value = { preview: FILE, start: `${output.slice(0, 80)}\n\n...`, count: 4 };
     expect(strip(rules, { searched: [output] }, value).value).toEqual({ count: 4 });
   });
 
-  test("a line that occurs in the output stays unless it is long", () => {
+  test("a short line that occurs in the output is kept, and a long one is removed", () => {
     const path = `/home/${"folder/".repeat(20)}file.ts`;
     const value = { path, prose: PROSE };
     expect(strip(rules, { searched: [`${path}\n${PROSE}`] }, value).value).toEqual({ path });
   });
 
-  test("a text of the input is a copy only as a whole, and lists stay", () => {
+  test("a text of the input counts as a copy only as a whole, and lists are kept", () => {
     const whole = new Set([PROSE]);
     const value = { prose: PROSE, half: PROSE.slice(0, 100), list: [PROSE] };
     expect(strip(rules, { searched: [], whole }, value).value).toEqual({
@@ -84,7 +84,7 @@ describe("opencode", () => {
     });
   });
 
-  test("an object that had only copies goes, an empty one stays", () => {
+  test("an object with nothing but copies is removed, and an empty one is kept", () => {
     const { value, copied } = strip(
       rules,
       { searched: [PROSE] },
@@ -95,10 +95,10 @@ describe("opencode", () => {
   });
 });
 
-describe("Codex", () => {
+describe("copies in histories of Codex", () => {
   const rules = COPY_RULES.codex;
 
-  test("known texts and objects go at any place, and shorter ones stay", () => {
+  test("known texts and objects are removed at any place, and shorter ones are kept", () => {
     const known = new KnownPrints(10);
     const action = { type: "search", query: PROSE };
     for (const text of [PROSE, JSON.stringify(action), "short"]) known.add(text);
@@ -110,7 +110,7 @@ describe("Codex", () => {
     });
   });
 
-  test("deeper values stay", () => {
+  test("values below the depth limit are kept", () => {
     const known = new KnownPrints(10);
     known.add(PROSE);
     const nested = (depth: number): Json => (depth === 0 ? { text: PROSE } : { inner: nested(depth - 1) });
@@ -120,23 +120,26 @@ describe("Codex", () => {
   });
 });
 
-test("the latest texts are known, and a text seen again counts as late", () => {
+test("the oldest text is forgotten first, and a repeated text counts as new", () => {
   const known = new KnownPrints(2);
   expect([known.add("a"), known.add("b"), known.add("a"), known.add("c")]).toEqual([true, true, false, true]);
   expect(["a", "b", "c"].map((text) => known.hasText(text))).toEqual([true, false, true]);
   expect(new KnownPrints(2, known.toJSON()).hasText("a")).toBe(true);
 });
 
-test.each(Object.entries(COPY_RULES))("%s: without evidence, only empty values go", (_, rules) => {
-  const hasContent = (value: unknown): boolean =>
-    typeof value === "object" && value !== null
-      ? Object.values(value).some(hasContent)
-      : value !== null && String(value).trim() !== "";
-  fc.assert(
-    fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
-      const left = strip(rules, { searched: [] }, value).value;
-      if (rules.drops === "empty") expect(left !== undefined).toBe(hasContent(value));
-      else expect(left).toEqual(value);
-    }),
-  );
-});
+test.each(Object.entries(COPY_RULES))(
+  "%s: without known texts, at most empty values are removed",
+  (_, rules) => {
+    const hasContent = (value: unknown): boolean =>
+      typeof value === "object" && value !== null
+        ? Object.values(value).some(hasContent)
+        : value !== null && String(value).trim() !== "";
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 5 }), (value) => {
+        const left = strip(rules, { searched: [] }, value).value;
+        if (rules.drops === "empty") expect(left !== undefined).toBe(hasContent(value));
+        else expect(left).toEqual(value);
+      }),
+    );
+  },
+);

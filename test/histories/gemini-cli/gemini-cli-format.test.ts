@@ -63,7 +63,7 @@ const messagesIn = (items: readonly Item[]) =>
   recordsIn(items).flatMap(({ body }) => (body.kind === "message" ? [body.message] : []));
 
 describe("a chat of Gemini CLI", () => {
-  test("a chat of Gemini CLI has a message with its thoughts and calls, what it used, and what the tools answered", async () => {
+  test("a chat of Gemini CLI is read with thoughts, calls, usage and tool results", async () => {
     const thoughts = [{ subject: "Plan", description: "read it", timestamp: AT }];
     const items = await itemsAt(
       chat([
@@ -102,7 +102,7 @@ describe("a chat of Gemini CLI", () => {
     });
   });
 
-  test("a chat of Gemini CLI keeps pictures as data, in messages and in what functions responded", async () => {
+  test("a chat of Gemini CLI keeps pictures as data, in messages and in tool results", async () => {
     const inlineData = { mimeType: "image/png", data: PIXEL_PNG };
     const functionResponse = {
       id: "c1",
@@ -133,7 +133,7 @@ describe("a chat of Gemini CLI", () => {
     });
   });
 
-  test("a chat of Gemini CLI tells which tools failed", async () => {
+  test("a chat of Gemini CLI marks failed tools", async () => {
     const failed = { functionResponse: { id: "c1", name: "sh", response: { error: "no such file" } } };
     const toolCalls = [{ id: "c1", name: "sh", args: {}, status: "error", result: [failed] }, call("c2")];
     const items = await itemsAt(chat([head, gemini("g1", "", { toolCalls })]));
@@ -142,7 +142,7 @@ describe("a chat of Gemini CLI", () => {
     ]);
   });
 
-  test("a chat of Gemini CLI tells notices, and keeps what it does not know", async () => {
+  test("a chat of Gemini CLI reads warnings as notices, and keeps unknown records", async () => {
     const items = await itemsAt(
       chat([
         head,
@@ -160,7 +160,7 @@ describe("a chat of Gemini CLI", () => {
     ]);
   });
 
-  test("a chat of Gemini CLI keeps a message that was written again and again once, as it was last", async () => {
+  test("a chat of Gemini CLI keeps the last version of a message that was written several times", async () => {
     const grown = gemini("g1", "I look", { toolCalls: [call("c1")] });
     const records = [
       head,
@@ -177,14 +177,14 @@ describe("a chat of Gemini CLI", () => {
     expect(items.filter((one) => one.type === "copy")).toHaveLength(2);
   });
 
-  test("a chat of Gemini CLI keeps a message in its place that is written again after others", async () => {
+  test("a chat of Gemini CLI keeps a message in its place if it is written again later", async () => {
     const records = [head, user("u1", "one"), gemini("g1", "two"), user("u2", "three")];
     const later = gemini("g1", "two and a half", { toolCalls: [call("c1", "done")] });
     const line = await lineOf([chat([...records, later, user("u3", "four")])]);
     expect(line).toEqual(["one", "two and a half[tool-call]", "[tool-result]", "three", "four"]);
   });
 
-  test("a chat of Gemini CLI knows what is set for the whole chat", async () => {
+  test("a chat of Gemini CLI applies settings of the whole chat", async () => {
     const scratchpad = { notes: "n".repeat(5_000) };
     const items = await itemsAt(
       chat([
@@ -214,7 +214,7 @@ describe("the line of a Gemini chat", () => {
     gemini("g2", "four"),
   ];
 
-  test("the line of a Gemini chat goes back to before a message", async () => {
+  test("a rewind of a Gemini chat returns to before a message", async () => {
     expect(await lineOf([chat([...talk, { $rewindTo: "u2" }, user("u3", "five")])])).toEqual([
       "one",
       "two",
@@ -223,7 +223,7 @@ describe("the line of a Gemini chat", () => {
     expect(await lineOf([chat([...talk, { $rewindTo: "u2" }])])).toEqual(["one", "two"]);
   });
 
-  test("the line of a Gemini chat has an answer once that a line of its own repeats, and goes back to before that line", async () => {
+  test("a tool result repeated on a line of its own is stored once, and a rewind returns to before that line", async () => {
     const asked = gemini("g1", "I look", { toolCalls: [call("c1", "x = 1")] });
     const records = [head, user("u1", "fix it"), asked, user("u2", [response("c1", "x = 1")])];
     expect(recordsIn(await itemsAt(chat(records))).map(({ id }) => id)).toEqual(["u1", "g1", "g1:results"]);
@@ -239,11 +239,11 @@ describe("the line of a Gemini chat", () => {
     expect(await lineOf([chat(rewound)])).not.toContain("Done");
   });
 
-  test("the line of a Gemini chat is emptied by going back to a message that is not there", async () => {
+  test("a rewind to a missing message empties the line of a Gemini chat", async () => {
     expect(await lineOf([chat([...talk, { $rewindTo: "nowhere" }, user("u3", "five")])])).toEqual(["five"]);
   });
 
-  test("the line of a Gemini chat consists of exactly the messages that are set", async () => {
+  test("a list of messages that is set replaces the line of a Gemini chat", async () => {
     const summary = user("s1", "<state_snapshot>so far</state_snapshot>");
     const masked = user("u2", "three, shortened");
     const path = chat([
@@ -259,7 +259,7 @@ describe("the line of a Gemini chat", () => {
     ]);
   });
 
-  test("the line of a Gemini chat has an answer once where it stands in the message and as a message", async () => {
+  test("a tool result stored in a call and as a message is read once", async () => {
     const asked = gemini("g1", [{ functionCall: { id: "c1", name: "read_file", args: { path: "a.ts" } } }], {
       toolCalls: [call("c1", "done")],
     });
@@ -295,7 +295,7 @@ describe("a Gemini chat in one file", () => {
     expect(items.findLast((one) => one.type === "session")).toMatchObject({ title: "Short" });
   });
 
-  test("a Gemini chat in one file loses from its line what was taken back since", async () => {
+  test("a Gemini chat in one file loses messages that were taken back since", async () => {
     const kernel = await testKernel();
     const path = join(testFolder(), "session-old.json");
     const [one, two, three] = [user("u1", "one"), gemini("g1", "two"), user("u2", "three")];
@@ -316,7 +316,7 @@ describe("a Gemini chat in one file", () => {
     ]);
   });
 
-  test("a Gemini chat in one file is read as far as it goes if it ends too early", async () => {
+  test("a Gemini chat in one cut file is read up to the cut", async () => {
     const path = join(testFolder(), "session-cut.json");
     writeFileSync(path, file([user("u1", "one"), gemini("g1", "two")]).slice(0, -60));
     const items = await itemsAt(path);
@@ -324,7 +324,7 @@ describe("a Gemini chat in one file", () => {
     expect(items.filter((one) => one.type === "problem")).toMatchObject([{ severity: "lost" }]);
   });
 
-  test("a Gemini chat in one file gives way to the lines that were written when it was resumed", async () => {
+  test("a Gemini chat in one file gives way to the JSONL file of its resumption", async () => {
     const folder = testFolder();
     writeFileSync(join(folder, NAME.slice(0, -1)), file([user("u1", "one")]));
     writeFileSync(join(folder, NAME), textOfLines([head, user("u1", "one"), user("u2", "two")]));
@@ -334,7 +334,7 @@ describe("a Gemini chat in one file", () => {
 });
 
 describe("finding Gemini chats", () => {
-  test("finding Gemini chats knows a chat by its id, and whose sub-agent it is", async () => {
+  test("a Gemini chat is named by its id, and a sub-agent names its parent", async () => {
     const folder = testFolder();
     const chats = join(folder, "project", "chats");
     mkdirSync(join(chats, SESSION), { recursive: true });
@@ -354,7 +354,7 @@ describe("finding Gemini chats", () => {
     ]);
   });
 
-  test("finding Gemini chats looks in the home of Gemini", () => {
+  test("Gemini chats are searched in Gemini's home folder", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
     expect(geminiCliFormat.homes(system)).toEqual(["/people/me/.gemini/tmp"]);
   });
@@ -378,7 +378,7 @@ describe("a Gemini chat that grows", () => {
     gemini("g3", "six"),
   ];
 
-  test("a Gemini chat that grows has the same records whether it is read at once or line by line", async () => {
+  test("a growing Gemini chat gives the same records at once and line by line", async () => {
     const text = textOfLines(story);
     const path = join(testFolder(), NAME);
     const whole = lastVersions(await readGrowing(path, text, [], geminiCliFormat));
@@ -386,7 +386,7 @@ describe("a Gemini chat that grows", () => {
     expect(new Map([...grown].sort())).toEqual(new Map([...whole].sort()));
   });
 
-  test("a Gemini chat that grows has the same line in the log whether it was imported at once or line by line", async () => {
+  test("a growing Gemini chat gives the same line in the log at once and line by line", async () => {
     const lines: string[][] = [];
     for (const step of [story.length, 1]) {
       const kernel = await testKernel();
@@ -403,7 +403,7 @@ describe("a Gemini chat that grows", () => {
   });
 });
 
-sizedTest("no line of a Gemini chat makes reading fail, whatever its fields hold", async () => {
+sizedTest("no line of a Gemini chat makes reading fail, whatever the values of its fields", async () => {
   const value = fc.jsonValue({ maxDepth: 2 });
   const id = fc.constantFrom("a", "b", "c", "__proto__");
   const part = fc.dictionary(

@@ -7,14 +7,14 @@ const flat = (stretches: readonly (readonly [number, number])[] | undefined) =>
   stretches?.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
 
 describe("the lineage of a source", () => {
-  test("the lineage of a source is everything while each entry follows the one before", () => {
+  test("the lineage of a source holds all entries while each follows the one before", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3]) lineage.add(seq);
     expect(lineage.getRanges()).toBeUndefined();
     expect(lineage.signature()).toBe("");
   });
 
-  test("the lineage of a source leaves out what a branch has left behind", () => {
+  test("the lineage of a source leaves out abandoned branches", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3, 4]) lineage.add(seq);
     lineage.add(5, 2);
@@ -24,7 +24,7 @@ describe("the lineage of a source", () => {
     expect(flat(lineage.getRanges())).toEqual([1, 2, 3, 4, 7]);
   });
 
-  test("the lineage of a source ends where it was rewound to until something follows", () => {
+  test("the lineage of a source ends at a rewound entry until another entry follows", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3]) lineage.add(seq);
     lineage.rewind(1);
@@ -35,7 +35,7 @@ describe("the lineage of a source", () => {
     expect(lineage.getRanges()).toEqual([]);
   });
 
-  test("the lineage of a source puts a newer version in the place of the older one, again and again", () => {
+  test("the lineage of a source replaces an older version of an entry by the newer one, repeatedly", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3]) lineage.add(seq);
     lineage.replace(2, 4);
@@ -47,7 +47,7 @@ describe("the lineage of a source", () => {
     expect(flat(again.getRanges())).toEqual([1, 5, 3, 6]);
   });
 
-  test("the lineage of a source goes on from a line given entry by entry, and can be rewound into it", () => {
+  test("the lineage of a source can be set entry by entry, extended and rewound", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3, 4]) lineage.add(seq);
     lineage.set([4, 1, 2]);
@@ -58,7 +58,7 @@ describe("the lineage of a source", () => {
     expect(flat(lineage.getRanges())).toEqual([4, 1, 6]);
   });
 
-  test("the lineage of a source tells what stands between two entries, newer versions included", () => {
+  test("the lineage of a source lists the entries between two entries, newer versions included", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3]) lineage.add(seq);
     lineage.replace(2, 4);
@@ -73,7 +73,7 @@ describe("the lineage of a source", () => {
     ]);
   });
 
-  test("the lineage of a source does not change its signature when it merely grows", () => {
+  test("the lineage of a source keeps its signature while it only grows", () => {
     const lineage = new Lineage();
     for (const seq of [1, 2, 3]) lineage.add(seq);
     lineage.add(4, 1);
@@ -84,43 +84,46 @@ describe("the lineage of a source", () => {
     expect(lineage.signature()).not.toBe(before);
   });
 
-  sizedTest("agrees with a tree of parents, also after it was written down and read again", () => {
-    const step = fc.oneof(
-      fc.record({ type: fc.constant("add" as const), parent: fc.option(fc.nat(), { nil: undefined }) }),
-      fc.record({ type: fc.constant("rewind" as const), parent: fc.nat() }),
-      fc.record({ type: fc.constant("touch" as const), parent: fc.nat() }),
-    );
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        let lineage = new Lineage();
-        const parents = new Map<number, number>();
-        let tip = 0;
-        let isRewound = false;
-        let next = 1;
-        for (const { type, parent } of steps) {
-          const target = parent === undefined ? undefined : next === 1 ? 0 : parent % next;
-          if (type === "add") {
-            parents.set(next, target ?? tip);
-            lineage.add(next, target);
-            tip = next++;
-            isRewound = false;
-          } else if (type === "rewind") {
-            tip = target as number;
-            isRewound = true;
-            lineage.rewind(tip);
-          } else if ((target as number) > 0) {
-            tip = isRewound ? (target as number) : Math.max(tip, target as number);
-            isRewound = false;
-            lineage.touch(target as number);
+  sizedTest(
+    "the lineage of a source agrees with a tree of parents, even after it was saved and loaded",
+    () => {
+      const step = fc.oneof(
+        fc.record({ type: fc.constant("add" as const), parent: fc.option(fc.nat(), { nil: undefined }) }),
+        fc.record({ type: fc.constant("rewind" as const), parent: fc.nat() }),
+        fc.record({ type: fc.constant("touch" as const), parent: fc.nat() }),
+      );
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+          let lineage = new Lineage();
+          const parents = new Map<number, number>();
+          let tip = 0;
+          let isRewound = false;
+          let next = 1;
+          for (const { type, parent } of steps) {
+            const target = parent === undefined ? undefined : next === 1 ? 0 : parent % next;
+            if (type === "add") {
+              parents.set(next, target ?? tip);
+              lineage.add(next, target);
+              tip = next++;
+              isRewound = false;
+            } else if (type === "rewind") {
+              tip = target as number;
+              isRewound = true;
+              lineage.rewind(tip);
+            } else if ((target as number) > 0) {
+              tip = isRewound ? (target as number) : Math.max(tip, target as number);
+              isRewound = false;
+              lineage.touch(target as number);
+            }
+            lineage = new Lineage(JSON.parse(JSON.stringify(lineage)));
           }
-          lineage = new Lineage(JSON.parse(JSON.stringify(lineage)));
-        }
-        const path: number[] = [];
-        for (let at = tip; at > 0; at = parents.get(at) as number) path.unshift(at);
-        const all = Array.from({ length: next - 1 }, (_, index) => index + 1);
-        expect(flat(lineage.getRanges()) ?? all).toEqual(path);
-      }),
-      { numRuns: proofRounds(500) },
-    );
-  });
+          const path: number[] = [];
+          for (let at = tip; at > 0; at = parents.get(at) as number) path.unshift(at);
+          const all = Array.from({ length: next - 1 }, (_, index) => index + 1);
+          expect(flat(lineage.getRanges()) ?? all).toEqual(path);
+        }),
+        { numRuns: proofRounds(500) },
+      );
+    },
+  );
 });

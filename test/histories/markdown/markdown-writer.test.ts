@@ -48,7 +48,7 @@ function headings(markdown: string): readonly string[] {
 }
 
 describe("the Markdown transcript", () => {
-  test("the Markdown transcript tells title, facts and turns", async () => {
+  test("the Markdown transcript contains title, facts and turns", async () => {
     const text = await transcriptOf(
       { type: "session", title: "Fix *the* bug" },
       said("a", { role: "user", text: "please" }, Date.UTC(2026, 0, 2, 3, 4, 5)),
@@ -96,7 +96,7 @@ describe("the Markdown transcript", () => {
     expect(text).toContain("<details><summary>Tool error</summary>\n\n```\nx\nx\n");
   });
 
-  test("links media by their digest", async () => {
+  test("the Markdown transcript links media by their digest", async () => {
     const text = await transcript({
       role: "user",
       parts: [{ type: "data", data: PICTURE, name: "a]b.png" }],
@@ -104,7 +104,7 @@ describe("the Markdown transcript", () => {
     expect(text).toMatch(/!\[a\\\]b\.png\]\(blobs\/[0-9a-f]{64}\.png\) \(image\/png, \d+ bytes\)/);
   });
 
-  test("nothing that was said can break its structure", async () => {
+  test("no message can break the structure of the Markdown transcript", async () => {
     const wild = [
       "# heading",
       "words\n---\nwords\n===",
@@ -130,7 +130,7 @@ describe("the Markdown transcript", () => {
     expect(outsideCode).not.toMatch(/(?<!\\)<(script|!--|\/details><)/);
   });
 
-  test("the Markdown transcript says where the context was compacted, with the summary", async () => {
+  test("the Markdown transcript marks where the context was compacted, with the summary", async () => {
     const text = await transcriptOf(
       said("a", { role: "user", text: "long ago" }),
       {
@@ -155,7 +155,7 @@ describe("the Markdown transcript", () => {
     expect(text).toContain("> **Note**\n>\n> Resumed.");
   });
 
-  test("the Markdown transcript shows the active line only, and names sub-agents", async () => {
+  test("the Markdown transcript shows only the active line, and names sub-agents", async () => {
     const text = await transcriptOf(
       said("a", { role: "user", text: "ask" }),
       said("b", { role: "assistant", text: "wrong" }),
@@ -169,17 +169,17 @@ describe("the Markdown transcript", () => {
 });
 
 describe("text that cannot break out", () => {
-  test("text that cannot break out stays Markdown where it is harmless", () => {
+  test("harmless Markdown in a text stays unchanged", () => {
     const harmless =
       "A *word*, `<b>`, a list:\n\n- one\n  ```\n  code <i>\n  ```\n- two\n\n---\n\n| a | b |\n|---|---|";
     expect(sanitizeMarkdown(harmless)).toBe(harmless);
   });
 
-  test("text that cannot break out becomes a quote where its end is in doubt", () => {
+  test("a text with an unclosed block becomes a quote", () => {
     expect(sanitizeMarkdown("```\nopen")).toBe("> ```\n> open");
   });
 
-  test("text that cannot break out gets a fence longer than its own, and means itself on a line", () => {
+  test("a text with fences gets a longer fence, and markup in a line is escaped", () => {
     expect(formatCodeBlock("a\n````\nb")).toBe("`````\na\n````\nb\n`````");
     expect(escapeInline("a\n[b](c) <d> #1")).toBe("a \\[b\\]\\(c\\) \\<d\\> \\#1");
   });

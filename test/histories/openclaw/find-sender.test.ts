@@ -15,6 +15,6 @@ test.each([
   [block("Sender", {}, "{broken"), undefined],
   ["hello there\n[from: Ann B (+4912)]", "Ann B"],
   ["hello there", undefined],
-])("the sender of a channel's message: %j", (text, sender) => {
+])("the sender of a message from a channel is found: %j", (text, sender) => {
   expect(findSender(text.startsWith("hello") ? text : `${text}Hello.`)).toBe(sender);
 });

@@ -75,7 +75,7 @@ function problemsOf(read: ReadSource | undefined): string[] {
   return read?.items.flatMap((item) => (item.type === "problem" ? [item.reason] : [])) ?? [];
 }
 
-test("the sender of a channel's message is its speaker", async () => {
+test("the sender of a message from a channel becomes its speaker", async () => {
   const folder = testFolder();
   const fence = "`".repeat(3);
   const sender = `Sender (untrusted metadata):\n${fence}json\n{"id":"7","name":"Ann B"}\n${fence}\n\nWater the roses.`;
@@ -89,7 +89,7 @@ test("the sender of a channel's message is its speaker", async () => {
 });
 
 describe("OpenClaw", () => {
-  test("OpenClaw reads sessions in files, with what the list of sessions says of them", async () => {
+  test("OpenClaw's sessions are read from files, with their facts from the list of sessions", async () => {
     const folder = join(testFolder(), "agents/main/sessions");
     write(join(folder, "s-1.jsonl"), jsonl([header("s-1"), user("a1", null, "dig")]));
     write(join(folder, "s-2.jsonl"), jsonl([header("s-2"), user("a1", null, "deeper")]));
@@ -116,7 +116,7 @@ describe("OpenClaw", () => {
     });
   });
 
-  test("OpenClaw knows its files by their folder, by the list next to them or by its own entries, and leaves others to pi", async () => {
+  test("OpenClaw's files are recognized by their folder, their list or their entries, and other files are left to pi", async () => {
     const folder = testFolder();
     const own = {
       type: "custom",
@@ -141,7 +141,7 @@ describe("OpenClaw", () => {
     expect(idsOf(read.find(({ source }) => source.id === "by-entry"))).toEqual(["a1", "a2"]);
   });
 
-  test("OpenClaw reads transcripts that a reset has put aside", async () => {
+  test("OpenClaw's transcripts from before a reset are read", async () => {
     const folder = join(testFolder(), "agents/main/sessions");
     write(join(folder, "s-1.jsonl"), jsonl([header("s-1"), user("a1", null, "now")]));
     write(join(folder, "s-1.jsonl.bak"), jsonl([header("s-1"), user("b1", null, "before")]));
@@ -155,7 +155,7 @@ describe("OpenClaw", () => {
     ]);
   });
 
-  test("OpenClaw knows what the list of sessions says of a transcript that a reset has put aside", async () => {
+  test("a transcript from before a reset gets its facts from the list of sessions", async () => {
     const folder = join(testFolder(), "agents/main/sessions");
     write(join(folder, "s-1.jsonl"), jsonl([header("s-1"), user("a1", null, "now")]));
     const aside = "s-1.jsonl.reset.2026-04-01T00-00-00.000Z";
@@ -174,7 +174,7 @@ describe("OpenClaw", () => {
       });
   });
 
-  test("OpenClaw reads the database of an agent, packed events and all, without touching a file", async () => {
+  test("OpenClaw's database is read with compressed events, and no file changes", async () => {
     const folder = testFolder();
     const db = agentDatabase(folder, EVENTS);
     db.exec("PRAGMA journal_mode = WAL");
@@ -200,7 +200,7 @@ describe("OpenClaw", () => {
     expect(read[0]?.items[0]).toMatchObject({ type: "session", meta: { openclaw: { cwd: "/garden" } } });
   });
 
-  test("OpenClaw goes on where it stopped when the database has grown", async () => {
+  test("a grown database of OpenClaw is read from where the last import stopped", async () => {
     const folder = testFolder();
     const db = agentDatabase(folder, EVENTS);
     db.exec("PRAGMA journal_mode = WAL");
@@ -215,7 +215,7 @@ describe("OpenClaw", () => {
     expect((await session.page()).entries.map(textOf)).toEqual(["one", "another two"]);
   });
 
-  test("OpenClaw reads again what was rewritten", async () => {
+  test("a rewritten event of OpenClaw is read again", async () => {
     const folder = testFolder();
     const db = agentDatabase(folder, EVENTS);
     addEvents(db, "s-1", [header("s-1"), user("a1", null, "one"), user("a2", "a1", "two")]);
@@ -229,7 +229,7 @@ describe("OpenClaw", () => {
     expect(idsOf((await readAll([folder], [openclawFormat], { resume }))[0])).toEqual(["a1", "b2"]);
   });
 
-  test("OpenClaw ends on the branch that the database has chosen", async () => {
+  test("an import of OpenClaw ends on the branch that the database has chosen", async () => {
     const folder = testFolder();
     const state =
       "CREATE TABLE session_transcript_index_state (session_id TEXT PRIMARY KEY, indexed_seq INTEGER, leaf_event_id TEXT, needs_rebuild INTEGER)";
@@ -240,7 +240,7 @@ describe("OpenClaw", () => {
     expect(read?.items.at(-1)).toEqual({ type: "rewind", to: "a1" });
   });
 
-  test("OpenClaw reads archives as their own conversations, unless nothing else has their id", async () => {
+  test("an archive of OpenClaw becomes a conversation, under its plain id if that is free", async () => {
     const folder = testFolder();
     const db = agentDatabase(folder, EVENTS, ARCHIVES, COLD);
     addEvents(db, "s-1", [header("s-1"), user("a1", null, "live")]);
@@ -270,7 +270,7 @@ describe("OpenClaw", () => {
     expect(problemsOf(read[3])).toEqual([expect.stringContaining('encoding "lz9" is not known')]);
   });
 
-  test("OpenClaw does not unpack more than is allowed", async () => {
+  test("OpenClaw's events are not decompressed beyond the limits", async () => {
     const folder = testFolder();
     const db = agentDatabase(folder, EVENTS, ARCHIVES);
     addEvents(db, "s-1", [header("s-1"), user("a1", null, "whole"), user("a2", "a1", "x".repeat(3000))]);
@@ -298,7 +298,7 @@ describe("OpenClaw", () => {
     expect(problemsOf(archived).at(-1)).toMatch(/grows more than 2 times/);
   });
 
-  test("OpenClaw says so when it does not know the tables of a database", async () => {
+  test("unknown tables in a database of OpenClaw are reported", async () => {
     const folder = testFolder();
     agentDatabase(folder, "CREATE TABLE session_windows (session_id TEXT)", "PRAGMA user_version = 99");
     const [read] = await readAll([folder], [openclawFormat]);
@@ -308,7 +308,7 @@ describe("OpenClaw", () => {
     expect(await sourcesAt([other], [openclawFormat])).toEqual([]);
   });
 
-  test("OpenClaw does not read files once more that the database was made of", async () => {
+  test("OpenClaw's session files are not read again if its database contains them", async () => {
     const folder = testFolder();
     const db = agentDatabase(
       folder,
@@ -331,7 +331,7 @@ describe("OpenClaw", () => {
     ]);
   });
 
-  test("OpenClaw keeps its data below its state folder, or that of its former name", () => {
+  test("OpenClaw's data is searched in its state folder, or under its former name", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
     expect(openclawFormat.homes(system)).toEqual([
       "/people/me/.openclaw/agents",

@@ -143,7 +143,7 @@ function addMessage(db: DatabaseSync, { info, parts }: Message, session = "ses_1
 }
 
 describe("opencode", () => {
-  test("opencode reads what was said and puts the results of tools after the message that called them", async () => {
+  test("opencode's messages are read with tool results after their calls", async () => {
     const records = await recordsOf([
       user("msg_1", [text("dig")]),
       assistant("msg_2", [
@@ -182,7 +182,7 @@ describe("opencode", () => {
     });
   });
 
-  test("opencode keeps what only opencode understands, and the working folders once", async () => {
+  test("opencode's own fields are kept, and working folders once", async () => {
     const patch = { type: "patch", id: "prt_9", hash: "abc", files: ["a"] };
     const items = await itemsOf([
       user("msg_1", [text("hi", { synthetic: true, id: "prt_1" })], { agent: "build" }),
@@ -217,7 +217,7 @@ describe("opencode", () => {
     });
   });
 
-  test("opencode reports what each step used, once", async () => {
+  test("opencode's usage is reported once for each step", async () => {
     const step = { type: "step-finish", reason: "stop", cost: 0.25, tokens: TOKENS };
     const records = await recordsOf([
       assistant("msg_1", [step], { tokens: TOKENS, cost: 0.25 }),
@@ -245,7 +245,7 @@ describe("opencode", () => {
     expect(JSON.stringify(bodyOf(records, "msg_1"))).not.toContain("tokens");
   });
 
-  test("opencode counts reasoning into the output where opencode does not", async () => {
+  test("reasoning is added to the output where opencode counts it separately", async () => {
     const apart = { ...TOKENS, total: 107 };
     const records = await recordsOf([assistant("msg_1", [], { tokens: apart, cost: 1 })]);
     expect(bodyOf(records, "msg_1/1:usage")).toMatchObject({
@@ -253,7 +253,7 @@ describe("opencode", () => {
     });
   });
 
-  test("opencode tells the steps of an old message one after the other", async () => {
+  test("steps of an old opencode message become consecutive messages", async () => {
     const records = await recordsOf([
       assistant("msg_1", [
         { type: "step-start" },
@@ -266,7 +266,7 @@ describe("opencode", () => {
     expect(bodyOf(records, "msg_1/step2")).toMatchObject({ message: { parts: [{ text: "Now the tree." }] } });
   });
 
-  test("opencode keeps pictures of the user and of tools, and links as they are", async () => {
+  test("pictures of the user and of tools are kept as data, and links stay unchanged", async () => {
     const url = `data:image/png;base64,${PIXEL_PNG}`;
     const link = { type: "file", mime: "text/plain", url: "file:///garden/plan.txt" };
     const attachments = [{ type: "file", mime: "image/png", url, filename: "hole.png" }];
@@ -289,7 +289,7 @@ describe("opencode", () => {
     });
   });
 
-  test("opencode replaces the results that opencode has cleared since", async () => {
+  test("tool results that opencode has cleared are replaced by overlays", async () => {
     const records = await recordsOf([
       assistant("msg_1", [tool("c1", done("long", { time: { end: 5, compacted: 77 } }))]),
     ]);
@@ -300,7 +300,7 @@ describe("opencode", () => {
     });
   });
 
-  test("opencode leaves out of a tool's metadata what repeats its input, its output or itself", async () => {
+  test("metadata of a tool that repeats its input, its output or other metadata is dropped", async () => {
     const output =
       "1: the first line of the file is here\n2: and this is the second of them, which is longer";
     const shown = "the first line of the file is here\nand this is the second of them, which is longer";
@@ -327,7 +327,7 @@ describe("opencode", () => {
     expect(copied).toEqual([bytes.reduce((sum, one) => sum + one)]);
   });
 
-  test("opencode keeps metadata that says more than the output, in its own record if it is large", async () => {
+  test("other metadata of a tool is kept, in its own record if it is large", async () => {
     const metadata = { output: "what nobody else says, ".repeat(300) };
     const records = await recordsOf([assistant("msg_1", [tool("c1", done("short", { metadata }))])]);
     expect(bodyOf(records, "msg_1/prt_c1:result:extra")).toEqual({
@@ -336,7 +336,7 @@ describe("opencode", () => {
     });
   });
 
-  test("opencode gives calls and messages whose ids were blacked out ids of their own, so that results find their calls", async () => {
+  test("calls and messages with redacted ids get new ids, so that results match their calls", async () => {
     const part = (name: string) => ({ ...tool("REDACTED", done(name)), id: "REDACTED" });
     const records = await recordsOf([
       assistant("REDACTED", [part("one"), part("two")]),
@@ -352,7 +352,7 @@ describe("opencode", () => {
     expect(results).toEqual(calls);
   });
 
-  test("opencode summarizes what came before a compaction, less the tail that it keeps", async () => {
+  test("a compaction of opencode summarizes earlier messages, except the tail that it keeps", async () => {
     const asked = (more: Fields) => user("msg_4", [{ type: "compaction", auto: true, ...more }]);
     const summary = assistant("msg_5", [text("so far")], { summary: true, parentID: "msg_4" });
     const before = [
@@ -381,7 +381,7 @@ describe("opencode", () => {
     expect(await spansOf([...before, asked({}), failed])).toBeUndefined();
   });
 
-  test("opencode goes back to before the message that was reverted", async () => {
+  test("a revert of opencode returns to before the reverted message", async () => {
     const messages = [
       user("msg_1", [text("1")]),
       assistant("msg_2", [text("2")]),
@@ -393,7 +393,7 @@ describe("opencode", () => {
     expect(all.at(-1)).toEqual({ type: "rewind", to: null });
   });
 
-  test("opencode takes in a message again when it has grown", async () => {
+  test("a grown message of opencode is imported again", async () => {
     const folder = testFolder();
     const path = join(folder, "ses_1.json");
     const kernel = await testKernel();
@@ -419,7 +419,7 @@ describe("opencode", () => {
     expect((await importSources(kernel, [path], { formats })).sources[0]?.status).toBe("unchanged");
   });
 
-  test("opencode keeps what opencode found changed in files, newly whenever it changes", async () => {
+  test("file changes found by opencode are kept, with a new version for each change", async () => {
     const changed = (after: string) =>
       user("msg_1", [text("1")], { summary: { diffs: [{ file: "a", after }] } });
     const [first] = await recordsOf([changed("x")]);
@@ -431,7 +431,7 @@ describe("opencode", () => {
     expect(first?.version).not.toEqual(second?.version);
   });
 
-  test("opencode finds exported sessions by what they are, even if their id was blacked out", async () => {
+  test("exported sessions of opencode are recognized by content, even if their id was redacted", async () => {
     const folder = testFolder();
     const info = { ...SESSION, id: "REDACTED", parentID: "ses_0" };
     writeFileSync(join(folder, "ses_abc.json"), JSON.stringify({ info, messages: [] }));
@@ -443,7 +443,7 @@ describe("opencode", () => {
     ]);
   });
 
-  test("opencode yields what stands before a break in an exported file", async () => {
+  test("a cut export of opencode is read up to the cut", async () => {
     const path = exported([user("msg_1", [text("whole")]), user("msg_2", [text("cut")])]);
     const whole = readFileSync(path, "utf8");
     writeFileSync(path, whole.slice(0, whole.indexOf('"cut"')));
@@ -452,7 +452,7 @@ describe("opencode", () => {
     expect(read?.items.filter((item) => item.type === "problem")).toHaveLength(1);
   });
 
-  test("opencode reads the file tree of the time before the database", async () => {
+  test("opencode's file tree from before its database is read", async () => {
     const root = join(testFolder(), "storage");
     const messages = [user("msg_1", [text("dig")]), assistant("msg_2", [tool("c1", done("a hole"))])];
     storage(root, messages, { ...SESSION, parentID: "ses_0" });
@@ -473,7 +473,7 @@ describe("opencode", () => {
     );
   });
 
-  test("opencode reads the layout before that, below each project", async () => {
+  test("opencode's oldest layout, one folder per project, is read", async () => {
     const root = join(testFolder(), "storage/session");
     const files = {
       "info/ses_1.json": SESSION,
@@ -497,7 +497,7 @@ describe("opencode", () => {
     expect(said).toEqual([[text("held by the message")], [text("beside it")]]);
   });
 
-  test("opencode reads each session of a database, also one that is being written to, without touching a file", async () => {
+  test("opencode's sessions are read from a database in use, and no file changes", async () => {
     const folder = testFolder();
     const path = join(folder, "opencode.db");
     const db = database(path);
@@ -536,7 +536,7 @@ describe("opencode", () => {
     });
   });
 
-  test("opencode finds in a database what was written since", async () => {
+  test("new messages in a database of opencode are found", async () => {
     const path = join(testFolder(), "opencode.db");
     const db = database(path);
     db.exec("PRAGMA journal_mode = WAL");
@@ -550,7 +550,7 @@ describe("opencode", () => {
     expect(totals.added).toMatchObject({ messages: 2, toolCalls: 1, toolResults: 1 });
   });
 
-  test("opencode takes in other data again when it was rewritten with the same length", async () => {
+  test("changed data of the same length is imported again", async () => {
     const path = join(testFolder(), "opencode.db");
     const db = database(path);
     addSession(db, "ses_1");
@@ -587,7 +587,7 @@ describe("opencode", () => {
     expect(sources).toHaveLength(3);
   });
 
-  test("notices that an answer has grown in a database", async () => {
+  test("a grown answer in a database of opencode is noticed", async () => {
     const path = join(testFolder(), "opencode.db");
     const db = database(path);
     addSession(db, "ses_1");
@@ -598,7 +598,7 @@ describe("opencode", () => {
     expect(found?.source.modifiedAt).toBe(12345);
   });
 
-  test("opencode does not read files once more that a database was made of", async () => {
+  test("opencode's files are not read again if its database contains them", async () => {
     const folder = testFolder();
     const db = database(join(folder, "opencode.db"));
     addSession(db, "ses_1");
@@ -613,7 +613,7 @@ describe("opencode", () => {
     ]);
   });
 
-  test("opencode reads sessions that only the tables of later versions hold", async () => {
+  test("opencode's sessions are read from tables of later versions", async () => {
     const path = join(testFolder(), "opencode.db");
     const db = database(path);
     addSession(db, "ses_1");
@@ -657,7 +657,7 @@ describe("opencode", () => {
     });
   });
 
-  test("opencode tells what in a database is broken and reads the rest", async () => {
+  test("broken rows in a database of opencode are reported, and the others read", async () => {
     const path = join(testFolder(), "opencode.db");
     const db = database(path);
     addSession(db, "ses_1");
@@ -675,7 +675,7 @@ describe("opencode", () => {
     ]);
   });
 
-  test("opencode leaves databases of others alone", async () => {
+  test("other tools' databases are not taken for opencode's", async () => {
     const folder = testFolder();
     const db = new DatabaseSync(join(folder, "opencode-other.db"));
     db.exec("CREATE TABLE session (id TEXT)");
@@ -684,7 +684,7 @@ describe("opencode", () => {
     expect(await sourcesAt([folder], [opencodeFormat])).toEqual([]);
   });
 
-  test("opencode says so when its own database cannot be read, or not to its end", async () => {
+  test("an unreadable or damaged database of opencode is reported", async () => {
     const folder = testFolder();
     const path = join(folder, "opencode.db");
     writeFileSync(path, "no database at all");
@@ -712,7 +712,7 @@ describe("opencode", () => {
     expect(items.filter((item) => item.type === "problem").length).toBeGreaterThan(0);
   });
 
-  test("opencode keeps its data where the system keeps data", () => {
+  test("opencode's data is searched in the data folder of the system", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
     expect(opencodeFormat.homes(system)).toEqual(["/people/me/.local/share/opencode"]);
     expect(opencodeFormat.homes({ ...system, env: { XDG_DATA_HOME: "/data" } })).toEqual(["/data/opencode"]);

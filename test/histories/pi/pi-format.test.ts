@@ -92,7 +92,7 @@ async function lineOf(path: string): Promise<{ texts: string[]; log: Entry[] }> 
 }
 
 describe("pi", () => {
-  test("pi reads what was said, thought, called and answered", async () => {
+  test("pi's texts, thoughts, calls and results are read", async () => {
     const records = await recordsOf([
       user("a1", null, "plant a tree"),
       assistant("a2", "a1", [
@@ -128,7 +128,7 @@ describe("pi", () => {
     });
   });
 
-  test("pi tells of the session what its header and its name say", async () => {
+  test("a session of pi takes its facts from the header and its name", async () => {
     const named = {
       type: "session_info",
       id: "a1",
@@ -150,7 +150,7 @@ describe("pi", () => {
     expect(found?.source).toMatchObject({ id: "s-1", cwd: "/garden" });
   });
 
-  test("pi reports usage once for each request, with cost and without overlap", async () => {
+  test("pi's usage is reported once for each request, with cost and without overlaps", async () => {
     const usage = {
       input: 10,
       output: 5,
@@ -192,7 +192,7 @@ describe("pi", () => {
     ]);
   });
 
-  test("pi keeps images, and the label of one that is labelled wrongly", async () => {
+  test("pi's images are kept, and a wrong label of an image is kept with it", async () => {
     const content = [
       { type: "image", data: PIXEL_PNG, mimeType: "image/png" },
       { type: "image", data: PIXEL_PNG, mimeType: "image/jpeg" },
@@ -211,7 +211,7 @@ describe("pi", () => {
     });
   });
 
-  test("pi follows the branch that the last entry is on", async () => {
+  test("an import of pi follows the branch of the last entry", async () => {
     const path = sessionFile([
       user("a1", null, "trunk"),
       assistant("a2", "a1", [{ type: "text", text: "left" }]),
@@ -231,14 +231,14 @@ describe("pi", () => {
     expect(log.filter(({ kind }) => kind === "message")).toHaveLength(5);
   });
 
-  test("pi begins its own line where an entry has no parent", async () => {
+  test("an entry of pi without a parent starts a line of its own", async () => {
     const { texts } = await lineOf(
       sessionFile([user("a1", null, "one"), user("a2", "a1", "two"), user("a3", null, "anew")]),
     );
     expect(texts).toEqual(["anew"]);
   });
 
-  test("turns a compaction into a summary of what came before the first entry that is kept", async () => {
+  test("a compaction of pi becomes a summary of the entries before the first kept one", async () => {
     const compaction = {
       type: "compaction",
       id: "a4",
@@ -271,7 +271,7 @@ describe("pi", () => {
     ["keeps nothing", { firstKeptEntryId: "a3" }, 1],
     ["keeps what is not there", { firstKeptEntryId: "gone" }, 1],
     ["brings along what it keeps", { retainedTail: [{ role: "user", content: "kept words" }] }, 2],
-  ])("pi summarizes everything where a compaction %s", async (_, kept, messages) => {
+  ])("a compaction of pi summarizes everything if it %s", async (_, kept, messages) => {
     const compaction = {
       type: "compaction",
       id: "a3",
@@ -288,7 +288,7 @@ describe("pi", () => {
     );
   });
 
-  test("pi leaves out or replaces what a context edit aims at", async () => {
+  test("a context edit of pi becomes an overlay on its target", async () => {
     const edit = (id: string, parentId: string, targetId: string, replacement: unknown) => ({
       type: "context_edit",
       id,
@@ -318,7 +318,7 @@ describe("pi", () => {
     ]);
   });
 
-  test("pi reads commands of the user, and hides those that the model was not to see", async () => {
+  test("shell commands of the user are read, and those excluded from the context are hidden", async () => {
     const ran = {
       role: "bashExecution",
       command: "ls",
@@ -344,7 +344,7 @@ describe("pi", () => {
     });
   });
 
-  test("pi reads messages of extensions and keeps their state and labels verbatim", async () => {
+  test("messages of pi's extensions are read, and their state and labels are kept", async () => {
     const spoken = {
       type: "custom_message",
       id: "a1",
@@ -390,7 +390,7 @@ describe("pi", () => {
     );
   });
 
-  test("pi puts what is large into a record of its own and leaves out what repeats the output", async () => {
+  test("large fields of pi get their own record, and repeated output is dropped", async () => {
     const output = "leaf ".repeat(200);
     const details = { truncation: { content: output, lines: 3 }, diff: "+".repeat(5000) };
     const items = await itemsOf([
@@ -409,7 +409,7 @@ describe("pi", () => {
     expect(items.find(({ type }) => type === "copy")).toEqual({ type: "copy", bytes: output.length + 2 });
   });
 
-  test("pi reads version 1, which has no ids and counts lines", async () => {
+  test("version 1 of pi's format is read, which has no ids and counts lines", async () => {
     const bare = (line: Line) =>
       Object.fromEntries(Object.entries(line).filter(([key]) => key !== "id" && key !== "parentId"));
     const compaction = {
@@ -428,7 +428,7 @@ describe("pi", () => {
     expect(bodyOf(records, "#4")).toMatchObject({ edit: { type: "summarize", spans: [{ through: "#2" }] } });
   });
 
-  test("pi reads version 2, where extensions speak as hooks", async () => {
+  test("version 2 of pi's format is read, where extensions are called hooks", async () => {
     const hook = message("a1", null, {
       role: "hookMessage",
       customType: "x",
@@ -441,7 +441,7 @@ describe("pi", () => {
     });
   });
 
-  test("pi goes on where it stopped when a file has grown, and waits for a line that is being written", async () => {
+  test("a grown file of pi is read from where the last import stopped, and a partial line waits", async () => {
     const path = sessionFile([user("a1", null, "first"), user("a2", "a1", "second")]);
     const kernel = await testKernel();
     const formats = [piFormat];
@@ -459,7 +459,7 @@ describe("pi", () => {
     expect((await importSources(kernel, [path], { formats })).sources[0]?.status).toBe("unchanged");
   });
 
-  test("pi knows after a pause which entry came before the first that a compaction keeps", async () => {
+  test("a resumed import of pi still knows the entry before the first kept one", async () => {
     const path = sessionFile([user("a1", null, "1"), user("a2", "a1", "2"), user("a3", "a2", "3")]);
     const [first] = await readAll([path], [piFormat]);
     const resume = first?.items.findLast((item) => item.type === "checkpoint");
@@ -479,7 +479,7 @@ describe("pi", () => {
     expect(bodyOf(records, "a4")).toMatchObject({ edit: { spans: [{ through: "a2" }] } });
   });
 
-  test("pi takes in everything of a file with circles, orphans and ids that come twice", async () => {
+  test("a file of pi with cycles, orphans and repeated ids is read completely", async () => {
     const path = sessionFile([
       user("a1", "a2", "behind the next"),
       user("a2", "a1", "behind the first"),
@@ -497,7 +497,7 @@ describe("pi", () => {
     ]);
   });
 
-  test("pi tells which lines are broken and reads the others", async () => {
+  test("broken lines of pi are reported, and the others read", async () => {
     const path = sessionFile([user("a1", null, "whole")]);
     appendFileSync(path, `{"type":"message","id":"a2"\n[1]\n${jsonl([user("a3", "a1", "whole too")])}`);
     const [read] = await readAll([path], [piFormat]);
@@ -509,7 +509,7 @@ describe("pi", () => {
     expect(read?.items.filter((item) => item.type === "record").map(({ id }) => id)).toEqual(["a1", "a3"]);
   });
 
-  test("pi claims no files but those that begin with a header of pi", async () => {
+  test("only files that begin with a header of pi are read as pi's", async () => {
     const folder = testFolder();
     writeFileSync(join(folder, "codex.jsonl"), '{"type":"session_meta","payload":{"id":"x"}}\n');
     writeFileSync(
@@ -520,7 +520,7 @@ describe("pi", () => {
     expect(await sourcesAt([folder], [piFormat])).toEqual([]);
   });
 
-  test("pi takes a session for a sub-agent's only if it lies in the folder of the one that started it", async () => {
+  test("a session of pi counts as a sub-agent only in the folder of its parent", async () => {
     const folder = testFolder();
     const parentSession = "/elsewhere/2026-05-01T08-00-00-000Z_s-1.jsonl";
     const below = join(folder, "2026-05-01T08-00-00-000Z_s-1");
@@ -531,7 +531,7 @@ describe("pi", () => {
     expect(Object.fromEntries(parents)).toEqual({ "s-2": "s-1", "s-3": undefined });
   });
 
-  test("pi keeps sessions in the agent's folder, or where the environment says", () => {
+  test("pi's sessions are searched in the agent's folder, or where the environment points", () => {
     const system = { home: "/people/me", platform: "linux", env: {} } as const;
     expect(piFormat.homes(system)).toEqual(["/people/me/.pi/agent/sessions"]);
     expect(piFormat.homes({ ...system, env: { PI_CODING_AGENT_DIR: "/x" } })).toEqual(["/x/sessions"]);

@@ -229,7 +229,7 @@ const edit = (of: Extract<BodyInput, { kind: "overlay" }>["edit"]): BodyInput =>
 });
 
 describe("writing pi", () => {
-  test("writing pi writes a session of pi back as it was", async () => {
+  test("a session of pi is written back unchanged", async () => {
     const kernel = await testKernel();
     const { id, path } = await imported(kernel, [HEADER, ...EVERYTHING]);
     const { lines, text, file } = await exported(kernel, id);
@@ -252,7 +252,7 @@ describe("writing pi", () => {
     expect(without(after?.items)).toEqual(without(before?.items));
   });
 
-  test("writing pi brings a session of version 1 up to version 3", async () => {
+  test("a session of pi's version 1 is written as version 3", async () => {
     const kernel = await testKernel();
     const bare = (line: object) =>
       Object.fromEntries(Object.entries(line).filter(([key]) => !/^(id|parentId)$/.test(key)));
@@ -285,7 +285,7 @@ describe("writing pi", () => {
     expect(lines.at(-1)).not.toHaveProperty("firstKeptEntryIndex");
   });
 
-  test("writing pi writes a session of any origin", async () => {
+  test("a session of any origin can be written for pi", async () => {
     const kernel = await testKernel();
     await using session = await ownSession(kernel);
     await session.append({ role: "system", text: "be brief" });
@@ -366,7 +366,7 @@ describe("writing pi", () => {
     expect(pathOf(lines)).toHaveLength(lines.length - 1);
   });
 
-  test("writing pi writes branches, and ends on the one that the session is on", async () => {
+  test("branches are written for pi, and the active one last", async () => {
     const kernel = await testKernel();
     await using session = await ownSession(kernel);
     const trunk = await session.append({ role: "user", text: "trunk" });
@@ -385,7 +385,7 @@ describe("writing pi", () => {
     expect(back.lines.at(-1)).toMatchObject({ type: "custom", customType: "longhaul.leaf" });
   });
 
-  test("writing pi writes only the line where messages stand in another order than they came", async () => {
+  test("only the active line is written if its order differs from the order of arrival", async () => {
     const kernel = await testKernel();
     await using session = await ownSession(kernel);
     const first = await session.append({ role: "user", text: "frist" });
@@ -396,7 +396,7 @@ describe("writing pi", () => {
     expect(textsOf(lines)).toEqual(["first", "second"]);
   });
 
-  test("writing pi writes a fork with what it shares", async () => {
+  test("a fork is written for pi with its shared messages", async () => {
     const kernel = await testKernel();
     await using session = await ownSession(kernel);
     const shared = await session.append({ role: "user", text: "shared" });
@@ -408,7 +408,7 @@ describe("writing pi", () => {
     expect(textsOf(lines)).toEqual(["shared", "own"]);
   });
 
-  test("writing pi makes a compaction of a summary of all that came before", async () => {
+  test("a summary of all earlier messages is written as a compaction of pi", async () => {
     const kernel = await testKernel();
     await using session = await ownSession(kernel);
     for (const text of ["1", "2", "3"]) await session.append({ role: "user", text });
@@ -428,7 +428,7 @@ describe("writing pi", () => {
     expect(textsOf(pathOf(lines))).toEqual(["1", "2", "3", "4"]);
   });
 
-  test("writing pi makes a compaction that keeps nothing where a summary stands for everything", async () => {
+  test("a summary of everything is written as a compaction that keeps nothing", async () => {
     const kernel = await testKernel();
     await using session = await ownSession(kernel);
     await session.append({ role: "user", text: "1" });
@@ -444,7 +444,7 @@ describe("writing pi", () => {
     });
   });
 
-  test("writing pi makes context edits of what is hidden, replaced, or summarized in the middle", async () => {
+  test("hidden, replaced and partly summarized messages are written as context edits of pi", async () => {
     const kernel = await testKernel();
     await using session = await ownSession(kernel);
     await session.append({ role: "user", text: "1" });
@@ -498,7 +498,7 @@ describe("writing pi", () => {
     expect(lines.at(-1)).toMatchObject({ type: "custom_message", content: "a to b" });
   });
 
-  test("writing pi gives new entries ids that the old ones do not have", async () => {
+  test("new entries get ids that no old entry has", async () => {
     const kernel = await testKernel();
     // The first id that the writer would generate.
     const lines = [

@@ -53,7 +53,7 @@ const problems = (items: readonly Item[]) => items.filter((item) => item.type ==
 const line = (n: number, rest: object = {}) => `${JSON.stringify({ n, ...rest })}\n`;
 
 describe("a JSONL file that is decoded", () => {
-  test("a JSONL file that is decoded yields what the decoder makes of its records, and where to go on", async () => {
+  test("decoding a JSONL file yields the decoder's items and a position to continue from", async () => {
     const { decode } = makeFile(line(1) + line(2, { more: true }) + line(3));
     const items = await decode();
     expect(texts(items)).toEqual(["L1 1", "L3 2+3"]);
@@ -61,7 +61,7 @@ describe("a JSONL file that is decoded", () => {
     expect(checkpoints(items)[0]?.state).toMatchObject({ decoder: 2, position: { lines: 3 } });
   });
 
-  test("a JSONL file that is decoded reports broken lines by number and reads on", async () => {
+  test("decoding a JSONL file reports broken lines by number and continues", async () => {
     const wrong = Buffer.from([0xff]).toString("latin1");
     const { path, decode } = makeFile("");
     writeFileSync(
@@ -77,7 +77,7 @@ describe("a JSONL file that is decoded", () => {
     ]);
   });
 
-  test("a JSONL file that is decoded that ends in the middle of a record has a problem, unless it is still being written", async () => {
+  test("decoding a JSONL file reports a cut last record, unless the file is still being written", async () => {
     const { path, decode } = makeFile(`${line(1)}{"n":2`);
     expect(problems(await decode())).toMatchObject([{ path, line: 2, severity: "lost" }]);
     const live = await decode({ isLive: true });
@@ -87,7 +87,7 @@ describe("a JSONL file that is decoded", () => {
     expect(texts(await decode({ resume }))).toEqual(["L2 20", "L3 3"]);
   });
 
-  sizedTest("goes on where it stopped when it has grown, however it was cut", async () => {
+  sizedTest("decoding a grown JSONL file continues where it stopped, wherever the cut was", async () => {
     const records = fc.array(fc.record({ more: fc.boolean() }), { minLength: 1, maxLength: 12 });
     await fc.assert(
       fc.asyncProperty(records, fc.nat(), fc.boolean(), async (list, some, isLive) => {
@@ -108,7 +108,7 @@ describe("a JSONL file that is decoded", () => {
     );
   });
 
-  test("a JSONL file that is decoded starts over when it was rewritten", async () => {
+  test("decoding a JSONL file starts again if the file was rewritten", async () => {
     const { path, decode } = makeFile(line(1) + line(2));
     const { state: resume } = checkpoints(await decode()).at(-1) as CheckpointItem;
     expect(texts(await decode({ resume }))).toEqual([]);
@@ -118,7 +118,7 @@ describe("a JSONL file that is decoded", () => {
       expect(texts(await decode({ resume }))).toEqual(["L1 7", "L2 8", "L3 9"]);
   });
 
-  test("a JSONL file that is decoded makes checkpoints on its way, so that a long file need not be read again from the beginning", async () => {
+  test("decoding a long JSONL file makes checkpoints on the way, so that it can continue from the middle", async () => {
     const count = 5_000;
     const { decode } = makeFile(
       Array.from({ length: count }, (_, index) => line(index, { text: "x".repeat(4_000) })).join(""),
@@ -131,7 +131,7 @@ describe("a JSONL file that is decoded", () => {
     expect(rest.length).toBeLessThan(count);
   });
 
-  test("a JSONL file that is decoded makes no checkpoint while records are held back", async () => {
+  test("decoding a JSONL file makes no checkpoint while records are held back", async () => {
     const { decode } = makeFile(line(1) + line(2, { more: true }));
     const items = await decode();
     expect(texts(items)).toEqual(["L1 1", "L0 2"]);

@@ -27,7 +27,7 @@ async function list(
 }
 
 describe("a folder", () => {
-  test("a folder lists its files by the names the tool gave them, and its folders", async () => {
+  test("a folder lists its subfolders, and its files under the names of the tool", async () => {
     const root = tree({ "b.jsonl.gz": "12345", "a.json": "", "c.ZST": "", "sub/d.json": "" });
     const { folder, problems } = await list(root);
     expect(folder?.files.map(({ name, sizeBytes }) => [name, sizeBytes])).toEqual([
@@ -42,7 +42,7 @@ describe("a folder", () => {
     expect(await folder?.folder("a.json")).toBeUndefined();
   });
 
-  test("a folder leaves out pipes, and links that stay inside; links that lead out are reported", async () => {
+  test("a folder leaves out pipes and inner links, and reports links that lead outside", async () => {
     const outside = tree({ "secret.jsonl": "{}" });
     const root = tree({ "a.json": "", "sub/b.json": "" });
     execFileSync("mkfifo", [join(root, "pipe.jsonl")]);
@@ -62,7 +62,7 @@ describe("a folder", () => {
     );
   });
 
-  test("a folder gives no folder outside of the tree, and none behind a link", async () => {
+  test("a folder outside the tree or behind a link is refused", async () => {
     const root = tree({ "inner/sub/a.json": "", "other/b.json": "" });
     symlinkSync(join(root, "inner/sub"), join(root, "inner/link"));
     const { folder } = await list(join(root, "inner"));
@@ -84,7 +84,7 @@ describe("a folder", () => {
     chmodSync(root, 0o700);
   });
 
-  test("a folder shows the head of a file: unpacked, as UTF-8, without a mark, as far as it can be read", async () => {
+  test("the head of a file is shown decompressed, as UTF-8, without a byte order mark, as far as it is readable", async () => {
     const text = `{"type":"session"}\n${"x".repeat(100_000)}`;
     const packed = gzipSync(Buffer.from(text));
     const root = tree({
@@ -103,7 +103,7 @@ describe("a folder", () => {
     expect(heads[3]).toBe("");
   });
 
-  test("a folder shows nothing of a link that has taken a file's place", async () => {
+  test("the head of a file is not shown once a link has replaced the file", async () => {
     const outside = tree({ "secret.jsonl": "secret" });
     const root = tree({ "a.jsonl": "{}" });
     const { folder } = await list(root);
@@ -114,7 +114,7 @@ describe("a folder", () => {
   });
 });
 
-test("a path is within another by whole names", () => {
+test("a path is inside another path only by whole names", () => {
   expect(isWithin("/a/b", "/a/b")).toBe(true);
   expect(isWithin("/a/b/c", "/a/b")).toBe(true);
   expect(isWithin("/a/bc", "/a/b")).toBe(false);

@@ -44,8 +44,8 @@ function waysToRead(input: Input, path: string): (() => Promise<unknown>)[] {
 
 const refused = { code: "SOURCE_UNREADABLE" };
 
-describe("what belongs to a source", () => {
-  test("what belongs to a source is read, alone or in its folder", async () => {
+describe("the files of a source", () => {
+  test("the files of a source can be read, alone or in their folder", async () => {
     const { root, task, put, input } = makeSource();
     const path = put("a.json", '{"a":1}');
     expect(await input.json(path)).toEqual({ value: { a: 1 } });
@@ -58,7 +58,7 @@ describe("what belongs to a source", () => {
     expect(await both.json(join(root, "neighbour.json"))).toEqual({ value: [1] });
   });
 
-  test("what belongs to a source does not reach beyond its paths and its tree", async () => {
+  test("an input refuses paths outside its source and its tree", async () => {
     const { root, task, input } = makeSource();
     const outside = realpathSync(testFolder());
     writeFileSync(join(outside, "a.json"), "[1]");
@@ -79,7 +79,7 @@ describe("what belongs to a source", () => {
     await expect(wide.json(join(outside, "a.json"))).rejects.toMatchObject(refused);
   });
 
-  test("what belongs to a source does not reach through links, also those that came after it was listed", async () => {
+  test("an input refuses links, even those created after it was listed", async () => {
     const { root, task, put, input } = makeSource();
     const outside = realpathSync(testFolder());
     writeFileSync(join(outside, "a.json"), "[1]");
@@ -99,7 +99,7 @@ describe("what belongs to a source", () => {
     await expect(input.folder(join(task, "inner"))).rejects.toMatchObject(refused);
   });
 
-  test("what belongs to a source is neither a folder nor a pipe where a file should be", async () => {
+  test("an input refuses a folder or a pipe in place of a file", async () => {
     const { task, input } = makeSource();
     const pipe = join(task, "pipe.jsonl");
     execFileSync("mkfifo", [pipe]);
@@ -112,7 +112,7 @@ describe("what belongs to a source", () => {
 });
 
 describe("a small file", () => {
-  test("a small file that is missing is undefined; one that is broken or too large is a problem", async () => {
+  test("a missing small file is undefined, and a broken or large one is a problem", async () => {
     const { task, put, root } = makeSource();
     const input = new Input({ root, paths: [task], limits: { maxRecordBytes: 100 } });
     expect(await input.json(join(task, "none.json"))).toBeUndefined();
@@ -126,10 +126,10 @@ describe("a small file", () => {
   });
 });
 
-describe("packed data that is damaged", () => {
+describe("damaged compressed data", () => {
   const lines = Array.from({ length: 50 }, (_, index) => JSON.stringify({ index, text: `words ${index}` }));
 
-  test("packed data that is damaged gives the records before the damage and one problem", async () => {
+  test("a damaged compressed JSONL file gives the records before the damage and one problem", async () => {
     const { put, input } = makeSource();
     const whole = gzipSync(Buffer.from(lines.join("\n")), { level: 0 });
     const path = put("a.jsonl.gz", whole.subarray(0, whole.length >> 1));
@@ -145,7 +145,7 @@ describe("packed data that is damaged", () => {
     });
   });
 
-  test("packed data that is damaged gives the elements before the damage and one problem", async () => {
+  test("a damaged compressed JSON file gives the elements before the damage and one problem", async () => {
     const { put, input } = makeSource();
     const whole = gzipSync(Buffer.from(`[${lines.join(",\n")}]`), { level: 0 });
     const path = put("a.json.gz", whole.subarray(0, whole.length >> 1));
@@ -165,7 +165,7 @@ describe("a position", () => {
     (await collect(input.jsonLines(path))).flat() as JsonLine[];
   const numbers = (found: readonly JsonLine[]) => found.map(({ record, line }) => [record?.n, line]);
 
-  test("a position holds while the file grows: reading goes on after it", async () => {
+  test("a position stays valid while the file grows, and reading continues after it", async () => {
     const { put, input } = makeSource();
     const path = put("a.jsonl", lines(1, 2));
     const position = await input.position(path, (await read(input, path)).at(-1) as JsonLine);
@@ -179,7 +179,7 @@ describe("a position", () => {
     ]);
   });
 
-  test("a position after a record whose line break is still to come counts that line once", async () => {
+  test("a position after a record without a line break counts that line once", async () => {
     const { put, input } = makeSource();
     const path = put("a.jsonl", lines(1, 2).trimEnd());
     const position = await input.position(path, (await read(input, path)).at(-1) as JsonLine);
@@ -188,7 +188,7 @@ describe("a position", () => {
     expect(numbers(rest)).toEqual([[3, 3]]);
   });
 
-  test("a position is gone when the file was rewritten, shortened or removed", async () => {
+  test("a position is invalid once the file was rewritten, shortened or removed", async () => {
     const { put, input } = makeSource();
     const path = put("a.jsonl", lines(1, 2));
     const position = await input.position(path, (await read(input, path)).at(-1) as JsonLine);
@@ -204,7 +204,7 @@ describe("a position", () => {
     expect(await input.validatePosition(path, { offset: Number.NaN, lines: 1, check: "" })).toBeUndefined();
   });
 
-  test("a position in a packed file holds while the file is untouched", async () => {
+  test("a position in a compressed file stays valid while the file is unchanged", async () => {
     const { put, input } = makeSource();
     const path = put("a.jsonl.gz", gzipSync(lines(1, 2, 3)));
     const [first] = await read(input, path);
@@ -219,7 +219,7 @@ describe("a position", () => {
   });
 });
 
-test("bytes that were read are told", async () => {
+test("an input reports the bytes it has read", async () => {
   const { task, put, root } = makeSource();
   let count = 0;
   const onBytes = (bytes: number) => {
@@ -231,7 +231,7 @@ test("bytes that were read are told", async () => {
 });
 
 test.each(["utf8", "utf16le"] as const)(
-  "the position at the end of a file in %s is known without opening the file again",
+  "the position at the end of a file in %s is known without reopening the file",
   async (encoding) => {
     const { root, task, put, input } = makeSource();
     const text = `${JSON.stringify({ number: 1, words: "word ".repeat(400) })}\n`;

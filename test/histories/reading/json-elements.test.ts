@@ -55,34 +55,40 @@ const sorted = (elements: readonly { field: string; index?: number }[]) =>
   );
 
 describe("the elements of a JSON file", () => {
-  sizedTest("are those that JSON.parse finds, wherever the chunks are cut", async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        written,
-        fc.subarray(["messages", "history", "__proto__"]),
-        async ({ chunks, value }, arrays) => {
-          const elements = await read(chunks, arrays);
-          expect(sorted(plain(elements))).toEqual(sorted(expected(value, arrays)));
-        },
-      ),
-      { numRuns: proofRounds(1_000) },
-    );
-  });
+  sizedTest(
+    "the elements of a JSON file are the same that JSON.parse finds, wherever the chunks are cut",
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          written,
+          fc.subarray(["messages", "history", "__proto__"]),
+          async ({ chunks, value }, arrays) => {
+            const elements = await read(chunks, arrays);
+            expect(sorted(plain(elements))).toEqual(sorted(expected(value, arrays)));
+          },
+        ),
+        { numRuns: proofRounds(1_000) },
+      );
+    },
+  );
 
-  sizedTest("of a file cut at any byte are a prefix and one problem, never an exception", async () => {
-    await fc.assert(
-      fc.asyncProperty(written, fc.nat(), async ({ bytes }, some) => {
-        const end = some % bytes.length;
-        const whole = plain(await read([bytes], ["messages"]));
-        const cut = await read(chunksOf(bytes.subarray(0, end), [end >> 1]), ["messages"]);
-        expect(cut.at(-1)).toMatchObject({ isCut: true });
-        expect(plain(cut.slice(0, -1))).toEqual(whole.slice(0, cut.length - 1));
-      }),
-      { numRuns: proofRounds(1_000) },
-    );
-  });
+  sizedTest(
+    "the elements of a JSON file cut at any byte are a prefix and one problem, never an exception",
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(written, fc.nat(), async ({ bytes }, some) => {
+          const end = some % bytes.length;
+          const whole = plain(await read([bytes], ["messages"]));
+          const cut = await read(chunksOf(bytes.subarray(0, end), [end >> 1]), ["messages"]);
+          expect(cut.at(-1)).toMatchObject({ isCut: true });
+          expect(plain(cut.slice(0, -1))).toEqual(whole.slice(0, cut.length - 1));
+        }),
+        { numRuns: proofRounds(1_000) },
+      );
+    },
+  );
 
-  test("the elements of a JSON file say on which line and of what size they are", async () => {
+  test("the elements of a JSON file have their line and size", async () => {
     const text = '{\n  "id": "a",\n  "messages": [\n    {"n": 1},\n\n    {\n      "n": 2\n    }\n  ]\n}\n';
     expect(await read([Buffer.from(text)], ["messages"])).toMatchObject([
       { field: "id", line: 2 },
@@ -91,7 +97,7 @@ describe("the elements of a JSON file", () => {
     ]);
   });
 
-  test("the elements of a JSON file above the limit are reported and the others read, though nothing larger is held", async () => {
+  test("an element above the limit is reported and not held in memory, and the others are read", async () => {
     const long = { text: "x".repeat(300) };
     const bytes = Buffer.from(JSON.stringify([1, long, 2]));
     for (const cut of [5, 50, 250]) {
@@ -104,7 +110,7 @@ describe("the elements of a JSON file", () => {
     }
   });
 
-  test("the elements of a JSON file that are broken carry a problem; those next to them are read", async () => {
+  test("a broken element of a JSON file is reported, and its neighbours are read", async () => {
     const elements = await read([Buffer.from('[{"a":1},{"b":tru},{"c":2}]')]);
     expect(plain(elements)).toMatchObject([
       { index: 0, value: { a: 1 } },
@@ -113,7 +119,7 @@ describe("the elements of a JSON file", () => {
     ]);
   });
 
-  test("the elements of a JSON file with wrong bytes are kept with U+FFFD and reported", async () => {
+  test("an element of a JSON file with invalid bytes is read with U+FFFD and reported", async () => {
     const bytes = Buffer.concat([Buffer.from('["'), Buffer.from([0xff]), Buffer.from('",1]')]);
     expect(await read([bytes])).toMatchObject([
       { value: "\uFFFD", problem: "not UTF-8; the wrong bytes were replaced by U+FFFD" },
@@ -121,12 +127,12 @@ describe("the elements of a JSON file", () => {
     ]);
   });
 
-  test("the elements of a JSON file are found after a byte order mark, even one that is cut", async () => {
+  test("the elements of a JSON file are found after a byte order mark, even a cut one", async () => {
     const bytes = Buffer.from("\uFEFF[1,2]");
     for (const cut of [0, 1, 2, 3]) expect(plain(await read(chunksOf(bytes, [cut])))).toHaveLength(2);
   });
 
-  test("the elements of a JSON file of a file that is empty or holds neither object nor array are one problem", async () => {
+  test("a JSON file that is empty or holds neither object nor array is one problem", async () => {
     expect(await read([])).toMatchObject([{ problem: "the file is empty", isCut: true }]);
     for (const text of ["  \n", "\0\0\0"])
       expect(await read([Buffer.from(text)])).toMatchObject([{ problem: "the file is empty" }]);
@@ -136,7 +142,7 @@ describe("the elements of a JSON file", () => {
       ]);
   });
 
-  test("nested ten thousand deep are reported and the others read", async () => {
+  test("an element nested ten thousand levels deep is reported, and the others are read", async () => {
     const deep = `${"[".repeat(10_000)}${"]".repeat(10_000)}`;
     const elements = await read([Buffer.from(`{"deep":${deep},"after":1}`)]);
     expect(elements.map(({ field, problem }) => [field, problem])).toEqual([
@@ -145,7 +151,7 @@ describe("the elements of a JSON file", () => {
     ]);
   });
 
-  sizedTest("the elements of a JSON file of noise are problems or values, and reading ends", async () => {
+  sizedTest("random bytes give values or problems, and reading ends", async () => {
     const letters = fc
       .array(fc.constantFrom(...'[]{},:"\\ \n1atrue\u00e4'), { maxLength: 80 })
       .map((all) => Buffer.from(all.join("")));

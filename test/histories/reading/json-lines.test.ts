@@ -17,7 +17,7 @@ const record = fc.dictionary(
 
 describe("the records of a JSONL file", () => {
   sizedTest(
-    "the records of a JSONL file are those that were written, wherever the chunks are cut and whatever the line breaks",
+    "the records of a JSONL file are read as written, wherever the chunks are cut and whatever the line breaks",
     async () => {
       const file = fc
         .tuple(
@@ -43,7 +43,7 @@ describe("the records of a JSONL file", () => {
     },
   );
 
-  test("the records of a JSONL file of a file cut at any byte are a prefix, and what is cut says so", async () => {
+  test("a JSONL file cut at any byte gives a prefix of its records, and marks the cut one", async () => {
     const text = Buffer.from('{"a":"ä\\n"}\n{"b":{"c":[1,2]}}\n{"d":"𝄞"}');
     const whole = await read([text]);
     for (let end = 0; end <= text.length; end++) {
@@ -59,7 +59,7 @@ describe("the records of a JSONL file", () => {
     }
   });
 
-  test("the records of a JSONL file know whether their line break has been written", async () => {
+  test("a record of a JSONL file says whether its line break was written", async () => {
     expect(await read(['{"a":1}\n{"b":2}'])).toEqual([
       { line: 1, end: 8, sizeBytes: 7, record: { a: 1 } },
       { line: 2, end: 15, sizeBytes: 7, record: { b: 2 }, isOpen: true },
@@ -73,7 +73,7 @@ describe("the records of a JSONL file", () => {
     ]);
   });
 
-  test("the records of a JSONL file with wrong bytes are kept with U+FFFD and reported; with U+FFFD of their own they are not", async () => {
+  test("a record of a JSONL file with invalid bytes is read with U+FFFD and reported, but not one that contains U+FFFD itself", async () => {
     const wrong = Buffer.concat([Buffer.from('{"a":"'), Buffer.from([0xff, 0xc3]), Buffer.from('"}\n')]);
     expect(await read([wrong, '{"a":"\uFFFD"}\n'])).toEqual([
       {
@@ -87,7 +87,7 @@ describe("the records of a JSONL file", () => {
     ]);
   });
 
-  test("the records of a JSONL file above the limit are skipped and reported, and the next ones read", async () => {
+  test("a record of a JSONL file above the limit is skipped and reported, and the next ones are read", async () => {
     const long = JSON.stringify({ text: "x".repeat(5_000) });
     const lines = await read([`${long.slice(0, 1_500)}`, `${long.slice(1_500)}\n{"a":1}\n`]);
     expect(lines).toMatchObject([
@@ -96,7 +96,7 @@ describe("the records of a JSONL file", () => {
     ]);
   });
 
-  test("the records of a JSONL file are objects: anything else is a problem of its line", async () => {
+  test("a line of a JSONL file that is not an object is a problem", async () => {
     const lines = await read(['[1]\n"words"\nnull\n7\n{"a":\n\0\0\0\n{"a":1}\0\n{"b":1}\n']);
     expect(lines.map(({ line, record, problem }) => [line, record ?? problem?.slice(0, 8)])).toEqual([
       [1, "not a JS"],
@@ -110,14 +110,14 @@ describe("the records of a JSONL file", () => {
     ]);
   });
 
-  test("the records of a JSONL file may be called __proto__ without becoming one", async () => {
+  test("a key of a JSONL record may be called __proto__ without changing the prototype", async () => {
     const [line] = await read(['{"__proto__":{"polluted":true}}\n']);
     expect(Object.getPrototypeOf(line?.record)).toBe(Object.prototype);
     expect(Object.hasOwn(line?.record as object, "__proto__")).toBe(true);
     expect("polluted" in {}).toBe(false);
   });
 
-  sizedTest("the records of a JSONL file of noise are problems and never an exception", async () => {
+  sizedTest("random lines give problems and never an exception", async () => {
     await fc.assert(
       fc.asyncProperty(
         chunkedBytes(fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes))),

@@ -15,7 +15,7 @@ function replay(...lines: readonly JsonObject[]) {
 }
 
 describe("a mutation log", () => {
-  test("a mutation log begins, sets, appends, cuts and deletes", () => {
+  test("a mutation log applies its initial value, sets, appends, cuts and deletions", () => {
     const { state, faults } = replay(
       { kind: 0, v: { list: [{ text: "a" }], gone: 1 } },
       { kind: 1, k: ["list", 0, "text"], v: "b" },
@@ -28,7 +28,7 @@ describe("a mutation log", () => {
     expect(state).toEqual({ list: [{ text: "b" }, { text: "c" }, { text: "e" }], new: [1] });
   });
 
-  test("a mutation log does not follow a path that leaves the document or grows a list without end", () => {
+  test("a mutation log ignores a path outside the document and a list that grows without bound", () => {
     const { state, faults } = replay(
       { kind: 0, v: { list: [1] } },
       { kind: 1, k: ["__proto__", "polluted"], v: true },

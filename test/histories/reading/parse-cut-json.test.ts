@@ -14,11 +14,11 @@ describe("JSON that is cut short", () => {
     ['["a]b\\"c', ['a]b"c']],
     ["", undefined],
     ["words", undefined],
-  ])("%s is read as far as it goes", (text, value) => {
+  ])("%s is read up to the cut", (text, value) => {
     expect(parseCutJson(text)).toEqual(value);
   });
 
-  test("JSON that is cut short at any place a cut text is read, and what it shows is right", () => {
+  test("JSON cut at any place is read up to the cut, without wrong values", () => {
     const whole = JSON.stringify({ a: [1, 't\\w"o', { b: null, c: [true, "é"] }], d: { e: {} } });
     for (let end = 1; end <= whole.length; end++) expect(parseCutJson(whole.slice(0, end))).toBeDefined();
   });

@@ -39,7 +39,7 @@ const long = Buffer.from(
 const packers = { gz: gzipSync, zst: zstdCompressSync };
 
 describe("the bytes of a file", () => {
-  test("the bytes of a file are its own, from any place", async () => {
+  test("the bytes of a file are read from any offset", async () => {
     expectSame(await read("a.jsonl", long), long);
     expectSame(await read("a.jsonl", long, { chunkBytes: 1_000 }), long);
     expectSame(await read("a.jsonl", long, { from: 1_234_567 }), long.subarray(1_234_567));
@@ -47,18 +47,21 @@ describe("the bytes of a file", () => {
     expectSame(await read("a.jsonl", ""), Buffer.alloc(0));
   });
 
-  test.each(["gz", "zst"] as const)("are unpacked from .%s, from any place", async (ending) => {
-    const packed = packers[ending](long);
-    expectSame(await read(`a.jsonl.${ending}`, packed), long);
-    expectSame(await read(`a.jsonl.${ending.toUpperCase()}`, packed), long);
-    expectSame(await read(`a.jsonl.${ending}`, packed, { from: 1_234_567 }), long.subarray(1_234_567));
-    expectSame(await read(`a.${ending}`, Buffer.concat([packed, packed])), Buffer.concat([long, long]));
-    const small = packers[ending](Buffer.from("words\n"));
-    const many = Buffer.concat(Array.from({ length: 30 }, () => small));
-    expect((await read(`a.${ending}`, many)).toString()).toBe("words\n".repeat(30));
-  });
+  test.each(["gz", "zst"] as const)(
+    "a file compressed as .%s is decompressed from any offset",
+    async (ending) => {
+      const packed = packers[ending](long);
+      expectSame(await read(`a.jsonl.${ending}`, packed), long);
+      expectSame(await read(`a.jsonl.${ending.toUpperCase()}`, packed), long);
+      expectSame(await read(`a.jsonl.${ending}`, packed, { from: 1_234_567 }), long.subarray(1_234_567));
+      expectSame(await read(`a.${ending}`, Buffer.concat([packed, packed])), Buffer.concat([long, long]));
+      const small = packers[ending](Buffer.from("words\n"));
+      const many = Buffer.concat(Array.from({ length: 30 }, () => small));
+      expect((await read(`a.${ending}`, many)).toString()).toBe("words\n".repeat(30));
+    },
+  );
 
-  test("the bytes of a file become UTF-8 if they are UTF-16, with a mark or without, also in packed files", async () => {
+  test("UTF-16 becomes UTF-8, with or without a byte order mark, even in compressed files", async () => {
     const text = '{"a":"größer 𝄞"}\n{"b":1}\n';
     const little = Buffer.from(text, "utf16le");
     const big = Buffer.from(little).swap16();
@@ -75,7 +78,7 @@ describe("the bytes of a file", () => {
     expect((await read("a.jsonl", "{")).toString()).toBe("{");
   });
 
-  test("the bytes of a file are handed over in chunks that do not grow with the file", async () => {
+  test("the bytes of a file are read in chunks of bounded size", async () => {
     const path = join(testFolder(), "a.jsonl");
     writeFileSync(path, Buffer.alloc(5_000_000, 65));
     let largest = 0;
@@ -84,7 +87,7 @@ describe("the bytes of a file", () => {
     expect(largest).toBeLessThanOrEqual(1024 * 1024);
   });
 
-  test("the bytes of a file stop when the signal says so", async () => {
+  test("reading the bytes of a file stops at the signal", async () => {
     const folder = testFolder();
     for (const [name, content] of [
       ["a.jsonl", long],
@@ -100,9 +103,9 @@ describe("the bytes of a file", () => {
   });
 });
 
-describe("a packed file", () => {
+describe("a compressed file", () => {
   test.each(["gz", "zst"] as const)(
-    "a packed file that is cut short gives all that stands before, as .%s",
+    "a cut compressed file gives all bytes before the cut, as .%s",
     async (ending) => {
       const packed = packers[ending](long);
       const path = join(testFolder(), `a.jsonl.${ending}`);
@@ -121,31 +124,37 @@ describe("a packed file", () => {
     },
   );
 
-  test.each(["gz", "zst"] as const)("a packed file that is none is damaged, as .%s", async (ending) => {
-    await expect(read(`a.${ending}`, "plain words")).rejects.toSatisfy(isDamageError);
-  });
+  test.each(["gz", "zst"] as const)(
+    "a compressed file with other content is damaged, as .%s",
+    async (ending) => {
+      await expect(read(`a.${ending}`, "plain words")).rejects.toSatisfy(isDamageError);
+    },
+  );
 
-  test.each(["gz", "zst"] as const)("that grows beyond all measure is left, as .%s", async (ending) => {
-    const bomb = packers[ending](Buffer.alloc(30_000_000));
-    const limits = { ...READ_LIMITS, maxExpansion: 20, freeExpansionBytes: 2_000_000 };
-    const path = join(testFolder(), `a.${ending}`);
-    writeFileSync(path, bomb);
-    let unpacked = 0;
-    const reading = (async () => {
-      for await (const chunk of readBytes(path, { limits })) unpacked += chunk.length;
-    })();
-    await expect(reading).rejects.toMatchObject({
-      code: "SOURCE_UNREADABLE",
-      message: expect.stringContaining("grows more than 20 times"),
-    });
-    await expect(reading).rejects.not.toSatisfy(isDamageError);
-    expect(unpacked).toBeLessThanOrEqual(2_000_000);
-    expect((await read(`b.${ending}`, bomb, { limits: { ...limits, maxExpansion: 1e6 } })).length).toBe(
-      30_000_000,
-    );
-  });
+  test.each(["gz", "zst"] as const)(
+    "a compressed file that grows beyond the limit is abandoned, as .%s",
+    async (ending) => {
+      const bomb = packers[ending](Buffer.alloc(30_000_000));
+      const limits = { ...READ_LIMITS, maxExpansion: 20, freeExpansionBytes: 2_000_000 };
+      const path = join(testFolder(), `a.${ending}`);
+      writeFileSync(path, bomb);
+      let unpacked = 0;
+      const reading = (async () => {
+        for await (const chunk of readBytes(path, { limits })) unpacked += chunk.length;
+      })();
+      await expect(reading).rejects.toMatchObject({
+        code: "SOURCE_UNREADABLE",
+        message: expect.stringContaining("grows more than 20 times"),
+      });
+      await expect(reading).rejects.not.toSatisfy(isDamageError);
+      expect(unpacked).toBeLessThanOrEqual(2_000_000);
+      expect((await read(`b.${ending}`, bomb, { limits: { ...limits, maxExpansion: 1e6 } })).length).toBe(
+        30_000_000,
+      );
+    },
+  );
 
-  test("a packed file may be left at any time", async () => {
+  test("reading a compressed file may stop at any time", async () => {
     for (const ending of ["gz", "zst"] as const) {
       const path = join(testFolder(), `a.${ending}`);
       writeFileSync(path, packers[ending](long));
@@ -157,7 +166,7 @@ describe("a packed file", () => {
   });
 });
 
-test("a disk that fails while a chunk is worked on is heard of by whoever reads, and not before", async () => {
+test("an error of the disk reaches the reader with the next chunk, and not before", async () => {
   const path = join(testFolder(), "long.jsonl");
   writeFileSync(path, "12345678");
   const probe = await open(path);
@@ -178,10 +187,10 @@ test("a disk that fails while a chunk is worked on is heard of by whoever reads,
   await expect(chunks.next()).rejects.toThrow("EIO");
 });
 
-describe("what is no plain file", () => {
+describe("a path without a plain file", () => {
   const refused = { code: "SOURCE_UNREADABLE" };
 
-  test("what is not a plain file is refused: a link, a folder, a pipe, nothing", async () => {
+  test("a link, a folder, a pipe and a missing file are refused", async () => {
     const folder = testFolder();
     writeFileSync(join(folder, "real.jsonl"), "{}\n");
     for (const ending of ["", ".gz"]) {
@@ -197,7 +206,7 @@ describe("what is no plain file", () => {
   });
 
   const descriptors = "/proc/self/fd";
-  test.skipIf(!existsSync(descriptors))("is refused without leaving a file open", async () => {
+  test.skipIf(!existsSync(descriptors))("a refused path leaves no file open", async () => {
     const opened = () => readdirSync(descriptors).length;
     const folder = testFolder();
     await expect(readPath(folder)).rejects.toMatchObject(refused);

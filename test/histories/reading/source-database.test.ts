@@ -58,14 +58,17 @@ async function idsOf(path: string): Promise<unknown[]> {
 }
 
 describe("a foreign database", () => {
-  test.each(["wal", "delete"] as const)("is read and left as it is, in mode %s", async (mode) => {
-    const { path } = makeDatabase(mode);
-    const before = look(join(path, ".."));
-    expect(await idsOf(path)).toEqual(["a", "b", "c"]);
-    expect(look(join(path, ".."))).toEqual(before);
-  });
+  test.each(["wal", "delete"] as const)(
+    "a foreign database is read without changing a file, in mode %s",
+    async (mode) => {
+      const { path } = makeDatabase(mode);
+      const before = look(join(path, ".."));
+      expect(await idsOf(path)).toEqual(["a", "b", "c"]);
+      expect(look(join(path, ".."))).toEqual(before);
+    },
+  );
 
-  test("a foreign database that is being written is copied with its journal: nothing in its folder changes, and the copy goes", async () => {
+  test("a foreign database in use is copied with its journal, and the copy is removed afterwards", async () => {
     const { path, db } = makeDatabase("wal", true);
     const temporary = copiesFolder();
     db.prepare("INSERT INTO message VALUES ('d', '{}')").run();
@@ -78,7 +81,7 @@ describe("a foreign database", () => {
     expect(await idsOf(path)).toEqual(["a", "b", "c", "d", "e"]);
   });
 
-  test("a foreign database does not show what its writer has not committed", async () => {
+  test("a foreign database does not show uncommitted changes", async () => {
     for (const mode of ["wal", "delete"] as const) {
       const { path, db } = makeDatabase(mode, true);
       db.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE");
@@ -92,7 +95,7 @@ describe("a foreign database", () => {
     }
   });
 
-  test("a foreign database says which tables and columns it has", async () => {
+  test("a foreign database lists its tables and columns", async () => {
     await using database = await openSourceDatabase(makeDatabase("delete").path);
     expect(database.hasTable("message")).toBe(true);
     expect(database.hasTable("part")).toBe(false);
@@ -104,12 +107,12 @@ describe("a foreign database", () => {
     });
   });
 
-  test("a foreign database cannot be written to", async () => {
+  test("a foreign database is read-only", async () => {
     await using database = await openSourceDatabase(makeDatabase("delete").path);
     await expect(collect(database.rows("INSERT INTO message VALUES ('z', '')"))).rejects.toThrow("readonly");
   });
 
-  test("a foreign database closes twice without harm", async () => {
+  test("a foreign database can be closed twice", async () => {
     const { path, db } = makeDatabase("wal", true);
     db.prepare("INSERT INTO message VALUES ('d', '{}')").run();
     const database = await openSourceDatabase(path);
@@ -117,7 +120,7 @@ describe("a foreign database", () => {
     await database.close();
   });
 
-  test("a foreign database whose journal is a link is read without it", async () => {
+  test("a foreign database with a link as its journal is read without the journal", async () => {
     const { path } = makeDatabase("wal");
     const secret = join(testFolder(), "secret");
     writeFileSync(secret, "secret");
@@ -126,7 +129,7 @@ describe("a foreign database", () => {
     expect(readFileSync(secret, "utf8")).toBe("secret");
   });
 
-  test("a foreign database that is none, is cut short, is missing or is a folder cannot be opened, and leaves no copy", async () => {
+  test("a file that is cut, missing, a folder or not a database cannot be opened, and leaves no copy", async () => {
     const folder = testFolder();
     const { path } = makeDatabase("delete");
     const temporary = copiesFolder();
@@ -148,7 +151,7 @@ describe("a foreign database", () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  test("a foreign database that is damaged gives the rows before the damage", async () => {
+  test("a damaged foreign database gives the rows before the damage", async () => {
     const { path, db } = makeDatabase("delete", true);
     db.exec("BEGIN");
     for (let row = 0; row < 2_000; row++)
@@ -171,7 +174,7 @@ describe("a foreign database", () => {
     expect(count).toBeGreaterThan(1_000);
   });
 
-  test("a foreign database is not opened once the signal says stop", async () => {
+  test("a foreign database is not opened after the signal", async () => {
     const { path, db } = makeDatabase("wal", true);
     db.prepare("INSERT INTO message VALUES ('d', '{}')").run();
     await expect(
@@ -179,7 +182,7 @@ describe("a foreign database", () => {
     ).rejects.toThrow("enough");
   });
 
-  test("a foreign database gives many rows in batches, and nested queries keep their places", async () => {
+  test("a foreign database reads many rows in batches, and nested queries keep their places", async () => {
     const { path, db } = makeDatabase("delete", true);
     db.exec("BEGIN; CREATE TABLE part (id INT, data TEXT)");
     for (let row = 0; row < 1_000; row++) db.prepare("INSERT INTO part VALUES (?, 'x')").run(row);
@@ -194,7 +197,7 @@ describe("a foreign database", () => {
     expect(seen).toEqual(Array.from({ length: 1_000 }, (_, row) => row));
   });
 
-  test("a foreign database shows no views, virtual tables or generated columns, because their author chose what runs", async () => {
+  test("a foreign database hides views, virtual tables and generated columns, because they can run code of their author", async () => {
     const { path, db } = makeDatabase("delete", true);
     db.exec(`CREATE VIEW part AS SELECT id, data FROM message; CREATE VIRTUAL TABLE words USING fts5(body);
       CREATE TABLE todo (id TEXT, big TEXT AS (hex(zeroblob(1000000))))`);
@@ -211,7 +214,7 @@ describe("a foreign database", () => {
   });
 
   proofTest(
-    "a foreign database whose query never ends is given up after its limit, or at once when the caller leaves",
+    "an endless query of a foreign database ends at its limit, or at once when the caller stops",
     async () => {
       const endless =
         "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
@@ -226,14 +229,14 @@ describe("a foreign database", () => {
     },
   );
 
-  test("a foreign database does not give more rows than its file can hold", async () => {
+  test("a foreign database returns no more rows than its file can hold", async () => {
     await using database = await openSourceDatabase(makeDatabase("delete").path);
     const endless =
       "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT zeroblob(100000) AS x FROM c";
     await expect(collect(database.rows(endless))).rejects.toThrow("more than the file can hold");
   });
 
-  test("a foreign database with holes is not copied", async () => {
+  test("a sparse foreign database is not copied", async () => {
     const { path } = makeDatabase("delete");
     truncateSync(path, 3e9);
     writeFileSync(`${path}-journal`, "x".repeat(600));

@@ -17,7 +17,7 @@ const lineBytes = fc
   .map((bytes) => Buffer.from(bytes));
 
 describe("lines", () => {
-  sizedTest("lines are what stands between line breaks, wherever the chunks are cut", async () => {
+  sizedTest("lines are split at line breaks, wherever the chunks are cut", async () => {
     await fc.assert(
       fc.asyncProperty(chunkedBytes(lineBytes), async ({ bytes, chunks }) => {
         const texts = bytes.toString("latin1").split("\n");
@@ -36,7 +36,7 @@ describe("lines", () => {
     );
   });
 
-  sizedTest("longer than the limit are counted and not held, wherever the chunks are cut", async () => {
+  sizedTest("lines longer than the limit are counted and not held, wherever the chunks are cut", async () => {
     await fc.assert(
       fc.asyncProperty(chunkedBytes(lineBytes), fc.nat(8), async ({ chunks }, limit) => {
         const whole = await cut(chunks);
@@ -49,7 +49,7 @@ describe("lines", () => {
     );
   });
 
-  test("lines that begin at any earlier end are the same as the rest of all lines", async () => {
+  test("lines from any line end on equal the rest of all lines", async () => {
     await fc.assert(
       fc.asyncProperty(lineBytes, fc.nat(20), async (bytes, some) => {
         const all = await cut([bytes]);

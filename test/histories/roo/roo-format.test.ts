@@ -46,7 +46,7 @@ async function overlaysOf(kernel: Kernel): Promise<string[]> {
 }
 
 describe("a task of Roo", () => {
-  test("a task of Roo names messages by their times, and by place as well where a time comes twice", async () => {
+  test("a task of Roo names messages by their times, and repeated times also by position", async () => {
     const items = await itemsOf({
       "api_conversation_history.json": [
         user("a", 1),
@@ -58,7 +58,7 @@ describe("a task of Roo", () => {
     expect(recordsOf(items).map(({ id }) => id)).toEqual([String(at(1)), String(at(2)), `${at(2)}#2`, "#3"]);
   });
 
-  test("a task of Roo summarizes what carries the id of a summary, as long as that is there", async () => {
+  test("a task of Roo summarizes messages with the id of a summary, as long as that summary exists", async () => {
     const items = await itemsOf({
       "api_conversation_history.json": [
         user("a", 1, { condenseParent: "c1" }),
@@ -102,7 +102,7 @@ describe("a task of Roo", () => {
     expect(bodiesOf(items, "message")).toHaveLength(6);
   });
 
-  test("a task of Roo hides what carries the id of a marker, which stays a message", async () => {
+  test("a task of Roo hides messages with the id of a marker, and keeps the marker as a message", async () => {
     const items = await itemsOf({
       "api_conversation_history.json": [
         user("a", 1),
@@ -118,7 +118,7 @@ describe("a task of Roo", () => {
     expect(bodiesOf(items, "message")).toHaveLength(5);
   });
 
-  test("a task of Roo takes a summary of old for everything between the first message and itself", async () => {
+  test("a task of Roo applies an old summary to all messages after the first", async () => {
     const items = await itemsOf({
       "api_conversation_history.json": [
         user("a", 1),
@@ -132,7 +132,7 @@ describe("a task of Roo", () => {
     ]);
   });
 
-  test("a task of Roo keeps thinking in all its forms", async () => {
+  test("a task of Roo keeps reasoning in all its forms", async () => {
     const items = await itemsOf({
       "api_conversation_history.json": [
         user("a", 1),
@@ -166,7 +166,7 @@ describe("a task of Roo", () => {
     expect(JSON.stringify(messages[2]).match(/well then/g)).toHaveLength(1);
   });
 
-  test("a task of Roo counts input without what was cached", async () => {
+  test("a task of Roo subtracts cached tokens from the input", async () => {
     const request = (info: object) => say("api_req_started", 1, { text: JSON.stringify(info) });
     const items = await itemsOf({
       "api_conversation_history.json": [user("a", 0)],
@@ -178,7 +178,7 @@ describe("a task of Roo", () => {
     expect(bodiesOf(items, "usage").map(({ usage }) => usage.inputTokens)).toEqual([100, 100]);
   });
 
-  test("a task of Roo knows its parent, its place and its title from its item, and keeps long output of commands", async () => {
+  test("a task of Roo takes parent, folder and title from its history item, and keeps long command output", async () => {
     const folder = writeTask(testFolder(), ID, {
       "api_conversation_history.json": [user("a", 1)],
       "history_item.json": {
@@ -198,19 +198,19 @@ describe("a task of Roo", () => {
     ]);
   });
 
-  test("a task of Roo is looked for where the editors keep what extensions store", () => {
+  test("tasks of Roo are searched in the extension folders of all editors", () => {
     expect(rooFormat.homes({ home: "C:\\a", platform: "win32", env: { APPDATA: "/roaming" } })).toContain(
       join("/roaming", "Code", "User", "globalStorage", "rooveterinaryinc.roo-cline"),
     );
   });
 
-  test("a task of Roo is not found where there is none", async () => {
+  test("a folder without a task of Roo is ignored", async () => {
     const folder = writeTask(testFolder(), "notes", { "messages.json": [], "history_item.json": {} });
     expect(await sourcesAt([folder], formats)).toEqual([]);
   });
 });
 
-describe("a task of Roo that is written anew", () => {
+describe("a task of Roo that is rewritten", () => {
   const plain = [user("a", 1), assistant("b", 2), user("c", 3), assistant("d", 4), user("e", 5)];
   const marker = {
     role: "user",
@@ -229,7 +229,7 @@ describe("a task of Roo that is written anew", () => {
     assistant("f", 6),
   ];
 
-  test("a task of Roo that is written again gets a marker between known messages without importing those again", async () => {
+  test("a rewritten task of Roo gets a marker between known messages, and those are not imported again", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeTask(folder, ID, { "api_conversation_history.json": plain });
@@ -241,7 +241,7 @@ describe("a task of Roo that is written anew", () => {
     expect(await overlaysOf(kernel)).toEqual(["truncation:t1"]);
   });
 
-  test("a task of Roo that is written again has no overlay any more once a rewind has taken marker and tags away", async () => {
+  test("a rewritten task of Roo loses its overlay once a rewind has removed marker and tags", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeTask(folder, ID, { "api_conversation_history.json": truncated });

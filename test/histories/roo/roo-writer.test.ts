@@ -106,7 +106,7 @@ async function entriesOf(kernel: Kernel, id: string) {
 }
 
 describe("writing a task of Roo", () => {
-  test("writing a task of Roo gives every file back as it was, and another import finds the same", async () => {
+  test("a task of Roo is written back file by file, and another import finds the same", async () => {
     const [first, second, out] = [await testKernel(), await testKernel(), testFolder()];
     const report = await importSources(first, [writeTask(testFolder(), ID, files)], { formats });
     expect(report.totals.found).toMatchObject({ messages: 10, overlays: 3, usage: 2 });
@@ -116,7 +116,7 @@ describe("writing a task of Roo", () => {
     expect(await entriesOf(second, `roo/${ID}`)).toEqual(await entriesOf(first, `roo/${ID}`));
   });
 
-  test("writing a task of Roo gives an old summary back without tags", async () => {
+  test("a task of Roo with an old summary is written back without tags", async () => {
     const [kernel, out] = [await testKernel(), testFolder()];
     const old = [
       text("user", "a", 1),
@@ -166,7 +166,7 @@ describe("writing any session as a task of Roo", () => {
     },
   ];
 
-  test("tags what left the window, and can be imported with the same window", async () => {
+  test("a session written for Roo tags removed messages, and its import has the same window", async () => {
     const [kernel, folder, out] = [await testKernel(), testFolder(), testFolder()];
     writeFileSync(join(folder, "talk.toy"), items.map((item) => `${JSON.stringify(item)}\n`).join(""));
     await importSources(kernel, [folder], { formats: [toyFormat] });

@@ -61,7 +61,7 @@ describe("SWE-agent trajectories", () => {
     expect(largest).toBeLessThan(2_000);
   });
 
-  test("actions become calls, and what follows them their results", async () => {
+  test("actions become calls, and the messages after them become their results", async () => {
     const { messages, items, records, source, session } = await readText(
       sweAgentFormat,
       JSON.stringify(trajectory, null, 2),
@@ -105,7 +105,7 @@ describe("SWE-agent trajectories", () => {
     expect(copied).toBeGreaterThan(2 * JSON.stringify(first.step.response).length);
   });
 
-  test("calls, thinking and sent messages of version 1 are understood", async () => {
+  test("calls, reasoning and sent messages of version 1 are read", async () => {
     const call = { id: "c1", type: "function", function: { name: "view", arguments: '{"path":"/a"}' } };
     const history = [
       { role: "system", content: "You work.", agent, message_type: "system_prompt" },
@@ -183,7 +183,7 @@ describe("SWE-agent trajectories", () => {
     });
   });
 
-  test("a step that the history lacks is told from the trajectory", async () => {
+  test("a step missing from the history is read from the trajectory", async () => {
     const { messages } = await readText(
       sweAgentFormat,
       JSON.stringify({ trajectory: [first.step, second.step], history: [...opening, second.said] }),
@@ -200,7 +200,7 @@ describe("SWE-agent trajectories", () => {
     ]);
   });
 
-  test("a run that goes on replaces nothing but the last observation", async () => {
+  test("a continued run replaces only the last observation", async () => {
     const kernel = await testKernel();
     const path = join(testFolder(), "x.traj");
     writeFileSync(
@@ -213,7 +213,7 @@ describe("SWE-agent trajectories", () => {
     expect(report.totals).toMatchObject({ lost: 0, damaged: 0, found: { messages: 7, toolCalls: 2 } });
   });
 
-  test("a file cut short gives what stands before the cut", async () => {
+  test("a cut trajectory is read up to the cut", async () => {
     const whole = JSON.stringify(trajectory);
     const { messages, items } = await readText(
       sweAgentFormat,
@@ -231,7 +231,7 @@ describe("SWE-agent trajectories", () => {
     expect(items.some((item) => item.type === "problem")).toBe(true);
   });
 
-  test("SWE-agent trajectories is known by what it holds, and named by run and task", async () => {
+  test("a trajectory is recognized by its content, and named by run and task", async () => {
     const folder = testFolder();
     mkdirSync(join(folder, "run-3", "task-1"), { recursive: true });
     writeFileSync(join(folder, "run-3", "task-1", "task-1.traj"), JSON.stringify(trajectory));
@@ -247,20 +247,23 @@ const transcripts = join(process.env.LONGHAUL_DATA ?? "../shared/data", "transcr
 const manifest = join(transcripts, "manifest.json");
 
 describe("real trajectories", () => {
-  test.skipIf(!existsSync(manifest))("hold as many turns and calls as the yardstick counts", async () => {
-    const files: { gz: string; fmt: string; messages: number; tool_calls: number }[] = JSON.parse(
-      readFileSync(manifest, "utf8"),
-    );
-    for (const file of files.filter(({ fmt }) => fmt === "swe-agent")) {
-      const [reading] = await readAll([join(transcripts, file.gz)], [sweAgentFormat]);
-      const bodies = reading?.items.flatMap((item) => (item.type === "record" ? [item.body] : [])) ?? [];
-      const messages = bodies.flatMap((body) => (body.kind === "message" ? [body.message] : []));
-      const parts = messages.flatMap((message) => message.parts ?? []);
-      // The yardstick counts steps; system prompt, demonstration and task come before them.
-      const before = messages.findIndex(({ role }) => role === "assistant");
-      expect([file.gz, messages.length - before]).toEqual([file.gz, file.messages]);
-      expect(parts.filter(({ type }) => type === "tool-call")).toHaveLength(file.tool_calls);
-      expect(reading?.items.filter(({ type }) => type === "problem")).toEqual([]);
-    }
-  });
+  test.skipIf(!existsSync(manifest))(
+    "real trajectories have as many turns and calls as the independent count",
+    async () => {
+      const files: { gz: string; fmt: string; messages: number; tool_calls: number }[] = JSON.parse(
+        readFileSync(manifest, "utf8"),
+      );
+      for (const file of files.filter(({ fmt }) => fmt === "swe-agent")) {
+        const [reading] = await readAll([join(transcripts, file.gz)], [sweAgentFormat]);
+        const bodies = reading?.items.flatMap((item) => (item.type === "record" ? [item.body] : [])) ?? [];
+        const messages = bodies.flatMap((body) => (body.kind === "message" ? [body.message] : []));
+        const parts = messages.flatMap((message) => message.parts ?? []);
+        // The yardstick counts steps; system prompt, demonstration and task come before them.
+        const before = messages.findIndex(({ role }) => role === "assistant");
+        expect([file.gz, messages.length - before]).toEqual([file.gz, file.messages]);
+        expect(parts.filter(({ type }) => type === "tool-call")).toHaveLength(file.tool_calls);
+        expect(reading?.items.filter(({ type }) => type === "problem")).toEqual([]);
+      }
+    },
+  );
 });

@@ -48,9 +48,9 @@ const { value: anything } = fc.letrec((tie) => ({
   ),
 }));
 
-describe("whatever a file holds", () => {
+describe("any content of a file", () => {
   sizedTest.each([anthropicFormat, openaiChatFormat, openaiResponsesFormat, aiSdkFormat, sweAgentFormat])(
-    "$name reads it without an error",
+    "$name reads any content of a file without an error",
     async (format) => {
       const folder = testFolder();
       const files = fc.array(anything, { minLength: 1, maxLength: 6 });

@@ -46,7 +46,7 @@ describe("recognising wire formats", () => {
     ["ai-sdk", [{ role: "tool", content: [{ type: "tool-result", toolCallId: "a", output: {} }] }]],
     ["ai-sdk", [{ id: "1", role: "user", parts: [{ type: "text", text: "x" }] }]],
     ["ai-sdk", [{ role: "user", content: [{ type: "file", mediaType: "image/png", data: "x" }] }]],
-  ])("%s: %j", async (name, value) => {
+  ])("the format %s is recognized: %j", async (name, value) => {
     expect(await formatOf(value)).toBe(name);
   });
 
@@ -64,11 +64,11 @@ describe("recognising wire formats", () => {
     [{ role: "user" }],
     ["not JSON at all"],
     ['{"messages": nonsense'],
-  ])("recognizing wire formats claims nothing of %j", async (value) => {
+  ])("no wire format claims %j", async (value) => {
     expect(await formatOf(value)).toBeUndefined();
   });
 
-  test("recognizing wire formats claims no lines of other tools", async () => {
+  test("no wire format claims lines of other tools", async () => {
     const lines = [
       { type: "user", uuid: "1", message: { role: "user", content: "x" } },
       { type: "assistant", uuid: "2", message: { role: "assistant", content: [] } },
@@ -76,7 +76,7 @@ describe("recognising wire formats", () => {
     expect(await formatOf(lines.map((line) => JSON.stringify(line)).join("\n"), "a.jsonl")).toBeUndefined();
   });
 
-  test("recognizing wire formats knows a conversation whose first message is longer than what is looked at", async () => {
+  test("a conversation is recognized even if its first message is longer than the head of the file", async () => {
     const long = "x".repeat(200_000);
     expect(
       await formatOf([{ role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: long }] }]),
@@ -90,7 +90,7 @@ describe("recognising wire formats", () => {
     ).toBe("openai-chat");
   });
 
-  test("recognizing wire formats names a conversation by its file, and by its folder where the file's name says nothing", async () => {
+  test("a conversation is named by its file, or by its folder where the file's name says nothing", async () => {
     const folder = testFolder();
     mkdirSync(join(folder, "run-7"));
     writeFileSync(join(folder, "talk-3.json"), JSON.stringify(plain));

@@ -17,8 +17,8 @@ async function lineOf(kernel: Kernel, id: string): Promise<string[]> {
   return texts(await session.page({ kinds: ["message"] }));
 }
 
-describe("requests that follow each other in a log", () => {
-  test("only what each adds is taken", async () => {
+describe("consecutive requests in a log", () => {
+  test("only the new messages of each request are stored", async () => {
     const { messages } = await readText(
       anthropicFormat,
       lines(request(user("a")), request(user("a"), assistant("b"), user("c"))),
@@ -32,7 +32,7 @@ describe("requests that follow each other in a log", () => {
     ]);
   });
 
-  test("moving cache marks and a new system prompt make no other conversation of it", async () => {
+  test("moved cache marks and a new system prompt do not start another conversation", async () => {
     const marked = {
       role: "user",
       content: [{ type: "text", text: "a", cache_control: { type: "ephemeral" } }],
@@ -45,7 +45,7 @@ describe("requests that follow each other in a log", () => {
     expect(messages.map(([id]) => id)).toEqual(["L1:system", "L1#0", "L2:system", "L2#1", "L2#2"]);
   });
 
-  test("the response is known again in the next request", async () => {
+  test("a response is recognized in the next request", async () => {
     const { messages } = await readText(
       anthropicFormat,
       lines(
@@ -60,7 +60,7 @@ describe("requests that follow each other in a log", () => {
     expect(messages.map(([id]) => id)).toEqual(["L1:system", "L1#0", "msg_1", "L2#2", "msg_2"]);
   });
 
-  test("a request that goes on from an earlier place becomes a branch", async () => {
+  test("a request that continues from an earlier message becomes a branch", async () => {
     const kernel = await testKernel();
     const path = join(testFolder(), "gateway-7.jsonl");
     const first = request(user("a"));
@@ -70,7 +70,7 @@ describe("requests that follow each other in a log", () => {
     expect(await lineOf(kernel, "anthropic/gateway-7")).toEqual(["s", "a", "b2", "d"]);
   });
 
-  test("a request that extends none begins its own conversation, and each goes on by itself", async () => {
+  test("a request that continues no other starts its own conversation, and each conversation continues separately", async () => {
     const { messages } = await readText(
       openaiChatFormat,
       lines(
@@ -89,7 +89,7 @@ describe("requests that follow each other in a log", () => {
     ]);
   });
 
-  test("an import goes on where the last one stopped", async () => {
+  test("an import of a request log continues where the last one stopped", async () => {
     const kernel = await testKernel();
     const path = join(testFolder(), "gateway-7.jsonl");
     const filler = "x".repeat(300_000);
@@ -107,7 +107,7 @@ describe("requests that follow each other in a log", () => {
     ]);
   });
 
-  test("fields that change from request to request are kept once each", async () => {
+  test("changed fields of a request are stored once for each change", async () => {
     const { records, session } = await readText(
       openaiChatFormat,
       lines(

@@ -46,13 +46,13 @@ const talk: readonly MessageInput[] = [
 ];
 
 describe("writing Anthropic messages", () => {
-  test("what is written is read as the same messages", async () => {
+  test("written Anthropic messages are read again as the same messages", async () => {
     const { before, after } = await roundTrip(talk, anthropicWriter, anthropicFormat);
     expect(after).toEqual(before);
     expect(after).toHaveLength(5);
   });
 
-  test("the system prompt stands next to the messages, and roles alternate", async () => {
+  test("the system prompt is written next to the messages, and roles alternate", async () => {
     const request = (await exported(
       [
         { role: "system", text: "One." },
@@ -76,7 +76,7 @@ describe("writing Anthropic messages", () => {
     ]);
   });
 
-  test("results come first after their calls, whatever was said in between", async () => {
+  test("results are written first after their calls, whatever was said in between", async () => {
     const { messages } = (await exported(
       [
         { role: "user", text: "go" },
@@ -95,7 +95,7 @@ describe("writing Anthropic messages", () => {
     ]);
   });
 
-  test("a call without a result gets one that says so, and importing leaves it out again", async () => {
+  test("a call without a result gets a placeholder, which an import drops again", async () => {
     const open: readonly MessageInput[] = [
       { role: "user", text: "go" },
       { role: "assistant", parts: [{ type: "tool-call", callId: "a", name: "run", input: {} }] },
@@ -113,7 +113,7 @@ describe("writing Anthropic messages", () => {
     expect(after).toEqual(before);
   });
 
-  test("a model may call in several messages before it is answered", async () => {
+  test("calls of consecutive messages are answered in one message", async () => {
     const call = (callId: string): MessageInput => ({
       role: "assistant",
       parts: [{ type: "tool-call", callId, name: "run", input: {} }],
@@ -135,7 +135,7 @@ describe("writing Anthropic messages", () => {
     ]);
   });
 
-  test("a result whose call is not open becomes words, for it would be refused", async () => {
+  test("a result without an open call becomes text, because Anthropic would refuse it", async () => {
     const { messages } = (await exported(
       [
         { role: "user", text: "go" },
@@ -150,7 +150,7 @@ describe("writing Anthropic messages", () => {
     ]);
   });
 
-  test("what Anthropic would refuse is left out or made acceptable", async () => {
+  test("content that Anthropic would refuse is dropped or adapted", async () => {
     const { messages } = (await exported(
       [
         {
@@ -180,7 +180,7 @@ describe("writing Anthropic messages", () => {
     ]);
   });
 
-  test("later system messages keep their place after a user's turn", async () => {
+  test("later system messages follow a message of the user", async () => {
     const { messages } = (await exported(
       [
         { role: "user", text: "a" },
@@ -194,7 +194,7 @@ describe("writing Anthropic messages", () => {
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "system", "assistant"]);
   });
 
-  test("thinking of other tools needs Anthropic's signature", async () => {
+  test("reasoning of other tools is kept only with Anthropic's signature", async () => {
     const kernel = await testKernel();
     const ts = 1_700_000_000_000;
     const text = { type: "text", text: "It fails." };
@@ -214,7 +214,7 @@ describe("writing Anthropic messages", () => {
     expect(said.map(({ content }: { content: unknown }) => content)).toEqual([[text], [signed, text]]);
   });
 
-  test("what came from Anthropic goes back as it came", async () => {
+  test("imported Anthropic messages are written back unchanged", async () => {
     const request = {
       system: [{ type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } }],
       messages: [

@@ -46,13 +46,13 @@ const talk: readonly MessageInput[] = [
 ];
 
 describe("writing chat completions", () => {
-  test("what is written is read as the same messages", async () => {
+  test("written chat completions are read again as the same messages", async () => {
     const { before, after } = await roundTrip(talk, openaiChatWriter, openaiChatFormat);
     expect(after).toEqual(before);
     expect(after).toHaveLength(7);
   });
 
-  test("media of tools follow in a user message once all results are there", async () => {
+  test("media of tools are written into a user message after all results", async () => {
     const { messages } = (await exported(talk, openaiChatWriter)) as Request;
     expect(messages.map(({ role }) => role)).toEqual([
       "system",
@@ -73,7 +73,7 @@ describe("writing chat completions", () => {
     ]);
   });
 
-  test("a failed tool with several pieces, and an image that an assistant made, survive", async () => {
+  test("a failed tool with several parts and an image by the assistant survive a round trip", async () => {
     const { before, after } = await roundTrip(
       [
         { role: "user", text: "paint" },
@@ -98,7 +98,7 @@ describe("writing chat completions", () => {
     expect(after).toEqual(before);
   });
 
-  test("a call without a result gets one that says so, and importing leaves it out again", async () => {
+  test("a call without a result gets a placeholder, which an import drops again", async () => {
     const open: readonly MessageInput[] = [
       { role: "user", text: "go" },
       { role: "assistant", parts: [{ type: "tool-call", callId: "a", name: "run", input: {} }] },
@@ -110,7 +110,7 @@ describe("writing chat completions", () => {
     expect(after).toEqual(before);
   });
 
-  test("calls of several messages before the first result are made in one", async () => {
+  test("calls of several messages before the first result are written into one message", async () => {
     const call = (callId: string): MessageInput => ({
       role: "assistant",
       parts: [{ type: "tool-call", callId, name: "run", input: {} }],
@@ -135,7 +135,7 @@ describe("writing chat completions", () => {
     expect(messages[0]?.content).toEqual([{ type: "text", text: "and" }]);
   });
 
-  test("reasoning of others is left out, for OpenAI has no field for it", async () => {
+  test("reasoning of other providers is dropped, because OpenAI has no field for it", async () => {
     const { messages } = (await exported(
       [
         { role: "user", text: "hi" },
@@ -156,7 +156,7 @@ describe("writing chat completions", () => {
     ]);
   });
 
-  test("what came in this format goes back as it came", async () => {
+  test("imported chat completions are written back unchanged", async () => {
     const request = {
       messages: [
         { role: "developer", content: "Be brief." },

@@ -47,7 +47,7 @@ const talk: readonly MessageInput[] = [
 ];
 
 describe("writing OpenAI responses", () => {
-  test("what is written is read as the same messages", async () => {
+  test("written OpenAI responses are read again as the same messages", async () => {
     const { before, after } = await roundTrip(talk, openaiResponsesWriter, openaiResponsesFormat);
     expect(after).toEqual(before);
     expect(after).toHaveLength(7);
@@ -76,7 +76,7 @@ describe("writing OpenAI responses", () => {
     expect(input[4]).toMatchObject({ call_id: "call_1", arguments: '{"at":[1,{"deep":null}]}' });
   });
 
-  test("an image that an assistant made is its own item", async () => {
+  test("an image by the assistant becomes its own item", async () => {
     const { before, after } = await roundTrip(
       [
         { role: "user", text: "paint" },
@@ -94,7 +94,7 @@ describe("writing OpenAI responses", () => {
     expect(after).toEqual(before);
   });
 
-  test("a call without a result gets one that says so, and importing leaves it out again", async () => {
+  test("a call without a result gets a placeholder, which an import drops again", async () => {
     const open: readonly MessageInput[] = [
       { role: "user", text: "go" },
       { role: "assistant", parts: [{ type: "tool-call", callId: "a", name: "run", input: {} }] },
@@ -106,7 +106,7 @@ describe("writing OpenAI responses", () => {
     expect(after).toEqual(before);
   });
 
-  test("reasoning of Codex stays unless it is empty, and a second export is the same", async () => {
+  test("reasoning of Codex is kept unless it is empty, and a second export is the same", async () => {
     const summary = [{ type: "summary_text", text: "I look." }];
     const said = (type: string, role: string, text: string) => ({
       type: "message",
@@ -134,7 +134,7 @@ describe("writing OpenAI responses", () => {
     expect(await written(again.kernel, again.session, openaiResponsesWriter)).toBe(text);
   });
 
-  test("what came in this format goes back as it came", async () => {
+  test("imported OpenAI responses are written back unchanged", async () => {
     const request = {
       instructions: "Be brief.",
       input: [

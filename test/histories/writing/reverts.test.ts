@@ -46,7 +46,7 @@ async function summariesIn(kernel: Kernel, id: string, writer: Writer): Promise<
 }
 
 describe.each(WRITERS.map((writer) => [writer.name, writer] as const))("an export to %s", (_, writer) => {
-  test("an exported history leaves out the edits that were reverted", async () => {
+  test("an exported history leaves out reverted edits", async () => {
     const kernel = await testKernel();
     await using session = await kernel.session("a talk");
     await session.append({ role: "user", text: "Begin." });
@@ -66,7 +66,7 @@ describe.each(WRITERS.map((writer) => [writer.name, writer] as const))("an expor
     expect(await summariesIn(kernel, "a talk", writer)).toEqual(["A"]);
   });
 
-  test("an exported history leaves out all edits since the one that a revert goes back to", async () => {
+  test("an exported history leaves out all edits after the time of a revert", async () => {
     const kernel = await testKernel();
     await using session = await kernel.session("a talk");
     await session.append({ role: "user", text: "Begin." });
@@ -78,7 +78,7 @@ describe.each(WRITERS.map((writer) => [writer.name, writer] as const))("an expor
     expect(await summariesIn(kernel, "a talk", writer)).toEqual(["A", "D"]);
   });
 
-  test("an exported history tells edits of a fork from those of its origin with the same seq", async () => {
+  test("an exported history distinguishes edits of a fork from those of its origin with the same seq", async () => {
     const kernel = await testKernel();
     await using session = await kernel.session("a talk");
     await session.append({ role: "user", text: "Begin." });
@@ -89,7 +89,7 @@ describe.each(WRITERS.map((writer) => [writer.name, writer] as const))("an expor
     expect(await summariesIn(kernel, "a fork", writer)).toEqual(["B"]);
   });
 
-  test("an exported history does not heed a revert that has left the line", async () => {
+  test("an exported history ignores a revert that has left the line", async () => {
     const kernel = await testKernel();
     await using session = await kernel.session("a talk");
     await session.append({ role: "user", text: "Begin." });

@@ -40,7 +40,7 @@ test("a Cline history becomes an Anthropic request with signed thoughts only", a
   });
 });
 
-test("a Codex history becomes a Responses request without empty reasoning, the same when exported again", async () => {
+test("a Codex history becomes a Responses request without empty reasoning, and a second export is the same", async () => {
   const line = (type: string, payload: object) => ({ timestamp: "2026-08-01T10:00:00.000Z", type, payload });
   const reasoning = (more: object) => ({ type: "reasoning", summary: [], ...more });
   const encrypted = reasoning({ id: "rs_1", encrypted_content: "gAAAA" });
