@@ -97,7 +97,6 @@ const FOR_TESTS = [
   "server/gateway/thread/thread-messages.ts canBeReminder",
   "server/gateway/thread/thread-messages.ts countSimilarReminders",
   "server/gateway/request/read-request.ts parseRequest",
-  "server/gateway/thread/thread.ts ContextTexts",
   "server/gateway/upstream/check-ownership.ts findReferences",
   "server/gateway/upstream/send-upstream.ts AgentsOptions",
   "server/gateway/upstream/send-upstream.ts isSafePath",

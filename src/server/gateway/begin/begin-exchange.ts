@@ -22,10 +22,10 @@ import { findThread } from "../lookup/find-thread.ts";
 import { runWithStore } from "../lookup/run-with-store.ts";
 import { getLoopFamily, type LoopStates } from "../loops/loop-states.ts";
 import type { Trace } from "../observe/trace.ts";
-import { isSentAsItComes, offerTools } from "../recall/offer-tools.ts";
+import { ContextTexts } from "../recall/context-texts.ts";
+import { getRecallSettings, isSentAsItComes, offerTools } from "../recall/offer-tools.ts";
 import { listConversations } from "../recall/person-scope.ts";
 import { addMemories } from "../recall/pinned-memories.ts";
-import { getRecallSettings } from "../recall/recall-settings.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { findOutputLimit } from "../request/request-fields.ts";
 import { findNamedModels, mustAskUsage } from "../request/stream-usage.ts";
@@ -256,12 +256,13 @@ async function searchMemory(
   { api, isControl, messages }: CallRequest,
   thread: Thread,
 ): Promise<MemorySearch | undefined> {
-  if (isControl || !getRecallSettings(config(), api.name, thread.kind).context) return undefined;
+  if (isControl || getRecallSettings(config(), api.name, thread.kind).context !== true) return undefined;
   const { list } = messages;
   const last = list.at(-1 - thread.messages.countReminders(messages));
-  if (last?.role !== "user" || thread.recall.contextTexts.has(list, last)) return undefined;
+  if (last?.role !== "user") return undefined;
   const words = findPersonText(last.input());
   if (words === undefined || !shouldRetrieve(words)) return undefined;
+  if (await new ContextTexts(thread, kernel.memory).has(list, last)) return undefined;
   trace.recalls = (trace.recalls ?? 0) + 1;
   const found = await runWithTimeLimit({ limitMs: TIMEOUT_MS, signal }, async (late) => {
     const { scope } = await listConversations(kernel, principal, thread.meta.project);

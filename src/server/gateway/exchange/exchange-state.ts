@@ -49,11 +49,11 @@ export interface RequestRecall {
    * Removes the context, and before the first edit also the tools, because the request is too long; false if nothing
    * changes. The tools return with an edit: both rewrite the prefix that the provider has cached, so they do it once.
    */
-  makeRoom(): boolean;
+  makeRoom(): Promise<boolean>;
   /** True if a request was refused because its tools came inside the conversation; they join the list of tools then. */
   listTools(failure: ProviderFailure): boolean;
   /** Removes the tools and the context for good; true if the request may be tried once more without them. */
-  drop(): boolean;
+  drop(): Promise<boolean>;
 }
 
 /** The recorder of a reply, and the changes to the reply on its way to the client. */

@@ -45,12 +45,12 @@ export async function findThread(
   const place = previous === undefined ? undefined : await responses.find(principal, previous);
   const after = place && (await threads.findAfter(lookup.caller, place));
   if (after) {
-    const { entry, lead } = place;
+    const { entry, lead, hidden } = place;
     // Providers accept only one of the two.
     const isOnly = (fields.all.conversation ?? null) === null;
     const isWhole = place.isWhole && isOnly && api.encodeLogged !== undefined;
     const leadMessages = () => responses.lead(principal, lead);
-    const chain = { afterEntry: entry, isWhole, leadMessages, ...dropUndefined({ lead }) };
+    const chain = { afterEntry: entry, isWhole, leadMessages, ...dropUndefined({ lead, hidden }) };
     return { thread: after, chain, places };
   }
   const isMore = isChained(api, fields.all);

@@ -22,7 +22,7 @@ import type { Thread } from "../thread/thread.ts";
 import {
   type ControlArm,
   chooseArm,
-  copyShownMemories,
+  copyShown,
   encodeThreadMeta,
   parseThreadMeta,
   type ThreadMeta,
@@ -52,7 +52,7 @@ interface NewThread {
 
 /**
  * Creates the session of a new conversation; undefined if another gateway has just begun one under the same id. One that
- * repeats replies of another conversation keeps its memories and tools, which the provider has cached.
+ * repeats replies of another conversation keeps its memories, context and tools, which the provider has cached.
  */
 export async function openNewThread(
   request: ThreadLookup,
@@ -66,7 +66,7 @@ export async function openNewThread(
   const repeated =
     closest && hasReplies && isSameShape(closest.thread.meta.shape, shape) ? closest.thread : undefined;
   const opened = await createThread(request, buildThreadMeta(request, kind, repeated?.meta), deps, closest);
-  if (opened && repeated) await copyShownMemories(repeated.session, opened.session);
+  if (opened && repeated) await copyShown(repeated.session, opened.session);
   return opened;
 }
 
@@ -135,7 +135,7 @@ async function createNamedRoot(
     await using trunk = await kernel.session(origin.session);
     const fork = trunk.fork({ id, at: origin.last, keepsEdits: true, ...options });
     await fork
-      .then((forked) => copyShownMemories(trunk, forked))
+      .then((forked) => copyShown(trunk, forked))
       .catch((error: unknown) => {
         // Another gateway has taken the id, or the origin has left the entry since: the conversation begins unrelated.
         const isTaken = isLonghaulError(error, "POSITION_CONFLICT") || isLonghaulError(error, "NOT_ON_LINE");
@@ -318,7 +318,7 @@ export async function forkThread(
         await conversation.ensureOnLine(at);
         return session.fork({ id, at, keepsEdits: true, meta: encodeThreadMeta(own) });
       });
-      await copyShownMemories(session, forked);
+      await copyShown(session, forked);
       return { session: forked, meta: own };
     } catch (error) {
       const isTaken = isLonghaulError(error, "POSITION_CONFLICT") || isLonghaulError(error, "NOT_ON_LINE");

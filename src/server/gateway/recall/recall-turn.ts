@@ -8,10 +8,10 @@ import type { BodyChanges } from "../outgoing/outgoing-body.ts";
 import { fieldValue, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
 import { addContextToPieces, appendText, appendTextToElement, findSentTexts } from "./context-pieces.ts";
+import { ContextTexts } from "./context-texts.ts";
 import { servesMemoryTool } from "./memory-tool.ts";
-import { isSentAsItComes } from "./offer-tools.ts";
+import { getRecallSettings, isSentAsItComes } from "./offer-tools.ts";
 import { acceptsSystemMessages } from "./pinned-memories.ts";
-import { getRecallSettings } from "./recall-settings.ts";
 import { addGoogleTools } from "./recall-tools.ts";
 import { findShownContent } from "./shown-content.ts";
 
@@ -24,24 +24,19 @@ export async function prepareRecall(exchange: Exchange): Promise<RequestRecall |
   const { api, isControl } = call.request;
   if (isControl || api.isSentUnchanged) return undefined;
   const { context } = getRecallSettings(services.config(), api.name, thread.kind);
-  if (context) await chooseContext(exchange);
-  return createRecall(exchange, context);
+  return createRecall(exchange, context ? await chooseContext(exchange) : new Map());
 }
 
-function createRecall(exchange: Exchange, context: boolean): RequestRecall | undefined {
+function createRecall(exchange: Exchange, context: Map<number, string>): RequestRecall | undefined {
   const { request, thread, call } = exchange;
   const { request: callRequest, roomTokens } = call;
-  const previous = request.fields.all.previous_response_id;
   const { recallTools: ownTools } = callRequest.frame;
   let laterTools = call.isEditable ? callRequest.frame.laterTools : undefined;
   const { memoryTool } = exchange.services.config();
   const servesMemory =
     call.isEditable && !isSentAsItComes(exchange.incoming) && servesMemoryTool(request, memoryTool);
-  const hasMore = context || typeof previous === "string" || servesMemory;
-  if (!ownTools && !laterTools && !hasMore) return undefined;
-  const own = thread.recall;
-  const hiddenEnd = typeof previous === "string" ? own.hiddenEnds.get(previous) : undefined;
-  let contextTexts = context ? own.contextTexts.find(callRequest.messages.list) : new Map<number, string>();
+  const hiddenEnd = callRequest.chain?.hidden;
+  let contextTexts = context;
   let tools = roomTokens === undefined ? undefined : ownTools;
   let isWaiting = false;
   let hasWaited = false;
@@ -51,11 +46,12 @@ function createRecall(exchange: Exchange, context: boolean): RequestRecall | und
     if (tools) return isWaiting && !call.content.isRewritten ? undefined : tools;
     return canJoin(call, laterTools) ? laterTools : undefined;
   };
-  const dropContext = () => {
+  const dropContext = async () => {
     if (contextTexts.size === 0) return false;
-    // Permanently: alternating between sending and omitting a text would invalidate the provider's cache each time.
-    own.contextTexts.forget(callRequest.messages.list, [...contextTexts.keys()]);
+    const places = [...contextTexts.keys()];
     contextTexts = new Map();
+    // Permanently: alternating between sending and omitting a text would invalidate the provider's cache each time.
+    await forgetContext(exchange, places);
     return true;
   };
   const { api, messages } = callRequest;
@@ -105,10 +101,10 @@ function createRecall(exchange: Exchange, context: boolean): RequestRecall | und
       const joined = tools || !findTools() ? 0 : estimateText(JSON.stringify(laterTools));
       return later + joined + sumTextTokens(texts);
     },
-    makeRoom() {
+    async makeRoom() {
       const hadTools = findTools() !== undefined;
       isWaiting = true;
-      const hasContextLeft = dropContext();
+      const hasContextLeft = await dropContext();
       const haveToolsLeft = hadTools && findTools() === undefined;
       hasWaited ||= haveToolsLeft;
       return hasContextLeft || haveToolsLeft;
@@ -120,12 +116,12 @@ function createRecall(exchange: Exchange, context: boolean): RequestRecall | und
       isMidway = false;
       return true;
     },
-    drop() {
+    async drop() {
       // Tools that joined this request, or were left out of it once, cost no further try.
       const hadTools = tools !== undefined && !hasWaited && findTools() !== undefined;
       tools = undefined;
       laterTools = undefined;
-      const hasContextLeft = dropContext();
+      const hasContextLeft = await dropContext();
       return hasContextLeft || hadTools;
     },
   };
@@ -195,16 +191,17 @@ export async function keepRecallTools(
   await thread.marks.set({ hasRecallTools: true }).catch(services.onStoreFailure);
 }
 
-/** Chooses the context for the newest message; earlier context stays as long as there is room for it, newest first. */
-async function chooseContext({ thread, call, memorySearch, services }: Exchange): Promise<void> {
+/**
+ * The context of a request by the index of its message, with that chosen for the newest message; earlier context stays as
+ * long as there is room for it, newest first.
+ */
+async function chooseContext(exchange: Exchange): Promise<Map<number, string>> {
+  const { thread, call, memorySearch, services } = exchange;
   const { request: callRequest, content, roomTokens = 0 } = call;
   const { list } = callRequest.messages;
-  const { contextTexts } = thread.recall;
-  await contextTexts.dropErased(async (entry) => {
-    const [now] = await services.kernel.memory.expand(entry, { around: 0, rewound: false });
-    return now === undefined || now.kind === "redacted";
-  });
-  const earlier = findSentTexts(callRequest.messages, content.pieces, contextTexts.find(list));
+  const contextTexts = new ContextTexts(thread, services.kernel.memory);
+  const texts = await contextTexts.find(list);
+  const earlier = findSentTexts(callRequest.messages, content.pieces, texts);
   let leftTokens = roomTokens;
   const tooMany: number[] = [];
   for (const [index, text] of [...earlier].sort(([one], [other]) => other - one)) {
@@ -212,12 +209,21 @@ async function chooseContext({ thread, call, memorySearch, services }: Exchange)
     if (tokens <= leftTokens) leftTokens -= tokens;
     else tooMany.push(index);
   }
-  contextTexts.forget(list, tooMany);
+  for (const index of tooMany) texts.delete(index);
+  if (tooMany.length > 0) await forgetContext(exchange, tooMany);
   const sought = memorySearch && list[memorySearch.messageIndex];
-  if (!memorySearch || !sought) return;
+  if (!memorySearch || !sought) return texts;
   const block = await buildContext(memorySearch, call, leftTokens);
   const entries = block?.hits.flatMap((hit) => (hit.kind === "session" ? [hit.entry] : []));
-  contextTexts.set(list, sought, block?.text, entries);
+  // A text that cannot be stored is not sent: a restart would take it out of the cached prefix.
+  const isKept = await contextTexts.add(list, sought, block?.text, entries).catch(services.onStoreFailure);
+  if (block && isKept) texts.set(sought.index, block.text);
+  return texts;
+}
+
+function forgetContext({ thread, call, services }: Exchange, places: readonly number[]): Promise<void> {
+  const contextTexts = new ContextTexts(thread, services.kernel.memory);
+  return contextTexts.forget(call.request.messages.list, places).catch(services.onStoreFailure);
 }
 
 function sumTextTokens(texts: ReadonlyMap<number, string>): number {

@@ -1,7 +1,7 @@
 import { computeReportCost, type ModelFactsLookup } from "../../../kernel/faces/window.ts";
 import type { EntryId, Kernel, MessageInput, Usage } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
-import type { ReplyReader, Wire, WireEvent, WireObject } from "../../../wire/wire.ts";
+import type { ReplyReader, Wire, WireObject } from "../../../wire/wire.ts";
 import type { NameReply } from "../call/reply-recorder.ts";
 import type { Exchange, ReplyRelay } from "../exchange/exchange-state.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
@@ -34,7 +34,7 @@ export async function relayResult(exchange: Exchange, result: UpstreamResult): P
   const reader = rounds && createMergedReader(request.api, services.kernel, rounds);
   call.overheadMs = trace.overheadMs;
   const recorder = call.createRecorder(reader, {
-    name: createReplyNamer(exchange),
+    name: createReplyNamer(exchange, rounds),
     onReported: incoming.spending && (() => settleSpending(exchange)),
   });
   const reply = await prepareReply(exchange, recorder);
@@ -79,7 +79,10 @@ function createEditReporter(
 }
 
 /** Records the id of a call's reply, so that a request can continue from it; undefined if none can. */
-function createReplyNamer({ incoming, services, request, thread, call }: Exchange): NameReply | undefined {
+function createReplyNamer(
+  { incoming, services, request, thread, call }: Exchange,
+  rounds: CallRounds | undefined,
+): NameReply | undefined {
   const { api, chain } = call.request;
   const { all } = request.fields;
   const { last } = call.content;
@@ -118,7 +121,7 @@ function createReplyNamer({ incoming, services, request, thread, call }: Exchang
         session: thread.session.id,
         entry: afterEntry,
         isWhole: id !== undefined && isLeadStored && (chain?.isWhole ?? true) === true,
-        ...dropUndefined({ lead: leadResponse }),
+        ...dropUndefined({ lead: leadResponse, hidden: rounds?.hiddenEnd }),
       };
     });
     const placeStored = services.responses.add(principal, response, {
@@ -160,70 +163,13 @@ function createMergedReader(
     const reports = usages.map((usage) => api.parseUsage(usage));
     return sumUsage(reports, windowRound, reader.model, (model) => kernel.modelFacts(model));
   };
-  return new MergedReader(reader, get);
-}
-
-/** A reader whose usage is computed elsewhere. */
-class MergedReader implements ReplyReader {
-  readonly #reader: ReplyReader;
-  readonly #getUsage: () => Usage | undefined;
-
-  constructor(reader: ReplyReader, getUsage: () => Usage | undefined) {
-    this.#reader = reader;
-    this.#getUsage = getUsage;
-  }
-
-  take(event: WireEvent): void {
-    this.#reader.take(event);
-  }
-
-  takeWhole(body: string): void {
-    this.#reader.takeWhole(body);
-  }
-
-  message(): MessageInput | undefined {
-    return this.#reader.message();
-  }
-
-  items(): readonly WireObject[] {
-    return this.#reader.items?.() ?? [];
-  }
-
-  get usage(): Usage | undefined {
-    return this.#getUsage();
-  }
-
-  get isComplete(): boolean {
-    return this.#reader.isComplete;
-  }
-
-  get hasBegun(): boolean {
-    return this.#reader.hasBegun;
-  }
-
-  get outputBytes(): number {
-    return this.#reader.outputBytes;
-  }
-
-  get failure(): ReplyReader["failure"] {
-    return this.#reader.failure;
-  }
-
-  get stopReason(): string | undefined {
-    return this.#reader.stopReason;
-  }
-
-  get responseId(): string | undefined {
-    return this.#reader.responseId;
-  }
-
-  get model(): string | undefined {
-    return this.#reader.model;
-  }
-
-  get diagnosis(): WireObject | undefined {
-    return this.#reader.diagnosis;
-  }
+  return new Proxy(reader, {
+    get(target, name) {
+      if (name === "usage") return get();
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
 }
 
 function sumUsage(

@@ -98,7 +98,7 @@ async function repairRequest(
   if (overflow?.limitTokens !== undefined) modelLimits.learn(target, overflow.limitTokens);
   // The client's messages must not be cut for content that it did not ask for.
   const isTooLong = overflow !== undefined && !isOutputOverflow(overflow) && !elements;
-  if (isTooLong && recall?.makeRoom()) return true;
+  if (isTooLong && (await recall?.makeRoom())) return true;
   if (elements) call.setExtraTokens(recall?.countTokens(elements) ?? 0);
   if (await call.repair(failure, modelLimits.getLimits(target, config().threshold))) {
     if (call.content.fitted?.maxOutputTokens !== undefined) modelLimits.learnOutputCounts(target);
@@ -106,7 +106,7 @@ async function repairRequest(
     return true;
   }
   if (elements) call.setExtraTokens(recall?.countTokens() ?? 0);
-  return isTooLong && (recall?.drop() ?? false);
+  return isTooLong && ((await recall?.drop()) ?? false);
 }
 
 /** True if the messages alone would fit, according to the provider. */

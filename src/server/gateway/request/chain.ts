@@ -11,8 +11,18 @@ export interface Chain {
   readonly isWhole: boolean | "perhaps";
   /** Id of the response that the conversation's first instructions are stored with. */
   readonly lead?: string;
+  /** The end of the reply before, if the client has not seen it. */
+  readonly hidden?: HiddenEnd;
   /** Those instructions that were among the items of the first request. */
   readonly leadMessages: () => Promise<readonly MessageInput[]>;
+}
+
+/** The actual end of a reply that the client saw only in part; the provider needs it when the client continues. */
+export interface HiddenEnd {
+  /** Id of the reply that the conversation actually ended with. */
+  readonly last: string;
+  /** Ids of unanswered calls of the gateway's tools in that reply. */
+  readonly unanswered: readonly string[];
 }
 
 /** Fields by which a request continues the provider's stored state. */

@@ -5,6 +5,7 @@ import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { encodeResponsesItems } from "../../../wire/openai-responses/encode-responses-items.ts";
 import type { LoggedContent, WireObject } from "../../../wire/wire.ts";
 import { listPersonIds, type PersonIds } from "../identity/person-ids.ts";
+import type { HiddenEnd } from "../request/chain.ts";
 
 /** A reply that a client may name in a later request. */
 interface ReplyReference {
@@ -106,18 +107,20 @@ export interface ResponsePlace {
   readonly isWhole: boolean;
   /** Id of the response that the instructions of the first request are stored with. */
   readonly lead?: string;
+  readonly hidden?: HiddenEnd;
 }
 
 /** A place as stored; the session is stored separately. */
-function encodeResponsePlace({ entry, isWhole, lead }: ResponsePlace): Json {
-  return { entry, isWhole, ...dropUndefined({ lead }) };
+function encodeResponsePlace({ session: _, ...place }: ResponsePlace): Json {
+  return place as unknown as Json;
 }
 
 /** Parses a stored place; undefined if it is invalid. */
 function parseResponsePlace(session: SessionId, stored: Json | undefined): ResponsePlace | undefined {
-  const { entry, isWhole, lead } = toJsonObject(stored);
+  const { entry, isWhole, lead, hidden } = toJsonObject(stored);
   if (typeof entry !== "string") return undefined;
-  return { session, entry, isWhole: isWhole === true, ...(typeof lead === "string" && { lead }) };
+  const more = dropUndefined({ hidden: hidden as HiddenEnd | undefined });
+  return { session, entry, isWhole: isWhole === true, ...(typeof lead === "string" && { lead }), ...more };
 }
 
 function toJsonObject(value: Json | undefined): { readonly [key: string]: Json | undefined } {

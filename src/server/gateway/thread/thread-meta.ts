@@ -50,14 +50,18 @@ export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefin
 
 /** The fact of a session that says which memories its conversation has been shown, and where. */
 export const SHOWN_FACT = "shown-memories";
+/** The fact of a session with the context that was added to its messages. */
+export const SHOWN_CONTEXT_FACT = "shown-context";
 
-/** Shows a conversation the memories of another one whose messages it repeats. */
-export async function copyShownMemories(
+/** Shows a conversation the memories and the context of another one whose messages it repeats. */
+export async function copyShown(
   { facts }: Pick<Session, "facts">,
   to: Pick<Session, "facts">,
 ): Promise<void> {
-  const shown = await facts.get(SHOWN_FACT);
-  if (shown !== undefined) await to.facts.set(SHOWN_FACT, shown);
+  for (const name of [SHOWN_FACT, SHOWN_CONTEXT_FACT]) {
+    const shown = await facts.get(name);
+    if (shown !== undefined) await to.facts.set(name, shown);
+  }
 }
 
 /**

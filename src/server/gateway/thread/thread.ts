@@ -21,28 +21,8 @@ import { SentRequests } from "./sent-requests.ts";
 import { ThreadMessages } from "./thread-messages.ts";
 import { ThreadMarks, type ThreadMeta } from "./thread-meta.ts";
 
-/** Maximum number of texts sent with a conversation. Later messages get none: dropping a text would change the prefix. */
-const MAX_TEXTS = 100;
-
-/** Context for one message. */
-interface ContextText {
-  readonly text: string;
-  /** The entries that it quotes. */
-  readonly entries: readonly EntryId[];
-}
-
-/**
- * The actual end of a stored reply that the client saw only in part; the provider needs it when the client
- * continues.
- */
-interface HiddenEnd {
-  /** Id of the reply that the conversation actually ended with. */
-  readonly last: string;
-  /** Ids of unanswered calls of the gateway's tools in that reply. */
-  readonly unanswered: readonly string[];
-}
-
-const MAX_ENDS = 64;
+/** Maximum number of messages that are remembered for having no context. */
+const MAX_WITHOUT_CONTEXT = 100;
 
 const BYTES_PER_THREAD = 64_000;
 const BYTES_PER_MESSAGE = 1_000;
@@ -215,9 +195,8 @@ class RequestProgress {
 
 /** Recall state of a thread between its requests. */
 class ThreadRecall {
-  readonly contextTexts = new ContextTexts();
-  /** Actual ends by the reply id that the client saw, for replies that the client saw only in part. */
-  readonly hiddenEnds = new BoundedMap<string, HiddenEnd>({ max: MAX_ENDS });
+  /** Names of messages that memory had nothing for, which are not searched for again. */
+  readonly withoutContext = new BoundedMap<string, true>({ max: MAX_WITHOUT_CONTEXT });
   #memory: { readonly memory: AgentMemory; readonly reach: string } | undefined;
 
   /** The memory that the tools search; it resolves the references that it has shown. */
@@ -226,71 +205,6 @@ class ThreadRecall {
     if (this.#memory?.reach !== reach)
       this.#memory = { memory: openAgentMemory(kernel, { agent, scope }), reach };
     return this.#memory.memory;
-  }
-}
-
-/**
- * Context added to user messages, by message. It is repeated in every later request, so that everything before the
- * newest message stays in the provider's cache.
- */
-export class ContextTexts {
-  readonly #texts = new Map<string, ContextText>();
-  /** Messages without results, which are not searched for again. */
-  readonly #withoutResult = new BoundedMap<string, true>({ max: MAX_TEXTS });
-
-  /** The text of each message that has one, by the index of the message. */
-  find(messages: readonly RequestMessage[]): ReadonlyMap<number, string> {
-    const names = this.#texts.size === 0 ? [] : nameMessages(messages);
-    return new Map(
-      names.flatMap((name, index): readonly [number, string][] => {
-        const text = this.#texts.get(name)?.text;
-        return text === undefined ? [] : [[index, text]];
-      }),
-    );
-  }
-
-  /** True if a message was searched for before. */
-  has(messages: readonly RequestMessage[], { index }: RequestMessage): boolean {
-    const name = nameMessages(messages)[index] ?? "";
-    return this.#texts.has(name) || this.#withoutResult.has(name);
-  }
-
-  /** Stores the text added to a message, and the entries that it quotes; undefined for none. */
-  set(
-    messages: readonly RequestMessage[],
-    { index }: RequestMessage,
-    text: string | undefined,
-    entries: readonly EntryId[] = [],
-  ): void {
-    const name = nameMessages(messages)[index];
-    if (name === undefined) return;
-    const isFull = this.#texts.size >= MAX_TEXTS && !this.#texts.has(name);
-    if (text !== undefined && !isFull) this.#texts.set(name, { text, entries });
-    else this.#without(name);
-  }
-
-  /** Removes texts that quote an erased entry; their messages are not searched for again. */
-  async dropErased(isErased: (entry: EntryId) => Promise<boolean>): Promise<void> {
-    for (const [name, { entries }] of [...this.#texts]) {
-      for (const entry of entries) {
-        if (!(await isErased(entry))) continue;
-        this.#without(name);
-        break;
-      }
-    }
-  }
-
-  #without(name: string): void {
-    this.#texts.delete(name);
-    this.#withoutResult.set(name, true);
-  }
-
-  /** Removes the texts of some messages, given by index; these messages are not searched for again. */
-  forget(messages: readonly RequestMessage[], places: readonly number[]): void {
-    for (const place of places) {
-      const message = messages[place];
-      if (message) this.set(messages, message, undefined);
-    }
   }
 }
 

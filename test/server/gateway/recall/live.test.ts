@@ -141,7 +141,7 @@ describe("recall through edits off and through ids of responses", () => {
   });
 
   sizedTest.each(proofCases([true, false]))(
-    "recall through edits off and through ids of responses goes on from the reply that the provider knows, streamed: %s",
+    "recall through edits off and through ids of responses goes on from the reply that the provider knows, after a restart too, streamed: %s",
     async (isStreamed) => {
       let count = 0;
       const upstream = await startUpstream((heard, response, index) => {
@@ -161,7 +161,9 @@ describe("recall through edits off and through ids of responses", () => {
       expect(seen.id).toBe("resp_0");
       expect(seen.calls.map(({ id }) => id)).toEqual(["client"]);
       const result = toolSays("openai-responses", "client", "contents");
-      await talk(talker, [result], { previous_response_id: "resp_0" });
+      await gateway.close();
+      const next = await startGateway({ upstream: upstream.url, config: RECALLS, path: gateway.path });
+      await talk({ ...talker, gateway: next }, [result], { previous_response_id: "resp_0" });
       const { json } = upstream.heard[2] as never as {
         json: { previous_response_id: string; input: object[] };
       };

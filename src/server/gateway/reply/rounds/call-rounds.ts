@@ -13,6 +13,7 @@ import { MEMORY_TOOL, runMemoryCall } from "../../recall/memory-tool.ts";
 import { buildPersonScope, listConversations } from "../../recall/person-scope.ts";
 import { EXPAND_TOOL, isRecallTool, MAX_RESULTS, SAVE_TOOL } from "../../recall/recall-tools.ts";
 import { findShownEntries } from "../../recall/shown-content.ts";
+import type { HiddenEnd } from "../../request/chain.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";
 import { sendRound } from "../send-until-accepted.ts";
 import { createAnthropicRounds } from "./anthropic-rounds.ts";
@@ -109,22 +110,24 @@ export class CallRounds {
   /** If no text was sent so far, repeats the request without the gateway's tools. */
   async #sendPlain({ response }: UpstreamResult): Promise<UpstreamResult> {
     response.body.destroy();
-    this.#recall.drop();
+    await this.#recall.drop();
     this.#elements = [];
     return sendRound(this.#exchange, []);
   }
 
-  /** Adds a note about the hidden rounds to the session, and remembers the actual end of the reply. */
+  /** The end of the reply, if the client does not see all of it. */
+  get hiddenEnd(): HiddenEnd | undefined {
+    return this.bodies.length > 0 ? this.format.findEnd(this.bodies) : this.stream.end;
+  }
+
+  /** Adds a note about the hidden rounds to the session. */
   async end(): Promise<void> {
     const { thread, services } = this.#exchange;
-    const end = this.bodies.length > 0 ? this.format.findEnd(this.bodies) : this.stream.end;
     const last = this.bodies.at(-1);
     const left = last ? this.format.readBody(last).calls : this.stream.leftCalls;
     // The model called other tools too: it gets no result, but a file that it saved must not be lost.
     const saved = (left ?? []).filter(({ name }) => name === MEMORY_TOOL);
     for (const { call, text } of await this.#run(saved, true)) this.#notes.push(describeCall(call, text));
-    if (end && (end.last !== end.shown || end.unanswered.length > 0))
-      thread.recall.hiddenEnds.set(end.shown, end);
     if (this.#notes.length === 0) return;
     const text = `Recalled for the reply before this, unseen by the client:\n${this.#notes.join("\n")}`;
     const stored = services.config().redact ? redactSecrets(text).text : text;

@@ -5,6 +5,7 @@ import { StreamItems } from "../../../../wire/openai-responses/stream-items.ts";
 import { parseObject } from "../../../../wire/replies/parse-object.ts";
 import type { WireEvent, WireObject } from "../../../../wire/wire.ts";
 import { isRecallTool } from "../../recall/recall-tools.ts";
+import type { HiddenEnd } from "../../request/chain.ts";
 import {
   buildNamedEvent,
   mergeBodyUsage,
@@ -14,7 +15,6 @@ import {
   type RecallRound,
   type RoundFormat,
   replaceEventData,
-  type ShownEnd,
   type StreamMerger,
 } from "./round-format.ts";
 
@@ -39,10 +39,18 @@ export const responsesRounds: RoundFormat = {
   },
   findEnd(bodies) {
     const [shown, last] = [bodies[0], bodies.at(-1)].map((body) => toText(body?.id));
-    if (shown === undefined || last === undefined) return undefined;
-    return { shown, last, unanswered: listRecallCallIds(getOutputItems(bodies.at(-1) ?? {})) };
+    return buildHiddenEnd(shown, last, listRecallCallIds(getOutputItems(bodies.at(-1) ?? {})));
   },
 };
+
+function buildHiddenEnd(
+  shown: string | undefined,
+  last: string | undefined,
+  unanswered: readonly string[],
+): HiddenEnd | undefined {
+  if (last === undefined || (shown === last && unanswered.length === 0)) return undefined;
+  return { last, unanswered };
+}
 
 const CLIENT_CALLS: ReadonlySet<unknown> = new Set([
   ...CALL_FIELDS.keys(),
@@ -156,10 +164,9 @@ class ResponsesStreamMerger implements StreamMerger {
     return this.#usage ? [...this.#earlierUsages, this.#usage] : this.#earlierUsages;
   }
 
-  get end(): ShownEnd | undefined {
+  get end(): HiddenEnd | undefined {
     const shown = toText(this.#firstResponse?.id);
-    if (shown === undefined) return undefined;
-    return { shown, last: this.#lastId ?? shown, unanswered: this.#unanswered };
+    return buildHiddenEnd(shown, this.#lastId ?? shown, this.#unanswered);
   }
 
   take(event: WireEvent): readonly WireEvent[] {

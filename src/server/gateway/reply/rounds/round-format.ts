@@ -1,6 +1,7 @@
 import { dropUndefined } from "../../../../model/base/drop-undefined.ts";
 import { toNumber, toObject } from "../../../../wire/fields.ts";
 import type { WireEvent, WireObject } from "../../../../wire/wire.ts";
+import type { HiddenEnd } from "../../request/chain.ts";
 
 /** A call of one of the gateway's tools. */
 export interface RecallCall {
@@ -22,14 +23,6 @@ export interface RecallRound {
   readonly elements: readonly WireObject[];
 }
 
-/** The id of the last reply that the provider stored, next to the id that the client saw. */
-export interface ShownEnd {
-  readonly shown: string;
-  readonly last: string;
-  /** Ids of the gateway's calls that got no result. */
-  readonly unanswered: readonly string[];
-}
-
 /** Joins several rounds into one reply while they stream. */
 export interface StreamMerger {
   /** Events to send to the client for an event; the same object where nothing changes. */
@@ -46,7 +39,8 @@ export interface StreamMerger {
   finish(): readonly WireEvent[] | undefined;
   /** Usage of each round, as the provider reported it; includes the current round once it has reported. */
   readonly usages: readonly WireObject[];
-  readonly end: ShownEnd | undefined;
+  /** The end of the reply, if the client was not sent all of it. */
+  readonly end: HiddenEnd | undefined;
   /** Calls of the last round that the client does not see and nobody has carried out. */
   readonly leftCalls?: readonly RecallCall[];
 }
@@ -71,7 +65,8 @@ export interface RoundFormat {
   readBody(body: WireObject): BodyRound;
   /** Joins several bodies into one without the gateway's calls; a single body without such calls stays as it is. */
   mergeBodies(bodies: readonly WireObject[]): WireObject;
-  findEnd(bodies: readonly WireObject[]): ShownEnd | undefined;
+  /** The end of the bodies joined, if the client was not sent all of it. */
+  findEnd(bodies: readonly WireObject[]): HiddenEnd | undefined;
 }
 
 /** An event with other data. */
