@@ -12,7 +12,7 @@ const FILLER = Array.from({ length: 40 }, (_, number): readonly [string, string]
   `Note ${number} about the weather and the train number ${number}.`,
 ]);
 
-test("certainty stays below 1 even if the question is there word for word", async () => {
+test("the certainty of a recall stays below 1 even if the question was said word for word", async () => {
   const { memory, say } = await testMemory();
   await say("a", "The staging server listens on port 7443 behind the proxy.");
   const { certainty, isSure } = await memory.recall(
@@ -22,7 +22,7 @@ test("certainty stays below 1 even if the question is there word for word", asyn
   expect(certainty).toBeLessThanOrEqual(0.95);
 });
 
-test("a question whose rarest word has no counterpart is less certain", async () => {
+test("a recall is less certain if no hit holds the rarest word of the question", async () => {
   const { memory, say } = await testMemory();
   for (const [, text] of FILLER) await say("b", text);
   await say("a", "My sister gave me a silver necklace for my birthday.");
@@ -31,7 +31,7 @@ test("a question whose rarest word has no counterpart is less certain", async ()
   expect(unknown.certainty).toBeLessThan(known.certainty);
 });
 
-test("a fact that is known of another person is less certain", async () => {
+test("a recall is less certain if the fact is known only of another person", async () => {
   const memory = await tell([
     ...FILLER,
     ["Ana", "I adopted a grey kitten from the shelter in Lisbon."],
@@ -42,7 +42,7 @@ test("a fact that is known of another person is less certain", async () => {
   expect(wrong.certainty).toBeLessThan(right.certainty - 0.2);
 });
 
-test("the number of wanted hits does not change the certainty", async () => {
+test("the number of requested hits does not change the certainty", async () => {
   const { memory, say } = await testMemory();
   for (const [, text] of FILLER) await say("b", text);
   await say("a", "My sister gave me a silver necklace for my birthday.");
@@ -53,7 +53,7 @@ test("the number of wanted hits does not change the certainty", async () => {
   expect(one.certainty).toBeCloseTo(many.certainty, 6);
 });
 
-test("of a turn that thinks and says the same, a question for words finds the sentence", async () => {
+test("a question about words finds the spoken sentence rather than the same thought", async () => {
   const { memory, say } = await testMemory();
   const thought =
     "Maybe session tokens should live in the cookie; session tokens, cookie, cookie, session tokens.";

@@ -8,7 +8,7 @@ import { testMemory } from "./test-memory.ts";
 
 const shop = { source: { format: "claude-code", path: "x" }, cwd: "/projects/shop" };
 
-test("sentences that choose, reject, find a cause or set a rule are decisions, others are not", () => {
+test("a sentence that chooses, rejects, finds a cause or sets a rule is a decision, and others are not", () => {
   const kindOf = (text: string) => findDecisions(text, 2)[0]?.kind;
   expect(kindOf("We decided to keep the sessions in PostgreSQL.")).toBe("choice");
   expect(kindOf("I'll use a queue instead of a timer for the mails.")).toBe("choice");
@@ -21,7 +21,7 @@ test("sentences that choose, reject, find a cause or set a rule are decisions, o
   expect(hasDecision("```ts\n// We decided to use tabs instead of spaces here.\n```")).toBe(false);
 });
 
-test("decisions are listed newest first, by project, with what each one replaces", async () => {
+test("decisions are listed newest first, by project, with the decision that each one replaces", async () => {
   const { say, memory } = await testMemory();
   await say("a", "We decided to keep login sessions in Redis.", shop);
   await say("a", "The tests pass now and the page looks fine.", shop);
@@ -41,7 +41,7 @@ test("decisions are listed newest first, by project, with what each one replaces
   expect(await memory.listDecisions({ scope: { sessions: ["b"] } })).toHaveLength(1);
 });
 
-test("a sentence replaces no other one of its own message", async () => {
+test("a decision does not replace another one of the same message", async () => {
   const { say, memory } = await testMemory();
   await say(
     "a",
@@ -52,7 +52,7 @@ test("a sentence replaces no other one of its own message", async () => {
   expect(own.map(({ replaces }) => replaces)).toEqual([undefined, undefined]);
 });
 
-test("an erased message takes its decision with it", async () => {
+test("an erased message removes its decision", async () => {
   const { say, redact, memory } = await testMemory();
   const seq = await say("a", "We decided to keep login sessions in Redis.");
   expect(await memory.listDecisions()).toHaveLength(1);
@@ -60,7 +60,7 @@ test("an erased message takes its decision with it", async () => {
   expect(await memory.listDecisions()).toEqual([]);
 });
 
-test("recall puts a decision before the one that it replaces and says so, unless the old one is asked for", async () => {
+test("recall ranks a decision before the one it replaces, and names the replaced one", async () => {
   const { say, memory } = await testMemory();
   const old = await say("a", "We decided to keep login sessions in Redis.");
   await say("a", "Fine.");
@@ -74,7 +74,7 @@ test("recall puts a decision before the one that it replaces and says so, unless
   expect(first).toMatchObject({ replaces: { text: "We decided to keep login sessions in Redis." } });
 });
 
-test("a store of an earlier version gets its marks when it is opened again", async () => {
+test("a store of an earlier version gets its decisions when it is reopened", async () => {
   const path = testFolder();
   {
     await using kernel = await openKernel({ path, embedder: null });

@@ -26,13 +26,13 @@ async function start() {
   return { kernel, session };
 }
 
-describe("a message that was taken back is not recalled", () => {
+describe("a message that was taken back", () => {
   test.each([
     ["rewound", (session: Session) => session.rewind(1)],
     ["removed", (session: Session) => session.remove(2)],
     ["replaced", (session: Session) => session.replace(2, { role: "user", text: "The locker is open." })],
     ["edited", (session: Session) => session.edit(2, { role: "user", text: "The locker is open." })],
-  ])("%s, until it is back on the line", async (_, act) => {
+  ])("a message that was %s is not recalled until it is back on the line", async (_, act) => {
     const { kernel, session } = await start();
     expect(await recalled(kernel)).toBe(true);
     await act(session);
@@ -50,7 +50,7 @@ describe("a message that was taken back is not recalled", () => {
     expect(await recalled(kernel)).toBe(false);
   });
 
-  test("a message that was taken back is not recalled unless a fork, or a fork of it, still has it on its line", async () => {
+  test("a message that was taken back is recalled while a fork, or a fork of the fork, has it on its line", async () => {
     const { kernel, session } = await start();
     await using fork = await session.fork({ id: "fork" });
     await using twig = await fork.fork({ id: "twig" });
@@ -62,7 +62,7 @@ describe("a message that was taken back is not recalled", () => {
     expect(await recalled(kernel)).toBe(false);
   });
 
-  test("a message that was taken back is not recalled by another process either", async () => {
+  test("a message that another process took back is not recalled", async () => {
     const { kernel, path } = await diskKernel({ embedder: null });
     const session = await kernel.session("chat");
     for (const text of ["Hello.", FACT]) await session.append({ role: "user", text });
@@ -73,8 +73,8 @@ describe("a message that was taken back is not recalled", () => {
   });
 });
 
-describe("a message that left the line for another reason is recalled", () => {
-  test("trimmed: by context too", async () => {
+describe("a message that left the line for another reason", () => {
+  test("a trimmed message is recalled, also by context", async () => {
     const { kernel, session } = await start();
     await session.remove(2, { departure: "trimmed" });
     expect(await recalled(kernel)).toBe(true);
@@ -84,7 +84,7 @@ describe("a message that left the line for another reason is recalled", () => {
     expect(await recalled(kernel)).toBe(true);
   });
 
-  test("on another branch, as in an import: but not by context", async () => {
+  test("a message on another branch, as in an import, is recalled, but not by context", async () => {
     const { kernel, session } = await start();
     await session.setLine([{ session: "chat", from: 1, to: 1 }], "as in claude-code");
     expect(await recalled(kernel)).toBe(true);
@@ -93,7 +93,7 @@ describe("a message that left the line for another reason is recalled", () => {
   });
 });
 
-test("rewound and activeLine contradict each other, and a departure has a name", async () => {
+test("the options rewound and activeLine exclude each other, and an unknown departure is refused", async () => {
   const { kernel, session } = await start();
   await expect(kernel.memory.recall(QUESTION, { rewound: true, activeLine: true })).rejects.toMatchObject({
     code: "ARGUMENT_INVALID",
@@ -104,7 +104,7 @@ test("rewound and activeLine contradict each other, and a departure has a name",
   expect(await session.lines()).toHaveLength(1);
 });
 
-test("after forget, redact, deletion and a change of scope, the library returns nothing", async () => {
+test("recall returns nothing that was forgotten, redacted, deleted or moved out of scope", async () => {
   const { kernel, session } = await start();
   await session.update({ meta: { team: "a" } });
   const scope = { meta: { team: "a" } };

@@ -21,7 +21,7 @@ async function act(
 const ERROR = "src/login.ts(41,7): error TS2304: Cannot find name 'sessionToken'.";
 const edit = (file: string) => ({ file_path: file, old_string: "a", new_string: "b" });
 
-test("an error leads to the edit after which its program ran without it, with commit and later changes", async () => {
+test("the fix of an error is the edit after which the same program ran without it, with commit and later changes", async () => {
   const fixture = await testMemory();
   await fixture.say("a", "Please make the login work.");
   await act(fixture, "Bash", { command: "npx tsc --noEmit" }, `Checking\n${ERROR}`);
@@ -45,7 +45,7 @@ test("an error leads to the edit after which its program ran without it, with co
   expect((await fixture.memory.findFix(ERROR))?.changedSince).toEqual(["/shop/src/login.ts"]);
 });
 
-test("without an edit, the command between the two runs is the fix", async () => {
+test("the fix of an error without an edit is the command between the two runs", async () => {
   const fixture = await testMemory();
   const error = "Error: Cannot find module 'left-pad' from 'src/index.js'";
   await act(fixture, "Bash", { command: "npm test" }, error);
@@ -59,7 +59,7 @@ test("without an edit, the command between the two runs is the fix", async () =>
   });
 });
 
-test("an error that was never seen, came back each time, or is only shown from a file has no fix", async () => {
+test("an error that was never seen, always came back, or was only shown from a file has no fix", async () => {
   const fixture = await testMemory();
   expect(await fixture.memory.findFix(ERROR)).toBeUndefined();
   await act(fixture, "Bash", { command: "npx tsc --noEmit" }, ERROR);

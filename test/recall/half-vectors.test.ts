@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Embedder } from "../../src/recall/embed/embedder.ts";
 import { testMemory } from "./test-memory.ts";
 
-test("if only half of the chunks have vectors, the other half is ranked as well", async () => {
+test("a recall also ranks the chunks without vectors if half of the vectors are missing", async () => {
   let isDown = false;
   const embedder: Embedder = {
     id: "test/half",

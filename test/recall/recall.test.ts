@@ -9,7 +9,7 @@ import { testMemory } from "./test-memory.ts";
 const textsOf = (recall: { readonly hits: readonly { readonly text: string }[] }) =>
   recall.hits.map(({ text }) => text);
 
-test("what was said is found as soon as it is committed, with session, entry and range", async () => {
+test("recall finds a message as soon as it is committed, with session, entry and range", async () => {
   const { memory, say } = await testMemory();
   await say("a", "The deployment key lives in the vault under quicksilver.");
   await say("a", "Lunch is at noon.");
@@ -28,7 +28,7 @@ test("what was said is found as soon as it is committed, with session, entry and
   expect(textsOf(await memory.recall("deployment key drawer"))[0]).toContain("drawer");
 });
 
-test("tool calls, their output, reasoning and summaries are found", async () => {
+test("recall finds tool calls, their output, reasoning and summaries", async () => {
   const { memory, say, log } = await testMemory();
   await say("a", {
     role: "assistant",
@@ -65,7 +65,7 @@ test("tool calls, their output, reasoning and summaries are found", async () => 
   }
 });
 
-test("a text too large for the log is found by its middle, and the hit's range is that of the text", async () => {
+test("recall finds the middle of a text too large for the log, with the range in the whole text", async () => {
   const { memory, say, log, store } = await testMemory();
   const filler = "Nothing of note happened on this day at all. ".repeat(4_000);
   const text = `${filler}The heirloom is behind the zanzibar clock. ${filler}`;
@@ -78,14 +78,14 @@ test("a text too large for the log is found by its middle, and the hit's range i
   expect(log.limits.spillBytes).toBeLessThan(text.length);
 });
 
-test("words of two Chinese characters are found", async () => {
+test("recall finds words of two Chinese characters", async () => {
   const { memory, say } = await testMemory();
   await say("a", "我们昨天讨论了数据库迁移的计划");
   await say("a", "今天天气很好");
   expect(textsOf(await memory.recall("迁移"))[0]).toContain("迁移");
 });
 
-test("a scope shows nothing of another agent, user or project", async () => {
+test("recall within a scope returns nothing of another agent, user or project", async () => {
   const { memory, say } = await testMemory();
   await say("agent-1/a", "The cormorant password is one.", { user: "ann" });
   await say("agent-2/b", "The cormorant password is two.", { user: "bob" });
@@ -98,7 +98,7 @@ test("a scope shows nothing of another agent, user or project", async () => {
   await expect(memory.recall("cormorant", { scope: {} })).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
 });
 
-test("a redacted entry is found no more, and none of its words is left in the index", async () => {
+test("recall does not find a redacted entry, and the index loses its words", async () => {
   const path = testFolder();
   const { memory, say, redact, store } = await testMemory({}, path);
   await say("a", "My secret is xylophone42 and nothing else.");
@@ -109,7 +109,7 @@ test("a redacted entry is found no more, and none of its words is left in the in
   expect((await store.memory.termNumbers(["xylophone42", "garden"])).size).toBe(1);
 });
 
-test("a deleted session is found no more, and one made again under its name begins again", async () => {
+test("recall does not find a deleted session, and a new session of the same name starts empty", async () => {
   const { memory, say, store } = await testMemory();
   await say("a", "Remember the ocelot.");
   expect((await memory.recall("ocelot")).hits).toHaveLength(1);
@@ -126,7 +126,7 @@ test("a hit expands to the messages around it", async () => {
   expect(around.map(({ seq }) => seq)).toEqual([2, 3, 4]);
 });
 
-test("memory says when it is not sure", async () => {
+test("recall says when it is not sure", async () => {
   const { memory, say } = await testMemory();
   await say("a", "We painted the kitchen green in spring.");
   expect((await memory.recall("which colour did we paint the kitchen")).isSure).toBe(true);
@@ -134,7 +134,7 @@ test("memory says when it is not sure", async () => {
   expect(nothing.isSure).toBe(false);
 });
 
-sizedTest("no question is an error, whatever it is made of", async () => {
+sizedTest("recall accepts any text as a question", async () => {
   const { memory, say } = await testMemory();
   await say("a", "NEAR AND OR NOT columns are words like others.");
   const hostile = fc.oneof(
@@ -165,7 +165,7 @@ sizedTest("no question is an error, whatever it is made of", async () => {
   expect((await memory.recall("NEAR(columns*")).hits).toHaveLength(1);
 });
 
-test("with the embedder that comes with us, hits say how near they are in meaning", async () => {
+test("hits have a similarity of meaning with the packaged embedder", async () => {
   const { memory, say } = await testMemory(createPackagedModel());
   await say("a", "The doctor prescribed antibiotics for my infection.");
   await say("a", "We repaired the roof of the barn with new shingles.");
@@ -175,7 +175,7 @@ test("with the embedder that comes with us, hits say how near they are in meanin
   expect(hits[0]?.similarity).toBeGreaterThan(0.2);
 });
 
-test("without its file, the embedder that comes with us costs meaning, not the answer", async () => {
+test("recall with a missing weights file still answers by words", async () => {
   const { memory, say } = await testMemory(createPackagedModel({ path: "/nowhere/weights.bin" }));
   await say("a", "The ibis came back.");
   const recall = await memory.recall("ibis");
@@ -183,7 +183,7 @@ test("without its file, the embedder that comes with us costs meaning, not the a
   expect(recall.withoutVectors).toBeDefined();
 });
 
-test("a recall while many vectors are missing goes only by words and says so, and not once they are there", async () => {
+test("recall uses only words while many vectors are missing, says so, and uses vectors later", async () => {
   const waiting = Promise.withResolvers<void>();
   let isSlow = false;
   const embedder: Embedder = {

@@ -34,7 +34,7 @@ async function openProject() {
   return { ...opened, root, edit, firstFile };
 }
 
-test("the file that a session edited last is found without a word of it", async () => {
+test("the file that a session edited last is found without a matching word", async () => {
   const { root, edit, firstFile } = await openProject();
   await edit("work", `${root}/src/engine.ts`);
   expect(await firstFile("one draws wrong, try again")).toBe("src/engine.ts");
@@ -43,13 +43,13 @@ test("the file that a session edited last is found without a word of it", async 
   expect(await firstFile("the function falcon in src/falcon.ts draws nothing")).toBe("src/falcon.ts");
 });
 
-test("work in another checkout of the project counts", async () => {
+test("work in another checkout of the project counts for the same file", async () => {
   const { edit, firstFile } = await openProject();
   await edit("work", "/somewhere/worktrees/two/src/engine.ts");
   expect(await firstFile("one draws wrong, try again")).toBe("src/engine.ts");
 });
 
-test("only sessions of the scope count, and deleted ones no longer do", async () => {
+test("only sessions within the scope count for recent files, and deleted ones no longer do", async () => {
   const { log, memory, root, edit, firstFile } = await openProject();
   await edit("mine", `${root}/src/basket.ts`);
   await edit("other", `${root}/src/engine.ts`);

@@ -38,12 +38,12 @@ async function rankAs(form: Form, isIndexedAtOnce = true) {
   return all;
 }
 
-describe("a session with names only in its texts ranks like one with meta.speaker", () => {
+describe("a session with names in its texts", () => {
   test.each([
     ["Name: …", labeled],
     ['Name said, "…"', quoted],
   ])(
-    "a session with names only in its texts ranks like one with meta.speaker as %s, whenever it is indexed",
+    "a session with names in its texts as %s ranks like one with speakers in its metadata, whenever it is indexed",
     async (_, form) => {
       const expected = await rankAs(inMeta);
       expect(expected[0]?.[0]).toMatchObject({ speaker: "Caroline", text: TALK[4][1] });
@@ -56,7 +56,7 @@ describe("a session with names only in its texts ranks like one with meta.speake
   );
 });
 
-test("labels in a conversation with an assistant are not names", async () => {
+test("labels in a conversation with an assistant are not taken for names", async () => {
   const { memory, say } = await testMemory();
   for (const text of [
     "Error: the build fails.",
@@ -70,7 +70,7 @@ test("labels in a conversation with an assistant are not names", async () => {
   expect(hits.some(({ text }) => text.startsWith("Error: "))).toBe(true);
 });
 
-test("a few named messages do not change the order of others, unless the question names a person", async () => {
+test("a few messages with names do not change the order of others, unless the question names a person", async () => {
   const build = async (isNamed: boolean) => {
     const { memory, say } = await testMemory();
     for (const [text, speaker] of [

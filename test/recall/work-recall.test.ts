@@ -31,7 +31,7 @@ async function placeOf({ memory }: Fixture, question: string, seq: number): Prom
   return hits.findIndex((hit) => hit.kind === "session" && hit.seq === seq);
 }
 
-test("an item of a plan leads to the edit made for it, not to another edit", async () => {
+test("an item of a plan leads to its own edit, not to another one", async () => {
   const fixture = await testMemory();
   const todos = (active: number) =>
     ["Add the retry limit", "Rename the queue", "Write the migration"].map((content, index) => ({
@@ -51,7 +51,7 @@ test("an item of a plan leads to the edit made for it, not to another edit", asy
   expect(wrong === -1 || found < wrong).toBe(true);
 });
 
-test("an item that is named by its number is found by its words, also in an index that is continued", async () => {
+test("an item of a plan named by number is found by its words, even in an index that is continued later", async () => {
   const path = testFolder();
   const first = await testMemory({}, path);
   await work(

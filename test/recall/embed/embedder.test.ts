@@ -29,14 +29,14 @@ describe("the packaged embedder", () => {
     expect(cosine(question, near)).toBeGreaterThan(cosine(question, far) + 0.1);
   });
 
-  test("the packaged embedder gives vectors of length 1, and zeros for a text that says nothing", () => {
+  test("the packaged embedder gives vectors of length 1, and zeros for a text without words", () => {
     const [vector, empty] = packaged.embed(["a plain sentence", " … "]) as [Float32Array, Float32Array];
     expect(Math.hypot(...vector)).toBeCloseTo(1, 5);
     expect(vector).toHaveLength(packaged.dimensions);
     expect(empty.every((value) => value === 0)).toBe(true);
   });
 
-  test("the packaged embedder knows related words and weighs common ones less", () => {
+  test("the packaged embedder places related words close together, and gives common words less weight", () => {
     const token = (word: string) => packaged.tokensOf(word)[0] as number;
     const near = (left: string, right: string) =>
       packaged
@@ -47,7 +47,7 @@ describe("the packaged embedder", () => {
     expect(packaged.wordOf(token("Guitar"))).toBe("guitar");
   });
 
-  test("the packaged embedder gives the same bytes for the same text on every machine", () => {
+  test("the packaged embedder gives the same bytes for the same text as on every other machine", () => {
     const texts = [
       "The quick brown fox",
       "const answer = await fetchUser(42)",
@@ -59,10 +59,10 @@ describe("the packaged embedder", () => {
   });
 });
 
-describe("a text's vector", () => {
+describe("the vector of a text", () => {
   const small = createStaticEmbedder(smallWeights());
 
-  test("a text's vector does not depend on the order of its words or on its neighbours in the batch", () => {
+  test("the vector of a text does not depend on the order of its words or on other texts in the batch", () => {
     const words = fc.array(fc.constantFrom("cat", "dog", "use", "state", "数据", "zyxw"), { maxLength: 12 });
     fc.assert(
       fc.property(words, words, (left, right) => {
@@ -74,7 +74,7 @@ describe("a text's vector", () => {
     );
   });
 
-  test("a text's vector counts a repeated word for less than the first time", () => {
+  test("the vector of a text counts each repetition of a word less", () => {
     const [once, often, other] = small.embed(["cat dog", "cat cat cat cat dog", "cat"]) as [
       Float32Array,
       Float32Array,

@@ -19,7 +19,7 @@ async function wireServer() {
   return server;
 }
 
-test("texts go to an OpenAI-compatible server in batches and come back in order", async () => {
+test("texts are sent to an OpenAI-compatible server in batches, and vectors return in order", async () => {
   const server = await wireServer();
   const embedder = openAiEmbedder({
     url: `${server.url}/v1/`,
@@ -44,7 +44,7 @@ test("texts go to an OpenAI-compatible server in batches and come back in order"
   ).toMatchObject([{ length: 4 }]);
 });
 
-test("a busy server is asked again, an angry one is not, and no key is told", async () => {
+test("a busy server is asked again, a refusing one is not, and errors hide the key", async () => {
   const server = await wireServer();
   const options = { url: `${server.url}/v1`, model: "small", apiKey: "sk-very-secret-key-123456", wait };
   server.script({ type: "error", kind: "rate-limit" }, { type: "error", kind: "server-error" });
@@ -59,7 +59,7 @@ test("a busy server is asked again, an angry one is not, and no key is told", as
   expect(server.requests).toHaveLength(4);
 });
 
-test("answers without vectors, and servers that say nothing, are errors with a name", async () => {
+test("replies without vectors and silent servers are typed errors", async () => {
   const server = await wireServer();
   const options = { url: `${server.url}/v1`, model: "small", wait };
   const embedder = openAiEmbedder(options);
@@ -75,7 +75,7 @@ test("answers without vectors, and servers that say nothing, are errors with a n
   });
 });
 
-test("an Ollama server is asked in its own words", async () => {
+test("an Ollama server is called by its own API", async () => {
   const asked: unknown[] = [];
   const server = createServer(async (request, response) => {
     let body = "";
@@ -96,7 +96,7 @@ test("an Ollama server is asked in its own words", async () => {
   expect([embedder.id, embedder.dimensions]).toEqual(["ollama/nomic", 3]);
 });
 
-test("an embedding model of the AI SDK is used by value", async () => {
+test("an embedding model of the AI SDK can be passed by value", async () => {
   const server = await wireServer();
   const openai = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: "sk-test" });
   const embedder = aiSdkEmbedder(openai.embeddingModel("text-embedding-3-small"));
@@ -105,7 +105,7 @@ test("an embedding model of the AI SDK is used by value", async () => {
   expect(await embedder.embed([])).toEqual([]);
 });
 
-test("the offline embedder gives the same vectors here and in its worker", async () => {
+test("the offline embedder gives the same vectors on the main thread and in its worker", async () => {
   const embedder = createOfflineEmbedder(loadStaticEmbedder());
   const texts = Array.from({ length: 300 }, (_, index) =>
     `Text number ${index} about the weather in spring. `.repeat(3),
@@ -116,7 +116,7 @@ test("the offline embedder gives the same vectors here and in its worker", async
   await embedder.close?.();
 });
 
-test("a kernel counts the worker that embeds a large batch, and ends it", async () => {
+test("a kernel counts the worker that embeds a large batch, and closes it", async () => {
   const kernel = await testKernel();
   const session = await kernel.session();
   for (let n = 0; n < 30; n++)

@@ -27,13 +27,13 @@ describe("a weights file", () => {
     expect(unpackWeights(Buffer.from(packWeights(weights)))).toEqual(weights);
   });
 
-  test("a weights file that is missing says so with its name and the remedy", () => {
+  test("a missing weights file is reported by name, with the remedy", () => {
     const error = errorOf(join(folder, "nowhere.bin"));
     expect(isLonghaulError(error, "EMBEDDER_DAMAGED")).toBe(true);
     expect(String(error)).toMatch(/nowhere\.bin.*Install the package again/);
   });
 
-  sizedTest("a weights file with any byte changed or cut off is refused", () => {
+  sizedTest("a weights file is refused if any byte was changed or cut off", () => {
     const whole = packWeights(smallWeights());
     const path = join(folder, "damaged.bin");
     fc.assert(
@@ -52,7 +52,7 @@ describe("a weights file", () => {
     );
   });
 
-  test("a weights file comes with the package, within its size, next to the list of what it learnt from", () => {
+  test("a weights file is part of the package, within its size limit, next to the list of its training sources", () => {
     const models = new URL("../../../models/embedder/", import.meta.url);
     expect(readFileSync(new URL("static.bin", models)).length).toBeLessThanOrEqual(16_000_000);
     expect(readFileSync(new URL("SOURCES.md", models), "utf8")).toMatch(/CC-BY/);

@@ -7,7 +7,7 @@ const line = fc.oneof(
   fc.constantFrom("", "}", "def f():", "    return 1", "x".repeat(300)),
 );
 
-test("every line with something in it is in a chunk, chunks begin with a line and none is too long", () => {
+test("every line with text is in a chunk, chunks begin at a line, and none exceeds the limit", () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 120 }), (lines) => {
       const text = lines.map((one) => one.replaceAll("\n", " ")).join("\n");
@@ -24,7 +24,7 @@ test("every line with something in it is in a chunk, chunks begin with a line an
   );
 });
 
-test("a definition at the margin begins a chunk", () => {
+test("an unindented definition begins a chunk", () => {
   const body = Array.from(
     { length: 18 },
     (_, index) => `    value_${index} = compute_something(${index})`,
@@ -33,7 +33,7 @@ test("a definition at the margin begins a chunk", () => {
   for (const { from } of splitFile(text)) expect(text.slice(from, from + 4)).toBe("def ");
 });
 
-test("lines are numbered from one", () => {
+test("the lines of a chunk are numbered from one", () => {
   expect(findLineNumbers("a\nb\nc\n", { from: 2, to: 4 })).toEqual({ first: 2, last: 2 });
   expect(findLineNumbers("a\nb\nc\n", { from: 0, to: 6 })).toEqual({ first: 1, last: 3 });
 });

@@ -48,7 +48,7 @@ function isLeftOut(parts: readonly string[], files: readonly IgnoreFile[]): bool
   );
 }
 
-sizedTest("files are left out exactly where git leaves them out", () => {
+sizedTest("exactly the files that git ignores are left out", () => {
   const folder = testFolder();
   execFileSync("git", ["init", "-q", folder]);
   fc.assert(
@@ -85,7 +85,7 @@ sizedTest("files are left out exactly where git leaves them out", () => {
   );
 });
 
-test("a rule for folders spares a file of the same name, and a later one takes an earlier one back", () => {
+test("a rule for folders spares a file of the same name, and a later rule can take back an earlier one", () => {
   const files = [{ folder: "", rules: parseIgnoreFile("build/\n*.log\n!keep.log\r\n# not a rule\n\n") }];
   expect(isIgnored("build", true, files)).toBe(true);
   expect(isIgnored("build", false, files)).toBe(false);

@@ -46,7 +46,7 @@ test("files are found by their words, their path and their lines", async () => {
   expect((await memory.recall("marsupials")).hits[0]).toMatchObject({ kind: "file" });
 });
 
-test("an unchanged tree is neither read nor embedded again, and a change costs only what it changed", async () => {
+test("an unchanged tree is neither read nor embedded again, and a change costs only the changed chunks", async () => {
   const embedder = countingEmbedder();
   const { memory } = await testMemory({ embedder });
   const root = tree({
@@ -68,7 +68,7 @@ test("an unchanged tree is neither read nor embedded again, and a change costs o
   expect(embedder.texts.filter((text) => text.includes("storks"))).toHaveLength(1);
 });
 
-test("what is deleted or ignored is forgotten, and a changed file shows nothing that is no longer in it", async () => {
+test("deleted and ignored files are forgotten, and a changed file never shows removed text", async () => {
   const { memory } = await testMemory();
   const root = tree({ "a.txt": "about gulls", "sub/b.txt": "about terns", "c.txt": "about auks" });
   await memory.indexFiles([root]);
@@ -80,7 +80,7 @@ test("what is deleted or ignored is forgotten, and a changed file shows nothing 
   expect((await memory.recall("gulls terns")).hits).toEqual([]);
 });
 
-test("binary and huge files are skipped with a reason, ignored ones without, and links never lead in circles", async () => {
+test("binary and huge files are skipped with a reason and ignored files without one, and links never cause a loop", async () => {
   const { memory } = await testMemory();
   const root = tree({
     "image.bin": new Uint8Array([1, 0, 2, 0]),
@@ -101,7 +101,7 @@ test("binary and huge files are skipped with a reason, ignored ones without, and
   expect((await memory.recall("noise dependency")).hits).toEqual([]);
 });
 
-test("an indexing that is broken off goes on where it was", async () => {
+test("an interrupted indexing continues where it stopped", async () => {
   const { memory } = await testMemory();
   const root = tree(
     Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`f${index}.txt`, `word${index} here`])),
@@ -131,7 +131,7 @@ test("a watched folder is indexed again after a change", async () => {
   expect((await memory.recall("curlews")).hits[0]).toMatchObject({ path: join(root, "b.txt") });
 });
 
-test("files are forgotten by their folder, even when they are gone, and others stay", async () => {
+test("files are forgotten by folder even if they no longer exist, and other files stay", async () => {
   const { memory } = await testMemory();
   const root = tree({ "old/wombat.md": "The wombat digs.", "new/quokka.md": "The quokka smiles." });
   await memory.indexFiles([root]);

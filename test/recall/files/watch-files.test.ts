@@ -17,7 +17,7 @@ function folderWith(text: string): string {
 }
 
 describe("files that are watched", () => {
-  test("files that are watched are indexed again after a change, until the watching is closed", async () => {
+  test("watched files are indexed again after a change, until watching ends", async () => {
     const kernel = await testKernel();
     const folder = folderWith("the port is 7781\n");
     const seen: IndexedFiles[] = [];
@@ -38,7 +38,7 @@ describe("files that are watched", () => {
     expect(seen).toHaveLength(before);
   });
 
-  test("files that are watched are let go with the kernel, which then refuses to watch", async () => {
+  test("watched files are released with the kernel, which then refuses to watch", async () => {
     const kernel = await testKernel();
     const folders = [folderWith("one\n"), folderWith("two\n")];
     const troubles: unknown[] = [];
@@ -62,7 +62,7 @@ describe("files that are watched", () => {
     expect(() => memory.watchFiles(folders, options)).toThrow(expect.objectContaining({ code: "CLOSED" }));
   });
 
-  test("files that are watched that do not exist are refused, and no watcher stays open", async () => {
+  test("a missing path cannot be watched, and no watcher stays open", async () => {
     const kernel = await testKernel();
     const folder = folderWith("one\n");
     const missing = join(folder, "missing");
@@ -72,7 +72,7 @@ describe("files that are watched", () => {
     await expect.poll(() => kernel.counts().watcher).toEqual({ opened: 1, closed: 1 });
   });
 
-  proofTest("files that are watched do not keep a process alive whose kernel is closed", async () => {
+  proofTest("watched files do not keep a process alive after its kernel was closed", async () => {
     const script = fileURLToPath(new URL("./watcher-child.ts", import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, [script, folderWith("one\n")], {
       timeout: 60_000,

@@ -23,15 +23,15 @@ async function recallFrom(
 
 const placesOf = ({ entry, copies = [] }: SessionHit) => [entry, ...copies.map((copy) => copy.entry)].sort();
 
-describe("the same text is one hit that names its other places", () => {
-  test("the same text is one hit that names its other places if it was said in several sessions", async () => {
+describe("equal texts in one hit", () => {
+  test("a text said in several sessions is one hit with all its places", async () => {
     const hits = await recallFrom([FACT, "Lunch is at noon today in the canteen.", FACT, FACT]);
     expect(hits.filter(({ text }) => text === FACT)).toHaveLength(1);
     expect(placesOf(hits[0] as SessionHit)).toEqual(["s0#1", "s2#1", "s3#1"]);
     expect(hits[0]?.copies?.[0]).toMatchObject({ author: "user", at: expect.any(Number) });
   });
 
-  test("the same text is one hit that names its other places if it was sent again with other spaces, or stands in a list", async () => {
+  test("a text sent again with other spaces or in a list is one hit", async () => {
     const again = { in: "s0", message: `  ${FACT.replaceAll(" ", "  ")}\n` };
     const list = { role: "assistant" as const, text: `- ${FACT}` };
     const hits = await recallFrom([FACT, again, list]);
@@ -39,7 +39,7 @@ describe("the same text is one hit that names its other places", () => {
     expect(placesOf(hits[0] as SessionHit)).toEqual(["s0#1", "s0#2", "s2#1"]);
   });
 
-  test("the same text is one hit that names its other places if a better hit quotes it as a whole, as a summary does", async () => {
+  test("a text that a better hit quotes completely becomes part of that hit", async () => {
     const hits = await recallFrom([
       `Which port does the staging server use? ${FACT}`,
       { role: "assistant", text: FACT },
@@ -48,7 +48,7 @@ describe("the same text is one hit that names its other places", () => {
     expect(placesOf(hits[0] as SessionHit)).toEqual(["s0#1", "s1#1"]);
   });
 
-  test("the same text is one hit that names its other places if a file was read twice and its lines have moved", async () => {
+  test("a file read twice is one hit, even if its lines have moved", async () => {
     const lines = ["server:", "  name: staging server of the shop", "  port: 7781", "  cache: redis"];
     const show = (first: number) => lines.map((line, index) => `${first + index}→${line}`).join("\n");
     const read = (text: string, callId: string): MessageInput => ({
@@ -58,7 +58,7 @@ describe("the same text is one hit that names its other places", () => {
     expect(await recallFrom([read(show(1), "1"), read(show(14), "2")])).toHaveLength(1);
   });
 
-  test("the same text is one hit that names its other places if the text of a sub-agent's task was cut elsewhere, and the hit grows to show all of it", async () => {
+  test("the differently cut text of a sub-agent's task is one hit, which grows to show all of it", async () => {
     const filler = (word: string) =>
       Array.from({ length: 12 }, (_, index) => `The ${word} ${index} needs a careful look.`).join(" ");
     const task = `Find the staging server port of the shop. ${filler("module")} Report the staging server port as a number. ${filler("folder")}`;
@@ -80,7 +80,7 @@ describe("the same text is one hit that names its other places", () => {
   });
 });
 
-describe("different facts stay hits of their own", () => {
+describe("different facts in separate hits", () => {
   test.each([
     ["another number", FACT, FACT.replace("7781", "7782")],
     ["a longer number", FACT.replace(".", ""), FACT.replace(".", "5")],
@@ -100,7 +100,7 @@ describe("different facts stay hits of their own", () => {
       "Which port does the staging server use?",
       `Which port does the staging server use? It is 7781.`,
     ],
-  ])("%s", async (_, one, other) => {
+  ])("a text with %s stays a separate hit", async (_, one, other) => {
     for (const said of [
       [one, other],
       [other, one],
@@ -112,7 +112,7 @@ describe("different facts stay hits of their own", () => {
     }
   });
 
-  test("added and removed lines of diffs", async () => {
+  test("added and removed lines of a diff stay separate hits", async () => {
     const diff = (sign: string): MessageInput => ({
       role: "tool",
       parts: [{ type: "tool-result", callId: sign, output: `${sign} staging server port is set to 7781` }],
@@ -120,7 +120,7 @@ describe("different facts stay hits of their own", () => {
     expect(await recallFrom([diff("-"), diff("+")])).toHaveLength(2);
   });
 
-  test("an edit and its reversal", async () => {
+  test("an edit and its reversal stay separate hits", async () => {
     const edit = (from: string, to: string): MessageInput => ({
       role: "assistant",
       parts: [
@@ -136,12 +136,12 @@ describe("different facts stay hits of their own", () => {
     expect(await recallFrom([edit(a, b), edit(b, a)])).toHaveLength(2);
   });
 
-  test("short answers, which say something else after each question", async () => {
+  test("short answers stay separate hits, because their meaning depends on the question", async () => {
     const hits = await recallFrom(["Yes, staging port.", "Yes, staging port."], "staging port");
     expect(hits).toHaveLength(2);
   });
 
-  test("memories of different agents, of which a reader may see only one", async () => {
+  test("memories of different agents stay separate hits, because a reader may see only one", async () => {
     const { memory, say } = await testMemory();
     for (const session of ["memory:support", "memory:sales", "chat"]) await say(session, FACT);
     const { hits } = await memory.recall(QUESTION);
@@ -149,7 +149,7 @@ describe("different facts stay hits of their own", () => {
   });
 });
 
-test("copies do not take the place of other hits", async () => {
+test("copies do not displace other hits", async () => {
   const { memory, say } = await testMemory();
   for (let index = 0; index < 20; index++) await say(`s${index}`, FACT);
   await say("other", "The staging server moved to another data center in March.");
@@ -158,7 +158,7 @@ test("copies do not take the place of other hits", async () => {
   expect((hits.find(({ text }) => text === FACT) as SessionHit).copies).toHaveLength(19);
 });
 
-test("a place that must not be shown is not a copy: redacted, rewound, or out of scope", async () => {
+test("a redacted, rewound or out-of-scope place is not listed as a copy", async () => {
   const kernel = await testKernel();
   for (const id of ["a", "b", "c", "d"]) {
     const session = await kernel.session(id);

@@ -14,7 +14,7 @@ function use(
   ];
 }
 
-test("a recall with details names session, sentence, files and commit of each hit", async () => {
+test("a recall with details gives session, sentence, files and commit of each hit", async () => {
   const { memory, say, store } = await testMemory();
   const session = "claude-code/4711";
   const meta = { source: { format: "claude-code" }, claude: { cwd: "/repo/shop" } };
@@ -65,7 +65,7 @@ test("a commit some hundred messages later is found, and a session without a rec
   expect(hits[0]?.details?.title).toBeUndefined();
 });
 
-test("details must be true or false", async () => {
+test("the option details must be true or false", async () => {
   const { memory } = await testMemory();
   await expect(memory.recall("x", { details: "yes" as never })).rejects.toMatchObject({
     code: "ARGUMENT_INVALID",

@@ -12,7 +12,7 @@ function match(question: string, text: string): { sentence: string; words: strin
   );
 }
 
-test("the sentence with most of the question is found, with the words in any form", () => {
+test("the sentence with most words of the question is found, in any form of the words", () => {
   const text = "We met at noon. The staging servers listened on port 7781. The port was free.";
   expect(match("which port does the staging server listen on?", text)).toEqual({
     sentence: "The staging servers listened on port 7781.",
@@ -20,7 +20,7 @@ test("the sentence with most of the question is found, with the words in any for
   });
 });
 
-test("lines count as sentences, as code and logs need it", () => {
+test("lines count as sentences, as in code and logs", () => {
   const text = "npm test\n  FAIL login.test.ts: cookieDomain is missing\n  12 passed";
   expect(match("cookie domain", text)).toEqual({
     sentence: "FAIL login.test.ts: cookieDomain is missing",
@@ -28,24 +28,24 @@ test("lines count as sentences, as code and logs need it", () => {
   });
 });
 
-test("a rare word counts more than a frequent one", () => {
+test("a rare word of the question counts more than a frequent one", () => {
   const text = "The server and the server port. Quicksilver is the key.";
   const weights: Record<string, number> = { server: 0.1, port: 0.1 };
   const found = findMatchedSentence("server port quicksilver", text, (term) => weights[term] ?? 1);
   expect(text.slice(found?.from, found?.to)).toBe("Quicksilver is the key.");
 });
 
-test("Chinese sentences need no spaces", () => {
+test("Chinese sentences are found without spaces", () => {
   expect(match("端口是多少", "我们先吃饭。测试环境的端口是7781。明天见。")?.sentence).toBe(
     "测试环境的端口是7781。",
   );
 });
 
-test("there is no sentence without a word of the question", () => {
+test("a text without a word of the question has no matched sentence", () => {
   expect(match("walrus", "Nothing of that here.")).toBeUndefined();
 });
 
-test("ranges lie in the text and in order, whatever it is", () => {
+test("the matched ranges lie within the text and in order, for any text", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.lorem(), (noise, words) => {
       const text = `${noise} ${words}`;

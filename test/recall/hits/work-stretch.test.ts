@@ -29,7 +29,7 @@ function place(...messages: (Message | Message[])[]): WorkMessage[] {
 }
 
 describe("a stretch of work", () => {
-  test("a stretch of work goes from a request to the next one, with its files", () => {
+  test("a stretch of work reaches from one request to the next, with its files", () => {
     const messages = place(
       ask("one"),
       answer("1"),
@@ -47,7 +47,7 @@ describe("a stretch of work", () => {
     });
   });
 
-  test("a stretch of work ends with a commit, and the next one begins after the commit's output", () => {
+  test("a stretch of work ends with a commit, and the next one begins after the output of the commit", () => {
     const messages = place(
       ask("both"),
       edit("/a.ts"),
@@ -71,7 +71,7 @@ describe("a stretch of work", () => {
     expect(findWorkStretch(messages, 10).commit).toBeUndefined();
   });
 
-  test("a stretch of work ends in the commit of a later request if it changed files", () => {
+  test("a stretch of work that changed files belongs to the commit of a later request", () => {
     const messages = place(ask("fix"), edit("/a.ts"), ask("good, commit it"), commit("Fix"));
     expect(findWorkStretch(messages, 2)).toMatchObject({
       from: 1,
@@ -80,7 +80,7 @@ describe("a stretch of work", () => {
     });
   });
 
-  test("a stretch of work ends in no commit if it only read files, or if the commit failed", () => {
+  test("a stretch of work has no commit if it only read files or if the commit failed", () => {
     const only = place(ask("look"), read("/a.ts"), ask("commit"), commit("Other"));
     expect(findWorkStretch(only, 2).commit).toBeUndefined();
     const failed = place(ask("fix"), edit("/a.ts"), commit("Fix", "hook failed", true), answer("failed"));
@@ -90,7 +90,7 @@ describe("a stretch of work", () => {
     expect(findWorkStretch(nothing, 2).commit).toBeUndefined();
   });
 
-  test("a stretch of work is not divided by messages that tools write in the name of the person", () => {
+  test("a stretch of work is not split by messages that tools write in the name of the user", () => {
     const messages = place(ask("fix"), ask("<system-reminder>x</system-reminder>"), edit("/a.ts"));
     expect(findWorkStretch(messages, 3)).toMatchObject({ from: 1, to: 4 });
   });

@@ -6,7 +6,7 @@ import { TRAIT } from "../../../src/recall/text/traits.ts";
 
 const call = (name: string, input: Json) => detectEvidence({ type: "tool-call", callId: "1", name, input });
 
-test("calls are told apart by their effect", () => {
+test("calls are marked by their effect: edit, commit or none", () => {
   expect(call("Edit", { file_path: "a.ts", old_string: "a", new_string: "b" })).toBe(
     EVIDENCE.call | EVIDENCE.edit,
   );
@@ -17,7 +17,7 @@ test("calls are told apart by their effect", () => {
   expect(call("Read", { file_path: "a.ts" })).toBe(EVIDENCE.call);
 });
 
-test("reasoning is evidence of its own kind, prose of none", () => {
+test("reasoning has its own mark of evidence, and prose has none", () => {
   expect(detectEvidence({ type: "reasoning", text: "Perhaps." })).toBe(EVIDENCE.reasoning);
   expect(detectEvidence({ type: "text", text: "Done." })).toBe(0);
 });

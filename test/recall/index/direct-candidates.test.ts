@@ -29,26 +29,26 @@ test("the rules closest to the question become candidates", async () => {
   expect(found).toEqual(range(99).reverse().slice(0, 12));
 });
 
-test("a period with few chunks supplies candidates, one with too many does not", async () => {
+test("a period with few chunks supplies candidates, and a period with too many supplies none", async () => {
   const query = { vector: [1], filter: undefined, windows: [window] };
   expect(await findDirectChunks(buildDeps({ inPeriod: 50 }), query)).toHaveLength(20);
   expect(await findDirectChunks(buildDeps({ inPeriod: 5_000 }), query)).toEqual([]);
 });
 
-test("candidates stay inside of the scope", async () => {
+test("candidates stay within the scope", async () => {
   const filter = Uint8Array.of(0, 1);
   const found = await findDirectChunks(buildDeps({ standing: 99 }), { vector: [1], filter });
   expect(found.length).toBeGreaterThan(0);
   expect(found.every((chunk) => chunk % 2 === 1)).toBe(true);
 });
 
-test("without vectors the newest are taken", async () => {
+test("the newest candidates are taken if there are no vectors", async () => {
   const { store, text } = buildDeps({ standing: 99 });
   const found = await findDirectChunks({ store, text, vectors: undefined }, { filter: undefined });
   expect(found).toEqual(range(12));
 });
 
-test("a standing rule without a word of the question is among many hits", async () => {
+test("a standing rule is found among many hits, even without a word of the question", async () => {
   const embedder: Embedder = {
     id: "test/flat",
     dimensions: 4,

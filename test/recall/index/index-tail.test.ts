@@ -4,7 +4,7 @@ import { encodeWeight } from "../../../src/log/store/postings.ts";
 import { IndexTail } from "../../../src/recall/index/index-tail.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 
-sizedTest("the tail gives the places and weights of every term, as postings of all terms would", () => {
+sizedTest("the tail gives the same places and weights of a term as full postings", () => {
   const lists = fc.array(fc.array(fc.nat(12), { maxLength: 20 }), { maxLength: 40 });
   fc.assert(
     fc.property(lists, fc.nat(3), (chunks, gap) => {

@@ -21,7 +21,7 @@ function embedderOf(id: string, texts: string[] = []): Embedder {
   };
 }
 
-test("an index that is lost or damaged is made again, and the log never notices", async () => {
+test("a lost or damaged index is built again from the log", async () => {
   const path = testFolder();
   const first = await testMemory({}, path);
   await first.say("a", "Remember the kestrel.");
@@ -33,7 +33,7 @@ test("an index that is lost or damaged is made again, and the log never notices"
   expect((await second.memory.recall("kestrel buzzard")).hits).toHaveLength(2);
 });
 
-test("several memories over one store index everything once", async () => {
+test("several memories of one store index every message once", async () => {
   const path = testFolder();
   const fixtures = [await testMemory({}, path), await testMemory({}, path), await testMemory({}, path)];
   for (let index = 0; index < 150; index++)
@@ -44,7 +44,7 @@ test("several memories over one store index everything once", async () => {
   expect((await fixtures[2]?.memory.recall("unique149"))?.hits[0]?.text).toContain("unique149");
 });
 
-test("a catch-up that is broken off goes on where it was", async () => {
+test("an interrupted catch-up continues where it stopped", async () => {
   const { memory, say, store } = await testMemory();
   for (let index = 0; index < 300; index++) await say("a", `Message ${index} is here.`);
   const controller = new AbortController();
@@ -57,7 +57,7 @@ test("a catch-up that is broken off goes on where it was", async () => {
   expect((await store.memory.totals()).chunks).toBe(300);
 });
 
-test("what was erased while nobody could forget it is forgotten at the next look", async () => {
+test("an erasure by a process that died is completed at the next recall", async () => {
   const path = testFolder();
   const { memory, say, store, log } = await testMemory({}, path);
   await say("a", "The password is platypus.");
@@ -77,7 +77,7 @@ test("what was erased while nobody could forget it is forgotten at the next look
   expect(await store.memory.expectedErasures(10)).toEqual([]);
 });
 
-test("another embedder means other vectors: the old ones are not used and go when all are made again", async () => {
+test("a new embedder computes new vectors, and the old ones are ignored and then dropped", async () => {
   const path = testFolder();
   const asked: string[] = [];
   const one = await testMemory({ embedder: embedderOf("test/one", asked) }, path);
@@ -96,7 +96,7 @@ test("another embedder means other vectors: the old ones are not used and go whe
   expect(back).toEqual([]);
 });
 
-test("an embedder that does not answer costs meaning, not the answer", async () => {
+test("a recall with a failing embedder still answers by words", async () => {
   const warnings: string[] = [];
   const broken: Embedder = {
     id: "test/broken",
@@ -114,52 +114,55 @@ test("an embedder that does not answer costs meaning, not the answer", async () 
   expect(warnings.length).toBeGreaterThan(0);
 });
 
-sizedTest("whatever is said, redacted and deleted, recall finds exactly what is left", async () => {
-  const word = fc.integer({ min: 0, max: 30 }).map((number) => `word${number}`);
-  const action = fc.oneof(
-    {
-      weight: 6,
-      arbitrary: fc.record({
-        type: fc.constant("say" as const),
-        session: fc.constantFrom("a", "b"),
-        words: fc.array(word, { minLength: 1, maxLength: 5 }),
+sizedTest(
+  "recall finds exactly the remaining messages after any appends, redactions and deletions",
+  async () => {
+    const word = fc.integer({ min: 0, max: 30 }).map((number) => `word${number}`);
+    const action = fc.oneof(
+      {
+        weight: 6,
+        arbitrary: fc.record({
+          type: fc.constant("say" as const),
+          session: fc.constantFrom("a", "b"),
+          words: fc.array(word, { minLength: 1, maxLength: 5 }),
+        }),
+      },
+      { weight: 2, arbitrary: fc.record({ type: fc.constant("redact" as const), pick: fc.nat(50) }) },
+      {
+        weight: 1,
+        arbitrary: fc.record({ type: fc.constant("delete" as const), session: fc.constantFrom("a", "b") }),
+      },
+      { weight: 2, arbitrary: fc.record({ type: fc.constant("catch up" as const) }) },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 25 }), async (actions) => {
+        const { memory, say, redact, store } = await testMemory();
+        const said = new Map<string, readonly string[]>();
+        for (const one of actions) {
+          if (one.type === "say") {
+            const seq = await say(one.session, one.words.join(" "));
+            said.set(`${one.session}#${seq}`, one.words);
+          } else if (one.type === "redact") {
+            const [id] = [...said.keys()].slice(one.pick % Math.max(1, said.size));
+            if (id === undefined) continue;
+            await redact(id[0] as string, Number(id.slice(2)));
+            said.delete(id);
+          } else if (one.type === "delete") {
+            if (await store.sessions.get(one.session)) await store.sessions.delete(one.session);
+            for (const id of [...said.keys()]) if (id.startsWith(`${one.session}#`)) said.delete(id);
+          } else await memory.catchUp();
+        }
+        for (let number = 0; number <= 30; number += 5) {
+          const wanted = [...said].filter(([, words]) => words.includes(`word${number}`)).map(([id]) => id);
+          const { hits } = await memory.recall(`word${number}`, { k: 100 });
+          const found = hits.flatMap((hit) =>
+            hit.kind === "session" && hit.text.split(" ").includes(`word${number}`) ? [hit.entry] : [],
+          );
+          expect(found.sort()).toEqual(wanted.sort());
+        }
+        expect((await store.memory.totals()).chunks).toBe(said.size);
       }),
-    },
-    { weight: 2, arbitrary: fc.record({ type: fc.constant("redact" as const), pick: fc.nat(50) }) },
-    {
-      weight: 1,
-      arbitrary: fc.record({ type: fc.constant("delete" as const), session: fc.constantFrom("a", "b") }),
-    },
-    { weight: 2, arbitrary: fc.record({ type: fc.constant("catch up" as const) }) },
-  );
-  await fc.assert(
-    fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 25 }), async (actions) => {
-      const { memory, say, redact, store } = await testMemory();
-      const said = new Map<string, readonly string[]>();
-      for (const one of actions) {
-        if (one.type === "say") {
-          const seq = await say(one.session, one.words.join(" "));
-          said.set(`${one.session}#${seq}`, one.words);
-        } else if (one.type === "redact") {
-          const [id] = [...said.keys()].slice(one.pick % Math.max(1, said.size));
-          if (id === undefined) continue;
-          await redact(id[0] as string, Number(id.slice(2)));
-          said.delete(id);
-        } else if (one.type === "delete") {
-          if (await store.sessions.get(one.session)) await store.sessions.delete(one.session);
-          for (const id of [...said.keys()]) if (id.startsWith(`${one.session}#`)) said.delete(id);
-        } else await memory.catchUp();
-      }
-      for (let number = 0; number <= 30; number += 5) {
-        const wanted = [...said].filter(([, words]) => words.includes(`word${number}`)).map(([id]) => id);
-        const { hits } = await memory.recall(`word${number}`, { k: 100 });
-        const found = hits.flatMap((hit) =>
-          hit.kind === "session" && hit.text.split(" ").includes(`word${number}`) ? [hit.entry] : [],
-        );
-        expect(found.sort()).toEqual(wanted.sort());
-      }
-      expect((await store.memory.totals()).chunks).toBe(said.size);
-    }),
-    { numRuns: proofRounds(40) },
-  );
-});
+      { numRuns: proofRounds(40) },
+    );
+  },
+);

@@ -4,7 +4,7 @@ import { parsePlanCall } from "../../../src/recall/index/plan-call.ts";
 
 const parse = (input: Json) => parsePlanCall({ type: "tool-call", callId: "1", name: "any", input });
 
-test("a plan is recognized by its items, whatever the tool is called, and its active items are read", () => {
+test("a plan is recognized by its items, whatever the name of the tool, and its active items are read", () => {
   const todos = [
     { content: "Read the parser", status: "completed" },
     { content: "Fix the lexer", status: "in_progress", activeForm: "Fixing the lexer" },
@@ -18,12 +18,12 @@ test("a plan is recognized by its items, whatever the tool is called, and its ac
   expect(parse(JSON.stringify({ plan }))).toEqual({ active: ["Audit the schema"] });
 });
 
-test("an item may be named by its number only", () => {
+test("an item of a plan may be named by its number only", () => {
   expect(parse({ taskId: "3", status: "in_progress" })).toEqual({ active: [], activeId: "3" });
   expect(parse({ taskId: "3", status: "completed" })).toEqual({ active: [] });
 });
 
-test("other calls are not plans", () => {
+test("other calls are not taken for plans", () => {
   for (const input of [
     { command: "ls" },
     { files: ["a", "b"] },

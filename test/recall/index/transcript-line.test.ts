@@ -10,7 +10,7 @@ describe("a line of a transcript", () => {
     ["小明：我搬家了。", "小明", "我搬家了。"],
     ['Alice said, "I moved to Oslo."', "Alice", "I moved to Oslo."],
     ["Jean-Luc O’Neil replied: “Engage.”", "Jean-Luc O’Neil", "Engage."],
-  ])("%s", (text, speaker, words) => {
+  ])("a line of a transcript is split into speaker and words: %s", (text, speaker, words) => {
     const line = parseTranscriptLine(text);
     expect(line?.speaker).toBe(speaker);
     expect(text.slice(line?.from, line?.to)).toBe(words);
@@ -25,12 +25,12 @@ describe("a line of a transcript", () => {
     'Alice said, ""',
     "One Two Three Four: five",
     "12:30 is fine",
-  ])("a line of a transcript is not %j", (text) => expect(parseTranscriptLine(text)).toBeUndefined());
+  ])("%j is not a line of a transcript", (text) => expect(parseTranscriptLine(text)).toBeUndefined());
 });
 
-describe("a session is a transcript", () => {
+describe("recognizing transcripts", () => {
   const turns = ["Alice: Hi.", "Bob: Hi, Alice.", "Alice: I moved.", "Bob: Where to?"];
-  test("a session is a transcript if its turns begin with names that recur", () =>
+  test("a session is a transcript if its turns begin with recurring names", () =>
     expect(isTranscript(turns)).toBe(true));
 
   test.each([
@@ -39,5 +39,5 @@ describe("a session is a transcript", () => {
     ["labels that do not recur", ["Error: a", "Note: b", "Todo: c", "Warning: d", "Fix: e", "Error: f"]],
     ["turns without names", [...turns, "Please fix the test.", "Done.", "And the other one."]],
     ["roles", ["User: a", "Assistant: b", "User: c", "Assistant: d"]],
-  ])("but not with %s", (_, texts) => expect(isTranscript(texts)).toBe(false));
+  ])("a session with %s is not a transcript", (_, texts) => expect(isTranscript(texts)).toBe(false));
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { editMemory } from "../../../src/kernel/faces/memory.ts";
 import { testKernel } from "../../support/kernel.ts";
 
-test("a new text replaces a memory, is the person's, and keeps its source and dates", async () => {
+test("a new text replaces a memory, belongs to the person, and keeps source and dates", async () => {
   const kernel = await testKernel();
   const memories = kernel.memories("a");
   const saved = await memories.remember("The pier is closed.", { by: "agent", source: "s", until: 4e12 });
@@ -18,7 +18,7 @@ test("a new text replaces a memory, is the person's, and keeps its source and da
   await expect(memories.remember("The pier is closed!", { by: "agent" })).rejects.toThrow("forgotten");
 });
 
-test("another spelling of the same value does not erase the new memory", async () => {
+test("a correction of the spelling does not erase the new memory", async () => {
   const kernel = await testKernel();
   const memories = kernel.memories("a");
   const saved = await memories.remember("tea, not coffee", { by: "user" });
@@ -27,7 +27,7 @@ test("another spelling of the same value does not erase the new memory", async (
   expect(await memories.get(edited.id)).toBeDefined();
 });
 
-test("dates change without a new memory, and null removes one", async () => {
+test("dates change without a new memory, and null removes a date", async () => {
   const kernel = await testKernel();
   const memories = kernel.memories("a");
   const { id } = (await memories.remember("Open until spring.", { by: "user", from: 5 })) ?? { id: "" };

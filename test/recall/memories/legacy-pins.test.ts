@@ -7,7 +7,7 @@ import {
 import { Memories } from "../../../src/recall/memories/memories.ts";
 import { testMemory } from "../test-memory.ts";
 
-test("pinContent can be read, and writing to it changes nothing", async () => {
+test("writing to pinContent does not change the memories", async () => {
   const { log } = await testMemory();
   const memories = new Memories(log);
   await memories.remember("one", { by: "user" });
@@ -19,7 +19,7 @@ test("pinContent can be read, and writing to it changes nothing", async () => {
   expect(await memories.list()).toHaveLength(2);
 });
 
-test("data without pins, or with anything else in their place, loads", () => {
+test("data with missing or malformed pins is read as empty", () => {
   for (const data of [
     undefined,
     null,
@@ -33,12 +33,12 @@ test("data without pins, or with anything else in their place, loads", () => {
     expect(readLegacyMemories(data)).toEqual([]);
 });
 
-test("a list of recent memories counts more than the growing text", () => {
+test("a list of recent memories takes precedence over the joined text", () => {
   expect(readLegacyMemories({ recent_memories: ["a", " ", 3, "b"], pin_content: "old" })).toEqual(["a", "b"]);
   expect(readLegacyMemories({ recentMemories: [], pinContent: "a\nb" })).toEqual(["a\nb"]);
 });
 
-test("a text that has grown without bounds is remembered whole, in pieces, once", async () => {
+test("a very long text of memories is remembered completely, in pieces, and only once", async () => {
   const { log } = await testMemory();
   const memories = new Memories(log);
   const lines = Array.from({ length: 3_000 }, (_, index) => `第${index}条记忆`);

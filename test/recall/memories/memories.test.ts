@@ -16,16 +16,19 @@ async function memoriesOf(name = "a", pins?: number, path?: string) {
   return { ...fixture, memories: new Memories(fixture.log, name, { ...(pins !== undefined && { pins }) }) };
 }
 
-describe("what is remembered", () => {
-  test.each([0, 1, 9, 10, 11, 25])("shows the most recent ten of %i as pins, oldest first", async (count) => {
-    const { memories } = await memoriesOf();
-    for (let index = 1; index <= count; index++) await memories.remember(`fact ${index}`, user);
-    const expected = Array.from({ length: count }, (_, index) => `fact ${index + 1}`).slice(-10);
-    expect((await memories.pins()).map(({ text }) => text)).toEqual(expected);
-    expect(joinPinTexts(await memories.pins())).toBe(expected.join("\n"));
-  });
+describe("remembering", () => {
+  test.each([0, 1, 9, 10, 11, 25])(
+    "the ten most recent of %i memories are pinned, oldest first",
+    async (count) => {
+      const { memories } = await memoriesOf();
+      for (let index = 1; index <= count; index++) await memories.remember(`fact ${index}`, user);
+      const expected = Array.from({ length: count }, (_, index) => `fact ${index + 1}`).slice(-10);
+      expect((await memories.pins()).map(({ text }) => text)).toEqual(expected);
+      expect(joinPinTexts(await memories.pins())).toBe(expected.join("\n"));
+    },
+  );
 
-  test("what is remembered is trimmed, and skipped when it is blank", async () => {
+  test("a memory is trimmed, and a blank one is skipped", async () => {
     const { memories } = await memoriesOf();
     for (const blank of ["", "  ", "\n\t\u3000"])
       expect(await memories.remember(blank, user)).toBeUndefined();
@@ -33,7 +36,7 @@ describe("what is remembered", () => {
     expect((await memories.pins()).map(({ text }) => text)).toEqual(["喜欢用制表符"]);
   });
 
-  test("what is remembered of more than 10 KB is refused with the way out, and changes nothing", async () => {
+  test("a memory of more than 10 KB is refused with the remedy, and changes nothing", async () => {
     const { memories } = await memoriesOf();
     await memories.remember("字".repeat(3_413), user);
     const long = memories.remember("字".repeat(3_414), user);
@@ -42,7 +45,7 @@ describe("what is remembered", () => {
     expect(await memories.list()).toHaveLength(1);
   });
 
-  test("what is remembered is kept by as many pins as one wants", async () => {
+  test("the number of pinned memories can be configured", async () => {
     const { memories, log } = await memoriesOf("a", 3);
     for (let index = 1; index <= 5; index++) await memories.remember(`fact ${index}`, agent);
     expect((await memories.pins()).map(({ text }) => text)).toEqual(["fact 3", "fact 4", "fact 5"]);
@@ -50,7 +53,7 @@ describe("what is remembered", () => {
     expect(() => new Memories(log, "a", { pins: 101 })).toThrow(/pins is 101/);
   });
 
-  test("what is remembered is the agent's own, whatever the agents are called", async () => {
+  test("a memory belongs to its agent only, whatever the names of the agents", async () => {
     const { log } = await testMemory();
     const names = fc.uniqueArray(fc.constantFrom("a", "a#1", "a/b", "memory:a", "甲", "a ", "__proto__"), {
       minLength: 2,
@@ -69,7 +72,7 @@ describe("what is remembered", () => {
     expect(() => new Memories(log, "  ")).toThrow(/agent is/);
   });
 
-  test("what is remembered survives a restart, by and time included", async () => {
+  test("a memory survives a restart, with author and time", async () => {
     const path = testFolder();
     const first = await memoriesOf("a", undefined, path);
     await first.memories.remember("The deploy key is in the vault.", user);
@@ -79,7 +82,7 @@ describe("what is remembered", () => {
     expect((await second.memories.pins()).map(({ by }) => by)).toEqual(["user", "agent"]);
   });
 
-  test("what is remembered leaves the pins when it is old, and is still recalled", async () => {
+  test("an old memory leaves the pins, and is still recalled", async () => {
     const { memories, memory } = await memoriesOf();
     await memories.remember("The wombat server listens on port 7781.", agent);
     for (let index = 0; index < 12; index++) await memories.remember(`Lunch ${index} was late.`, agent);
@@ -89,7 +92,7 @@ describe("what is remembered", () => {
     expect(hit?.text).toContain("7781");
   });
 
-  test("what is remembered is listed newest first, page by page", async () => {
+  test("memories are listed newest first, page by page", async () => {
     const { memories } = await memoriesOf();
     for (let index = 1; index <= 5; index++) await memories.remember(`fact ${index}`, user);
     const first = await memories.list({ limit: 2 });
@@ -97,7 +100,7 @@ describe("what is remembered", () => {
     expect([...first, ...rest].map(({ text }) => text)).toEqual([5, 4, 3, 2, 1].map((n) => `fact ${n}`));
   });
 
-  test("what is remembered is told apart from other entries of its session", async () => {
+  test("other entries in the session of an agent's memories are not taken for memories", async () => {
     const { memories, say } = await memoriesOf();
     await memories.remember("one", user);
     await say("memory:a", "I was said here by somebody.");
@@ -106,8 +109,8 @@ describe("what is remembered", () => {
   });
 });
 
-describe("what is forgotten", () => {
-  test("what is forgotten is in no pin, in no recall and nowhere on disk", async () => {
+describe("forgetting", () => {
+  test("a forgotten memory is in no pin, in no recall and nowhere on disk", async () => {
     const path = testFolder();
     const { memories, memory, store } = await memoriesOf("a", undefined, path);
     await memories.remember("My locker code is xylophone90210.", user);
@@ -125,7 +128,7 @@ describe("what is forgotten", () => {
     expect(holding.map(({ name }) => name)).toEqual([]);
   });
 
-  test("what is forgotten must be a memory, and one of this agent", async () => {
+  test("only a memory of the same agent can be forgotten", async () => {
     const { memories, log, say } = await memoriesOf();
     await new Memories(log, "b").remember("of b", user);
     await say("chat", "hello");
@@ -146,7 +149,7 @@ describe("what is forgotten", () => {
   });
 });
 
-test("notes of agents are pinned in their own project only until a person accepts them, next to the user's", async () => {
+test("notes of agents are pinned only in their own project until a person accepts them", async () => {
   await using kernel = await testKernel();
   const memories = kernel.memories();
   await memories.remember("Rule of the user.", { by: "user", project: "/repo/a" });

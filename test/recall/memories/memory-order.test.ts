@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { editMemory } from "../../../src/kernel/faces/memory.ts";
 import { testKernel } from "../../support/kernel.ts";
 
-test("memories keep the order that moves give them, whatever is remembered, moved and forgotten", async () => {
+test("memories keep the order of all moves, whatever else is remembered and forgotten", async () => {
   const kernel = await testKernel({ path: ":memory:", embedder: null });
   let agents = 0;
   const step = fc.record({
@@ -48,7 +48,7 @@ test("memories keep the order that moves give them, whatever is remembered, move
   );
 });
 
-test("a hundred moves into one gap leave the order exact", async () => {
+test("memories stay in exact order after a hundred moves into one gap", async () => {
   const kernel = await testKernel({ path: ":memory:", embedder: null });
   const memories = kernel.memories("a");
   const ids: string[] = [];
@@ -76,7 +76,7 @@ test("an edited memory keeps its place", async () => {
   expect(await texts()).toEqual(["three", "second", "One."]);
 });
 
-test("a place that does not exist is refused, and nothing moves", async () => {
+test("a move to a place that does not exist is refused, and nothing moves", async () => {
   const kernel = await testKernel({ path: ":memory:", embedder: null });
   const memories = kernel.memories("a");
   const { id } = (await memories.remember("one", { by: "user" })) ?? { id: "" };

@@ -15,12 +15,12 @@ const pin = (text: string, by: RememberedFact["by"] = "user"): RememberedFact =>
 });
 
 describe("the section of pins", () => {
-  test("the section of pins is not there when there are none", () => {
+  test("the section of pins is omitted without memories", () => {
     expect(renderPinSection([])).toBeUndefined();
     expect(renderPinSection([pin(" ")])).toBeUndefined();
   });
 
-  test("the section of pins says whose act each memory was, oldest first, in the same words each time", () => {
+  test("the section of pins names the author of each memory, oldest first, with the same text each time", () => {
     const pins = [pin("Use tabs."), pin("db-3 is slow", "agent"), pin("回复用中文")];
     const section = renderPinSection(pins) ?? "";
     expect(section).toMatch(/^<memories mark="[0-9a-f]{12}">\nMemories, oldest first\. .*\n/);
@@ -28,7 +28,7 @@ describe("the section of pins", () => {
     expect(renderPinSection(pins)).toBe(section);
   });
 
-  test("the section of pins stays below a megabyte and leaves the oldest out first", () => {
+  test("the section of pins stays below a megabyte, and drops the oldest memories first", () => {
     const pins = Array.from({ length: 100 }, (_, index) => pin(`${index} ${"x\n".repeat(5_000)}`));
     const section = renderPinSection(pins) ?? "";
     expect(Buffer.byteLength(section)).toBeLessThan(1_000_000);
@@ -37,7 +37,7 @@ describe("the section of pins", () => {
     expect(renderPinSection(pins, { maxBytes: 10 })).toBeUndefined();
   });
 
-  sizedTest("the section of pins lets no memory leave it or pass for one of the user", () => {
+  sizedTest("the section of pins lets no memory escape it or pass for a memory of the user", () => {
     const texts = fc.array(fc.oneof(hostileText, fc.constantFrom(...INJECTIONS)), {
       minLength: 1,
       maxLength: 4,

@@ -8,7 +8,7 @@ describe("the value of a memory", () => {
     ["Café closes at 5 pm", "CAFE closes at 5 pm."],
     ["Ｆｕｌｌ width", "full width"],
     ["喜欢用制表符。", "喜欢用制表符"],
-  ])("the value of a memory is the same in %j and %j", (one, other) => {
+  ])("%j and %j have the same value", (one, other) => {
     expect(normalizeValue(one)).toBe(normalizeValue(other));
     expect(computeValueKey(one, "s")).toEqual(computeValueKey(other, "s"));
   });
@@ -19,11 +19,11 @@ describe("the value of a memory", () => {
     ["Port 7781", "Port 77.81"],
     ["!!!", "???"],
     ["Never deploy on Friday", "Deploy on Friday"],
-  ])("the value of a memory differs in %j and %j", (one, other) => {
+  ])("%j and %j have different values", (one, other) => {
     expect(normalizeValue(one)).not.toBe(normalizeValue(other));
   });
 
-  test("the value of a memory cannot be read from its key, nor compared with that of another salt", () => {
+  test("the key of a value does not reveal it, and keys with different salts cannot be compared", () => {
     const key = computeValueKey("The locker code is 90210.", "one");
     expect(JSON.stringify(key)).not.toContain("90210");
     expect(computeValueKey("The locker code is 90210.", "two").digest).not.toBe(key.digest);

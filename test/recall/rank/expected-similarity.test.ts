@@ -3,7 +3,7 @@ import { fillMissingSimilarities } from "../../../src/recall/rank/expected-simil
 
 const { NaN: MISSING } = Number;
 
-test("a turn without a vector has the mean similarity of the turns closest in word score", () => {
+test("a turn without a vector gets the mean similarity of the turns with the closest word scores", () => {
   const similarities = Float64Array.of(
     ...Array<number>(10).fill(0.2),
     ...Array<number>(10).fill(0.6),
@@ -16,7 +16,7 @@ test("a turn without a vector has the mean similarity of the turns closest in wo
   expect(similarities[21]).toBeCloseTo(0.6);
 });
 
-test("without any vector every similarity is 0", () => {
+test("every similarity is 0 if no turn has a vector", () => {
   const similarities = Float64Array.of(MISSING, MISSING);
   fillMissingSimilarities(similarities, Float64Array.of(1, 2));
   expect([...similarities]).toEqual([0, 0]);

@@ -20,7 +20,7 @@ describe("countTouches", () => {
     expect(records.get(2)).toBeUndefined();
   });
 
-  test("countTouches recognizes a file in another checkout by the end of its path, and by no less than its folder", () => {
+  test("countTouches recognizes a file in another checkout by its last path segments, at least folder and name", () => {
     const records = countTouches(FILES, [
       touch("/srv/worktrees/one/src/basket.ts"),
       touch("src/price.ts"),
@@ -29,12 +29,12 @@ describe("countTouches", () => {
     expect([...records.keys()].sort()).toEqual([0, 1]);
   });
 
-  test("countTouches takes no file of another folder below the same root for its own", () => {
+  test("countTouches does not mistake a file in another folder of the same root", () => {
     expect(countTouches(FILES, [touch(`${ROOT}/packages/web/src/basket.ts`)]).size).toBe(0);
   });
 });
 
-test("findRelativePath leaves out the indexed folder", () => {
+test("findRelativePath removes the indexed folder from a path", () => {
   expect(findRelativePath({ path: "/a/b/c.ts", root: "/a" })).toBe("b/c.ts");
   expect(findRelativePath({ path: "/a/c.ts", root: "/a/c.ts" })).toBe("c.ts");
   expect(findRelativePath({ path: "b/c.ts" })).toBe("b/c.ts");

@@ -17,15 +17,15 @@ function order(question: string, said: readonly Said[], now = "2026-08-01"): str
 
 const texts = (...indexes: number[]) => indexes.map((index) => PORTS[index]?.text);
 
-describe("of the versions of a fact", () => {
+describe("the versions of a fact", () => {
   test.each([[PORTS], [[...PORTS].reverse()], [[PORTS[1], PORTS[2], PORTS[0]] as Said[]]])(
-    "the newest comes first, in whatever order they were indexed",
+    "the newest version of a fact comes first, whatever the order of indexing",
     (said) => {
       expect(order("what is the staging port?", said)).toEqual(texts(2, 1, 0));
     },
   );
 
-  test("also where they differ in a word instead of a number", () => {
+  test("the newest version comes first even if it differs only in a word", () => {
     const said: Said[] = [
       { text: "We decided to use Postgres for the job queue.", session: 1, at: "2026-01-02" },
       { text: "Lunch was late.", session: 2, at: "2026-02-02" },
@@ -40,18 +40,18 @@ describe("of the versions of a fact", () => {
     ).toContain("7002");
   });
 
-  test("the one of the time that is asked for comes first", () => {
+  test("a question about a time gets the version of that time first", () => {
     expect(order("what was the staging port in January 2026?", PORTS)[0]).toBe(PORTS[0]?.text);
   });
 
-  test("none is moved where the question asks for the old one, or for its history", () => {
+  test("no version is moved if the question asks for the old one or for the history", () => {
     for (const question of ["what was the staging port originally?", "how has the staging port changed?"]) {
       const { candidates, context } = scopeOf(PORTS, { now: "2026-08-01" });
       for (const { parts } of rankTurns(question, candidates, context)) expect(parts.recency).toBe(0);
     }
   });
 
-  test("only those of the same speaker are compared, and only those with the same words of the question", () => {
+  test("only versions by the same speaker with the same words of the question are compared", () => {
     const said: Said[] = [
       { text: "My sister lives in Boston with her dog.", at: "2026-01-02" },
       { text: "My brother lives in Boston with her dog.", at: "2026-05-02" },
@@ -60,7 +60,7 @@ describe("of the versions of a fact", () => {
     expect(order("Where does my sister live?", said)[0]).toBe(said[0]?.text);
   });
 
-  test("recall returns the newest first", async () => {
+  test("recall returns the newest version first", async () => {
     let now = 0;
     const kernel = await testKernel({ path: ":memory:", clock: { now: () => now } });
     for (const { text, at, session } of [PORTS[0], PORTS[2], PORTS[1]] as Said[]) {
@@ -75,7 +75,7 @@ describe("of the versions of a fact", () => {
   });
 });
 
-test("reordering versions loses nothing, keeps scores in order, and puts no version before a newer one", () => {
+test("reordering versions loses none, keeps scores in order, and never puts an older version before a newer one", () => {
   const subject = fc.constantFrom("staging port", "build host", "release day of the mobile client");
   const said = fc.record({ subject, value: fc.nat(9_999), day: fc.nat(300), session: fc.nat(5) });
   fc.assert(

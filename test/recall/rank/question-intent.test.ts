@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { parseIntent } from "../../../src/recall/rank/question-intent.ts";
 
-describe("readIntent", () => {
-  test("readIntent tells what the assistant said from what it is asked to say", () => {
+describe("parseIntent", () => {
+  test("parseIntent distinguishes questions about past replies from new requests", () => {
     for (const question of [
       "Can you remind me of the dish you recommended?",
       "What did you say about the ratio?",
@@ -19,7 +19,7 @@ describe("readIntent", () => {
     }
   });
 
-  test("readIntent sees what kind of answer is wanted", () => {
+  test("parseIntent recognizes the kind of answer a question wants", () => {
     expect(parseIntent("How much did I spend on the lamp?")).toMatchObject({
       number: true,
       money: true,
@@ -30,13 +30,13 @@ describe("readIntent", () => {
     expect(parseIntent("Any tips on what to bake?")).toMatchObject({ request: true });
   });
 
-  test("readIntent tells a question for words from one for work by its own verb", () => {
+  test("parseIntent distinguishes a question about words from one about work by its main verb", () => {
     for (const question of ["When did we decide to fix the cache key?", "What did you say about the commit?"])
       expect(parseIntent(question).wants, question).toBe("words");
     expect(parseIntent("When did we fix the cache key?").wants).toBe("work");
   });
 
-  test("readIntent asks a survey of everything for nothing in particular", () => {
+  test("parseIntent recognizes a survey, which asks for nothing in particular", () => {
     expect(parseIntent("Can you summarize how my project has progressed over time?")).toMatchObject({
       survey: true,
       recap: true,
@@ -55,7 +55,7 @@ describe("readIntent", () => {
     expect(parseIntent("What did I buy in order to fix the lamp?")).toMatchObject({ survey: false });
   });
 
-  test("readIntent takes any past deed of the assistant as one, and no other verb", () => {
+  test("parseIntent recognizes past actions of the assistant by any verb, and only those", () => {
     for (const question of [
       "Which lamp had you praised?",
       "What did you paint for me?",

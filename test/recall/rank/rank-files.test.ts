@@ -41,13 +41,13 @@ function order(question: string, sources = SOURCES, touches: readonly FileTouch[
 }
 
 describe("rankFiles", () => {
-  test("rankFiles finds the file that defines what an issue names, before its tests", () => {
+  test("rankFiles puts the file that defines a named symbol before its tests", () => {
     expect(first("`Basket.add_item` loses the second item\n\nAdding twice keeps one.")).toBe(
       "src/shop/basket.py",
     );
   });
 
-  test("rankFiles follows a traceback to its innermost frame", () => {
+  test("rankFiles follows a traceback to its innermost frame in the project", () => {
     const issue = `It fails with a wrong type
 Traceback (most recent call last):
   File "/usr/lib/app/src/shop/mail.py", line 3, in send_receipt
@@ -60,7 +60,7 @@ TypeError: bad operand`;
     expect(first("Something is wrong in shop.mail")).toBe("src/shop/mail.py");
   });
 
-  test("rankFiles gives tests first when the issue is about them", () => {
+  test("rankFiles puts tests first when the issue is about them", () => {
     expect(first("test suite fails in test_basket for Basket.add_item")).toBe("tests/test_basket.py");
   });
 
@@ -74,7 +74,7 @@ TypeError: bad operand`;
     }
   });
 
-  test("rankFiles ranks a project the same wherever it lies: in a package, a tool or a folder of tests", () => {
+  test("rankFiles ranks a project the same wherever it is: in a package, a tool or a folder of tests", () => {
     const issues = [
       "`Basket.add_item` loses the second item\n\nAdding twice keeps one.",
       "The price of a basket is wrong\n\nround_price drops cents.",
@@ -89,7 +89,7 @@ TypeError: bad operand`;
     }
   });
 
-  test("rankFiles prefers the file that was worked on last, unless the question names another", () => {
+  test("rankFiles prefers the file edited last, unless the question names another one", () => {
     const touches = [
       { path: "src/shop/price.py", isEdit: true },
       { path: "src/shop/mail.py", isEdit: false },
@@ -100,7 +100,7 @@ TypeError: bad operand`;
     expect(first("Where is `add_item`?", SOURCES, often)).toBe("src/shop/basket.py");
   });
 
-  test("rankFiles takes an empty question", () => {
+  test("rankFiles accepts an empty question", () => {
     expect(first("")).toBeDefined();
   });
 });

@@ -18,13 +18,13 @@ function best(question: string, said: readonly Said[], options?: Parameters<type
   return said[rankTurns(question, candidates, context)[0]?.id ?? -1]?.text ?? "";
 }
 
-describe("rank", () => {
-  test("rank finds a turn by other forms of its words", () => {
+describe("rankTurns", () => {
+  test("rankTurns finds a turn by other forms of its words", () => {
     const told = "I finally bought a new tennis racket at the sports store downtown.";
     expect(best("Where did I buy my tennis rackets?", [...FILLER, { text: told }])).toBe(told);
   });
 
-  test("rank prefers what the person said when they ask about themselves, and what was answered when they ask for that", () => {
+  test("rankTurns prefers the user's words for questions about the user, and replies for questions about replies", () => {
     const said: Said[] = [
       ...FILLER,
       { text: "My plan is to dilute the tea tree oil before I use it on the skin." },
@@ -39,7 +39,7 @@ describe("rank", () => {
     );
   });
 
-  test("rank gives the turns of the speaker the question names", () => {
+  test("rankTurns prefers turns of the speaker that the question names", () => {
     const said: Said[] = [
       { speaker: "Ana", text: "I adopted a grey kitten from the shelter." },
       { speaker: "Ben", text: "Work was long today, and the train was late again." },
@@ -50,7 +50,7 @@ describe("rank", () => {
     expect(best("What did Ana adopt from the shelter?", said)).toContain("kitten");
   });
 
-  test("rank uses the date a question names, seen from when it is asked", () => {
+  test("rankTurns uses the date in a question, relative to the time of the question", () => {
     const said: Said[] = [
       ...FILLER.map((one) => ({ ...one, at: "2023-01-05T10:00:00Z" })),
       { text: "I visited a museum with Emma.", session: 1, at: "2023-01-10T10:00:00Z" },
@@ -62,7 +62,7 @@ describe("rank", () => {
     expect(best("Which museum did I visit in January 2023?", said)).toContain("Emma");
   });
 
-  test("rank lets a question support the short answer after it", () => {
+  test("rankTurns lets a question support the short answer after it", () => {
     const said: Said[] = [
       { speaker: "Ana", text: "What colour did you paint the garden fence?" },
       { speaker: "Ben", text: "Dark green." },
@@ -76,7 +76,7 @@ describe("rank", () => {
     expect(ids.slice(0, 2).sort()).toEqual([0, 1]);
   });
 
-  test("rank counts words of the question that only the turns around contain", () => {
+  test("rankTurns counts words of the question that only neighbouring turns contain", () => {
     const said: Said[] = [
       { speaker: "Ana", text: "The pottery workshop in Faro was wonderful this spring." },
       { speaker: "Ben", text: "Lovely, tell me more." },
@@ -92,7 +92,7 @@ describe("rank", () => {
     expect(ids.indexOf(2)).toBeLessThan(ids.indexOf(4));
   });
 
-  test("ranks turns without a vector like others with the same words", () => {
+  test("rankTurns ranks turns without a vector like others with the same words", () => {
     const plain: Said[] = Array.from({ length: 30 }, (_, number) => ({
       text: `The heron stood at pond ${number}.`,
       session: number,
@@ -114,7 +114,7 @@ describe("rank", () => {
     expect(Math.abs(withVector - meanRank(others.filter((id) => id % 2 === 1)))).toBeLessThan(3);
   });
 
-  test("rank finds by meaning what shares no word", () => {
+  test("rankTurns finds a turn by meaning if it shares no word with the question", () => {
     const direction: Readonly<Record<string, readonly number[]>> = {
       physician: [1, 0.1],
       doctor: [1, 0],
@@ -131,7 +131,7 @@ describe("rank", () => {
     expect(best("physician", [...FILLER, { text: told, similarity: 0.8 }])).toBe(told);
   });
 
-  test("rank brings up a standing instruction when help is asked for", () => {
+  test("rankTurns finds a standing instruction when the user asks for help", () => {
     const rule = "Always include version numbers when I ask about software libraries.";
     const said: Said[] = [
       ...FILLER,
@@ -141,7 +141,7 @@ describe("rank", () => {
     expect(best("Which libraries should I use for charts?", said)).toBe(rule);
   });
 
-  test("rank says what each score is made of and which chunk fits best", () => {
+  test("rankTurns returns the parts of each score and the best chunk", () => {
     const long = `${"Nothing of note here. ".repeat(40)}\n\nThe passphrase is heliotrope.\n\n${"More of the same. ".repeat(40)}`;
     const { candidates, context } = scopeOf([...FILLER, { text: long, author: "tool" }]);
     const [hit] = rankTurns("heliotrope passphrase", candidates, context);
@@ -153,7 +153,7 @@ describe("rank", () => {
     expect(hit?.parts.words).toBeGreaterThan(0);
   });
 
-  test("rank takes any text as a question and gives every candidate once, finite and in order", () => {
+  test("rankTurns accepts any question and returns every candidate once, in order, with finite scores", () => {
     const word = fc.constantFrom(
       "I",
       "my",
@@ -181,14 +181,14 @@ describe("rank", () => {
     );
   });
 
-  test("rank gives no more hits than asked for", () => {
+  test("rankTurns returns at most the requested number of hits", () => {
     const { candidates, context } = scopeOf(FILLER);
     expect(rankTurns("tides", candidates, context, 2)).toHaveLength(2);
     expect(rankTurns("tides", [], context)).toEqual([]);
   });
 });
 
-test("rankSessions puts the session with the best turn first and names each once", () => {
+test("rankSessions orders sessions by their best turn, and returns each once", () => {
   const { candidates, context } = scopeOf([
     { text: "A plumber came about the boiler.", session: 7 },
     { text: "The boiler is fine now.", session: 7 },
@@ -198,7 +198,7 @@ test("rankSessions puts the session with the best turn first and names each once
   expect(sessions.map(({ session }) => session)).toEqual([7, 3]);
 });
 
-test("withoutSpeakers leaves the names of those who speak out of what is embedded, whatever characters they hold", () => {
+test("withoutSpeakers removes the names of known speakers from a question, whatever their characters", () => {
   expect(withoutSpeakers("What is Ana's plan for Anaheim?", ["Ana"]).replace(/\s+/g, " ")).toBe(
     "What is plan for Anaheim?",
   );

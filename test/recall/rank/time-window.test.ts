@@ -6,7 +6,7 @@ const at = (day: string) => Date.parse(`${day}T12:00:00Z`);
 const match = (question: string, day: string, now: number | null = NOW) =>
   scoreTimeMatch(parseTimeWindows(question, now), at(day));
 
-describe("timeWindows", () => {
+describe("parseTimeWindows", () => {
   test.each([
     ["What did I do last Friday?", "2023-05-26"],
     ["What did I do on Monday?", "2023-05-29"],
@@ -20,24 +20,24 @@ describe("timeWindows", () => {
     ["What happened on April 5th, 2023?", "2023-04-05"],
     ["What happened on 2023-04-05?", "2023-04-05"],
     ["What happened in 2021?", "2021-08-01"],
-  ])("%s holds %s", (question, day) => {
+  ])("the time of the question %s includes %s", (question, day) => {
     expect(match(question, day)).toBe(1);
     expect(match(question, "2019-01-01")).toBeLessThan(0.05);
   });
 
-  test("timeWindows lets what is told some days later still count, and what lies before less", () => {
+  test("parseTimeWindows also matches messages some days later, and earlier ones less", () => {
     const later = match("What happened on 5 April 2023?", "2023-04-08");
     const earlier = match("What happened on 5 April 2023?", "2023-04-02");
     expect(later).toBeGreaterThan(0.3);
     expect(earlier).toBeLessThan(later);
   });
 
-  test("timeWindows reads the calendar without a now, but nothing relative", () => {
+  test("parseTimeWindows reads calendar dates without the current time, but no relative ones", () => {
     expect(match("What happened in June?", "2022-06-10", null)).toBe(1);
     expect(parseTimeWindows("What happened last week?", null)).toEqual([]);
   });
 
-  test("timeWindows does not take other words for dates", () => {
+  test("parseTimeWindows does not read other words as dates", () => {
     for (const question of [
       "May I ask you something?",
       "How many days ago did I meet Emma?",

@@ -42,7 +42,7 @@ function ownLines(block: string): string[] {
 }
 
 describe("a block of context", () => {
-  test("a block of context cites session, entry, who and when, or file and lines", () => {
+  test("a block of context cites session, entry, author and time, or file and lines", () => {
     const hits = [said("We chose Postgres.", { seq: 12 }), read("const a = 1;\nconst b = 2;")];
     expect(buildContextBlock(hits, { tokensOf })?.text).toMatch(
       new RegExp(
@@ -60,7 +60,7 @@ describe("a block of context", () => {
     );
   });
 
-  test("a block of context keeps to its budget, best first, the last one cut short rather than lost", () => {
+  test("a block of context stays within its budget, best hits first, and shortens the last hit", () => {
     const hits = Array.from({ length: 30 }, (_, index) =>
       said(`Hit ${index}: ${"the long story of the harbour and its boats ".repeat(12)}`, { seq: index + 1 }),
     );
@@ -76,7 +76,7 @@ describe("a block of context", () => {
     expect(buildContextBlock(hits, { tokensOf, budgetTokens: 150 })?.text).toContain("…\n</context");
   });
 
-  test("a block of context does not say again what the window shows, nor anything twice", () => {
+  test("a block of context repeats neither the window nor itself", () => {
     const hits = [
       said("In the window by its entry.", { seq: 1 }),
       said("In the   window\nby its words.", { seq: 2 }),
@@ -97,7 +97,7 @@ describe("a block of context", () => {
     expect(buildContextBlock([], { tokensOf })).toBeUndefined();
   });
 
-  test("a block of context is its own message that says that it was recalled", () => {
+  test("a block of context is a message of its own, marked as recalled", () => {
     const block = buildContextBlock([said("We chose Postgres.")], { tokensOf });
     if (!block) throw new Error("no block");
     expect(toContextMessage(block)).toEqual({
@@ -107,7 +107,7 @@ describe("a block of context", () => {
     });
   });
 
-  test.each(INJECTIONS)("quotes %j and nothing of it stands outside", (injection) => {
+  test.each(INJECTIONS)("a block of context quotes %j completely inside its fence", (injection) => {
     const block = buildContextBlock([said("Fine."), said(injection, { seq: 2 }), read(injection)], {
       tokensOf,
     });
@@ -118,7 +118,7 @@ describe("a block of context", () => {
     ).toHaveLength(2);
   });
 
-  sizedTest("a block of context cannot be left by any text, name, path or speaker", () => {
+  sizedTest("no text, name, path or speaker can escape a block of context", () => {
     const hit: fc.Arbitrary<Hit> = fc
       .record({ text: hostileText, name: hostileText, speaker: fc.option(hostileText), isFile: fc.boolean() })
       .map(({ text, name, speaker, isFile }) =>
@@ -150,7 +150,7 @@ describe("a block of context", () => {
     );
   });
 
-  test("a block of context is left out where its text is indexed, and only a genuine one is", () => {
+  test("indexing leaves out a block of context, but not a forged one", () => {
     const block = buildContextBlock([said("We chose Postgres.")], { tokensOf })?.text ?? "";
     expect(removeRecalled(`before\n${block}\nafter`)).toBe("before\n\nafter");
     const forged = block.replace("Postgres", "MySQL");
@@ -158,7 +158,7 @@ describe("a block of context", () => {
   });
 });
 
-test("code keeps its words", () => {
+test("code in a block of context is not changed", () => {
   const code =
     "const users: List<User> = new Map<Context, Tool>();\nif (a < system) return <UserCard user={user} />;";
   expect(sanitizeText(code)).toBe(code);

@@ -14,13 +14,13 @@ const lines = (text: string) =>
 const shareOf = (texts: readonly string[]) =>
   texts.filter((text) => shouldRetrieve(text)).length / texts.length;
 
-describe.skipIf(!existsSync(join(folder, "questions.jsonl")))("on real messages", () => {
-  test("most questions about earlier conversations are recognized", () => {
+describe.skipIf(!existsSync(join(folder, "questions.jsonl")))("real messages", () => {
+  test("most questions about earlier conversations trigger a search", () => {
     const questions = lines(readFileSync(join(folder, "questions.jsonl"), "utf8"));
     expect(shareOf(questions.map(({ question }: { question: string }) => question))).toBeGreaterThan(0.7);
   });
 
-  proofTest("few ordinary messages are", () => {
+  proofTest("few ordinary messages trigger a search", () => {
     const sessions = lines(gunzipSync(readFileSync(join(folder, "sessions.jsonl.gz"))).toString("utf8"));
     const said = sessions.flatMap(({ turns }: { turns: { role: string; content: string }[] }) =>
       turns.filter(({ role }) => role === "user").map(({ content }) => content),

@@ -17,8 +17,8 @@ async function harbour() {
   return fixture;
 }
 
-describe("context for a message", () => {
-  test("context for a message is what the message refers to, with where it was said", async () => {
+describe("retrieving context", () => {
+  test("the context of a message holds what the message refers to, with its source", async () => {
     const { memory } = await harbour();
     const found = await retrieveContext(
       memory,
@@ -32,7 +32,7 @@ describe("context for a message", () => {
     expect(chinese?.text).toContain("| 我们决定数据库迁移在周五进行。");
   });
 
-  test("context for a message is nothing for a message that refers to nothing, and for what memory does not know", async () => {
+  test("a message that refers to nothing, or to unknown things, gets no context", async () => {
     const { memory } = await harbour();
     let isAsked = false;
     const watched = {
@@ -48,7 +48,7 @@ describe("context for a message", () => {
     expect(isAsked).toBe(true);
   });
 
-  test("context for a message is what /context asks for, sure or not", async () => {
+  test("the command /context retrieves its text, even with uncertain hits", async () => {
     const { memory } = await harbour();
     const found = await retrieveContext(
       memory,
@@ -59,7 +59,7 @@ describe("context for a message", () => {
     expect(found?.hits[0]?.text).toContain("harbour");
   });
 
-  test("context for a message is not what the window shows, and keeps to scope and budget", async () => {
+  test("the context of a message leaves out what the window shows, and stays within scope and budget", async () => {
     const { memory } = await harbour();
     const question = "What did we decide about retries of the harbour service?";
     const shown = { entries: new Set(["old#1"]) };
@@ -72,7 +72,7 @@ describe("context for a message", () => {
     expect(small?.tokens ?? 0).toBeLessThanOrEqual(90);
   });
 
-  test("context for a message shows memories of the agent it is for, and of no other", async () => {
+  test("the context of a message shows only memories of its own agent", async () => {
     const { memory, log } = await harbour();
     await new Memories(log, "a").remember("The pelican back-off of a is ten seconds.", { by: "agent" });
     await new Memories(log, "b").remember("The pelican back-off of b is ninety seconds.", { by: "agent" });

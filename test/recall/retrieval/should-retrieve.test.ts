@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { shouldRetrieve } from "../../../src/recall/retrieval/should-retrieve.ts";
 import { proofTest } from "../../support/proof.ts";
 
-describe("memory is searched", () => {
+describe("a message that triggers a search", () => {
   test.each([
     ["Do it as in the API docs we read", "earlier"],
     ["What did we decide about the retry policy?", "earlier"],
@@ -90,11 +90,11 @@ describe("memory is searched", () => {
     ["In welcher Datei wird das geprüft?", "code"],
     ["¿En qué archivo está el login?", "code"],
     ["Dans quel fichier est le login ?", "code"],
-  ] as const)("memory is searched for %j", (text, reason) => {
+  ] as const)("a search is triggered by %j", (text, reason) => {
     expect(shouldRetrieve(text)).toMatchObject({ reason, question: text });
   });
 
-  test("memory is searched for what /context asks for, and nothing else", () => {
+  test("the command /context triggers a search for its text only", () => {
     expect(shouldRetrieve("/context how do we deploy?")).toEqual({
       question: "how do we deploy?",
       reason: "command",
@@ -104,7 +104,7 @@ describe("memory is searched", () => {
     expect(shouldRetrieve("/contextual thinking is good")).toBeUndefined();
   });
 
-  test("memory is searched for a file only while the window does not show it", () => {
+  test("a file name triggers a search only while the window does not show the file", () => {
     const text = "Now fix src/auth/login.ts and src/auth/logout.ts";
     const texts = ["I have read src/auth/login.ts: export function login() {}"];
     expect(shouldRetrieve(text, { texts })).toMatchObject({ reason: "file", names: ["src/auth/logout.ts"] });
@@ -112,7 +112,7 @@ describe("memory is searched", () => {
     expect(shouldRetrieve("call parseHeader()", { texts: ["function parseHeader() {}"] })).toBeUndefined();
   });
 
-  test("memory is searched by the person's own words, not by what they paste", () => {
+  test("only the person's own words trigger a search, not pasted text", () => {
     const pasted = `Translate this:\n\`\`\`\nconst old_value = require("./src/legacy.js");\n\`\`\`\n> as we discussed last time`;
     expect(shouldRetrieve(pasted)).toBeUndefined();
     const long = `Why did we drop this?\n${"lorem ipsum ".repeat(2_000)}`;
@@ -120,7 +120,7 @@ describe("memory is searched", () => {
   });
 });
 
-describe("memory is left alone", () => {
+describe("a message that triggers no search", () => {
   test.each([
     "Hello!",
     "Write a haiku about the sea.",
@@ -165,11 +165,11 @@ describe("memory is left alone", () => {
     "Rappelle-moi d'acheter du lait demain.",
     "Quelle est la capitale de la France ?",
     "",
-  ])("memory is left alone for %j", (text) => {
+  ])("no search is triggered by %j", (text) => {
     expect(shouldRetrieve(text)).toBeUndefined();
   });
 
-  proofTest("memory is left alone and no text, however odd, is an error or takes long", () => {
+  proofTest("no text, however odd, makes the check throw or take long", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 400 }), (text) => {
         const wanted = shouldRetrieve(text, { texts: [text] });

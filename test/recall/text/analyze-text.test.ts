@@ -6,8 +6,8 @@ import { splitWords } from "../../../src/recall/text/split-words.ts";
 const shares = (left: string, right: string) =>
   analyzeText(left).some((term) => analyzeText(right).includes(term));
 
-describe("analyse", () => {
-  test("analyse brings forms of a word together, irregular ones included", () => {
+describe("analyzeText", () => {
+  test("analyzeText gives forms of a word the same term, irregular ones included", () => {
     for (const [left, right] of [
       ["running", "ran"],
       ["I bought it", "buying"],
@@ -21,14 +21,14 @@ describe("analyse", () => {
     }
   });
 
-  test("analyse finds an identifier whole and by its parts, however it is written", () => {
+  test("analyzeText gives an identifier as a whole and in parts, however it is written", () => {
     expect(analyzeText("getUserName")).toEqual(analyzeText("get_user_name"));
     expect(shares("parseHTTPResponse", "the response")).toBe(true);
     expect(shares("snake_case_value", "snakeCaseValue")).toBe(true);
     expect(analyzeText("resolve_redirects")).toContain("redirect");
   });
 
-  test("analyse finds Chinese, Japanese and Korean words of two characters inside a sentence", () => {
+  test("analyzeText gives Chinese, Japanese and Korean words of two characters", () => {
     expect(shares("我昨天去了北京天安门", "北京")).toBe(true);
     expect(analyzeText("我昨天去了北京天安门")).toContain("北京");
     expect(analyzeText("東京タワーに行きました")).toContain("東京");
@@ -36,16 +36,16 @@ describe("analyse", () => {
     expect(analyzeText("用React写前端")).toEqual(expect.arrayContaining(["react", "前端"]));
   });
 
-  test("analyse folds case, accents and full-width forms", () => {
+  test("analyzeText ignores case, accents and full-width forms", () => {
     expect(analyzeText("Café NAÏVE ＡＢＣ")).toEqual(analyzeText("cafe naive abc"));
   });
 
-  test("analyse leaves out stop words and contractions, and keeps numbers", () => {
+  test("analyzeText drops stop words and contractions, and keeps numbers", () => {
     expect(analyzeText("What's the one that I've been told about?")).toEqual(["tell"]);
     expect(analyzeText("on 27 May 2023")).toEqual(["27", "may", "2023"]);
   });
 
-  test("analyse gives terms that a simple tokenizer keeps as they are, whatever the text", () => {
+  test("analyzeText gives terms that a simple tokenizer keeps unchanged, for any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 200 }), (text) => {
         for (const term of analyzeText(text)) {
@@ -56,7 +56,7 @@ describe("analyse", () => {
     );
   });
 
-  test("analyse finds the same words as the pattern of a word, known ones and new ones, and through broken characters", () => {
+  test("analyzeText finds the same words as the reference pattern, known or new, even with broken characters", () => {
     const words = fc.constantFrom(
       "don't",
       "o’clock",
@@ -82,14 +82,14 @@ describe("analyse", () => {
     );
   });
 
-  test("analyse keeps its terms when more words come than are held", () => {
+  test("analyzeText gives the same terms after its cache has overflowed", () => {
     const many = Array.from({ length: 40_000 }, (_, index) => `worda${index.toString(36)}x`);
     const before = analyzeText(many.slice(0, 50).join(" "));
     analyzeText(many.join(" "));
     expect(analyzeText(many.slice(0, 50).join(" "))).toEqual(before);
   });
 
-  test("analyse is not thrown off by words that name properties of every object", () => {
+  test("analyzeText handles words such as constructor and __proto__", () => {
     expect(analyzeText("constructor __proto__ toString")).toEqual(expect.arrayContaining(["proto"]));
   });
 });

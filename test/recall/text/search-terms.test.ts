@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { listSearchTerms } from "../../../src/recall/text/search-terms.ts";
 
-test("every term of a question is searched once", () => {
+test("each term of a question is searched once", () => {
   expect(listSearchTerms("port port staging")).toEqual(listSearchTerms("port staging"));
 });
 

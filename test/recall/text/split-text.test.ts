@@ -23,18 +23,18 @@ describe("chunks", () => {
     );
   });
 
-  test("cut at a blank line rather than inside a paragraph", () => {
+  test("chunks end at a blank line rather than inside a paragraph", () => {
     const paragraph = "A sentence of some length, to fill a paragraph. ".repeat(7).trim();
     const text = `${paragraph}\n\n${paragraph}\n\n${paragraph}`;
     for (const { from, to } of splitText(text)) expect(text.slice(from, to).trim()).toBe(paragraph);
   });
 
-  test("chunks never split a character of two units", () => {
+  test("chunks never split a surrogate pair", () => {
     const text = "😀".repeat(1_000);
     for (const { from, to } of splitText(text)) expect(text.slice(from, to).isWellFormed()).toBe(true);
   });
 
-  test("chunks of a text without any break still end", () => {
+  test("a text without any break is still split into chunks", () => {
     expect(splitText("x".repeat(100_000)).length).toBeGreaterThan(100);
   });
 });

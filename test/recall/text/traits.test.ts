@@ -5,31 +5,31 @@ import { detectTraits, TRAIT, type Trait } from "../../../src/recall/text/traits
 const named = (text: string) =>
   (Object.keys(TRAIT) as Trait[]).filter((trait) => (detectTraits(text) & TRAIT[trait]) !== 0);
 
-describe("traitsOf", () => {
-  test("traitsOf sees what a person tells of themselves", () => {
+describe("detectTraits", () => {
+  test("detectTraits recognizes facts that a person tells about themselves", () => {
     expect(named("I just bought a lamp for $40 last weekend.")).toEqual(
       expect.arrayContaining(["money", "number", "personal", "event", "time", "statement"]),
     );
   });
 
-  test("traitsOf tells a standing instruction and a preference from other wishes", () => {
+  test("detectTraits distinguishes standing instructions and preferences from other requests", () => {
     expect(named("Always include version numbers when I ask about libraries.")).toContain("rule");
     expect(named("Give sources whenever I want a figure.")).toContain("rule");
     expect(named("I prefer short answers.")).toContain("preference");
     expect(named("Can you help me with a short answer?")).not.toContain("preference");
   });
 
-  test("traitsOf does not take a bare question for a statement", () => {
+  test("detectTraits does not take a bare question for a statement", () => {
     expect(named("Where did you put the keys?")).not.toContain("statement");
     expect(named("The keys are on the shelf. Is that fine?")).toContain("statement");
   });
 
-  test("traitsOf sees code", () => {
+  test("detectTraits recognizes code", () => {
     expect(named("```ts\nconst a = 1;\n```")).toContain("code");
   });
 });
 
-test("definitionsOf names what a file of Python, TypeScript, Rust or Go defines", () => {
+test("listDefinitions names the definitions in a file of Python, TypeScript, Rust or Go", () => {
   expect(
     listDefinitions("class Dataset(Mapping):\n    def update(self):\n        pass\nLIMIT = 3\n"),
   ).toEqual(expect.arrayContaining(["Dataset", "update", "LIMIT"]));

@@ -13,7 +13,7 @@ import { proofRounds, proofTest, sizedTest } from "../../support/proof.ts";
 
 const byte = fc.integer({ min: -127, max: 127 });
 
-sizedTest("the scan gives the very sums that plain arithmetic gives, for any number of dimensions", () => {
+sizedTest("the scan gives the same sums as plain arithmetic, for any number of dimensions", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 40 }),
@@ -37,7 +37,7 @@ sizedTest("the scan gives the very sums that plain arithmetic gives, for any num
   );
 });
 
-test("extreme components do not overflow", () => {
+test("a scan of extreme components does not overflow", () => {
   const scanner = new Scanner(1_536, 4);
   const address = scanner.reserve(2);
   scanner.put(address, new Int8Array(1_536).fill(127));
@@ -60,7 +60,7 @@ function vectorOf(seed: number, dimensions: number): number[] {
   });
 }
 
-proofTest("whole numbers keep nearly all of the order that the vectors have", () => {
+proofTest("rounded vectors keep nearly all of the original order", () => {
   const dimensions = 128;
   const vectors = Array.from({ length: 3_000 }, (_, seed) => vectorOf(seed + 1, dimensions));
   const length = (vector: readonly number[]) => Math.hypot(...vector);
@@ -126,7 +126,7 @@ async function filled(
   return { store, embedder, close: () => whole.close() };
 }
 
-test("packed, loose, held and passing vectors are searched alike; what is gone or filtered is not shown", async () => {
+test("vectors are searched alike in every storage state, and removed or filtered ones are not returned", async () => {
   const { store, embedder, close } = await filled(SEGMENT_CHUNKS + 100);
   const space = { embedder, dimensions: 32 };
   const held = new VectorIndex(store, space, 1e9);
@@ -156,7 +156,7 @@ test("packed, loose, held and passing vectors are searched alike; what is gone o
   await close();
 });
 
-test("searches at the same time do not see each other's segments, beyond those held in memory", async () => {
+test("concurrent searches do not mix up segments that do not fit into memory", async () => {
   const { store, embedder, close } = await filled(2 * SEGMENT_CHUNKS + 100);
   const passing = new VectorIndex(store, { embedder, dimensions: 32 }, 1);
   await passing.refresh();
@@ -168,7 +168,7 @@ test("searches at the same time do not see each other's segments, beyond those h
   await close();
 });
 
-test("searches before and after the vectors are placed give the same chunks, scores and similarities", async () => {
+test("searches give the same chunks, scores and similarities before and after vectors are placed", async () => {
   const { store, embedder, close } = await filled(2 * SEGMENT_CHUNKS + 100);
   await store.vectors.pack(embedder, 1);
   const index = new VectorIndex(store, { embedder, dimensions: 32 }, 1e9);
@@ -187,7 +187,7 @@ test("searches before and after the vectors are placed give the same chunks, sco
   await close();
 });
 
-test("asking for a known embedder, and dropping vectors of others where there are none, writes nothing", async () => {
+test("asking for a known embedder and dropping no vectors write nothing", async () => {
   const path = mkdtempSync(join(tmpdir(), "longhaul-vectors-"));
   const whole = await openSqliteStore({ path });
   const { vectors } = whole.memory;
