@@ -7,7 +7,7 @@ import { testFolder } from "../support/folder.ts";
 import { say, testKernel, texts } from "../support/kernel.ts";
 
 describe("a kernel", () => {
-  test("a kernel lives in LONGHAUL_HOME unless it is told otherwise", async () => {
+  test("a kernel uses LONGHAUL_HOME unless a path is given", async () => {
     const home = testFolder();
     const before = process.env.LONGHAUL_HOME;
     process.env.LONGHAUL_HOME = home;
@@ -31,7 +31,7 @@ describe("a kernel", () => {
     expect(ours()).toBeLessThan(during);
   });
 
-  test("a kernel finds an intake by its name, whichever session it feeds, and makes none", async () => {
+  test("a kernel finds an intake by name, whichever session it belongs to, and creates none", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("fed");
     await (await session.intake("tickets:1")).save({ checkpoint: { page: 2 } });
@@ -59,7 +59,7 @@ describe("a kernel", () => {
     await kernel.close();
   });
 
-  test("a kernel names options that make no sense", async () => {
+  test("a kernel refuses wrong options by name", async () => {
     const bad = [
       { path: "" },
       { path: 5 as never },
@@ -71,7 +71,7 @@ describe("a kernel", () => {
       await expect(openKernel(options)).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
   });
 
-  test("a kernel works on a store that someone else made", async () => {
+  test("a kernel works on a store that the caller has opened", async () => {
     const kernel = await testKernel({ store: await openSqliteStore({ path: ":memory:" }) });
     const session = await kernel.session();
     await say(session, "1");

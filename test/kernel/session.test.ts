@@ -49,7 +49,7 @@ describe("a session", () => {
     });
   });
 
-  test("a session keeps the order of calls, also when some have data to store first", async () => {
+  test("a session keeps the order of calls, even if some have data to store first", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const png = Buffer.concat([
@@ -83,7 +83,7 @@ describe("a session", () => {
     ]);
   });
 
-  test("a session refuses an append that expects another head, and changes nothing", async () => {
+  test("a session refuses an append with another expected head, and changes nothing", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "a");
@@ -109,7 +109,7 @@ describe("a session", () => {
     expect((await session.head()).seq).toBe(0);
   });
 
-  test("a session refuses what JSON cannot hold and what is too large for one entry", async () => {
+  test("a session refuses values that JSON cannot hold and messages beyond the entry limit", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await expect(
@@ -125,7 +125,7 @@ describe("a session", () => {
     expect((await session.head()).seq).toBe(0);
   });
 
-  test("a session rewinds without deleting, and comes back", async () => {
+  test("a session rewinds without deleting, and can return", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     await say(session, "1", "2", "3", "4");
@@ -147,7 +147,7 @@ describe("a session", () => {
     await expect(session.rewind(4)).rejects.toMatchObject({ code: "NOT_ON_LINE" });
   });
 
-  test("edits with or without what followed", async () => {
+  test("a session edits a message with or without the messages after it", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     await say(session, "1", "2", "3");
@@ -160,7 +160,7 @@ describe("a session", () => {
     expect(texts(await session.page())).toEqual(["one"]);
   });
 
-  test("forks without copying, and both go on by themselves", async () => {
+  test("a session forks without copying, and both sessions continue separately", async () => {
     const { kernel } = await diskKernel();
     const session = await kernel.session("trunk");
     await say(session, "1", "2", "3");
@@ -179,7 +179,7 @@ describe("a session", () => {
     expect((await kernel.deleteSession("trunk", { recursive: true })).sessions).toBe(3);
   });
 
-  test("a session as a fork can be rewound into what it shares, and looks up shared entries by their id", async () => {
+  test("a fork can be rewound into its shared messages, and finds shared entries by id", async () => {
     const kernel = await testKernel();
     const trunk = await kernel.session("trunk");
     await say(trunk, "1", "2", "3");
@@ -200,7 +200,7 @@ describe("a session", () => {
     await expect(trunk.entry("fork#1")).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
   });
 
-  test("a session has children that close with it", async () => {
+  test("a session closes with its children", async () => {
     const kernel = await testKernel();
     const parent = await kernel.session("parent");
     const child = await parent.child({ id: "child", title: "sub-task" });
@@ -214,7 +214,7 @@ describe("a session", () => {
     expect(texts(await (await kernel.session("child")).page())).toEqual(["working"]);
   });
 
-  test("a session is refused once deleted, and its id starts again", async () => {
+  test("a deleted session is refused, and its id can be used again", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     await say(session, "secret");
@@ -225,7 +225,7 @@ describe("a session", () => {
     expect(texts(await anew.page())).toEqual([]);
   });
 
-  test("a session carries title and meta, and is listed newest first", async () => {
+  test("a session has a title and metadata, and is listed newest first", async () => {
     const kernel = await testKernel();
     await kernel.session("a", { title: "first", meta: { project: "x" } });
     const second = await kernel.session("b");
@@ -238,7 +238,7 @@ describe("a session", () => {
     await expect(kernel.session("")).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
   });
 
-  test("a session is there again after the kernel was closed and opened", async () => {
+  test("a session exists again after the kernel was closed and reopened", async () => {
     const path = testFolder();
     const first = await openKernel({ path });
     const session = await first.session("s");

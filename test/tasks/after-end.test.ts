@@ -5,8 +5,8 @@ import { type Context, greet } from "./agents.ts";
 import { makeHost } from "./host.ts";
 import { gate, noticesIn, testHost } from "./world.ts";
 
-describe("steps after the end", () => {
-  test("steps after the end come in order, go into the notice, and one that hangs holds nobody up", async () => {
+describe("the steps after the end of a task", () => {
+  test("steps after the end of a task run in order, are listed in the notice, and a hanging step blocks nothing", async () => {
     const order: string[] = [];
     const { tasks, store } = await testHost({
       limits: { stepMs: 30 },
@@ -44,7 +44,7 @@ describe("steps after the end", () => {
     expect(order).toEqual(["handOff"]);
   });
 
-  proofTest("a notice goes out at least once, with the same id each time", async () => {
+  proofTest("a notice is sent until its delivery succeeds, with the same id each time", async () => {
     const sent: string[] = [];
     const { tasks } = await testHost({
       channels: [
@@ -62,7 +62,7 @@ describe("steps after the end", () => {
     expect(sent).toEqual(["t/ended", "t/ended"]);
   });
 
-  test("closing waits no longer than its grace, and the next supervisor sends the notice", async () => {
+  test("a closing supervisor waits no longer than its grace, and the next supervisor sends the notice", async () => {
     const host = await testHost({
       limits: { graceMs: 50 },
       afterEnd: [{ name: "hanging", run: () => new Promise(() => undefined) }],
@@ -79,7 +79,7 @@ describe("steps after the end", () => {
   });
 });
 
-test("whoever waits for clean-up waits for a place that a killed task had begun to make", async () => {
+test("waiting for clean-up includes a place that was still being made when its task was killed", async () => {
   const taken: string[] = [];
   const begun = gate();
   const isolations = {
@@ -102,7 +102,7 @@ test("whoever waits for clean-up waits for a place that a killed task had begun 
   expect(taken).toEqual(["back"]);
 });
 
-test("a place that is made too late is decided on at once", async () => {
+test("a place that is ready too late is settled at once", async () => {
   const settled: unknown[] = [];
   const isolations = {
     box: {

@@ -21,7 +21,7 @@ function driven() {
   return { shell, asked, taken, drive };
 }
 
-test("what an agent says while its task moves to the background is the first thing heard there", async () => {
+test("the background hears an event first that the agent yielded during the move", async () => {
   const { shell, asked, taken, drive } = driven();
   const first = drive();
   shell.detach();
@@ -37,7 +37,7 @@ test("what an agent says while its task moves to the background is the first thi
   expect(asked).toHaveLength(2);
 });
 
-test("an agent that fails while its task moves to the background has failed", async () => {
+test("an agent that fails during the move to the background has failed", async () => {
   const { shell, asked, drive } = driven();
   const first = drive();
   shell.detach();
@@ -49,7 +49,7 @@ test("an agent that fails while its task moves to the background has failed", as
   expect(await drive()).toEqual({ type: "threw", error });
 });
 
-test("what an agent opened first is closed though what it opened last does not close", async () => {
+test("the first thing that an agent opened is closed even if the last one hangs", async () => {
   const { shell } = driven();
   const closed: string[] = [];
   shell.lifetime.own({ close: () => void closed.push("first") });

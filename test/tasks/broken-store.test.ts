@@ -7,7 +7,7 @@ import { breakable, isNoteOf, isNotice, type StoreCall } from "./breakable.ts";
 import { makeHost, remoteOwner, type TestSession } from "./host.ts";
 import { gate } from "./world.ts";
 
-test("a store that breaks in the middle of a wish to detach is warned of, and the wish is heard when it works again", async () => {
+test("a detach that the store cannot record causes a warning, and succeeds once the store works again", async () => {
   const store = await openSqliteStore({ path: ":memory:" });
   let isBroken = false;
   const here = makeHost(
@@ -28,7 +28,7 @@ test("a store that breaks in the middle of a wish to detach is warned of, and th
   await store.close();
 });
 
-test("a store that breaks while tasks are let go at the end keeps nobody: the others are let go, and none runs on", async () => {
+test("a store error while tasks are released at the end blocks nothing: the other tasks are released, and none keeps running", async () => {
   const store = await openSqliteStore({ path: ":memory:" });
   let isBroken = false;
   const host = makeHost(
@@ -68,7 +68,7 @@ function failing(times: number, code: ErrorCode, isMeant: (call: StoreCall) => b
   return { failed, codeOf };
 }
 
-test("a store that is busy while the children of a killed task are looked for does not lose the task", async () => {
+test("a busy store during the search for a killed task's children does not lose the task", async () => {
   const store = await openSqliteStore({ path: ":memory:" });
   const { failed, codeOf } = failing(
     2,
@@ -89,7 +89,7 @@ test("a store that is busy while the children of a killed task are looked for do
   await store.close();
 });
 
-test("a store that is busy when a task's place is written down makes the task wait, and not fail", async () => {
+test("a task waits while a busy store cannot record its place, and does not fail", async () => {
   const store = await openSqliteStore({ path: ":memory:" });
   const { failed, codeOf } = failing(2, "STORE_BUSY", (call) => isNoteOf(call, "isolated"));
   const settled: string[] = [];
@@ -106,7 +106,7 @@ test("a store that is busy when a task's place is written down makes the task wa
   await store.close();
 });
 
-test("a kill ends the agent while the store cannot be written to, also one that has children", async () => {
+test("a kill ends an agent and its children even if the store cannot be written", async () => {
   const store = await openSqliteStore({ path: ":memory:" });
   let isFull = false;
   const codeOf = ({ method }: StoreCall) => (isFull && method === "append" ? "DISK_FULL" : undefined);
@@ -129,7 +129,7 @@ test("a kill ends the agent while the store cannot be written to, also one that 
   await store.close();
 });
 
-test("a clean-up that fails while an earlier one of the same task goes on is warned of, and ends no process", async () => {
+test("a clean-up that fails during an earlier one of the same task causes a warning, and ends no process", async () => {
   const store = await openSqliteStore({ path: ":memory:" });
   const { codeOf } = failing(1, "STORE_CORRUPT", isNotice);
   const host = makeHost(breakable(store, codeOf));
@@ -157,7 +157,7 @@ test("a clean-up that fails while an earlier one of the same task goes on is war
   await store.close();
 });
 
-test("one task that cannot be read does not keep the others of a dead process from being looked after", async () => {
+test("a task that cannot be read does not prevent the recovery of other tasks of a dead process", async () => {
   const store = await openSqliteStore({ path: ":memory:" });
   const dead = makeHost(store);
   for (const id of ["a", "b", "c"]) await dead.tasks.start(patient, null, { id });
@@ -172,7 +172,7 @@ test("one task that cannot be read does not keep the others of a dead process fr
   await store.close();
 });
 
-test("a session that could not be opened once is opened when the agent asks again", async () => {
+test("a session that failed to open is opened when the agent asks again", async () => {
   const store = await openSqliteStore({ path: ":memory:" });
   let asked = 0;
   const openSession = async (id: string): Promise<TestSession> => {
@@ -191,7 +191,7 @@ test("a session that could not be opened once is opened when the agent asks agai
   await store.close();
 });
 
-test("a listener to warnings that throws ends no process", async () => {
+test("a listener to warnings that throws does not end the process", async () => {
   const store = await openSqliteStore({ path: ":memory:" });
   let isBroken = false;
   const told: string[] = [];
@@ -215,7 +215,7 @@ test("a listener to warnings that throws ends no process", async () => {
   await store.close();
 });
 
-test("whoever waits for a task is free when its process is told to end and the disk is full", async () => {
+test("a caller that waits for a task is released when its process ends while the disk is full", async () => {
   const store = await openSqliteStore({ path: ":memory:" });
   let isFull = false;
   const codeOf = ({ method }: StoreCall) => (isFull && method === "append" ? "DISK_FULL" : undefined);

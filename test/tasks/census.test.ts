@@ -4,7 +4,7 @@ import { testKernel } from "../support/kernel.ts";
 import { freshTag, shell } from "./process/family.ts";
 import { makeRepository } from "./worktree/repository.ts";
 
-test("the kernel counts the programs of its tasks, the calls of git, and those an agent starts", async () => {
+test("the kernel counts the programs of tasks, the calls of git, and the programs of agents", async () => {
   const repository = makeRepository();
   const kernel = await testKernel({ path: ":memory:", tasks: { repository: repository.path } });
   const agent = commandAgent({ lingerMs: 0 });

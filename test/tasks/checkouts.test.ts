@@ -6,7 +6,7 @@ import { commandAgent } from "../../src/tasks/command-agent.ts";
 import { testFolder } from "../support/folder.ts";
 import { testHost } from "./world.ts";
 
-test("the longest folder that matches stands for a folder of another machine", () => {
+test("a folder of another machine is mapped by the longest matching checkout", () => {
   const here = testFolder();
   const checkouts = { "/there": "/nowhere", "/there/app": here };
   expect(findCheckout("/there/app", checkouts)).toBe(here);
@@ -18,7 +18,7 @@ test("the longest folder that matches stands for a folder of another machine", (
   );
 });
 
-test("a program whose folder is not on the worker's machine fails, and says which checkout is missing", async () => {
+test("a program whose folder is missing on the worker's machine fails, and the error names the missing checkout", async () => {
   const { tasks } = await testHost();
   tasks.register(commandAgent({ checkouts: {} }));
   await tasks.work({ queues: ["q"] });

@@ -37,7 +37,7 @@ describe("children", () => {
     await expect.poll(() => [...ends].sort()).toEqual(["leaf", "middle", "root"]);
   });
 
-  test("children report to their parent's session, and those left are stopped when it completes", async () => {
+  test("children report to their parent's session, and remaining children are stopped when the parent completes", async () => {
     const { tasks, store } = await testHost();
     async function* root(context: Context) {
       const quick = await context.start(greet, "x", { id: "quick" });

@@ -42,8 +42,8 @@ async function drain(events: AsyncIterator<AgentEvent, unknown>) {
   }
 }
 
-describe("a program as an agent", () => {
-  test("a program as an agent says what it writes and returns how it ended", async () => {
+describe("a program as agent", () => {
+  test("a program as agent yields its output, and returns its exit code", async () => {
     const { task, events, lifetime } = begin({
       ...shell("setsid sleep 600 & cat; echo grüße"),
       input: "in ",
@@ -58,13 +58,13 @@ describe("a program as an agent", () => {
     expect(await countTagged(task)).toBe(0);
   });
 
-  test("a program as an agent loses nothing of much output, and gathers it", async () => {
+  test("a program as agent loses no output, however much, and yields it in larger pieces", async () => {
     const { events } = begin({ command: "seq", args: ["1", "100000"] });
     const { output } = await drain(events);
     expect(output).toBe(Array.from({ length: 100_000 }, (_, index) => `${index + 1}\n`).join(""));
   });
 
-  test("a program as an agent keeps its two streams apart and in order, and does not flood when they take turns", async () => {
+  test("a program as agent keeps its two streams separate and in order, without an event for every line", async () => {
     const folder = testFolder();
     const heard = (word: string) => `until test -e "${folder}/${word}"; do sleep 0.02; done;`;
     const { events } = begin(shell(`echo one; ${heard("one")} echo two >&2; ${heard("two")} echo three`));
@@ -84,7 +84,7 @@ describe("a program as an agent", () => {
     expect([output, errors]).toEqual([numbers.repeat(9), numbers.repeat(9)]);
   });
 
-  test("a program as an agent fails with its last words when it fails, and keeps the exit code as a result", async () => {
+  test("a program as agent fails with the last words of its error output, and its exit code is kept as the result", async () => {
     const { events } = begin(shell("echo working; echo no such thing >&2; exit 3"));
     const seen: AgentEvent[] = [];
     const failing = (async () => {
@@ -94,13 +94,13 @@ describe("a program as an agent", () => {
     expect(seen.at(-1)).toMatchObject({ type: "result", value: { exitCode: 3 } });
   });
 
-  test("a program as an agent runs in the folder of its place, and is refused without a command", async () => {
+  test("a program as agent runs in the folder of its place, and is refused without a command", async () => {
     const folder = testFolder();
     expect((await drain(begin({ command: "pwd" }, { folder }).events)).output.trim()).toContain(folder);
     await expect(drain(begin({ args: [] }).events)).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
   });
 
-  test("a program as an agent ends with its tree when the task is stopped, however it is stopped", async () => {
+  test("a program as agent ends with all its children, whichever way the task is stopped", async () => {
     const ways = [
       (run: ReturnType<typeof begin>) => run.controller.abort(),
       (run: ReturnType<typeof begin>) => run.lifetime.close(),
@@ -116,7 +116,7 @@ describe("a program as an agent", () => {
   });
 });
 
-test("a step after the end takes what is left of a task, and only that", async () => {
+test("the step after the end of a task ends its remaining processes, and no others", async () => {
   const [task, other] = [freshTag(), freshTag()];
   const commands = await Promise.all(
     [task, other].map((tag) => startCommand({ command: "sleep", args: ["600"], tag })),
@@ -129,7 +129,7 @@ test("a step after the end takes what is left of a task, and only that", async (
   await Promise.all(commands.map((command) => command.ended));
 });
 
-test("ids that no environment could hold get a tag all the same", () => {
+test("an id with characters that an environment cannot hold gets a hashed tag", () => {
   expect(buildTaskTag("plain-1", "a1")).toBe("plain-1~a1");
   expect(buildTaskTag("zwei Wörter, #1", "a1")).toMatch(/^task-[0-9a-f]{32}~a1$/);
 });

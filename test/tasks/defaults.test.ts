@@ -13,7 +13,7 @@ async function testKernel(options: KernelOptions = {}) {
   return kernel;
 }
 
-test("a task works in a worktree without any setting up, of the kernel's repository or of its own", async () => {
+test("a task can work in a worktree without configuration, of the kernel's repository or of its own", async () => {
   const [first, second] = [makeRepository(), makeRepository("other")];
   const kernel = await testKernel({ tasks: { repository: first.path } });
   const work = async (options: { readonly repository?: string }) => {
@@ -39,7 +39,7 @@ test("a task works in a worktree without any setting up, of the kernel's reposit
   }
 });
 
-test("without a setting it is the repository that the process is in, and a folder that is none is refused plainly", async () => {
+test("a task uses the repository of the process by default, and a folder without a repository is refused", async () => {
   const kernel = await testKernel();
   const folder = testFolder();
   const task = await kernel.tasks.start(commandAgent(), shell("true"), {
@@ -53,7 +53,7 @@ test("without a setting it is the repository that the process is in, and a folde
   expect((await kernel.tasks.sketch(queued.id)).plan?.repository).toBe(process.cwd());
 });
 
-test("an isolation of one's own takes the place of the default", async () => {
+test("an isolation of the user's own replaces the default one", async () => {
   const kernel = await testKernel({
     tasks: { isolations: { worktree: { prepare: async () => "a box", settle: async () => "opened" } } },
   });

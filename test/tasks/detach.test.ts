@@ -40,7 +40,7 @@ describe("moving to the background", () => {
     return foreground;
   }
 
-  test("moving to the background ends the foreground's call, cleans it up once, and goes on from the log", async () => {
+  test("moving to the background ends the foreground call, cleans up once, and continues from the log", async () => {
     const host = await testHost({ limits: { returnMs: 20_000 } });
     const { tasks, store } = host;
     const told: string[] = [];
@@ -55,7 +55,7 @@ describe("moving to the background", () => {
     expect((await notesOf(store, "t", "t")).filter((note) => note === "checkpoint")).toHaveLength(5);
   });
 
-  test("an agent that cannot be called again keeps its iterator, and loses no event", async () => {
+  test("an agent that cannot be resumed keeps its iterator, and loses no event", async () => {
     const { tasks, store } = await testHost();
     const go = gate();
     let calls = 0;
@@ -76,7 +76,7 @@ describe("moving to the background", () => {
     expect(calls).toBe(1);
   });
 
-  test("moving to the background frees a task from its caller's signal", async () => {
+  test("a task in the background ignores the signal of its caller", async () => {
     const { tasks } = await testHost();
     const caller = new AbortController();
     const foreground = tasks.run(patient, null, { id: "t", signal: caller.signal });
@@ -92,7 +92,7 @@ describe("moving to the background", () => {
     expect((await killed).outcome).toMatchObject({ state: "killed", reason: "aborted" });
   });
 
-  test("an iterator that does not return is given up after its time, and the background begins", async () => {
+  test("an iterator that does not return is abandoned after its time limit, and the background begins", async () => {
     const { tasks, store } = await testHost({ limits: { returnMs: 30 } });
     let calls = 0;
     const stubborn: Agent<TestSession> = {
@@ -112,7 +112,7 @@ describe("moving to the background", () => {
     expect((await tasks.wait("t")).outcome).toEqual({ state: "completed", result: "second" });
   });
 
-  test("each shell has its own summarizer", async () => {
+  test("each run of a task has its own summarizer", async () => {
     const told: string[] = [];
     const host = await testHost({
       limits: { returnMs: 20_000 },

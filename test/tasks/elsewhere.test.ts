@@ -6,8 +6,8 @@ import { type Context, greet, patient, until, untilRunning } from "./agents.ts";
 import { makeHost, type TestSession } from "./host.ts";
 import { gate, testHost } from "./world.ts";
 
-describe("from another process", () => {
-  test("a task is seen, read along, waited for, moved and killed", async () => {
+describe("a task controlled from another process", () => {
+  test("another process can see, follow, await, move and kill a task", async () => {
     const { tasks, store } = await testHost({ limits: { wishMs: 10 } });
     const other = makeHost(store);
     const foreground = tasks.run(patient, null, { id: "t" });
@@ -30,7 +30,7 @@ describe("from another process", () => {
     await other.tasks.close();
   });
 
-  test("a task is not taken from a process that slept with its machine, unless it stays silent", async () => {
+  test("a task is not taken from a process whose machine slept, unless the process stays silent", async () => {
     let now = 1_000_000;
     const clock = { now: () => now };
     const { store } = await testHost();
@@ -53,7 +53,7 @@ describe("from another process", () => {
   });
 
   proofTest(
-    "a task whose session was deleted is stopped, though it says nothing, and nobody waits for its output",
+    "a task whose session was deleted is stopped even if it is silent, and nobody waits for its output",
     async () => {
       const { tasks, store } = await testHost();
       const stopped = gate();
@@ -77,7 +77,7 @@ describe("from another process", () => {
     },
   );
 
-  test("whoever waits for a task hears that it was deleted, though nobody runs it", async () => {
+  test("a caller that waits for a deleted task gets an error, even if no process runs the task", async () => {
     const { tasks, store } = await testHost();
     await tasks.start("nobody", null, { id: "t" });
     const waiting = expect(tasks.wait("t")).rejects.toMatchObject({ code: "TASK_NOT_FOUND" });
@@ -87,7 +87,7 @@ describe("from another process", () => {
     await waiting;
   });
 
-  test("a task of an agent that is not known here waits for a process that knows it", async () => {
+  test("a task of an unknown agent waits for a process that knows the agent", async () => {
     const { tasks, store } = await testHost();
     const task = await tasks.start("greet", "tea", { id: "t" });
     expect((await task.status()).state).toBe("queued");
@@ -98,7 +98,7 @@ describe("from another process", () => {
     await other.tasks.close();
   });
 
-  test("a process that lets its tasks go when it closes hands them to the next", async () => {
+  test("a process that releases its tasks when it closes hands them to the next process", async () => {
     const { tasks, store } = await testHost({ onClose: "release" });
     let calls = 0;
     const agent: Agent<TestSession> = {

@@ -33,55 +33,61 @@ const textsOf = async (kernel: Kernel, id: string) => {
   return entries.map((entry) => entry.kind === "message" && entry.message.parts[0]);
 };
 
-describe("the session that an agent is given", () => {
-  proofTest("fences children, forks and its parent with it, but nobody else's handles on them", async () => {
-    const kernel = await testKernel();
-    await using parent = await kernel.session("parent");
-    await parent.append({ role: "user", text: "before" });
-    const { agent, lent } = lender();
-    const task = await kernel.tasks.start(agent, null, { id: "t", parentSession: "parent" });
-    const session = await lent;
-    const child = await session.child({ id: "below" });
-    const [fork, up] = [await session.fork({ id: "beside" }), (await session.parent()) as Session];
-    await child.append({ role: "user", text: "in time" });
-    await task.kill();
-    for (const late of [child, fork, up])
-      await expect(late.append({ role: "user", text: "too late" })).rejects.toMatchObject({
+describe("the session of an agent", () => {
+  proofTest(
+    "the end of a task also closes children, forks and the parent that its agent opened, but no handles of others",
+    async () => {
+      const kernel = await testKernel();
+      await using parent = await kernel.session("parent");
+      await parent.append({ role: "user", text: "before" });
+      const { agent, lent } = lender();
+      const task = await kernel.tasks.start(agent, null, { id: "t", parentSession: "parent" });
+      const session = await lent;
+      const child = await session.child({ id: "below" });
+      const [fork, up] = [await session.fork({ id: "beside" }), (await session.parent()) as Session];
+      await child.append({ role: "user", text: "in time" });
+      await task.kill();
+      for (const late of [child, fork, up])
+        await expect(late.append({ role: "user", text: "too late" })).rejects.toMatchObject({
+          code: expect.stringMatching(/TASK_CONFLICT|CLOSED/),
+        });
+      expect(await textsOf(kernel, "below")).toHaveLength(1);
+      await parent.append({ role: "user", text: "after" });
+      expect(await textsOf(kernel, "parent")).toHaveLength(2);
+    },
+  );
+
+  proofTest(
+    "the session of an agent accepts messages while the task runs, and refuses them after the end",
+    async () => {
+      const kernel = await testKernel();
+      const { agent, lent } = lender();
+      const task = await kernel.tasks.start(agent, null, { id: "t" });
+      const session = await lent;
+      await session.append({ role: "user", text: "in time" });
+      const blob = session.append({ role: "user", parts: [{ type: "data", data: new Uint8Array(200_000) }] });
+      await blob;
+      const killing = task.kill();
+      const late = Array.from({ length: 50 }, () =>
+        session.append({ role: "user", text: "late" }).then(
+          () => "kept",
+          (error) => error.code,
+        ),
+      );
+      await killing;
+      const answers = new Set(await Promise.all(late));
+      expect(["TASK_CONFLICT", "CLOSED", "kept"]).toEqual(expect.arrayContaining([...answers]));
+      await expect(session.append({ role: "user", text: "too late" })).rejects.toMatchObject({
         code: expect.stringMatching(/TASK_CONFLICT|CLOSED/),
       });
-    expect(await textsOf(kernel, "below")).toHaveLength(1);
-    await parent.append({ role: "user", text: "after" });
-    expect(await textsOf(kernel, "parent")).toHaveLength(2);
-  });
+      const { lastSeq } = await kernel.tasks.status("t");
+      await using reader = await kernel.session("t");
+      const after = await reader.read({ from: lastSeq + 1, limit: 100, kinds: ["message"] });
+      expect(after).toEqual([]);
+    },
+  );
 
-  proofTest("takes messages while the task runs, and refuses them from its end on", async () => {
-    const kernel = await testKernel();
-    const { agent, lent } = lender();
-    const task = await kernel.tasks.start(agent, null, { id: "t" });
-    const session = await lent;
-    await session.append({ role: "user", text: "in time" });
-    const blob = session.append({ role: "user", parts: [{ type: "data", data: new Uint8Array(200_000) }] });
-    await blob;
-    const killing = task.kill();
-    const late = Array.from({ length: 50 }, () =>
-      session.append({ role: "user", text: "late" }).then(
-        () => "kept",
-        (error) => error.code,
-      ),
-    );
-    await killing;
-    const answers = new Set(await Promise.all(late));
-    expect(["TASK_CONFLICT", "CLOSED", "kept"]).toEqual(expect.arrayContaining([...answers]));
-    await expect(session.append({ role: "user", text: "too late" })).rejects.toMatchObject({
-      code: expect.stringMatching(/TASK_CONFLICT|CLOSED/),
-    });
-    const { lastSeq } = await kernel.tasks.status("t");
-    await using reader = await kernel.session("t");
-    const after = await reader.read({ from: lastSeq + 1, limit: 100, kinds: ["message"] });
-    expect(after).toEqual([]);
-  });
-
-  test("the session that an agent is given belongs to whoever runs the task: one that was taken over writes no more", async () => {
+  test("the session of an agent refuses messages once another process has taken the task over", async () => {
     const path = testFolder();
     const kernel = await testKernel(path);
     const { agent, lent, leave } = lender();
@@ -106,7 +112,7 @@ describe("the session that an agent is given", () => {
     leave();
   });
 
-  test("the session that an agent is given goes on taking messages while the task moves to the background with the same call of its agent", async () => {
+  test("the session of an agent accepts messages while the task moves to the background", async () => {
     const kernel = await testKernel();
     const { agent, lent, leave } = lender();
     const running = kernel.tasks.run(agent, null, { id: "t" });
@@ -125,7 +131,7 @@ describe("the session that an agent is given", () => {
     expect(await textsOf(kernel, "t")).toHaveLength(count);
   });
 
-  test("the session that an agent is given keeps what was being written when the task was killed, as interrupted", async () => {
+  test("the session of an agent keeps an unfinished draft as interrupted when the task is killed", async () => {
     const kernel = await testKernel();
     const { agent, lent } = lender();
     const task = await kernel.tasks.start(agent, null, { id: "t" });

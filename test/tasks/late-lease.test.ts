@@ -22,7 +22,7 @@ async function createWorld() {
   return { store, world, clock, timer };
 }
 
-test("a claim that the store took late is made again, so that it does not expire too soon", async () => {
+test("a claim that took the store too long is repeated, so that it does not expire early", async () => {
   const { store, world, clock, timer } = await createWorld();
   let delayMs = 25_000;
   const slow: Store = {
@@ -49,7 +49,7 @@ test("a claim that the store took late is made again, so that it does not expire
   expect(await store.leases.get("tasks elsewhere|1|a")).toMatchObject({ expiresAt: world.now + LEASE_MS });
 });
 
-test("after an outage of the store, owners on other machines get time to renew their leases", async () => {
+test("owners on other machines get time to renew their leases after an outage of the store", async () => {
   const { store, world, clock, timer } = await createWorld();
   const owner = makeHost(store, { clock, owner: "far|1|a" });
   const other = makeHost(store, { clock, timer, owner: "near|1|b" });

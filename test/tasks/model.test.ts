@@ -13,7 +13,7 @@ const SCHEDULES = Number(process.env.LONGHAUL_SCHEDULES ?? proofRounds(2_000, 10
 const PER_STORE = 250;
 
 sizedTest(
-  `tasks keep their promises in ${SCHEDULES} schedules of starts, moves, kills, crashes, sleeps and ends`,
+  `tasks keep their guarantees in ${SCHEDULES} schedules of starts, moves, kills, crashes, sleeps and ends`,
   async () => {
     let run = 0;
     let store = await openSqliteStore({ path: ":memory:" });

@@ -21,16 +21,16 @@ const task: TaskRecord = {
 };
 
 describe("a task whose owner is dead", () => {
-  test("a task whose owner is dead goes on where its agent is known and can", () => {
+  test("a task of a dead owner is resumed where its agent is known and can resume", () => {
     expect(decideRecovery(task, facts)).toBe("resume");
   });
 
-  test("a task whose owner is dead is lost if its agent cannot go on, or it has brought down too many owners", () => {
+  test("a task of a dead owner is lost if its agent cannot resume, or if the task has ended too many owners", () => {
     expect(decideRecovery({ ...task, canResume: false }, facts)).toBe("lose");
     expect(decideRecovery({ ...task, resumes: 3 }, facts)).toBe("lose");
   });
 
-  test("a task whose owner is dead waits for someone who knows its agent and has room, but not for ever", () => {
+  test("a task of a dead owner waits for a process with its agent and with room, but not forever", () => {
     expect(decideRecovery(task, { ...facts, isRegistered: false })).toBe("release");
     expect(decideRecovery(task, { ...facts, hasRoom: false })).toBe("release");
     const { owner: _, ...ownerless } = { ...task, state: "queued" as const };
@@ -38,16 +38,16 @@ describe("a task whose owner is dead", () => {
     expect(decideRecovery(ownerless, { ...facts, isRegistered: false, now: 5_001 })).toBe("lose");
   });
 
-  test("a task whose owner is dead that never began can begin, whatever its agent can", () => {
+  test("a task of a dead owner that never started can start with any agent", () => {
     expect(decideRecovery({ ...task, state: "queued", canResume: false }, facts)).toBe("resume");
   });
 
-  test("a task whose owner is dead is ended if that was asked for, or its time is over", () => {
+  test("a task of a dead owner is ended if a kill was requested or its deadline has passed", () => {
     expect(decideRecovery({ ...task, wish: "kill" }, facts)).toBe("kill");
     expect(decideRecovery({ ...task, deadlineAt: 1_000 }, facts)).toBe("expire");
   });
 
-  test("a task whose owner is dead that has ended gets its notice", () => {
+  test("an ended task of a dead owner gets its notice", () => {
     expect(decideRecovery({ ...task, state: "failed", notice: "due" }, facts)).toBe("finish");
     expect(decideRecovery({ ...task, state: "failed", notice: "told" }, facts)).toBe("deliver");
   });

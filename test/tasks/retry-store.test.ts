@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { LonghaulError } from "../../src/model/errors.ts";
 import { retryStore } from "../../src/tasks/retry-store.ts";
 
-test("work that waits for a full disk goes on when there is room, and says once what it waits for", async () => {
+test("work that waits for a full disk continues when there is room, and reports the reason once", async () => {
   const warnings: string[] = [];
   const parts = {
     timer: {

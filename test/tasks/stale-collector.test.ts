@@ -40,36 +40,39 @@ async function leftBehind(repository: TestRepository, task: string, tag?: string
 const isThere = ({ path }: Worktree) => existsSync(path);
 
 describe("a kernel that runs tasks", () => {
-  proofTest("collects stale worktrees in the background, and only those", async () => {
-    const repository = makeRepository();
-    const { kernel, warnings } = await testKernel(repository);
-    const { tasks } = kernel;
-    const waiting = await tasks.start("an agent nobody knows here", null, { isolation: "worktree" });
-    const stale = await leftBehind(repository, "stale", await tasks.tag("stale"));
-    const changed = await leftBehind(repository, "changed", await tasks.tag("changed"));
-    writeAt(changed.path, "new.txt", "work");
-    const spared = [
-      changed,
-      await leftBehind(repository, waiting.id, await tasks.tag(waiting.id)),
-      await leftBehind(repository, "young", await tasks.tag("young"), HOUR / 2),
-      await leftBehind(repository, "elsewhere", "elsewhere:0"),
-      await leftBehind(repository, "made by hand"),
-    ];
-    const running = await tasks.start(commandAgent({ lingerMs: 0 }), shell("sleep 30"), {
-      id: freshTag(),
-      isolation: "worktree",
-    });
-    await expect.poll(() => isThere(stale)).toBe(false);
-    const place = `${repository.path}.worktrees/${running.id}`;
-    await expect.poll(() => existsSync(place)).toBe(true);
-    await sleep(300);
-    expect(spared.map(isThere)).toEqual(spared.map(() => true));
-    expect(existsSync(place)).toBe(true);
-    await running.kill();
-    expect(warnings).toEqual([]);
-  });
+  proofTest(
+    "a kernel that runs tasks collects stale worktrees in the background, and no others",
+    async () => {
+      const repository = makeRepository();
+      const { kernel, warnings } = await testKernel(repository);
+      const { tasks } = kernel;
+      const waiting = await tasks.start("an agent nobody knows here", null, { isolation: "worktree" });
+      const stale = await leftBehind(repository, "stale", await tasks.tag("stale"));
+      const changed = await leftBehind(repository, "changed", await tasks.tag("changed"));
+      writeAt(changed.path, "new.txt", "work");
+      const spared = [
+        changed,
+        await leftBehind(repository, waiting.id, await tasks.tag(waiting.id)),
+        await leftBehind(repository, "young", await tasks.tag("young"), HOUR / 2),
+        await leftBehind(repository, "elsewhere", "elsewhere:0"),
+        await leftBehind(repository, "made by hand"),
+      ];
+      const running = await tasks.start(commandAgent({ lingerMs: 0 }), shell("sleep 30"), {
+        id: freshTag(),
+        isolation: "worktree",
+      });
+      await expect.poll(() => isThere(stale)).toBe(false);
+      const place = `${repository.path}.worktrees/${running.id}`;
+      await expect.poll(() => existsSync(place)).toBe(true);
+      await sleep(300);
+      expect(spared.map(isThere)).toEqual(spared.map(() => true));
+      expect(existsSync(place)).toBe(true);
+      await running.kill();
+      expect(warnings).toEqual([]);
+    },
+  );
 
-  test("a kernel that runs tasks collects nothing when told so, nor before its first task", async () => {
+  test("a kernel collects no worktrees if this is switched off, or before its first task", async () => {
     const repository = makeRepository();
     const off = await testKernel(repository, { collectsStale: false });
     const idle = await testKernel(repository);
@@ -82,7 +85,7 @@ describe("a kernel that runs tasks", () => {
     expect(worktrees.map(isThere)).toEqual([true, true]);
   });
 
-  proofTest("closes quietly in the middle of a collection, and without a repository", async () => {
+  proofTest("a kernel closes quietly during a collection and without a repository", async () => {
     const repository = makeRepository();
     for (const delayMs of [0, 40, 60, 90]) {
       const { kernel, warnings } = await testKernel(repository);

@@ -14,7 +14,7 @@ describe("the life of a task", () => {
       expect(Object.keys(MOVES[state]).sort()).toEqual([...TASK_EVENTS].sort());
   });
 
-  test("an end is never left, whatever happens", () => {
+  test("an ended task stays ended, whatever happens", () => {
     const events = fc.array(fc.constantFrom(...TASK_EVENTS), { maxLength: 30 });
     fc.assert(
       fc.property(events, (happening) => {
@@ -36,7 +36,7 @@ describe("the life of a task", () => {
     }
   });
 
-  test("every state can be reached, and an end from everywhere", () => {
+  test("every state can be reached, and every state can reach an end", () => {
     const reached = new Set<TaskState>(["queued"]);
     for (const state of reached) for (const event of TASK_EVENTS) reached.add(stateAfter(state, event));
     expect([...reached].sort()).toEqual([...TASK_STATES].sort());

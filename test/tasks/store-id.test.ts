@@ -6,7 +6,7 @@ import { eventually } from "../support/eventually.ts";
 import { testFolder } from "../support/folder.ts";
 import { countTagged, freshTag } from "./process/family.ts";
 
-test("two stores of one user may use the same id: what one reaps is not the other's", async () => {
+test("tasks with the same id in two stores do not end each other's processes", async () => {
   const folder = testFolder();
   const id = freshTag();
   await using first = await openKernel({ path: join(folder, "first") });
@@ -26,7 +26,7 @@ test("two stores of one user may use the same id: what one reaps is not the othe
   expect((await other.status()).state).toBe("running");
 });
 
-test("a store is the same for everyone who opens it, at once or later", async () => {
+test("a store has the same id for all who open it, at once or later", async () => {
   const path = testFolder();
   const kernels = await Promise.all([openKernel({ path }), openKernel({ path })]);
   const tags = await Promise.all(kernels.map(({ tasks }) => tasks.tag("t")));

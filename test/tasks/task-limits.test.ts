@@ -6,7 +6,7 @@ import { makeHost } from "./host.ts";
 import { notesOf, testHost } from "./world.ts";
 
 describe("limits", () => {
-  proofTest("a task past its deadline has failed", async () => {
+  proofTest("a task past its deadline fails", async () => {
     const { tasks } = await testHost();
     const { outcome } = await (await tasks.start(patient, null, { deadlineMs: 1_500 })).wait();
     expect(outcome).toMatchObject({ state: "failed", reason: "deadline", result: "half" });
@@ -28,7 +28,7 @@ describe("limits", () => {
     expect(outcome).toMatchObject({ state: "failed", reason: "budget" });
   });
 
-  test("a budget of dollars counts tokens at the prices of their model, and names a missing price at once", async () => {
+  test("a budget of dollars prices tokens by their model, and refuses a model without a price at once", async () => {
     await using kernel = await openKernel({ path: ":memory:", embedder: null });
     const spender = (model: string | undefined, agentModel?: string) => ({
       name: "spender",
@@ -76,7 +76,7 @@ describe("limits", () => {
     },
   );
 
-  test("the same call with the same result is told, and ends the task if it should", async () => {
+  test("a repeated call with the same result causes a warning, and can end the task", async () => {
     const { tasks, store } = await testHost();
     async function* stuck() {
       for (let round = 0; round < 8; round++) {
@@ -96,7 +96,7 @@ describe("limits", () => {
     });
   });
 
-  test("tasks above the number that may run wait their turn, and children never do", async () => {
+  test("tasks beyond the limit wait for their turn, and children never wait", async () => {
     const { tasks } = await testHost({ limits: { maxRunning: 2 } });
     let most = 0;
     let now = 0;
@@ -115,7 +115,7 @@ describe("limits", () => {
     expect(most).toBe(2);
   });
 
-  test("a task whose deadline went by while the machine slept has failed when that is seen", async () => {
+  test("a task whose deadline passed while the machine slept fails as soon as this is noticed", async () => {
     let asleepMs = 0;
     const { store } = await testHost();
     const { tasks } = makeHost(store, { clock: { now: () => Date.now() + asleepMs } });
@@ -130,13 +130,13 @@ describe("limits", () => {
     await tasks.close();
   });
 
-  test("more tasks than a process may hold are refused", async () => {
+  test("tasks beyond the number that a process may hold are refused", async () => {
     const { tasks } = await testHost({ limits: { maxTasks: 1 } });
     await tasks.start(patient, null);
     await expect(tasks.start(patient, null)).rejects.toMatchObject({ code: "TASK_LIMIT" });
   });
 
-  test("wrong options are refused at once, by name", async () => {
+  test("wrong options of a task are refused at once, by name", async () => {
     const { tasks } = await testHost();
     const refused = (options: object) =>
       tasks.start(patient, null, options).catch((error: Error) => error.message);
@@ -150,7 +150,7 @@ describe("limits", () => {
     });
   });
 
-  test("a result that cannot be kept does not keep a task from completing", async () => {
+  test("a task completes even if its result is too large to be kept", async () => {
     const { tasks } = await testHost();
     async function* huge() {
       yield { type: "step" as const };

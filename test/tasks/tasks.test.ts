@@ -27,7 +27,7 @@ describe("a task", () => {
     expect((await tasks.status("t")).notice).toBe("done");
   });
 
-  test("a task in the foreground is waited for, and its notice goes to the parent's session", async () => {
+  test("a task in the foreground is awaited, and its notice goes to the parent's session", async () => {
     const { tasks, store } = await testHost();
     await store.sessions.open({ id: "parent", createdAt: 1 });
     const status = await tasks.run(greet, "tea", { id: "t", parentSession: "parent" });
@@ -38,7 +38,7 @@ describe("a task", () => {
     expect((await store.sessions.get("t"))?.parent).toBe("parent");
   });
 
-  test("a task in the foreground that fails gives an error, with the agent's own error as its cause", async () => {
+  test("a failing task in the foreground returns an error with the agent's own error as its cause", async () => {
     const { tasks } = await testHost();
     const mishap = new TypeError("out of luck");
     async function* broken() {
@@ -56,7 +56,7 @@ describe("a task", () => {
     expect((await tasks.run(greet, "tea")).error).toBeUndefined();
   });
 
-  test("a task that throws has failed, with the error's words and what it had found", async () => {
+  test("a task that throws fails with the error's message and the result it had yielded", async () => {
     const { tasks } = await testHost();
     async function* broken() {
       yield { type: "result" as const, value: 7 };
@@ -66,7 +66,7 @@ describe("a task", () => {
     expect(outcome).toEqual({ state: "failed", reason: "error", error: "out of luck", result: 7 });
   });
 
-  test("a task whose agent breaks the rules has ended all the same, with one notice and words that help", async () => {
+  test("a task whose agent breaks the protocol still ends, with one notice and a helpful message", async () => {
     const { tasks, store } = await testHost();
     const unspeakable = {
       toString() {
@@ -103,7 +103,7 @@ describe("a task", () => {
     }
   });
 
-  test("a task that is killed has ended at once, keeps what it had found, and can be killed again", async () => {
+  test("a killed task ends at once, keeps its result, and can be killed again", async () => {
     const { tasks, census } = await testHost();
     const task = await tasks.start(patient, null);
     for await (const entry of task.output({ block: true }))
@@ -114,7 +114,7 @@ describe("a task", () => {
     await expect.poll(() => census.counts().shell).toEqual({ opened: 1, closed: 1 });
   });
 
-  test("a task is killed together with others of its parent, queue or session, and each has one notice", async () => {
+  test("tasks can be killed together by parent, queue or session, and each sends one notice", async () => {
     const { tasks, store } = await testHost({ limits: { maxRunning: 2 } });
     const ids = ["one", "two", "waiting", "also-waiting"];
     let begun = 0;
@@ -141,7 +141,7 @@ describe("a task", () => {
     await expect(tasks.killAll({ que: "builds" } as object)).rejects.toThrow("did you mean queue?");
   });
 
-  test("deaf to its signal is killed all the same, and nobody waits for it", async () => {
+  test("an agent that ignores its signal is killed anyway, and nobody waits for it", async () => {
     const { tasks } = await testHost({ limits: { returnMs: 20 } });
     const started = gate();
     async function* deaf() {
@@ -157,7 +157,7 @@ describe("a task", () => {
     await expect.poll(async () => (await task.status()).notice).toBe("done");
   });
 
-  test("a task may say nothing after its end", async () => {
+  test("events of a task after its end are dropped", async () => {
     const { tasks, store } = await testHost();
     const killed = gate();
     async function* late() {

@@ -15,7 +15,7 @@ import { gitAt, makeRepository, writeAt } from "./worktree/repository.ts";
 const plan = {} as TaskPlan;
 const { signal } = new AbortController();
 
-test("a task gets a place, the same when it is resumed, and the notice says what became of it", async () => {
+test("a task gets a place, the same when it is resumed, and the notice says what happened to the place", async () => {
   const repository = makeRepository();
   repository.write("packages/one/x.txt", "x");
   repository.git("add", ".");
@@ -46,7 +46,7 @@ test("a task gets a place, the same when it is resumed, and the notice says what
   });
 });
 
-proofTest("a place that nobody waits for any more is not left behind", async () => {
+proofTest("a place that nobody waits for is not left behind", async () => {
   const repository = makeRepository();
   const isolation = worktreeIsolation({ repository: repository.path, root: repository.root });
   for (const delayMs of [1, 40, 60, 80, 100, 130]) {
@@ -60,7 +60,7 @@ proofTest("a place that nobody waits for any more is not left behind", async () 
   }
 });
 
-test("a place without changes is gone after the end, with what still ran there", async () => {
+test("a place without changes is removed after the end, with processes still running there", async () => {
   const repository = makeRepository();
   const task = freshTag();
   const isolation = worktreeIsolation({ repository: () => repository.path, root: repository.root });
@@ -83,7 +83,7 @@ test("a place without changes is gone after the end, with what still ran there",
   });
 });
 
-test("what a process has made for a task, and died before it could say so, goes with the task", async () => {
+test("a place made by a process that died before recording it is removed with the task", async () => {
   const repository = makeRepository();
   const isolation = worktreeIsolation({ repository: repository.path, root: repository.root });
   const task = freshTag();
@@ -108,7 +108,7 @@ test("what a process has made for a task, and died before it could say so, goes 
   expect(existsSync(join(path, "new.txt"))).toBe(true);
 });
 
-test("tasks of two stores that have the same id work in their own places", async () => {
+test("tasks with the same id in two stores work in different places", async () => {
   const repository = makeRepository();
   const options = { repository: repository.path, root: repository.root };
   const [one, other] = [worktreeIsolation(options), worktreeIsolation(options)];
@@ -121,7 +121,7 @@ test("tasks of two stores that have the same id work in their own places", async
   await other.settle("build", { ...second }, signal, "build~other");
 });
 
-test("a worktree that somebody has removed leaves no branch, unless there are commits on it", async () => {
+test("a worktree that was removed by hand leaves no branch, unless the branch has commits", async () => {
   const repository = makeRepository();
   const isolation = worktreeIsolation({ repository: repository.path, root: repository.root });
   const settled = async (work: (path: string) => void) => {

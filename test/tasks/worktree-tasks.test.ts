@@ -9,7 +9,7 @@ import { countTagged, freshTag, shell } from "./process/family.ts";
 import { makeRepository } from "./worktree/repository.ts";
 import { noticesIn, testHost } from "./world.ts";
 
-test("programs run as tasks in worktrees; the notice says where work is, and nothing is left of the rest", async () => {
+test("programs run as tasks in worktrees, the notice names the work, and unchanged worktrees are removed", async () => {
   const repository = makeRepository();
   const { tasks, store } = await testHost({
     isolations: { worktree: worktreeIsolation({ repository: repository.path, root: repository.root }) },

@@ -4,8 +4,8 @@ import { alignMessages, countOverlap } from "../../../src/kernel/calls/align-mes
 
 const keys = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 12 });
 
-describe("bringing a line to what a caller says", () => {
-  test("bringing a line to what a caller says always ends with the caller's words", () => {
+describe("aligning a line with a caller's messages", () => {
+  test("aligning a line always results in the caller's messages", () => {
     fc.assert(
       fc.property(keys, keys, (line, caller) => {
         const alignment = alignMessages(line, caller);
@@ -18,7 +18,7 @@ describe("bringing a line to what a caller says", () => {
     );
   });
 
-  test("bringing a line to what a caller says never touches what is the same", () => {
+  test("aligning a line never touches equal messages", () => {
     fc.assert(
       fc.property(keys, keys, (line, added) => {
         expect(alignMessages(line, [...line, ...added])).toEqual({ type: "follow", known: line.length });
@@ -27,8 +27,8 @@ describe("bringing a line to what a caller says", () => {
   });
 });
 
-describe("a caller who says only what is new", () => {
-  test("a caller who says only what is new is understood to repeat as much as can be", () => {
+describe("a caller who sends only new messages", () => {
+  test("the overlap of a line and a caller's new messages is as large as possible", () => {
     fc.assert(
       fc.property(keys, keys, (line, caller) => {
         const known = countOverlap(line, caller);

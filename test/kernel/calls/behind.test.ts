@@ -21,8 +21,8 @@ async function world() {
   return { kernel, session, talk, reply, line };
 }
 
-describe("what is said behind an entry", () => {
-  test("what is said after an entry follows it, and is not said twice", async () => {
+describe("messages after an entry", () => {
+  test("messages after an entry follow it, and are not stored twice", async () => {
     const { talk, reply, line } = await world();
     const one = talk();
     const first = await reply(one, (await one.takeNewMessages([said("a")])).last, "A");
@@ -32,7 +32,7 @@ describe("what is said behind an entry", () => {
     expect(await line()).toEqual(["a", "A", "b", "c", "d"]);
   });
 
-  test("what is said after an entry goes another way where something else was said, and finds every way again", async () => {
+  test("different messages after the same entry become branches, and every branch is found again", async () => {
     const { session, talk, reply, line } = await world();
     const one = talk();
     const start = (await reply(one, (await one.takeNewMessages([said("a")])).last, "A"))?.id as EntryId;
@@ -49,7 +49,7 @@ describe("what is said behind an entry", () => {
     }
   });
 
-  test("what is said after an entry is appended once more, to where it belongs, if somebody else has written since the line was read", async () => {
+  test("messages after an entry are appended again in the right place if somebody else has written meanwhile", async () => {
     const { session, talk, line } = await world();
     const one = talk();
     const { last } = await one.takeNewMessages([said("a")]);
@@ -67,7 +67,7 @@ describe("what is said behind an entry", () => {
     expect((await session.entry(entry?.id as EntryId))?.kind).toBe("message");
   });
 
-  test("what is said after an entry stays together when others write to the same line at the same time", async () => {
+  test("messages after an entry stay together when others write to the same line at the same time", async () => {
     const { kernel, session, talk, reply, line } = await world();
     const one = talk();
     const start = (await reply(one, (await one.takeNewMessages([said("a")])).last, "A"))?.id as EntryId;
@@ -87,7 +87,7 @@ describe("what is said behind an entry", () => {
     }
   });
 
-  test("what is said after an entry comes last where the entry is not there any more", async () => {
+  test("messages after a missing entry are appended last", async () => {
     const { talk, line } = await world();
     const one = talk();
     await one.takeNewMessages([said("a")]);

@@ -6,13 +6,13 @@ const user = (content: unknown, extra: object = {}) => ({ role: "user", content,
 const assistant = (content: unknown, extra: object = {}) => ({ role: "assistant", content, ...extra });
 
 describe("merging two messages of one role", () => {
-  test("merging two messages of one role joins plain texts with a blank line, and blocks one after the other", () => {
+  test("merging two messages joins plain texts with a blank line, and blocks one after the other", () => {
     expect(mergeRoles("openai-chat", user("a"), user("b"))).toEqual(user("a\n\nb"));
     expect(mergeRoles("openai-chat", user("a"), user([text("b")]))).toEqual(user([text("a"), text("b")]));
     expect(mergeRoles("anthropic", user([text("a")]), user("b"))).toEqual(user([text("a"), text("b")]));
   });
 
-  test("merging two messages of one role keeps calls and plain reasoning of the chat", () => {
+  test("merging two messages of Chat Completions keeps calls and plain reasoning", () => {
     const tool_calls = [{ id: "1", type: "function", function: { name: "n", arguments: "{}" } }];
     const last = assistant(null, { tool_calls, reasoning_content: "why", refusal: null });
     expect(mergeRoles("openai-chat", assistant("a"), last)).toEqual({ ...last, content: "a" });
@@ -21,7 +21,7 @@ describe("merging two messages of one role", () => {
     });
   });
 
-  test("merging two messages of one role writes texts of Responses as their role has them, and keeps the first item's id", () => {
+  test("merging two messages of Responses writes texts as their role requires, and keeps the first item's id", () => {
     const item = (id: string, role: string, content: unknown) => ({ type: "message", id, role, content });
     expect(
       mergeRoles("openai-responses", item("m1", "assistant", "a"), item("m2", "assistant", [text("b")])),
@@ -31,7 +31,7 @@ describe("merging two messages of one role", () => {
     );
   });
 
-  test("merging two messages of one role moves options of a message of the AI SDK to the part that they hold for", () => {
+  test("merging two messages of the AI SDK moves options of a message to its part", () => {
     const providerOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
     expect(mergeRoles("ai-sdk", user("a", { providerOptions }), user([text("b")]))).toEqual(
       user([{ ...text("a"), providerOptions }, text("b")]),
@@ -65,7 +65,7 @@ describe("merging two messages of one role", () => {
     ],
     ["results", "openai-chat", { role: "tool", content: "a" }, { role: "tool", content: "b" }],
     ["items", "openai-responses", { type: "reasoning", role: "user" }, user("a")],
-  ] as const)("merging two messages of one role does not merge %s", (_, format, first, second) => {
+  ] as const)("two messages with %s are not merged", (_, format, first, second) => {
     expect(mergeRoles(format, first, second)).toBeUndefined();
   });
 });

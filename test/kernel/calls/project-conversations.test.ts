@@ -3,14 +3,14 @@ import { readConversations, selectProject } from "../../../src/kernel/calls/proj
 import { findProjectFolder, isWithinProject } from "../../../src/model/session-origin.ts";
 import { testKernel } from "../../support/kernel.ts";
 
-test("a folder inside of a project belongs to it, and its neighbor does not", () => {
+test("a folder inside a project belongs to the project, and a neighboring folder does not", () => {
   expect(isWithinProject("/repo/web", "/repo/web")).toBe(true);
   expect(isWithinProject("/repo/web/src", "/repo/web/")).toBe(true);
   expect(isWithinProject("/repo/web", "/")).toBe(true);
   expect(isWithinProject("/repo/web2", "/repo/web")).toBe(false);
 });
 
-test("the project of a session is the folder that its client stated, or that the import found", () => {
+test("the project of a session is the folder given by its client or found by the import", () => {
   expect(findProjectFolder({ meta: { gateway: { project: "/repo" }, source: { cwd: "/other" } } })).toBe(
     "/repo",
   );
@@ -18,7 +18,7 @@ test("the project of a session is the folder that its client stated, or that the
   expect(findProjectFolder({})).toBeUndefined();
 });
 
-test("conversations are listed newest first, without memories and requests of clients for themselves", async () => {
+test("conversations are listed newest first, without memories and without requests that clients send for themselves", async () => {
   const kernel = await testKernel();
   await kernel.session("a", { meta: { cwd: "/repo" } });
   await kernel.session("b", { meta: { gateway: { kind: "title" } } });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { pickPublicMeta } from "../../../src/kernel/calls/project-conversations.ts";
 
-test("marks by which the gateway knows a conversation are not shown; all other metadata is", () => {
+test("metadata by which the gateway recognizes a conversation is hidden, and all other metadata is shown", () => {
   const gateway = {
     kind: "main",
     client: "codex",

@@ -12,7 +12,7 @@ async function openPool() {
   });
 }
 
-test("Two calls at once get different windows, and the next similar call reuses a returned one.", async () => {
+test("Two simultaneous calls get different windows, and the next similar call reuses a returned one.", async () => {
   const pool = await openPool();
   const [one, other] = [pool.take("gpt-5"), pool.take("gpt-5")];
   expect(one.window).not.toBe(other.window);

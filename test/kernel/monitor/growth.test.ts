@@ -6,13 +6,13 @@ const points = (count: number, getValue: (n: number) => number) =>
   Array.from({ length: count }, (_, n) => ({ at: n * 30_000, value: getValue(n) }));
 
 describe("growth", () => {
-  test("growth is the slope per hour, and steady if the points rise on a line", () => {
+  test("growth is the slope per hour, and steady if the points lie on a rising line", () => {
     const { perHour, isSteady } = measureGrowth(points(60, (n) => 1e8 + n * 1e6 + (n % 3) * 1e5));
     expect(perHour / 1e6).toBeCloseTo(HOUR / 30_000, 0);
     expect(isSteady).toBe(true);
   });
 
-  test("growth is not steady for a sawtooth, a flat line, a small rise, or few points", () => {
+  test("growth is not steady for a sawtooth, a flat line, a small rise or few points", () => {
     expect(measureGrowth(points(60, (n) => 1e8 + (n % 20) * 5e6)).isSteady).toBe(false);
     expect(measureGrowth(points(60, () => 1e8)).isSteady).toBe(false);
     expect(measureGrowth(points(60, (n) => 1e8 + n * 1e5)).isSteady).toBe(false);

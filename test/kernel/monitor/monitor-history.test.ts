@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { MonitorHistory } from "../../../src/kernel/monitor/monitor-history.ts";
 import { testKernel } from "../../support/kernel.ts";
 
-test("the history keeps recent samples whole and the peaks of older ones, within its bounds", async () => {
+test("the history keeps recent samples completely and the peaks of older ones, within its bounds", async () => {
   const kernel = await testKernel({ path: ":memory:", embedder: null });
   const sample = await kernel.monitor.sample();
   const history = new MonitorHistory();
@@ -18,7 +18,7 @@ test("the history keeps recent samples whole and the peaks of older ones, within
   expect(history.read(29_990).points).toHaveLength(10);
 });
 
-test("samples and reliefs of a kernel are in its history", async () => {
+test("the history of a kernel contains its samples and reliefs", async () => {
   // The process of the tests may use more than the default limits.
   const monitor = { warningBytes: 64e9, criticalBytes: 128e9 };
   const kernel = await testKernel({ path: ":memory:", embedder: null, monitor });

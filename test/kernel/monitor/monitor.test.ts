@@ -41,7 +41,7 @@ describe("a sample", () => {
     expect(window).toBeDefined();
   });
 
-  test("a sample tells how many images left the cache, and how many bytes that freed", async () => {
+  test("a sample counts images that left the cache, and the bytes freed", async () => {
     const limits = { blobCacheBytes: 2_500, blobCacheAgeMs: 60_000 };
     const kernel = await testKernel({ path: ":memory:", monitor: false, limits });
     const session = await kernel.session();
@@ -62,7 +62,7 @@ describe("a sample", () => {
     expect((await kernel.monitor.sample()).freedImages).toEqual({ count: 4, bytes: 4_000 });
   });
 
-  test("a sample counts compactions with their time", async () => {
+  test("a sample counts compactions and their time", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("long");
     for (let turn = 0; turn < 30; turn++)
@@ -76,7 +76,7 @@ describe("a sample", () => {
 });
 
 describe("critical pressure", () => {
-  test("critical pressure frees at least 80 % of the cache bytes, lowers the limits, empties the journal, and work goes on", async () => {
+  test("critical pressure frees at least 80 % of the cache bytes, lowers the limits and empties the journal, while work continues", async () => {
     const { kernel } = await diskKernel({ embedder: null, monitor: { warningBytes: 1, criticalBytes: 2 } });
     const session = await kernel.session("talk");
     const texts = Array.from({ length: 400 }, (_, n) => `Message ${n} about crane${n} and dock${n % 17}.`);
@@ -124,7 +124,7 @@ describe("critical pressure", () => {
     expect(readdirSync(folder)).toHaveLength(1);
   });
 
-  test("critical pressure ends: caches get their limits back after a while of calm", async () => {
+  test("caches get their limits back some time after critical pressure has ended", async () => {
     // Other tests in this process may have left much on the heap.
     const monitor = { warningBytes: 1e12, criticalBytes: 2e12 };
     const kernel = await testKernel({ path: ":memory:", monitor });
@@ -165,7 +165,7 @@ describe("the monitor", () => {
     expect(texts).toEqual([expect.stringMatching(/^Memory is above the warning limit/)]);
   });
 
-  test("the monitor drops caches of a program too", async () => {
+  test("the monitor also empties caches of a program", async () => {
     const kernel = await testKernel();
     let sizeBytes = 5_000;
     const remove = kernel.maintenance.addCache("mine", {

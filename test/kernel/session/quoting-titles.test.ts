@@ -7,13 +7,16 @@ test.each([
   ["Vault, 7171 turns", "<note>x</note>The vault opens with 7171 turns.", true],
   ["密码是七千一百…", "密码是七千一百七十一。", true],
   ["The cellar", "The vault opens with 7171 turns.", false],
-])("the title %j is removed with the message %j: %j", async (title, text, isRemoved) => {
-  const kernel = await testKernel();
-  const session = await kernel.session("chat", { title });
-  await session.append({ role: "user", text });
-  await session.append({ role: "user", text: "Nothing else." });
-  await session.redact(2);
-  expect((await session.record()).title).toBe(title);
-  await session.redact(1);
-  expect((await session.record()).title).toBe(isRemoved ? "(title removed)" : title);
-});
+])(
+  "redacting a message removes a title that quotes it, with the title %j and the message %j: %j",
+  async (title, text, isRemoved) => {
+    const kernel = await testKernel();
+    const session = await kernel.session("chat", { title });
+    await session.append({ role: "user", text });
+    await session.append({ role: "user", text: "Nothing else." });
+    await session.redact(2);
+    expect((await session.record()).title).toBe(title);
+    await session.redact(1);
+    expect((await session.record()).title).toBe(isRemoved ? "(title removed)" : title);
+  },
+);

@@ -52,7 +52,7 @@ test("the to-do list follows the line through rewind, undo, edit, replaced histo
   expect(await session.todos()).toEqual([]);
 });
 
-test("tasks that are created one by one add up, and an empty list clears the one before", async () => {
+test("tasks created one by one add up, and an empty list clears the earlier one", async () => {
   const session = await (await testKernel()).session();
   const work = async (callId: string, name: string, input: object, output: string) => {
     await session.append({
@@ -72,7 +72,7 @@ test("tasks that are created one by one add up, and an empty list clears the one
   expect(await listTexts(session)).toEqual(["Dig done", "Fill open"]);
 });
 
-test("API and command line show the list of the session's line", async () => {
+test("API and command line show the to-do list of the session's line", async () => {
   const path = testFolder();
   const gateway = await startGateway({ upstream: "http://127.0.0.1:9", path });
   const api = await ApiClient.open(gateway);
@@ -91,7 +91,7 @@ test("API and command line show the list of the session's line", async () => {
   );
 });
 
-test("a client that replaces its history through the gateway gets the list of that history", async () => {
+test("a client that replaces its history through the gateway gets the to-do list of that history", async () => {
   const list = (content: string) => ({ todos: [{ content, status: "pending" }] });
   const upstream = await startUpstream(
     says((_, index) => ({
@@ -115,7 +115,7 @@ test("a client that replaces its history through the gateway gets the list of th
   expect(await listTexts(session)).toEqual(["step 0 open"]);
 });
 
-test("the list is found again by the next process", async () => {
+test("the to-do list is found again by the next process", async () => {
   const path = testFolder();
   for (let process = 0; process < 2; process++) {
     await using kernel = await openKernel({ path });

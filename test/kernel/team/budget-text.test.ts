@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { formatBudget, parseBudget } from "../../../src/kernel/faces/people.ts";
 import { findPeriodEnd, getPeriodStart } from "../../../src/kernel/team/budget-period.ts";
 
-test("budgets are read as people write them", () => {
+test("budgets are read in the notation of people", () => {
   const read = (text: string) => formatBudget(parseBudget(text));
   expect(read("50/month")).toBe("$50 per month");
   expect(read("$12.5/day")).toBe("$12.50 per day");

@@ -7,7 +7,7 @@ const server = await findTestPostgres();
 const by = "test";
 
 proofTestIf(!("problem" in server))(
-  "kernels over one PostgreSQL admit together no more than the budget, and settle to the actual amounts",
+  "kernels over one PostgreSQL never admit more than the budget together, and settle the actual amounts",
   async () => {
     const url = createSchemaUrl(server);
     await using one = await openKernel({ store: url, embedder: null });

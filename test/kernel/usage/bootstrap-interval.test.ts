@@ -19,7 +19,7 @@ describe("a bootstrap interval", () => {
     expect((few.high - few.low) / 2).toBeLessThan(2.3 * 0.091);
   });
 
-  test("a bootstrap interval of equal values has no width, and without values there is none", () => {
+  test("a bootstrap interval of equal values has no width, and there is none without values", () => {
     expect(computeBootstrapInterval([3, 3], [1, 1, 1])).toEqual({ difference: -2, low: -2, high: -2 });
     expect(computeBootstrapInterval([], [1]).low).toBeNaN();
   });

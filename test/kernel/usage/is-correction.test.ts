@@ -11,7 +11,7 @@ test.each([
   "<system-reminder>read this</system-reminder>\nwrong branch",
   "不对，是另一个文件",
   "还是不行",
-])("%j rejects the work before it", (text) => {
+])("the message %j rejects earlier work", (text) => {
   expect(isCorrection(text)).toBe(true);
 });
 
@@ -24,6 +24,6 @@ test.each([
   "<tool>No, wrong</tool>",
   "继续",
   "",
-])("%j does not", (text) => {
+])("the message %j does not reject earlier work", (text) => {
   expect(isCorrection(text)).toBe(false);
 });

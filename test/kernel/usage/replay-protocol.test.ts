@@ -5,16 +5,16 @@ import { chooseReplayProtocol } from "../../../src/kernel/usage/replay-protocol.
 const claude = modelFacts("claude-sonnet-4-5");
 const gpt = modelFacts("gpt-5");
 
-test("a session without reports is replayed with the standard prices", () => {
+test("a session without reports is replayed at standard prices", () => {
   expect(chooseReplayProtocol(NO_TOTALS, claude)).toBe(PROTOCOL);
 });
 
-test("no cache is assumed where the provider reported none", () => {
+test("a replay assumes no cache if the provider reported none", () => {
   const totals = { ...NO_TOTALS, requests: 3, inputTokens: 90_000 };
   expect(chooseReplayProtocol(totals, claude)).toMatchObject({ readPrice: 1, writePrice: 1 });
 });
 
-test("a reported cache has the prices and the lifetime of its model", () => {
+test("a replay gives a reported cache the prices and the lifetime of its model", () => {
   const reads = { ...NO_TOTALS, requests: 3, inputTokens: 9_000, cacheReadTokens: 90_000 };
   const { prices } = claude;
   expect(chooseReplayProtocol({ ...reads, cacheWriteTokens: 5 }, claude)).toMatchObject({

@@ -39,7 +39,7 @@ async function readSums(estimates: SavingsEstimates, ids: readonly string[]) {
   return sumEstimates(found.filter((one) => one !== undefined && one !== null));
 }
 
-proofTest("the estimate of all conversations is what the command replay prints for all", async () => {
+proofTest("the estimate for all conversations equals the total of longhaul replay", async () => {
   const path = testFolder();
   const ids = ["one", "two"];
   const kernel = await fillStore(path, ids);
@@ -58,7 +58,7 @@ proofTest("the estimate of all conversations is what the command replay prints f
   expect(sums.sizes.reduce((total, size) => total + size.conversations, 0)).toBe(2);
 });
 
-test("a server that asks for figures while they are first read keeps those of the run", async () => {
+test("a query during the first computation of an estimate does not change its result", async () => {
   const path = testFolder();
   const kernel = await fillStore(path, ["one"]);
   const estimates = new SavingsEstimates(kernel, join(path, "estimates.json"));
@@ -73,7 +73,7 @@ test("a server that asks for figures while they are first read keeps those of th
   await kernel.close();
 });
 
-test("a later run replays only what is new, and forgets sessions that are gone", async () => {
+test("a later computation replays only new messages, and forgets deleted sessions", async () => {
   const path = testFolder();
   const file = join(path, "estimates.json");
   await using kernel = await fillStore(path, ["kept", "secret name"]);

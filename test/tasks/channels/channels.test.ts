@@ -27,7 +27,7 @@ test("a command gets the notice on its standard input and the id in its environm
   expect(JSON.parse(json.join(" "))).toEqual(notice);
 });
 
-test("a command that fails, or is not there, is a failure with its words", async () => {
+test("a command that fails or is missing is reported with its own message", async () => {
   const failing = commandChannel({
     command: [process.execPath, "-e", "console.error('no post today'); process.exit(3)"],
   });
@@ -37,7 +37,7 @@ test("a command that fails, or is not there, is a failure with its words", async
   );
 });
 
-test("a command that hangs ends with its signal, and with all it has started", async () => {
+test("a hanging command is ended by its signal, with all its children", async () => {
   const folder = testFolder();
   const code = `sleep 600 & echo $! > "${folder}/child"; trap "" TERM; while :; do sleep 1; done`;
   const stop = new AbortController();
@@ -49,7 +49,7 @@ test("a command that hangs ends with its signal, and with all it has started", a
   await eventually("the child is gone", async () => (await getSystemTable().look(child())) === undefined);
 });
 
-test("a webhook gets the notice with its id, and anything but success is a failure", async () => {
+test("a webhook gets the notice with its id, and any status but success is a failure", async () => {
   const heard: { key: string | undefined; body: string }[] = [];
   let status = 204;
   const server = createServer(async (request, response) => {
@@ -68,7 +68,7 @@ test("a webhook gets the notice with its id, and anything but success is a failu
   await expect(channel.send(notice, never)).rejects.toThrow(/500/);
 });
 
-test("nonsense is refused at once", () => {
+test("an empty command and a wrong URL are refused at once", () => {
   expect(() => commandChannel({ command: [] })).toThrow(/command/);
   expect(() => webhookChannel({ url: "ftp://x" })).toThrow(/url/);
 });

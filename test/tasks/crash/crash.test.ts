@@ -7,7 +7,7 @@ import { crashRounds } from "./rounds.ts";
 const rounds = proofRounds(50, 5);
 
 sizedTest(
-  `a supervisor killed at any moment leaves no task running without an owner, and one notice each (${rounds} rounds)`,
+  `a supervisor killed at any moment leaves no task running without an owner, and sends one notice for each (${rounds} rounds)`,
   async () => {
     const report = await crashRounds(testFolder(), rounds);
     expect(report.tasks).toBeGreaterThan(3 * rounds);

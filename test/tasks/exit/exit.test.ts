@@ -20,7 +20,7 @@ async function endedBy(signal: NodeJS.Signals, kind: string) {
 }
 
 sizedTest.each(proofCases(["SIGTERM", "SIGINT", "SIGHUP"] as const))(
-  "%s ends tasks and closes what they hold before the process ends by it",
+  "%s ends tasks and closes their resources before the process ends",
   async (signal) => {
     expect(await endedBy(signal, "plain")).toMatchObject({
       ended: signal,
@@ -30,11 +30,11 @@ sizedTest.each(proofCases(["SIGTERM", "SIGINT", "SIGHUP"] as const))(
   },
 );
 
-proofTest("a clean-up that hangs delays the end no longer than the grace", async () => {
+proofTest("a hanging clean-up delays the end of the process no longer than the grace", async () => {
   expect(await endedBy("SIGTERM", "hanging")).toMatchObject({ ended: "SIGTERM", state: "killed" });
 });
 
-test("a program that listens to the signal itself decides how it ends", async () => {
+test("a program with its own listener for the signal decides how it ends", async () => {
   expect(await endedBy("SIGTERM", "listening")).toMatchObject({
     ended: 7,
     lines: ["ready", "closed"],
@@ -42,7 +42,7 @@ test("a program that listens to the signal itself decides how it ends", async ()
   });
 });
 
-test("deadlines and waits keep a process alive, and only close ends its later tasks", async () => {
+test("deadlines and waits keep a process alive, and only close() ends its remaining tasks", async () => {
   const child = startChild(new URL("./idle.ts", import.meta.url), []);
   const lines: string[] = [];
   for await (const line of child.lines) lines.push(line);

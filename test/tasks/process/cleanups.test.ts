@@ -34,7 +34,7 @@ function makeHost() {
 }
 
 describe("clean-ups", () => {
-  test("clean-ups run last first, each on its own, then the signal does what it does", async () => {
+  test("clean-ups run in reverse order, a failing one stops no other, and then the signal takes effect", async () => {
     const { stdout, signal } = await end(`
       processCleanups().add(async (reason) => { await later(20); say("first " + reason); });
       processCleanups().add(() => say("after all"), { isLast: true });
@@ -47,7 +47,7 @@ describe("clean-ups", () => {
     expect(signal).toBe("SIGTERM");
   });
 
-  test("clean-ups that hang are left after their time, and what cannot wait is done", async () => {
+  test("hanging clean-ups are abandoned after their time, and urgent ones still run", async () => {
     const { stdout, signal } = await end(`
       const cleanups = createCleanups({ eachMs: 30, graceMs: 100 });
       cleanups.add(() => say("reached"));
@@ -58,7 +58,7 @@ describe("clean-ups", () => {
     expect(signal).toBe("SIGTERM");
   });
 
-  test("clean-ups run when all work is done, and what cannot wait when the process exits", async () => {
+  test("clean-ups run when no work is left, and only urgent ones on process.exit()", async () => {
     const done = await end(`processCleanups().add(async (reason) => { await later(20); say(reason); });`);
     expect(done).toMatchObject({ stdout: "beforeExit\n", exitCode: 0 });
     const exited = await end(`
@@ -68,7 +68,7 @@ describe("clean-ups", () => {
     expect(exited).toMatchObject({ stdout: "at once\nsync\n", exitCode: 4 });
   });
 
-  test("clean-ups run on an error nobody catches, which is then told as always", async () => {
+  test("clean-ups run on an uncaught error, which is then reported as usual", async () => {
     const ended = await end(`
       processCleanups().add(async (reason) => { await later(20); say(reason); });
       setTimeout(() => { throw new Error("unforeseen"); }, 1);
@@ -77,7 +77,7 @@ describe("clean-ups", () => {
     expect(ended.stderr).toContain("Error: unforeseen");
   });
 
-  test("clean-ups leave signals to a program that listens itself", async () => {
+  test("clean-ups leave signals to a program with its own listener", async () => {
     const { stdout, exitCode } = await end(`
       processCleanups().add(() => say("cleaned"));
       process.on("SIGTERM", async () => { say("mine"); await processCleanups().run(); process.exit(9); });
@@ -86,7 +86,7 @@ describe("clean-ups", () => {
     expect(exitCode).toBe(9);
   });
 
-  test("clean-ups listen once for each signal, and only while something is registered", () => {
+  test("clean-ups add one listener for each signal, only while something is registered", () => {
     const { host } = makeHost();
     const cleanups = createCleanups({ host });
     const removes = Array.from({ length: 100 }, () => cleanups.add(() => {}));
@@ -98,7 +98,7 @@ describe("clean-ups", () => {
     expect(counts()).toEqual([0, 0, 0, 0, 0]);
   });
 
-  test("clean-ups run once, however often they are asked to", async () => {
+  test("clean-ups run once, however often they are called", async () => {
     const { host, killed } = makeHost();
     const cleanups = createCleanups({ host });
     let runs = 0;
@@ -114,7 +114,7 @@ describe("clean-ups", () => {
     expect(killed).toEqual(["SIGINT"]);
   });
 
-  test("clean-ups do not keep a second signal waiting", async () => {
+  test("a second signal does not wait for clean-ups", async () => {
     const { host, killed } = makeHost();
     const cleanups = createCleanups({ host, eachMs: 50 });
     let isForced = false;
@@ -129,7 +129,7 @@ describe("clean-ups", () => {
     expect([isForced, killed.length]).toEqual([true, 1]);
   });
 
-  test("clean-ups do not take the listeners of signal-exit for the program's own", async () => {
+  test("the listeners of signal-exit do not count as the program's own", async () => {
     const { host, killed } = makeHost();
     Object.assign(host, { [Symbol.for("signal-exit emitter")]: { count: 1 } });
     host.on("SIGINT", () => {});

@@ -18,7 +18,7 @@ test("descendants of a tagged process belong to it, whatever their own tags", ()
   expect(members.map(({ pid }) => pid).sort()).toEqual([10, 11, 12]);
 });
 
-test("the process that asks and those it descends from are spared, its tagged children are not", () => {
+test("the searching process and its ancestors are spared, and its tagged children are not", () => {
   const t = { tasks: ["t"] };
   const list = [
     seen(10, 1, 10, t),
@@ -31,7 +31,7 @@ test("the process that asks and those it descends from are spared, its tagged ch
   expect(members.map(({ pid }) => pid).sort()).toEqual([12, 14]);
 });
 
-test("a group is signalled as a whole only if it holds no stranger", () => {
+test("a process group is signalled as a whole only if it holds no other processes", () => {
   const list = [
     seen(10, 1, 10),
     seen(11, 10, 10),
@@ -42,7 +42,7 @@ test("a group is signalled as a whole only if it holds no stranger", () => {
   expect([...findWholeGroups(list, list.slice(0, 3))]).toEqual([10]);
 });
 
-test("tags of a run inside a run name both tasks", () => {
+test("the tags of a nested run name both tasks", () => {
   const outer = buildTagVariables("a/b", "r1", undefined);
   const inner = buildTagVariables("c~store", "r2", outer.LONGHAUL_RUNS);
   expect(inner.LONGHAUL_TASK).toBe("c");

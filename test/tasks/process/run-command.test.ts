@@ -8,14 +8,14 @@ import { testFolder } from "../../support/folder.ts";
 import { proofTest } from "../../support/proof.ts";
 import { countTagged, freshTag, script, shell } from "./family.ts";
 
-describe("a program that runs for a task", () => {
-  test("a program that runs for a task says how it ended and what it wrote", async () => {
+describe("a program of a task", () => {
+  test("a program of a task returns its exit code and output", async () => {
     const end = await runCommand({ ...shell("echo out; echo err >&2; exit 3"), tag: freshTag() });
     expect(end).toMatchObject({ reason: "exited", exitCode: 3, signal: undefined, isOutputCut: false });
     expect([end.stdout, end.stderr]).toEqual(["out\n", "err\n"]);
   });
 
-  test("a program that runs for a task keeps what it wrote where it ends before the system has shown it", async () => {
+  test("the output of a program is kept even if the program ends before the process table shows it", async () => {
     const real = getSystemTable();
     const look = async (pid: number) => {
       if (pid === process.pid) return real.look(pid);
@@ -35,7 +35,7 @@ describe("a program that runs for a task", () => {
     expect(heard.sort()).toEqual(["stderr err\n", "stdout out\n"]);
   });
 
-  test("a program that runs for a task is ended, and no look from a timer fails unheard, where the system shows no processes", async () => {
+  test("a program is ended, without an unhandled error of a timer, if the process table cannot be read", async () => {
     let looks = 0;
     const list = () => {
       looks++;
@@ -58,12 +58,12 @@ describe("a program that runs for a task", () => {
     expect(short).toMatchObject({ reason: "exited", exitCode: 0, stdout: "done\n" });
   });
 
-  test("a program that runs for a task says which signal ended it", async () => {
+  test("the signal that ended a program is reported", async () => {
     const end = await runCommand({ ...shell("kill -9 $$"), tag: freshTag() });
     expect(end).toMatchObject({ reason: "exited", exitCode: undefined, signal: "SIGKILL" });
   });
 
-  test("a program that runs for a task reads its input, and may leave it unread", async () => {
+  test("a program reads its input, and may leave it unread", async () => {
     const text = await runCommand({ command: "cat", input: "grüße", tag: freshTag() });
     expect(text.stdout).toBe("grüße");
     async function* pieces() {
@@ -75,7 +75,7 @@ describe("a program that runs for a task", () => {
     expect(unread.exitCode).toBe(0);
   });
 
-  test("a program that runs for a task sees its task's id, and the environment it is given", async () => {
+  test("a program sees the id of its task and the given environment", async () => {
     const tag = freshTag();
     const { stdout } = await runCommand({
       ...script(
@@ -87,7 +87,7 @@ describe("a program that runs for a task", () => {
     expect(stdout).toBe(`${tag} yes undefined\n`);
   });
 
-  test("a program that runs for a task that does not exist, or whose folder does not, is a typed error", async () => {
+  test("a missing program or folder is a typed error", async () => {
     await expect(runCommand({ command: "no-such-program", tag: freshTag() })).rejects.toMatchObject({
       code: "PROGRAM_NOT_STARTED",
       details: { command: "no-such-program", reason: "ENOENT" },
@@ -106,7 +106,7 @@ describe("a program that runs for a task", () => {
 });
 
 describe("output", () => {
-  test("output comes as lines, whole characters, also the last without an end", async () => {
+  test("output is passed on in lines of whole characters, including a last line without a line end", async () => {
     const lines: string[] = [];
     await runCommand({
       ...script(
@@ -119,7 +119,7 @@ describe("output", () => {
     expect(lines).toEqual(["stdout grüße", "stdout zwei", "stdout ", "stdout drei"]);
   });
 
-  test("output waits for a slow listener, loses nothing, and calls it one at a time", async () => {
+  test("output waits for a slow listener, loses nothing, and is passed on one chunk at a time", async () => {
     let bytes = 0;
     let isBusy = false;
     const end = await runCommand({
@@ -139,7 +139,7 @@ describe("output", () => {
     expect(end.outputBytes).toBe(500_000);
   });
 
-  test("output of which only the end is kept is cut between characters", async () => {
+  test("the kept end of a long output is cut between characters", async () => {
     const end = await runCommand({
       ...script(`process.stdout.write("ü".repeat(100_000))`),
       keepBytes: 1_001,
@@ -148,14 +148,14 @@ describe("output", () => {
     expect(end.stdout).toBe("ü".repeat(500));
   });
 
-  test("output that never ends is ended by a limit", async () => {
+  test("endless output is stopped by its limit", async () => {
     const end = await runCommand({ command: "yes", maxOutputBytes: 300_000, tag: freshTag() });
     expect(end.reason).toBe("output");
     expect(end.outputBytes).toBeGreaterThan(300_000);
     expect(end.stdout.length).toBeLessThanOrEqual(64 * 1024);
   });
 
-  test("output that never ends is ended by a deadline while its listener hangs", async () => {
+  test("endless output is stopped by a deadline even if its listener hangs", async () => {
     const tag = freshTag();
     const end = await runCommand({
       command: "yes",
@@ -168,7 +168,7 @@ describe("output", () => {
     expect(await countTagged(tag)).toBe(0);
   });
 
-  test("output whose listener fails ends the program and says so", async () => {
+  test("a failing listener to the output ends the program, and its error is reported", async () => {
     const tag = freshTag();
     const onLine = () => {
       throw new Error("no room");
@@ -179,7 +179,7 @@ describe("output", () => {
 });
 
 describe("the end of a run", () => {
-  test("the end of a run by abort takes a process that ignores SIGTERM", async () => {
+  test("abort ends a process that ignores SIGTERM", async () => {
     const tag = freshTag();
     const controller = new AbortController();
     const command = await startCommand({
@@ -195,7 +195,7 @@ describe("the end of a run", () => {
     expect(await countTagged(tag)).toBe(0);
   });
 
-  test("the end of a run by stop lets a process that hears SIGTERM end by itself", async () => {
+  test("stop lets a process that handles SIGTERM end by itself", async () => {
     const command = await startCommand({
       ...shell('trap "echo bye; exit 7" TERM; echo ready; while :; do sleep 0.05; done'),
       onLine: (line) => {
@@ -208,7 +208,7 @@ describe("the end of a run", () => {
     command.stop();
   });
 
-  test("the end of a run takes grandchildren in their own sessions, whose parents are gone", async () => {
+  test("the end of a run also ends orphaned grandchildren in other sessions", async () => {
     const tag = freshTag();
     const child = `require("child_process").spawn("sleep", ["600"], { detached: true, stdio: "ignore" }).unref()`;
     const end = await runCommand({
@@ -224,12 +224,12 @@ describe("the end of a run", () => {
     expect(await countTagged(tag)).toBe(0);
   });
 
-  test("the end of a run lets what still writes when the program is gone finish", async () => {
+  test("the end of a run waits for processes that are still writing", async () => {
     const end = await runCommand({ ...shell("(sleep 0.1; echo late) &"), lingerMs: 20_000, tag: freshTag() });
     expect(end.stdout).toBe("late\n");
   });
 
-  test("the end of a run leaves what outlives the program alone if asked to, and does not wait for its pipe", async () => {
+  test("the end of a run can leave other processes running, and does not wait for their output", async () => {
     const tag = freshTag();
     const end = await runCommand({ ...shell("sleep 600 & echo done"), leftovers: "keep", drainMs: 50, tag });
     expect(end).toMatchObject({ reason: "exited", stdout: "done\n", isOutputCut: true });
@@ -237,7 +237,7 @@ describe("the end of a run", () => {
   });
 
   proofTest(
-    "the end of a run takes those that drop their environment, if they stay in the group or were seen before",
+    "the end of a run includes processes that dropped their environment, if they are in the group or were seen before",
     async () => {
       const tag = freshTag();
       const orphaned = Promise.withResolvers<void>();
@@ -254,7 +254,7 @@ describe("the end of a run", () => {
     },
   );
 
-  test("the end of a run stops one that forks in a loop while it is killed", async () => {
+  test("the end of a run ends a process that forks in a loop", async () => {
     const tag = freshTag();
     const end = await runCommand({
       ...shell(
@@ -269,7 +269,7 @@ describe("the end of a run", () => {
   });
 
   test.runIf(process.platform === "linux")(
-    "the end of a run catches one that is always somebody else: forks, leaves the session, exits",
+    "the end of a run ends a process that keeps forking, changing its session and exiting",
     async () => {
       const folder = testFolder();
       const [file, steps] = [join(folder, "chain.sh"), join(folder, "steps")];
@@ -290,7 +290,7 @@ describe("the end of a run", () => {
     },
   );
 
-  test("the end of a run of one run leaves other runs of the same task alone", async () => {
+  test("the end of a run spares other runs of the same task", async () => {
     const tag = freshTag();
     const other = await startCommand({ command: "sleep", args: ["600"], tag });
     await runCommand({ ...shell("setsid sleep 600 & true"), lingerMs: 0, tag });
@@ -299,7 +299,7 @@ describe("the end of a run", () => {
     expect(await other.ended).toMatchObject({ signal: "SIGTERM" });
   });
 
-  test("the end of a run takes what a task inside the task has started", async () => {
+  test("the end of a run includes the processes of a nested task", async () => {
     const [outer, inner] = [freshTag(), freshTag()];
     const module = new URL("../../../src/tasks/process/run-command.ts", import.meta.url);
     const command = await startCommand({

@@ -23,7 +23,7 @@ import { countTagged, freshTag, shell } from "./family.ts";
 const supervisor = new URL("supervisor.ts", import.meta.url);
 
 describe("the trees of a supervisor", () => {
-  test("the trees of a supervisor that was killed are found and ended by another process", async () => {
+  test("the processes of a killed supervisor are found and ended by another process", async () => {
     const tag = freshTag();
     const child = startChild(supervisor, [tag]);
     expect((await child.lines.next()).value).toBe("running");
@@ -48,7 +48,7 @@ describe("the trees of a supervisor", () => {
       ] as const,
       2,
     ),
-  )("the trees of a supervisor end with it: %s %s", async (signal, mode, end) => {
+  )("the processes of a supervisor end with it: %s %s", async (signal, mode, end) => {
     const tag = freshTag();
     const child = startChild(supervisor, [tag, mode]);
     await child.lines.next();
@@ -61,7 +61,7 @@ describe("the trees of a supervisor", () => {
 });
 
 describe("tagged processes", () => {
-  test("tagged processes are found by the beginning of a tag, and only those", async () => {
+  test("processes are found by the beginning of their tag, and no others", async () => {
     const tag = freshTag();
     const start = (name: string) => startCommand({ command: "sleep", args: ["600"], tag: name });
     const commands = await Promise.all([start(`${tag}.a`), start(`${tag}.b`), start(tag)]);
@@ -76,11 +76,11 @@ describe("tagged processes", () => {
     await Promise.all(commands.map((command) => command.ended));
   });
 
-  test("tagged processes are never asked for by an empty beginning", async () => {
+  test("an empty tag is refused", async () => {
     await expect(findTagged({ prefix: "" })).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
   });
 
-  test("tagged processes do not include zombies", async () => {
+  test("zombies are not listed as tagged processes", async () => {
     const tag = freshTag();
     // The shell becomes a sleep, which never waits for its inherited child.
     const command = await startCommand({ ...shell("sh -c 'exit 0' & exec sleep 600"), tag });
@@ -92,7 +92,7 @@ describe("tagged processes", () => {
     await command.ended;
   });
 
-  test("tagged processes do not include this process or its threads, though it may carry the tag", async () => {
+  test("a process that searches a tag lists neither itself nor its threads", async () => {
     const code = `
       import { findTagged, reapTagged } from ${JSON.stringify(new URL("../../../src/tasks/process/tagged.ts", import.meta.url).href)};
       import { spawn } from "node:child_process";
@@ -117,7 +117,7 @@ describe("tagged processes", () => {
     expect(written).toBe("1 true");
   });
 
-  test("tagged processes are left alone if the pid has gone to another process meanwhile", async () => {
+  test("a tagged process is spared if its pid belongs to another process now", async () => {
     const bystander = spawn("sleep", ["600"], { stdio: "ignore" });
     const pid = bystander.pid ?? 0;
     const system = getSystemTable();
@@ -143,7 +143,7 @@ describe("the tables of processes", () => {
   test.each([
     ["proc", createProcTable],
     ["ps", () => createPsTable("linux")],
-  ])("%s finds a tree and can end it", async (name, make) => {
+  ])("the process table %s finds the processes of a program and can end them", async (name, make) => {
     if (name === "proc" && process.platform !== "linux") return;
     const tag = freshTag();
     const table = make();
@@ -158,7 +158,7 @@ describe("the tables of processes", () => {
     expect(await findTagged(tag, table)).toEqual([]);
   });
 
-  test("a system that lists no processes starts no program, and a task says so", async () => {
+  test("a system that lists no processes starts no program, and the task reports it", async () => {
     const table = createPsTable("linux", "no-such-ps");
     const folder = testFolder();
     const started = startCommand({ ...shell(`touch "${folder}/started"`), tag: freshTag(), table });
@@ -176,7 +176,7 @@ describe("the tables of processes", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("ps: a line of macOS is read with its environment", () => {
+  test("the process table ps reads a line of macOS with its environment", () => {
     const line =
       "  812   1   812 Ss   Sun Nov  5 09:45:51 2026     node a.js HOME=/people/a LONGHAUL_TASK=t1 LONGHAUL_RUNS=t0#a,t1#b X=1";
     expect(parsePsLine(line)).toEqual({

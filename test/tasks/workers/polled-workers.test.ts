@@ -8,7 +8,7 @@ import { brittle, stepper, waiter } from "./worker-agents.ts";
 const AGENTS = [stepper, brittle, waiter];
 
 describe("workers of an embedded store", () => {
-  test("workers of an embedded store take tasks of their queues, keep to the limits, and each task ends once with one notice", async () => {
+  test("workers of an embedded store take tasks of their queues within the limits, and each task ends once with one notice", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     const starter = makeHost(store);
     const workers = [makeHost(store), makeHost(store)];
@@ -47,7 +47,7 @@ describe("workers of an embedded store", () => {
     expect((await starter.tasks.status("strange")).state).toBe("queued");
   });
 
-  test("workers of an embedded store hand back tasks that can be resumed when they close, and end the others", async () => {
+  test("closing workers return tasks that can be resumed, and end the others", async () => {
     const { tasks: starter, store } = await testHost();
     const [first, second] = [makeHost(store), makeHost(store)];
     onTestFinished(async () => {
@@ -77,7 +77,7 @@ describe("workers of an embedded store", () => {
     await checkEnded(store, ["steps", "brittle"], 4);
   });
 
-  test("workers of an embedded store refuse wrong queues, and tasks of queues cannot run in the foreground", async () => {
+  test("wrong queues are refused, and a task of a queue cannot run in the foreground", async () => {
     const { tasks } = await testHost();
     const code = (error: unknown) => (error as { code?: string }).code;
     await expect(tasks.work({ queues: ["a b"] })).rejects.toSatisfy(

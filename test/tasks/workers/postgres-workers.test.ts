@@ -39,7 +39,7 @@ async function countJobs(url: string): Promise<Record<string, number>> {
 }
 
 describe.skipIf("problem" in server)(`workers over PostgreSQL (${describeProblem(server)})`, () => {
-  test("run tasks that another machine starts, kills and follows; limits hold, and each has one notice", async () => {
+  test("workers over PostgreSQL run tasks that another machine starts, kills and follows, within the limits and with one notice each", async () => {
     const { url, store, starter, worker } = await openTwo();
     const ids = ["a1", "b1", "a2", "b2"];
     for (const id of ids)

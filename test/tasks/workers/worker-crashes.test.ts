@@ -37,7 +37,7 @@ async function openStarter(url: string) {
 
 describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(server)})`, () => {
   proofTest(
-    "the tasks of a killed worker go on elsewhere; a program is lost, and says so",
+    "the tasks of a killed worker continue elsewhere, and its programs are reported as lost",
     async () => {
       const url = createSchemaUrl(server);
       const { store, tasks } = await openStarter(url);
@@ -60,7 +60,7 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
   );
 
   proofTest(
-    "a frozen worker loses its task, and cannot end or write it when it awakes",
+    "a frozen worker loses its task, and cannot end or write it after waking up",
     async () => {
       const url = createSchemaUrl(server);
       const { store, tasks } = await openStarter(url);
@@ -89,7 +89,7 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
   );
 
   proofTest(
-    "workers that live keep their tasks when the database was away for longer than a lease",
+    "living workers keep their tasks after an outage of the database longer than a lease",
     async () => {
       const url = createSchemaUrl(server);
       const proxy = await startOutageProxy(url);
@@ -117,7 +117,7 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
   );
 
   proofTest(
-    "behind a pooler in transaction mode tasks are delivered and watched as well",
+    "tasks are delivered and followed behind a pooler in transaction mode",
     async () => {
       const url = createSchemaUrl(server);
       const proxy = await startPoolingProxy(url);
@@ -152,7 +152,7 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
   );
 
   proofTest(
-    "a worker that is asked to end hands back its task, which goes on elsewhere at once",
+    "a worker that is asked to stop returns its task, which continues elsewhere at once",
     async () => {
       const url = createSchemaUrl(server);
       const { store, tasks } = await openStarter(url);
@@ -173,7 +173,7 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
   );
 
   proofTest(
-    "four workers keep to the limit of each person while some of them are killed, and no task is lost",
+    "four workers respect the limit of each person while some are killed, and no task is lost",
     async () => {
       const url = createSchemaUrl(server);
       const { store, tasks } = await openStarter(url);
@@ -204,7 +204,7 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
   );
 
   proofTest(
-    "the database crashes in the middle, and every task still ends once",
+    "every task ends once even if the database crashes",
     async () => {
       const own = await startPostgres();
       onTestFinished(() => own.stop());

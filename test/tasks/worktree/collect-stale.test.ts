@@ -32,38 +32,41 @@ function collect(repository: TestRepository, options: Partial<CollectStaleOption
 }
 
 describe("the collection of stale worktrees", () => {
-  proofTest("takes those without changes that nobody holds, and keeps all others", async () => {
-    const repository = makeRepository();
-    const make = (task: string) => repository.worktree(task);
-    const [stale, changed, held, leased, young] = [
-      await make("stale"),
-      await make("changed"),
-      await make("held"),
-      await make("leased"),
-      await make("young"),
-    ];
-    writeAt(changed.path, "a.txt", "work");
-    for (const worktree of [stale, changed, leased]) await abandon(worktree);
-    await abandon(young, MINUTE);
-    repository.git("worktree", "add", "-q", join(repository.root, "foreign"));
-    mkdirSync(join(repository.root, "no worktree"));
-    const asked: string[] = [];
-    const isLeased = async (path: string, task: string) => {
-      asked.push(task);
-      return path === leased.path;
-    };
-    const { removed, kept, spared } = await collect(repository, { isLeased });
-    expect(removed.map(({ branch }) => branch)).toEqual(["longhaul/stale"]);
-    expect(kept).toMatchObject([{ branch: "longhaul/changed", verdict: { changes: ["uncommitted"] } }]);
-    expect(spared).toBe(3);
-    expect(new Set(asked)).toEqual(new Set(["stale", "changed", "leased"]));
-    expect(existsSync(held.path)).toBe(true);
-    expect(readdirSync(repository.root).sort()).toEqual(
-      ["changed", "foreign", "held", "leased", "no worktree", "young"].sort(),
-    );
-  });
+  proofTest(
+    "the collection removes stale worktrees without changes or holders, and keeps all others",
+    async () => {
+      const repository = makeRepository();
+      const make = (task: string) => repository.worktree(task);
+      const [stale, changed, held, leased, young] = [
+        await make("stale"),
+        await make("changed"),
+        await make("held"),
+        await make("leased"),
+        await make("young"),
+      ];
+      writeAt(changed.path, "a.txt", "work");
+      for (const worktree of [stale, changed, leased]) await abandon(worktree);
+      await abandon(young, MINUTE);
+      repository.git("worktree", "add", "-q", join(repository.root, "foreign"));
+      mkdirSync(join(repository.root, "no worktree"));
+      const asked: string[] = [];
+      const isLeased = async (path: string, task: string) => {
+        asked.push(task);
+        return path === leased.path;
+      };
+      const { removed, kept, spared } = await collect(repository, { isLeased });
+      expect(removed.map(({ branch }) => branch)).toEqual(["longhaul/stale"]);
+      expect(kept).toMatchObject([{ branch: "longhaul/changed", verdict: { changes: ["uncommitted"] } }]);
+      expect(spared).toBe(3);
+      expect(new Set(asked)).toEqual(new Set(["stale", "changed", "leased"]));
+      expect(existsSync(held.path)).toBe(true);
+      expect(readdirSync(repository.root).sort()).toEqual(
+        ["changed", "foreign", "held", "leased", "no worktree", "young"].sort(),
+      );
+    },
+  );
 
-  test("the collection of stale worktrees asks again right before it removes, and spares one that was leased meanwhile", async () => {
+  test("the collection checks again right before it removes a worktree, and spares one that was leased meanwhile", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     await abandon(worktree);
@@ -74,7 +77,7 @@ describe("the collection of stale worktrees", () => {
     expect(failing).toMatchObject({ removed: [], kept: [{ verdict: { reason: "no store" } }] });
   });
 
-  proofTest("and a task that resumes: one of them gets it", async () => {
+  proofTest("a collection and a resumed task never both get a worktree", async () => {
     const repository = makeRepository();
     const outcomes = [];
     for (const delayMs of [0, 5, 15, 40, 80]) {
@@ -96,7 +99,7 @@ describe("the collection of stale worktrees", () => {
     expect(outcomes.length).toBe(5);
   });
 
-  test("the collection of stale worktrees believes the heartbeat of a holder on another machine", async () => {
+  test("the collection respects the heartbeat of a holder on another machine", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     let now = Date.now();
@@ -119,7 +122,7 @@ describe("the collection of stale worktrees", () => {
     });
   });
 
-  test("the collection of stale worktrees believes a holder whose heartbeat could not be written for a while", async () => {
+  test("the collection respects a holder whose heartbeat could not be written for a while", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     let now = Date.now();
@@ -140,7 +143,7 @@ describe("the collection of stale worktrees", () => {
     await expect.poll(async () => (await readMark(worktree.admin))?.heartbeatAt).toBe(now);
   });
 
-  test("the collection of stale worktrees holds what was kept and released again for the task that goes on with it", async () => {
+  test("the collection keeps a worktree that its task may continue with", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     writeAt(worktree.path, "a.txt", "work");
@@ -152,7 +155,7 @@ describe("the collection of stale worktrees", () => {
     hold.close();
   });
 
-  test("the collection of stale worktrees takes branches whose making was broken off, unless somebody has used them since", async () => {
+  test("the collection removes branches of interrupted creations, unless somebody has used them since", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     const mark = await readMark(worktree.admin);
@@ -180,7 +183,7 @@ describe("the collection of stale worktrees", () => {
     expect(readdirSync(join(repository.path, ".git/longhaul/intents"))).toEqual(["5.json"]);
   });
 
-  proofTest("leaves nothing that a killed process left, but what holds work", async () => {
+  proofTest("the collection removes all leftovers of a killed process, except those with work", async () => {
     const repository = makeRepository();
     const script = new URL("crasher.ts", import.meta.url);
     let works = 0;

@@ -16,7 +16,7 @@ const hook = (repository: { path: string; write(path: string, text: string): voi
 };
 
 describe("a worktree for a task", () => {
-  test("a worktree for a task has a folder and a branch of its own, next to the repository", async () => {
+  test("a worktree of a task has its own folder and branch, next to the repository", async () => {
     const repository = makeRepository();
     const { worktree, folder, isParentDirty } = await createWorktree({
       repository: repository.path,
@@ -32,7 +32,7 @@ describe("a worktree for a task", () => {
     expect(await judgeWorktree(worktree)).toEqual({ state: "unchanged" });
   });
 
-  test("a worktree for a task starts where the parent stands, without what is in no commit there", async () => {
+  test("a worktree of a task starts at the parent's commit, without uncommitted changes", async () => {
     const repository = makeRepository();
     repository.write("sub/c.txt", "c");
     repository.git("add", ".");
@@ -50,23 +50,26 @@ describe("a worktree for a task", () => {
     expect(older.folder).toBe(older.worktree.path);
   });
 
-  proofTest("takes names that git and disks allow, whatever the task is called", async () => {
-    const repository = makeRepository("ein Ordner – 仓库");
-    const tasks = ["../../x", "Prüfung 第一 步", "-rf", "a..b.lock", "x".repeat(300), "", "a/b", "a-b"];
-    expect(new Set(tasks.map(toTaskName)).size).toBe(tasks.length);
-    const created = await Promise.all(
-      tasks.map((task) =>
-        createWorktree({ repository: repository.path, task, root: `${repository.root} ü` }),
-      ),
-    );
-    for (const { worktree } of created) {
-      expect(gitAt(worktree.path, "branch", "--show-current")).toBe(worktree.branch);
-      expect(await removeIfUnchanged(worktree)).toMatchObject({ isRemoved: true, isBranchRemoved: true });
-    }
-    expect(repository.git("branch", "--list", "longhaul*")).toBe("");
-  });
+  proofTest(
+    "a worktree of a task gets a name that git and disks allow, whatever the id of the task",
+    async () => {
+      const repository = makeRepository("ein Ordner – 仓库");
+      const tasks = ["../../x", "Prüfung 第一 步", "-rf", "a..b.lock", "x".repeat(300), "", "a/b", "a-b"];
+      expect(new Set(tasks.map(toTaskName)).size).toBe(tasks.length);
+      const created = await Promise.all(
+        tasks.map((task) =>
+          createWorktree({ repository: repository.path, task, root: `${repository.root} ü` }),
+        ),
+      );
+      for (const { worktree } of created) {
+        expect(gitAt(worktree.path, "branch", "--show-current")).toBe(worktree.branch);
+        expect(await removeIfUnchanged(worktree)).toMatchObject({ isRemoved: true, isBranchRemoved: true });
+      }
+      expect(repository.git("branch", "--list", "longhaul*")).toBe("");
+    },
+  );
 
-  test("a worktree for a task can be made twice, and next to a branch that is called longhaul", async () => {
+  test("a worktree can be created twice for a task, and next to a branch named longhaul", async () => {
     const repository = makeRepository();
     const [first, second] = [await repository.worktree("t"), await repository.worktree("t")];
     expect([first.branch, second.branch]).toEqual(["longhaul/t", "longhaul/t-2"]);
@@ -75,7 +78,7 @@ describe("a worktree for a task", () => {
     expect((await other.worktree("t")).branch).toBe("longhaul-t");
   });
 
-  proofTest("a worktree for a task can be made many at a time", async () => {
+  proofTest("many worktrees can be created at once", async () => {
     const repository = makeRepository();
     const worktrees = await Promise.all(Array.from({ length: 8 }, () => repository.worktree("same")));
     expect(new Set(worktrees.map(({ path }) => path)).size).toBe(8);
@@ -86,7 +89,7 @@ describe("a worktree for a task", () => {
   });
 
   proofTest(
-    "a worktree for a task can be made of a bare repository, of a worktree, and with its own configuration",
+    "a worktree can be created from a bare repository, from a worktree, and with its own configuration",
     async () => {
       const repository = makeRepository();
       const bare = join(testFolder(), "app.git");
@@ -106,7 +109,7 @@ describe("a worktree for a task", () => {
 });
 
 describe("a worktree is refused", () => {
-  test("where there is no repository, no commit, no such base, and no such name", async () => {
+  test("a worktree is refused without a repository, without commits, and with an unknown base or a wrong name", async () => {
     const repository = makeRepository();
     const refuse = (reason: string) => ({ code: "WORKTREE_REFUSED", details: { reason } });
     const at = (path: string) => ({ repository: path, task: "t", root: repository.root });
@@ -125,7 +128,7 @@ describe("a worktree is refused", () => {
 });
 
 describe("hooks", () => {
-  test("hooks run as git runs them; one that fails is a warning", async () => {
+  test("hooks run as git runs them, and a failing hook causes a warning", async () => {
     const repository = makeRepository();
     hook(repository, 'echo "$3" > ran.log; echo oh no >&2; exit 3');
     const { worktree, warnings } = await createWorktree({
@@ -137,7 +140,7 @@ describe("hooks", () => {
     expect(warnings).toEqual([expect.stringContaining("oh no")]);
   });
 
-  proofTest("hooks that hang are ended in time with all they started, and nothing is left", async () => {
+  proofTest("hanging hooks are ended in time with their children, and nothing is left", async () => {
     const repository = makeRepository();
     hook(repository, "setsid sleep 600 & sleep 600");
     const tag = freshTag();
@@ -150,7 +153,7 @@ describe("hooks", () => {
     expect(existsSync(join(repository.root, "t"))).toBe(false);
   });
 
-  test("hooks that leave something running do not delay, and it is found by the task's tag", async () => {
+  test("a process that a hook leaves running delays nothing, and carries the task's tag", async () => {
     const repository = makeRepository();
     hook(repository, "sleep 600 >/dev/null 2>&1 &");
     const tag = freshTag();
@@ -159,7 +162,7 @@ describe("hooks", () => {
   });
 });
 
-test("git is called in an environment without the caller's repository, and asks nobody", () => {
+test("git is called without the caller's repository variables, and never prompts", () => {
   const environment = buildGitEnvironment({
     GIT_DIR: "x",
     GIT_INDEX_FILE: "y",

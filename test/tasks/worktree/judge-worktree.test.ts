@@ -10,36 +10,39 @@ import { gitAt, makeRepository, type TestRepository, writeAt } from "./repositor
 const changed = (...changes: string[]) => ({ state: "changed", changes });
 
 describe("the verdict on a worktree", () => {
-  proofTest("finds what is in files, in commits, on other branches and put away", async () => {
-    const repository = makeRepository();
-    const worktree = await repository.worktree();
-    const { path } = worktree;
-    const steps: readonly [() => void, object][] = [
-      [() => writeAt(path, "x.log", "ignored"), { state: "unchanged" }],
-      [() => mkdirSync(join(path, "empty")), { state: "unchanged" }],
-      [() => writeAt(path, "new file ü", "new"), changed("untracked")],
-      [() => gitAt(path, "stash", "push", "-q", "-u"), changed("stash")],
-      [() => gitAt(path, "stash", "drop", "-q"), { state: "unchanged" }],
-      [() => writeAt(path, "a.txt", "other"), changed("uncommitted")],
-      [() => gitAt(path, "checkout", "-q", "a.txt"), { state: "unchanged" }],
-      [() => unlinkSync(join(path, "b.txt")), changed("deleted")],
-      [() => gitAt(path, "add", "-A"), changed("uncommitted")],
-      [() => gitAt(path, "reset", "-q", "--hard"), { state: "unchanged" }],
-      [() => gitAt(path, "checkout", "-q", "-b", "mine"), changed("branch")],
-      [() => gitAt(path, "checkout", "-q", "longhaul/t"), { state: "unchanged" }],
-      [() => gitAt(path, "commit", "-q", "--allow-empty", "-m", "x"), changed("commits")],
-      [() => repository.git("merge", "-q", "--ff-only", "longhaul/t"), { state: "unchanged" }],
-      [() => gitAt(path, "commit", "-q", "--allow-empty", "-m", "given up"), changed("commits")],
-      [() => gitAt(path, "reset", "-q", "--hard", "HEAD~1"), changed("commits")],
-    ];
-    for (const [index, [step, expected]] of steps.entries()) {
-      step();
-      expect([index, await judgeWorktree(worktree)]).toEqual([index, expected]);
-    }
-  });
+  proofTest(
+    "the verdict on a worktree finds work in files, commits, other branches and stashes",
+    async () => {
+      const repository = makeRepository();
+      const worktree = await repository.worktree();
+      const { path } = worktree;
+      const steps: readonly [() => void, object][] = [
+        [() => writeAt(path, "x.log", "ignored"), { state: "unchanged" }],
+        [() => mkdirSync(join(path, "empty")), { state: "unchanged" }],
+        [() => writeAt(path, "new file ü", "new"), changed("untracked")],
+        [() => gitAt(path, "stash", "push", "-q", "-u"), changed("stash")],
+        [() => gitAt(path, "stash", "drop", "-q"), { state: "unchanged" }],
+        [() => writeAt(path, "a.txt", "other"), changed("uncommitted")],
+        [() => gitAt(path, "checkout", "-q", "a.txt"), { state: "unchanged" }],
+        [() => unlinkSync(join(path, "b.txt")), changed("deleted")],
+        [() => gitAt(path, "add", "-A"), changed("uncommitted")],
+        [() => gitAt(path, "reset", "-q", "--hard"), { state: "unchanged" }],
+        [() => gitAt(path, "checkout", "-q", "-b", "mine"), changed("branch")],
+        [() => gitAt(path, "checkout", "-q", "longhaul/t"), { state: "unchanged" }],
+        [() => gitAt(path, "commit", "-q", "--allow-empty", "-m", "x"), changed("commits")],
+        [() => repository.git("merge", "-q", "--ff-only", "longhaul/t"), { state: "unchanged" }],
+        [() => gitAt(path, "commit", "-q", "--allow-empty", "-m", "given up"), changed("commits")],
+        [() => gitAt(path, "reset", "-q", "--hard", "HEAD~1"), changed("commits")],
+      ];
+      for (const [index, [step, expected]] of steps.entries()) {
+        step();
+        expect([index, await judgeWorktree(worktree)]).toEqual([index, expected]);
+      }
+    },
+  );
 
   proofTest(
-    "the verdict on a worktree finds commits on no branch, and stashes made there on none, but not those of others",
+    "the verdict on a worktree finds its commits and stashes outside of branches, but not those of others",
     async () => {
       const repository = makeRepository();
       repository.write("a.txt", "old stash");
@@ -61,28 +64,25 @@ describe("the verdict on a worktree", () => {
     },
   );
 
-  proofTest(
-    "the verdict on a worktree does not believe a configuration or a flag that hides changes",
-    async () => {
-      const repository = makeRepository();
-      repository.git("config", "status.showUntrackedFiles", "no");
-      repository.git("config", "diff.ignoreSubmodules", "all");
-      const worktree = await repository.worktree();
-      writeAt(worktree.path, "new", "new");
-      expect(await judgeWorktree(worktree)).toEqual(changed("untracked"));
-      unlinkSync(join(worktree.path, "new"));
-      for (const flag of ["assume-unchanged", "skip-worktree"]) {
-        gitAt(worktree.path, "update-index", `--${flag}`, "a.txt");
-        writeAt(worktree.path, "a.txt", "hidden");
-        expect(await judgeWorktree(worktree)).toMatchObject({ state: "undecidable" });
-        gitAt(worktree.path, "update-index", `--no-${flag}`, "a.txt");
-        expect(await judgeWorktree(worktree)).toEqual(changed("uncommitted"));
-        gitAt(worktree.path, "checkout", "-q", "a.txt");
-      }
-    },
-  );
+  proofTest("the verdict on a worktree ignores configuration and flags that hide changes", async () => {
+    const repository = makeRepository();
+    repository.git("config", "status.showUntrackedFiles", "no");
+    repository.git("config", "diff.ignoreSubmodules", "all");
+    const worktree = await repository.worktree();
+    writeAt(worktree.path, "new", "new");
+    expect(await judgeWorktree(worktree)).toEqual(changed("untracked"));
+    unlinkSync(join(worktree.path, "new"));
+    for (const flag of ["assume-unchanged", "skip-worktree"]) {
+      gitAt(worktree.path, "update-index", `--${flag}`, "a.txt");
+      writeAt(worktree.path, "a.txt", "hidden");
+      expect(await judgeWorktree(worktree)).toMatchObject({ state: "undecidable" });
+      gitAt(worktree.path, "update-index", `--no-${flag}`, "a.txt");
+      expect(await judgeWorktree(worktree)).toEqual(changed("uncommitted"));
+      gitAt(worktree.path, "checkout", "-q", "a.txt");
+    }
+  });
 
-  test("the verdict on a worktree is not disturbed by what a killed git leaves behind, and sees what waits to be continued", async () => {
+  test("the verdict on a worktree ignores locks of a killed git, and sees an unfinished operation", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     for (const name of ["index.lock", "HEAD.lock"]) writeFileSync(join(worktree.admin, name), "");
@@ -94,7 +94,7 @@ describe("the verdict on a worktree", () => {
     expect(await judgeWorktree(worktree)).toEqual(changed("unfinished"));
   });
 
-  proofTest("sees changes in submodules, also commits that were left there", async () => {
+  proofTest("the verdict on a worktree sees changes and commits in submodules", async () => {
     const [library, repository] = [makeRepository("lib"), makeRepository("app")];
     repository.git("submodule", "add", "-q", library.path, "deep/lib");
     repository.git("commit", "-qm", "lib");
@@ -116,7 +116,7 @@ describe("the verdict on a worktree", () => {
   });
 
   proofTest(
-    "the verdict on a worktree is undecidable when git fails or hangs, or the folder is not what it was",
+    "the verdict on a worktree is undecidable if git fails or hangs, or if the folder was replaced",
     async () => {
       const repository = makeRepository();
       const worktree = await repository.worktree();
@@ -141,7 +141,7 @@ describe("the verdict on a worktree", () => {
     },
   );
 
-  test("the verdict on a worktree reads every kind of record that git writes", () => {
+  test("the verdict on a worktree reads every kind of status record", () => {
     const id = "0".repeat(40);
     const records = [
       `1 .M S..U 160000 160000 160000 ${id} ${id} lib`,
@@ -251,7 +251,7 @@ describe("any sequence of work", () => {
     }
   }
 
-  sizedTest("any sequence of work is judged as a naive model judges it", async () => {
+  sizedTest("the verdict on any sequence of work agrees with a naive model", async () => {
     const repository: TestRepository = makeRepository();
     repository.git("rm", "-q", "b.txt");
     repository.git("commit", "-qm", "second");

@@ -8,8 +8,8 @@ import { readMark, writeMark } from "../../../src/tasks/worktree/worktree-mark.t
 import { proofTest } from "../../support/proof.ts";
 import { gitAt, makeRepository, writeAt } from "./repository.ts";
 
-describe("the end of a worktree", () => {
-  test("the end of a worktree without changes is that of its folder, its branch and all that git knew of it", async () => {
+describe("the removal of a worktree", () => {
+  test("a worktree without changes is removed with its folder, its branch and git's records", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     writeAt(worktree.path, "build/x.log", "ignored");
@@ -29,7 +29,7 @@ describe("the end of a worktree", () => {
     });
   });
 
-  test("the end of a worktree with changes is that it is kept, named, and free for its user to remove", async () => {
+  test("a worktree with changes is kept, named, and can be removed by its user", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     writeAt(worktree.path, "a.txt", "work");
@@ -46,7 +46,7 @@ describe("the end of a worktree", () => {
     expect(repository.git("log", "-1", "--format=%s", "longhaul/t")).toBe("work");
   });
 
-  proofTest("the end of a worktree that cannot be decided on is that it is kept", async () => {
+  proofTest("a worktree without a clear verdict is kept", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     const removal = await removeIfUnchanged(worktree, { program: "no-such-git" });
@@ -55,7 +55,7 @@ describe("the end of a worktree", () => {
     expect(await removeIfUnchanged(worktree)).toMatchObject({ isRemoved: true });
   });
 
-  test("the end of a worktree leaves a branch alone that somebody else has checked out", async () => {
+  test("the branch of a removed worktree is kept if it is checked out elsewhere", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     gitAt(worktree.path, "checkout", "-q", "--detach");
@@ -65,22 +65,19 @@ describe("the end of a worktree", () => {
     expect(repository.git("status", "--porcelain")).toBe("");
   });
 
-  proofTest(
-    "the end of a worktree whose folder somebody has deleted is that the rest goes too, unless it has commits",
-    async () => {
-      const repository = makeRepository();
-      const [first, second] = [await repository.worktree("first"), await repository.worktree("second")];
-      gitAt(second.path, "commit", "-q", "--allow-empty", "-m", "work");
-      for (const { path } of [first, second]) rmSync(path, { recursive: true });
-      expect(await removeIfUnchanged(first)).toMatchObject({ isRemoved: true, isBranchRemoved: true });
-      expect(await removeIfUnchanged(second)).toMatchObject({
-        isRemoved: false,
-        verdict: { changes: ["commits"] },
-      });
-    },
-  );
+  proofTest("a worktree whose folder was deleted is removed, unless it has commits", async () => {
+    const repository = makeRepository();
+    const [first, second] = [await repository.worktree("first"), await repository.worktree("second")];
+    gitAt(second.path, "commit", "-q", "--allow-empty", "-m", "work");
+    for (const { path } of [first, second]) rmSync(path, { recursive: true });
+    expect(await removeIfUnchanged(first)).toMatchObject({ isRemoved: true, isBranchRemoved: true });
+    expect(await removeIfUnchanged(second)).toMatchObject({
+      isRemoved: false,
+      verdict: { changes: ["commits"] },
+    });
+  });
 
-  proofTest("the end of a worktree takes fetched submodules with it", async () => {
+  proofTest("a worktree is removed with its fetched submodules", async () => {
     const [library, repository] = [makeRepository("lib"), makeRepository("app")];
     repository.git("submodule", "add", "-q", library.path, "lib");
     repository.git("commit", "-qm", "lib");
@@ -90,21 +87,24 @@ describe("the end of a worktree", () => {
     expect(existsSync(worktree.admin)).toBe(false);
   });
 
-  proofTest("waits for whoever decides on it, and takes over from one that has died", async () => {
-    const repository = makeRepository();
-    const worktree = await repository.worktree();
-    const lock = join(worktree.admin, "longhaul.lock");
-    const { heldBy } = (await readMark(worktree.admin)) ?? {};
-    writeFileSync(lock, JSON.stringify(heldBy));
-    const removing = removeIfUnchanged(worktree);
-    setTimeout(() => writeFileSync(lock, JSON.stringify({ ...heldBy, born: "long ago" })), 100);
-    expect(await removing).toMatchObject({ isRemoved: true });
-    const half = await repository.worktree("half");
-    writeFileSync(join(half.admin, "longhaul.lock"), "{ torn");
-    expect(await removeIfUnchanged(half)).toMatchObject({ isRemoved: true });
-  });
+  proofTest(
+    "a removal waits for another process that decides on the worktree, and takes over if that process died",
+    async () => {
+      const repository = makeRepository();
+      const worktree = await repository.worktree();
+      const lock = join(worktree.admin, "longhaul.lock");
+      const { heldBy } = (await readMark(worktree.admin)) ?? {};
+      writeFileSync(lock, JSON.stringify(heldBy));
+      const removing = removeIfUnchanged(worktree);
+      setTimeout(() => writeFileSync(lock, JSON.stringify({ ...heldBy, born: "long ago" })), 100);
+      expect(await removing).toMatchObject({ isRemoved: true });
+      const half = await repository.worktree("half");
+      writeFileSync(join(half.admin, "longhaul.lock"), "{ torn");
+      expect(await removeIfUnchanged(half)).toMatchObject({ isRemoved: true });
+    },
+  );
 
-  test("the end of a worktree happens once, however many are at it", async () => {
+  test("a worktree is removed once, however many callers try at once", async () => {
     const repository = makeRepository();
     const worktree = await repository.worktree();
     const removals = await Promise.all(Array.from({ length: 4 }, () => removeIfUnchanged(worktree)));
@@ -112,7 +112,7 @@ describe("the end of a worktree", () => {
   });
 
   proofTest(
-    "the end of a worktree is put off when something is written at the last moment, and all is as it was",
+    "a removal is abandoned, without a trace, if something is written at the last moment",
     async () => {
       const repository = makeRepository();
       const worktree = await repository.worktree();
@@ -128,22 +128,19 @@ describe("the end of a worktree", () => {
     },
   );
 
-  proofTest(
-    "the end of a worktree that was broken off goes on later, but not over what was written since",
-    async () => {
-      const repository = makeRepository();
-      const breakOff = async (worktree: Worktree) => {
-        const mark = await readMark(worktree.admin);
-        if (mark) await writeMark(worktree.admin, { ...mark, isRemoving: true });
-        for (const name of [".git", "a.txt"]) rmSync(join(worktree.path, name));
-      };
-      const [first, second] = [await repository.worktree("first"), await repository.worktree("second")];
-      await breakOff(first);
-      await breakOff(second);
-      writeAt(second.path, "new.txt", "new");
-      expect(await removeIfUnchanged(first)).toMatchObject({ isRemoved: true, isBranchRemoved: true });
-      expect(existsSync(first.path)).toBe(false);
-      expect(await removeIfUnchanged(second)).toMatchObject({ isRemoved: false });
-    },
-  );
+  proofTest("an interrupted removal is completed later, but not over newer work", async () => {
+    const repository = makeRepository();
+    const breakOff = async (worktree: Worktree) => {
+      const mark = await readMark(worktree.admin);
+      if (mark) await writeMark(worktree.admin, { ...mark, isRemoving: true });
+      for (const name of [".git", "a.txt"]) rmSync(join(worktree.path, name));
+    };
+    const [first, second] = [await repository.worktree("first"), await repository.worktree("second")];
+    await breakOff(first);
+    await breakOff(second);
+    writeAt(second.path, "new.txt", "new");
+    expect(await removeIfUnchanged(first)).toMatchObject({ isRemoved: true, isBranchRemoved: true });
+    expect(existsSync(first.path)).toBe(false);
+    expect(await removeIfUnchanged(second)).toMatchObject({ isRemoved: false });
+  });
 });
