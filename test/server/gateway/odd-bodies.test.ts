@@ -18,8 +18,8 @@ const ODD = {
   "names a model by number": `{"model":7,"messages":[${message}]}`,
 } as const;
 
-describe.each(["none", "longhaul"])("with policy %s", (policy) => {
-  test.each(Object.entries(ODD))("a body that %s is the provider's to judge", async (_, body) => {
+describe.each(["none", "longhaul"])("odd requests with policy %s", (policy) => {
+  test.each(Object.entries(ODD))("a body that %s goes to the provider unchanged", async (_, body) => {
     const upstream = await silent();
     const gateway = await startGateway({ upstream: upstream.url, config: { policy } });
     for (const path of Object.values(PATHS)) {
@@ -29,7 +29,7 @@ describe.each(["none", "longhaul"])("with policy %s", (policy) => {
     expect(upstream.heard.map((heard) => heard.body.toString())).toEqual([body, body]);
   });
 
-  test("a prompt that is kept elsewhere needs no model", async () => {
+  test("a request with a prompt kept by the provider needs no model", async () => {
     const upstream = await silent();
     const gateway = await startGateway({ upstream: upstream.url, config: { policy } });
     for (const more of [{}, { input: "Hello." }]) {
@@ -39,7 +39,7 @@ describe.each(["none", "longhaul"])("with policy %s", (policy) => {
     }
   });
 
-  test("what is not a request at all is refused", async () => {
+  test("a body that is not a request at all is refused", async () => {
     const upstream = await silent();
     const gateway = await startGateway({ upstream: upstream.url, config: { policy } });
     for (const body of ["", "{", "{}", "[]", "7", "null", '{"model":"m",}', `{"messages":[${message},]}`])
@@ -49,7 +49,7 @@ describe.each(["none", "longhaul"])("with policy %s", (policy) => {
   });
 });
 
-test("an answer that breaks off is told as the upstream's fault", async () => {
+test("a reply that breaks off is reported as the upstream's fault", async () => {
   const upstream = await startUpstream((_, response) => {
     response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
     response.write('{"id":', () => response.destroy());

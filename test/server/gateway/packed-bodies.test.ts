@@ -11,7 +11,7 @@ function pack(content: string, compress: (bytes: Buffer) => Buffer = zstdCompres
   return compress(Buffer.from(JSON.stringify({ model: "claude-sonnet-4-5", max_tokens: 9, messages })));
 }
 
-test("a compressed body that is not edited stays compressed, and its words are stored", async () => {
+test("an unedited compressed body stays compressed, and its words are stored", async () => {
   const upstream = await startUpstream();
   const gateway = await startGateway({ upstream: upstream.url });
   for (const [encoding, compress] of [
@@ -33,7 +33,7 @@ test("a compressed body that is not edited stays compressed, and its words are s
   expect(texts.join()).toContain("compressed with gzip");
 });
 
-test("an upstream that refuses compressed bodies gets plain ones, from the next request on without asking", async () => {
+test("an upstream that refuses a compressed body gets plain bodies from then on", async () => {
   const fine = says("Fine.");
   const upstream = await startUpstream((heard, response, index) => {
     if (heard.header("content-encoding") !== undefined)
@@ -52,7 +52,7 @@ test("an upstream that refuses compressed bodies gets plain ones, from the next 
   expect(upstream.heard.at(-1)?.json.messages[0].content).toBe("two");
 });
 
-test("a request that the upstream refuses for another reason is not sent twice once it accepted a compressed one", async () => {
+test("a refused compressed request is not repeated if the upstream accepted compression before", async () => {
   const fine = says("Fine.");
   const upstream = await startUpstream((heard, response, index) => {
     if (index > 0) response.writeHead(400, { "content-type": "application/json" }).end('{"error":"bad"}');

@@ -26,15 +26,15 @@ describe.each(proofCases([true, false]))(
   (isStreamed) => {
     const body = { input: "Which port was it?" };
 
-    sizedTest("reports what the provider has counted where nothing is put to it", async () => {
+    sizedTest("a Responses request with plain text reports the provider's count if unchanged", async () => {
       expect(await inputTokens(body, isStreamed, {}, 0)).toBe(35_000);
     });
 
-    sizedTest("never reports more than its client's window where recalls were put to it", async () => {
+    sizedTest("a Responses request with recalls never reports more than the client's window", async () => {
       expect(await inputTokens(body, isStreamed, RECALLS, 2)).toBeLessThanOrEqual(WINDOW);
     });
 
-    proofTest("reports the same as a list that says no more", async () => {
+    proofTest("a Responses request reports the same for a plain text and a list that says it", async () => {
       const list = { input: [{ role: "user", content: "Which port was it?" }] };
       expect(await inputTokens(list, isStreamed, RECALLS, 2)).toBe(
         await inputTokens(body, isStreamed, RECALLS, 2),

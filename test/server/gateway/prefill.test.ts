@@ -54,7 +54,7 @@ const WHOLE = [1, 2, 3].flatMap((turn) => [
 ]);
 
 describe.each(["anthropic", "openai-chat"] as const)("a reply that the client begins over %s", (api) => {
-  test.each(Object.keys(KEPT))("and keeps %s stays in one session, every word once", async (form) => {
+  test.each(Object.keys(KEPT))("a client that begins replies and keeps %s has one session", async (form) => {
     const { upstream, gateway } = await world();
     const agent = new TestAgent(gateway, api);
     for (const turn of [1, 2, 3])
@@ -67,7 +67,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     );
   });
 
-  test("a reply that the client begins goes on after the gateway was started again", async () => {
+  test("a conversation whose replies the client begins goes on after a restart", async () => {
     const { upstream, gateway } = await world();
     const agent = new TestAgent(gateway, api);
     const keep = KEPT["as one text"] as (typeof KEPT)[string];
@@ -80,7 +80,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     expect(await logOfMain(second)).toEqual(WHOLE);
   });
 
-  test("a reply that the client begins and has continued until it is whole stays in one session", async () => {
+  test("a reply that the client continues until it is complete stays in one session", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway, api);
     let { text } = await agent.say("Write a long story.");
@@ -98,7 +98,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     ]);
   });
 
-  proofTest("a reply that the client begins is never cut apart where the window is edited", async () => {
+  proofTest("an edited window never separates the two parts of a reply that the client began", async () => {
     const window = 32_000;
     const { upstream } = await world();
     const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [api], window }];
@@ -120,7 +120,7 @@ describe.each(["anthropic", "openai-chat"] as const)("a reply that the client be
     expect(await logOfMain(gateway)).toHaveLength(3 * turns.length);
   });
 
-  test("a reply that the client begins is told apart from another conversation that begins the same", async () => {
+  test("two conversations that begin alike stay apart even if the client begins the replies", async () => {
     const { gateway } = await world();
     const agents = [new TestAgent(gateway, api), new TestAgent(gateway, api)];
     const keep = KEPT["as one text"] as (typeof KEPT)[string];

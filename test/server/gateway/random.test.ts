@@ -11,7 +11,7 @@ const TURNS = 40;
 const WINDOW = 24_000;
 
 describe("an agent with habits", () => {
-  sizedTest.each(proofCases(SEEDS))("works on within a small window, whatever it does (%i)", async (seed) => {
+  sizedTest.each(proofCases(SEEDS))("a random agent works on within a small window (%i)", async (seed) => {
     const random = numbersFrom(seed + 1_000);
     const upstream = await startLimitedUpstream({
       api: "anthropic",

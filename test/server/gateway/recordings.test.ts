@@ -13,8 +13,8 @@ const scenarios = HAS_RECORDINGS ? readScenarios() : [];
 const byName = scenarios.map((scenario) => [scenario.name, scenario] as const);
 const PASS = { policy: "none" };
 
-describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
-  sizedTest.each(proofCases(byName, 3))("%s passes byte for byte with edits off", async (_, scenario) => {
+describe.skipIf(!HAS_RECORDINGS)("recordings of real clients", () => {
+  sizedTest.each(proofCases(byName, 3))("edits off leave every byte of recording %s", async (_, scenario) => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: PASS });
     for (const { recorded, sent, sentHeaders, heard, answer } of await replay(gateway, upstream, scenario)) {
@@ -31,7 +31,7 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
   });
 
   sizedTest.each(proofCases(byName, 3))(
-    "%s is one conversation, every message of which is stored once",
+    "the recording %s is one conversation with each message stored once",
     async (_, scenario) => {
       const upstream = await startUpstream();
       const gateway = await startGateway({ upstream: upstream.url });
@@ -58,7 +58,7 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
   );
 
   test.each(byName.filter(([name]) => name.includes("ctx-once")))(
-    "%s links the client's own summary to what it stands for",
+    "the recording %s links the client's own summary to the messages that it replaces",
     async (_, scenario) => {
       const upstream = await startUpstream();
       const gateway = await startGateway({ upstream: upstream.url, config: PASS });
@@ -79,7 +79,7 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
   );
 
   sizedTest.each(proofCases(byName, 3))(
-    "%s keeps every rule of its provider when its window is small",
+    "the recording %s keeps every rule of its provider in a small window",
     async (_, scenario) => {
       const upstream = await startUpstream();
       const long = enlarged(scenario);
@@ -98,7 +98,7 @@ describe.skipIf(!HAS_RECORDINGS)("requests that real clients sent", () => {
     },
   );
 
-  test("two people who send the same never meet", async () => {
+  test("two people who send the same messages have separate conversations", async () => {
     const upstream = await startUpstream();
     const env = { ALICE: createToken(), BOB: createToken() };
     const gateway = await startGateway({

@@ -72,7 +72,7 @@ test("a regenerated reply keeps the plan and the provider's prefix", async () =>
   expect(countShared(before, messagesOf(upstream.heard.at(-1)))).toBe(before.length);
 });
 
-proofTest("an edited question keeps the plan that was made for it, and the provider's prefix", async () => {
+proofTest("an edited question keeps the earlier plan and the provider's prefix", async () => {
   const { upstream, gateway, agent } = await talkUntilEdited();
   const before = messagesOf(upstream.heard.at(-1));
   agent.elements.splice(-2);
@@ -83,7 +83,7 @@ proofTest("an edited question keeps the plan that was made for it, and the provi
   expect(gateway.logged.filter(({ event }) => event === "edit")).toHaveLength(1);
 });
 
-test("a plan that concerns messages after the fork goes with them", async () => {
+test("a plan for messages after the fork leaves the window with them", async () => {
   const { gateway, agent } = await talkUntilEdited();
   agent.elements.splice(6);
   await agent.say("From here on again.");
@@ -92,7 +92,7 @@ test("a plan that concerns messages after the fork goes with them", async () => 
   expect(window?.isRewritten).toBe(false);
 });
 
-proofTest("a person who rewinds a session takes back exactly the edits made since", async () => {
+proofTest("a rewind also takes back exactly the edits made since", async () => {
   const { gateway } = await talkUntilEdited();
   const session = await openOnly(gateway);
   const question = (await logOf(session)).findLast(({ message }) => message.role === "user");

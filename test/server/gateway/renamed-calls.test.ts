@@ -32,7 +32,7 @@ const given = (number: number) => ({
 });
 
 describe("a client that rewrites the ids of calls", () => {
-  test("a client that rewrites the ids of calls has its window edited by the provider's rules, also after what it says for one request only", async () => {
+  test("a client that renames calls and sends reminders has its window edited by the provider's rules", async () => {
     const upstream = await startCalling();
     const models = { "claude-sonnet-4-5": { window: 16_000, maxOutput: 1_000 } };
     const first = await startGateway({ upstream: upstream.url, config: { models } });

@@ -78,7 +78,7 @@ describe.each([
   test.each<[string, Keep]>([
     ["sent back", (reply) => reply],
     ["left out", ({ content }) => ({ content })],
-  ])("keeps pictures that are %s", async (_name, keep) => {
+  ])("a reply of Chat Completions keeps pictures that the client has %s", async (_name, keep) => {
     const reply: Reply = (index) => ({ content: `Picture ${index}.`, images: [IMAGE] });
     const gateway = await talk(reply, keep, isStreamed);
     for (const [index, { parts }] of (await repliesIn(gateway)).entries()) {
@@ -92,7 +92,7 @@ describe.each([
     }
   });
 
-  test("that is nothing but a picture is kept", async () => {
+  test("a reply of Chat Completions that is only a picture is kept", async () => {
     const gateway = await talk(
       () => ({ images: [IMAGE] }),
       (reply) => reply,
@@ -106,7 +106,7 @@ describe.each([
     ["its id", ({ audio }) => ({ audio: { id: (audio as WireObject).id } })],
     ["its words", ({ audio }) => ({ content: (audio as WireObject).transcript })],
     ["all of it", (reply) => reply],
-  ])("that is said aloud and sent back as %s is kept", async (_name, keep) => {
+  ])("a spoken reply of which the client sends back %s is kept", async (_name, keep) => {
     const reply: Reply = (index) => ({
       audio: { id: `audio_${index}`, transcript: `Said aloud ${index}.`, data: SOUND, expires_at: 1_999 },
     });
@@ -126,7 +126,7 @@ describe.each([
   test.each<[string, Keep]>([
     ["sent back", (reply) => reply],
     ["left out", ({ content }) => ({ content })],
-  ])("keeps its sources that are %s", async (_name, keep) => {
+  ])("a reply of Chat Completions keeps sources that the client has %s", async (_name, keep) => {
     const reply: Reply = (index) => ({ content: `Found ${index}.`, annotations: [SOURCE] });
     for (const { meta } of await repliesIn(await talk(reply, keep, isStreamed)))
       expect(meta).toMatchObject({ "openai-chat": { annotations: [SOURCE] } });

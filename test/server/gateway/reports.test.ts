@@ -28,7 +28,7 @@ function talk(turns: number, characters: number) {
 }
 
 describe("a usage report", () => {
-  test.each(APIS)("over %s that cannot be true leaves the next request whole", async (api) => {
+  test.each(APIS)("a usage report over %s that cannot be true leaves the next request whole", async (api) => {
     let turn = 0;
     const upstream = await startUpstream((heard, response) => {
       const input = turn++ === 4 ? 185_000 : tokensOf(heard);
@@ -54,7 +54,7 @@ describe("a usage report", () => {
     expect(wordsOf(upstream.heard.at(-1))).toContain("Question 0:");
   });
 
-  test("a usage report that sums the rounds of a server tool leaves a long conversation whole, however often it comes", async () => {
+  test("a usage report that sums the rounds of a server tool does not shorten a long conversation", async () => {
     const search = {
       type: "server_tool_use",
       id: "srvtoolu_1",
@@ -115,9 +115,9 @@ function strict(api: OlderWireName, reply = "Fine.") {
   });
 }
 
-describe("output that does not fit beside the messages", () => {
+describe("an output limit that does not fit", () => {
   test.each(APIS.flatMap((api) => [[api, 63_900] as const, [api, 90_000] as const]))(
-    "output that does not fit next to the messages over %s is lowered from %i, and no message is cut",
+    "an output limit over %s that does not fit is lowered from %i, and no message is cut",
     async (api, asked) => {
       const upstream = await strict(api);
       const gateway = await startGateway({ upstream: upstream.url });
@@ -138,7 +138,7 @@ describe("output that does not fit beside the messages", () => {
     },
   );
 
-  test("output that does not fit next to the messages keeps a budget for thinking below it", async () => {
+  test("an output limit that is lowered stays above the budget for thinking", async () => {
     const upstream = await strict("anthropic");
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -152,7 +152,7 @@ describe("output that does not fit beside the messages", () => {
     expect(thinking.budget_tokens).toBeGreaterThan(50_000);
   });
 
-  test("output that does not fit next to the messages that the request does not name is the provider's to tell", async () => {
+  test("an output limit that the request does not name cannot be lowered, and the client gets the error", async () => {
     const words = `{"error":{"message":"This model's maximum context length is 64000 tokens. However, you requested 66000 tokens (2000 in the messages, 64000 in the completion).","code":"context_length_exceeded"}}`;
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "error", kind: "overflow", status: 400, body: words }),
@@ -165,7 +165,7 @@ describe("output that does not fit beside the messages", () => {
   });
 });
 
-describe("an overflow for ever", () => {
+describe("a permanent overflow", () => {
   const endless = () =>
     startUpstream((heard, response) => {
       const tokens = tokensOf(heard);
@@ -174,7 +174,7 @@ describe("an overflow for ever", () => {
       behave(heard, response, { type: "error", kind: "overflow", status: 400, body });
     });
 
-  proofTest("is not sent twice with the same bytes, and healed once for the same conversation", async () => {
+  proofTest("a permanent overflow is healed once, and no body is sent twice", async () => {
     const upstream = await endless();
     const gateway = await startGateway({ upstream: upstream.url, config: { breaker: { overflows: 50 } } });
     const agent = new TestAgent(gateway);
@@ -198,7 +198,7 @@ describe("an overflow for ever", () => {
     expect(upstream.heard).toHaveLength(tries + 7);
   });
 
-  test("an overflow for ever of a request that cannot be made smaller is told at once", async () => {
+  test("a permanent overflow of a request that cannot be made smaller is reported at once", async () => {
     const upstream = await endless();
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -208,7 +208,7 @@ describe("an overflow for ever", () => {
     expect(new Set(bodies).size).toBe(bodies.length);
   });
 
-  proofTest("stops a client that asks again and again, in words that it takes for the end", async () => {
+  proofTest("a permanent overflow stops a client in words that do not look like an overflow", async () => {
     const upstream = await endless();
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -228,7 +228,7 @@ describe("an overflow for ever", () => {
     expect(words).not.toMatch(/too long|context/);
   });
 
-  proofTest("an overflow for ever that ends is forgotten with the first answer", async () => {
+  proofTest("an overflow that ends is forgotten with the first answer", async () => {
     const api = "anthropic";
     let window = 1_000;
     const upstream = await startUpstream((heard, response, index) => {
@@ -249,7 +249,7 @@ describe("an overflow for ever", () => {
   });
 });
 
-test("a limit that an upstream tells with impossible numbers is not taken for its window", async () => {
+test("an upstream limit with impossible numbers is not taken for the window", async () => {
   const api = "anthropic";
   const message = "prompt is too long: 900000 tokens > 600 maximum";
   const body = JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } });

@@ -25,8 +25,8 @@ async function startAgent(behaviour: Parameters<typeof behave>[2], limits: objec
   return { upstream, gateway, agent };
 }
 
-describe("a request whose reply is not whole says who ended it, and why", () => {
-  test("the client, which left in the middle of the reply", async () => {
+describe("the end of an incomplete request", () => {
+  test("a request ends by the client when it leaves in the middle of the reply", async () => {
     const { gateway, agent } = await startAgent({ type: "stall-midway", reply: REPLY, afterEvents: 4 });
     const leaving = new AbortController();
     await agent.send({ signal: leaving.signal, onBytes: () => leaving.abort() }).catch(() => undefined);
@@ -39,7 +39,7 @@ describe("a request whose reply is not whole says who ended it, and why", () => 
     ]);
   });
 
-  test("the client, which left before the provider answered", async () => {
+  test("a request ends by the client when it leaves before the provider answers", async () => {
     const { gateway, agent, upstream } = await startAgent({ type: "stall" });
     const leaving = new AbortController();
     const sent = agent.send({ signal: leaving.signal }).catch(() => undefined);
@@ -49,7 +49,7 @@ describe("a request whose reply is not whole says who ended it, and why", () => 
     await expect.poll(() => endsOf(gateway)).toMatchObject([{ requestEnd: { by: "client" } }]);
   });
 
-  test("longhaul, which closed", async () => {
+  test("a request ends by longhaul when the gateway closes", async () => {
     const { gateway, agent, upstream } = await startAgent(
       { type: "stall-midway", reply: REPLY, afterEvents: 4 },
       { drainMs: 1 },
@@ -64,7 +64,7 @@ describe("a request whose reply is not whole says who ended it, and why", () => 
     ]);
   });
 
-  test("longhaul, whose patience with a silent provider ended", async () => {
+  test("a request ends by longhaul when the provider is silent for too long", async () => {
     const silent = await startAgent({ type: "stall-midway", reply: REPLY, afterEvents: 4 }, { idleMs: 200 });
     await silent.agent.send();
     await expect
@@ -83,7 +83,7 @@ describe("a request whose reply is not whole says who ended it, and why", () => 
     [{ type: "error-midway", reply: REPLY, afterEvents: 4, kind: "overloaded" }, /^Overloaded/],
     [{ type: "error", kind: "rate-limit", status: 429 }, /rate limit.*\(status 429\)$/i],
     [{ type: "error", kind: "server-error", status: 500 }, /\(status 500\)$/],
-  ] as const)("the provider: %j", async (behaviour, failure) => {
+  ] as const)("a request ends by the provider after %j", async (behaviour, failure) => {
     const { gateway, agent } = await startAgent(behaviour);
     await agent.send();
     await expect
@@ -91,7 +91,7 @@ describe("a request whose reply is not whole says who ended it, and why", () => 
       .toMatchObject([{ requestEnd: { by: "provider", failure: expect.stringMatching(failure) } }]);
   });
 
-  test("the provider, which cannot be reached", async () => {
+  test("a request ends by the provider when it cannot be reached", async () => {
     const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
     const agent = new TestAgent(gateway);
     agent.elements.push(...agent.words("Look into the harbor."));
@@ -104,7 +104,7 @@ describe("a request whose reply is not whole says who ended it, and why", () => 
   });
 });
 
-test("a failure that repeats is noted once, and again after a whole reply", async () => {
+test("a repeated failure is noted once, and again after a whole reply", async () => {
   const { upstream, gateway, agent } = await startAgent({ type: "error", kind: "overloaded", status: 529 });
   for (let time = 0; time < 3; time++) expect((await agent.send()).status).toBe(529);
   await expect.poll(() => endsOf(gateway)).toHaveLength(1);
@@ -140,7 +140,7 @@ test("a whole reply leaves no note", async () => {
 });
 
 proofTest(
-  "retries are stored with the reply that they led to, or with the end of the request, and shown",
+  "retries are stored and shown, either with the reply that followed or with the end of the request",
   async () => {
     let refusals = 0;
     const upstream = await startUpstream((heard, response) => {

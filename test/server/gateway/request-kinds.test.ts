@@ -11,10 +11,10 @@ async function world(answering: Answering = numbered) {
   return { upstream, gateway: await startGateway({ upstream: upstream.url }) };
 }
 
-describe("what a request is for", () => {
+describe("the kind of a request", () => {
   const DOCUMENT = `Please review this page.\n\nA title names the session: a short one, and only the title. Determine whether it is JSON or true or false, exactly one of them. The <conversation> is summarized so that another agent can continue.`;
 
-  test("what a request is for is a turn of the conversation for a first message that quotes documentation", async () => {
+  test("a first message that quotes documentation is a turn of the conversation", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway);
     Object.assign(agent.fields, { tools: undefined, system: undefined, max_tokens: 100 });
@@ -24,7 +24,7 @@ describe("what a request is for", () => {
     expect(await onlyLine(gateway, "main")).toHaveLength(4);
   });
 
-  test("what a request is for is a compaction where the conversation's tools are taken away for it", async () => {
+  test("a request that takes away the conversation's tools to ask for a summary is a compaction", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway);
     await agent.say("Find the bug in the parser.");
@@ -39,7 +39,7 @@ describe("what a request is for", () => {
     expect(await onlyLine(gateway, "main")).not.toContain(`user|${words}`);
   });
 
-  test("turns out to be a compaction where the client goes on from the reply", async () => {
+  test("a turn becomes a compaction when the client goes on from its reply", async () => {
     const summary =
       "The user wants the parser fixed; the bug is in the third branch of the lexer, and a test is missing. Nothing else was asked for.";
     const { upstream, gateway } = await world(

@@ -15,7 +15,7 @@ const SEALED = [
 ] as const;
 
 sizedTest.each(proofCases(SEALED))(
-  "an item of type %s with %i characters never leaves the window: all that was said before is in it",
+  "a sealed summary of type %s with %i characters never leaves the window",
   async (type, length) => {
     const upstream = await startLimitedUpstream({
       api: "openai-responses",
@@ -42,7 +42,7 @@ sizedTest.each(proofCases(SEALED))(
   },
 );
 
-test("the only item that xAI's compaction leaves stays first and unchanged through edits", async () => {
+test("the only item after a compaction by xAI stays first and unchanged through edits", async () => {
   const sealed = { id: "cmp_1", type: "compaction", encrypted_content: "SEALED".repeat(100) };
   const upstream = await startLimitedUpstream({
     api: "openai-responses",

@@ -27,7 +27,7 @@ async function logOfThread(gateway: TestGateway, id: string | undefined): Promis
 }
 
 describe.each(APIS)("a conversation over %s", (api) => {
-  test("a conversation is one session without any id, every message in it once", async () => {
+  test("a conversation without an id is one session with each message once", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway, api);
     await agent.say("Find the bug in the parser.");
@@ -46,7 +46,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(await logOfThread(gateway, main?.id)).toEqual(line);
   });
 
-  test("a conversation is one session when replies come packed and pass untouched", async () => {
+  test("a conversation with compressed replies is one session when they pass unchanged", async () => {
     const { gateway } = await world(
       (heard, response, index) => {
         const packed = gzipSync(eventsOf(heard, { text: `Reply number ${index + 1}.` }).join(""));
@@ -65,7 +65,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(await mainLine(gateway)).toHaveLength(24);
   });
 
-  test("a conversation goes on after the gateway was started again", async () => {
+  test("a conversation goes on after a restart of the gateway", async () => {
     const { upstream, gateway } = await world();
     const agent = new TestAgent(gateway, api);
     await agent.say("Find the bug in the parser.");
@@ -78,7 +78,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(await mainLine(second)).toHaveLength(6);
   });
 
-  test("a conversation tells two conversations that begin alike apart", async () => {
+  test("two conversations that begin alike stay apart", async () => {
     const { gateway } = await world();
     const [one, two] = [new TestAgent(gateway, api), new TestAgent(gateway, api)];
     await one.say("Hello there, let us begin.");
@@ -96,7 +96,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     ]);
   });
 
-  test("a conversation goes back to an edited message and keeps both ways in the log", async () => {
+  test("a conversation returns to an edited message and keeps both versions in the log", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway, api);
     await agent.say("Find the bug in the parser.");
@@ -115,7 +115,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(new Set(log).size).toBe(log.length);
   });
 
-  test("a conversation stores a request once that is sent again after an error", async () => {
+  test("a conversation stores a request once when it is repeated after an error", async () => {
     let isDown = true;
     const { gateway } = await world((heard, response, index) => {
       if (isDown) behave(heard, response, { type: "error", kind: "overloaded" });
@@ -131,7 +131,7 @@ describe.each(APIS)("a conversation over %s", (api) => {
     expect(await mainLine(gateway)).toHaveLength(2);
   });
 
-  test("a conversation stays one when tools are used", async () => {
+  test("a conversation with tool calls is one session", async () => {
     const { gateway } = await world(
       says((_, index) =>
         index % 2 === 0
@@ -151,8 +151,8 @@ describe.each(APIS)("a conversation over %s", (api) => {
   });
 });
 
-describe("whose conversation a request is", () => {
-  test("is what an explicit id says, whatever the first message is", async () => {
+describe("the conversation of a request", () => {
+  test("an explicit id names the conversation, whatever the first message is", async () => {
     const { gateway } = await world();
     const [one, two] = [new TestAgent(gateway), new TestAgent(gateway)];
     one.headers["x-longhaul-session"] = "first";
@@ -166,7 +166,7 @@ describe("whose conversation a request is", () => {
     for (const id of ids) expect(await lineOfThread(gateway, id)).toHaveLength(4);
   });
 
-  test("is the same when cache markers move and a text turns from string to block", async () => {
+  test("a conversation stays the same when cache markers move and a text becomes a block", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway);
     await agent.say("A long first message.");
@@ -181,7 +181,7 @@ describe("whose conversation a request is", () => {
     expect(await mainLine(gateway)).toHaveLength(6);
   });
 
-  test("is the same when ids of calls are rewritten", async () => {
+  test("a conversation stays the same when the client rewrites call ids", async () => {
     const { gateway } = await world(
       says((_, index) => ({
         toolCalls: [{ id: `toolu_${index}`, name: "read_file", input: { path: `${index}` } }],
@@ -201,7 +201,7 @@ describe("whose conversation a request is", () => {
     expect(await mainLine(gateway)).toHaveLength(10);
   });
 
-  test("is the same when the end of a request vanishes with the next", async () => {
+  test("a conversation stays the same when the end of each request vanishes with the next", async () => {
     const { gateway } = await world();
     const agent = new TestAgent(gateway);
     for (let turn = 1; turn <= 5; turn++) {
@@ -221,7 +221,7 @@ describe("whose conversation a request is", () => {
     expect(fresh.length).toBeLessThanOrEqual(5);
   });
 
-  test("is another one for a title, which becomes the title", async () => {
+  test("a request for a title has a separate thread, and its reply becomes the title", async () => {
     const { gateway } = await world(
       says((heard) => ({
         text: JSON.stringify(heard.json).includes("title for this") ? "Parser bug" : "On it.",
@@ -242,7 +242,7 @@ describe("whose conversation a request is", () => {
     expect((await threadsOf(gateway, "main"))[0]?.title).toBe("Parser bug");
   });
 
-  test("is a child for a sub-agent under the same id", async () => {
+  test("a sub-agent under the same id is a child conversation", async () => {
     const { gateway } = await world();
     const session = "6b903dd1-0fdf-4f1a-9bc3-e2a3bdc656ec";
     const main = new TestAgent(gateway);
@@ -266,7 +266,7 @@ describe("whose conversation a request is", () => {
     expect(await lineOfThread(gateway, child?.id)).toHaveLength(4);
   });
 
-  test("is that of the response which a request goes on from", async () => {
+  test("a request that continues a response belongs to the conversation of that response", async () => {
     let count = 0;
     const { upstream, gateway } = await world((heard, response) => {
       const text = JSON.stringify({ text: `Reply ${++count}.` });
@@ -288,8 +288,8 @@ describe("whose conversation a request is", () => {
   });
 });
 
-describe("a client with a summary of its own", () => {
-  test("a client with its own summary that goes back to before it is sent what it says itself", async () => {
+describe("a client with its own summary", () => {
+  test("a client that returns to the messages before its own summary has them sent unchanged", async () => {
     const summary =
       "The user wants the parser fixed; the bug is in the third branch of the lexer, and a test is missing.";
     const { upstream, gateway } = await world(
@@ -312,8 +312,8 @@ describe("a client with a summary of its own", () => {
   });
 });
 
-describe("clients without ids whose summaries are the same", () => {
-  test("clients without ids whose summaries are the same never go on in each other's conversation", async () => {
+describe("clients with equal summaries", () => {
+  test("clients without ids whose summaries are equal never join each other's conversations", async () => {
     const summary =
       "The user wants the parser fixed; the bug is in the third branch of the lexer, and a test is missing.";
     const { gateway } = await world(
@@ -344,8 +344,8 @@ describe("clients without ids whose summaries are the same", () => {
   });
 });
 
-describe("after the gateway was started again, a request", () => {
-  test("goes on with a summary that its client made before", async () => {
+describe("a conversation after a restart", () => {
+  test("a conversation that went on from the client's summary goes on after a restart", async () => {
     const summary =
       "The user wants the parser fixed; the bug is in the third branch of the lexer, and a test is missing.";
     const { upstream, gateway } = await world(
@@ -375,8 +375,8 @@ describe("after the gateway was started again, a request", () => {
   });
 });
 
-describe("requests at the same time", () => {
-  test("requests at the same time of one conversation are all answered, and nothing is stored twice", async () => {
+describe("simultaneous requests", () => {
+  test("simultaneous requests of one conversation are all answered, and nothing is stored twice", async () => {
     const { gateway } = await world(async (heard, response, index) => {
       await sleep(20);
       numbered(heard, response, index);
@@ -397,7 +397,7 @@ describe("requests at the same time", () => {
     expect(await threadsOf(gateway, "main")).toHaveLength(1);
   });
 
-  test("requests at the same time that say the same are one message and as many replies", async () => {
+  test("simultaneous equal requests get one reply each", async () => {
     const { gateway } = await world(async (heard, response, index) => {
       await sleep(20);
       numbered(heard, response, index);
@@ -411,7 +411,7 @@ describe("requests at the same time", () => {
     expect(logs.filter((text) => text.startsWith("assistant|"))).toHaveLength(2);
   });
 
-  proofTest("requests at the same time of fifty conversations never mix", async () => {
+  proofTest("simultaneous requests of fifty conversations never mix", async () => {
     const { upstream, gateway } = await world(async (heard, response, index) => {
       const last = heard.json.messages.at(-1).content;
       await sleep((index * 7) % 40);
@@ -434,7 +434,7 @@ describe("requests at the same time", () => {
     }
   });
 
-  test("requests at the same time go on while others of the same gateway come and go, with few conversations held in memory", async () => {
+  test("conversations go on while others come and go, with only a few held in memory", async () => {
     const { gateway } = await world(numbered, { limits: { maxThreads: 3 } });
     const agents = Array.from({ length: 8 }, () => new TestAgent(gateway));
     for (const turn of [1, 2, 3])

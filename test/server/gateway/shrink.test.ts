@@ -38,7 +38,7 @@ const textOf = (elements: readonly WireObject[]) =>
   JSON.stringify(elements).replaceAll(/,?"cache_control":\{[^}]*\}/g, "");
 
 test.each(APIS)(
-  "over %s, a repeated result is sent as a pointer, with the same bytes from then on",
+  "over %s, a repeated tool result is sent as a pointer, with the same bytes from then on",
   async (api) => {
     const upstream = await startReader();
     const gateway = await startGateway({ upstream: upstreams(upstream.url) });
@@ -67,7 +67,7 @@ test.each(APIS)(
   },
 );
 
-test("a cache marker stays on a shortened result as long as the client puts it there", async () => {
+test("a cache marker stays on a shortened tool result as long as the client puts it there", async () => {
   const upstream = await startReader();
   const gateway = await startGateway({ upstream: upstreams(upstream.url) });
   const agent = new TestAgent(gateway, "anthropic");
@@ -92,7 +92,7 @@ test("a cache marker stays on a shortened result as long as the client puts it t
   ).toHaveLength(3);
 });
 
-test("after a restart of the gateway the same bytes are sent, and taking the edit back sends the client's own", async () => {
+test("a shortened result has the same bytes after a restart, and is sent whole after a revert", async () => {
   const api = "anthropic";
   const upstream = await startReader();
   const gateway = await startGateway({ upstream: upstreams(upstream.url) });
@@ -115,7 +115,7 @@ test("after a restart of the gateway the same bytes are sent, and taking the edi
   expect(elementsOf(upstream.heard.at(-1) as Heard, api)).toEqual(agent.elements);
 });
 
-test("shrink: false in the configuration sends every body as it came, and single filters can be off", async () => {
+test("a configuration can turn shrinking off, entirely or filter by filter", async () => {
   for (const shrink of [false, { same: false, repeats: false }]) {
     const upstream = await startReader();
     const gateway = await startGateway({ upstream: upstreams(upstream.url), config: { shrink } });

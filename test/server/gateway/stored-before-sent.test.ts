@@ -71,7 +71,7 @@ test("a request reaches the provider only after its words are stored, however lo
   ]);
 });
 
-test("a client gets its reply although its request could not be stored, and the log line says so", async () => {
+test("a client gets its reply even if its request could not be stored, and the log reports the failure", async () => {
   const upstream = await startUpstream(echo);
   const gateway = await startGateway({ upstream: upstream.url, busyTimeoutMs: 50 });
   const agent = new TestAgent(gateway);
@@ -134,7 +134,7 @@ test("a request that is too long for the provider is sent again with a smaller w
   expect(words.filter((one) => one === "What have you read?")).toHaveLength(1);
 });
 
-test("a refusal that no other window would change is relayed, and the request is not sent again", async () => {
+test("a refusal that no smaller window could change is relayed, and the request is not sent again", async () => {
   const upstream = await startUpstream((heard, response) => {
     const error = { type: "authentication_error", message: "invalid x-api-key" };
     behave(heard, response, {
@@ -152,7 +152,7 @@ test("a refusal that no other window would change is relayed, and the request is
   expect(request).toMatchObject({ status: 401 });
 });
 
-test("a used up budget refuses a request before anything is forwarded or stored", async () => {
+test("a used-up budget refuses a request before anything is forwarded or stored", async () => {
   const upstream = await startUpstream(echo);
   const gateway = await startGateway({ upstream: upstream.url });
   const { team } = gateway.kernel;
@@ -183,7 +183,7 @@ test("a model that a person may not use is refused before anything is forwarded 
   expect(upstream.heard).toHaveLength(1);
 });
 
-sizedTest("hundreds of conversations at once never mix, and each log is what was sent", async () => {
+sizedTest("hundreds of simultaneous conversations never mix, and each log holds what was sent", async () => {
   const upstream = await startUpstream(echo);
   const gateway = await startGateway({ upstream: upstream.url });
   const count = proofRounds(300, 24);
@@ -215,7 +215,7 @@ const STAGES = [
 ] as const;
 
 proofTest.each(STAGES)(
-  "a gateway killed $stage has every word so far, and a client that asks again doubles nothing",
+  "a gateway killed $stage has stored every word so far, and a repeated request doubles nothing",
   async ({ stage, stored }) => {
     const folder = testFolder();
     const begun = Promise.withResolvers<void>();
@@ -244,7 +244,7 @@ proofTest.each(STAGES)(
   },
 );
 
-proofTest("a gateway killed in the middle of a reply of more than a second keeps its beginning", async () => {
+proofTest("a gateway killed in the middle of a long reply keeps the beginning of that reply", async () => {
   const folder = testFolder();
   const upstream = await startUpstream(async (heard, response, index) => {
     const text = index === 0 ? "At the lake." : "In the barn.";

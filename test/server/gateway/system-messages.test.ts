@@ -27,7 +27,7 @@ describe.each(proofCases(["anthropic", "openai-chat", "openai-responses"] as con
   "system messages over %s",
   (api) => {
     sizedTest.each(proofCases(["longhaul", "cline", "roo", "openclaw"]))(
-      "among the others are sent as they came under %s, and never as the user's",
+      "system messages between others are sent unchanged under %s, and never as the user's",
       async (policy) => {
         const upstream = await startLimitedUpstream({
           api,

@@ -34,7 +34,7 @@ const ODD_BODIES: Readonly<Record<string, string>> = {
 
 describe("a gateway with edits off", () => {
   test.each(Object.entries(ODD_BODIES))(
-    "a gateway with edits off passes %s as they came",
+    "a gateway with edits off passes %s on unchanged",
     async (_, body) => {
       const { upstream, gateway } = await passing();
       const answer = await ask(gateway, { path: MESSAGES, body });
@@ -44,7 +44,7 @@ describe("a gateway with edits off", () => {
   );
 
   test.each(Object.entries(ODD_BODIES))(
-    "a gateway with edits off passes %s as they came with the default policy, too",
+    "a gateway with the default policy passes %s on unchanged, too",
     async (_, body) => {
       const upstream = await startUpstream();
       const gateway = await startGateway({ upstream: upstream.url });
@@ -53,7 +53,7 @@ describe("a gateway with edits off", () => {
     },
   );
 
-  proofTest("a gateway with edits off passes a body of twenty megabytes", async () => {
+  proofTest("a gateway with edits off passes on a body of twenty megabytes", async () => {
     const { upstream, gateway } = await passing();
     const body = Buffer.from(
       JSON.stringify({
@@ -66,7 +66,7 @@ describe("a gateway with edits off", () => {
     expect(upstream.heard[0]?.body.equals(body)).toBe(true);
   });
 
-  test("a gateway with edits off refuses a body beyond its limit, and says which limit that is", async () => {
+  test("a gateway with edits off refuses a body beyond its limit, and names that limit", async () => {
     const upstream = await startUpstream();
     const config = { ...PASS, limits: { maxBodyBytes: 2_048 } };
     const gateway = await startGateway({ upstream: upstream.url, config });
@@ -76,7 +76,7 @@ describe("a gateway with edits off", () => {
     expect(upstream.heard).toHaveLength(0);
   });
 
-  test("a gateway with edits off passes a body that was uploaded in chunks", async () => {
+  test("a gateway with edits off passes on a body that was uploaded in chunks", async () => {
     const { upstream, gateway } = await passing();
     const body = JSON.stringify(said("in chunks"));
     const rawHeaders = [
@@ -98,7 +98,7 @@ describe("a gateway with edits off", () => {
     ["zstd", zstdCompressSync],
     ["br", brotliCompressSync],
   ] as const)(
-    "a gateway with edits off passes a body packed with %s as it was packed, and reads it all the same",
+    "a gateway with edits off passes on a body packed with %s unchanged, and still reads it",
     async (name, pack) => {
       const { upstream, gateway } = await passing();
       const packed = pack(Buffer.from(JSON.stringify(said("packed words"))));
@@ -112,7 +112,7 @@ describe("a gateway with edits off", () => {
     },
   );
 
-  test("a gateway with edits off passes headers in their order and case, those of its own and of the connection aside", async () => {
+  test("a gateway with edits off passes on headers in their order and case, except those of longhaul and the connection", async () => {
     const { upstream, gateway } = await passing();
     const rawHeaders = [
       "anthropic-beta",
@@ -156,7 +156,7 @@ describe("a gateway with edits off", () => {
     expect(arrived).toEqual(expected);
   });
 
-  test("a gateway with edits off hands the headers, the status and the words of an answer on", async () => {
+  test("a gateway with edits off passes on the headers, status and text of an answer", async () => {
     const { gateway } = await passing(
       await startUpstream((_, response) => {
         response.writeHead(299, "Quite Fine", [
@@ -187,7 +187,7 @@ describe("a gateway with edits off", () => {
     expect(answer.text).toBe(`{"type":"message",  "x":1e400}`);
   });
 
-  test("a gateway with edits off hands a packed stream on as it was packed, and stores what it says", async () => {
+  test("a gateway with edits off passes on a compressed stream unchanged, and stores its words", async () => {
     const upstream = await startUpstream((heard, response) => {
       const packed = gzipSync(eventsOf(heard, { text: "packed on the way back" }).join(""));
       response
@@ -207,7 +207,7 @@ describe("a gateway with edits off", () => {
     expect(JSON.stringify((await session.page()).entries)).toContain("packed on the way back");
   });
 
-  test("a gateway with edits off hands a packed body on as it was packed, and stores what it says", async () => {
+  test("a gateway with edits off passes on a compressed body unchanged, and stores its words", async () => {
     const upstream = await startUpstream((heard, response) => {
       const packed = gzipSync(
         JSON.stringify(wireApi(heard.url).body({ text: "packed at once" }, { path: "", body: {} })),
@@ -226,7 +226,7 @@ describe("a gateway with edits off", () => {
     expect(JSON.stringify((await session.page()).entries)).toContain("packed at once");
   });
 
-  test("a gateway with edits off hands every event on while the next one is not written yet", async () => {
+  test("a gateway with edits off passes on every event before the next one is written", async () => {
     const seen: string[] = [];
     let events: readonly string[] = [];
     const upstream = await startUpstream(async (heard, response) => {
@@ -249,7 +249,7 @@ describe("a gateway with edits off", () => {
     expect(answer.isWhole).toBe(true);
   });
 
-  test("a gateway with edits off hands on what a provider says before its answer", async () => {
+  test("a gateway with edits off passes on informational responses", async () => {
     const upstream = await startUpstream((heard, response, index) => {
       response.writeEarlyHints({ link: "</style.css>; rel=preload" });
       response.writeProcessing();
@@ -267,7 +267,7 @@ describe("a gateway with edits off", () => {
     expect(upstream.heard[0]?.header("expect")).toBeUndefined();
   });
 
-  test("a gateway with edits off passes models, token counts and other endpoints of a provider", async () => {
+  test("a gateway with edits off passes on models, token counts and other endpoints of a provider", async () => {
     const upstream = await startUpstream((heard, response) => {
       const text = JSON.stringify({ saw: `${heard.method} ${heard.url}`, bytes: heard.body.length });
       response.writeHead(200, { "content-type": "application/json", "content-length": text.length });
@@ -288,7 +288,7 @@ describe("a gateway with edits off", () => {
     expect(unknown.text).toContain("/v1/messages");
   });
 
-  test("a gateway with edits off hands redirects on without the way to another host, and follows none", async () => {
+  test("a gateway with edits off passes on redirects without the address of another host, and follows none", async () => {
     const elsewhere = await startUpstream();
     const upstream = await startUpstream((_, response) =>
       response.writeHead(307, { location: `${elsewhere.url}/v1/messages` }).end("moved"),
@@ -301,7 +301,7 @@ describe("a gateway with edits off", () => {
     expect(elsewhere.heard).toEqual([]);
   });
 
-  test("a gateway with edits off sends a request where the configuration says, whatever the request says", async () => {
+  test("a gateway with edits off sends a request to the configured upstream, whatever the request says", async () => {
     const [first, second, elsewhere] = await Promise.all([startUpstream(), startUpstream(), startUpstream()]);
     const gateway = await startGateway({
       config: PASS,
@@ -331,7 +331,7 @@ describe("a gateway with edits off", () => {
     expect(elsewhere.heard).toEqual([]);
   });
 
-  test("a gateway with edits off gives an upstream its own key, and never the gateway's token", async () => {
+  test("a gateway with edits off sends the configured key to an upstream, and never the gateway's token", async () => {
     const upstream = await startUpstream();
     const token = "lh-0f8e7d6c5b4a39281706f5e4d3c2b1a0998877665544";
     const gateway = await startGateway({

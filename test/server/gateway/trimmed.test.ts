@@ -58,7 +58,7 @@ const conversation = fc.record({
 });
 
 describe("a client that trims its own history", () => {
-  sizedTest("is one session that holds every word once, and its requests go out as they came", async () => {
+  sizedTest("a client that trims its history has one session, and its requests stay unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(conversation, async ({ api, id, first, steps, reminds }) => {
         const { upstream, gateway } = await world();
@@ -84,7 +84,7 @@ describe("a client that trims its own history", () => {
 const WINDOW_OF_FOUR: Trimming = { newest: 4, keepsFirst: false };
 
 describe("a sliding window", () => {
-  test("a sliding window goes on in its session after the gateway was started again", async () => {
+  test("a client with a sliding window goes on in its session after a restart", async () => {
     const { upstream, gateway } = await world();
     const agent = new TrimmingAgent(gateway, "anthropic");
     for (let turn = 0; turn < 6; turn++) await agent.step(`Turn ${turn} of it.`, WINDOW_OF_FOUR);
@@ -95,7 +95,7 @@ describe("a sliding window", () => {
     expect(await onlyLog(second)).toEqual([...agent.said].sort());
   });
 
-  test("a sliding window leaves the line with what the client sent last, and the log with everything", async () => {
+  test("a line holds what the client with a sliding window sent last, and the log holds everything", async () => {
     const { gateway } = await world();
     const agent = new TrimmingAgent(gateway, "anthropic");
     for (let turn = 0; turn < 5; turn++) await agent.step(`Turn ${turn} of it.`, WINDOW_OF_FOUR);
@@ -107,7 +107,7 @@ describe("a sliding window", () => {
     expect(await onlyLine(gateway)).toEqual(agent.said.slice(0, 4));
   });
 
-  test("a sliding window stays in its session when a reply is asked for once more", async () => {
+  test("a client with a sliding window stays in its session when it repeats a request", async () => {
     const { gateway } = await world();
     const agent = new TrimmingAgent(gateway, "anthropic");
     for (let turn = 0; turn < 5; turn++) {
@@ -118,7 +118,7 @@ describe("a sliding window", () => {
     expect(await onlyLog(gateway)).toEqual([...agent.said].sort());
   });
 
-  proofTest("is edited where it does not fit, and the newest message goes out word for word", async () => {
+  proofTest("a sliding window that does not fit is edited, and keeps the newest message whole", async () => {
     const upstream = await startLimitedUpstream({
       api: "anthropic",
       window: 16_000,
@@ -139,7 +139,7 @@ describe("a sliding window", () => {
     expect(await onlyLog(gateway)).toEqual([...agent.said].sort());
   });
 
-  proofTest("of many clients at once stays as many sessions, also where all begin alike", async () => {
+  proofTest("simultaneous clients with sliding windows stay apart, even if all begin alike", async () => {
     const upstream = await startUpstream(
       says((heard) => ({ text: `You said: ${heard.json.messages.at(-1).content}` })),
     );
@@ -164,7 +164,7 @@ describe("a sliding window", () => {
 
 describe("a client that ends each request with a reminder", () => {
   proofTest(
-    "a client that ends each request with a reminder has each of them in the log once, the later ones as notes that leave the line as it is",
+    "reminders at the end of requests are logged once each, the later ones as notes that leave the line alone",
     async () => {
       const { upstream, gateway } = await world();
       const agent = new TrimmingAgent(gateway, "anthropic");
@@ -187,7 +187,7 @@ describe("a client that ends each request with a reminder", () => {
     },
   );
 
-  proofTest("that begins to keep them has those on the line", async () => {
+  proofTest("reminders that the client begins to keep are on the line", async () => {
     const { gateway } = await world();
     const agent = new TrimmingAgent(gateway, "anthropic");
     const whole: Trimming = { newest: 1_000, keepsFirst: true };
@@ -207,8 +207,8 @@ describe("a client that ends each request with a reminder", () => {
   });
 });
 
-describe("a message that begins like one that the client has dropped", () => {
-  test("a message that begins like one that the client has dropped is written down and sent, also if it is the last", async () => {
+describe("a message that begins like a dropped one", () => {
+  test("a message that begins like a dropped one is stored and sent", async () => {
     const { upstream, gateway } = await world();
     const agent = new TestAgent(gateway);
     agent.fields.tools = undefined;
@@ -230,8 +230,8 @@ describe("a message that begins like one that the client has dropped", () => {
   });
 });
 
-describe("conversations that only look alike", () => {
-  test("conversations that only look alike are two where one has not the end of the other", async () => {
+describe("conversations that only look the same", () => {
+  test("two conversations stay apart if neither continues the end of the other", async () => {
     const { gateway } = await world();
     const [one, two] = [new TestAgent(gateway), new TestAgent(gateway)];
     for (const text of ["Hello.", "Look at the parser.", "And at the lexer."]) await one.say(text);
@@ -247,7 +247,7 @@ describe("conversations that only look alike", () => {
     expect(lines.map(({ length }) => length).sort()).toEqual([2, 4, 6]);
   });
 
-  test("conversations that only look alike are two where another agent says the same end", async () => {
+  test("two conversations stay apart if another agent repeats the same messages", async () => {
     const { gateway } = await world();
     const one = new TestAgent(gateway);
     for (const text of ["Hello.", "Look at the parser."]) await one.say(text);

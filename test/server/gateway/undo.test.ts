@@ -35,7 +35,7 @@ const wholeOutputs = (body: Buffer | undefined, turns: number, characters: numbe
     body?.includes(JSON.stringify(output(turn, turn % 9 === 0 ? 3 * characters : characters)).slice(1, -1)),
   );
 
-test("a revert through the API says that what came back is held, and reverting it releases that", async () => {
+test("a revert through the API reports held content, and reverting the revert releases it", async () => {
   const gateway = await startGateway({ upstream: "http://127.0.0.1:1" });
   const session = await gateway.kernel.session("held");
   await work(session, 60);
@@ -53,7 +53,7 @@ test("a revert through the API says that what came back is held, and reverting i
 });
 
 proofTest(
-  "what an undo brought back stays in the next calls, also after a restart of the gateway",
+  "content that an undo brought back stays in the next calls, even after a restart of the gateway",
   async () => {
     const upstream = await startWorkingUpstream(WINDOW);
     const gateway = await startGateway({ upstream: upstream.url });
@@ -84,7 +84,7 @@ proofTest(
   },
 );
 
-proofTest("an undo over the limit never leaves the next call with less, and Release lets it go", async () => {
+proofTest("an undo over the limit keeps the next call as large, and Release drops the rest", async () => {
   const window = 40_000;
   const upstream = await startWorkingUpstream(window);
   const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [API], window }];

@@ -42,9 +42,9 @@ function saying(items: (index: number) => readonly WireObject[]) {
   });
 }
 
-describe("of what only its format knows", () => {
+describe("calls that only one format knows", () => {
   sizedTest.each(proofCases(Object.entries(KINDS), 2))(
-    "%s leaves the window together with its answer",
+    "a call of kind %s leaves the window together with its answer",
     async (_, [call, answer]) => {
       const upstream = await saying((index) => [call(`id_${index}`)]);
       const gateway = await startGateway({
@@ -70,7 +70,7 @@ describe("of what only its format knows", () => {
     },
   );
 
-  test("a tool that the provider carries out itself is one reply with its output, in one session", async () => {
+  test("a tool that the provider runs itself gives one reply with its output, in one session", async () => {
     const upstream = await saying((index) => [
       { type: "tool_search_call", id: `ts_${index}`, call_id: null, execution: "server", arguments: {} },
       { type: "tool_search_output", id: `to_${index}`, call_id: null, execution: "server", tools: [] },

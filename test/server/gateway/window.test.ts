@@ -23,7 +23,7 @@ describe("a long session with a small upstream", () => {
       ["anthropic", 300, 2_400],
     ] as const),
   )(
-    "a long session with a small upstream over %s works for %i turns and never hears of an overflow",
+    "a long session with a small upstream over %s works for %i turns and never sees an overflow",
     async (api, turns, characters) => {
       const upstream = await startLimitedUpstream({ api, window: WINDOW, count: byBytes, reply: working });
       const gateway = await startGateway({ upstream: small(upstream.url, WINDOW) });
@@ -42,7 +42,7 @@ describe("a long session with a small upstream", () => {
     ],
     ["does not tell its window", undefined, (body: Buffer) => body.length / 2],
   ] as const)(
-    "a long session with a small upstream heals what an upstream refuses that %s",
+    "a long session recovers from refusals, and remembers the limit, of an upstream that %s",
     async (_, told, count) => {
       const api = "anthropic";
       const upstream = await startLimitedUpstream({
@@ -60,7 +60,7 @@ describe("a long session with a small upstream", () => {
     },
   );
 
-  proofTest("keeps its window when several requests of it come at once", async () => {
+  proofTest("simultaneous requests of a long session keep within the window", async () => {
     const api = "anthropic";
     let asked = 0;
     const upstream = await startLimitedUpstream({
@@ -84,7 +84,7 @@ describe("a long session with a small upstream", () => {
     expect(upstream.counts).toHaveLength(16);
   });
 
-  proofTest("goes on with the same window after the gateway was started again", async () => {
+  proofTest("a long session goes on with the same window after a restart", async () => {
     const api = "anthropic";
     const upstream = await startLimitedUpstream({ api, window: WINDOW, count: byBytes, reply: working });
     const gateway = await startGateway({ upstream: small(upstream.url, WINDOW) });
@@ -102,8 +102,8 @@ describe("a long session with a small upstream", () => {
   });
 });
 
-describe("a request that is refused", () => {
-  test("a request that is refused is tried three more times at most, and then the client gets the provider's own words", async () => {
+describe("a refused request", () => {
+  test("a request that stays refused is tried three more times at most, and then the client gets the provider's error", async () => {
     const words = `{"type":"error",  "error":{"type":"invalid_request_error","message":"prompt is too long: 300000 tokens > 200000 maximum"}}`;
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, {
@@ -151,7 +151,7 @@ describe("a request that is refused", () => {
     expect(await threadsOf(gateway, "main")).toHaveLength(1);
   });
 
-  test("a request that is refused with edits off is left alone", async () => {
+  test("a request that is refused with edits off is not changed", async () => {
     const api = "anthropic";
     const upstream = await startLimitedUpstream({ api, window: 1_000, count: byBytes, reply: working });
     const gateway = await startGateway({ upstream: upstream.url, config: { policy: "none" } });
@@ -180,7 +180,7 @@ describe("edits", () => {
     expect(Number(told?.tokensAfter)).toBeLessThan(Number(told?.tokensBefore));
   });
 
-  test("edits that a client asks for with context_management are carried out for any upstream, and told", async () => {
+  test("edits that a client asks for with context_management are made for any upstream, and reported", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -214,7 +214,7 @@ describe("edits", () => {
     expect(upstream.heard[0]?.body.toString()).toBe(JSON.stringify(agent.body()));
   });
 
-  test("edits that nobody knows are refused with a word about it", async () => {
+  test("unknown edits are refused with their name", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url });
     const agent = new TestAgent(gateway);
@@ -227,9 +227,9 @@ describe("edits", () => {
   });
 });
 
-describe("what a client is told", () => {
+describe("reports to the client", () => {
   test.each(["anthropic", "openai-chat", "openai-responses"] as const)(
-    "what a client is told over %s is never more tokens than its window has",
+    "the token count over %s never exceeds the client's window",
     async (api) => {
       const upstream = await startUpstream(
         says(() => ({ text: "Much.", usage: { input: 3_000_000, output: 7, cacheRead: 900_000 } })),
@@ -249,7 +249,7 @@ describe("what a client is told", () => {
     },
   );
 
-  test("what a client is told is to stop, when it asks for the same again and again", async () => {
+  test("a client that repeats a request again and again is told to stop", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { breaker: { requests: 3 } } });
     const agent = new TestAgent(gateway);
@@ -270,7 +270,7 @@ describe("what a client is told", () => {
     await other.say("Something else.");
   });
 
-  proofTest("is not to stop, when it asks the same many times at once, or one question often", async () => {
+  proofTest("a client that asks the same many times at once, or often, is not stopped", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: { breaker: { requests: 3 } } });
     const agent = new TestAgent(gateway);

@@ -24,7 +24,7 @@ const newRules = (...args: Parameters<typeof findNewViolations>) =>
   findNewViolations(...args).map(({ rule }) => rule);
 
 describe.each(APIS)("an edited window over %s", (api) => {
-  test("an edited window alternates wherever the client's request did, and keeps every text in one piece", () => {
+  test("an edited window alternates roles wherever the client's request did, and keeps each text in one piece", () => {
     fc.assert(
       fc.property(exchanges, (given) => {
         const { said, elements, pieces, texts } = editedRequest(api, given);
@@ -46,7 +46,7 @@ describe.each(APIS)("an edited window over %s", (api) => {
     );
   });
 
-  test("an edited window is the same, byte for byte, as the beginning of a later one", () => {
+  test("an edited window begins a later one byte for byte", () => {
     fc.assert(
       fc.property(exchanges, (given) => {
         const [early, late] = [editedRequest(api, given), editedRequest(api, given, 2)];
@@ -57,7 +57,7 @@ describe.each(APIS)("an edited window over %s", (api) => {
     );
   });
 
-  test("an edited window leaves alone what the client itself has in a row", () => {
+  test("an edited window keeps messages of one role in a row if the client sent them so", () => {
     const user = (text: string): WireObject => ({ role: "user", content: text });
     const said = saidOf(api, [
       user("a"),
@@ -92,7 +92,7 @@ describe("an edited window over anthropic", () => {
   const result: WireObject = { type: "tool_result", tool_use_id: "1", content: "r" };
   const mark = { cache_control: { type: "ephemeral" } };
 
-  test("an edited window over anthropic has results before a note that it merges them with", () => {
+  test("a tool result comes before a note in a merged message", () => {
     const said = saidOf("anthropic", [user(text("a")), assistant(use), user(result, text("b"))]);
     const pieces: readonly OutgoingPiece[] = [
       { from: 0, to: 2 },
@@ -103,7 +103,7 @@ describe("an edited window over anthropic", () => {
     expect(after.at(-1)).toEqual(user(result, text("note"), text("b")));
   });
 
-  test("an edited window over anthropic keeps every cache marker", () => {
+  test("merging messages keeps every cache marker", () => {
     const elements = [
       user(text("a")),
       assistant(text("b")),
@@ -126,7 +126,7 @@ describe("an edited window over anthropic", () => {
     expect(findMarkers(merged)).toHaveLength(2);
   });
 
-  test("an edited window over anthropic never merges a message with thoughts", () => {
+  test("a message with thinking is never merged", () => {
     const thinking: WireObject = { type: "thinking", thinking: "t", signature: "s" };
     const elements = [
       user(text("a")),

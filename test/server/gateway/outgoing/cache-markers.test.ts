@@ -22,8 +22,8 @@ const user = (text: string, cache_control?: WireObject): WireObject => ({
 const kept = (element: WireObject, index: number): SentElement => ({ element, index, isEdited: false });
 const note: SentElement = { element: user("what was said before"), isEdited: true };
 
-describe("markers", () => {
-  test("markers are counted in system, tools, messages, results of tools and for the whole request", () => {
+describe("cache markers", () => {
+  test("cache markers are counted in system, tools, messages, tool results and for the whole request", () => {
     const result = {
       type: "tool_result",
       tool_use_id: "a",
@@ -40,14 +40,14 @@ describe("markers", () => {
     expect(countMarkers({ system: "plain", messages: [user("a")] })).toBe(0);
   });
 
-  test("markers stay where nothing was changed", () => {
+  test("cache markers stay if nothing was changed", () => {
     const before = [user("a", mark), user("b"), user("c", mark)];
     const survivors = before.map(kept);
     expect(placeMarkers(before, survivors)).toEqual([]);
     expect(moveMarkers(before, survivors)).toEqual(survivors);
   });
 
-  test("markers move to the last block before them when their message has left", () => {
+  test("a cache marker whose message has left moves to the last block before it", () => {
     const before = [user("a"), user("b", hour), user("c", mark)];
     const survivors = [kept(user("a"), 0), kept(user("c", mark), 2)];
     expect(placeMarkers(before, survivors)).toEqual([{ element: 0, block: 0, value: hour }]);
@@ -56,14 +56,14 @@ describe("markers", () => {
     expect(moved[1]).toBe(survivors[1]);
   });
 
-  test("markers move to the note that stands for what has left", () => {
+  test("a cache marker moves to the note that replaces its message", () => {
     const before = [user("a"), user("b", mark), user("c")];
     expect(placeMarkers(before, [kept(user("a"), 0), note, kept(user("c"), 2)])).toEqual([
       { element: 1, block: 0, value: mark },
     ]);
   });
 
-  test("markers pass over reasoning, empty text and the latest message of the assistant", () => {
+  test("a moved cache marker skips thinking, empty text and the assistant's latest message", () => {
     const assistant = (...content: readonly WireObject[]) => ({ role: "assistant", content });
     const thinking = { type: "thinking", thinking: "hm", signature: "s" };
     const before = [
@@ -80,14 +80,14 @@ describe("markers", () => {
     expect(placeMarkers(before, survivors)).toEqual([{ element: 0, block: 0, value: mark }]);
   });
 
-  test("markers fall together where two would be on one block", () => {
+  test("two cache markers that would share a block become one", () => {
     const before = [user("a"), user("b", hour), user("c", mark), user("d")];
     expect(placeMarkers(before, [kept(user("a"), 0), kept(user("d"), 3)])).toEqual([
       { element: 0, block: 0, value: hour },
     ]);
   });
 
-  test("markers of an edited message stay on it, in blocks where it was only a text", () => {
+  test("a cache marker stays on an edited message, even if that was only a text", () => {
     const before = [user("a"), user("long", mark)];
     const survivors: SentElement[] = [
       kept(user("a"), 0),
@@ -96,7 +96,7 @@ describe("markers", () => {
     expect(moveMarkers(before, survivors)[1]?.element).toEqual(user("short", mark));
   });
 
-  test("markers that an edited message kept by itself are not doubled", () => {
+  test("a cache marker that an edited message kept is not doubled", () => {
     const before = [user("a"), user("long", mark)];
     const survivors: SentElement[] = [
       kept(user("a"), 0),
@@ -150,7 +150,7 @@ describe("markers", () => {
       return { before, survivors };
     });
 
-  sizedTest("markers keep their rules, whatever is edited", () => {
+  sizedTest("cache markers keep their rules, whatever is edited", () => {
     fc.assert(
       fc.property(request, fc.integer({ min: 0, max: 4 }), ({ before, survivors }, most) => {
         const after = moveMarkers(before, survivors, most);
@@ -180,7 +180,7 @@ describe("markers", () => {
     );
   });
 
-  test.skipIf(!HAS_RECORDINGS)("of real clients are at most four and follow their messages", () => {
+  test.skipIf(!HAS_RECORDINGS)("real clients send at most four cache markers, which move with edits", () => {
     for (const { body, elements, file, api } of readRequests()) {
       if (api !== "anthropic") continue;
       const count = countMarkers(body);

@@ -19,7 +19,7 @@ const thinking = (words: string): WireObject => ({ type: "thinking", thinking: w
 describe("Anthropic's rules", () => {
   const good = [user(text("a")), assistant(text("b"), use("1"), use("2")), user(result("1"), result("2"))];
 
-  test("Anthropic's rules are kept by a plain request, and by one whose messages are in pieces", () => {
+  test("a plain request and a request with split messages follow Anthropic's rules", () => {
     expect(rulesOf("anthropic", good)).toEqual([]);
     const pieces = [
       user(text("a")),
@@ -47,11 +47,11 @@ describe("Anthropic's rules", () => {
     ["empty-text", [user(text(" \n"))]],
     ["empty-text", [{ role: "user", content: "" }]],
     ["empty-message", [user(text("a")), assistant(), user(text("b"))]],
-  ])("name what is broken: %s", (rule, elements) => {
+  ])("a request that breaks Anthropic's rule %s is reported", (rule, elements) => {
     expect(rulesOf("anthropic", elements)).toEqual([rule]);
   });
 
-  test("Anthropic's rules allow four markers in all", () => {
+  test("Anthropic's rules allow four cache markers in total", () => {
     const marked = user(
       ...Array.from({ length: 3 }, () => ({ ...text("a"), cache_control: { type: "ephemeral" } })),
     );
@@ -59,7 +59,7 @@ describe("Anthropic's rules", () => {
     expect(rulesOf("anthropic", [marked], { leadMarkers: 2 })).toEqual(["too-many-markers"]);
   });
 
-  test("Anthropic's rules forbid to change the thoughts of the latest message of the assistant, and only those", () => {
+  test("an edit must not change the thinking of the assistant's latest message", () => {
     const before = [
       user(text("a")),
       assistant(thinking("x"), text("b")),
@@ -75,7 +75,7 @@ describe("Anthropic's rules", () => {
     ]);
   });
 
-  test("Anthropic's rules that the client itself breaks are not held against an edit", () => {
+  test("a rule that the client itself breaks is not held against an edit", () => {
     const own = [
       user(text("a")),
       assistant(use("1")),
@@ -95,7 +95,7 @@ describe("OpenAI's rules", () => {
   const tool = (tool_call_id: string) => ({ role: "tool", tool_call_id, content: "r" });
   const says = (role: string) => ({ role, content: "a" });
 
-  test("OpenAI's rules of the chat: a call is answered at once, and only a call is answered", () => {
+  test("in OpenAI's chats every call is answered at once, and only a call is answered", () => {
     const good = [says("system"), says("user"), call("1", "2"), tool("2"), tool("1"), says("assistant")];
     expect(rulesOf("openai-chat", good)).toEqual([]);
     expect(rulesOf("openai-chat", [says("user"), call("1"), says("user")])).toEqual(["call-without-result"]);
@@ -108,7 +108,7 @@ describe("OpenAI's rules", () => {
 
   const item = (type: string, id: string, call_id?: string) => ({ type, id, ...(call_id && { call_id }) });
 
-  test("OpenAI's rules of responses: calls and outputs in pairs, reasoning before what it led to", () => {
+  test("in OpenAI's responses calls pair with outputs, and reasoning comes before its item", () => {
     const good = [
       says("user"),
       item("reasoning", "rs"),
@@ -132,7 +132,7 @@ describe("the rule that roles alternate", () => {
   const alternating = [says("user"), says("assistant"), says("user")];
 
   test.each(["anthropic", "openai-chat", "openai-responses"] as const)(
-    "the rule that roles alternate is broken over %s only by an edit of a request that alternated",
+    "repeated roles over %s break a rule only if an edit caused them",
     (api) => {
       const edited = [says("user"), says("user", "note"), says("assistant"), says("user")];
       expect(findNewViolations(api, alternating, edited)).toEqual([{ rule: "roles-repeat", element: 1 }]);
@@ -141,7 +141,7 @@ describe("the rule that roles alternate", () => {
     },
   );
 
-  test("the rule that roles alternate does not hold for names that differ, instructions and results", () => {
+  test("different names, instructions and results may repeat a role", () => {
     const named = (name: string) => ({ ...says("user"), name });
     expect(findNewViolations("openai-chat", alternating, [named("ann"), named("bob")])).toEqual([]);
     expect(
@@ -150,7 +150,7 @@ describe("the rule that roles alternate", () => {
   });
 });
 
-describe("any request", () => {
+describe("random requests", () => {
   const ids = ["1", "2", "3"];
   const element = fc.oneof(
     fc.constant(user(text("a"))),
@@ -158,7 +158,7 @@ describe("any request", () => {
     fc.subarray(ids, { minLength: 1 }).map((some) => user(...some.map(result))),
   );
 
-  test("any request breaks nothing new when it is not edited, and whole exchanges can leave", () => {
+  test("an unedited request breaks no new rule, and whole exchanges can leave", () => {
     fc.assert(
       fc.property(fc.array(element, { maxLength: 12 }), (elements) => {
         expect(findNewViolations("anthropic", elements, elements)).toEqual([]);
@@ -177,7 +177,7 @@ describe("any request", () => {
     );
   });
 
-  test.skipIf(!HAS_RECORDINGS)("any request of a real client keeps every rule", () => {
+  test.skipIf(!HAS_RECORDINGS)("every request of a real client keeps every rule", () => {
     const requests = readRequests();
     expect(requests.length).toBeGreaterThan(20);
     for (const { api, elements, body, file } of requests) {

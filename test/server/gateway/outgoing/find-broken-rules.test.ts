@@ -22,7 +22,7 @@ const tools = (...marks: readonly boolean[]) =>
   marks.map((isMarked, index) => ({ name: `t${index}`, input_schema: {}, ...marked(isMarked) }));
 
 describe("markers outside the messages", () => {
-  test("markers besides those of messages are those of system and tools, and one for the whole request", () => {
+  test("markers are counted in the system prompt, in tools and on the whole request", () => {
     const messages = [user("a", true)];
     expect(countLeadMarkers(cutOf({ messages }))).toBe(0);
     expect(countLeadMarkers(cutOf({ system: "words", tools: tools(false), messages }))).toBe(0);
@@ -30,7 +30,7 @@ describe("markers outside the messages", () => {
     expect(countLeadMarkers(cutOf({ ...mark, system: system(true), messages }))).toBe(2);
   });
 
-  test("markers besides those of messages are not what is only named like one", () => {
+  test("counting markers ignores fields that merely share the name", () => {
     const schema = { properties: { cache_control: { type: "string" } } };
     const named = { name: "t", input_schema: schema, cache_control: null };
     expect(countLeadMarkers(cutOf({ cache_control: null, tools: [named], messages: [] }))).toBe(0);
@@ -45,7 +45,7 @@ describe("an edited request", () => {
     { from: 1, to: 2 },
   ];
 
-  test("an edited request fails the check with more markers than the provider allows, all of them together", () => {
+  test("an edited request with more markers than the provider allows in total fails the check", () => {
     const full = cutOf({ system: system(true, true), tools: tools(true), messages });
     expect(findBrokenRules("anthropic", full, edited(false))).toEqual([]);
     expect(findBrokenRules("anthropic", full, edited(true))).toEqual([
@@ -55,12 +55,12 @@ describe("an edited request", () => {
     expect(findBrokenRules("anthropic", roomy, edited(true))).toEqual([]);
   });
 
-  test("an edited request is not blamed for markers that the client itself has too many of", () => {
+  test("an edit is not blamed for a client that sends too many markers", () => {
     const own = cutOf({ system: system(true, true, true, true), messages });
     expect(findBrokenRules("anthropic", own, edited(false))).toEqual([]);
   });
 
-  test("an edited request never has too many after its markers were moved, whatever has left", () => {
+  test("moving markers never yields too many, whatever has left", () => {
     const request = fc.record({
       system: fc.array(fc.boolean(), { maxLength: 3 }),
       tools: fc.array(fc.boolean(), { maxLength: 3 }),
@@ -82,7 +82,7 @@ describe("an edited request", () => {
   });
 });
 
-test("markers are found alike with and without a search of the body before", () => {
+test("markers are found alike with and without an earlier search of the body", () => {
   const list = fc.array(fc.tuple(fc.constantFrom("a", "b"), fc.boolean()), { minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(list, list, list, (common, old, now) => {

@@ -35,7 +35,7 @@ async function taken(words: readonly string[]) {
 }
 
 describe("the outgoing messages", () => {
-  test("what goes out is the client's own where nothing was changed", async () => {
+  test("unedited messages go out as the client sent them", async () => {
     const { placed, window, id } = await taken(["a", "b", "c"]);
     expect(planOutgoing({ ...(await window.fit()), session: id, placed, keyOf: getMessageKey })).toEqual([
       { type: "same", index: 0 },
@@ -44,7 +44,7 @@ describe("the outgoing messages", () => {
     ]);
   });
 
-  test("what goes out is what was edited next to what it was, and nothing of what has left", async () => {
+  test("an edited message goes out next to its original, and a message that left does not", async () => {
     const words = Array.from({ length: 9 }, (_, index) =>
       `${index} says something `.repeat(index === 3 ? 100 : 1),
     );
@@ -75,7 +75,7 @@ describe("the outgoing messages", () => {
     expect(plan.filter(({ type }) => type === "same")).toHaveLength(7);
   });
 
-  test("what goes out is a note for a lasting summary, which stands at the place of a message, and what a lasting edit left", async () => {
+  test("a lasting summary goes out as a note in the place of its messages, and a lasting edit as its result", async () => {
     const { session, placed, window, id } = await taken(["a", "b", "c", "d", "e"]);
     const note: Message = { role: "user", parts: [{ type: "text", text: "b and c, in short" }] };
     const less: Message = { role: "assistant", parts: [{ type: "text", text: "less" }] };
@@ -92,7 +92,7 @@ describe("the outgoing messages", () => {
     ]);
   });
 
-  test("what goes out of a fork is the client's own for entries of the session that it was forked from", async () => {
+  test("a fork sends the client's own messages for entries of its parent session", async () => {
     const { session, id } = await taken(["a", "b"]);
     const fork = await session.fork();
     const conversation = new Conversation<IndexedMessage>(fork, getMessageKey);
@@ -104,7 +104,7 @@ describe("the outgoing messages", () => {
     );
   });
 
-  test("what goes out is changed where only the input of a call was, which a key may leave out", () => {
+  test("a message goes out as changed even if only the input of a call was changed", () => {
     const call = (input: string): Message => ({
       role: "assistant",
       parts: [{ type: "tool-call", callId: "1", name: "write", input }],
@@ -122,7 +122,7 @@ describe("the outgoing messages", () => {
     expect(plan).toEqual([{ type: "changed", index: 0, message: call("short"), original: call("long") }]);
   });
 
-  test("what goes out keeps the order of the client and has each message at most once", () => {
+  test("the outgoing messages keep the client's order and contain each message at most once", () => {
     const slots = fc.array(fc.constantFrom("same", "changed", "note", "gone", "foreign"), { maxLength: 20 });
     fc.assert(
       fc.property(slots, (fates) => {

@@ -43,7 +43,7 @@ describe.each(["openai-responses", "openai-chat"] as const)("cache breakpoints o
     return upstream.heard;
   }
 
-  test("cache breakpoints are placed at the end of an edit, stay until the next one, and never come unedited", async () => {
+  test("a cache breakpoint is placed at the end of an edit, stays until the next edit, and never comes without an edit", async () => {
     const heard = await work(true);
     const marked = heard.map(findBreakpoints);
     expect(marked[0]).toEqual(api === "openai-chat" ? [0] : []);
@@ -51,12 +51,12 @@ describe.each(["openai-responses", "openai-chat"] as const)("cache breakpoints o
     for (const one of marked) expect(one.length).toBeLessThanOrEqual(1);
   });
 
-  proofTest("cache breakpoints are not sent where the provider may not know them", async () => {
+  proofTest("no cache breakpoint is sent to a provider that may not support it", async () => {
     expect((await work(false)).flatMap(findBreakpoints)).toEqual([]);
   });
 });
 
-test("a message is the same with a breakpoint as without one", async () => {
+test("a message is recognized with and without a breakpoint", async () => {
   const upstream = await startUpstream(says("Fine."));
   const gateway = await startGateway({ upstream: upstream.url });
   const agent = new TestAgent(gateway, "openai-responses");
@@ -110,13 +110,13 @@ describe("the cause of a cache miss", () => {
     return { asked: upstream.heard.map(({ json }) => json.diagnostics?.previous_message_id), usages };
   }
 
-  test("the cause of a cache miss is asked for in the requests after a surprising miss, and stored with the request", async () => {
+  test("after a surprising cache miss the gateway asks for the cause and stores it with the request", async () => {
     const { asked, usages } = await talk(true);
     expect(asked).toEqual([...Array(3), null, "msg_3", "msg_4", "msg_5", ...Array(3)]);
     expect(usages).toEqual([...Array(4), REASON, ...Array(5)]);
   });
 
-  test("the cause of a cache miss is not asked for where the provider may not know the question, nor again where it refused it", async () => {
+  test("a provider that may not know the question is not asked for the cause of a miss, nor again after a refusal", async () => {
     expect((await talk(false)).asked).toEqual(Array(10));
     expect((await talk(true, true)).asked.filter((id) => id !== undefined)).toEqual([null]);
   });

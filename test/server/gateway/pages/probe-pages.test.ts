@@ -4,8 +4,8 @@ import { LazyApi } from "../../../../src/server/gateway/pages/lazy-api.ts";
 import { buildReadyPage } from "../../../../src/server/gateway/reception/answer-page.ts";
 import { ask, startGateway } from "../../../support/gateway.ts";
 
-describe("pages for supervisors", () => {
-  test("pages for supervisors say that the gateway is alive and ready, with only the head for HEAD", async () => {
+describe("the health pages", () => {
+  test("the health pages say that the gateway is alive and ready, and HEAD gets only the headers", async () => {
     const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
     const get = async (path: string, method = "GET") => ask(gateway, { method, path });
     expect(JSON.parse((await get("/healthz")).text)).toEqual({ status: "ok" });
@@ -28,7 +28,7 @@ describe("pages for supervisors", () => {
       expect((await get(path)).status, path).toBe(404);
   });
 
-  test("pages for supervisors say that it is not ready while it drains, and when its store is closed", async () => {
+  test("the gateway is not ready while it drains or when its store is closed", async () => {
     const { kernel, gateway } = await startGateway({ upstream: "http://127.0.0.1:9" });
     const usable = { isUsable: async () => true };
     const draining = { ...gateway.status(), isOpen: false };
@@ -44,7 +44,7 @@ describe("pages for supervisors", () => {
     });
   });
 
-  test("pages for supervisors say that it is not ready while its API cannot be loaded, which each probe tries again", async () => {
+  test("the gateway is not ready while its API fails to load, and each probe tries again", async () => {
     const { kernel, gateway } = await startGateway({ upstream: "http://127.0.0.1:9" });
     let failures = 2;
     const api = new LazyApi({

@@ -70,7 +70,7 @@ async function isMarked(gateway: TestGateway): Promise<boolean> {
 }
 
 describe.each(APIS)("recall tools after the first edit over %s", (api) => {
-  proofTest("join with the edit, stay through a restart, and no byte changes before", async () => {
+  proofTest("recall tools join with the first edit, stay after a restart, and keep the prefix", async () => {
     const { upstream, gateway, agent, sent, work, start } = await startWork(api);
     await work(30);
     const first = upstream.heard.findIndex((heard, place) => heard.body.toString() !== sent[place]);
@@ -93,7 +93,7 @@ describe.each(APIS)("recall tools after the first edit over %s", (api) => {
 
 describe.each(APIS)("an overflow over %s that an edit heals", (api) => {
   proofTest.each(["after-edit", "always"])(
-    "an overflow that an edit heals is retried with the tools, and the prefix is rewritten once: %s",
+    "an overflow that an edit heals is retried with the recall tools, and the prefix changes only once: %s",
     async (recall) => {
       // The window is smaller than the gateway assumes, and the provider counts more tokens than are estimated.
       const bytesPerToken = 2;
@@ -126,7 +126,7 @@ describe("recall tools", () => {
       expect(tokenizer.count(JSON.stringify(encodeRecallTools(api)))).toBeLessThanOrEqual(400);
   });
 
-  proofTest("never join when they are off, and none join for a client without tools", async () => {
+  proofTest("recall tools never join if they are off or the client has no tools", async () => {
     for (const [config, tools] of [
       [{ recall: "off" }, undefined],
       [{}, []],
@@ -139,7 +139,7 @@ describe("recall tools", () => {
     }
   });
 
-  test("recall tools are offered from the first request on when they are always on", async () => {
+  test("recall tools that are always on join the first request", async () => {
     const { upstream, work } = await startWork("anthropic", { recall: "always" });
     await work(1);
     expect(upstream.heard[0]?.body.toString()).toContain(RECALL_TOOL);

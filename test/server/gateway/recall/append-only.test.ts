@@ -88,7 +88,7 @@ test("a restart keeps the place of every memory", async () => {
   expect(after?.body.toString().split("The host is staging.")).toHaveLength(2);
 });
 
-test("a memory whose message was taken back is shown again, and a forgotten one is not", async () => {
+test("a memory whose message was taken back is shown again, but not a forgotten memory", async () => {
   const upstream = await startUpstream(says("Fine."));
   const gateway = await startGateway({ upstream: upstream.url });
   const memories = gateway.kernel.memories();
@@ -106,7 +106,7 @@ test("a memory whose message was taken back is shown again, and a forgotten one 
   expect(upstream.heard.at(-1)?.body.toString()).not.toContain("The host is staging.");
 });
 
-test("longhaul's own tools come inside a conversation whose client changes its tools there, and change no byte before", async () => {
+test("longhaul's own tools join inside a conversation if the client changes its tools there, and change no byte before", async () => {
   let call = 0;
   const upstream = await startUpstream(
     says(() => ({ toolCalls: [{ id: `c${++call}`, name: "run_command", input: { n: call } }] })),
@@ -142,7 +142,7 @@ test("longhaul's own tools come inside a conversation whose client changes its t
   expect([last.messages[at - 1].role, last.messages[at + 1].role]).toEqual(["user", "assistant"]);
 });
 
-test("an upstream that refuses tools inside a conversation gets them in the list", async () => {
+test("an upstream that refuses tools inside a conversation gets them in the list of tools", async () => {
   let call = 0;
   const upstream = await startUpstream((heard, response, index) => {
     if (heard.body.includes("tool_addition")) {

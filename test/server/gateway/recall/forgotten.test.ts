@@ -45,7 +45,7 @@ async function start(config: object = {}, path = testFolder()) {
   return { upstream, gateway, kernel: gateway.kernel, memories: gateway.kernel.memories(), say, path };
 }
 
-describe("a memory that the user took back", () => {
+describe("a memory that the user withdrew", () => {
   test.each([
     [
       "forgotten",
@@ -82,7 +82,7 @@ describe("a memory that the user took back", () => {
           await session.remove(1);
         },
     ],
-  ] as const)("%s is in no call, no recall and no expanded entry", async (_, act) => {
+  ] as const)("a memory that was %s is in no call, no recall and no expanded entry", async (_, act) => {
     const started = await start();
     const { memories, say } = started;
     const memory = await memories.remember(FACT, { by: "agent" });
@@ -91,7 +91,7 @@ describe("a memory that the user took back", () => {
     for (const words of ["Hello.", "Look.", "Expand."]) expect(await say(words)).not.toContain(TURNS);
   });
 
-  test("a memory that the user took back cannot be saved again by the agent, which is told so, and leaves no trace in the conversation", async () => {
+  test("the agent cannot save a forgotten memory again, and the forgotten text stays in no conversation", async () => {
     const { memories, say, gateway, kernel } = await start();
     await say("Save.");
     const [memory] = await memories.list({ isUnreviewed: true });
@@ -109,7 +109,7 @@ describe("a memory that the user took back", () => {
 type Started = Awaited<ReturnType<typeof start>>;
 
 describe("a memory of one person", () => {
-  test("a memory of one person does not follow a token that is given to another", async () => {
+  test("a memory does not follow a token that is given to another person", async () => {
     const first = await start(TWO_PEOPLE);
     await first.kernel.memories("gateway:@alice").remember(FACT, { by: "user" });
     for (const words of ["Hello.", "Look."]) {
@@ -132,7 +132,7 @@ describe("a memory of one person", () => {
   });
 });
 
-test("context that quotes an entry leaves later requests once the entry is redacted", async () => {
+test("context that quotes an entry leaves later requests once that entry is redacted", async () => {
   const upstream = await startUpstream();
   const gateway = await startGateway({
     upstream: upstream.url,

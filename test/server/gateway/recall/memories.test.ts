@@ -63,7 +63,7 @@ describe("memories", () => {
     ]);
   });
 
-  test("memories change no byte with policy none, in a dry run, when off, and for a person without any", async () => {
+  test("memories change no byte with policy none, in a dry run, when off, and for a person who has none", async () => {
     for (const config of [{ policy: "none" }, { dryRun: true }, { memories: false }, TWO_PEOPLE]) {
       const { gateway, kernel, last } = await start(config);
       await kernel.memories().remember(FACT, { by: "user" });
@@ -75,7 +75,7 @@ describe("memories", () => {
     }
   });
 
-  test("memories of one person never reach another", async () => {
+  test("memories of one person never reach another person", async () => {
     const { gateway, kernel, last } = await start(TWO_PEOPLE);
     await kernel.memories("gateway:@alice").remember(FACT, { by: "user" });
     for (const [token, isShown] of [
@@ -89,7 +89,7 @@ describe("memories", () => {
     }
   });
 
-  test("memories that the agent saves stand in its next call, as its own notes", async () => {
+  test("a memory that the agent saves is in its next call as a note of the agent", async () => {
     const { upstream, gateway, last } = await start({ recall: "always" });
     upstream.answer(
       says((_, index) =>
@@ -133,7 +133,7 @@ async function saveNotes(
   upstream.answer(says("Fine."));
 }
 
-test("words of a tool result never stand in the prompt of another conversation, whatever the model says about them", async () => {
+test("the words of a tool result never enter the prompt of another conversation, even if the model saves them", async () => {
   const started = await start({ recall: "always" });
   const { gateway, kernel, last } = started;
   await saveNotes(
@@ -151,7 +151,7 @@ test("words of a tool result never stand in the prompt of another conversation, 
   expect(last()).not.toContain("git.evil.test");
 });
 
-test("notes of agents, however many and long, do not take the user's own memories out of the prompt", async () => {
+test("notes of agents, however many and long, do not push the user's own memories out of the prompt", async () => {
   const started = await start({ recall: "always" });
   const { gateway, kernel, last } = started;
   await kernel.memories().remember(FACT, { by: "user" });

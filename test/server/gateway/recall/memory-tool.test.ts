@@ -56,7 +56,7 @@ test("the memory tool is answered from the person's memories, and the client see
   expect(texts).toContain("/memories/facts.md\nFacts:\nPort 7782.\nHost staging.");
 });
 
-test("another client of the person reads the same file", async () => {
+test("another client of the same person reads the same memory file", async () => {
   const { upstream, gateway, agent } = await start([
     { command: "create", path: "/memories/a.md", file_text: "Alpha." },
   ]);
@@ -71,7 +71,7 @@ test("another client of the person reads the same file", async () => {
   expect(results(upstream.heard.at(-1))).toEqual(["     1\tAlpha."]);
 });
 
-test("what the model saves next to calls of the client's tools is not lost", async () => {
+test("a note that the model saves next to calls of the client's tools is stored", async () => {
   const { upstream, gateway, agent } = await start([]);
   const save = { command: "create", path: "/memories/b.md", file_text: "Beta." };
   upstream.answer(
@@ -87,7 +87,7 @@ test("what the model saves next to calls of the client's tools is not lost", asy
 test.each([
   [{}, [TOOL]],
   [{ memoryTool: "serve" }, [{ name: "memory", input_schema: { type: "object" } }]],
-])("by default, and for a tool that merely has the name, calls reach the client", async (config, tools) => {
+])("calls of a memory tool reach the client by default, and if only the name fits", async (config, tools) => {
   const { agent } = await start([{ command: "view", path: "/memories" }], config);
   agent.fields.tools = tools;
   expect((await agent.say("Look.")).calls.map(({ name }) => name)).toEqual(["memory"]);

@@ -57,16 +57,16 @@ async function talk(
 }
 
 describe("recall tools from the start of a conversation", () => {
-  test("recall tools from the start of a conversation are in its first request and in all that follow", async () => {
+  test("recall tools that start with a conversation are in every request of it", async () => {
     expect((await talk({ offer: "start" })).offered).toEqual([true, true, true]);
   });
 
-  test("recall tools from the start of a conversation do not join a conversation that began elsewhere, whose prefix the provider has cached", async () => {
+  test("recall tools that start with a conversation do not join one that began elsewhere", async () => {
     const { bodies, sent } = await talk({ offer: "start" }, { beginning: 2 });
     expect(bodies).toEqual(sent);
   });
 
-  test("recall tools are in the first request by default where the agent's prompt is long and its cache cheap", async () => {
+  test("recall tools are in the first request by default if the agent's prompt is long and its cache cheap", async () => {
     expect((await talk({}, { system: LONG_PROMPT })).offered).toEqual([true, true, true]);
   });
 
@@ -78,12 +78,12 @@ describe("recall tools from the start of a conversation", () => {
     expect((await talk({}, options)).offered).toEqual([false, false, false]);
   });
 
-  test("recall tools do not join a gateway that edits nothing, unless they are asked for", async () => {
+  test("recall tools do not join a gateway that edits nothing, unless the configuration asks for them", async () => {
     const { bodies, sent } = await talk({}, { system: LONG_PROMPT, policy: "none" });
     expect(bodies).toEqual(sent);
   });
 
-  test("recall tools from the start of a conversation are never offered to people who do not want them, in old and new words", async () => {
+  test("recall tools are never offered if they are switched off, in the old or the new words", async () => {
     for (const recall of [{ offer: "never" }, { tools: "off" }, "off"])
       expect((await talk(recall)).offered).toEqual([false, false, false]);
   });

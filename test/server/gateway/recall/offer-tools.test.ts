@@ -25,7 +25,7 @@ async function offers(
   return canOfferTools(await parseRequest(getWire(api), body, "somebody", parts));
 }
 
-describe("tools of ours", () => {
+describe("longhaul's own tools", () => {
   test.each([
     ["anthropic", {}],
     ["anthropic", { tool_choice: { type: "auto", disable_parallel_tool_use: true } }],
@@ -57,7 +57,7 @@ describe("tools of ours", () => {
     expect(await offers(api, rest)).toBe(false);
   });
 
-  test("longhaul's own tools are not offered to a model that goes on with words of the client", async () => {
+  test("longhaul's own tools are not offered if the client begins the reply", async () => {
     expect(await offers("anthropic", {}, [userSays("Hello."), { role: "assistant", content: "It is" }])).toBe(
       false,
     );

@@ -43,8 +43,8 @@ async function startMemory(input: object, config: object = {}, name: string = RE
   return { upstream, gateway, say, last: () => upstream.heard.at(-1)?.body.toString() ?? "" };
 }
 
-describe("without tokens", () => {
-  test("the agent's recall finds imports of its project and memories, and says what it left out", async () => {
+describe("recall without tokens", () => {
+  test("the agent's recall finds memories and imports of its project, and says what it left out", async () => {
     const { say, last } = await startMemory({ query: QUERY });
     await say("any-key");
     expect(last()).toContain("4417");
@@ -53,7 +53,7 @@ describe("without tokens", () => {
     expect(last()).toContain("1 conversations of other projects were left out");
   });
 
-  proofTest("it finds everything on request, and where the project is unknown", async () => {
+  proofTest("the agent's recall finds everything on request and if the project is unknown", async () => {
     for (const [input, rest] of [
       [{ query: QUERY, where: "everywhere" }, HERE],
       [{ query: QUERY }, { system: "You help." }],
@@ -65,13 +65,13 @@ describe("without tokens", () => {
     }
   });
 
-  test("an entry of an import can be expanded", async () => {
+  test("the agent can expand an entry of an import", async () => {
     const { say, last } = await startMemory({ entry: "claude-code/web#1" }, {}, EXPAND_TOOL);
     await say("any-key");
     expect(last()).toContain("4417");
   });
 
-  test("a conversation keeps the project that its client stated", async () => {
+  test("a conversation keeps the project that its client named", async () => {
     const { gateway, say } = await startMemory({ query: QUERY });
     await say("any-key");
     const sessions = await gateway.kernel.sessions({ prefix: "local/" });
@@ -79,13 +79,13 @@ describe("without tokens", () => {
   });
 });
 
-describe("with tokens", () => {
+describe("recall with tokens", () => {
   test.each([
     ["recall", { query: QUERY, where: "everywhere" }, RECALL_TOOL],
     ["expand an import", { entry: "claude-code/web#1" }, EXPAND_TOOL],
     ["expand the local memories", { entry: "memory:default#1" }, EXPAND_TOOL],
     ["expand memories of another", { entry: "memory:gateway:@alice#1" }, EXPAND_TOOL],
-  ])("a person cannot %s", async (_, input, name) => {
+  ])("with tokens, a person cannot %s", async (_, input, name) => {
     const { gateway, say, last } = await startMemory(input, TWO_PEOPLE, name);
     await gateway.kernel
       .memories("gateway:@alice")
@@ -94,7 +94,7 @@ describe("with tokens", () => {
     for (const secret of ["4417", "8820", "3355", "6106", "9292"]) expect(last()).not.toContain(secret);
   });
 
-  test("nobody sees a conversation of another: recall, context, pages", async () => {
+  test("no person sees another person's conversation in recalls, context or pages", async () => {
     const secret = "The vault of the cellar opens with 7171 turns, says Alice.";
     const upstream = await startUpstream(
       says(({ json }) =>

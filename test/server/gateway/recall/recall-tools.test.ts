@@ -32,7 +32,7 @@ function scripted(...script: readonly (Reply | Behaviour)[]) {
 const named = (tools: readonly { name?: string; function?: { name: string } }[]) =>
   tools.map((tool) => tool.name ?? tool.function?.name);
 
-test("a client that trims its history finds the messages that it no longer sends", async () => {
+test("a client that trims its history can recall the messages that it no longer sends", async () => {
   const upstream = await scripted({ text: "Noted." }, { text: "Fine." }, recalls("staging server port"), {
     text: "It is 7781.",
   });
@@ -58,7 +58,7 @@ test("a client that trims its history finds the messages that it no longer sends
 
 describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
   sizedTest(
-    "is carried out inside: the client sees one reply, and the next request is the same conversation",
+    "a recall runs unseen: the client sees one reply, and the next request stays in the conversation",
     async () => {
       const upstream = await scripted(
         { text: "Noted." },
@@ -104,7 +104,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
     },
   );
 
-  proofTest("takes several rounds and several calls at once, and no more than four rounds", async () => {
+  proofTest("a recall may take several rounds with several calls each, but at most four rounds", async () => {
     const pair: Reply = {
       toolCalls: [
         { id: "a", name: RECALL_TOOL, input: { query: "port" } },
@@ -126,7 +126,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
     expect(last?.body.toString()).toContain("answer now");
   });
 
-  sizedTest("leaves calls of the client to the client, and its own next to them out", async () => {
+  sizedTest("calls of the client's tools reach the client without the recalls next to them", async () => {
     const mixed: Reply = {
       text: "Both.",
       toolCalls: [
@@ -149,7 +149,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
   });
 
   proofTest(
-    "ends with what was said when a later round is refused, and with the error when that was nothing",
+    "a reply whose later round is refused ends with the words so far, or with the error if there are none",
     async () => {
       const refused: Behaviour = { type: "error", kind: "overloaded" };
       const upstream = await scripted(recalls("port", "Let me look."), refused);
@@ -167,7 +167,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
     },
   );
 
-  sizedTest("is not given where another tool is forced, and by default", async () => {
+  sizedTest("recall tools are not offered by default or if the client forces another tool", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
     const forced: Record<string, unknown> = {
@@ -200,7 +200,7 @@ describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isSt
 describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
   "a stream of %s that recalls",
   (api) => {
-    sizedTest("ends cleanly when a later round is cut in the middle of a sentence", async () => {
+    sizedTest("a stream that recalls ends cleanly when a later round is cut within a sentence", async () => {
       const upstream = await scripted(recalls("port", "Let me look."), {
         type: "cut",
         reply: { text: "It is the port that we chose" },
@@ -212,7 +212,7 @@ describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
       expect(["max_tokens", "length", "incomplete"]).toContain(seen.stop);
     });
 
-    sizedTest("says that it failed when a call of the client is half said", async () => {
+    sizedTest("a stream that recalls fails if a call of the client's tool is incomplete", async () => {
       const reply: Reply = { text: "Now.", toolCalls: [{ id: "b", name: "read", input: { path: "x" } }] };
       const upstream = await startUpstream((heard, response, index) => {
         if (index === 0) behave(heard, response, { type: "reply", reply: recalls("port", "Let me look.") });
@@ -233,7 +233,7 @@ describe.each(proofCases(WAYS.filter(([, isStreamed]) => isStreamed)))(
       expect(JSON.stringify(line)).not.toContain('"tool-call"');
     });
 
-    sizedTest("lets the upstream go when the client leaves within a later round", async () => {
+    sizedTest("a stream that recalls disconnects the upstream when the client leaves", async () => {
       const upstream = await startUpstream((heard, response, index) => {
         if (index === 0) says(() => recalls("port", "Let me look."))(heard, response, index);
       });

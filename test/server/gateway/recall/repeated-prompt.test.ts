@@ -60,7 +60,7 @@ function expectGrowth(heard: readonly string[]): void {
 const HOLDS = (text: string, part: string) => text.split(part).length - 1;
 
 describe.each(proofCases(CASES))("over $api with $model", (one) => {
-  sizedTest("memories that come while tools run change no byte before, and each is told once", async () => {
+  sizedTest("memories that arrive while tools run change no byte before, and each is told once", async () => {
     let count = 0;
     const { agent, remember, prompts, last } = await begin(
       one,
@@ -93,7 +93,7 @@ describe.each(proofCases(CASES))("over $api with $model", (one) => {
     expect([HOLDS(last(), "Fact 1 "), HOLDS(last(), "Fact 2 ")]).toEqual([1, 1]);
   });
 
-  sizedTest("two requests at once that follow one reply both keep its memories and tools", async () => {
+  sizedTest("two simultaneous requests after one reply both keep its memories and tools", async () => {
     const { upstream, gateway, agent, before } = await beginWithFact(one, {}, 2);
     const other = new TestAgent(gateway, one.api);
     Object.assign(other.fields, agent.fields);
@@ -105,7 +105,7 @@ describe.each(proofCases(CASES))("over $api with $model", (one) => {
       expect(commonLength(before, promptOf(heard))).toBe(before.length);
   });
 
-  sizedTest("a turn that is taken back takes only its own memories along", async () => {
+  sizedTest("a turn that is taken back removes only its own memories", async () => {
     const { agent, remember, last, before } = await beginWithFact(one);
     const kept = [...agent.elements];
     await remember("Fact 2 holds.");
@@ -117,7 +117,7 @@ describe.each(proofCases(CASES))("over $api with $model", (one) => {
   });
 
   sizedTest.each([{}, { "x-longhaul-session": "one" }])(
-    "a summary by the client keeps memories and tools, and is told nothing new: %o",
+    "a summary request of the client keeps memories and tools, and gets no new memories: %o",
     async (headers) => {
       const { gateway, agent, remember, last, before } = await beginWithFact(one, headers);
       await remember("Fact 2 holds.");
@@ -136,7 +136,7 @@ describe.each(proofCases(CASES))("over $api with $model", (one) => {
   );
 });
 
-test("a summary under another system prompt, which no cache holds, is sent as it came", async () => {
+test("a summary request with another system prompt, which no cache holds, is sent unchanged", async () => {
   const { upstream, gateway, agent } = await beginWithFact({ api: "anthropic", model: undefined });
   const other = new TestAgent(gateway);
   Object.assign(other.fields, { system: "You summarize conversations.", tools: undefined });

@@ -16,8 +16,8 @@ const upstreamOf = (baseUrl: string, window: number) => [
   { name: "small", baseUrl, apis: ["anthropic", "openai-chat", "openai-responses"], window },
 ];
 
-describe("answers of tools of ours", () => {
-  test("answers of longhaul's own tools take no more room than there is, as far as that can be", () => {
+describe("results of longhaul's own tools", () => {
+  test("results of longhaul's own tools stay within the available space, down to a short note each", () => {
     const call = { id: "a", name: "longhaul_recall", input: {} };
     const answer = fc.string({ unit: "grapheme", maxLength: 5_000 }).map((text) => ({ call, text }));
     fc.assert(
@@ -34,7 +34,7 @@ describe("answers of tools of ours", () => {
     );
   });
 
-  test("answers of longhaul's own tools are whole where there is room for them", () => {
+  test("results of longhaul's own tools stay whole if there is enough space", () => {
     const answers = [{ call: { id: "a", name: "longhaul_recall", input: {} }, text: "short" }];
     expect(trimRecallResults(answers, 1_000)).toEqual(answers);
     expect(trimRecallResults(answers, Number.POSITIVE_INFINITY)).toEqual(answers);
@@ -42,8 +42,8 @@ describe("answers of tools of ours", () => {
   });
 });
 
-describe("what is recalled beside a window that is nearly full", () => {
-  proofTest("never makes a request too long, and never cuts the last thing that was said", async () => {
+describe("recall in a window that is nearly full", () => {
+  proofTest("recalls never make a request too long, and never cut the newest message", async () => {
     const window = 12_000;
     let asked = 0;
     const upstream = await startLimitedUpstream({
@@ -74,7 +74,7 @@ describe("what is recalled beside a window that is nearly full", () => {
     expect(upstream.heard.filter(({ body }) => body.includes("memory-data")).length).toBeGreaterThan(0);
   });
 
-  test("what is recalled next to a window that is nearly full leaves the tools out where they would take much of the window", async () => {
+  test("recall tools are left out if they would take much of the window", async () => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstreamOf(upstream.url, 3_000), config: BOTH });
     await talk({ gateway, api: "anthropic", isStreamed: false }, [userSays("Hello there.")]);
@@ -86,7 +86,7 @@ describe.each(proofCases(WAYS))(
   "a request of %s, streamed: %s, that is too long with what is recalled",
   (api, isStreamed) => {
     sizedTest.each(["longhaul", "none"])(
-      "a request that is too long with what is recalled goes out without it, with all that the client said, policy %s",
+      "a request that recalls made too long is repeated without them and with all of the client's words, policy %s",
       async (policy) => {
         const upstream = await startUpstream((heard, response, index) => {
           const isTooLong = heard.body.includes("<context mark=") || heard.body.includes("longhaul_recall");

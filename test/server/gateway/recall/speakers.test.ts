@@ -3,7 +3,7 @@ import { lineOf, startGateway, threadsOf } from "../../../support/gateway.ts";
 import { startUpstream } from "../../../support/upstream.ts";
 import { talk } from "./talk.ts";
 
-test("the name of a participant is stored as the speaker, and a hit has it", async () => {
+test("the name of a participant is stored as the speaker and shown in a hit", async () => {
   const upstream = await startUpstream();
   const gateway = await startGateway({ upstream: upstream.url });
   const said = [{ role: "user", name: "alice", content: "The vault opens with 7171 turns." }];

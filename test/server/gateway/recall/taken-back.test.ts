@@ -66,8 +66,8 @@ const replied = { role: "assistant", content: "Fine." };
 const ALL = { tool: true, context: true, page: true, rewound: true };
 const NONE = { tool: false, context: false, page: false, rewound: false };
 
-describe("a message that left a conversation of the gateway", () => {
-  test("a message that left a conversation of the gateway because its user went back and said something else is returned on request only", async () => {
+describe("a message that left its conversation", () => {
+  test("a message whose user went back and said something else is found only on request", async () => {
     const { say, finds } = await start();
     const said = [userSays("Hello."), replied, userSays(FACT)];
     await say("chat", said.slice(0, 1));
@@ -77,7 +77,7 @@ describe("a message that left a conversation of the gateway", () => {
     expect(await finds()).toEqual({ ...NONE, rewound: true });
   });
 
-  proofTest("because its client rewrote the history is still returned", async () => {
+  proofTest("a message that its client removed from the history is still found", async () => {
     const { say, finds } = await start();
     const said = [userSays("Hello."), replied, userSays(FACT), replied, userSays("And now?")];
     for (const end of [1, 3, 5]) await say("chat", said.slice(0, end));
@@ -96,7 +96,7 @@ describe("a message that left a conversation of the gateway", () => {
     ["all messages", 0],
     ["all but the first", 2],
   ])(
-    "a message that left a conversation of the gateway because its client replaced %s by a summary is still returned",
+    "a message is still found after its client has replaced %s with a summary of the conversation",
     async (_, kept) => {
       const { say, finds } = await start();
       const said = [userSays("Hello."), replied, userSays(FACT), replied, userSays("Sum up.")];
@@ -106,7 +106,7 @@ describe("a message that left a conversation of the gateway", () => {
     },
   );
 
-  test("a message that left a conversation of the gateway because it was redacted, or its session deleted, is not returned", async () => {
+  test("a redacted message and a deleted session are no longer found", async () => {
     const { gateway, say, finds } = await start();
     await say("chat", [userSays(FACT)]);
     expect(await finds()).toEqual(ALL);
@@ -122,7 +122,7 @@ describe("a message that left a conversation of the gateway", () => {
   });
 });
 
-proofTest("a conversation does not follow a token that is given to another", async () => {
+proofTest("a conversation does not follow a token that is given to another person", async () => {
   const first = await start(TWO_PEOPLE);
   await first.say("chat", [userSays(FACT)], ALICE_TOKEN);
   expect(await first.finds(ALICE_TOKEN)).toEqual(ALL);

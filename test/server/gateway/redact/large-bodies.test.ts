@@ -12,7 +12,7 @@ const SECRET = `sk-ant-api03-${"Ab1".repeat(31)}`;
 const LARGE = `${"a line of text\n".repeat(100_000)}KEY=${SECRET}\n`;
 const MIDDLING = `${"another line\n".repeat(30_000)}KEY=${SECRET}\n`;
 
-test("a large body is prepared for redaction before any of its messages is stored", async () => {
+test("the large texts of a body are prepared for redaction before any message is stored", async () => {
   const prepared: MessageInput[] = [];
   const redactor = new Redactor({ isOn: () => true, onFound: () => {} });
   const parts = {

@@ -22,8 +22,8 @@ function jsonOf(text: string): unknown {
   }
 }
 
-describe.skipIf(!existsSync(folder))("on real transcripts", () => {
-  test("hardly anything is taken for a secret: hashes, ids, pictures and code stay", () => {
+describe.skipIf(!existsSync(folder))("redaction of real transcripts", () => {
+  test("real transcripts lose hardly any text: hashes, ids, pictures and code stay", () => {
     let characters = 0;
     let found = 0;
     const small = globSync("**/*.gz", { cwd: folder }).filter(

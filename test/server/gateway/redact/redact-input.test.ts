@@ -7,12 +7,12 @@ const SECRET = BARE.find(([kind]) => kind === "github-token")?.[1] ?? "";
 const GONE = "[redacted:github-token]";
 
 describe("a message", () => {
-  test("a message without secrets is returned as it came", () => {
+  test("a message without secrets is returned unchanged", () => {
     const message: MessageInput = { role: "user", text: "hello", meta: { a: [1, null, "b"] } };
     expect(redactInput(message).message).toBe(message);
   });
 
-  test("a message loses secrets from all that it says", () => {
+  test("a message loses the secrets in its texts, calls, results and metadata", () => {
     const { message, found } = redactInput({
       role: "assistant",
       parts: [
@@ -66,7 +66,7 @@ describe("a message", () => {
     expect(found).toHaveLength(8);
   });
 
-  test("a message loses what a field's name gives away", () => {
+  test("a message loses secret values that only a field's name reveals", () => {
     const { message } = redactInput({
       role: "assistant",
       parts: [

@@ -4,8 +4,8 @@ import { redactSecrets } from "../../../../src/model/secrets/redact-secrets.ts";
 import { proofRounds, sizedTest } from "../../../support/proof.ts";
 import { BARE, NAMED } from "./secrets.ts";
 
-describe("a secret that is known by its form", () => {
-  test.each(BARE)("%s is taken out wherever it stands", (kind, secret) => {
+describe("a secret with a known form", () => {
+  test.each(BARE)("a secret of kind %s is redacted wherever it stands", (kind, secret) => {
     for (const [before, after] of [
       ["", ""],
       ["key ", " end"],
@@ -22,8 +22,8 @@ describe("a secret that is known by its form", () => {
   });
 });
 
-describe("a secret that is known by what stands around it", () => {
-  test.each(NAMED)("%s is taken out, and the words around it stay: %s", (kind, before, secret, after) => {
+describe("a secret with a known context", () => {
+  test.each(NAMED)("a secret of kind %s is redacted from its context: %s", (kind, before, secret, after) => {
     expect(redactSecrets(`${before}${secret}${after}`)).toEqual({
       text: `${before}[redacted:${kind}]${after}`,
       found: [kind],
@@ -31,17 +31,17 @@ describe("a secret that is known by what stands around it", () => {
   });
 });
 
-test("thirty kinds and more are known", () => {
+test("more than 45 kinds of secrets are known", () => {
   expect(new Set([...BARE, ...NAMED].map(([kind]) => kind)).size).toBeGreaterThan(45);
 });
 
-test("a private key whose end was cut off is taken out as far as it goes", () => {
+test("a private key whose end was cut off is redacted as far as it goes", () => {
   const begin = ["-----BEGIN ", "PRIVATE KEY-----"].join("");
   const { text } = redactSecrets(`${begin}\n${"MIIEvQIB".repeat(8)}\n${"ADANBgkq".repeat(8)}\n[cut]`);
   expect(text).toBe("[redacted:private-key]\n[cut]");
 });
 
-describe("what is no secret stays", () => {
+describe("texts that are not secrets", () => {
   test.each([
     ["a commit", "commit 3f9a0c7be1d2468b3f9a0c7be1d2468b3f9a0c7b"],
     ["a digest", `sha256:${"3f9a0c7be1d2468b".repeat(4)}`],
@@ -75,7 +75,7 @@ describe("what is no secret stays", () => {
     ["a public key", `ssh-rsa ${"AAAAB3Nz".repeat(20)} me@example`],
     ["a session id", "x-claude-code-session-id: 5a07c878-e5bd-45cb-84d0-259470ea3f46"],
     ["a tool call's id", "toolu_01A09q90qw90lq917835lq9 call_abc123DEF456ghi789JKL012"],
-  ])("%s", (_name, text) => {
+  ])("a text that is not a secret stays: %s", (_name, text) => {
     expect(redactSecrets(text)).toEqual({ text, found: [] });
   });
 });
@@ -106,7 +106,7 @@ const filler = fc.oneof(
   ),
 );
 
-sizedTest("what was redacted once is not changed again", () => {
+sizedTest("a redacted text does not change when it is redacted again", () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(secret, filler), { maxLength: 12 }), (pieces) => {
       const once = redactSecrets(pieces.join("")).text;
@@ -116,7 +116,7 @@ sizedTest("what was redacted once is not changed again", () => {
   );
 });
 
-test("nothing but the secret changes, and the secret is gone", () => {
+test("redaction removes the secret and changes nothing else", () => {
   const words = fc.stringMatching(/^(?:[a-z]{1,8} ){0,6}$/);
   fc.assert(
     fc.property(words, fc.constantFrom(...BARE), words, (before, [kind, text], after) => {
@@ -125,7 +125,7 @@ test("nothing but the secret changes, and the secret is gone", () => {
   );
 });
 
-describe("adversarial texts of 100,000 characters are soon done with", () => {
+describe("adversarial texts", () => {
   const pieces = [
     ...BARE.map(([, text]) => text.slice(0, Math.ceil(text.length / 2))),
     ...NAMED.map(([, before]) => before),
@@ -156,14 +156,14 @@ describe("adversarial texts of 100,000 characters are soon done with", () => {
   ];
   const LENGTH = 100_000;
 
-  test("adversarial texts of 100,000 characters are soon done with of one piece, again and again", () => {
+  test("a repeated adversarial piece of 100,000 characters is redacted without a hang", () => {
     for (const piece of new Set(pieces)) {
       const { text } = redactSecrets(piece.repeat(Math.ceil(LENGTH / piece.length)));
       expect(text.length).toBeGreaterThan(0);
     }
   });
 
-  sizedTest("of some pieces, again and again", () => {
+  sizedTest("a repeated mix of adversarial pieces is redacted without a hang", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...pieces), { minLength: 2, maxLength: 5 }), (some) => {
         const piece = some.join("");

@@ -11,7 +11,7 @@ import { beginStream, eventsOf, startUpstream } from "../../../support/upstream.
 const APIS = ["anthropic", "openai-chat", "openai-responses"] as const;
 
 sizedTest.each(proofCases(APIS))(
-  "a client of %s sees the end of a reply after the reply is stored",
+  "a client of %s sees the end of a reply only after the reply is stored",
   async (api: WireName) => {
     const upstream = await startUpstream(async (heard, response) => {
       const events = eventsOf(heard, { text: "The answer." });

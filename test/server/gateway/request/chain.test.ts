@@ -3,7 +3,7 @@ import { isLogWhole, isPreviousMissing } from "../../../../src/server/gateway/re
 
 const failure = (status: number, error: object) => ({ status, body: JSON.stringify({ error }) });
 
-describe("a refusal says that the response it names is missing", () => {
+describe("a refusal because of a missing response", () => {
   test.each([
     [
       "expired, or of another account",
@@ -31,7 +31,7 @@ describe("a refusal says that the response it names is missing", () => {
       "inside a stream",
       { body: { type: "error", message: "Previous response with id 'resp_1' not found.", code: "x" } },
     ],
-  ])("%s", (_, refusal) => {
+  ])("a refusal says that the named response is missing: %s", (_, refusal) => {
     expect(isPreviousMissing(refusal)).toBe(true);
   });
 
@@ -41,13 +41,13 @@ describe("a refusal says that the response it names is missing", () => {
     ["a wrong key", failure(401, { message: "Incorrect API key provided." })],
     ["a wrong address", { status: 404, body: "404 page not found" }],
     ["its own trouble", failure(500, { message: "previous response could not be loaded" })],
-  ])("but not one for %s", (_, refusal) => {
+  ])("a refusal for another reason does not say that a response is missing: %s", (_, refusal) => {
     expect(isPreviousMissing(refusal)).toBe(false);
   });
 });
 
-describe("the log has all of a conversation", () => {
-  test("the log has all of a conversation unless the provider counted far more, or was never heard to count", () => {
+describe("a complete log", () => {
+  test("the log holds the whole conversation unless the provider counted far more tokens or none", () => {
     expect(isLogWhole(10_000, 11_000)).toBe(true);
     expect(isLogWhole(10, 3_000)).toBe(true);
     expect(isLogWhole(10_000, 60_000)).toBe(false);

@@ -15,7 +15,7 @@ const faultOf = (...edits: readonly unknown[]) => {
 };
 
 describe("context_management", () => {
-  test("context_management has Anthropic's defaults where nothing is said", () => {
+  test("context_management has Anthropic's defaults", () => {
     const edits: readonly ContextEdit[] = [
       { type: "clear_thinking_20251015", keep: 1 },
       {
@@ -30,7 +30,7 @@ describe("context_management", () => {
     expect(read(...edits.map(({ type }) => ({ type })))).toEqual({ type: "edits", edits });
   });
 
-  test("context_management is read with all that can be said, and with null for nothing", () => {
+  test("context_management is read with all its settings, and null means unset", () => {
     const tool = {
       type: "clear_tool_uses_20250919",
       trigger: { type: "tool_uses", value: 20 },
@@ -74,7 +74,7 @@ describe("context_management", () => {
     ["all", "all"],
     [{ type: "all" }, "all"],
     [{ type: "thinking_turns", value: 4 }, 4],
-  ])("context_management keeps the reasoning of as many turns as it says: %j", (keep, kept) => {
+  ])("context_management keeps the thinking of as many turns as requested: %j", (keep, kept) => {
     expect(read({ type: "clear_thinking_20251015", keep })).toMatchObject({ edits: [{ keep: kept }] });
   });
 
@@ -104,28 +104,28 @@ describe("context_management", () => {
     ["compact", "edits.0: expected an object"],
     [{}, "edits.0.type: expected a text, got nothing"],
   ])(
-    "context_management is refused, with its name and the remedy, where it means nothing: %j",
+    "a context_management that makes no sense is refused with its name and the remedy: %j",
     (edit, message) => {
       expect(faultOf(edit)).toMatchObject({ status: 400, kind: "invalid_request" });
       expect(faultOf(edit)?.message).toContain(message);
     },
   );
 
-  test("context_management is refused where an edit is there twice, or where it is not an object", () => {
+  test("context_management is refused if an edit comes twice or it has the wrong form", () => {
     const edit = { type: "compact_20260112" };
     expect(faultOf(edit, edit)?.message).toContain("compact_20260112 is there twice");
     expect(readContextManagement([], GATEWAY)).toMatchObject({ type: "fault" });
     expect(readContextManagement({ edits: {} }, GATEWAY)).toMatchObject({ type: "fault" });
   });
 
-  test("context_management is the upstream's business where that carries it out, whatever it says", () => {
+  test("context_management is passed on, whatever it says, if the upstream carries it out", () => {
     const value = { edits: [{ type: "clear_everything_20270101" }] };
     expect(readContextManagement(value, { api: "anthropic", by: "upstream" })).toEqual({ type: "none" });
     expect(readContextManagement(undefined, GATEWAY)).toEqual({ type: "none" });
     expect(readContextManagement(null, GATEWAY)).toEqual({ type: "none" });
   });
 
-  test("context_management of OpenAI's own kind is left alone, of Anthropic's is honored there too", () => {
+  test("OpenAI's own kind of context_management is passed on, and Anthropic's kind works there too", () => {
     const own = [{ type: "compaction", compact_threshold: 200_000 }];
     const options = { api: "openai-responses", by: "gateway" } as const;
     expect(readContextManagement(own, options)).toEqual({ type: "none" });
@@ -134,14 +134,14 @@ describe("context_management", () => {
     });
   });
 
-  test("context_management has the same key for the same edits", () => {
+  test("equal edits have the same key", () => {
     expect(buildEditsKey([])).toBe("");
     const key = (keep: number) => buildEditsKey([{ type: "clear_thinking_20251015", keep }]);
     expect(key(1)).toBe(key(1));
     expect(key(1)).not.toBe(key(2));
   });
 
-  test.skipIf(!HAS_RECORDINGS)("context_management of real clients can be read", () => {
+  test.skipIf(!HAS_RECORDINGS)("the context_management of real clients can be read", () => {
     const results = readRequests().map(({ body, api }) =>
       readContextManagement(body.context_management, { api, by: "gateway" }),
     );

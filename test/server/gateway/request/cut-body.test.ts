@@ -38,7 +38,7 @@ describe("cutting a body", () => {
     );
   });
 
-  sizedTest("finds the same with an earlier body at hand, whatever has changed since", () => {
+  sizedTest("cutting a body finds the same with an earlier body at hand, whatever has changed since", () => {
     fc.assert(
       fc.property(
         rest,
@@ -58,7 +58,7 @@ describe("cutting a body", () => {
     );
   });
 
-  test("cutting a body never takes a message for one that goes on differently", () => {
+  test("cutting a body never mistakes a message for another with the same beginning", () => {
     const earlier = cutBody(bodyOf({}, [{ a: 1 }, { b: [1, 2] }], {}), "messages");
     const cut = cutBody(bodyOf({}, [{ a: 1 }, { b: [1, 2], c: 3 }], {}), "messages", () => earlier);
     expect(cut.same).toBe(1);
@@ -84,7 +84,7 @@ describe("cutting a body", () => {
     expect(read).toThrow(BodyError);
   });
 
-  test("cutting a body changes leave all else byte for byte", () => {
+  test("replacing a message leaves the rest of the body byte for byte", () => {
     fc.assert(
       fc.property(fc.array(message, { minLength: 1 }), rest, fc.nat(), (messages, after, which) => {
         const bytes = bodyOf({ model: "m" }, messages, after);

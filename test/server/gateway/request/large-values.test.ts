@@ -22,7 +22,7 @@ function isJson(json: string | Buffer): boolean {
 }
 
 describe("large values of a body", () => {
-  test("large values of a body are JSON by themselves, and what is left without them is, too", () => {
+  test("a large value of a body is JSON by itself, and so is the rest without it", () => {
     fc.assert(
       fc.property(fc.json(), fc.json(), (one, other) => {
         const json = `{"a":${one},"input":${other},"b":[{"input":[${one}]}]}`;
@@ -41,7 +41,7 @@ describe("large values of a body", () => {
     );
   });
 
-  sizedTest("are looked for only in JSON: everything else is refused as JSON.parse refuses it", () => {
+  sizedTest("the search for large values refuses invalid JSON as JSON.parse does", () => {
     const change = fc.record({ at: fc.nat(200), put: fc.constantFrom(...'{}[],:"\\ 019eE+-.tfn\u0001ux') });
     fc.assert(
       fc.property(fc.json(), fc.array(change, { maxLength: 3 }), (json, changes) => {
@@ -55,7 +55,7 @@ describe("large values of a body", () => {
     );
   });
 
-  sizedTest("large values of a body say the same slice by slice, wherever they are cut", () => {
+  sizedTest("a large text is the same slice by slice, wherever it is cut", () => {
     const piece = fc.constantFrom(
       "a",
       "\n",
@@ -85,7 +85,7 @@ describe("large values of a body", () => {
     );
   });
 
-  test("large values of a body of base64 are decoded slice by slice, with escapes and after a label", () => {
+  test("a large base64 value is decoded slice by slice, with escapes and after a label", () => {
     const data = Buffer.from(Array.from({ length: 700_001 }, (_, at) => (at * 7_919) % 251));
     for (const label of ["", "data:image/png;base64,"]) {
       const json = JSON.stringify(label + data.toString("base64")).replaceAll("/", "\\/");

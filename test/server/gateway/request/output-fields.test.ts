@@ -6,7 +6,7 @@ const lowered = (fields: Readonly<Record<string, unknown>>, most: number) =>
   Object.fromEntries(lowerOutputFields(fields, most));
 
 describe("lowerOutputFields", () => {
-  test("lowerOutputFields lowers whatever field limits the output, and leaves smaller limits", () => {
+  test("lowerOutputFields lowers every field that limits the output, and leaves smaller limits", () => {
     expect(lowered({ max_tokens: 9_000 }, 5_000)).toEqual({ max_tokens: 5_000 });
     expect(lowered({ max_completion_tokens: 9_000, max_tokens: 4_000 }, 5_000)).toEqual({
       max_completion_tokens: 5_000,
@@ -32,13 +32,13 @@ describe("lowerOutputFields", () => {
     });
   });
 
-  test("lowerOutputFields leaves a budget that exceeds the limit on purpose, and a request that cannot ask for less", () => {
+  test("lowerOutputFields leaves a budget that exceeds the limit already, and a request that cannot ask for less", () => {
     const thinking = { type: "enabled", budget_tokens: 80_000 };
     expect(lowered({ max_tokens: 64_000, thinking }, 30_000)).toEqual({ max_tokens: 30_000 });
     expect(lowered({ max_tokens: 9_000, thinking: { budget_tokens: 8_000 } }, 1_500)).toEqual({});
   });
 
-  test("lowerOutputFields never asks for more, and never breaks the rule for budgets", () => {
+  test("lowerOutputFields never raises a limit, and keeps the budget below it", () => {
     const count = fc.nat(100_000);
     fc.assert(
       fc.property(count, count, count, (max_tokens, budget_tokens, most) => {

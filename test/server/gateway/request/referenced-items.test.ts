@@ -7,7 +7,7 @@ const item = (id: string, text: string) => ({
   content: [{ type: "output_text", text }],
 });
 
-test("items are found by the name and the person they were told to, as they were said", () => {
+test("an item is found by its id, unchanged, and only for the person who received it", () => {
   const items = new ReferencedItems(() => ({ items: 10, itemBytes: 100_000 }));
   items.add("alice", [item("a", "élan ✓"), { type: "reasoning" }]);
   expect(items.find("alice", "a")).toEqual(item("a", "élan ✓"));
@@ -15,7 +15,7 @@ test("items are found by the name and the person they were told to, as they were
   expect(items.size).toBe(1);
 });
 
-test("both the number of items and their bytes are bounded, and the oldest leave first", () => {
+test("the number and the bytes of items are bounded, and the oldest leave first", () => {
   const items = new ReferencedItems(() => ({ items: 100, itemBytes: 50_000 }));
   for (let n = 0; n < 1_000; n++) items.add("alice", [item(`small ${n}`, "x")]);
   expect(items.size).toBe(100);
@@ -27,7 +27,7 @@ test("both the number of items and their bytes are bounded, and the oldest leave
   expect(items.find("alice", "large 90")).toBeUndefined();
 });
 
-test("an item that is named again takes its place once, and goes last", () => {
+test("an item that is named again takes one place and becomes the newest", () => {
   const items = new ReferencedItems(() => ({ items: 2, itemBytes: 100_000 }));
   for (const id of ["a", "b", "a", "c"]) items.add("alice", [item(id, id)]);
   expect(items.size).toBe(2);

@@ -45,8 +45,8 @@ function describeRequest({ fields, facts, messages }: ParsedRequest): unknown {
   };
 }
 
-describe("frames of bodies", () => {
-  sizedTest("give the fields that a scan of the body gives, whatever follows the list", () => {
+describe("remembered frames", () => {
+  sizedTest("a remembered frame gives the fields that a scan of the body gives, whatever follows", () => {
     fc.assert(
       fc.property(
         rest,
@@ -74,7 +74,7 @@ describe("frames of bodies", () => {
     );
   });
 
-  test("frames of bodies do not hide a field that stands before and after the list", () => {
+  test("a remembered frame does not hide a field that stands before and after the list", () => {
     const frames = new SeenFrames(() => 1_000_000);
     frames.keep("owner", cutBody(Buffer.from(`${BEFORE}}`), "messages"), "messages");
     const twice = Buffer.from(`${BEFORE},"a":2}`);
@@ -83,7 +83,7 @@ describe("frames of bodies", () => {
     expect(() => cutBody(twice, "messages", undefined, frame)).toThrow("stands there twice");
   });
 
-  test.each(["{}}", "{}]", "{} x", "{}", ""])("do not accept a body that ends with %j", (end) => {
+  test.each(["{}}", "{}]", "{} x", "{}", ""])("a remembered frame refuses a body ending with %j", (end) => {
     const frames = new SeenFrames(() => 1_000_000);
     frames.keep("owner", cutBody(Buffer.from(`${BEFORE}}`), "messages"), "messages");
     const bytes = Buffer.from(`${BEFORE.slice(0, -1)}{}]${end}`);
@@ -94,7 +94,7 @@ describe("frames of bodies", () => {
   });
 
   test.each(["anthropic", "openai-chat"] satisfies WireName[])(
-    "frames of bodies of %s requests give what a gateway without earlier requests reads",
+    "remembered frames of %s requests give what a gateway without earlier requests reads",
     async (api) => {
       const shared = createServices();
       const prompts = ["You are one agent.", "You are another agent."];
@@ -118,7 +118,7 @@ describe("frames of bodies", () => {
     },
   );
 
-  test("frames of bodies stay within their bytes", () => {
+  test("remembered frames stay within their limit of bytes", () => {
     const frames = new SeenFrames(() => 20_000);
     for (let index = 0; index < 100; index++) {
       const cut = cutBody(bodyOf({ index, system: "x".repeat(500) }, [], {}), "messages");

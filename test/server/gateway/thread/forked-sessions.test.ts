@@ -60,7 +60,7 @@ test("a conversation that is copied under a new session id becomes a fork and sh
   expect(await lineOfThread(second, first?.id)).toHaveLength(8);
 });
 
-test("a copy that leaves out the newest messages is a fork at the last message that it has", async () => {
+test("a copy without the newest messages becomes a fork at the last message that it has", async () => {
   const { gateway } = await world();
   const origin = agentWithId(gateway, "origin-0001");
   await origin.say("Find the bug in the parser.");

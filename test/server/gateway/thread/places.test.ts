@@ -35,7 +35,7 @@ async function readWords(gateway: TestGateway): Promise<readonly string[]> {
 }
 
 proofTest(
-  "forty conversations with the same words and the same first reply go on apart, also after a restart",
+  "forty conversations with the same words and first reply go on separately, even after a restart",
   async () => {
     const upstream = await startUpstream(greets);
     const first = await startGateway({ upstream: upstream.url });
@@ -52,7 +52,7 @@ proofTest(
   },
 );
 
-test("conversations of a store without places are found while these are being written, and afterwards", async () => {
+test("conversations of a store without places are found while the places are being written, and afterwards", async () => {
   const upstream = await startUpstream(greets);
   const first = await startGateway({ upstream: upstream.url });
   const agents = Array.from({ length: 6 }, () => new TestAgent(first));
@@ -85,7 +85,7 @@ test("conversations of a store without places are found while these are being wr
   expect(own.filter((text) => text.startsWith("user|"))).toEqual(["user|Named.", "user|Late."]);
 });
 
-test("a deleted conversation leaves no place, and an equal one begins under its id", async () => {
+test("a deleted conversation leaves no place, and an equal conversation takes its id", async () => {
   const upstream = await startUpstream(says("Fine."));
   const gateway = await startGateway({ upstream: upstream.url });
   const agent = new TestAgent(gateway);

@@ -29,27 +29,27 @@ function* inTurn(conversations: number, times: number): Generator<number> {
     for (let number = 0; number < conversations; number++) yield number;
 }
 
-describe("what is held of conversations", () => {
-  test("what is held of conversations is all that there is room for, where that is found again", () => {
+describe("the share of held conversations", () => {
+  test("all data is held if there is enough room to find it again", () => {
     const holding = new RetentionShare(() => 10_000);
     expect(play(holding, inTurn(9, 200))).toBe(9 * 199);
     expect(holding.share).toBe(1);
   });
 
-  test("what is held of conversations is little where more take turns than there is room for, and none would be found again", () => {
+  test("little is held if more conversations take turns than fit, because none would be found again", () => {
     const holding = new RetentionShare(() => 10_000);
     play(holding, inTurn(40, 100));
     expect(holding.share).toBeLessThan(0.1);
   });
 
-  test("what is held of conversations is all again as soon as those that take turns would have room", () => {
+  test("all data is held again as soon as the conversations that take turns would fit", () => {
     const holding = new RetentionShare(() => 10_000);
     play(holding, inTurn(40, 100));
     play(holding, inTurn(8, 100));
     expect(holding.share).toBe(1);
   });
 
-  test("what is held of conversations is no less for conversations that only begin", () => {
+  test("conversations that only begin do not lower the share", () => {
     const holding = new RetentionShare(() => 10_000);
     play(holding, inTurn(5_000, 1));
     expect(holding.share).toBe(1);

@@ -9,7 +9,7 @@ import { lineOfThread } from "../only-line.ts";
 const numbered: Answering = (heard, response, index) =>
   says(() => ({ text: `Reply number ${index + 1}.` }))(heard, response, index);
 
-test("many conversations that begin with the same words go on after the gateway was started again", async () => {
+test("many conversations that begin with the same words go on after a restart", async () => {
   const upstream = await startUpstream(numbered);
   const first = await startGateway({ upstream: upstream.url });
   const agents = Array.from({ length: 40 }, () => new TestAgent(first));
@@ -27,7 +27,7 @@ test("many conversations that begin with the same words go on after the gateway 
   expect(await threadsOf(second, "main")).toHaveLength(41);
 });
 
-test("no conversation is rewound by a request that may be of another one with the same beginning", async () => {
+test("no conversation is rewound by a request that may belong to another with the same beginning", async () => {
   const upstream = await startUpstream((heard, response, index) =>
     (heard.json.messages.length === 1 ? says(() => ({ text: "Hello to you." })) : numbered)(
       heard,
@@ -63,7 +63,7 @@ async function countOpenThreads(gateway: TestGateway): Promise<number> {
 }
 
 proofTest(
-  "idle conversations leave memory while another that begins with the same words is in use",
+  "idle conversations leave memory while another one with the same first words is in use",
   async () => {
     const held: (() => void)[] = [];
     const upstream = await startUpstream((heard, response, index) => {
@@ -91,7 +91,7 @@ proofTest(
   },
 );
 
-test("a conversation that was deleted after it had left memory begins again with its whole history", async () => {
+test("a conversation that was deleted after leaving memory begins again with its whole history", async () => {
   const held: (() => void)[] = [];
   const upstream = await startUpstream((heard, response, index) => {
     if (!heard.body.includes("Wait.")) return numbered(heard, response, index);
@@ -119,7 +119,7 @@ test("a conversation that was deleted after it had left memory begins again with
   ]);
 });
 
-test("conversations that begin with the same words and end with the same reply stay apart", async () => {
+test("conversations with the same first words and last reply stay apart", async () => {
   const upstream = await startUpstream(says("Fine."));
   const gateway = await startGateway({ upstream: upstream.url });
   const agents = Array.from({ length: 6 }, () => new TestAgent(gateway));

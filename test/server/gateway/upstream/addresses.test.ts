@@ -27,7 +27,7 @@ function startNamed(name: string, baseUrl: string, apis: readonly string[], env:
 }
 
 describe("Azure's deployments", () => {
-  test("Azure's deployments are served at their path, with the deployment as the model", async () => {
+  test("Azure's deployments are served at their own path, with the deployment as the model", async () => {
     const upstream = await startUpstream((_, response) => {
       const message = { role: "assistant", content: "Fine." };
       response.setHeader("content-type", "application/json");
@@ -42,7 +42,7 @@ describe("Azure's deployments", () => {
     expect(await readLog(gateway)).toEqual(["Hello.", "Fine."]);
   });
 
-  test("Azure's deployments without an upstream of Azure's, the error names the one to add", async () => {
+  test("a path of Azure without an upstream for Azure gets an error that names the upstream to add", async () => {
     const upstream = await startUpstream();
     const gateway = await startNamed("openai", upstream.url, ["openai-chat"]);
     const path = "/openai/deployments/my-gpt/chat/completions?api-version=1";
@@ -54,7 +54,7 @@ describe("Azure's deployments", () => {
 });
 
 describe("Vertex AI's Anthropic models", () => {
-  test.each(["/v1", ""])("are served below %j, and their counts too", async (start) => {
+  test.each(["/v1", ""])("Vertex AI's Anthropic models and token counts work below %j", async (start) => {
     const upstream = await startUpstream((heard, response) => {
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify(heard.url.includes("count-tokens") ? { input_tokens: 7 } : REPLY));
@@ -107,7 +107,7 @@ describe("Bedrock's invoke", () => {
     });
   }
 
-  test("Bedrock's invoke is signed with the gateway's credentials, and its stream reaches client and log", async () => {
+  test("a Bedrock request is signed with the gateway's credentials, and its stream reaches client and log", async () => {
     const upstream = await startBedrock();
     const gateway = await startNamed("bedrock", upstream.url, ["anthropic"], keys);
     const body = { ...QUESTION, anthropic_version: "bedrock-2023-05-31" };
@@ -122,7 +122,7 @@ describe("Bedrock's invoke", () => {
     expect(await readLog(gateway)).toEqual(["Hello.", "Fine."]);
   });
 
-  test("Bedrock's invoke forwards a Bedrock API key, and without any credential says what to set", async () => {
+  test("a Bedrock API key is forwarded, and a request without credentials gets an error that says what to set", async () => {
     const upstream = await startBedrock();
     const gateway = await startNamed("bedrock", upstream.url, ["anthropic"]);
     const refused = await ask(gateway, { path, body: QUESTION, headers: signed });
@@ -134,7 +134,7 @@ describe("Bedrock's invoke", () => {
   });
 });
 
-describe("an address that is not served", () => {
+describe("an unknown address", () => {
   test.each([
     ["/api/v0/chat/completions", {}, "error"],
     ["/anthropic/v1/nowhere", {}, "type"],
@@ -142,7 +142,7 @@ describe("an address that is not served", () => {
     ["/gemini/nowhere", {}, "error"],
     ["/openai/deployments/d/images/generations", {}, "error"],
   ])(
-    "%s gets an error of its API with the path and the page that names what is served",
+    "the unknown address %s gets an error in the form of its API with a link to the documentation",
     async (path, more, field) => {
       const upstream = await startUpstream();
       const gateway = await startGateway({ upstream: upstream.url });

@@ -9,7 +9,7 @@ import { readUpstreamBody } from "../../../../src/server/gateway/upstream/read-w
 import { buildUpstreamUrl } from "../../../../src/server/gateway/upstream/send-upstream.ts";
 import { reasonOf, sender } from "./sender.ts";
 
-test("a certificate that nobody vouches for is refused; one that is trusted is taken", async ({ skip }) => {
+test("an untrusted certificate is refused, and a trusted one is accepted", async ({ skip }) => {
   const certificate = selfSigned();
   if (!certificate) return skip("openssl is not installed");
   const server = createHttps(certificate, (_, response) => response.end("x"));

@@ -29,31 +29,31 @@ const nameFor = (model: string | undefined, api: "anthropic" | "openai-chat" | "
 };
 
 describe("chooseUpstream", () => {
-  test("the longest prefix decides, and is taken off", () => {
+  test("the longest matching prefix chooses the upstream and is removed", () => {
     expect(nameFor("openrouter/meta/llama", "openai-chat")).toEqual(["router", "meta/llama"]);
     expect(nameFor("openrouter/special/llama", "openai-chat")).toEqual(["special", "llama"]);
     expect(nameFor("openrouter/claude", "anthropic")).toEqual(["router", "claude"]);
   });
 
-  test("then the upstream that lists the model, by name or beginning", () => {
+  test("without a prefix, the upstream that lists the model or its beginning is chosen", () => {
     expect(nameFor("gemini-3-pro", "openai-chat")).toEqual(["google", "gemini-3-pro"]);
     expect(nameFor("learnlm", "openai-chat")).toEqual(["google", "learnlm"]);
     expect(nameFor("learnlm-2", "openai-chat")).toEqual(["openai", "learnlm-2"]);
   });
 
-  test("a name in full wins over a beginning", () => {
+  test("an upstream that lists the full name of a model wins over one that lists its beginning", () => {
     const own: Upstream = { ...google, name: "own", models: ["gemini-3-pro"] };
     const chosen = chooseUpstream([google, own], { api: "openai-chat", model: "gemini-3-pro" });
     expect(!chosen.fault && chosen.upstream.name).toBe("own");
   });
 
-  test("then the first that asks for no models of its own", () => {
+  test("for an unlisted model, the first upstream without a list of models is chosen", () => {
     expect(nameFor("gpt-5", "openai-chat")).toEqual(["openai", "gpt-5"]);
     expect(nameFor("claude-x", "anthropic")).toEqual(["anthropic", "claude-x"]);
     expect(nameFor(undefined, "openai-chat")).toEqual(["openai", undefined]);
   });
 
-  test("then the first that speaks the API at all", () => {
+  test("if every upstream has a list, the first that speaks the API is chosen", () => {
     const chosen = chooseUpstream([google], { api: "openai-chat", model: "gpt-5" });
     expect(!chosen.fault && chosen.upstream.name).toBe("google");
   });
@@ -62,7 +62,7 @@ describe("chooseUpstream", () => {
     expect(nameFor("openrouter/", "openai-chat")).toEqual(["openai", "openrouter/"]);
   });
 
-  test("chooseUpstream says what to configure when nobody speaks the API", () => {
+  test("without an upstream for the API, the error says what to configure", () => {
     const { fault } = chooseUpstream([google], { api: "anthropic", model: "claude-x" });
     expect(fault).toMatchObject({ status: 404, kind: "not_found" });
     expect(fault?.message).toContain("google speaks openai-chat");
@@ -70,7 +70,7 @@ describe("chooseUpstream", () => {
     expect(fault?.message).toContain("ANTHROPIC_API_KEY");
   });
 
-  test("whatever the model is called, the request goes to a configured upstream that speaks the API", () => {
+  test("a request goes to a configured upstream that speaks the API, whatever the model is called", () => {
     fc.assert(
       fc.property(
         fc.oneof(fc.string(), fc.webUrl(), fc.constantFrom("http://evil.example/v1", "../../x")),

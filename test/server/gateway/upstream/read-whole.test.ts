@@ -19,7 +19,7 @@ async function answered(bytes: Uint8Array, encoding?: string): Promise<IncomingM
 
 const text = Buffer.from('{"error":{"message":"prompt is too long é"}}');
 
-describe("readWhole", () => {
+describe("readUpstreamBody", () => {
   const encodings: readonly (readonly [string, Uint8Array])[] = [
     ["identity", text],
     ["gzip", zlib.gzipSync(text)],
@@ -30,25 +30,25 @@ describe("readWhole", () => {
     ["gzip, br", zlib.brotliCompressSync(zlib.gzipSync(text))],
     ...(zlib.zstdCompressSync ? [["zstd", zlib.zstdCompressSync(text)] as const] : []),
   ];
-  test.each(encodings)("readWhole undoes %s", async (encoding, bytes) => {
+  test.each(encodings)("readUpstreamBody decodes %s", async (encoding, bytes) => {
     const { raw, decoded } = await readUpstreamBody(await answered(bytes, encoding), 10_000);
     expect(raw).toEqual(Buffer.from(bytes));
     expect(decoded).toEqual(text);
   });
 
-  test("readWhole leaves what it cannot undo as it came", async () => {
+  test("readUpstreamBody returns bytes that it cannot decode unchanged", async () => {
     for (const encoding of ["gzip", "compress"]) {
       const { raw, decoded } = await readUpstreamBody(await answered(text, encoding), 10_000);
       expect([raw, decoded]).toEqual([text, undefined]);
     }
   });
 
-  test("readWhole stops undoing at the bound", async () => {
+  test("readUpstreamBody stops decoding at the limit", async () => {
     const bomb = zlib.gzipSync(Buffer.alloc(5_000_000));
     expect((await readUpstreamBody(await answered(bomb, "gzip"), 100_000)).decoded).toBeUndefined();
   });
 
-  test("readWhole refuses a body beyond the bound", async () => {
+  test("readUpstreamBody refuses a body beyond the limit", async () => {
     const body = await answered(Buffer.alloc(100_000));
     await expect(readUpstreamBody(body, 99_999)).rejects.toMatchObject({ reason: "too-large" });
     expect(body.destroyed).toBe(true);
@@ -57,7 +57,7 @@ describe("readWhole", () => {
     );
   });
 
-  test("a body that is cut is not a body", async () => {
+  test("readUpstreamBody rejects a body that was cut", async () => {
     const { url } = await serve((_, response) => {
       response.writeHead(200, { "content-length": "100" });
       response.write("half", () => response.destroy());
@@ -65,7 +65,7 @@ describe("readWhole", () => {
     await expect(readUpstreamBody(await get(url), 1_000)).rejects.toMatchObject({ reason: "reset" });
   });
 
-  test("a body that falls silent is given up", async () => {
+  test("readUpstreamBody gives up a body that falls silent", async () => {
     const { url } = await serve((_, response) => void response.write("half"));
     await expect(readUpstreamBody(await get(url), 1_000, { idleMs: 50 })).rejects.toMatchObject({
       reason: "idle",

@@ -7,7 +7,7 @@ import { limits, reasonOf, sender } from "./sender.ts";
 import { serve, serveTcp } from "./server.ts";
 
 describe("sendUpstream", () => {
-  test("sendUpstream sends bytes, path and headers as they are given, and gives the head back raw", async () => {
+  test("sendUpstream sends bytes, path and headers unchanged, and returns the raw head", async () => {
     const { url } = await serve(async (request, response) => {
       const body = await buffer(request);
       response.writeHead(299, "Odd", ["X-Same", "1", "x-same", "2"]);
@@ -56,7 +56,7 @@ describe("sendUpstream", () => {
     expect(connections.length).toBeLessThanOrEqual(3);
   });
 
-  test("a kept connection that ends before it answers is replaced once", async () => {
+  test("a kept connection that breaks before it answers is replaced once", async () => {
     const bodies: string[] = [];
     const { url, connections } = await serveTcp((socket) => {
       let requests = 0;
@@ -74,7 +74,7 @@ describe("sendUpstream", () => {
     expect(connections).toHaveLength(2);
   });
 
-  test("a new connection that ends before it answers is not tried again", async () => {
+  test("a new connection that breaks before it answers is not replaced", async () => {
     const { url, connections } = await serveTcp((socket) =>
       socket.once("data", () => socket.resetAndDestroy()),
     );
@@ -82,7 +82,7 @@ describe("sendUpstream", () => {
     expect(connections).toHaveLength(1);
   });
 
-  test("nothing is sent again once a byte of the answer has come", async () => {
+  test("a request is not repeated once a byte of the answer has come", async () => {
     let requests = 0;
     const { url } = await serveTcp((socket) => {
       socket.on("data", () => {
@@ -97,7 +97,7 @@ describe("sendUpstream", () => {
     expect(requests).toBe(2);
   });
 
-  test("an upstream that is not there is a failure to connect", async () => {
+  test("an unreachable upstream is reported as a failure to connect", async () => {
     const { url, port } = await serveTcp(() => {});
     const sent = sender(url.replace(String(port), "1"))();
     await expect(sent).rejects.toMatchObject({ reason: "connect", code: "PROVIDER_FAILED" });
@@ -106,27 +106,27 @@ describe("sendUpstream", () => {
     expect(fault.message).toMatch(/^here: The upstream cannot be reached: 127\.0\.0\.1:1 /);
   });
 
-  test("an upstream that says nothing is given up in time", async () => {
+  test("an upstream that does not answer is given up in time", async () => {
     const { url, connections } = await serveTcp((socket) => socket.resume());
     const sent = sender(url)({ text: "x", limits: { ...limits, firstByteMs: 50 } });
     await expect(sent).rejects.toMatchObject({ reason: "timeout", code: "PROVIDER_TIMEOUT" });
     if (connections[0] && !connections[0].closed) await once(connections[0], "close");
   });
 
-  test("waiting longer than idle connections are kept does no harm", async () => {
+  test("an answer may take longer than idle connections are kept", async () => {
     const { url } = await serve((_, response) => setTimeout(() => response.end("x"), 300));
     const { body } = await sender(url, { keepAliveMs: 50 })();
     expect((await readUpstreamBody(body, 10)).raw.toString()).toBe("x");
   });
 
-  test("what is not HTTP is malformed", async () => {
+  test("an answer that is not HTTP is reported as malformed", async () => {
     const { url } = await serveTcp((socket) =>
       socket.once("data", () => socket.write("SSH-2.0-OpenSSH\r\n\r\n")),
     );
     expect(await reasonOf(sender(url)())).toBe("malformed");
   });
 
-  test("headers that cannot be sent are refused, and the value is not told", async () => {
+  test("invalid headers are refused without repeating their value", async () => {
     const { url } = await serveTcp(() => {});
     const error = await sender(url)({ rawHeaders: ["x-api-key", "secret\nvalue"] }).catch(
       (one: Error) => one,
@@ -135,7 +135,7 @@ describe("sendUpstream", () => {
     expect(String(error)).not.toContain("secret");
   });
 
-  test("a word to continue and hints before the answer are not an answer", async () => {
+  test("informational responses do not count as the answer", async () => {
     const { url } = await serveTcp((socket) => {
       socket.once("data", () => {
         socket.write("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n");
@@ -148,20 +148,20 @@ describe("sendUpstream", () => {
   });
 
   describe("the signal", () => {
-    test("the signal that has fired sends nothing", async () => {
+    test("an aborted signal sends nothing", async () => {
       const { url, connections } = await serveTcp(() => {});
       expect(await reasonOf(sender(url)({ signal: AbortSignal.abort() }))).toBe("aborted");
       expect(connections).toHaveLength(0);
     });
 
-    test("the signal ends a request that waits", async () => {
+    test("an abort ends a request that waits", async () => {
       const { url, connections } = await serveTcp((socket) => socket.once("data", () => controller.abort()));
       const controller = new AbortController();
       expect(await reasonOf(sender(url)({ signal: controller.signal, text: "x" }))).toBe("aborted");
       if (connections[0] && !connections[0].closed) await once(connections[0], "close");
     });
 
-    test("the signal ends an answer that has begun", async () => {
+    test("an abort ends an answer that has begun", async () => {
       const controller = new AbortController();
       const closed = Promise.withResolvers<void>();
       const { url } = await serve((_, response) => {
@@ -175,7 +175,7 @@ describe("sendUpstream", () => {
       await closed.promise;
     });
 
-    test("the signal is let go when the answer has been read", async () => {
+    test("the signal loses its listener when the answer has been read", async () => {
       const { url } = await serve((_, response) => response.end("x"));
       const { signal } = new AbortController();
       let listening = 0;

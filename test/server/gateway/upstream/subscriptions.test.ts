@@ -48,7 +48,7 @@ test("Claude Code with a login goes on in one session when its token is refused 
   expect(threads).toHaveLength(1);
 });
 
-test("Codex with a ChatGPT login reaches ChatGPT's back-end, and a key reaches OpenAI", async () => {
+test("Codex with a ChatGPT login reaches ChatGPT's back end, and Codex with a key reaches OpenAI", async () => {
   const { upstream, rotate } = await startRotating();
   const openai = await startUpstream(says("From OpenAI."));
   const gateway = await startGateway({

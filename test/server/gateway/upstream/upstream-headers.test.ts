@@ -31,8 +31,8 @@ const claude = [
 const pairs = (raw: readonly string[]) =>
   raw.flatMap((name, at) => (at % 2 === 0 ? [[name, raw[at + 1] as string] as const] : []));
 
-describe("upstreamHeaders", () => {
-  test("upstreamHeaders keeps the client's headers in their order, case and number", () => {
+describe("buildUpstreamHeaders", () => {
+  test("the client's headers keep their order, case and number on the way to the upstream", () => {
     expect(pairs(buildUpstreamHeaders(claude, plain))).toEqual([
       ["Host", "api.anthropic.com"],
       ["X-Stainless-Lang", "js"],
@@ -44,7 +44,7 @@ describe("upstreamHeaders", () => {
     ]);
   });
 
-  test("a configured key stands in place of the client's credentials", () => {
+  test("a configured key replaces the client's credentials", () => {
     const sent = buildUpstreamHeaders([...claude, "Authorization", "Bearer of-client"], {
       ...plain,
       key: "sk-own",
@@ -54,7 +54,7 @@ describe("upstreamHeaders", () => {
     expect(sent.indexOf("x-api-key")).toBe(claude.indexOf("x-api-key"));
   });
 
-  test("upstreamHeaders for Anthropic's API the key goes as x-api-key though the client sent a bearer", () => {
+  test("Anthropic's API gets the key as x-api-key even if the client sent a bearer", () => {
     const raw = ["Host", "x", "authorization", "Bearer of-client"];
     expect(pairs(buildUpstreamHeaders(raw, { ...plain, key: "sk-own", bodyLength: undefined }))).toEqual([
       ["Host", "api.anthropic.com"],
@@ -62,13 +62,13 @@ describe("upstreamHeaders", () => {
     ]);
   });
 
-  test("others that speak Anthropic's API get the key both ways", () => {
+  test("other upstreams with Anthropic's API get the key in both headers", () => {
     const sent = buildUpstreamHeaders(claude, { ...plain, host: "openrouter.ai", key: "sk-own" });
     expect(pairs(sent)).toContainEqual(["x-api-key", "sk-own"]);
     expect(pairs(sent)).toContainEqual(["Authorization", "Bearer sk-own"]);
   });
 
-  test("upstreamHeaders for OpenAI's APIs the key goes as a bearer, also where the client sent nothing", () => {
+  test("OpenAI's APIs get the key as a bearer even if the client sent no key", () => {
     const sending = { ...plain, api: "openai-chat", host: "api.openai.com", key: "sk-own" } as const;
     expect(pairs(buildUpstreamHeaders(["Host", "x"], sending))).toEqual([
       ["Host", "api.openai.com"],
@@ -77,7 +77,7 @@ describe("upstreamHeaders", () => {
     ]);
   });
 
-  test("a token of the gateway never goes out", () => {
+  test("a token of the gateway is never sent to an upstream", () => {
     const isGatewayToken = (credential: string) => credential === "gateway-token";
     const raw = [
       "Authorization",
@@ -95,7 +95,7 @@ describe("upstreamHeaders", () => {
     );
   });
 
-  test("upstreamHeaders of an edited body, nothing is said that was true of the other", () => {
+  test("an edited body goes out without the headers that described the original", () => {
     const raw = [
       "Accept-Encoding",
       "br",
@@ -116,7 +116,7 @@ describe("upstreamHeaders", () => {
     expect(buildUpstreamHeaders(raw, plain)).toContain("gzip");
   });
 
-  test("a body that came in chunks goes out with its length; a request without a body has none", () => {
+  test("a body that came in chunks goes out with its length, and a request without a body without one", () => {
     const sent = buildUpstreamHeaders(["Transfer-Encoding", "chunked"], plain);
     expect(sent).toEqual(["Host", "api.anthropic.com", "Content-Length", "12"]);
     expect(buildUpstreamHeaders([], { ...plain, bodyLength: undefined })).toEqual([
@@ -125,7 +125,7 @@ describe("upstreamHeaders", () => {
     ]);
   });
 
-  test("Connection cannot take away what the message needs", () => {
+  test("a Connection header cannot remove headers that the message needs", () => {
     const raw = [
       "Connection",
       "content-type, authorization",
@@ -162,7 +162,7 @@ describe("upstreamHeaders", () => {
   const header = fc.tuple(name, fc.constantFrom("x-a", "1", "keep-alive, X-B", "Bearer t", "gzip"));
   const headers = fc.array(header, { maxLength: 20 });
 
-  test("whatever comes: nothing of the connection goes on, the rest keeps its order, lengths are exact", () => {
+  test("headers of the connection never pass, all others keep their order, and lengths are exact", () => {
     fc.assert(
       fc.property(
         headers,
@@ -200,7 +200,7 @@ describe("upstreamHeaders", () => {
     );
   });
 
-  test("sent on once more, the headers stay as they are", () => {
+  test("headers that are built twice stay the same", () => {
     fc.assert(
       fc.property(headers, (given) => {
         const once = buildUpstreamHeaders(given.flat(), plain);
@@ -210,8 +210,8 @@ describe("upstreamHeaders", () => {
   });
 });
 
-describe("answerHeaders", () => {
-  test("answerHeaders keeps all but those of the connection, in their order, case and number", () => {
+describe("getForwardedHeaders", () => {
+  test("an answer keeps all headers except those of the connection, in their order, case and number", () => {
     const raw = [
       "Date",
       "d",
@@ -242,13 +242,13 @@ describe("keys", () => {
     keyEnv: "KEY",
   } as const;
 
-  test("keys come from the variable that the upstream names", () => {
+  test("an upstream's key comes from the variable that the upstream names", () => {
     expect(getUpstreamKey(upstream, { KEY: " sk-1\n" })).toBe("sk-1");
     expect(getUpstreamKey(upstream, { KEY: "" })).toBeUndefined();
     expect(getUpstreamKey({}, { KEY: "sk-1" })).toBeUndefined();
   });
 
-  test("keys that are missing on both sides are named", () => {
+  test("a request without a key on either side gets an error that names the variable", () => {
     expect(findMissingCredential(upstream, ["Host", "x"])).toMatchObject({
       status: 401,
       kind: "unauthorized",

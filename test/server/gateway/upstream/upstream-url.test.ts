@@ -8,7 +8,7 @@ const href = (baseUrl: string, path: string, query = "") => {
   return `${protocol}//${host}${full}`;
 };
 
-describe("upstreamUrl", () => {
+describe("buildUpstreamUrl", () => {
   test.each([
     ["https://api.anthropic.com", "/v1/messages", "https://api.anthropic.com/v1/messages"],
     ["https://api.anthropic.com/", "/messages", "https://api.anthropic.com/v1/messages"],
@@ -25,11 +25,11 @@ describe("upstreamUrl", () => {
     ["http://[::1]:8080/v1", "/v1/models", "http://[::1]:8080/v1/models"],
     ["http://localhost", "/v1", "http://localhost/v1"],
     ["http://localhost", "/v1models", "http://localhost/v1/v1models"],
-  ])("%s and %s is %s", (baseUrl, path, expected) => {
+  ])("the base %s and the path %s become %s", (baseUrl, path, expected) => {
     expect(href(baseUrl, path)).toBe(expected);
   });
 
-  test("upstreamUrl connects to an IPv6 address without its brackets", () => {
+  test("the connection to an IPv6 address uses no brackets", () => {
     expect(buildUpstreamUrl({ baseUrl: "http://[::1]:8080" }, "/v1/models")).toMatchObject({
       hostname: "::1",
       port: 8080,
@@ -38,12 +38,12 @@ describe("upstreamUrl", () => {
     expect(buildUpstreamUrl({ baseUrl: "https://x.example" }, "/v1/models").port).toBe(443);
   });
 
-  test("upstreamUrl keeps the query byte for byte", () => {
+  test("an upstream URL keeps the query byte for byte", () => {
     for (const query of ["?beta=true", "?", "?a=1&a=2&b=%2F..%2f'\"<>|", "?x=../../y", "?q=a+b%20c"])
       expect(href("https://x.example", "/v1/messages", query)).toBe(`https://x.example/v1/messages${query}`);
   });
 
-  test("upstreamUrl refuses a way up, however it is written", () => {
+  test("an upstream URL refuses a path that leads upward, however it is written", () => {
     for (const path of [
       "/v1/../admin",
       "/v1/./messages",
@@ -63,11 +63,11 @@ describe("upstreamUrl", () => {
       expect(() => buildUpstreamUrl({ baseUrl: "https://x.example" }, path)).toThrow(/cannot be sent/);
   });
 
-  test("upstreamUrl refuses a base address that is none of a web server", () => {
+  test("an upstream URL refuses a base address that is not a web server's", () => {
     expect(() => buildUpstreamUrl({ baseUrl: "file:///etc" }, "/v1/messages")).toThrow(/baseUrl/);
   });
 
-  sizedTest("whatever the path, the request stays at the upstream and below its base", () => {
+  sizedTest("whatever the path, the request stays at the upstream and below its base path", () => {
     const part = fc.constantFrom(
       ".",
       "..",
@@ -98,7 +98,7 @@ describe("upstreamUrl", () => {
   });
 });
 
-test("a path that names a server, or none, is not safe", () => {
+test("a path that names a server or nothing is not safe", () => {
   for (const path of [
     "http://evil.example/v1/messages",
     "evil.example:443",

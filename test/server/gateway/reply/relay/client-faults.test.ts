@@ -8,8 +8,8 @@ const sse = { "content-type": "text/event-stream" };
 const events = Array.from({ length: 6 }, (_, at) => event(`number ${at}`));
 const keep = { transform: ({ raw }: { readonly raw: Buffer }) => raw };
 
-describe("when the client fails", () => {
-  test("an abort at any point ends the upstream's work at once", async () => {
+describe("a failing client", () => {
+  test("a client that aborts at any point ends the upstream's work at once", async () => {
     for (let count = 0; count <= events.length; count += 1) {
       const closed = Promise.withResolvers<void>();
       const world = await startWorld(
@@ -33,7 +33,7 @@ describe("when the client fails", () => {
     }
   });
 
-  test("an abort before the answer has begun ends the request", async () => {
+  test("a client that aborts before the answer begins ends the request", async () => {
     const asked = Promise.withResolvers<void>();
     const closed = Promise.withResolvers<void>();
     const world = await startWorld((_, response) => {
@@ -71,7 +71,7 @@ describe("when the client fails", () => {
     expect(await world.outcome).toMatchObject({ ending: "complete", bytes: total });
   });
 
-  proofTest("a slow client of events in gzip is not run over by what they unfold to", async () => {
+  proofTest("a slow client of compressed events is not flooded with their unpacked bytes", async () => {
     const line = event("x".repeat(8_000));
     const count = 3_000;
     const packed = zlib.gzipSync(line.repeat(count));
@@ -96,7 +96,7 @@ describe("when the client fails", () => {
     expect(read).toBe(line.length * count);
   });
 
-  test("a client that takes nothing any more is dropped, and the upstream with it", async () => {
+  test("a client that stops reading is dropped, and the upstream connection with it", async () => {
     const world = await startWorld(
       (_, response) => {
         const piece = Buffer.alloc(64 * 1_024, 120);
@@ -115,7 +115,7 @@ describe("when the client fails", () => {
     await allClosed(world.connections);
   });
 
-  test("a client that does not take the end of its answer is dropped", async () => {
+  test("a client that does not read the end of its answer is dropped", async () => {
     const world = await startWorld((_, response) => response.end(Buffer.alloc(12 * 1_024 * 1_024)), {
       idleMs: 150,
     });

@@ -7,7 +7,7 @@ import { ask, event, open, startWorld } from "./world.ts";
 
 const sse = { "content-type": "text/event-stream" };
 
-describe("answers in an encoding", () => {
+describe("compressed answers", () => {
   const encodings = {
     gzip: zlib.createGzip,
     deflate: zlib.createDeflate,
@@ -16,7 +16,7 @@ describe("answers in an encoding", () => {
   };
 
   test.each(Object.entries(encodings))(
-    "answers in an encoding reads and changes events in %s, each as it comes",
+    "the relay reads and changes events in %s, each as it comes",
     async (encoding, create) => {
       const steps: (() => void)[] = [];
       const world = await startWorld(
@@ -52,7 +52,7 @@ describe("answers in an encoding", () => {
   );
 
   test.each(Object.entries(encodings))(
-    "a tap reads %s while the client gets the bytes as they came",
+    "a tap reads an answer in %s while the client gets the compressed bytes",
     async (encoding, create) => {
       const events = Array.from({ length: 2_000 }, (_, at) => event(`number ${at} é`));
       const splitter = new SseSplitter();
@@ -81,7 +81,7 @@ describe("answers in an encoding", () => {
   );
 
   test.each(["gzip", "unheard-of"])(
-    "an encoding %s that is not true or not known goes on as it came",
+    "an answer whose encoding %s is false or unknown is passed on unchanged",
     async (encoding) => {
       const world = await startWorld(
         (_, response) => response.writeHead(200, { "content-encoding": encoding }).end("not so"),

@@ -37,7 +37,7 @@ describe.each([true, false])("the beginning of a stream, of a long request: %s",
     ["an error after content", TEXT + ERROR, undefined],
     ["content", TEXT, undefined],
     ["nothing", "", undefined],
-  ])("%s", async (_name, stream, message) => {
+  ])("a stream with %s is checked for a first failure", async (_name, stream, message) => {
     const { failure, text } = await look(stream, isLong);
     expect(failure?.message).toBe(message);
     expect(text).toBe(stream);

@@ -21,14 +21,14 @@ async function readFirst(holdMs: number): Promise<{ readonly first: string; read
   return { first: bytes.toString("latin1"), isHeld: storing !== undefined };
 }
 
-test("the head of a reply that is held back for a moment leaves with its bytes and its end", async () => {
+test("a reply whose bytes are held for a moment leaves with head, bytes and end together", async () => {
   const { first } = await readFirst(5);
   expect(first).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect(first).toContain(event("all"));
   expect(first).toMatch(/0\r\n\r\n$/);
 });
 
-test("the head of a reply that is held back for longer leaves before its bytes", async () => {
+test("a reply whose bytes are held for longer sends its head first", async () => {
   const { first, isHeld } = await readFirst(400);
   expect(first).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect(first).toMatch(/\r\n\r\n$/);

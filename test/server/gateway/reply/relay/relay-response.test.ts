@@ -7,7 +7,7 @@ import { ask, askBare, event, open, startWorld } from "./world.ts";
 const sse = { "content-type": "text/event-stream" };
 
 describe("relay", () => {
-  test("relay gives head and body on as they are", async () => {
+  test("the relay passes head and body on unchanged", async () => {
     const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, at) => at % 251));
     const world = await startWorld((_, response) => {
       response.writeHead(203, "Somehow", [
@@ -39,7 +39,7 @@ describe("relay", () => {
     expect((await world.outcome).firstByteMs).toBeGreaterThan(0);
   });
 
-  test("relay gives the head on before there is a body, and each event as it comes", async () => {
+  test("the relay passes the head on before there is a body, and each event as it comes", async () => {
     const steps: (() => void)[] = [];
     const world = await startWorld(
       (_, response) => {
@@ -63,7 +63,7 @@ describe("relay", () => {
     expect(await world.outcome).toMatchObject({ ending: "complete" });
   });
 
-  test("relay changes and leaves out events, while comments pass", async () => {
+  test("the relay changes and leaves out events while comments pass", async () => {
     const world = await startWorld(
       (_, response) => {
         response.writeHead(200, { ...sse, "content-length": "74" });
@@ -83,7 +83,7 @@ describe("relay", () => {
     expect(head.headers["content-length"]).toBeUndefined();
   });
 
-  test("relay sends what is left when a stream ends without a blank line", async () => {
+  test("the relay sends the remaining event when a stream ends without a blank line", async () => {
     const world = await startWorld(
       (_, response) => response.writeHead(200, sse).end("data: a\n\ndata: [DONE]\n"),
       {
@@ -93,7 +93,7 @@ describe("relay", () => {
     expect((await ask(world.url)).text).toBe("data: <a>\n\ndata: <[DONE]>\n\n");
   });
 
-  test("an answer that is not a stream of events is not changed", async () => {
+  test("the relay does not change an answer that is not an event stream", async () => {
     const world = await startWorld(
       (_, response) =>
         response.writeHead(400, { "content-type": "application/json" }).end('{"data: x":\n\n1}'),
@@ -103,7 +103,7 @@ describe("relay", () => {
     expect([head.statusCode, text]).toEqual([400, '{"data: x":\n\n1}']);
   });
 
-  test("a tap that fails ends alone", async () => {
+  test("a tap that fails does not disturb the answer", async () => {
     const world = await startWorld((_, response) => response.end("whole"), {
       tap: () => {
         throw new Error("broken");
@@ -113,7 +113,7 @@ describe("relay", () => {
     expect(await world.outcome).toMatchObject({ ending: "complete", tapFailure: new Error("broken") });
   });
 
-  test("a transform that fails ends both sides and is told", async () => {
+  test("a transform that fails ends both connections and reports the error", async () => {
     const world = await startWorld((_, response) => void response.writeHead(200, sse).write(event("a")), {
       transform: () => {
         throw new Error("broken");
@@ -123,7 +123,7 @@ describe("relay", () => {
     await expect(world.outcome).rejects.toThrow("broken");
   });
 
-  test("relay answers without a body have none", async () => {
+  test("an answer without a body is relayed without a body", async () => {
     const world = await startWorld((request, response) => {
       if (request.method === "HEAD") response.writeHead(200, { "content-length": "77" }).end();
       else response.writeHead(request.method === "PUT" ? 304 : 204).end();
@@ -139,7 +139,7 @@ describe("relay", () => {
     ]);
   });
 
-  test("trailers follow the body", async () => {
+  test("the relay sends trailers after the body", async () => {
     const world = await startWorld((_, response) => {
       response.writeHead(200, { trailer: "x-sum" }).write("body");
       response.addTrailers({ "x-sum": "4" });
@@ -148,7 +148,7 @@ describe("relay", () => {
     expect((await ask(world.url)).head.trailers).toEqual({ "x-sum": "4" });
   });
 
-  test("a client that asks before it sends its body gets its answer", async () => {
+  test("a client that waits for permission to send its body gets its answer", async () => {
     const world = await startWorld((request, response) => void request.pipe(response));
     const socket = await askBare(
       world.port,
@@ -169,7 +169,7 @@ describe("relay", () => {
     expect(answer.join("").split("\r\n\r\n")[1]).toBe("ab");
   });
 
-  test("one response can be made of two answers", async () => {
+  test("one response can combine two answers", async () => {
     const second = await startWorld((_, response) => response.writeHead(200, sse).end(event("second")));
     const world = await startWorld(
       (_, response) => response.writeHead(200, sse).end(event("first")),
@@ -191,7 +191,7 @@ describe("relay", () => {
     expect(await ask(world.url)).toMatchObject({ text: event("first") + event("second"), isWhole: true });
   });
 
-  proofTest("hundreds at once keep apart, over few connections of the client's", async () => {
+  proofTest("200 simultaneous relays stay separate", async () => {
     const world = await startWorld(
       (request, response) => {
         const from = request.headers["x-from"];

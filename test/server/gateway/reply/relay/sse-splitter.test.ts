@@ -88,7 +88,7 @@ const stream = fc
   .map(([mark, lines, rest]) => Buffer.from(mark + lines.flat().join("") + rest));
 
 describe("SseSplitter", () => {
-  test("SseSplitter gives each event its name and data", () => {
+  test("SseSplitter reads the name and data of each event", () => {
     expect(said('event: ping\ndata: {"a":1}\n\ndata: x\ndata:y\n\n')).toEqual([
       ["ping", '{"a":1}'],
       [undefined, "x\ny"],
@@ -104,7 +104,7 @@ describe("SseSplitter", () => {
     ]);
   });
 
-  test("SseSplitter gives comments on as soon as their line has ended", () => {
+  test("SseSplitter passes a comment on as soon as its line has ended", () => {
     const splitter = new SseSplitter();
     expect(splitter.push(Buffer.from(": keep-alive\n")).map(({ raw }) => raw.toString())).toEqual([
       ": keep-alive\n",
@@ -112,7 +112,7 @@ describe("SseSplitter", () => {
     expect(splitter.push(Buffer.from("\ndata: x\n\n")).map(({ hasData }) => hasData)).toEqual([false, true]);
   });
 
-  test("SseSplitter gives an event on as soon as it is whole", () => {
+  test("SseSplitter passes an event on as soon as it is complete", () => {
     const splitter = new SseSplitter();
     expect(splitter.push(Buffer.from("data: x\r\n"))).toEqual([]);
     expect(splitter.push(Buffer.from("\r\n")).map(({ data }) => data)).toEqual(["x"]);
@@ -127,7 +127,7 @@ describe("SseSplitter", () => {
     expect(split([])).toEqual({ isCut: false, events: [] });
   });
 
-  sizedTest("however the bytes are cut, the events are the same and make up the stream", () => {
+  sizedTest("SseSplitter yields the same events, with all bytes, however the stream is cut", () => {
     fc.assert(
       fc.property(stream, fc.array(fc.nat()), (bytes, places) => {
         const whole = split([bytes]);
@@ -139,7 +139,7 @@ describe("SseSplitter", () => {
     );
   });
 
-  sizedTest("SseSplitter reads what the standard reads", () => {
+  sizedTest("SseSplitter agrees with the event stream standard", () => {
     fc.assert(
       fc.property(stream, fc.array(fc.nat()), (bytes, places) => {
         const { events, isCut } = split(cutAt(bytes, places));
@@ -153,7 +153,7 @@ describe("SseSplitter", () => {
     );
   });
 
-  test("an event beyond the bound is refused, those before it are given", () => {
+  test("an event beyond the limit is refused after the events before it", () => {
     const bytes = Buffer.from(`data: a\n\ndata: ${"x".repeat(100)}\n\n`);
     for (const size of [1, 7, 9, 20, 1_000]) {
       const splitter = new SseSplitter({ maxEventBytes: 64 });

@@ -8,11 +8,11 @@ const sse = { "content-type": "text/event-stream" };
 const events = Array.from({ length: 6 }, (_, at) => event(`number ${at}`));
 const keep = { transform: ({ raw }: { readonly raw: Buffer }) => raw };
 
-describe("when the upstream fails", () => {
+describe("a failing upstream", () => {
   test.each([
     ["as it comes", {}],
     ["event by event", keep],
-  ])("a cut after any event is a cut for the client too, who has all before it: %s", async (_, mode) => {
+  ])("a cut after any event reaches the client, which has all bytes before it: %s", async (_, mode) => {
     for (let count = 0; count <= events.length; count += 1) {
       const world = await startWorld((_, response) => {
         response.writeHead(200, sse).flushHeaders();
@@ -25,7 +25,7 @@ describe("when the upstream fails", () => {
     }
   });
 
-  test("half an event is held back; an end that is orderly is passed on as one", async () => {
+  test("half an event is held back at a cut, and passed on at an orderly end", async () => {
     const half = events[1]?.slice(0, 12) ?? "";
     const cut = await startWorld((_, response) => {
       response.writeHead(200, sse).write(events[0] + half, () => setTimeout(() => response.destroy(), 20));
@@ -38,7 +38,7 @@ describe("when the upstream fails", () => {
     expect(await ask(orderly.url)).toMatchObject({ text: `${events[0]}${half}`, isWhole: true });
   });
 
-  test("a body that is shorter than its length is a cut", async () => {
+  test("a body that is shorter than its declared length is a cut", async () => {
     const world = await startWorld((_, response) => {
       response.writeHead(200, { "content-length": "100" }).write("short", () => response.destroy());
     });
@@ -46,7 +46,7 @@ describe("when the upstream fails", () => {
     expect(await world.outcome).toMatchObject({ ending: "upstream-cut", bytes: 5 });
   });
 
-  test("the client is told before its connection is broken off", async () => {
+  test("the client gets an error event before its connection breaks", async () => {
     const world = await startWorld(
       (_, response) => {
         response.writeHead(200, sse).write(events[0], () => setTimeout(() => response.destroy(), 20));
@@ -56,7 +56,7 @@ describe("when the upstream fails", () => {
     expect(await ask(world.url)).toMatchObject({ text: events[0] + event("error: reset"), isWhole: false });
   });
 
-  test("silence is ended, and the upstream is let go", async () => {
+  test("a silent stream ends, and the upstream is disconnected", async () => {
     const world = await startWorld((_, response) => void response.writeHead(200, sse).write(events[0]), {
       idleMs: 300,
       finalBytes: ({ reason }) => event(`error: ${reason}`),
@@ -66,7 +66,7 @@ describe("when the upstream fails", () => {
     await allClosed(world.upstream.connections);
   });
 
-  proofTest("comments and events that are left out are not silence", async () => {
+  proofTest("comments and hidden events do not count as silence", async () => {
     const world = await startWorld(
       (_, response) => {
         response.writeHead(200, sse);
@@ -88,7 +88,7 @@ describe("when the upstream fails", () => {
     });
   });
 
-  test("a cut within an encoded stream still gives what came", async () => {
+  test("a cut within a compressed stream still delivers the events before it", async () => {
     const world = await startWorld((_, response) => {
       response.writeHead(200, { ...sse, "content-encoding": "gzip" });
       const coder = zlib.createGzip();
@@ -100,7 +100,7 @@ describe("when the upstream fails", () => {
     expect((await world.outcome).ending).toBe("upstream-cut");
   });
 
-  test("a stream that is not in the encoding it says is a cut", async () => {
+  test("a stream whose encoding is not the declared one is a cut", async () => {
     const world = await startWorld((_, response) => {
       response.writeHead(200, { ...sse, "content-encoding": "gzip" }).end(events[0]);
     }, keep);
@@ -108,7 +108,7 @@ describe("when the upstream fails", () => {
     expect(await world.outcome).toMatchObject({ ending: "upstream-cut", failure: { reason: "malformed" } });
   });
 
-  test("an event without end is a cut", async () => {
+  test("an event that never ends is a cut", async () => {
     const world = await startWorld((_, response) => {
       response.writeHead(200, sse).write(events[0]);
       const piece = Buffer.alloc(1_024 * 1_024, 120);
@@ -123,8 +123,8 @@ describe("when the upstream fails", () => {
   });
 });
 
-describe("our own signal", () => {
-  test("our own signal ends both sides", async () => {
+describe("the relay's own signal", () => {
+  test("the relay's own signal ends both connections", async () => {
     const controller = new AbortController();
     const world = await startWorld((_, response) => void response.writeHead(200, sse).write(events[0]), {
       signal: controller.signal,

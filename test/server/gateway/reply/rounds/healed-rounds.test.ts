@@ -42,7 +42,7 @@ function answering(answer: (body: string, index: number) => Reply | Behaviour) {
 }
 
 describe.each(proofCases(WAYS))("a later round of %s, streamed: %s, that is too long", (api, isStreamed) => {
-  sizedTest("is sent again with a smaller window and all that was recalled", async () => {
+  sizedTest("a later round that is too long is repeated with all recalls and a smaller window", async () => {
     const upstream = await answering((_, index) => {
       if (index === 0) return { text: "Noted." };
       if (index === 1) return recalls("staging server port", "Let me look.");
@@ -68,7 +68,7 @@ describe.each(proofCases(WAYS))("a later round of %s, streamed: %s, that is too 
     expect(upstream.heard).toHaveLength(5);
   });
 
-  proofTest("a later round that is too long for ever ends with what was said", async () => {
+  proofTest("a later round that stays too long ends with the words so far", async () => {
     const upstream = await answering((body) =>
       body.includes("longhaul_recall") && !body.includes("call_1")
         ? recalls("port", "Let me look.")
@@ -81,7 +81,7 @@ describe.each(proofCases(WAYS))("a later round of %s, streamed: %s, that is too 
     expect(upstream.heard.length).toBeLessThanOrEqual(5);
   });
 
-  proofTest("for ever is asked without longhaul's own tools if nothing was said", async () => {
+  proofTest("a later round that stays too long is asked without recalls if nothing was said", async () => {
     const upstream = await answering((body) => {
       if (!body.includes("longhaul_recall")) return { text: "Without memory I do not know." };
       return body.includes("call_1") ? OVERFLOW : recalls("port");
@@ -98,7 +98,7 @@ describe.each(proofCases(WAYS))("a later round of %s, streamed: %s, that is too 
       .toContain("Without memory");
   });
 
-  sizedTest("goes the same way with edits off, save that nothing is cut", async () => {
+  sizedTest("with edits off, a later round that is too long is asked without recall tools", async () => {
     const upstream = await answering((body) => {
       if (!body.includes("longhaul_recall")) return { text: "Plain." };
       return body.includes("call_1") ? OVERFLOW : recalls("port");
@@ -112,7 +112,7 @@ describe.each(proofCases(WAYS))("a later round of %s, streamed: %s, that is too 
     expect(elementsOf(upstream.heard[2] as never)).toEqual(history);
   });
 
-  proofTest("that holds what the provider rejects is asked without longhaul's own tools, too", async () => {
+  proofTest("a later round that the provider rejects is asked without recall tools", async () => {
     const upstream = await answering((body) => {
       if (!body.includes("longhaul_recall")) return { text: "Plain." };
       return body.includes("call_1") ? { type: "error", kind: "bad-request" } : recalls("port");

@@ -54,7 +54,7 @@ function asked(replies: readonly Reply[], most: number): readonly Reply[] {
   return replies.slice(0, Math.min(most, last < 0 ? replies.length : last) + 1);
 }
 
-describe.each(WIRES)("rounds of %s", (name, wire) => {
+describe.each(WIRES)("merged rounds of %s", (name, wire) => {
   const form = ROUND_FORMATS[name];
   const toEvents = (reply: Reply): readonly WireEvent[] =>
     wire.events(reply, REQUEST).map(({ event, data }) => ({
@@ -73,7 +73,7 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
     return seenStream(name, sent.map(({ data }) => `data: ${data}\n\n`).join(""));
   };
 
-  test("rounds make one reply that a strict client accepts, the same streamed and not", () => {
+  test("several rounds become one reply that a strict client accepts, streamed and unstreamed alike", () => {
     fc.assert(
       fc.property(
         fc.array(replyArbitrary, { minLength: 1, maxLength: 6 }),
@@ -101,7 +101,7 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
     );
   });
 
-  test("rounds send back all that a model has thought, said and called in a round", () => {
+  test("a round sends back everything that the model thought, said and called", () => {
     const joiner = form.openStream(4);
     const calls = [{ id: "a", name: RECALL_TOOL, input: { query: "x" } }];
     const reply: Reply = { reasoning: "hm hm", text: "Let me look.", toolCalls: calls };
@@ -115,7 +115,7 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
       expect(JSON.stringify(streamed?.elements)).toContain('"reasoning_content":"hm hm"');
   });
 
-  test("rounds leave a reply without calls of longhaul's tools as it came, event for event", () => {
+  test("a reply without recalls stays as it was, event for event", () => {
     const reply = { text: "All done.", reasoning: "hm", toolCalls: [{ id: "a", name: "read", input: {} }] };
     const joiner = form.openStream(4);
     for (const event of toEvents(reply)) expect(joiner.take(event)).toEqual([event]);
@@ -124,7 +124,7 @@ describe.each(WIRES)("rounds of %s", (name, wire) => {
     expect(form.mergeBodies([body])).toBe(body);
   });
 
-  test("rounds end with what was said wherever a later round is cut, unless a call of the client is half said", () => {
+  test("a cut in a later round ends the reply with the words so far, unless a call of the client is incomplete", () => {
     const inner: Reply = {
       text: "Let me look.",
       toolCalls: [{ id: "a", name: RECALL_TOOL, input: { query: "x" } }],
