@@ -13,7 +13,7 @@ function runBench(args: readonly string[]): Promise<{ code: number; stdout: stri
   });
 }
 
-test("the benches name the measurements of a suite if --only asks for another one", async () => {
+test("the benches list the measurements of a suite if --only names an unknown one", async () => {
   const { code, stdout, stderr } = await runBench(["gateway", "--only", "throughput,speed"]);
   expect(code).toBe(2);
   expect(stdout).toBe("");
@@ -27,7 +27,7 @@ test("the benches refuse an unknown suite and show the usage", async () => {
   expect(stderr).toContain("npm run bench -- <suite>");
 });
 
-proofTest("selects all measurements whose names begin alike", async () => {
+proofTest("the benches select all measurements whose names begin with the given text", async () => {
   const { code, stderr } = await runBench(["living", "--only", "late,lat"]);
   expect(code).toBe(2);
   expect(stderr).toContain('There is no measurement "lat" in this suite, which has late-32k, late-64k,');

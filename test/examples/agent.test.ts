@@ -88,7 +88,7 @@ function play(server: WireServer, coder: readonly Behaviour[], helper: readonly 
 }
 
 describe("the coding agent of the examples", () => {
-  test("the coding agent of the examples mends a file, proves it, remembers, has a helper work in a worktree, and goes on when it is started again", async () => {
+  test("the coding agent of the examples fixes a file, proves the fix, remembers, delegates to a worktree, and continues after a restart", async () => {
     const { server, repository, home, start } = await stage();
     play(
       server,
@@ -146,7 +146,7 @@ describe("the coding agent of the examples", () => {
     expect(tasks.map(({ state }) => state)).toEqual(["completed", "completed", "completed"]);
   });
 
-  proofTest("is told in words what cannot be done, and goes on", async () => {
+  proofTest("the coding agent of the examples is told in words what failed, and continues", async () => {
     const { server, repository, home, start } = await stage();
     symlinkSync("/", join(repository.path, "out"));
     repository.write("twice.txt", "same\nsame\n");
@@ -184,46 +184,52 @@ describe("the coding agent of the examples", () => {
     expect(readFileSync(join(repository.path, "twice.txt"), "utf8")).toBe("same\nsame\n");
   });
 
-  proofTest("fails with the provider's words when there is no answer", async () => {
-    const { server, start } = await stage();
-    server.always({ type: "error", kind: "unauthorized" });
-    expect(await start("try").ended).toMatchObject({
-      code: 1,
-      output: expect.stringContaining("failed: invalid x-api-key"),
-    });
-  });
+  proofTest(
+    "the coding agent of the examples fails with the provider's message if there is no answer",
+    async () => {
+      const { server, start } = await stage();
+      server.always({ type: "error", kind: "unauthorized" });
+      expect(await start("try").ended).toMatchObject({
+        code: 1,
+        output: expect.stringContaining("failed: invalid x-api-key"),
+      });
+    },
+  );
 
-  proofTest("ends cleanly by ctrl-C, and goes on after a crash", async () => {
-    const { server, repository, home, start } = await stage();
-    const long = (id: string) => calling(id, "run", { command: `echo begun > ${id}; sleep 60` });
-    play(server, [long("c1"), long("c2"), reply("I was interrupted twice.")]);
-    const first = start("--session", "s", "try");
-    await expect.poll(() => repository.git("status", "--short")).toContain("c1");
-    first.interrupt("SIGINT");
-    const { code, output } = await first.ended;
-    expect(output).toContain("killed: interrupted by the user");
-    expect(output).toMatch(/window \[/);
-    expect(code).toBe(130);
+  proofTest(
+    "the coding agent of the examples ends cleanly at Ctrl-C, and continues after a crash",
+    async () => {
+      const { server, repository, home, start } = await stage();
+      const long = (id: string) => calling(id, "run", { command: `echo begun > ${id}; sleep 60` });
+      play(server, [long("c1"), long("c2"), reply("I was interrupted twice.")]);
+      const first = start("--session", "s", "try");
+      await expect.poll(() => repository.git("status", "--short")).toContain("c1");
+      first.interrupt("SIGINT");
+      const { code, output } = await first.ended;
+      expect(output).toContain("killed: interrupted by the user");
+      expect(output).toMatch(/window \[/);
+      expect(code).toBe(130);
 
-    const second = start("--session", "s", "again");
-    await expect.poll(() => repository.git("status", "--short")).toContain("c2");
-    second.interrupt("SIGKILL");
-    expect((await second.ended).code).toBe("SIGKILL");
+      const second = start("--session", "s", "again");
+      await expect.poll(() => repository.git("status", "--short")).toContain("c2");
+      second.interrupt("SIGKILL");
+      expect((await second.ended).code).toBe("SIGKILL");
 
-    const third = await start("--session", "s").ended;
-    expect(third.output).toContain("A job that was cut off goes on:");
-    expect(third).toMatchObject({ code: 0, output: expect.stringContaining("I was interrupted twice.") });
-    await using kernel = await openKernel({ path: home });
-    for (const { id } of await kernel.tasks.list()) expect(await findTagged(id)).toEqual([]);
-    const line = await lineOf(await kernel.session("s"));
-    expect(line.map((said) => said.slice(0, 17))).toEqual([
-      "user: try",
-      'assistant: run({"',
-      "tool: Interrupted",
-      "user: again",
-      'assistant: run({"',
-      "tool: Interrupted",
-      "assistant: I was ",
-    ]);
-  });
+      const third = await start("--session", "s").ended;
+      expect(third.output).toContain("A job that was cut off goes on:");
+      expect(third).toMatchObject({ code: 0, output: expect.stringContaining("I was interrupted twice.") });
+      await using kernel = await openKernel({ path: home });
+      for (const { id } of await kernel.tasks.list()) expect(await findTagged(id)).toEqual([]);
+      const line = await lineOf(await kernel.session("s"));
+      expect(line.map((said) => said.slice(0, 17))).toEqual([
+        "user: try",
+        'assistant: run({"',
+        "tool: Interrupted",
+        "user: again",
+        'assistant: run({"',
+        "tool: Interrupted",
+        "assistant: I was ",
+      ]);
+    },
+  );
 });

@@ -12,19 +12,19 @@ describe("base64", () => {
     }
   });
 
-  test("base64 may have line breaks and the URL alphabet", () => {
+  test("base64 may contain line breaks and the URL alphabet", () => {
     expect(Buffer.concat([...decodeBase64("aGVs\nbG8=\r\n")]).toString()).toBe("hello");
     expect(Buffer.concat([...decodeBase64("-_-_")])).toEqual(Buffer.from("+/+/", "base64"));
   });
 
-  test("base64 that was cut off or holds something else is refused", () => {
+  test("base64 that was cut or contains other characters is refused", () => {
     for (const bad of ["aGVsbG8", "aGVs!G8=", "=aGVsbG8", "aGV=bG8=", "data"]) {
       if (bad === "data") expect([...decodeBase64(bad)]).toHaveLength(1);
       else expect(() => [...decodeBase64(bad)]).toThrow(invalid);
     }
   });
 
-  test("data URLs are split, others are left alone or refused", () => {
+  test("data URLs are split, plain base64 is not, and malformed URLs are refused", () => {
     expect(splitDataUrl("data:image/png;base64,AAAA")).toEqual({ mime: "image/png", base64: "AAAA" });
     expect(splitDataUrl("AAAA")).toBeUndefined();
     for (const bad of ["data:image/png", "data:text/plain,hello", "data:;base64"])

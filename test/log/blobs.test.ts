@@ -29,7 +29,7 @@ async function collectBytes(stream: AsyncIterable<Uint8Array>): Promise<Buffer> 
 }
 
 describe("data in a message", () => {
-  test("data in a message leaves the log for a blob, from a data URL, base64, bytes or a stream alike, and is stored once", async () => {
+  test("data in a message moves from the log into one blob, whether given as data URL, base64, bytes or stream", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session();
     const bytes = image(300_000);
@@ -99,7 +99,7 @@ describe("data in a message", () => {
     },
   );
 
-  test("data in a message is not kept when another part of the message, or the append itself, is refused", async () => {
+  test("data in a message is not stored if another part of the message or the append itself is refused", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session();
     const good = { type: "data", data: image(5_000) } as const;
@@ -114,7 +114,7 @@ describe("data in a message", () => {
     expect((await kernel.size()).blobBytes).toBe(0);
   });
 
-  test("data in a message can be given up by a signal", async () => {
+  test("storing data in a message can be aborted by a signal", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session();
     const controller = new AbortController();
@@ -160,7 +160,7 @@ describe("large parts", () => {
     },
   );
 
-  test("large parts in a tool result do so too; small ones stay", async () => {
+  test("large parts in a tool result move into a blob, and small ones stay", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const output = long(100_000);
@@ -205,7 +205,7 @@ describe("a blob", () => {
     await expect(kernel.blobs.bytes("../../etc/passwd")).rejects.toMatchObject({ code: "ARGUMENT_INVALID" });
   });
 
-  test("a blob whose file was lost comes back when the same data is appended again", async () => {
+  test("a blob with a lost file is restored when the same data is appended again", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session();
     const data = image(1_000);
@@ -215,7 +215,7 @@ describe("a blob", () => {
     expect(Buffer.from(await kernel.blobs.bytes(digest)).equals(data)).toBe(true);
   });
 
-  test("larger than the read limit is only streamed", async () => {
+  test("a blob above the read limit can only be streamed", async () => {
     const kernel = await testKernel({ path: ":memory:", limits: { maxReadBytes: 10_000 } });
     const session = await kernel.session();
     const { digest } = blobOf(
@@ -225,7 +225,7 @@ describe("a blob", () => {
     expect(await collectBytes(kernel.blobs.stream(digest))).toHaveLength(10_001);
   });
 
-  test("a blob stays in the cache only while it is young and there is room", async () => {
+  test("a blob stays in the cache only while it is recent and there is room", async () => {
     let now = 1_000;
     const kernel = await testKernel({
       path: ":memory:",
@@ -245,7 +245,7 @@ describe("a blob", () => {
     expect(await kernel.blobs.bytes(digests[3] as string)).toBe(first);
   });
 
-  test("a blob can be referred to again by its digest, and a missing one is refused", async () => {
+  test("a blob can be referenced by its digest, and a missing one is refused", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const part = blobOf(await session.append({ role: "user", parts: [{ type: "data", data: image(900) }] }));
@@ -260,7 +260,7 @@ describe("a blob", () => {
 });
 
 describe("collecting garbage", () => {
-  test("collecting garbage removes what crashed writers left, and nothing that is in use", async () => {
+  test("collecting garbage removes leftovers of crashed writers, and nothing in use", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session();
     const { digest } = blobOf(
@@ -285,7 +285,7 @@ describe("the cache of blobs", () => {
     return blobOf(entry).digest;
   };
 
-  test("the cache of blobs lets aged ones go by itself, whether they are asked for or not", async () => {
+  test("the cache of blobs drops old blobs by itself, even without requests", async () => {
     const kernel = await testKernel({ path: ":memory:", limits: { blobCacheAgeMs: 60 } });
     for (let n = 0; n < 3; n++) await kernel.blobs.bytes(await imageIn(kernel));
     expect(kernel.blobs.cachedBytes).toBeGreaterThan(0);
@@ -295,7 +295,7 @@ describe("the cache of blobs", () => {
     await expect.poll(() => kernel.blobs.cachedBytes).toBe(0);
   });
 
-  test("the cache of blobs goes by the kernel's clock", async () => {
+  test("the cache of blobs uses the kernel's clock", async () => {
     let now = 1_000;
     const kernel = await testKernel({
       path: ":memory:",
@@ -335,7 +335,7 @@ describe("restoreMessage", () => {
     expect(await kernel.blobs.restoreMessage(small)).toBe(small);
   });
 
-  test("restoreMessage gives the preview of a part that is damaged, missing or too large to load", async () => {
+  test("restoreMessage returns the preview of a part that is damaged, missing or too large", async () => {
     const { kernel, path } = await diskKernel({ limits: { maxReadBytes: 200_000 } });
     const session = await kernel.session();
     const { message } = await session.append({ role: "user", text: large });
@@ -352,7 +352,7 @@ describe("restoreMessage", () => {
     expect(shown.parts).toEqual([{ type: "text", text: (huge.parts[0] as BlobPart).preview }]);
   });
 
-  test("restoreMessage leaves the decision about each part to the caller", async () => {
+  test("restoreMessage lets the caller decide about each part", async () => {
     const kernel = await testKernel();
     const { message } = await (await kernel.session()).append({ role: "user", text: large });
     const restored = await kernel.blobs.restoreMessage(message, (part) => ({

@@ -6,7 +6,7 @@ import { decodePayload, encodePayload, PRIMER } from "../../src/log/codec.ts";
 import { proofRounds, sizedTest } from "../support/proof.ts";
 
 describe("payloads", () => {
-  sizedTest("payloads hold any text of any length", () => {
+  sizedTest("payloads can hold any text of any length", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary", maxLength: 400 }),
       fc.string({ unit: "grapheme", maxLength: 12_000 }),
@@ -23,7 +23,7 @@ describe("payloads", () => {
     );
   });
 
-  test("payloads take less room than the text, if it is text", () => {
+  test("payloads of text are smaller than the text", () => {
     const text = JSON.stringify({
       role: "user",
       parts: [{ type: "text", text: "the quick brown fox jumps over the lazy dog; ".repeat(40) }],
@@ -32,12 +32,12 @@ describe("payloads", () => {
     expect(encodePayload("字".repeat(9_000), "message").length).toBeLessThan(500);
   });
 
-  test("packed by a Node without zstd can be read", () => {
+  test("payloads compressed by a Node without zstd can be read", () => {
     const json = '{"text":"hello"}';
     expect(decodePayload(Buffer.concat([Buffer.from([3]), deflateRawSync(json)]), "message")).toBe(json);
   });
 
-  test("payloads that are damaged are named so, whatever the damage", () => {
+  test("damaged payloads are reported as such, whatever the damage", () => {
     const whole = encodePayload(JSON.stringify({ text: "some words ".repeat(100) }), "message");
     for (const damaged of [
       new Uint8Array(0),
@@ -54,6 +54,6 @@ describe("payloads", () => {
   });
 });
 
-test("the primer is never edited once released: what was packed against it must stay readable", () => {
+test("the released primer is never changed, because stored payloads depend on it", () => {
   expect(createHash("sha256").update(PRIMER).digest("hex").slice(0, 16)).toBe("2645fcec3151e731");
 });

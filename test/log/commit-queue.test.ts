@@ -53,7 +53,7 @@ describe("the commit queue", () => {
     await store.close();
   });
 
-  test("groups what concurrent loops append", async () => {
+  test("the commit queue groups appends of concurrent loops", async () => {
     const { store, entries, groups } = await countingStore();
     const queue = new CommitQueue(entries, 1e6);
     const loop = async () => {
@@ -65,7 +65,7 @@ describe("the commit queue", () => {
     await store.close();
   });
 
-  test("the commit queue makes no payload before there is room for it, and still keeps order", async () => {
+  test("the commit queue builds no payload before there is room for it, and keeps the order", async () => {
     const { store, entries } = await countingStore();
     const queue = new CommitQueue(entries, 1_000);
     let made = 0;
@@ -85,7 +85,7 @@ describe("the commit queue", () => {
     await store.close();
   });
 
-  test("a refused request fails alone; a request that cannot be made fails alone", async () => {
+  test("a refused request and a request that cannot be built each fail without the others", async () => {
     const { store, entries } = await countingStore();
     const queue = new CommitQueue(entries, 1e6);
     const outcomes = await Promise.allSettled([
@@ -101,7 +101,7 @@ describe("the commit queue", () => {
     await store.close();
   });
 
-  test("a request that does not fit on the disk fails alone", async () => {
+  test("a request that does not fit on the disk fails without the others", async () => {
     const { store, entries } = await countingStore();
     const full: EntryStore = Object.create(entries, {
       append: {
@@ -131,7 +131,7 @@ describe("the commit queue", () => {
     await store.close();
   });
 
-  sizedTest("random appends to many sessions get the results they would get one by one", async () => {
+  sizedTest("random appends to many sessions get the same results as one by one", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(appendCase, { maxLength: 40 }), async (cases) => {
         const store = await openSqliteStore({ path: ":memory:" });
@@ -177,7 +177,7 @@ describe("the commit queue", () => {
     await store.close();
   });
 
-  test("closing waits for what was added and refuses more", async () => {
+  test("a closing commit queue waits for pending appends and refuses more", async () => {
     const { store, entries } = await countingStore();
     const queue = new CommitQueue(entries, 1e6);
     const adding = queue.add(sized("x"));

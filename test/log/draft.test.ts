@@ -6,7 +6,7 @@ import { testFolder } from "../support/folder.ts";
 import { diskKernel, testKernel, texts } from "../support/kernel.ts";
 
 describe("a draft", () => {
-  test("a draft grows by pieces and becomes one message", async () => {
+  test("a draft grows in pieces and becomes one message", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const draft = session.draft({
@@ -34,7 +34,7 @@ describe("a draft", () => {
     await expect(draft.discard()).rejects.toMatchObject({ code: "DRAFT_FINISHED" });
   });
 
-  test("a draft is written at most once an interval, however often it is updated", async () => {
+  test("a draft is written at most once per interval, however often it is updated", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     let writes = 0;
     const write = store.drafts.write.bind(store.drafts);
@@ -57,7 +57,7 @@ describe("a draft", () => {
     expect(await session.drafts()).toEqual([]);
   });
 
-  test("a draft can be seen by another process while it grows, and is gone when finished", async () => {
+  test("another process can see a draft while it grows, and it is gone when finished", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     const other = await testKernel({ path });
@@ -72,7 +72,7 @@ describe("a draft", () => {
     expect(texts(await watching.page())).toEqual(["all of it"]);
   });
 
-  test("a draft that is discarded leaves nothing", async () => {
+  test("a discarded draft leaves nothing", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const draft = session.draft({ role: "assistant", text: "x" });
@@ -82,7 +82,7 @@ describe("a draft", () => {
     expect((await session.head()).seq).toBe(0);
   });
 
-  test("a draft that nobody finished is kept as interrupted when its session closes", async () => {
+  test("an unfinished draft is kept as interrupted when its session closes", async () => {
     const path = testFolder();
     const kernel = await openKernel({ path });
     const session = await kernel.session("s");
@@ -109,7 +109,7 @@ describe("a draft", () => {
     expect((await kernel.collectGarbage()).blobs).toBe(0);
   });
 
-  test("a draft whose writer was wrongly taken for dead is not lost: the part that was kept and the whole are both there", async () => {
+  test("the kept part and the whole of a draft are both stored if its writer was wrongly taken for dead", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     const draft = session.draft({ role: "assistant", text: "half" });
@@ -133,7 +133,7 @@ describe("a draft", () => {
     ]);
   });
 
-  test("a draft whose write in between failed can be finished all the same", async () => {
+  test("a draft can be finished even if an earlier write failed", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     const write = store.drafts.write.bind(store.drafts);
     store.drafts.write = () => Promise.reject(new Error("no room for now"));
@@ -149,7 +149,7 @@ describe("a draft", () => {
     expect(texts(await session.page())).toEqual(["half and whole"]);
   });
 
-  test("a draft takes no stream, because it is written more than once", async () => {
+  test("a draft refuses a stream, because it is written more than once", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     async function* stream(): AsyncGenerator<Uint8Array> {
@@ -162,7 +162,7 @@ describe("a draft", () => {
     await draft.discard();
   });
 
-  test("a draft whose last write fails stays open and can be finished again", async () => {
+  test("a draft with a failed last write stays open and can be finished again", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const draft = session.draft({ role: "assistant", text: "fine" });
@@ -174,7 +174,7 @@ describe("a draft", () => {
   });
 });
 
-test("a draft of what is not a message is refused, and the session closes as if it had never been", async () => {
+test("a draft that is not a message is refused, and its session closes as if there had been none", async () => {
   const kernel = await testKernel();
   const session = await kernel.session();
   for (const start of [undefined, {}, { role: "nobody", text: "" }, { role: "user", parts: 2 }])

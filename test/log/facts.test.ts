@@ -15,7 +15,7 @@ describe("facts of a session", () => {
     expect(await (await again.session("a")).facts.get("c")).toBeUndefined();
   });
 
-  test("facts of a session can be changed by several writers at once; the last one wins", async () => {
+  test("facts of a session can be changed by several writers at once, and the last one wins", async () => {
     const kernel = await testKernel();
     const [one, other] = [await kernel.session("s"), await kernel.session("s")];
     await Promise.all(Array.from({ length: 20 }, (_, at) => (at % 2 ? one : other).facts.set("n", at)));
@@ -32,7 +32,7 @@ describe("facts of a session", () => {
     expect((await session.head()).seq).toBe(0);
   });
 
-  test("facts of a session that a session claims are found without the session, and no other session can claim them", async () => {
+  test("a fact claimed by a session is found without the session, and no other session can claim it", async () => {
     const kernel = await testKernel();
     const [one, other] = [await kernel.session("one"), await kernel.session("other")];
     expect(await kernel.findFact("reply 7")).toBeUndefined();
@@ -54,7 +54,7 @@ describe("facts of a session", () => {
     expect(await (await kernel.session("s")).facts.get("n")).toBeUndefined();
   });
 
-  test("facts of a session are refused if they have no name, are not JSON or are large", async () => {
+  test("facts without a name, that are not JSON or too large are refused", async () => {
     const kernel = await testKernel({
       path: ":memory:",
       limits: { maxEntryBytes: 70_000, spillBytes: 4_096 },

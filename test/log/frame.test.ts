@@ -52,8 +52,8 @@ const message: fc.Arbitrary<Message> = fc.record({
   parts: fc.array(part, { maxLength: 6 }),
 });
 
-describe("a message written down", () => {
-  sizedTest("a message written down reads back as JSON would read it", () => {
+describe("a framed message", () => {
+  sizedTest("a framed message reads back as JSON would read it", () => {
     fc.assert(
       fc.property(message, (said) => {
         expect(unframeMessage(frameMessage(said))).toEqual(JSON.parse(JSON.stringify(said)));
@@ -62,20 +62,20 @@ describe("a message written down", () => {
     );
   });
 
-  test("a message written down keeps long texts as they are, after the JSON", () => {
+  test("a framed message contains long texts unchanged, after the JSON", () => {
     const said = `She said "no"\n\tand left; ${"then ".repeat(20)}`;
     expect(frameMessage({ role: "user", parts: [{ type: "text", text: said }] })).toBe(
       `{"role":"user","parts":[{"type":"text","text":${said.length}}]}\n${said}`,
     );
   });
 
-  test("a message written down does not change the message it is given", () => {
+  test("framing does not change the message", () => {
     const said: Message = { role: "user", parts: [{ type: "text", text: "x".repeat(100) }] };
     frameMessage(said);
     expect(said).toEqual({ role: "user", parts: [{ type: "text", text: "x".repeat(100) }] });
   });
 
-  test("a message written down that is cut off is not taken for whole", () => {
+  test("a cut framed message is reported as damaged", () => {
     const framed = frameMessage({ role: "user", parts: [{ type: "text", text: "word ".repeat(50) }] });
     expect(() => unframeMessage(framed.slice(0, -1))).toThrow(
       expect.objectContaining({ code: "STORE_CORRUPT" }),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { diskKernel } from "../support/kernel.ts";
 
-test("a kernel tells the end of a session and that something was committed", async () => {
+test("a kernel returns the head of a session, and notifies listeners of commits", async () => {
   const { kernel } = await diskKernel();
   await expect(kernel.head("none")).rejects.toMatchObject({ code: "SESSION_NOT_FOUND" });
   await using session = await kernel.session("s");

@@ -5,7 +5,7 @@ import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { say, testKernel, textOf, texts } from "../support/kernel.ts";
 
-test("an edit that brings an image keeps it while others append in between, and stores it once", async () => {
+test("an edit with an image succeeds while others append in between, and stores the image once", async () => {
   const store = await openSqliteStore({ path: ":memory:" });
   const append = store.entries.append.bind(store.entries);
   let intruders = 3;
@@ -49,7 +49,7 @@ test("an edit that brings an image keeps it while others append in between, and 
   expect((await kernel.size()).blobBytes).toBe(508);
 });
 
-test("ranges that overlap, do not exist or are none cannot be put on the line", async () => {
+test("overlapping, missing and malformed ranges cannot become the line", async () => {
   const kernel = await testKernel();
   const session = await kernel.session("s");
   await say(session, "1", "2", "3");
@@ -72,7 +72,7 @@ test("ranges that overlap, do not exist or are none cannot be put on the line", 
   expect(await session.lines()).toHaveLength(1);
 });
 
-test("many removals store what each of them removes, and the line is the same after a restart", async () => {
+test("many removals store only what each one removes, and the line is the same after a restart", async () => {
   const path = testFolder();
   const kernel = await openKernel({ path });
   const session = await kernel.session("s");

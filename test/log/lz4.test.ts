@@ -46,7 +46,7 @@ describe("LZ4 blocks", () => {
   sizedTest.each([
     ["with a primer", primed],
     ["with almost none", unprimed],
-  ] as const)("LZ4 blocks come back as they were, %s", (_, lz4) => {
+  ] as const)("LZ4 blocks decompress to their input, %s", (_, lz4) => {
     const input = fc.oneof(
       repetitive,
       fc.uint8Array({ maxLength: 3_000 }),
@@ -58,7 +58,7 @@ describe("LZ4 blocks", () => {
     );
   });
 
-  test("LZ4 blocks come back at the longest length, packable or not", () => {
+  test("LZ4 blocks of the greatest length decompress to their input, compressible or not", () => {
     for (const lz4 of [primed, unprimed]) {
       for (const make of [
         (index: number) => index % 7,
@@ -77,7 +77,7 @@ describe("LZ4 blocks", () => {
     expect(() => new Lz4(new Uint8Array(0), 100)).toThrow(RangeError);
   });
 
-  test("LZ4 blocks make short messages smaller, the more so with the primer", () => {
+  test("LZ4 blocks shrink short messages, especially with the primer", () => {
     const message = Buffer.from(
       JSON.stringify({
         role: "assistant",
@@ -93,21 +93,18 @@ describe("LZ4 blocks", () => {
     expect(pack(primed, message).length).toBeLessThan(message.length * 0.65);
   });
 
-  sizedTest(
-    "LZ4 blocks that are damaged are refused or give other bytes, and never reach outside their bounds",
-    () => {
-      const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 });
-      fc.assert(
-        fc.property(repetitive, damage, fc.nat(), (input, flips, cut) => {
-          const packed = pack(primed, input);
-          for (const [at, value] of flips) packed[at % packed.length] = value;
-          const unpacked = primed.unpack(packed.subarray(0, packed.length - (cut % 3)), 0, input.length);
-          expect(unpacked === undefined || unpacked.length === input.length).toBe(true);
-          expect(Buffer.from(primed.input.buffer, 0, PRIMER.length).equals(PRIMER)).toBe(true);
-        }),
-        { numRuns: proofRounds(2_000) },
-      );
-      expect(primed.unpack(Uint8Array.of(0), 0, MAX_BYTES + 1)).toBeUndefined();
-    },
-  );
+  sizedTest("damaged LZ4 blocks are refused or give other bytes, and never read outside their bounds", () => {
+    const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(repetitive, damage, fc.nat(), (input, flips, cut) => {
+        const packed = pack(primed, input);
+        for (const [at, value] of flips) packed[at % packed.length] = value;
+        const unpacked = primed.unpack(packed.subarray(0, packed.length - (cut % 3)), 0, input.length);
+        expect(unpacked === undefined || unpacked.length === input.length).toBe(true);
+        expect(Buffer.from(primed.input.buffer, 0, PRIMER.length).equals(PRIMER)).toBe(true);
+      }),
+      { numRuns: proofRounds(2_000) },
+    );
+    expect(primed.unpack(Uint8Array.of(0), 0, MAX_BYTES + 1)).toBeUndefined();
+  });
 });

@@ -3,7 +3,7 @@ import { moveStore } from "../../src/log/migration/move-store.ts";
 import { openSqliteStore } from "../../src/stores/sqlite/index.ts";
 import { testFolder } from "../support/folder.ts";
 
-test("a store that is moved takes along the keys by which its conversations are found", async () => {
+test("moving a store also moves the keys by which its conversations are found", async () => {
   const [from, to] = [
     await openSqliteStore({ path: testFolder() }),
     await openSqliteStore({ path: testFolder() }),

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { say, testKernel, texts } from "../support/kernel.ts";
 
 describe("a pending edit", () => {
-  test("a pending edit changes nothing until it is confirmed, then the line goes on from it", async () => {
+  test("a pending edit changes nothing until it is confirmed, and then the line continues from it", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2", "3");
@@ -15,7 +15,7 @@ describe("a pending edit", () => {
     await expect(session.edits.confirm(edit.id)).rejects.toMatchObject({ code: "EDIT_NOT_FOUND" });
   });
 
-  test("expires, and lets its content go", async () => {
+  test("a pending edit expires, and releases its content", async () => {
     const kernel = await testKernel({ path: ":memory:", limits: { pendingEditMs: 30 } });
     const session = await kernel.session();
     await say(session, "1");
@@ -26,7 +26,7 @@ describe("a pending edit", () => {
     expect(texts(await session.page())).toEqual(["1"]);
   });
 
-  test("a pending edit is refused when too many or too large ones wait", async () => {
+  test("a pending edit is refused if too many or too large ones are waiting", async () => {
     const kernel = await testKernel({
       path: ":memory:",
       limits: { maxPendingEdits: 2, maxPendingEditBytes: 1_000 },
@@ -46,7 +46,7 @@ describe("a pending edit", () => {
     await session.edits.propose(1, { role: "user", text: "c" });
   });
 
-  test("a pending edit is refused with data from a stream, whose size nobody knows", async () => {
+  test("a pending edit is refused with data from a stream, because its size is unknown", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1");
@@ -58,7 +58,7 @@ describe("a pending edit", () => {
     expect(session.edits.list()).toEqual([]);
   });
 
-  test("a pending edit of an entry beyond the head is refused at once, and what is said afterwards stands once", async () => {
+  test("a pending edit of an entry beyond the head is refused at once, and a later message is stored once", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2");
@@ -70,7 +70,7 @@ describe("a pending edit", () => {
     expect(await session.lines()).toHaveLength(1);
   });
 
-  test("a pending edit of no entry at all is refused at once", async () => {
+  test("a pending edit of a malformed entry is refused at once", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     for (const seq of [0, -1, 1.5, Number.NaN, undefined, "1"])
@@ -80,7 +80,7 @@ describe("a pending edit", () => {
     expect(session.edits.list()).toEqual([]);
   });
 
-  test("a pending edit that fails keeps waiting, and is carried out once when confirmed twice at once", async () => {
+  test("a failed pending edit keeps waiting, and two simultaneous confirmations carry it out once", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2");
@@ -94,7 +94,7 @@ describe("a pending edit", () => {
     expect(session.edits.list()).toEqual([]);
   });
 
-  test("a pending edit goes with its session", async () => {
+  test("a pending edit is dropped with its session", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1");

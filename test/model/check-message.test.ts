@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { checkMessageParts } from "../../src/model/check-message.ts";
 import type { MessageInput } from "../../src/model/message.ts";
 
-describe("a message on its way in", () => {
+describe("checking a message", () => {
   test.each([
     [null, "message"],
     ["hi", "message"],
@@ -30,13 +30,13 @@ describe("a message on its way in", () => {
       "message.parts[0].output[0].type",
     ],
     [{ role: "user", parts: [{ type: "data" }] }, "message.parts[0].data"],
-  ])("%j is refused and %s named", (input, option) => {
+  ])("the message %j is refused, and %s is named", (input, option) => {
     expect(() => checkMessageParts(input as MessageInput)).toThrow(
       expect.objectContaining({ code: "ARGUMENT_INVALID", details: { option } }),
     );
   });
 
-  test("a message on its way in may be plain text or parts of every kind", () => {
+  test("a message may be plain text or parts of every kind", () => {
     expect(checkMessageParts({ role: "user", text: "hi" })).toEqual([{ type: "text", text: "hi" }]);
     const parts = [
       { type: "text", text: "" },

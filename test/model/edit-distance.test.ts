@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { computeEditDistance, findNearestWords } from "../../src/model/edit-distance.ts";
 
 describe("the nearest words", () => {
-  test("the nearest words are those a slip of the finger away, best first", () => {
+  test("the nearest words differ by a typing error, and the best comes first", () => {
     const words = ["import", "sessions", "show", "export"];
     expect(findNearestWords("shwo", words)).toEqual(["show"]);
     expect(findNearestWords("SESSION", words)).toEqual(["sessions"]);
@@ -11,7 +11,7 @@ describe("the nearest words", () => {
     expect(findNearestWords("x", words)).toEqual([]);
   });
 
-  test("the nearest words are measured in letters added, dropped, changed or swapped", () => {
+  test("the distance counts added, dropped, changed and swapped letters", () => {
     expect(computeEditDistance("same", "same")).toBe(0);
     expect(computeEditDistance("", "abc")).toBe(3);
     expect(computeEditDistance("abcd", "abdc")).toBe(1);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Census, Lifetime } from "../../src/model/lifetime.ts";
 
 describe("a lifetime", () => {
-  test("a lifetime closes what it owns once, last opened first", async () => {
+  test("a lifetime closes what it owns once, in reverse order", async () => {
     const order: number[] = [];
     const lifetime = new Lifetime("thing", new Census());
     for (const n of [1, 2, 3]) lifetime.own({ close: () => void order.push(n) });
@@ -11,7 +11,7 @@ describe("a lifetime", () => {
     expect(order).toEqual([3, 2, 1]);
   });
 
-  test("a lifetime closes the rest when one fails, and reports all failures", async () => {
+  test("a lifetime closes all others if one fails, and reports all failures", async () => {
     const closed: string[] = [];
     const lifetime = new Lifetime("thing", new Census());
     lifetime.own({ close: () => void closed.push("first") });
@@ -28,7 +28,7 @@ describe("a lifetime", () => {
     expect(closed).toEqual(["first"]);
   });
 
-  test("a lifetime closes the rest when one hangs and it is told to hurry", async () => {
+  test("a lifetime that must hurry closes all others if one hangs", async () => {
     const closed: string[] = [];
     const census = new Census();
     const lifetime = new Lifetime("thing", census);
@@ -44,7 +44,7 @@ describe("a lifetime", () => {
     expect(census.counts()).toEqual({ thing: { opened: 1, closed: 1 } });
   });
 
-  test("a lifetime forgets what closed by itself, refuses new things once closed, and counts", async () => {
+  test("a lifetime forgets what closed by itself, refuses additions after closing, and counts", async () => {
     const census = new Census();
     const lifetime = new Lifetime("thing", census);
     const own = lifetime.own({ close: () => Promise.reject(new Error("must not be called")) });

@@ -26,7 +26,7 @@ const seqsOf = (line: Line) =>
   line.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, index) => from + index));
 
 describe("a line", () => {
-  test("a line begins as the whole log", () => {
+  test("a line starts as the whole log", () => {
     expect(buildLineAfter(S, 0, [])).toEqual([range(1, Number.POSITIVE_INFINITY)]);
     expect(closeLine(buildLineAfter(S, 0, []), 3)).toEqual([range(1, 3)]);
     expect(closeLine(buildLineAfter(S, 0, []), 0)).toEqual([]);
@@ -39,7 +39,7 @@ describe("a line", () => {
     expect(keepBefore(line, at(1))).toEqual([]);
   });
 
-  test("a line can have an entry taken out or replaced", () => {
+  test("an entry of a line can be removed or replaced", () => {
     expect(replacePlace([range(1, 5)], at(3), [])).toEqual([range(1, 2), range(4, 5)]);
     expect(replacePlace([range(1, 5)], at(5), [range(9, 9)])).toEqual([range(1, 4), range(9, 9)]);
     expect(replacePlace([range(1, 5)], at(5), [range(5, 5)])).toEqual([range(1, 5)]);
@@ -52,12 +52,12 @@ describe("a line", () => {
     );
   });
 
-  test("a line refuses to grow past its bound", () => {
+  test("a line refuses to grow beyond its bound", () => {
     const line = Array.from({ length: MAX_LINE_RANGES }, (_, index) => range(index * 10 + 1, index * 10 + 5));
     expect(() => replacePlace(line, at(3), [])).toThrow(expect.objectContaining({ code: "LINE_LIMIT" }));
   });
 
-  test("a line loses several entries at once as it would lose them one by one", () => {
+  test("removing several entries at once equals removing them one by one", () => {
     const line = [range(1, 9), range(20, 20), range(30, 34)];
     expect(
       removePlaces(
@@ -70,7 +70,7 @@ describe("a line", () => {
     );
   });
 
-  sizedTest("a line does what an array of seqs would do, through any series of changes", () => {
+  sizedTest("a line behaves like an array of seqs through any series of changes", () => {
     const change = fc.record({
       kind: fc.constantFrom("through", "before", "remove", "replace"),
       pick: fc.nat(),

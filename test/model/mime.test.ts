@@ -7,14 +7,14 @@ const webp = Buffer.from("RIFF\0\0\0\0WEBPVP8 ");
 const zip = Buffer.from("PK\u0003\u0004rest");
 const text = Buffer.from("hello");
 
-describe("the type of data", () => {
-  test("the type of data is recognized by its first bytes", () => {
+describe("detecting the type of data", () => {
+  test("the type of data is detected by the first bytes", () => {
     expect(
       [png, jpeg, webp, Buffer.from("GIF89a"), Buffer.from("%PDF-1.7"), text].map((head) => sniffMime(head)),
     ).toEqual(["image/png", "image/jpeg", "image/webp", "image/gif", "application/pdf", undefined]);
   });
 
-  test("the type of data is the label where the bytes do not contradict it", () => {
+  test("the type of data is taken from the label if the bytes do not contradict it", () => {
     expect(decideMime("image/jpg", jpeg)).toBe("image/jpeg");
     expect(decideMime("text/plain; charset=utf-8", text)).toBe("text/plain");
     expect(
@@ -25,7 +25,7 @@ describe("the type of data", () => {
     expect(decideMime(undefined, text)).toBe("application/octet-stream");
   });
 
-  test("the type of data is refused where label and bytes contradict each other", () => {
+  test("data is refused if label and bytes contradict each other", () => {
     for (const [label, head] of [
       ["image/png", jpeg],
       ["image/png", text],

@@ -12,7 +12,7 @@ const ranges = fc.array(
 const setOf = (list: readonly NumberRange[]) =>
   new Set(list.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, index) => from + index)));
 
-test("joined and subtracted ranges hold the same numbers as sets", () => {
+test("joining and subtracting ranges agree with sets", () => {
   fc.assert(
     fc.property(ranges, ranges, (one, other) => {
       const [left, right] = [joinRanges(one), joinRanges(other)];

@@ -7,7 +7,7 @@ const imported = (format: string, fields: object = {}) => ({
   meta: { source: { format, id: ID, path: "/x", ...fields } },
 });
 
-test("each agent continues a conversation with its own command, in the folder where it was held", () => {
+test("each agent resumes a conversation with its own command, in the conversation's folder", () => {
   expect(findResumeCommand(imported("claude-code", { cwd: "/srv/shop" }))).toBe(
     `cd /srv/shop && claude --resume ${ID}`,
   );
@@ -16,13 +16,13 @@ test("each agent continues a conversation with its own command, in the folder wh
   expect(findResumeCommand(imported("gemini-cli"))).toBe(`gemini --resume ${ID}`);
 });
 
-test("a conversation through the gateway is continued by the client's own id", () => {
+test("a conversation through the gateway is resumed by the client's own id", () => {
   const session = { id: `local/codex:${ID}`, meta: { gateway: { client: "codex", kind: "main" } } };
   expect(findResumeCommand(session)).toBe(`codex resume ${ID}`);
   expect(findResumeCommand({ ...session, meta: { gateway: { client: "cline" } } })).toBeUndefined();
 });
 
-test("nothing that a shell could run gets into a command", () => {
+test("a resume command never contains shell syntax from an id", () => {
   expect(findResumeCommand(imported("claude-code", { cwd: "/srv/a b'; rm -rf ~" }))).toBe(
     `cd '/srv/a b'\\''; rm -rf ~' && claude --resume ${ID}`,
   );
@@ -31,7 +31,7 @@ test("nothing that a shell could run gets into a command", () => {
   expect(findResumeCommand(imported("codex", { cwd: "/srv/\nreboot" }))).toBe(`codex resume ${ID}`);
 });
 
-test("agents without such a command, and parts of a conversation, have none", () => {
+test("agents without a resume command and parts of conversations have none", () => {
   expect(findResumeCommand(imported("roo"))).toBeUndefined();
   expect(findResumeCommand({ ...imported("codex"), parent: "other" })).toBeUndefined();
   expect(findResumeCommand({ id: "ticket-1" })).toBeUndefined();

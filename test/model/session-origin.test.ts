@@ -8,6 +8,6 @@ test.each([
   ["local/anthropic:683fbf31df2c7e3f", {}, undefined],
   ["local/anthropic:683fbf31df2c7e3f", { gateway: { client: "pi" } }, "pi"],
   ["notes", {}, undefined],
-])("the session %s with metadata %j is of the agent %s", (id, meta, agent) => {
+])("the session %s with metadata %j belongs to the agent %s", (id, meta, agent) => {
   expect(findOrigin({ id: id as never, meta }).agent).toBe(agent);
 });

@@ -31,7 +31,7 @@ const FIGURES: readonly (readonly [figure: string, count: () => number, limit: n
   ["words of the docs, decisions apart", () => countDocWords(), 50_000],
 ];
 
-test.each(FIGURES)("%s do not grow", (_figure, count, limit) => {
+test.each(FIGURES)("a figure of the source does not grow: %s", (_figure, count, limit) => {
   const figure = count();
   expect(figure).toBeGreaterThan(0);
   expect(figure).toBeLessThanOrEqual(limit);
@@ -104,7 +104,7 @@ describe("the gateway", () => {
     expect(files.length).toBeLessThanOrEqual(BUDGET.gatewayFiles);
   });
 
-  test("the gateway has only its entry, its composition and its exchange outside of its stages", () => {
+  test("the gateway has only its entry, its composition and its exchange outside its stages", () => {
     const top = (folders.get("src/server/gateway") ?? []).map(({ path }) =>
       path.slice("src/server/gateway/".length),
     );
@@ -113,7 +113,7 @@ describe("the gateway", () => {
     expect(Math.max(...largest)).toBeLessThanOrEqual(BUDGET.gatewayFolderFiles);
   });
 
-  test("the gateway has threads with few public members", () => {
+  test("the gateway's threads have few public members", () => {
     const { text = "" } = files.find(({ path }) => path.endsWith("thread/thread.ts")) ?? {};
     const body = /export class Thread \{([\s\S]*?)\n\}/.exec(text)?.[1] ?? "";
     const members = [...body.matchAll(/^ {2}(?:readonly |get |async )*(\w+)[(:? ]/gm)].map(
@@ -123,7 +123,7 @@ describe("the gateway", () => {
     expect(members.filter((name) => name !== "constructor").length).toBeLessThanOrEqual(BUDGET.threadMembers);
   });
 
-  test("the gateway awaits plainly: hardly any function returns a value or a promise of it", () => {
+  test("the gateway's functions are almost all plainly async or plainly sync", () => {
     const found = files.flatMap(({ path, text }) =>
       text
         .split("\n")
@@ -135,7 +135,7 @@ describe("the gateway", () => {
   });
 });
 
-proofTest("a plain turn runs no more files and functions than its budget", () => {
+proofTest("a plain turn of the gateway runs no more files and functions than its budget", () => {
   const script = join(root, "bench/suites/gateway/way-of-a-turn.ts");
   const { stdout, stderr } = spawnSync(process.execPath, [script, "--json"], { encoding: "utf8" });
   const counted = JSON.parse(stdout.trim().split("\n").at(-1) || `"${stderr}"`);

@@ -35,12 +35,12 @@ const OPTIONS = {
 };
 
 describe("the code of the pages", () => {
-  test("the code of the pages is in blocks whose program imports longhaul", () => {
+  test("each program of code blocks on the pages imports longhaul", () => {
     expect(programs.length).toBeGreaterThan(10);
     expect(programs.filter(({ code }) => !/from "longhaul/.test(code)).map(({ name }) => name)).toEqual([]);
   });
 
-  test("the code of the pages says where a block continues the program above it", () => {
+  test("a continued code block says so on the page", () => {
     const blocks = readPages().flatMap((page) =>
       fencesOf(page)
         .filter(({ language, code }) => language === "ts" && !/from "longhaul/.test(code))
@@ -50,27 +50,30 @@ describe("the code of the pages", () => {
     expect(blocks.filter(({ code }) => !code.startsWith("// continues the program above\n"))).toEqual([]);
   });
 
-  proofTest("compiles, without optional packages unless the page says to install them", () => {
-    const folder = testFolder();
-    const peers = [...new Set(programs.flatMap(peersOf))];
-    installDeclarations(join(folder, "plain"));
-    installDeclarations(join(folder, "peers"), [...peers, "@ai-sdk/provider"]);
-    for (const program of programs) {
-      const needed = peersOf(program);
-      const unnamed = needed.filter((name) => !program.page.text.includes(name));
-      expect(unnamed, `${program.name} names the packages to install`).toEqual([]);
-      const file = join(folder, needed.length > 0 ? "peers" : "plain", fileOf(program));
-      writeFileSync(file, `${program.code}\nexport {};\n`);
-    }
-    const files = ["plain/*.ts", "peers/*.ts"];
-    writeFileSync(
-      join(folder, "tsconfig.json"),
-      JSON.stringify({ compilerOptions: OPTIONS, include: files }),
-    );
-    expect(compile(folder, ["-p", "."])).toEqual([]);
-  });
+  proofTest(
+    "the code of the pages compiles, without optional packages unless the page names them for installation",
+    () => {
+      const folder = testFolder();
+      const peers = [...new Set(programs.flatMap(peersOf))];
+      installDeclarations(join(folder, "plain"));
+      installDeclarations(join(folder, "peers"), [...peers, "@ai-sdk/provider"]);
+      for (const program of programs) {
+        const needed = peersOf(program);
+        const unnamed = needed.filter((name) => !program.page.text.includes(name));
+        expect(unnamed, `${program.name} names the packages to install`).toEqual([]);
+        const file = join(folder, needed.length > 0 ? "peers" : "plain", fileOf(program));
+        writeFileSync(file, `${program.code}\nexport {};\n`);
+      }
+      const files = ["plain/*.ts", "peers/*.ts"];
+      writeFileSync(
+        join(folder, "tsconfig.json"),
+        JSON.stringify({ compilerOptions: OPTIONS, include: files }),
+      );
+      expect(compile(folder, ["-p", "."])).toEqual([]);
+    },
+  );
 
-  test("only leaves out of the run what this file gives a reason for", () => {
+  test("every reason not to run a program belongs to a program of the pages", () => {
     const names = programs.map(({ name }) => name);
     expect(Object.keys(NOT_RUN).filter((name) => !names.includes(name))).toEqual([]);
   });
@@ -86,7 +89,7 @@ describe("the code of the pages", () => {
 });
 
 describe("the first example of the README", () => {
-  test("the first example of the README runs on Node 22.13: it is JavaScript, and declares nothing with `using`", () => {
+  test("the first example of the README is plain JavaScript for Node 22.13, without `using`", () => {
     expect(programs[0]?.code).not.toMatch(/\busing\b/);
   });
 
@@ -103,12 +106,12 @@ describe("the first example of the README", () => {
 });
 
 describe("the default settings of the compiler", () => {
-  proofTest("accept an import of openKernel without the AI SDK", () => {
+  proofTest("the default compiler settings accept an import of openKernel without the AI SDK", () => {
     const code = 'import { openKernel } from "longhaul";\n\nexport const kernel = await openKernel();\n';
     expect(compileByDefault(code)).toEqual([]);
   });
 
-  proofTest("accept all other entries but longhaul/ai without the AI SDK", () => {
+  proofTest("the default compiler settings accept all entries but longhaul/ai without the AI SDK", () => {
     const entries = ["window", "task", "sqlite", "testing", "formats", "gateway", "fit"];
     const code = entries.map((entry) => `export * as ${entry} from "longhaul/${entry}";\n`);
     expect(compileByDefault(code.join(""))).toEqual([]);

@@ -32,7 +32,7 @@ function unknownFlags({ flags }: CommandLine, command: CliCommand | "any"): read
   return flags.filter((flag) => !known.includes(flag));
 }
 
-test("every command and flag that a page shows exists", async () => {
+test("every command and flag on a page exists", async () => {
   expect(lines.length).toBeGreaterThan(80);
   const unknown: string[] = [];
   for (const line of lines) {
@@ -43,7 +43,7 @@ test("every command and flag that a page shows exists", async () => {
   expect(unknown).toEqual([]);
 });
 
-test("the pages show every command", async () => {
+test("the pages name every command", async () => {
   const shown = new Set(lines.map(({ words: [name] }) => name));
   expect(Object.keys(COMMANDS).filter((name) => !shown.has(name))).toEqual([]);
 });

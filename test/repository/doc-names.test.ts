@@ -56,7 +56,7 @@ function declaredMembers(): ReadonlySet<string> {
   return new Set(declarations.flatMap((text) => [...text.matchAll(member)].map(([, name = ""]) => name)));
 }
 
-test("every function that a page calls is exported, or a method", () => {
+test("every function called on a page is exported or a method", () => {
   const exported = new Set(Object.values(entries).flatMap(Object.keys));
   const members = declaredMembers();
   const calls = pages.flatMap((page) =>
@@ -70,13 +70,13 @@ test("every function that a page calls is exported, or a method", () => {
   expect(unknown.map(({ name, page }) => `${page}: ${name}`)).toEqual([]);
 });
 
-test("every entry of the package is known here", () => {
+test("this file lists every entry of the package", () => {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const paths = Object.keys(exports).filter((path) => path !== "./package.json");
   expect(Object.keys(entries).sort()).toEqual(paths.sort());
 });
 
-test("every value that an entry exports stands on a page, in code", () => {
+test("every value exported by an entry is named on a page as code", () => {
   const code = pages.flatMap((page) => [
     ...fencesOf(page).map((fence) => fence.code),
     ...[...proseOf(page).matchAll(/`([^`]+)`/g)].map(([, quoted = ""]) => quoted),

@@ -20,7 +20,7 @@ const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--excl
   .filter((path) => path !== "" && existsSync(join(root, path)));
 
 describe("the documents", () => {
-  test("the documents name every error code, and no other", () => {
+  test("the documents list exactly the existing error codes", () => {
     const documented = [...read("docs/errors.md").matchAll(/^\| `([A-Z][A-Z0-9_]+)`/gm)].map(
       (match) => match[1],
     );
@@ -51,12 +51,12 @@ describe("the documents", () => {
     expect(broken).toEqual([]);
   });
 
-  test("the documents are at most 22 pages next to the decisions", () => {
+  test("the documents have at most 22 pages, not counting decisions", () => {
     const pages = tracked.filter((path) => /^docs\/(?!decisions\/).*\.md$/.test(path));
     expect(pages.length).toBeLessThanOrEqual(22);
   });
 
-  test("the documents are all in the side bar of the site, and in its list for language models", () => {
+  test("all documents are in the side bar of the site, and in its list for language models", () => {
     const pages = tracked.filter((path) => /^docs\/(?!decisions\/).*\.md$/.test(path));
     const listed = SECTIONS.flatMap(([, names]) => names.map((name) => `docs/${name}`));
     expect(listed.toSorted()).toEqual([...pages, "docs/decisions/README.md"].toSorted());
@@ -66,12 +66,12 @@ describe("the documents", () => {
       expect(line).toMatch(/^- \[.+\]\(\S+\.md\): .{10,}[.:?]$/);
   });
 
-  test("the documents have what the program says: commands, settings, how to install", async () => {
+  test("the documents match the program: commands, settings, installation", async () => {
     expect(read("docs/cli.md"), "npm run docs writes it").toBe(await buildCliPage());
     for (const page of PAGES_WITH_BLOCKS) expect(fillBlocks(read(page)), page).toBe(read(page));
   });
 
-  test("the documents have a text for every option of every command, and for every setting", async () => {
+  test("every option of a command and every setting has a text", async () => {
     const commands = (await loadPageCommands()).flatMap(({ command, members }) =>
       isCommandGroup(command) ? members : [command],
     );
@@ -93,7 +93,7 @@ describe("the documents", () => {
     expect(read(".ci/run")).toContain("npm test");
   });
 
-  test("no file holds a path of a machine or the address of a registry", () => {
+  test("no file contains a path of a machine or the address of a registry", () => {
     const suspicious = tracked
       .filter(
         (path) => /\.(ts|mjs|json|md|sql|yml)$|\.ci\/run$/.test(path) && !path.endsWith("documents.test.ts"),

@@ -217,12 +217,12 @@ const unused = sources
   }));
 
 describe("an exported name", () => {
-  test("an exported name has a user outside its file", () => {
+  test("an exported name is used outside its file", () => {
     expect(sources.length).toBeGreaterThan(500);
     expect(unused.filter(({ isTested }) => !isTested).map(({ name }) => name)).toEqual([]);
   });
 
-  test("an exported name that only tests and benches use is listed, and nothing else is", () => {
+  test("exported names used only by tests and benches are exactly the listed ones", () => {
     const tested = unused.filter(({ isTested }) => isTested).map(({ name }) => name);
     expect(tested.toSorted()).toEqual(FOR_TESTS.toSorted());
   });

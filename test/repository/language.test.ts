@@ -53,7 +53,7 @@ function exportsOf({ text }: Source): readonly { readonly kind: string; readonly
 }
 
 describe("comments", () => {
-  test("comments name the noun instead of a clause with what", () => {
+  test('comments name a noun instead of a clause that begins with "what"', () => {
     const clause =
       /(?:^|[.;:,(] )what (?!if|time)|\b(?:of|than|with|from|to|for|by|at|on|in|is|and|or|after|before|all|only) what\b|\bwhat (?:was|is|has|had|of|it|they|he|came|comes|left|leaves|stands|stood|belongs|makes|made|must|may|can|cannot|could|should|would|will|does|did|goes|went|fits|remains|follows|follow|holds|one|somebody|nobody|others?)\b/i;
     expect(findInComments(all, clause)).toEqual([]);
@@ -76,14 +76,14 @@ describe("files", () => {
 });
 
 describe("names", () => {
-  test("of limits begin with MAX or MIN", () => {
+  test("names of limits begin with MAX or MIN", () => {
     const found = all.flatMap(({ path, text }) =>
       [...text.matchAll(/^(?:export )?const ((?:MOST|LEAST)_\w+)/gm)].map(([, name]) => `${path}: ${name}`),
     );
     expect(found).toEqual([]);
   });
 
-  test("of exported things live in one file each", () => {
+  test("each exported name is declared in one file", () => {
     const owners = Map.groupBy(
       src.flatMap((source) => exportsOf(source).map(({ name }) => ({ name, path: source.path }))),
       ({ name }) => name,
@@ -94,7 +94,7 @@ describe("names", () => {
     );
   });
 
-  test("of types are nouns", () => {
+  test("names of types are nouns", () => {
     const participle =
       /(?:^|[a-z])(?:Asked|Said|Told|Sent|Made|Kept|Taken|Heard|Given|Shown|Answered|Admitted|Conversing|Answering)$/;
     const found = src.flatMap((source) =>
@@ -105,7 +105,7 @@ describe("names", () => {
     expect(found).toEqual([]);
   });
 
-  test("of files occur once in a room, entries apart", () => {
+  test("a file name occurs once in a room, except for entries", () => {
     // The parts of these rooms have tools and routes of their own.
     const roomOf = (path: string) => /^src\/(?:(?:adapters|server)\/)?[^/]+/.exec(path)?.[0];
     const named = src

@@ -137,13 +137,13 @@ const nameInside = (folder: string, path: string) =>
     : undefined;
 
 describe("the rooms of the source", () => {
-  test("the rooms of the source are twelve folders, and every file lies in one of them", () => {
+  test("the source has twelve rooms, and every file is in one of them", () => {
     expect(files.length).toBeGreaterThan(40);
     expect([...new Set(files.map(roomOf))].toSorted()).toEqual(order.toSorted());
     expect(order.length).toBe(12);
   });
 
-  test("import only the lower rooms that their row names", () => {
+  test("a room imports only the lower rooms in its row", () => {
     const rising = order.flatMap((room, height) =>
       (ROOMS[room] ?? []).filter((other) => order.indexOf(other) >= height || !order.includes(other)),
     );
@@ -159,17 +159,17 @@ describe("the rooms of the source", () => {
 });
 
 describe("imports", () => {
-  test("imports name only files that exist", () => {
+  test("imports refer only to files that exist", () => {
     expect(imports.length).toBeGreaterThan(100);
     expect(imports.filter(({ to }) => !existsSync(join(src, to)))).toEqual([]);
   });
 
-  test("imports take nothing by a name that the oldest Node we promise does not have", () => {
+  test("imports use no export that the oldest supported Node lacks", () => {
     const zstdByName = /import \{[^}]*zstd[^}]*\} from "node:zlib"/i;
     expect(sources.filter(({ text }) => zstdByName.test(text)).map(({ path }) => path)).toEqual([]);
   });
 
-  test("imports name implementations of ports only where the kernel is opened, and the AI SDK's in its adapters", () => {
+  test("only the kernel's opening imports implementations of ports, and only the adapters those of the AI SDK", () => {
     const naming = imports.filter(({ from, to }) => {
       const implementation = implementationOf(to);
       const isOpening = from === "kernel/open-kernel.ts" || dirname(from) === "kernel/entries";
@@ -180,7 +180,7 @@ describe("imports", () => {
     expect(naming).toEqual([]);
   });
 
-  test("imports reach below the kernel only through its faces", () => {
+  test("rooms above the kernel import lower rooms only through the kernel's faces", () => {
     const isFace = (path: string) => KERNEL_FACES.some((face) => path.startsWith(face));
     const inside = imports.filter(({ from, to }) => {
       const isBelow = order.indexOf(roomOf(to)) <= order.indexOf("kernel");
@@ -191,7 +191,7 @@ describe("imports", () => {
     expect(inside).toEqual([]);
   });
 
-  test("imports enter a folder with a face only through that face", () => {
+  test("a folder with a face is imported only through that face", () => {
     const around = imports.filter(({ from, to }) => {
       const folder = Object.keys(FACES).find((one) => isWithin(to, one));
       const isEntry = /^\w+\/entries$/.test(dirname(from));
@@ -202,7 +202,7 @@ describe("imports", () => {
 });
 
 describe("folders", () => {
-  test("folders inside a large folder have their row, and import only from lower rows", () => {
+  test("folders in a large folder have a row, and import only from lower rows", () => {
     const found = Object.entries(ROWS).flatMap(([folder, rows]) => {
       const heightOf = (name: string) => rows.findIndex((row) => row.includes(name));
       const names = files.flatMap((path) => nameInside(folder, path) ?? []);
@@ -220,14 +220,14 @@ describe("folders", () => {
     expect(found).toEqual([]);
   });
 
-  test("folders that a row names exist", () => {
+  test("every folder with a row exists", () => {
     const named = Object.entries(ROWS).flatMap(([folder, rows]) =>
       rows.flat().map((name) => `${folder}/${name}`),
     );
     expect(named.filter((folder) => !existsSync(join(src, folder)))).toEqual([]);
   });
 
-  test("folders do not import each other in a circle, except a folder and one inside it", () => {
+  test("folders do not import each other in a circle, except for a folder and its own subfolder", () => {
     const crossing = imports
       .map(({ from, to }) => ({ from: dirname(from), to: dirname(to) }))
       .filter(({ from, to }) => !isWithin(from, to) && !isWithin(to, from));
@@ -236,7 +236,7 @@ describe("folders", () => {
   });
 });
 
-test("no files import each other in a circle", () => {
+test("files do not import each other in a circle", () => {
   expect(findCycle(files, imports)).toEqual([]);
   const web = readSources("web", /\.tsx?$/);
   const between = web.flatMap((source) => source.imports);
@@ -249,7 +249,7 @@ test("no files import each other in a circle", () => {
   ).toEqual([]);
 });
 
-test("no SQL numbers its parameters: node:sqlite before Node 22.20 takes those for names", () => {
+test("SQL has no numbered parameters, because node:sqlite before Node 22.20 takes them for names", () => {
   const numbered = sources.filter(
     ({ path, text }) => path.startsWith("src/stores/sqlite/") && /[\s(=<>]\?[1-9]/.test(text),
   );

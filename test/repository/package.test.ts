@@ -25,11 +25,11 @@ describe("the package", () => {
     expect(targets.filter((target) => !existsSync(join(root, target)))).toEqual([]);
   });
 
-  test("the package depends at run time on what was decided, and on nothing else", () => {
+  test("the package has only the run-time dependencies that were decided on", () => {
     expect(Object.keys(manifest.dependencies)).toEqual(["@pydantic/genai-prices", "zod"]);
   });
 
-  test("the package is built for the oldest Node it names, which has no `using`", () => {
+  test("the package is built for its oldest Node, which has no `using`", () => {
     const files = readdirSync(join(root, "dist"), { recursive: true }).map(String);
     const using = files.filter(
       (file) =>
@@ -40,48 +40,51 @@ describe("the package", () => {
     expect(using).toEqual([]);
   });
 
-  proofTest("is small, complete and free of corrections when npm packs and publishes it", () => {
-    const options = [
-      "--dry-run",
-      "--json",
-      "--ignore-scripts",
-      "--registry",
-      "http://127.0.0.1:9",
-      "--fetch-retries",
-      "0",
-    ];
-    const [packed] = JSON.parse(execFileSync("npm", ["pack", ...options], { cwd: root, encoding: "utf8" }));
-    const paths: readonly string[] = packed.files.map(({ path }: { path: string }) => path);
-    const wanted = [
-      "dist/cli/main.js",
-      "dist/index.js",
-      "docs/cli.md",
-      "models/embedder/static.bin",
-      "LICENSE",
-      "README.md",
-    ];
-    expect(wanted.filter((path) => !paths.includes(path))).toEqual([]);
-    expect(
-      paths.filter(
-        (path) =>
-          !/^(dist|docs|models|skills|plugins)\/|^[A-Z]+(\.md)?$|^(package|server)\.json$|^llms(-install)?\.\w+$/.test(
-            path,
-          ),
-      ),
-    ).toEqual([]);
-    // The weights of the reader alone have 21 MB when packed.
-    const limit = paths.includes("models/reader/reader.bin") ? 42_000_000 : 20_000_000;
-    expect(packed.size).toBeLessThan(limit);
-    const publish = spawnSync("npm", ["publish", "--access", "public", ...options], {
-      cwd: root,
-      encoding: "utf8",
-    });
-    expect(publish.status, publish.stderr).toBe(0);
-    expect(publish.stderr).not.toMatch(/auto-corrected|errors corrected/);
-    expect(publish.stdout).toContain(`"version": "${manifest.version}"`);
-  });
+  proofTest(
+    "the package is small and complete, and npm corrects nothing when it packs and publishes it",
+    () => {
+      const options = [
+        "--dry-run",
+        "--json",
+        "--ignore-scripts",
+        "--registry",
+        "http://127.0.0.1:9",
+        "--fetch-retries",
+        "0",
+      ];
+      const [packed] = JSON.parse(execFileSync("npm", ["pack", ...options], { cwd: root, encoding: "utf8" }));
+      const paths: readonly string[] = packed.files.map(({ path }: { path: string }) => path);
+      const wanted = [
+        "dist/cli/main.js",
+        "dist/index.js",
+        "docs/cli.md",
+        "models/embedder/static.bin",
+        "LICENSE",
+        "README.md",
+      ];
+      expect(wanted.filter((path) => !paths.includes(path))).toEqual([]);
+      expect(
+        paths.filter(
+          (path) =>
+            !/^(dist|docs|models|skills|plugins)\/|^[A-Z]+(\.md)?$|^(package|server)\.json$|^llms(-install)?\.\w+$/.test(
+              path,
+            ),
+        ),
+      ).toEqual([]);
+      // The weights of the reader alone have 21 MB when packed.
+      const limit = paths.includes("models/reader/reader.bin") ? 42_000_000 : 20_000_000;
+      expect(packed.size).toBeLessThan(limit);
+      const publish = spawnSync("npm", ["publish", "--access", "public", ...options], {
+        cwd: root,
+        encoding: "utf8",
+      });
+      expect(publish.status, publish.stderr).toBe(0);
+      expect(publish.stderr).not.toMatch(/auto-corrected|errors corrected/);
+      expect(publish.stdout).toContain(`"version": "${manifest.version}"`);
+    },
+  );
 
-  proofTest("the package works where it is installed, by its name and subpaths", () => {
+  proofTest("the package works by its name and subpaths once it is installed", () => {
     const folder = projectWithLonghaul();
     writeFileSync(
       join(folder, "use.mjs"),

@@ -5,7 +5,7 @@ const { buildBundles, findProblems } = await import(
   new URL("../../scripts/plugins.mjs", import.meta.url).href
 );
 
-test("the bundles of plugins/ are those that their one description makes", () => {
+test("the bundles in plugins/ match their common description", () => {
   const bundles = buildBundles() as ReadonlyMap<string, string>;
   expect(findProblems(bundles)).toEqual([]);
   for (const [path, text] of bundles)

@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import { testFolder } from "../support/folder.ts";
 
-test.skipIf(process.platform === "win32")("set-up leaves the lock file of a clone as it was", () => {
+test.skipIf(process.platform === "win32")("the setup leaves the lock file of a clone unchanged", () => {
   const clone = testFolder();
   const write = (path: string, text: string) => {
     mkdirSync(join(clone, path, ".."), { recursive: true });

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 
-test("a number of rounds or cases that a proof raises stands in a sized test, or no proof would run it", () => {
+test("a number of rounds or cases that a proof raises is used only in a sized test", () => {
   const files = readdirSync(root, { recursive: true }).map(String);
   const texts = files
     .filter((path) => path.endsWith(".test.ts") && !path.startsWith("repository"))

@@ -7,7 +7,7 @@ const turns = Math.ceil(2_000 * Number(process.env.LONGHAUL_SOAK ?? 1));
 const WINDOW = 64_000;
 const PRICES = { write: 3.75, read: 0.3 };
 
-test(`a session of ${turns} turns never hears of an overflow, and its window does not grow`, async () => {
+test(`a session of ${turns} turns never causes an overflow, and its window does not grow`, async () => {
   const api = "anthropic";
   const count = (body: Buffer) => Math.ceil(body.length / 4);
   const upstream = await startLimitedUpstream({ api, window: WINDOW, count, reply: working });

@@ -17,8 +17,8 @@ function smallDisk(sizeBytes: number) {
   return disk;
 }
 
-describe.skipIf(!probe)("a disk", () => {
-  test("a disk that fills up refuses appends with DISK_FULL, keeps all that was acknowledged, and works again with room", async () => {
+describe.skipIf(!probe)("a full or read-only disk", () => {
+  test("a full disk refuses appends with DISK_FULL, keeps everything acknowledged, and works again with room", async () => {
     const disk = smallDisk(12_000_000);
     const ballast = join(disk.path, "ballast");
     writeFileSync(ballast, Buffer.alloc(4_000_000));
@@ -59,7 +59,7 @@ describe.skipIf(!probe)("a disk", () => {
     await again.close();
   });
 
-  test("a disk that is read-only is refused as such, untouched, and works again when it is writable", async () => {
+  test("a read-only disk is reported and not changed, and works again once it is writable", async () => {
     const disk = smallDisk(8_000_000);
     const path = join(disk.path, "store");
     const first = await openKernel({ path });

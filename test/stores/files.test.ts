@@ -17,7 +17,7 @@ const filesBelow = (path: string) =>
   }));
 
 describe("the files of a store", () => {
-  test("the files of a store can be read by nobody else", async () => {
+  test("the files of a store can be read only by their owner", async () => {
     const path = join(testFolder(), "deep", "store");
     const kernel = await testKernel({ path });
     const session = await kernel.session();
@@ -31,7 +31,7 @@ describe("the files of a store", () => {
     }
   });
 
-  test("the files of a store carry our mark and schema version", async () => {
+  test("the files of a store carry the application id and the schema version", async () => {
     const { kernel, path } = await diskKernel();
     await kernel.session();
     const db = new DatabaseSync(join(path, "log.db"), { readOnly: true });
@@ -41,7 +41,7 @@ describe("the files of a store", () => {
     db.close();
   });
 
-  test("migrations are never edited once released", () => {
+  test("a released migration is never edited", () => {
     const digests = MIGRATIONS.map((sql) => createHash("sha256").update(sql).digest("hex").slice(0, 16));
     expect(digests).toEqual([
       "43f1eb38a3631e6b",
@@ -60,14 +60,14 @@ describe("the files of a store", () => {
   });
 });
 
-describe("opening", () => {
+describe("opening a store", () => {
   const codeOf = (path: string) =>
     openKernel({ path }).then(
       (kernel) => kernel.close().then(() => "opened"),
       (error) => error.code,
     );
 
-  test("opening refuses a file that is not a database, and leaves it as it is", async () => {
+  test("opening refuses a file that is not a database, and does not change it", async () => {
     const path = testFolder();
     writeFileSync(join(path, "log.db"), "my precious notes, which are not a database at all");
     expect(await codeOf(path)).toBe("STORE_CORRUPT");
@@ -76,7 +76,7 @@ describe("opening", () => {
     );
   });
 
-  test("opening refuses a database of another program, and leaves it as it is", async () => {
+  test("opening refuses a database of another program, and does not change it", async () => {
     const path = testFolder();
     const db = new DatabaseSync(join(path, "log.db"));
     db.exec("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)");
@@ -90,7 +90,7 @@ describe("opening", () => {
     after.close();
   });
 
-  test("opening refuses a schema of the future", async () => {
+  test("opening refuses a newer schema", async () => {
     const { kernel, path } = await diskKernel();
     await kernel.close();
     const db = new DatabaseSync(join(path, "log.db"));
@@ -102,7 +102,7 @@ describe("opening", () => {
     });
   });
 
-  test("opening names a damaged database as such, sooner or later but always", async () => {
+  test("opening or reading always reports a damaged database", async () => {
     const path = testFolder();
     const kernel = await openKernel({ path });
     await say(
@@ -125,7 +125,7 @@ describe("opening", () => {
     });
   });
 
-  test("opening says what is wrong when the path cannot be a folder", async () => {
+  test("opening reports a path that cannot be a folder", async () => {
     const path = testFolder();
     writeFileSync(join(path, "file"), "x");
     expect(await codeOf(join(path, "file", "store"))).toBe("STORE_IO");
@@ -148,7 +148,7 @@ describe("opening", () => {
     expect(child.stdout.trim()).toBe("STORE_READ_ONLY");
   });
 
-  test("opening waits for a lock, then says that the store is busy, and nothing is lost", async () => {
+  test("opening waits for a lock, then reports that the store is busy, and nothing is lost", async () => {
     const path = testFolder();
     const kernel = await testKernel({ path, busyTimeoutMs: 300 });
     const session = await kernel.session("s");
@@ -165,7 +165,7 @@ describe("opening", () => {
   });
 });
 
-describe("what is deleted", () => {
+describe("deleting content", () => {
   const onDisk = (path: string) =>
     Buffer.concat(
       filesBelow(path)
@@ -175,7 +175,7 @@ describe("what is deleted", () => {
   // Short random words stay literal when compressed, so that they can be searched for on disk.
   const secret = "qZ7-vK2xW9pLmT4";
 
-  test("what is deleted by redaction is gone from the disk, drafts of it included", async () => {
+  test("redaction removes the content from the disk, including its drafts", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     const draft = session.draft({ role: "assistant", text: secret });
@@ -196,7 +196,7 @@ describe("what is deleted", () => {
     await expect(session.redact(99)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
   });
 
-  test("what is deleted with its session is gone from the disk, and space can be given back", async () => {
+  test("deleting a session removes it from the disk, and its space can be freed", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     for (let n = 0; n < 3_000; n++) await say(session, `${n} ${secret}`);
@@ -215,7 +215,7 @@ describe("what is deleted", () => {
     expect(texts(await keep.page())).toEqual(["kept"]);
   });
 
-  test("half by a process that died is finished at the next opening", async () => {
+  test("a deletion interrupted by a crash is completed when the store is opened again", async () => {
     const path = testFolder();
     const kernel = await openKernel({ path });
     await say(await kernel.session("s"), secret);
@@ -235,7 +235,7 @@ describe("what is deleted", () => {
   });
 });
 
-test("a store of the version before people is read as it is, and can be repaired", async () => {
+test("a store from before people is read unchanged, and can be repaired", async () => {
   const path = testFolder();
   {
     await using kernel = await openKernel({ path, embedder: null });
@@ -265,7 +265,7 @@ test("a store of the version before people is read as it is, and can be repaired
   });
 });
 
-test("a store whose counts a negative limit has spoiled counts from zero again, and can be repaired as it is", async () => {
+test("a store with counts damaged by a negative limit counts from zero again", async () => {
   const path = testFolder();
   const budget = { unit: "tokens", amount: 1_000, period: "total" } as const;
   {

@@ -89,22 +89,25 @@ async function readAll(store: Store): Promise<unknown> {
   return sessions;
 }
 
-describe("the sessions in memory", () => {
-  sizedTest("equal the file after random writes of two connections, also within one tick", async () => {
-    for (let seed = 0; seed < proofRounds(60, 1); seed++) {
-      const random = new Random(seed);
-      const path = testFolder();
-      const stores = [await openSqliteStore({ path }), await openSqliteStore({ path })];
-      for (let step = 1; step <= 30; step++) {
-        await writeOnce(random.pick(stores), random, step);
-        const expected = readSessions(path);
-        for (const store of stores) expect(await readAll(store)).toEqual(expected);
+describe("the cache of sessions", () => {
+  sizedTest(
+    "the cache of sessions equals the file after random writes of two connections, even within one tick",
+    async () => {
+      for (let seed = 0; seed < proofRounds(60, 1); seed++) {
+        const random = new Random(seed);
+        const path = testFolder();
+        const stores = [await openSqliteStore({ path }), await openSqliteStore({ path })];
+        for (let step = 1; step <= 30; step++) {
+          await writeOnce(random.pick(stores), random, step);
+          const expected = readSessions(path);
+          for (const store of stores) expect(await readAll(store)).toEqual(expected);
+        }
+        for (const store of stores) await store.close();
       }
-      for (const store of stores) await store.close();
-    }
-  });
+    },
+  );
 
-  test("the sessions in memory are read without a statement after an append of the same tick", async () => {
+  test("the cache of sessions answers without a statement after an append in the same tick", async () => {
     const store = await openSqliteStore({ path: testFolder() });
     await store.sessions.open({ id: "a", createdAt: 1 });
     await append(store, "a", "first", 0);
@@ -131,7 +134,7 @@ describe("the sessions in memory", () => {
     await expect(store.sessions.get("a")).rejects.toMatchObject({ code: "CLOSED" });
   });
 
-  test("the sessions in memory never take more than their limit, and leave on request", async () => {
+  test("the cache of sessions stays within its limit, and is emptied on request", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     const before = store.cacheBytes?.() ?? 0;
     await store.sessions.open({ id: "a", createdAt: 1 });
@@ -147,7 +150,7 @@ describe("the sessions in memory", () => {
     await store.close();
   });
 
-  test("the sessions in memory of one reader cannot be changed by another", async () => {
+  test("a cached session cannot be changed by a reader", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     await store.sessions.open({ id: "a", createdAt: 1, meta: { list: [1] } });
     const { meta } = (await store.sessions.get("a")) as unknown as { meta: { list: number[] } };
@@ -156,7 +159,7 @@ describe("the sessions in memory", () => {
     await store.close();
   });
 
-  test("the sessions in memory are those of the file when a transaction was undone", async () => {
+  test("the cache of sessions equals the file after a transaction was undone", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     await store.sessions.open({ id: "a", createdAt: 1 });
     await append(store, "a", "kept");
@@ -173,49 +176,46 @@ describe("the sessions in memory", () => {
 });
 
 describe("another process", () => {
-  sizedTest(
-    "another process is seen as soon as it has written, and no append is decided on an old head",
-    async () => {
-      const path = testFolder();
-      const store = await openSqliteStore({ path });
-      await store.sessions.open({ id: "a", createdAt: 1 });
-      const other = startChild(new URL("other-writer.ts", import.meta.url), [path]);
-      const ask = async (request: object) => {
-        other.process.stdin?.write(`${JSON.stringify(request)}\n`);
-        const { value } = await other.lines.next();
-        if (!value) throw new Error(other.errors());
-        return JSON.parse(value);
-      };
-      for (let head = 0; head < 30; head += 3) {
-        expect(await append(store, "a", "ours", head)).toMatchObject({ firstSeq: head + 1 });
-        expect((await store.sessions.get("a"))?.lineSeq).toBe(head);
-        expect(await ask({ session: "a", kind: "message", expectedHead: head + 1 })).toEqual({
-          seq: head + 2,
-        });
-        expect((await store.entries.head("a")).seq).toBe(head + 2);
-        expect(await store.entries.get("a", head + 2)).toMatchObject({ kind: "message" });
-        expect(await ask({ session: "a", kind: "line", expectedHead: head + 2 })).toEqual({ seq: head + 3 });
-        // The head in memory is old, and an append that expects it is refused.
-        expect(await append(store, "a", "late", head + 2)).toMatchObject({ code: "POSITION_CONFLICT" });
-        expect((await store.sessions.get("a"))?.lineSeq).toBe(head + 3);
-        expect(await ask({ session: "a", expectedHead: head })).toEqual({ code: "POSITION_CONFLICT" });
-      }
-      // Both processes count up in one session: each number is stored once.
-      await store.sessions.open({ id: "b", createdAt: 1 });
-      const rounds = proofRounds(1_000, 60);
-      const counting = ask({ session: "b", rounds });
-      for (let done = 0; done < rounds; ) {
-        const { seq } = await store.entries.head("b");
-        const outcome = await append(store, "b", `${seq + 1}`, seq);
-        if (!(outcome instanceof Error)) done++;
-        if (done % 5 === 0) await new Promise(setImmediate);
-      }
-      expect(await counting).toMatchObject({ done: rounds });
-      const entries = await store.entries.read("b", { ...ALL, limit: 10_000 });
-      expect(entries.map(({ payload }) => Number(Buffer.from(payload).toString()))).toEqual(
-        Array.from({ length: rounds * 2 }, (_, index) => index + 1),
-      );
-      await store.close();
-    },
-  );
+  sizedTest("writes of another process are seen at once, and no append relies on an old head", async () => {
+    const path = testFolder();
+    const store = await openSqliteStore({ path });
+    await store.sessions.open({ id: "a", createdAt: 1 });
+    const other = startChild(new URL("other-writer.ts", import.meta.url), [path]);
+    const ask = async (request: object) => {
+      other.process.stdin?.write(`${JSON.stringify(request)}\n`);
+      const { value } = await other.lines.next();
+      if (!value) throw new Error(other.errors());
+      return JSON.parse(value);
+    };
+    for (let head = 0; head < 30; head += 3) {
+      expect(await append(store, "a", "ours", head)).toMatchObject({ firstSeq: head + 1 });
+      expect((await store.sessions.get("a"))?.lineSeq).toBe(head);
+      expect(await ask({ session: "a", kind: "message", expectedHead: head + 1 })).toEqual({
+        seq: head + 2,
+      });
+      expect((await store.entries.head("a")).seq).toBe(head + 2);
+      expect(await store.entries.get("a", head + 2)).toMatchObject({ kind: "message" });
+      expect(await ask({ session: "a", kind: "line", expectedHead: head + 2 })).toEqual({ seq: head + 3 });
+      // The head in memory is old, and an append that expects it is refused.
+      expect(await append(store, "a", "late", head + 2)).toMatchObject({ code: "POSITION_CONFLICT" });
+      expect((await store.sessions.get("a"))?.lineSeq).toBe(head + 3);
+      expect(await ask({ session: "a", expectedHead: head })).toEqual({ code: "POSITION_CONFLICT" });
+    }
+    // Both processes count up in one session: each number is stored once.
+    await store.sessions.open({ id: "b", createdAt: 1 });
+    const rounds = proofRounds(1_000, 60);
+    const counting = ask({ session: "b", rounds });
+    for (let done = 0; done < rounds; ) {
+      const { seq } = await store.entries.head("b");
+      const outcome = await append(store, "b", `${seq + 1}`, seq);
+      if (!(outcome instanceof Error)) done++;
+      if (done % 5 === 0) await new Promise(setImmediate);
+    }
+    expect(await counting).toMatchObject({ done: rounds });
+    const entries = await store.entries.read("b", { ...ALL, limit: 10_000 });
+    expect(entries.map(({ payload }) => Number(Buffer.from(payload).toString()))).toEqual(
+      Array.from({ length: rounds * 2 }, (_, index) => index + 1),
+    );
+    await store.close();
+  });
 });

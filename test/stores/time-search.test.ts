@@ -4,7 +4,7 @@ import { searchByTime } from "../../src/stores/sqlite/sqlite-entries.ts";
 import { proofRounds, sizedTest } from "../support/proof.ts";
 
 describe("the search by time", () => {
-  sizedTest("the search by time finds what a walk through all times would find", () => {
+  sizedTest("the search by time finds the same as a walk over all times", () => {
     const gaps = fc.array(fc.oneof(fc.constant(0), fc.nat(5), fc.nat(1_000_000)), {
       minLength: 1,
       maxLength: 300,
@@ -23,7 +23,7 @@ describe("the search by time", () => {
     );
   });
 
-  test("the search by time needs few looks, also where times are uneven", () => {
+  test("the search by time needs few steps, even if times are uneven", () => {
     const count = 1_000_000;
     const looks = (timeOf: (seq: number) => number, at: number) => {
       let looked = 0;

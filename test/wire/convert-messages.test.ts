@@ -44,7 +44,7 @@ describe("converters", () => {
     ]);
   });
 
-  test("converters put instructions back where they came from", async () => {
+  test("converters put system instructions into the field of each API", async () => {
     const responses = { instructions: "Be brief.", input: "Hello" };
     const messages = decodeOpenaiResponsesMessages(responses);
     expect(messages.map(({ role }) => role)).toEqual(["system", "user"]);
@@ -68,7 +68,7 @@ describe("converters", () => {
     expect(decodeOpenaiChatMessages(messages)).toMatchObject([{ parts: [{ type: "data", data: PNG }] }]);
   });
 
-  test("converters load blobs of a log from the given source, and say so if there is none", async () => {
+  test("converters load blobs from the given source, and name the option if there is none", async () => {
     const blob = { type: "blob" as const, digest: "0".repeat(64), sizeBytes: 68, mime: "image/png" };
     const messages = [{ role: "user" as const, parts: [blob] }];
     await expect(encodeAnthropicMessages(messages)).rejects.toMatchObject({

@@ -35,7 +35,7 @@ const clear = (parts: readonly Part[]) =>
   );
 
 describe("an edited message of Anthropic's API", () => {
-  test("an edited message of Anthropic's API keeps marks, unknown fields, the client's ids and its string where a result is cleared", async () => {
+  test("an edited message of Anthropic's API keeps cache marks, unknown fields, ids and the plain string of a cleared result", async () => {
     const seen = {
       role: "user",
       content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "long" }],
@@ -64,7 +64,7 @@ describe("an edited message of Anthropic's API", () => {
     ]);
   });
 
-  test("an edited message of Anthropic's API changes only the block of a result that was edited, and writes blocks where there were blocks", async () => {
+  test("an edited message of Anthropic's API changes only the block of the edited result, and keeps blocks as blocks", async () => {
     const picture = {
       type: "image",
       source: { type: "base64", media_type: "image/png", data: PNG },
@@ -87,7 +87,7 @@ describe("an edited message of Anthropic's API", () => {
     });
   });
 
-  test("an edited message of Anthropic's API does not bring back reasoning that the client has dropped, and counts past it", async () => {
+  test("an edited message of Anthropic's API does not bring back reasoning that the client has dropped", async () => {
     const said = {
       role: "assistant",
       content: [thinking, text("Reading."), call("toolu_1"), call("toolu_2")],
@@ -108,7 +108,7 @@ describe("an edited message of Anthropic's API", () => {
     ]);
   });
 
-  test("an edited message of Anthropic's API keeps reasoning byte by byte, or loses it whole", async () => {
+  test("an edited message of Anthropic's API keeps reasoning unchanged or drops it completely", async () => {
     const own = { role: "assistant", content: [thinking, text("Reading."), call("toolu_1")] };
     const [kept] = await edit(own, (parts) => parts.with(1, stub));
     expect(kept?.content).toEqual([thinking, text("[left out]"), call("toolu_1")]);
@@ -118,7 +118,7 @@ describe("an edited message of Anthropic's API", () => {
     expect(altered?.content).toEqual([text("Reading."), call("toolu_1")]);
   });
 
-  test("an edited message of Anthropic's API writes results whose call has left as words, after the results that stay", async () => {
+  test("a result without its call becomes text after the remaining results in Anthropic's API", async () => {
     const own = {
       role: "user",
       content: [
@@ -136,7 +136,7 @@ describe("an edited message of Anthropic's API", () => {
     expect(words?.content).toEqual([text("[Result]"), text("first"), text("[Result]"), text("second")]);
   });
 
-  test("an edited message of Anthropic's API leaves a string a string, a system message the system's, and nothing where nothing is left", async () => {
+  test("an edited message of Anthropic's API keeps plain strings and the system role, and is dropped if empty", async () => {
     expect(await edit({ role: "user", content: "long" }, () => [stub])).toEqual([
       { role: "user", content: "[left out]" },
     ]);
@@ -145,7 +145,7 @@ describe("an edited message of Anthropic's API", () => {
     expect(await edit({ role: "user", content: [text("long")] }, () => [])).toEqual([]);
   });
 
-  test("an edited message of Anthropic's API keeps a reminder that the log does not know, and the mark of a picture that became words", async () => {
+  test("an edited message of Anthropic's API keeps a block that is not in the log, and the cache mark of a replaced picture", async () => {
     const picture = { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } };
     const seen = { role: "user", content: [picture, text("Look.")] };
     const own = {
@@ -160,7 +160,7 @@ describe("an edited message of Anthropic's API", () => {
     ]);
   });
 
-  test("an edited message of Anthropic's API changes texts together that the client has joined", async () => {
+  test("an edited message of Anthropic's API changes texts that the client has joined as one text", async () => {
     const said = { role: "assistant", content: [text("One."), call("toolu_1"), text("Two.")] };
     const own = { role: "assistant", content: [text("One.\nTwo."), call("toolu_1")] };
     const [element] = await edit(own, (parts) => parts.with(2, stub), said);
@@ -169,7 +169,7 @@ describe("an edited message of Anthropic's API", () => {
     expect(same?.content).toEqual([text("One.\nTwo.")]);
   });
 
-  test("an edited message of Anthropic's API shows media of a note from the log, and says so where they cannot be had", async () => {
+  test("a note in Anthropic's API shows media from the log, or names media that are missing", async () => {
     const { parts } = await log({ role: "user", parts: [{ type: "data", data: PNG, name: "a.png" }] });
     const note: Message = { role: "user", parts };
     const [shown] = await anthropicWire.encodeEdited(note, undefined, base64Of);

@@ -17,8 +17,8 @@ async function written(items: readonly object[]) {
   return all;
 }
 
-describe("a message of the log, as items of a request", () => {
-  test("a message of the log, as items of a request says what was said, without the ids of the provider", async () => {
+describe("encoding a logged message as request items", () => {
+  test("a logged message becomes request items with its content, without the ids of the provider", async () => {
     const items = [
       { type: "message", role: "developer", content: [{ type: "input_text", text: "Be brief." }] },
       { type: "message", role: "user", content: [{ type: "input_text", text: "Hello." }] },
@@ -47,7 +47,7 @@ describe("a message of the log, as items of a request", () => {
     expect(await written(items.map((item, index) => ({ id: `item_${index}`, ...item })))).toEqual(items);
   });
 
-  test("a message of the log, as items of a request has reasoning only with its ciphertext and what it led to", async () => {
+  test("a logged message keeps reasoning only with ciphertext and with the item after it", async () => {
     const sealed = { type: "reasoning", id: "rs_2", summary: [], encrypted_content: "gAAAA" };
     const answer = { type: "message", role: "assistant", content: [{ type: "output_text", text: "Yes." }] };
     expect(await written([{ type: "reasoning", id: "rs_1", summary: [] }, answer])).toEqual([answer]);
@@ -55,7 +55,7 @@ describe("a message of the log, as items of a request", () => {
     expect(await written([answer, sealed])).toEqual([answer]);
   });
 
-  test("a message of the log, as items of a request has nothing of what the provider's own tools did", async () => {
+  test("a logged message leaves out the items of the provider's own tools", async () => {
     const answer = { type: "message", role: "assistant", content: [{ type: "output_text", text: "Found." }] };
     const search = { type: "web_search_call", id: "ws_1", status: "completed" };
     const list = { type: "mcp_list_tools", id: "mcpl_1", server_label: "docs", tools: [] };

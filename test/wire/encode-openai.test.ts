@@ -46,7 +46,7 @@ describe("an edited message of Chat Completions", () => {
   });
   const tool = { role: "tool", tool_call_id: "call_1", name: "read", content: "long" };
 
-  test("an edited message of Chat Completions keeps id and string of a cleared result, and the mark of a failed one", async () => {
+  test("a cleared result of Chat Completions keeps its id and its plain string, and the mark of a failure", async () => {
     expect(await edit(openaiChatWire, [tool], clear)).toEqual([{ ...tool, content: "[left out]" }]);
     const failed = { ...tool, content: "[tool error]\nlong" };
     expect(await edit(openaiChatWire, [failed], clear)).toEqual([
@@ -61,13 +61,13 @@ describe("an edited message of Chat Completions", () => {
     ]);
   });
 
-  test("an edited message of Chat Completions becomes the user's words when its call has left", async () => {
+  test("a result of Chat Completions becomes the user's text when its call has left", async () => {
     expect(await edit(openaiChatWire, [tool], asWords, "user")).toEqual([
       { role: "user", content: "[Result]\n\nlong" },
     ]);
   });
 
-  test("an edited message of Chat Completions leaves other calls as they were written, down to their white space", async () => {
+  test("an edited message of Chat Completions leaves other calls unchanged, including white space", async () => {
     const own = {
       role: "assistant",
       content: "Reading.",
@@ -87,7 +87,7 @@ describe("an edited message of Chat Completions", () => {
     });
   });
 
-  test("an edited message of Chat Completions says calls that have lost their results in words, and has no empty list of calls", async () => {
+  test("calls of Chat Completions that have lost their results become text, without an empty list of calls", async () => {
     const own = { role: "assistant", content: null, tool_calls: [call("a")], reasoning_content: "Hm." };
     expect(await edit(openaiChatWire, [own], callsAsWords)).toEqual([
       { role: "assistant", content: "[left out]", reasoning_content: "Hm." },
@@ -102,7 +102,7 @@ describe("an edited message of Chat Completions", () => {
     expect(await edit(openaiChatWire, [own], (parts) => parts.slice(0, 1))).toEqual([]);
   });
 
-  test("an edited message of Chat Completions keeps pictures as the client wrote them, and stays the developer's", async () => {
+  test("an edited message of Chat Completions keeps pictures unchanged, and keeps the developer role", async () => {
     const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}`, detail: "low" } };
     const own = { role: "user", content: [{ type: "text", text: "long" }, picture] };
     const [element] = await edit(openaiChatWire, [own], (parts) => parts.with(0, stub));
@@ -131,7 +131,7 @@ describe("an edited message of the Responses API", () => {
   const output = { type: "function_call_output", call_id: "a", output: "long" };
   const turn = [reasoning, said, call("a"), call("b")];
 
-  test("an edited message of the Responses API is a whole turn of the model, of which only the edited item changes", async () => {
+  test("editing a turn of the Responses API changes only the edited item", async () => {
     const change: Change = (parts) =>
       parts.map(
         (part): Part =>
@@ -145,7 +145,7 @@ describe("an edited message of the Responses API", () => {
     ]);
   });
 
-  test("an edited message of the Responses API keeps the client's call id and string where a result is cleared, and becomes the user's where its call left", async () => {
+  test("a cleared result of the Responses API keeps its call id and its plain string, and becomes the user's text without its call", async () => {
     expect(await edit(openaiResponsesWire, [output], clear)).toEqual([{ ...output, output: "[left out]" }]);
     expect(await edit(openaiResponsesWire, [output], asWords, "user")).toEqual([
       {
@@ -159,14 +159,14 @@ describe("an edited message of the Responses API", () => {
     ]);
   });
 
-  test("an edited message of the Responses API names no items any more whose reasoning has left", async () => {
+  test("items of the Responses API lose their ids when their reasoning has left", async () => {
     const { id: _, ...unnamed } = said;
     const [first, second] = await edit(openaiResponsesWire, turn, withoutReasoning);
     expect(first).toEqual(unnamed);
     expect(second).toEqual({ type: "function_call", call_id: "a", name: "read", arguments: "{}" });
   });
 
-  test("an edited message of the Responses API lets reasoning go when the item that follows it has become words", async () => {
+  test("reasoning of the Responses API leaves when the item after it becomes text", async () => {
     const encoded = await edit(openaiResponsesWire, [reasoning, call("a")], callsAsWords);
     expect(encoded).toEqual([
       { type: "message", role: "assistant", content: [{ type: "output_text", text: "[left out]" }] },
@@ -188,7 +188,7 @@ describe("an edited message of the Responses API", () => {
     expect(second).toEqual(call("a"));
   });
 
-  test("an edited message of the Responses API keeps a message's string a string, and a custom tool's input a text", async () => {
+  test("an edited message of the Responses API keeps plain strings, and the text input of a custom tool", async () => {
     const user = { role: "user", content: "long" };
     expect(await edit(openaiResponsesWire, [user], () => [stub])).toEqual([
       { role: "user", content: "[left out]" },
@@ -201,7 +201,7 @@ describe("an edited message of the Responses API", () => {
     ]);
   });
 
-  test("an edited message of the Responses API may be a plain text in a request", () => {
+  test("the input of the Responses API may be plain text", () => {
     expect(openaiResponsesWire.decode(parseInputItems("Hello"))).toEqual([
       { input: { role: "user", parts: [{ type: "text", text: "Hello" }] }, from: 0, to: 1 },
     ]);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { mergeUsage, parseUsageReport, REPORTING_APIS } from "../../src/wire/wires.ts";
 
 describe("parseUsageReport", () => {
-  test("parseUsageReport reads Anthropic's counts, writes for five minutes and for an hour apart", () => {
+  test("parseUsageReport reads Anthropic's counts, with separate cache writes for five minutes and an hour", () => {
     const report = {
       input_tokens: 12,
       cache_read_input_tokens: 9_000,
@@ -23,7 +23,7 @@ describe("parseUsageReport", () => {
     });
   });
 
-  test("parseUsageReport takes what was cached out of OpenAI's input", () => {
+  test("parseUsageReport subtracts cached tokens from OpenAI's input", () => {
     expect(
       parseUsageReport("openai-chat", {
         prompt_tokens: 1_000,
@@ -51,7 +51,7 @@ describe("parseUsageReport", () => {
     ).toEqual({ inputTokens: 100, cacheReadTokens: 900, outputTokens: 60, reasoningTokens: 32 });
   });
 
-  test("parseUsageReport reads cache hits where another provider names them otherwise", () => {
+  test("parseUsageReport reads cache hits under another provider's name", () => {
     const report = { prompt_tokens: 100, prompt_cache_hit_tokens: 64, completion_tokens: 5 };
     expect(parseUsageReport("openai-chat", report)).toEqual({
       inputTokens: 36,
@@ -60,7 +60,7 @@ describe("parseUsageReport", () => {
     });
   });
 
-  test("parseUsageReport adds reasoning that is counted next to the completion", () => {
+  test("parseUsageReport adds reasoning tokens that are not part of the completion", () => {
     const report = {
       prompt_tokens: 10,
       completion_tokens: 5,
@@ -70,7 +70,7 @@ describe("parseUsageReport", () => {
     expect(parseUsageReport("openai-chat", report)).toMatchObject({ outputTokens: 35, reasoningTokens: 30 });
   });
 
-  test("parseUsageReport adds Google's thoughts and tool prompts, and takes out its cache", () => {
+  test("parseUsageReport adds Google's thoughts and tool prompts, and subtracts its cache", () => {
     expect(
       parseUsageReport("google", {
         promptTokenCount: 500,
@@ -90,7 +90,7 @@ describe("parseUsageReport", () => {
     },
   );
 
-  test("parseUsageReport gives counts that are not negative, whatever is reported", () => {
+  test("parseUsageReport never returns a negative count", () => {
     fc.assert(
       fc.property(fc.constantFrom(...REPORTING_APIS), fc.anything(), (api, report) => {
         for (const count of Object.values(parseUsageReport(api, report) ?? {}))
@@ -111,14 +111,14 @@ describe("mergeUsage", () => {
     expect(mergeUsage(start, end)).toEqual({ inputTokens: 25, cacheReadTokens: 4_000, outputTokens: 512 });
   });
 
-  test("mergeUsage keeps a count that a later report says 0 for", () => {
+  test("mergeUsage keeps a count if a later report gives 0", () => {
     expect(mergeUsage({ inputTokens: 25, outputTokens: 1 }, { inputTokens: 0, outputTokens: 9 })).toEqual({
       inputTokens: 25,
       outputTokens: 9,
     });
   });
 
-  test("mergeUsage is the one report where there is no other", () => {
+  test("mergeUsage returns the only report if there is one", () => {
     expect(mergeUsage(undefined, { outputTokens: 3 })).toEqual({ outputTokens: 3 });
     expect(mergeUsage({ outputTokens: 3 }, undefined)).toEqual({ outputTokens: 3 });
     expect(mergeUsage(undefined, undefined)).toBeUndefined();

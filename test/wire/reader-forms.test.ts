@@ -31,7 +31,7 @@ describe("a reader of Anthropic's streams", () => {
     { type: "message_stop" },
   ];
 
-  test("a reader of Anthropic's streams keeps signatures, redacted thoughts, citations and blocks that it does not know", () => {
+  test("a reader of Anthropic's streams keeps signatures, redacted thoughts, citations and unknown blocks", () => {
     const search = { type: "web_search_tool_result", tool_use_id: "srv_1", content: [] };
     const reader = readerOf("anthropic", [
       begun,
@@ -69,7 +69,7 @@ describe("a reader of Anthropic's streams", () => {
     expect(reader.usage).toMatchObject({ inputTokens: 7, cacheReadTokens: 90, outputTokens: 12 });
   });
 
-  test("a reader of Anthropic's streams leaves out a call whose input did not come to its end although its block did", () => {
+  test("a reader of Anthropic's streams leaves out a call with incomplete input, even if its block has ended", () => {
     const call = [
       block(0, { type: "tool_use", id: "a", name: "read", input: {} }),
       delta(0, { type: "input_json_delta", partial_json: '{"path": "a' }),
@@ -78,13 +78,13 @@ describe("a reader of Anthropic's streams", () => {
     expect(readerOf("anthropic", [begun, ...call, ...ending]).message()).toBeUndefined();
   });
 
-  test("a reader of Anthropic's streams takes a call without input for what it is, and repeated events for one", () => {
+  test("a reader of Anthropic's streams accepts a call without input, and counts repeated events once", () => {
     const start = block(0, { type: "tool_use", id: "a", name: "look", input: {} });
     const reader = readerOf("anthropic", [begun, start, start, stop(0), stop(0), ...ending]);
     expect(reader.message()?.parts).toEqual([{ type: "tool-call", callId: "a", name: "look", input: {} }]);
   });
 
-  test("a reader of Anthropic's streams has not begun before the first word", () => {
+  test("a reader of Anthropic's streams has not begun before the first text", () => {
     const reader = readerOf("anthropic", [begun, { type: "ping" }, block(0, { type: "text", text: "" })]);
     expect(reader.hasBegun).toBe(false);
     expect(reader.message()).toBeUndefined();
@@ -102,7 +102,7 @@ describe("a reader of streams of Chat Completions", () => {
   });
   const more = (index: number, args: string) => ({ tool_calls: [{ index, function: { arguments: args } }] });
 
-  test("a reader of streams of Chat Completions tells calls apart by number, and by id where all are numbered alike", () => {
+  test("a reader of Chat Completions distinguishes calls by number, or by id if all have the same number", () => {
     const byNumber = [
       chunk(call(0, "a", '{"x"')),
       chunk(call(1, "b", "{}")),
@@ -120,7 +120,7 @@ describe("a reader of streams of Chat Completions", () => {
     ]);
   });
 
-  test("a reader of streams of Chat Completions shows no call before the reason of the end, and none that the limit of the reply has cut", () => {
+  test("a reader of Chat Completions shows calls only at the end, and none that the limit has cut", () => {
     const events = [chunk({ content: "So." }), chunk(call(0, "a", '{"x":1}')), chunk(call(1, "b", '{"y":'))];
     expect(readerOf("openai-chat", events).message()?.parts).toEqual([{ type: "text", text: "So." }]);
     expect(readerOf("openai-chat", [...events, chunk({}, "length")]).message()?.parts).toMatchObject([
@@ -129,7 +129,7 @@ describe("a reader of streams of Chat Completions", () => {
     ]);
   });
 
-  test("a reader of streams of Chat Completions reads refusals, thoughts with their details, the old function call, and usage without choices", () => {
+  test("a reader of Chat Completions reads refusals, reasoning with details, old function calls, and usage without choices", () => {
     const detail = (text: string, signature?: string) => ({
       reasoning_details: [{ type: "reasoning.text", index: 0, text, signature }],
     });
@@ -180,7 +180,7 @@ describe("a reader of streams of the Responses API", () => {
     status: "completed",
   };
 
-  test("a reader of streams of the Responses API keeps items in their order, ciphertext and unknown items included, also where the end lists none", () => {
+  test("a reader of the Responses API keeps items in order, ciphertext and unknown items included, even if the end lists none", () => {
     const reasoning = { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "b3Bh" };
     const search = { type: "web_search_call", id: "ws_1", status: "completed", action: { type: "search" } };
     const reader = readerOf("openai-responses", [
@@ -207,7 +207,7 @@ describe("a reader of streams of the Responses API", () => {
     expect(reader.isComplete).toBe(true);
   });
 
-  test("a reader of streams of the Responses API leaves out calls that did not come to their end, and keeps what was said", () => {
+  test("a reader of the Responses API leaves out incomplete calls, and keeps the text", () => {
     const reader = readerOf("openai-responses", [
       {
         type: "response.output_item.added",
@@ -242,7 +242,7 @@ describe("a reader of streams of the Responses API", () => {
     expect(reader.isComplete).toBe(true);
   });
 
-  test("a reader of streams of the Responses API knows a response that failed", () => {
+  test("a reader of the Responses API reports a failed response", () => {
     const response = { status: "failed", error: { code: "context_length_exceeded", message: "too long" } };
     const reader = readerOf("openai-responses", [{ type: "response.failed", response }]);
     expect(reader.failure).toEqual({ body: { response }, message: "too long" });

@@ -27,7 +27,7 @@ const textOf = (reader: ReplyReader) =>
 describe.each(WIRES.map((api) => [api.name, api] as const))("a reader of %s", (name, api) => {
   const events = spoken(name, REPLY);
 
-  test("a reader puts a streamed reply together, and a whole one alike", () => {
+  test("a reader gives the same message for a streamed and a whole reply", () => {
     const streamed = readerOf(name, events);
     const whole = api.createReader();
     whole.takeWhole(spokenWhole(name, REPLY));
@@ -53,7 +53,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("a reader of %s", (n
     expect(streamed.message()).toEqual(whole.message());
   });
 
-  test("a reader never shows half a call, nor an end, wherever the stream is cut between two events", () => {
+  test("a reader never shows a partial call or an early end, wherever the stream is cut between events", () => {
     const isWholeFrom = events.findIndex((_, index) => readerOf(name, events.slice(0, index + 1)).isComplete);
     expect(isWholeFrom).toBeGreaterThan(events.length - 5);
     for (let end = 0; end < events.length; end++) {
@@ -66,7 +66,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("a reader of %s", (n
     }
   });
 
-  test("a reader makes nothing of an event that was cut at any byte", () => {
+  test("a reader ignores an event that was cut at any byte", () => {
     for (const [index, { data, ...rest }] of events.entries()) {
       const before = readerOf(name, events.slice(0, index));
       const [message, isComplete] = [before.message(), before.isComplete];
@@ -77,7 +77,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("a reader of %s", (n
     }
   });
 
-  test("a reader says what went wrong inside a stream, and has seen no end then", () => {
+  test("a reader reports an error inside a stream, and then sees no end", () => {
     const { event, data } = SPEAKERS[name].errorEvent("overloaded");
     const reader = readerOf(name, events.slice(0, 4));
     const message = reader.message();
@@ -92,7 +92,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("a reader of %s", (n
     expect(whole.message()).toBeUndefined();
   });
 
-  test("a reader leaves out a call that was cut short by the limit of the reply", () => {
+  test("a reader leaves out a call that was cut by the limit of the reply", () => {
     const cut: Reply = { text: "Writing.", finish: "length", usage: { input: 5, output: 5 } };
     const reader = readerOf(name, spoken(name, cut));
     expect(reader.isComplete).toBe(true);
@@ -100,7 +100,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("a reader of %s", (n
     expect(textOf(reader)).toBe("Writing.");
   });
 
-  sizedTest("a reader bears whatever comes", () => {
+  sizedTest("a reader survives any events", () => {
     const strange = fc.oneof(
       fc.string().map((data) => ({ data })),
       fc.json({ maxDepth: 3 }).map((data) => ({ data })),

@@ -5,10 +5,10 @@ import { HAS_RECORDINGS } from "../server/gateway/recorded.ts";
 import { loggedMessages } from "./logged.ts";
 import { readExchanges } from "./recordings.ts";
 
-describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
+describe.skipIf(!HAS_RECORDINGS)("requests of real clients", () => {
   const exchanges = HAS_RECORDINGS ? readExchanges() : [];
 
-  test("what real clients sent is decoded so that a longer request only adds to what a shorter one said", () => {
+  test("a longer request of a real client decodes to the messages of a shorter one and more", () => {
     for (const { api, elements } of exchanges) {
       const whole = api.decode(elements);
       expect(whole.length).toBeGreaterThan(0);
@@ -20,7 +20,7 @@ describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
     }
   });
 
-  test("what real clients sent comes out as it went in where nothing was edited, whatever spilled out of the log", async () => {
+  test("an unedited request of a real client is encoded unchanged, even with parts outside the log", async () => {
     for (const spillBytes of [40, 64 * 1024]) {
       const { log, base64Of } = loggedMessages(spillBytes);
       for (const { api, elements } of exchanges) {
@@ -36,7 +36,7 @@ describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
     }
   });
 
-  test("what real clients sent holds every reply as the reader has put it together", () => {
+  test("the next request of a real client contains the reply as the reader has read it", () => {
     let compared = 0;
     for (const [index, { api, scenario, events, elements }] of exchanges.entries()) {
       const next = exchanges[index + 1];
@@ -58,7 +58,7 @@ describe.skipIf(!HAS_RECORDINGS)("what real clients sent", () => {
     expect(compared).toBeGreaterThan(20);
   });
 
-  test("what real clients sent was answered with streams whose end and usage are seen, and with errors that are not replies", () => {
+  test("streams to real clients have an end and usage, and errors are not read as replies", () => {
     for (const { api, events, body, status } of exchanges) {
       const reader = api.createReader();
       for (const data of events ?? []) reader.take({ data });

@@ -14,7 +14,7 @@ const counts = fc.record({
 });
 
 describe.each(WIRES.map((api) => [api.name, api] as const))("usage that %s reports", (name, api) => {
-  test("reported usage is cut down to the most that a client may see, in events and bodies alike, and otherwise left alone", () => {
+  test("reported usage is lowered to the maximum for a client, in events and bodies, and otherwise unchanged", () => {
     fc.assert(
       fc.property(counts, fc.nat(400_000), (usage, most) => {
         const before = usage.input + usage.cacheRead + usage.cacheWrite;
@@ -42,7 +42,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("usage that %s repor
     );
   });
 
-  test("reported usage is consistent in itself after it was cut down", () => {
+  test("lowered usage adds up", () => {
     const usage = { input: 10, output: 5, cacheRead: 150_001, cacheWrite: 77, cacheWriteHour: 33 };
     const body = JSON.parse(api.capUsage(spokenWhole(name, { text: "Hi.", usage }), 1_000) ?? "{}");
     const google = body.usageMetadata;
@@ -62,7 +62,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("usage that %s repor
     }
   });
 
-  test("reported usage is not looked for in what is not a report", () => {
+  test("usage is lowered only inside reports", () => {
     expect(api.capUsage("[DONE]", 1)).toBeUndefined();
     expect(api.capUsage('{"input_tokens":', 1)).toBeUndefined();
     expect(api.capUsage('{"usage":null,"x_tokens":9}', 1)).toBeUndefined();
@@ -86,7 +86,7 @@ const KINDS: readonly WireFault["kind"][] = [
 describe.each<WireName>(["anthropic", "openai-chat", "openai-responses"])("a fault of %s", (name) => {
   const api = getWire(name);
 
-  test("a fault of a provider is read by its own reader, as a body and inside a stream", () => {
+  test("the fault of a provider is read by the provider's own reader, as a body and inside a stream", () => {
     for (const kind of KINDS) {
       const fault: WireFault = { status: 400, kind, message: "The gateway says why." };
       const whole = api.createReader();
@@ -103,7 +103,7 @@ describe.each<WireName>(["anthropic", "openai-chat", "openai-responses"])("a fau
     }
   });
 
-  test("a fault of a provider is known as an overflow if it is one, and never otherwise", () => {
+  test("the fault of a provider is recognized as an overflow only if it is one", () => {
     // "too_large" is excluded: for a client that can shrink its request it is an overflow too.
     for (const kind of KINDS.filter((one) => one !== "too_large")) {
       const fault: WireFault = {
@@ -119,7 +119,7 @@ describe.each<WireName>(["anthropic", "openai-chat", "openai-responses"])("a fau
     }
   });
 
-  test("a fault of a provider keeps the words of an overflow that are the provider's own", () => {
+  test("the fault of a provider keeps the provider's own message of an overflow", () => {
     const own = "prompt is too long: 214731 tokens > 200000 maximum";
     const openai =
       "This model's maximum context length is 128000 tokens. However, your messages resulted in 131072 tokens.";

@@ -7,7 +7,7 @@ import { elementsOf } from "./elements.ts";
 import { loggedMessages } from "./logged.ts";
 
 describe.each(WIRES.map((api) => [api.name, api] as const))("messages of %s", (name, api) => {
-  test("messages cover the elements in their order, and are the same however much follows", () => {
+  test("messages cover the elements in order, and do not depend on later elements", () => {
     fc.assert(
       fc.property(elementsOf(name), fc.nat(8), (elements, end) => {
         const whole = api.decode(elements);
@@ -24,7 +24,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("messages of %s", (n
     );
   });
 
-  test("messages come out as they went in when nothing was edited", async () => {
+  test("unedited messages are encoded unchanged", async () => {
     await fc.assert(
       fc.asyncProperty(elementsOf(name), fc.constantFrom(20, 65_536), async (elements, spillBytes) => {
         const { log, base64Of } = loggedMessages(spillBytes);
@@ -38,7 +38,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("messages of %s", (n
     );
   });
 
-  test("messages keep what an edit left alone byte by byte, and lose what it took away", async () => {
+  test("an edited message keeps its other parts unchanged, and loses only the removed part", async () => {
     await fc.assert(
       fc.asyncProperty(elementsOf(name), fc.nat(), fc.boolean(), async (elements, seed, isStub) => {
         const { log, base64Of } = loggedMessages();
@@ -58,7 +58,7 @@ describe.each(WIRES.map((api) => [api.name, api] as const))("messages of %s", (n
     );
   });
 
-  test("write a note that stands for what left as the user's words", async () => {
+  test("a note for removed messages is written as the user's text", async () => {
     const note: Message = { role: "user", parts: [{ type: "text", text: "Earlier: …" }] };
     const encoded = await api.encodeEdited(note, undefined, async () => undefined);
     expect(encoded).toHaveLength(1);

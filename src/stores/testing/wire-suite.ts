@@ -11,14 +11,14 @@ const usageCases: readonly WireProof[] = [
     async (wire, { report, usage }) => assert.deepEqual(wire.parseUsage(report), usage),
   ],
   [
-    "usage: a report without counts is none",
+    "usage: a report without counts gives undefined",
     async (wire) => {
       for (const report of [undefined, null, 7, "usage", [], {}, { x_unknown: 1 }])
         assert.equal(wire.parseUsage(report), undefined);
     },
   ],
   [
-    "usage: a cap lowers the input tokens of a reply, and leaves a smaller reply alone",
+    "usage: a cap lowers the input tokens of a reply, and does not change a smaller reply",
     async (wire, { body }) => {
       const text = JSON.stringify(body);
       assert.equal(wire.capUsage(text, Number.MAX_SAFE_INTEGER), undefined);
@@ -50,7 +50,7 @@ const replyCases: readonly WireProof[] = [
     },
   ],
   [
-    "replies: a stream that is cut off holds no half call",
+    "replies: a cut stream contains no partial call",
     async (wire, { events }) => {
       const calls = (reader: ReplyReader) =>
         (reader.message()?.parts ?? []).filter(({ type }) => type === "tool-call");
@@ -101,7 +101,7 @@ const unavailable = async () => undefined;
 
 const messageCases: readonly WireProof[] = [
   [
-    "messages: text, calls, results and failures come back from a request",
+    "messages: text, calls, results and failures are decoded from a request",
     async (wire) => {
       const decoded = readRequestInputs(wire, await buildRequest(wire, conversation));
       const parts = (await toStoredParts(decoded)).flatMap(({ parts: some }) => some);
@@ -115,7 +115,7 @@ const messageCases: readonly WireProof[] = [
     },
   ],
   [
-    "messages: media come back from a request",
+    "messages: media are decoded from a request",
     async (wire) => {
       const seen: MessageInput = {
         role: "user",
@@ -129,7 +129,7 @@ const messageCases: readonly WireProof[] = [
     },
   ],
   [
-    "messages: a call without a result gets one, because providers refuse it otherwise",
+    "messages: a call without a result gets a placeholder, because providers refuse it otherwise",
     async (wire) => {
       const open = conversation.slice(0, 3);
       const request = await buildRequest(wire, [...open, { role: "user", text: "Go on." }]);
@@ -138,7 +138,7 @@ const messageCases: readonly WireProof[] = [
     },
   ],
   [
-    "messages: each covers its own elements, in order",
+    "messages: each message covers its own elements, in order",
     async (wire, { elements }) => {
       let before = 0;
       for (const { from, to } of wire.decode(elements)) {
@@ -149,7 +149,7 @@ const messageCases: readonly WireProof[] = [
     },
   ],
   [
-    "messages: the ids of calls are those of their results",
+    "messages: the ids of calls match those of their results",
     async (wire, { elements }) => {
       const parts = wire.decode(elements).flatMap(({ input }) => input.parts ?? []);
       const calls = parts.flatMap((part) => (part.type === "tool-call" ? [part.callId] : []));
@@ -160,7 +160,7 @@ const messageCases: readonly WireProof[] = [
     },
   ],
   [
-    "messages: elements that nobody edited stay the same",
+    "messages: unedited elements stay the same",
     async (wire, sample) => {
       for (const own of await logSample(wire, sample.elements))
         assert.deepEqual(await wire.encodeEdited({ ...own.original }, own, unavailable), own.elements);
@@ -214,7 +214,7 @@ const FAULTS = Object.entries(STATUSES).map(
 
 const faultCases: readonly WireProof[] = [
   [
-    "faults: the message of each is read back from its body",
+    "faults: the message of each fault is read back from its body",
     async (wire) => {
       for (const fault of FAULTS) {
         const failure = wire.parseFailure(fault.status, JSON.stringify(wire.encodeFault(fault)));

@@ -14,7 +14,7 @@ async function read(session: Session, options?: Parameters<Session["entries"]>[0
 }
 
 describe("the entries of a line", () => {
-  test("the entries of a line come oldest first or newest first, however many there are", async () => {
+  test("the entries of a line are returned oldest or newest first, however many there are", async () => {
     const { kernel } = await diskKernel();
     const session = await kernel.session();
     await session.appendAll(words(1, 1_500).map((text) => ({ role: "user" as const, text })));
@@ -33,7 +33,7 @@ describe("the entries of a line", () => {
     expect(await read(session, { from: 8, to: 5 })).toEqual([]);
   });
 
-  test("the entries of a line are those of the line: a rewind skips entries, a fork begins in its parent", async () => {
+  test("the entries of a line leave out rewound entries, and those of a fork begin in its parent", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     await say(session, ...words(1, 6));
@@ -48,7 +48,7 @@ describe("the entries of a line", () => {
     await expect(read(session, { to: 99 })).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
   });
 
-  test("the entries of a line are those that existed when the walk began, even after a rewind", async () => {
+  test("the entries of a line are those at the start of the walk, even after a rewind", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, ...words(1, 120));
@@ -63,7 +63,7 @@ describe("the entries of a line", () => {
     expect(found).toEqual(words(1, 120));
   });
 
-  test("the entries of a line end when the signal fires", async () => {
+  test("the walk over the entries of a line ends at the signal", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, ...words(1, 10));
@@ -79,7 +79,7 @@ describe("the entries of a line", () => {
     expect(found.length).toBe(4);
   });
 
-  test("the entries of a line are refused by wrong options, which are named", async () => {
+  test("wrong options for the entries of a line are refused by name", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     expect(() => session.entries({ form: 3 } as never)).toThrow("did you mean from?");
@@ -95,7 +95,7 @@ const step = fc.record({
   pick: fc.nat(),
 });
 
-sizedTest("entries() gives what a slice of the line gives, through any changes of the line", async () => {
+sizedTest("entries() returns the same as a slice of the line, through any changes of the line", async () => {
   const { kernel } = await diskKernel();
   await fc.assert(
     fc.asyncProperty(

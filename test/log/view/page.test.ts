@@ -5,7 +5,7 @@ const words = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => `${from + index}`);
 
 describe("a page", () => {
-  test("a page is the newest 50 entries first, older and newer ones on demand", async () => {
+  test("a page shows the newest 50 entries first, and others on demand", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, ...words(1, 120));
@@ -21,7 +21,7 @@ describe("a page", () => {
     expect(texts(await session.page({ before: back.before ?? "" }))).toEqual(words(1, 20));
   });
 
-  test("a page stays where it is while entries are appended, and its end shows what came since", async () => {
+  test("a page stays the same while entries are appended, and its end leads to the new ones", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, ...words(1, 10));
@@ -36,7 +36,7 @@ describe("a page", () => {
     expect(texts(await session.page({ after: nothing.after }))).toEqual(["14"]);
   });
 
-  test("a page goes on along the line it began on, even after a rewind", async () => {
+  test("a page continues along its line even after a rewind", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, ...words(1, 9));
@@ -48,7 +48,7 @@ describe("a page", () => {
     expect(texts(await session.page({ limit: 3 }))).toEqual(["1", "2", "3'"]);
   });
 
-  test("a page of an empty session is empty, and its end shows the first entry later", async () => {
+  test("a page of an empty session is empty, and its end later leads to the first entry", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     const empty = await session.page();
@@ -57,7 +57,7 @@ describe("a page", () => {
     expect(texts(await session.page({ after: empty.after }))).toEqual(["1"]);
   });
 
-  test("a page shows messages and notices, and other kinds when asked", async () => {
+  test("a page shows messages and notices, and other kinds on request", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2");
@@ -69,7 +69,7 @@ describe("a page", () => {
     expect(texts(await session.page({ kinds: ["notice"] }))).toEqual(["something happened"]);
   });
 
-  test("a page can be opened around an entry, and goes on both ways from there", async () => {
+  test("a page can be opened around an entry, and continued in both directions", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     await say(session, ...words(1, 20));
@@ -83,7 +83,7 @@ describe("a page", () => {
     await expect(session.page({ around: 10 })).rejects.toMatchObject({ code: "NOT_ON_LINE" });
   });
 
-  test("a page finds rare kinds in a long session, and lets other work have its turn meanwhile", async () => {
+  test("a page finds rare kinds in a long session without blocking other work", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await session.note("first");
@@ -101,7 +101,7 @@ describe("a page", () => {
     ]);
   });
 
-  test("a page refuses limits and cursors that make no sense", async () => {
+  test("a page refuses wrong limits and cursors", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1");

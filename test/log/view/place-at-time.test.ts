@@ -21,8 +21,8 @@ async function timedSession(): Promise<{ kernel: Kernel; session: Session; times
   return { kernel, session, times, tick };
 }
 
-describe("by the time of a message", () => {
-  test("it is looked up, updated and deleted", async () => {
+describe("messages by their time", () => {
+  test("a message can be looked up, updated and deleted by its time", async () => {
     const { session, times, tick } = await timedSession();
     const [one, two, three, four] = times as [Date, Date, Date, Date];
     expect(textOf(await session.entry(two))).toBe("two");
@@ -40,7 +40,7 @@ describe("by the time of a message", () => {
     expect(texts(await session.page()).at(-1)).toBe("TWO");
   });
 
-  test("one that left the line is not found, nor one between two messages", async () => {
+  test("a message that left the line and a time between messages are not found", async () => {
     const { session, times } = await timedSession();
     await session.remove(times[1] as Date);
     const before = await session.head();
@@ -60,7 +60,7 @@ describe("by the time of a message", () => {
     expect(await session.head()).toEqual(before);
   });
 
-  test("several of one time are refused with their names", async () => {
+  test("a time with several messages is refused, with their names", async () => {
     const { session } = await timedSession();
     await session.appendAll([
       { role: "user", text: "a" },
@@ -73,7 +73,7 @@ describe("by the time of a message", () => {
     await expect(session.remove(time)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
   });
 
-  test("shared messages of a fork are found, and a branch hides those it left", async () => {
+  test("a fork finds shared messages by time, and not those that its branch has left", async () => {
     const { session, times, tick } = await timedSession();
     const fork = await session.fork({ at: times[1] as Date });
     tick();
@@ -84,7 +84,7 @@ describe("by the time of a message", () => {
     expect(texts(await session.page())).toEqual(["one", "two", "three", "four"]);
   });
 
-  test("only entries of that time are read, however long the session is", async () => {
+  test("a look-up by time reads only entries of that time, however long the session is", async () => {
     const store = await openSqliteStore({ path: ":memory:" });
     let rows = 0;
     const read: EntryStore["read"] = async (session, query) => {

@@ -16,7 +16,7 @@ async function take(tail: AsyncGenerator<Parameters<typeof textOf>[0]>, count: n
 }
 
 describe("a tail", () => {
-  test("a tail begins after a seq, or with what is appended from now on", async () => {
+  test("a tail begins after a seq, or with the next appended entry", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2", "3");
@@ -26,7 +26,7 @@ describe("a tail", () => {
     expect(await take(fromNow, 2)).toEqual(["4", "5"]);
   });
 
-  test("a tail follows what another connection appends", async () => {
+  test("a tail follows appends of another connection", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     const other = await openKernel({ path });
@@ -37,7 +37,7 @@ describe("a tail", () => {
     await other.close();
   });
 
-  proofTest("a tail keeps its process alive while it waits for others", async () => {
+  proofTest("a tail keeps its process alive while it waits", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     const follower = startChild(new URL("./follower.ts", import.meta.url), [path]);
@@ -67,7 +67,7 @@ describe("a tail", () => {
     await tail.return(undefined);
   });
 
-  test("a tail ends by its signal, by break, or with its session, and leaves no listener", async () => {
+  test("a tail ends at its signal, at break or with its session, and leaves no listener", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1");
@@ -84,7 +84,7 @@ describe("a tail", () => {
     expect(() => session.tail()).toThrow(expect.objectContaining({ code: "CLOSED" }));
   });
 
-  test("a tail that nobody asks any more ends with its session all the same", async () => {
+  test("a tail that is no longer read ends with its session", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2");
@@ -96,7 +96,7 @@ describe("a tail", () => {
     expect(kernel.counts().tail).toEqual({ opened: 2, closed: 2 });
   });
 
-  test("a tail shows entries of all lines in order of seq, or only some kinds", async () => {
+  test("a tail shows entries of all lines in order of seq, or only certain kinds", async () => {
     const kernel = await testKernel();
     const session = await kernel.session();
     await say(session, "1", "2");

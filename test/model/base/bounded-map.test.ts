@@ -67,7 +67,7 @@ function apply(map: BoundedMap<number, number>, step: Step): unknown {
 }
 
 describe("a bounded map", () => {
-  test("a bounded map drops the least recently used entry first if entries are read with use", () => {
+  test("a bounded map drops the least recently used entry first if entries are read with use()", () => {
     const map = new BoundedMap<string, number>({ max: 2 });
     map.set("a", 1);
     map.set("b", 2);
@@ -76,7 +76,7 @@ describe("a bounded map", () => {
     expect([map.get("a"), map.get("b"), map.get("c")]).toEqual([1, undefined, 3]);
   });
 
-  test("a bounded map drops the entry that was set first if entries are read with get", () => {
+  test("a bounded map drops the oldest entry first if entries are read with get()", () => {
     const map = new BoundedMap<string, number>({ max: 2 });
     map.set("a", 1);
     map.set("b", 2);
@@ -85,7 +85,7 @@ describe("a bounded map", () => {
     expect([...map.keys()]).toEqual(["b", "c"]);
   });
 
-  test("a bounded map behaves like a list that is searched and cut", () => {
+  test("a bounded map behaves like a plain list with a limit", () => {
     fc.assert(
       fc.property(steps, (list) => {
         const map = new BoundedMap<number, number>({ max: MAX, weigh: (weight) => weight });
@@ -116,7 +116,7 @@ describe("a bounded map", () => {
     );
   });
 
-  test("a bounded map follows a limit that changes with the next entry", () => {
+  test("a bounded map adopts a changed limit with the next entry", () => {
     let max = 5;
     const map = new BoundedMap<number, true>({ max: () => max });
     for (let n = 0; n < 5; n++) map.set(n, true);
@@ -125,7 +125,7 @@ describe("a bounded map", () => {
     expect([...map.keys()]).toEqual([4, 5]);
   });
 
-  test("a bounded map keeps a stored undefined apart from a missing entry", () => {
+  test("a bounded map distinguishes a stored undefined from a missing entry", () => {
     const map = new BoundedMap<string, number | undefined>({ max: 2 });
     map.set("a", undefined);
     map.set("b", 1);
@@ -146,7 +146,7 @@ describe("a bounded map", () => {
     expect(map.weight).toBe(0);
   });
 
-  test("a bounded map drops all entries that are too old at once, and says when the next is due", () => {
+  test("a bounded map drops all entries that are too old at once, and returns the time of the next expiry", () => {
     const step = fc.record({ key, waitMs: fc.nat(60), uses: fc.nat(9) });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 50 }), (list) => {
@@ -172,7 +172,7 @@ describe("a bounded map", () => {
   });
 });
 
-test("a bounded map takes its first entries in order, and lists the newest", () => {
+test("a bounded map returns its first entries in order, and lists the newest", () => {
   const map = new BoundedMap<string, number>({ max: 3 }, [
     ["a", 1],
     ["b", 2],

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { ByteCollector } from "../../../src/model/base/byte-collector.ts";
 
 describe("a collector of bytes", () => {
-  test("a collector of bytes returns the bytes of any chunks, whatever length was announced", () => {
+  test("a collector of bytes joins any chunks, whatever length was announced", () => {
     const chunks = fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 10 });
     fc.assert(
       fc.property(chunks, fc.option(fc.nat(1_000)), (list, announced) => {
@@ -17,21 +17,21 @@ describe("a collector of bytes", () => {
     );
   });
 
-  test("a collector of bytes keeps a chunk of the whole announced length without a copy", () => {
+  test("a collector of bytes does not copy a chunk of the whole announced length", () => {
     const chunk = Buffer.alloc(5_000, "x");
     const collector = new ByteCollector(chunk.length);
     collector.add(chunk);
     expect(collector.take().buffer).toBe(chunk.buffer);
   });
 
-  test("copies a chunk that holds much more memory than its bytes", () => {
+  test("a collector of bytes copies a chunk that keeps much more memory alive than its bytes", () => {
     const chunk = Buffer.alloc(65_536, "x").subarray(0, 5_000);
     const collector = new ByteCollector(chunk.length);
     collector.add(chunk);
     expect(collector.take().buffer.byteLength).toBeLessThan(6_000);
   });
 
-  test("a collector of bytes leaves a kept chunk as it was when more bytes follow", () => {
+  test("a collector of bytes does not change a kept chunk when more bytes follow", () => {
     const chunk = Buffer.alloc(100, "x");
     const collector = new ByteCollector(chunk.length);
     collector.add(chunk);

@@ -8,11 +8,11 @@ import { proofTest } from "../../support/proof.ts";
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
 
-test("a copied string is the same text", () => {
+test("a copied string equals the original", () => {
   fc.assert(fc.property(fc.string(), (text) => copyString(text) === text));
 });
 
-proofTest("copied substrings do not keep the texts alive that they were cut from", () => {
+proofTest("copied substrings do not keep their original texts in memory", () => {
   const TEXT_BYTES = 500_000;
   const TEXTS = 40;
   collect();

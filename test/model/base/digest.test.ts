@@ -4,7 +4,7 @@ import { computeDigest, computeFingerprint } from "../../../src/model/base/diges
 
 const TEXT = "naïve 文 😀";
 
-test("a digest is the SHA-256 in hexadecimal digits, of text as of its bytes", () => {
+test("a digest is the SHA-256 in hexadecimal, the same for a text and its bytes", () => {
   const whole = createHash("sha256").update(TEXT).digest("hex");
   expect(computeDigest(TEXT)).toBe(whole);
   expect(computeDigest(Buffer.from(TEXT))).toBe(whole);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { addFenceSecret, fenceWithMark, findFenceAt, removeRecalled } from "../../../src/model/base/fence.ts";
 
 describe("a fence", () => {
-  test("a fence is found around any text, with exactly its lines", () => {
+  test("a fence around any text is found, with exactly its lines", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const lines = ["before", ...fenceWithMark("quoted-data", text).split("\n"), "after"];
@@ -18,14 +18,14 @@ describe("a fence", () => {
     );
   });
 
-  test("a fence is not found if its text or its mark was changed, or if it is not closed", () => {
+  test("a changed or unclosed fence is not found", () => {
     const fence = fenceWithMark("quoted-data", "the words");
     expect(findFenceAt("quoted-data", fence.replace("words", "orders").split("\n"), 0)).toBeUndefined();
     expect(findFenceAt("quoted-data", fence.split("\n").slice(0, -1), 0)).toBeUndefined();
     expect(findFenceAt("quoted-data", ['<quoted-data mark="0123456789ab">', "the words"], 0)).toBeUndefined();
   });
 
-  test("a fence of recalled content is removed from a tool's reply that an agent hands on as JSON", () => {
+  test("a fence of recalled content is removed even if an agent returns it as JSON", () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const block = fenceWithMark("memory-data", text);
@@ -37,7 +37,7 @@ describe("a fence", () => {
     );
   });
 
-  test("a fence of recalled content is removed from a text, and a forged one is not", () => {
+  test("a genuine fence of recalled content is removed from a text, and a forged one is kept", () => {
     const tags = fc.constantFrom("context", "memory-data", "memories");
     fc.assert(
       fc.property(tags, fc.string(), (tag, text) => {
@@ -51,7 +51,7 @@ describe("a fence", () => {
     expect(removeRecalled(quote)).toBe(quote);
   });
 
-  test("a fence of recalled content cannot be forged by anybody who does not know the secret of the store", () => {
+  test("a fence of recalled content cannot be forged without the secret of the store", () => {
     addFenceSecret("the secret of a store");
     const text = "words that should not be found";
     const digest = createHash("sha256").update(text).digest("hex").slice(0, 12);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Lazy } from "../../../src/model/base/lazy.ts";
 
-test("a lazy value is loaded once, and a failed load is tried again at the next use", async () => {
+test("a lazy value is loaded once, and a failed load is repeated at the next use", async () => {
   let loads = 0;
   const lazy = new Lazy(async () => {
     if (++loads === 1) throw Object.assign(new Error("too many open files"), { code: "EMFILE" });

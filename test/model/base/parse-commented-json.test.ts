@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parseCommentedJson } from "../../../src/model/base/parse-commented-json.ts";
 
 describe("JSON with comments", () => {
-  test("JSON with comments ignores comments and trailing commas outside of strings", () => {
+  test("JSON with comments may contain comments and trailing commas outside strings", () => {
     const text = `\uFEFF{ // one
       "a": "// no comment, /* nor this */ ,}", /* two
       lines */ "b": [1, 2, /* x */ ], "c": "quote \\" // still", }`;
@@ -13,7 +13,7 @@ describe("JSON with comments", () => {
     });
   });
 
-  test("JSON with comments throws for other damage", () => {
+  test("JSON with comments throws for other errors", () => {
     for (const text of ["", "{", "{ a: 1 }", "[1,,2]", "{} {}", "/* open"])
       expect(() => parseCommentedJson(text), text).toThrow(SyntaxError);
   });

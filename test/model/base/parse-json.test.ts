@@ -11,20 +11,20 @@ describe("JSON of a source", () => {
     expect(() => parseJson("{")).toThrow(SyntaxError);
   });
 
-  test("JSON of a source is refused where it is nested so deep that it could not be written again", () => {
+  test("JSON of a source is refused if it is nested too deep to be written again", () => {
     expect(JSON.stringify(parseJson(nested(1_000)))).toBe(nested(1_000));
     for (const text of [nested(1_001), nested(50_000), nested(50_000, '{"a":', "}").replace(":}", ":1}")])
       expect(() => parseJson(text)).toThrow("nested deeper than 1000 levels");
     expect(() => parseJson(`{"a":1,"b":[0,${nested(2_000)}],"c":2}`)).toThrow("nested deeper");
   });
 
-  test("JSON of a source that is cut and nested too deep is none, and does not take for ever", () => {
+  test("cut JSON that is nested too deep gives no value, within a short time", () => {
     expect(parseCutJson("[".repeat(200_000))).toBeUndefined();
     expect(parseCutJson(`${"[1,".repeat(100_000)}tru`)).toBeUndefined();
     expect(parseCutJson(`${"[1,".repeat(100)}tru`)).toBeDefined();
   });
 
-  test("JSON of a source that is cut is closed where it ends", () => {
+  test("cut JSON of a source is closed at its end", () => {
     expect(parseCutJson('{"a":{"b":[1,2,{"c":"wor')).toEqual({ a: { b: [1, 2, { c: "wor" }] } });
     expect(parseCutJson('{"a":[1,2],"b":tr')).toEqual({ a: [1, 2] });
     expect(parseCutJson('{"a":{"b":1},"c":{"d":{}}, "e')).toEqual({ a: { b: 1 }, c: { d: {} } });

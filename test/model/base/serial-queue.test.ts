@@ -5,7 +5,7 @@ import { SerialQueue } from "../../../src/model/base/serial-queue.ts";
 const pause = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe("a serial queue", () => {
-  test("a serial queue runs work one piece at a time and in order, even if some of it fails", async () => {
+  test("a serial queue runs one piece of work at a time and in order, even if some fail", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.record({ pauses: fc.nat(3), fails: fc.boolean() })), async (pieces) => {
         const queue = new SerialQueue();
@@ -32,7 +32,7 @@ describe("a serial queue", () => {
     );
   });
 
-  test("a serial queue starts work at once if nothing else is running, and the next piece after the caller of the first goes on", async () => {
+  test("a serial queue starts work at once if it is idle, and the next piece after the first caller has continued", async () => {
     const queue = new SerialQueue();
     const events: string[] = [];
     const first = queue.run(async () => {
@@ -56,7 +56,7 @@ describe("a serial queue", () => {
     expect(queue.waiting).toBe(0);
   });
 
-  test("a serial queue runs work that is added while a piece begins after that piece", async () => {
+  test("a serial queue runs work added at the start of a piece after that piece", async () => {
     const queue = new SerialQueue();
     const events: string[] = [];
     let inner: Promise<void> | undefined;
@@ -72,7 +72,7 @@ describe("a serial queue", () => {
     expect(events).toEqual(["outer", "inner"]);
   });
 
-  test("a serial queue returns the error of a piece that throws at once", async () => {
+  test("a serial queue throws the error of a synchronous failure at once", async () => {
     const queue = new SerialQueue();
     const failed = queue.run(() => {
       throw new Error("at once");

@@ -7,12 +7,12 @@ const LONG_MS = 2 ** 40;
 const lateError = () => new Error("too late");
 
 describe("a limited wait", () => {
-  test("a limited wait returns the result of a promise that is in time", async () => {
+  test("a limited wait returns the result of a promise in time", async () => {
     expect(await waitAtMost(LONG_MS, Promise.resolve("done"))).toBe("done");
     await expect(waitAtMost(LONG_MS, Promise.reject(new Error("broken")))).rejects.toThrow("broken");
   });
 
-  test("a limited wait gives up after its time, or when its signal aborts", async () => {
+  test("a limited wait ends after its time, or when its signal aborts", async () => {
     expect(await waitAtMost(1, never)).toBeUndefined();
     const controller = new AbortController();
     const waiting = waitAtMost(LONG_MS, never, controller.signal);
@@ -24,13 +24,13 @@ describe("a limited wait", () => {
 });
 
 describe("work within a time limit", () => {
-  test("work within a time limit returns its result, and leaves no listener on the caller's signal", async () => {
+  test("limited work returns its result, and leaves no listener on the caller's signal", async () => {
     const { signal } = new AbortController();
     expect(await runWithTimeLimit({ limitMs: LONG_MS, signal, lateError }, async () => "done")).toBe("done");
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
-  test("work within a time limit is aborted and rejects when its time is over", async () => {
+  test("limited work is aborted and rejects when its time is over", async () => {
     let seen: AbortSignal | undefined;
     const working = runWithTimeLimit({ limitMs: 1, lateError }, (signal) => {
       seen = signal;
@@ -40,7 +40,7 @@ describe("work within a time limit", () => {
     expect(seen?.reason).toEqual(lateError());
   });
 
-  test("work within a time limit rejects with the reason of the caller's signal, even if it ignores its own", async () => {
+  test("limited work rejects with the reason of the caller's signal, even if the work ignores its own signal", async () => {
     const controller = new AbortController();
     const working = runWithTimeLimit({ limitMs: LONG_MS, signal: controller.signal, lateError }, () => never);
     controller.abort(new Error("not wanted"));
@@ -49,7 +49,7 @@ describe("work within a time limit", () => {
     await expect(before).rejects.toThrow("not wanted");
   });
 
-  test("work within a time limit passes on its own error, and a later one is not unhandled", async () => {
+  test("limited work passes its own error on, and a later error is not left unhandled", async () => {
     const broken = async () => {
       throw new Error("broken");
     };

@@ -6,7 +6,7 @@ import { createWorkerCluster } from "./task-load.ts";
 const minutes = Number(process.env.LONGHAUL_SOAK_MINUTES ?? 10);
 const seed = Number(process.env.LONGHAUL_SEED) || 1;
 
-test(`a cluster loses, doubles and mixes nothing while its processes and its database die (${minutes} minutes)`, async () => {
+test(`a cluster loses, duplicates and mixes nothing while its processes and database are killed (${minutes} minutes)`, async () => {
   const report = await runGatewayCluster({
     runMs: minutes * 60_000,
     seed,

@@ -11,7 +11,7 @@ const server = await findTestPostgres();
 describe.skipIf("problem" in server)(`erasure (${describeProblem(server)})`, () => {
   // Reading the files of a server needs the rights of its administrator, whom the server of the tests has.
   test.skipIf(process.env.LONGHAUL_TEST_POSTGRES)(
-    "a certificate says that bytes are left in the server's files until a vacuum has rewritten them",
+    "a certificate of erasure says that bytes are left in the server's files until a vacuum",
     async () => {
       const kernel = await openKernel({ store: createSchemaUrl(server), embedder: null, monitor: false });
       onTestFinished(() => kernel.close());

@@ -6,8 +6,8 @@ import { createSchemaUrl, describeProblem, findTestPostgres } from "../../suppor
 
 const server = await findTestPostgres();
 
-describe.skipIf("problem" in server)(`an answer that is lost (${describeProblem(server)})`, () => {
-  test("an append that took effect is not repeated, by either way through the store", async () => {
+describe.skipIf("problem" in server)(`a lost answer of the database (${describeProblem(server)})`, () => {
+  test("an append that took effect is not repeated if its answer is lost, on either path through the store", async () => {
     const proxy = await startCuttingProxy(createSchemaUrl(server));
     const store = await openPostgresStore({ url: proxy.url });
     onTestFinished(() => store.close());

@@ -55,67 +55,76 @@ async function fillStore(path: string): Promise<void> {
   await store.close();
 }
 
-describe.skipIf("problem" in server)(`a store that moves (${describeProblem(server)})`, () => {
-  proofTest("goes to PostgreSQL and back, goes on after a stop, and follows the source", async () => {
-    const from = join(testFolder(), "from");
-    await fillStore(from);
-    const url = createSchemaUrl(server);
-    const stop = new AbortController();
-    const stopped = migrateStore(from, url, {
-      signal: stop.signal,
-      onProgress: ({ entries }) => entries > 0 && stop.abort(),
-    });
-    await expect(stopped).rejects.toMatchObject({ code: "ABORTED" });
+describe.skipIf("problem" in server)(`moving a store (${describeProblem(server)})`, () => {
+  proofTest(
+    "a store moves to PostgreSQL and back, continues after a stop, and follows its source",
+    async () => {
+      const from = join(testFolder(), "from");
+      await fillStore(from);
+      const url = createSchemaUrl(server);
+      const stop = new AbortController();
+      const stopped = migrateStore(from, url, {
+        signal: stop.signal,
+        onProgress: ({ entries }) => entries > 0 && stop.abort(),
+      });
+      await expect(stopped).rejects.toMatchObject({ code: "ABORTED" });
 
-    const writing = await openSqliteStore({ path: from });
-    await writing.drafts.write({
-      id: "d",
-      session: "first",
-      owner: "x",
-      at: 1,
-      payload: Buffer.from("half"),
-    });
-    const first = await migrateStore(from, url);
-    await writing.drafts.delete("d");
-    await writing.close();
-    expect(first).toMatchObject({ sessions: 2, intakes: 1, tasks: 1, isBehind: false, damagedBlobs: [] });
-    expect(first.copiedEntries).toBeLessThan(first.entries);
+      const writing = await openSqliteStore({ path: from });
+      await writing.drafts.write({
+        id: "d",
+        session: "first",
+        owner: "x",
+        at: 1,
+        payload: Buffer.from("half"),
+      });
+      const first = await migrateStore(from, url);
+      await writing.drafts.delete("d");
+      await writing.close();
+      expect(first).toMatchObject({ sessions: 2, intakes: 1, tasks: 1, isBehind: false, damagedBlobs: [] });
+      expect(first.copiedEntries).toBeLessThan(first.entries);
 
-    const source = await openKernel({ path: from, embedder: null });
-    const session = await source.session("first");
-    await session.append({ role: "user", text: "written after the first move" });
-    await session.redact("first#3");
-    await source.close();
-    const second = await migrateStore(from, url);
-    expect(second).toMatchObject({ copiedEntries: 1, redacted: 1, entries: first.entries + 1 });
+      const source = await openKernel({ path: from, embedder: null });
+      const session = await source.session("first");
+      await session.append({ role: "user", text: "written after the first move" });
+      await session.redact("first#3");
+      await source.close();
+      const second = await migrateStore(from, url);
+      expect(second).toMatchObject({ copiedEntries: 1, redacted: 1, entries: first.entries + 1 });
 
-    const moved = await openPostgresStore({ url });
-    expect(await moved.drafts.list("first")).toEqual([]);
-    await moved.close();
+      const moved = await openPostgresStore({ url });
+      expect(await moved.drafts.list("first")).toEqual([]);
+      await moved.close();
 
-    const back = join(testFolder(), "back");
-    const third = await migrateStore(url, back);
-    expect(third).toMatchObject({ digest: second.digest, sessions: 2, intakes: 1, tasks: 1, copiedBlobs: 1 });
-    const [one, other] = [await openSqliteStore({ path: from }), await openSqliteStore({ path: back })];
-    try {
-      expect(await other.sessions.get("first")).toEqual(await one.sessions.get("first"));
-      expect(await other.transfer?.team(0)).toEqual(await one.transfer?.team(0));
-      expect((await other.audit.list({ after: 0, limit: 10 })).map(({ act }) => act)).toEqual([
-        "token.add",
-        "budget.set",
-      ]);
-      expect(await other.tasks.get("t")).toEqual(await one.tasks.get("t"));
-      expect(await other.intakes.get("elsewhere")).toEqual(await one.intakes.get("elsewhere"));
-      expect(await other.intakes.find("elsewhere", ["r\0ecord"])).toEqual(
-        await one.intakes.find("elsewhere", ["r\0ecord"]),
-      );
-    } finally {
-      await one.close();
-      await other.close();
-    }
-  });
+      const back = join(testFolder(), "back");
+      const third = await migrateStore(url, back);
+      expect(third).toMatchObject({
+        digest: second.digest,
+        sessions: 2,
+        intakes: 1,
+        tasks: 1,
+        copiedBlobs: 1,
+      });
+      const [one, other] = [await openSqliteStore({ path: from }), await openSqliteStore({ path: back })];
+      try {
+        expect(await other.sessions.get("first")).toEqual(await one.sessions.get("first"));
+        expect(await other.transfer?.team(0)).toEqual(await one.transfer?.team(0));
+        expect((await other.audit.list({ after: 0, limit: 10 })).map(({ act }) => act)).toEqual([
+          "token.add",
+          "budget.set",
+        ]);
+        expect(await other.tasks.get("t")).toEqual(await one.tasks.get("t"));
+        expect(await other.intakes.get("elsewhere")).toEqual(await one.intakes.get("elsewhere"));
+        expect(await other.intakes.find("elsewhere", ["r\0ecord"])).toEqual(
+          await one.intakes.find("elsewhere", ["r\0ecord"]),
+        );
+      } finally {
+        await one.close();
+        await other.close();
+      }
+    },
+  );
 
-  test("a target with its own conversations is refused, and one that went on by itself too", async () => {
+  test("a target with its own conversations is refused, as is one that has continued by itself", async () => {
     const [from, to] = [join(testFolder(), "from"), join(testFolder(), "to")];
     for (const path of [from, to]) {
       await using kernel = await openKernel({ path, embedder: null });
@@ -135,7 +144,7 @@ describe.skipIf("problem" in server)(`a store that moves (${describeProblem(serv
 
 describe.skipIf("problem" in server)(`an older schema (${describeProblem(server)})`, () => {
   proofTest(
-    "an older schema whose counts a negative limit has spoiled counts from zero again, and loses the tables of its former search",
+    "counts damaged by a negative limit start from zero again, and tables of the former search are dropped",
     async () => {
       const store = createSchemaUrl(server);
       const budget = { unit: "tokens", amount: 1_000, period: "total" } as const;

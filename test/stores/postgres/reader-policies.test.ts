@@ -29,8 +29,8 @@ async function openShared(): Promise<{ url: string; schema: string; kernel: Kern
 
 const ALICE = ["@alice/", "memory:gateway:@alice"];
 
-describe.skipIf("problem" in server)(`readers (${describeProblem(server)})`, () => {
-  test("a restricted store shows no row of others, whatever is asked for", async () => {
+describe.skipIf("problem" in server)(`restricted readers (${describeProblem(server)})`, () => {
+  test("a restricted store returns no row of others, whatever is requested", async () => {
     const { url, kernel } = await openShared();
     const store = await openPostgresStore({ url, reader: ALICE });
     onTestFinished(() => store.close());
@@ -61,7 +61,7 @@ describe.skipIf("problem" in server)(`readers (${describeProblem(server)})`, () 
     expect((await kernel.sessions({ limit: 100 })).length).toBe(4);
   });
 
-  test("a recall with a wrong scope returns nothing of others", async () => {
+  test("a recall with a wrong scope finds nothing of others", async () => {
     const { kernel } = await openShared();
     const question = "Who deployed the zookeeper quorum?";
     const sessionsOf = async (scope: Parameters<typeof kernel.memory.recall>[1]) =>
@@ -80,7 +80,7 @@ describe.skipIf("problem" in server)(`readers (${describeProblem(server)})`, () 
   });
 
   proofTest(
-    "the role sees nothing without the setting, which ends with the transaction behind a pooler too",
+    "the role sees nothing without its setting, which ends with the transaction, also behind a pooler",
     async () => {
       const { url, schema } = await openShared();
       const proxy = await startPoolingProxy(url);
@@ -106,7 +106,7 @@ describe.skipIf("problem" in server)(`readers (${describeProblem(server)})`, () 
 
   // Needs the right to create users, which a server of one's own has.
   test.skipIf(process.env.LONGHAUL_TEST_POSTGRES)(
-    "a role of the server reads only what it was given, whatever it sets, blobs included",
+    "a role of the server reads only its own rows, whatever it sets, blobs included",
     async () => {
       const { url, schema, kernel } = await openShared();
       await (await kernel.session("@bob/chat")).append({ role: "user", text: "secret ".repeat(20_000) });
@@ -141,7 +141,7 @@ describe.skipIf("problem" in server)(`readers (${describeProblem(server)})`, () 
   );
 
   proofTestIf(!process.env.LONGHAUL_TEST_POSTGRES)(
-    "an ordinary user owns the tables unrestricted, and an administrator can give the role",
+    "an ordinary user owns the tables without restriction, and an administrator can grant the role",
     async () => {
       const admin = new pg.Client({ connectionString: (server as { url: string }).url });
       await admin.connect();

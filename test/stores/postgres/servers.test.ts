@@ -20,50 +20,42 @@ function followHead(store: Awaited<ReturnType<typeof openPostgresStore>>): () =>
 }
 
 describe.skipIf("problem" in server)(`servers and poolers (${describeProblem(server)})`, () => {
-  proofTest(
-    "behind a pooler in transaction mode everything works, and commits of others are seen",
-    async () => {
-      const direct = createSchemaUrl(server);
-      const proxy = await startPoolingProxy(direct);
-      const store = await openPostgresStore({ url: proxy.url });
-      onTestFinished(() => store.close());
-      await store.sessions.open({ id: "s", createdAt: 1 });
-      await store.drafts.write({ id: "d", session: "s", owner: "me", at: 1, payload: Buffer.from("half") });
-      for (let count = 0; count < 5; count++)
-        await store.entries.append([{ session: "s", entries: [entry("x")] }]);
-      await store.entries.append([{ session: "s", entries: [entry("done")], finishes: "d" }]);
-      expect((await store.entries.head("s")).seq).toBe(6);
-      expect(proxy.resets).toBeGreaterThan(10);
-      const heardHead = followHead(store);
-      const other = await openPostgresStore({ url: direct });
-      onTestFinished(() => other.close());
-      await other.entries.append([{ session: "s", entries: [entry("from elsewhere")] }]);
-      await expect.poll(heardHead, { message: "the last entry that a listener has heard of" }).toBe(7);
-    },
-  );
+  proofTest("a store works behind a pooler in transaction mode, and sees commits of others", async () => {
+    const direct = createSchemaUrl(server);
+    const proxy = await startPoolingProxy(direct);
+    const store = await openPostgresStore({ url: proxy.url });
+    onTestFinished(() => store.close());
+    await store.sessions.open({ id: "s", createdAt: 1 });
+    await store.drafts.write({ id: "d", session: "s", owner: "me", at: 1, payload: Buffer.from("half") });
+    for (let count = 0; count < 5; count++)
+      await store.entries.append([{ session: "s", entries: [entry("x")] }]);
+    await store.entries.append([{ session: "s", entries: [entry("done")], finishes: "d" }]);
+    expect((await store.entries.head("s")).seq).toBe(6);
+    expect(proxy.resets).toBeGreaterThan(10);
+    const heardHead = followHead(store);
+    const other = await openPostgresStore({ url: direct });
+    onTestFinished(() => other.close());
+    await other.entries.append([{ session: "s", entries: [entry("from elsewhere")] }]);
+    await expect.poll(heardHead, { message: "the last entry that a listener has heard of" }).toBe(7);
+  });
 
-  proofTest(
-    "of several servers the first that can be reached is used, and the next one when it is gone",
-    async () => {
-      const url = createSchemaUrl(server);
-      const [first, second] = [await startCuttingProxy(url), await startCuttingProxy(url)];
-      const hostOf = (place: string) => new URL(place).host;
-      const both = first.url.replace(
-        hostOf(first.url),
-        `127.0.0.1:1,${hostOf(first.url)},${hostOf(second.url)}`,
-      );
-      const store = await openPostgresStore({ url: both });
-      onTestFinished(() => store.close());
-      await store.sessions.open({ id: "s", createdAt: 1 });
-      first.close();
-      const [outcome] = await store.entries.append([
-        { session: "s", entries: [entry("after the failover")] },
-      ]);
-      expect(outcome).toMatchObject({ firstSeq: 1 });
-    },
-  );
+  proofTest("the first reachable server of several is used, and the next one when it fails", async () => {
+    const url = createSchemaUrl(server);
+    const [first, second] = [await startCuttingProxy(url), await startCuttingProxy(url)];
+    const hostOf = (place: string) => new URL(place).host;
+    const both = first.url.replace(
+      hostOf(first.url),
+      `127.0.0.1:1,${hostOf(first.url)},${hostOf(second.url)}`,
+    );
+    const store = await openPostgresStore({ url: both });
+    onTestFinished(() => store.close());
+    await store.sessions.open({ id: "s", createdAt: 1 });
+    first.close();
+    const [outcome] = await store.entries.append([{ session: "s", entries: [entry("after the failover")] }]);
+    expect(outcome).toMatchObject({ firstSeq: 1 });
+  });
 
-  proofTest("commits of another process wake a listener", async () => {
+  proofTest("a commit of another process notifies a listener", async () => {
     const url = createSchemaUrl(server);
     const [one, other] = [await openPostgresStore({ url }), await openPostgresStore({ url })];
     onTestFinished(async () => {
@@ -88,7 +80,7 @@ describe.skipIf("problem" in server)(`servers and poolers (${describeProblem(ser
     );
   });
 
-  test("a store that is opened for reading only refuses writes at once", async () => {
+  test("a read-only store refuses writes at once", async () => {
     const url = createSchemaUrl(server);
     await (await openPostgresStore({ url })).close();
     const store = await openPostgresStore({ url, isReadOnly: true });

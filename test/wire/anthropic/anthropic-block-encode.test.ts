@@ -19,7 +19,7 @@ const blob = (mime: string, more: Partial<BlobPart> = {}): BlobPart => ({
 });
 
 describe("parts as Anthropic blocks", () => {
-  test("parts as Anthropic blocks are what an import made the parts from", async () => {
+  test("parts become the Anthropic blocks from which they were imported", async () => {
     const blocks = [
       { type: "text", text: "hello", cache_control: { type: "ephemeral" } },
       { type: "thinking", thinking: "hm", signature: "c2ln", summary: [] },
@@ -32,7 +32,7 @@ describe("parts as Anthropic blocks", () => {
     expect(await encodeAnthropicBlocks(parts as readonly Part[], source, extras)).toEqual(blocks);
   });
 
-  test("parts as Anthropic blocks hold media, and what was too large for the log as it was", async () => {
+  test("parts become Anthropic blocks with media, and with the full text of parts too large for the log", async () => {
     const parts: Part[] = [
       blob("image/png"),
       blob("application/pdf", { name: "a.pdf" }),
@@ -62,7 +62,7 @@ describe("parts as Anthropic blocks", () => {
     ]);
   });
 
-  test("parts as Anthropic blocks say in words what only another tool would understand, and leave its ciphertext out", async () => {
+  test("content that only another tool understands becomes text, without that tool's ciphertext", async () => {
     const parts: Part[] = [
       { type: "raw", format: "codex", value: { type: "odd" } },
       { type: "reasoning", text: "hm", opaque: { encrypted: "xyz" } },

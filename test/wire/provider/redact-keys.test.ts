@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { redactKeys } from "../../../src/wire/provider/provider-error.ts";
 
-describe("text that may hold secrets", () => {
-  test("text that may hold secrets loses those that are known", () => {
+describe("redacting keys", () => {
+  test("known secrets are redacted", () => {
     expect(redactKeys("the key hunter2hunter2 is wrong", ["hunter2hunter2"])).toBe(
       "the key [redacted] is wrong",
     );
@@ -15,12 +15,12 @@ describe("text that may hold secrets", () => {
     "Authorization: Bearer abcdefgh.ijklmnop",
     "http://user:AbCdEf123456@host.example/v1",
     "AIzaSyAbCdEf123456ghijklmnopqrstuv",
-  ])("text that may hold secrets loses what has the form of one: %s", (text) => {
+  ])("text in the form of a secret is redacted: %s", (text) => {
     expect(redactKeys(text)).toContain("[redacted]");
     expect(redactKeys(text)).not.toMatch(/1234|ijklmnop/);
   });
 
-  test("text that may hold secrets keeps everything else, short secrets included, as they are ordinary words", () => {
+  test("all other text is kept, including short secrets, because they may be ordinary words", () => {
     const text =
       "prompt is too long: 214731 tokens > 200000 maximum (see https://docs.example/limits?page=2)";
     expect(redactKeys(text, ["long", ""])).toBe(text);

@@ -5,36 +5,36 @@ import { computeRetryDelay, isRetryable, retryLimits } from "../../../src/wire/p
 const first = { attempt: 1, isRetryable: true, waitedMs: 0, random: 0.5 };
 
 describe("the wait before the next try", () => {
-  test("the wait before the next try doubles from try to try", () => {
+  test("the wait before the next try doubles with each try", () => {
     const limits = { ...retryLimits, tries: 10 };
     const delays = [1, 2, 3, 4].map((attempt) => computeRetryDelay({ ...first, attempt, random: 1 }, limits));
     expect(delays).toEqual([1_000, 2_000, 4_000, 8_000]);
   });
 
-  test("the wait before the next try is spread by chance over half of it", () => {
+  test("the wait before the next try is random within its upper half", () => {
     expect(computeRetryDelay({ ...first, random: 0 })).toBe(500);
     expect(computeRetryDelay({ ...first, random: 0.999 })).toBe(1_000);
   });
 
-  test("the wait before the next try is what the provider asks for, and a little more", () => {
+  test("the wait before the next try is at least the time that the provider asks for", () => {
     expect(computeRetryDelay({ ...first, retryAfterMs: 7_000, random: 0 })).toBe(7_000);
     expect(computeRetryDelay({ ...first, retryAfterMs: 7_000, random: 1 })).toBe(7_250);
   });
 
-  test("the wait before the next try is not begun when the provider asks for more than may be waited", () => {
+  test("no further try is made if the provider asks for more than the remaining wait", () => {
     expect(computeRetryDelay({ ...first, retryAfterMs: 60_001 })).toBeUndefined();
     expect(
       computeRetryDelay({ ...first, attempt: 2, waitedMs: 50_000, retryAfterMs: 11_000 }),
     ).toBeUndefined();
   });
 
-  test("the wait before the next try is none when nothing can change, the tries are used, or the waiting is", () => {
+  test("no further try is made after a permanent failure, the last try, or the whole waiting time", () => {
     expect(computeRetryDelay({ ...first, isRetryable: false })).toBeUndefined();
     expect(computeRetryDelay({ ...first, attempt: 3 })).toBeUndefined();
     expect(computeRetryDelay({ ...first, waitedMs: 60_000 })).toBeUndefined();
   });
 
-  test("the wait before the next try adds up to no more than the limit, and comes to an end, whatever providers ask for", () => {
+  test("the total wait stays within the limit, whatever providers ask for", () => {
     const asked = fc.option(fc.integer({ min: 0, max: 100_000 }), { nil: undefined });
     const chance = fc.double({ min: 0, max: 1, noNaN: true });
     const limits = fc.record({
@@ -71,21 +71,24 @@ describe("the wait before the next try", () => {
 
 describe("a failed request", () => {
   test.each([408, 409, 429, 500, 502, 503, 504, 529])(
-    "a failed request with %i is worth another try",
+    "a failed request with status %i is retried",
     (status) => {
       expect(isRetryable({ status })).toBe(true);
     },
   );
 
-  test.each([200, 400, 401, 402, 403, 404, 413, 422])("a failed request with %i is not", (status) => {
-    expect(isRetryable({ status })).toBe(false);
-  });
+  test.each([200, 400, 401, 402, 403, 404, 413, 422])(
+    "a failed request with status %i is not retried",
+    (status) => {
+      expect(isRetryable({ status })).toBe(false);
+    },
+  );
 
-  test("a failed request of an empty account is not, though it looks like a rate limit", () => {
+  test("a failed request of an empty account is not retried, although it resembles a rate limit", () => {
     expect(isRetryable({ status: 429, body: `{"error":{"code":"insufficient_quota"}}` })).toBe(false);
   });
 
-  test("a failed request is judged by the server where it says so", () => {
+  test("a failed request is retried if the server says so", () => {
     expect(isRetryable({ status: 400, headers: { "x-should-retry": "true" } })).toBe(true);
     expect(isRetryable({ status: 500, headers: { "x-should-retry": "false" } })).toBe(false);
   });

@@ -7,7 +7,7 @@ const provider = "test/model";
 const never = () => new Promise<never>(() => {});
 
 describe("a watched call", () => {
-  test("a watched call ends at once by its signal, also when the work does not listen", async () => {
+  test("a watched call ends at once at its signal, even if the work ignores the signal", async () => {
     const controller = new AbortController();
     const call = watchCall({ provider, timeouts: defaultTimeouts, signal: controller.signal }, never);
     controller.abort(new Error("enough"));
@@ -15,7 +15,7 @@ describe("a watched call", () => {
     expect(getEventListeners(controller.signal, "abort")).toEqual([]);
   });
 
-  test("a watched call is not begun when the signal has fired", async () => {
+  test("a watched call does not begin if its signal has already fired", async () => {
     let hasBegun = false;
     const call = watchCall({ provider, timeouts: defaultTimeouts, signal: AbortSignal.abort() }, async () => {
       hasBegun = true;
@@ -29,7 +29,7 @@ describe("a watched call", () => {
     ["idle", { idleMs: 5 }, true],
     ["total", { totalMs: 5 }, true],
   ] as const)(
-    "a watched call ends when its %s time is up, and says which to raise",
+    "a watched call ends at its %s time limit, and names the option to raise",
     async (phase, timeouts, hasProgress) => {
       const limits = { provider, timeouts: resolveTimeouts(timeouts), signal: undefined };
       const call = watchCall(limits, (watch) => {
@@ -44,7 +44,7 @@ describe("a watched call", () => {
     },
   );
 
-  test("a watched call tells the work to stop, and leaves nothing behind when it succeeds", async () => {
+  test("a watched call stops its work, and leaves no timer or listener behind when it succeeds", async () => {
     const controller = new AbortController();
     const limits = { provider, timeouts: defaultTimeouts, signal: controller.signal };
     const inner = await watchCall(limits, async (watch) => {
@@ -58,7 +58,7 @@ describe("a watched call", () => {
 });
 
 describe("timeouts", () => {
-  test("timeouts come from the call, then from the provider, then are the usual ones", () => {
+  test("timeouts come from the call, else from the provider, else from the defaults", () => {
     expect(resolveTimeouts({ idleMs: 1 }, { idleMs: 2, totalMs: 3 })).toEqual({
       firstByteMs: defaultTimeouts.firstByteMs,
       idleMs: 1,
@@ -66,7 +66,7 @@ describe("timeouts", () => {
     });
   });
 
-  test.each([0, -1, 1.5, Number.NaN, 2 ** 31])("timeouts of %d are refused by name", (totalMs) => {
+  test.each([0, -1, 1.5, Number.NaN, 2 ** 31])("a timeout of %d is refused by name", (totalMs) => {
     expect(() => resolveTimeouts({ totalMs })).toThrow(/timeouts\.totalMs/);
   });
 });

@@ -29,7 +29,7 @@ function scripted(...failures: readonly Error[]): Provider & { calls: number } {
 }
 
 describe("a provider with retries", () => {
-  test("a provider with retries asks again after failures that may pass, as long as it was told to wait", async () => {
+  test("a provider with retries repeats a call after temporary failures, and waits as long as it was told", async () => {
     const waits: number[] = [];
     const retries: Retry[] = [];
     const provider = scripted(failing(true), failing(true, 3_000));
@@ -55,7 +55,7 @@ describe("a provider with retries", () => {
     expect(provider.calls).toBe(3);
   });
 
-  test("a provider with retries asks once when nothing can change, or something else is wrong", async () => {
+  test("a provider with retries calls once after permanent and other failures", async () => {
     for (const failure of [failing(false), new TypeError("a mistake")]) {
       const provider = scripted(failure);
       await expect(withRetries(provider).generate({ prompt: "hello" })).rejects.toBe(failure);
@@ -63,7 +63,7 @@ describe("a provider with retries", () => {
     }
   });
 
-  test("a provider with retries stops waiting as soon as the signal fires", async () => {
+  test("a provider with retries stops waiting at the signal", async () => {
     const controller = new AbortController();
     const provider = scripted(failing(true, 50_000));
     const patient = withRetries(provider, { onRetry: () => setImmediate(() => controller.abort()) });
@@ -73,7 +73,7 @@ describe("a provider with retries", () => {
     expect(provider.calls).toBe(1);
   });
 
-  test("a provider with retries names an option that makes no sense", () => {
+  test("a provider with retries refuses a wrong option by name", () => {
     expect(() => withRetries(scripted(), { tries: 0 })).toThrow(/retries\.tries is 0/);
   });
 });

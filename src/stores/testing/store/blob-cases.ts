@@ -14,7 +14,7 @@ import type { StoreProof } from "./store-proof.ts";
 
 export const blobCases: readonly StoreProof[] = [
   [
-    "blobs: are named by their SHA-256 and read back whole",
+    "blobs: a blob is named by its SHA-256 and read back whole",
     async (store) => {
       const chunks = Array.from({ length: 40 }, (_, index) => Buffer.alloc(50_000, index));
       const written = await store.blobs.write(chunks, { maxBytes: 1e9 });
@@ -34,7 +34,7 @@ export const blobCases: readonly StoreProof[] = [
     },
   ],
   [
-    "blobs: above the limit nothing is kept",
+    "blobs: a blob above the limit is refused, and nothing of it is kept",
     async (store) => {
       const tooMuch = [Buffer.alloc(600), Buffer.alloc(600)];
       await assertRejects(store.blobs.write(tooMuch, { maxBytes: 1_000 }), "BLOB_TOO_LARGE");
@@ -42,7 +42,7 @@ export const blobCases: readonly StoreProof[] = [
     },
   ],
   [
-    "blobs: a source that fails leaves nothing behind",
+    "blobs: a failing source leaves nothing behind",
     async (store) => {
       async function* failing() {
         yield Buffer.from("half");
@@ -53,7 +53,7 @@ export const blobCases: readonly StoreProof[] = [
     },
   ],
   [
-    "blobs: a missing one is BLOB_NOT_FOUND, also to an append",
+    "blobs: a missing blob is BLOB_NOT_FOUND, also for an append",
     async (store) => {
       const digest = "0".repeat(64);
       await assertRejects(readBlob(store, digest), "BLOB_NOT_FOUND");
@@ -68,7 +68,7 @@ export const blobCases: readonly StoreProof[] = [
     },
   ],
   [
-    "blobs: collecting spares what is held or referred to",
+    "blobs: collecting spares blobs that are held or referenced",
     async (store) => {
       await makeSession(store, "s");
       const referred = await writeBlob(store, "referred");
@@ -107,7 +107,7 @@ export const blobCases: readonly StoreProof[] = [
     },
   ],
   [
-    "blobs: writing, appending and collecting at once never loses a referred blob",
+    "blobs: writing, appending and collecting at once never loses a referenced blob",
     async (store) => {
       await makeSession(store, "s");
       const rounds = Array.from({ length: 30 }, async (_, index) => {
@@ -136,7 +136,7 @@ const intake = (stamp: number, ...ids: (string | undefined)[]): IntakeAppend => 
 /** Records of foreign sources. */
 export const intakeCases: readonly StoreProof[] = [
   [
-    "intakes: one is made for a session and found again with its checkpoint",
+    "intakes: an intake is made for a session and found again with its checkpoint",
     async (store) => {
       await assertRejects(store.intakes.open("elsewhere", "s"), "SESSION_NOT_FOUND");
       await makeSession(store, "s");
@@ -153,7 +153,7 @@ export const intakeCases: readonly StoreProof[] = [
     },
   ],
   [
-    "intakes: records are taken in with the append, and the checkpoint with them",
+    "intakes: records and checkpoint are stored in the commit of their append",
     async (store) => {
       await makeSession(store, "s");
       await store.intakes.open("elsewhere", "s");
@@ -175,7 +175,7 @@ export const intakeCases: readonly StoreProof[] = [
     },
   ],
   [
-    "intakes: an append that does not know what was taken in before is refused, and nothing of it is kept",
+    "intakes: an append with an outdated stamp is refused, and stores nothing",
     async (store) => {
       await makeSession(store, "s");
       await store.intakes.open("elsewhere", "s");
@@ -195,7 +195,7 @@ export const intakeCases: readonly StoreProof[] = [
     },
   ],
   [
-    "intakes: a newer version of a record stands for the newer entry",
+    "intakes: a newer version of a record refers to the newer entry",
     async (store) => {
       await makeSession(store, "s");
       await store.intakes.open("elsewhere", "s");
@@ -221,7 +221,7 @@ export const intakeCases: readonly StoreProof[] = [
     },
   ],
   [
-    "intakes: deleting the session forgets what was taken in, so that it can come again",
+    "intakes: deleting the session forgets its records, so that they can be imported again",
     async (store) => {
       await makeSession(store, "s");
       await store.intakes.open("elsewhere", "s");

@@ -14,7 +14,7 @@ import type { StoreProof } from "./store-proof.ts";
 
 export const entryCases: readonly StoreProof[] = [
   [
-    "entries: seqs count from one without gaps, in each session by itself",
+    "entries: seqs count from one without gaps in each session",
     async (store) => {
       await makeSession(store, "a");
       await makeSession(store, "b");
@@ -39,7 +39,7 @@ export const entryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "entries: times never decrease, and come back as they were stored",
+    "entries: times never decrease, and are returned as they were stored",
     async (store) => {
       await makeSession(store, "s");
       const { ats } = await appendRequest(store, {
@@ -53,7 +53,7 @@ export const entryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "entries: a request that is refused leaves the others of its group alone",
+    "entries: a refused request does not affect the others of its group",
     async (store) => {
       await makeSession(store, "s");
       const [first, second, third] = await store.entries.append([
@@ -67,7 +67,7 @@ export const entryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "entries: an append that expects another head is refused with what it found",
+    "entries: an append with another expected head is refused, and names the actual head",
     async (store) => {
       await makeSession(store, "s");
       await appendRequest(store, { session: "s", entries: [buildMessageEntry("1")], expectedHead: 0 });
@@ -80,7 +80,7 @@ export const entryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "entries: are read in both directions, bounded, from any place, by kind",
+    "entries: entries are read in both directions, with a limit, from any place, and by kind",
     async (store) => {
       await makeSession(store, "s");
       const entries = Array.from({ length: 9 }, (_, index) => ({
@@ -101,7 +101,7 @@ export const entryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "entries: one is found by its seq, and a missing one is undefined",
+    "entries: an entry is found by its seq, and a missing one is undefined",
     async (store) => {
       await makeSession(store, "s");
       await appendRequest(store, { session: "s", entries: [buildMessageEntry("only")] });
@@ -126,7 +126,7 @@ export const entryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "entries: the newest one of kind line becomes the session's line",
+    "entries: the newest entry of kind line becomes the session's line",
     async (store) => {
       await makeSession(store, "s");
       await appendRequest(store, {
@@ -141,7 +141,7 @@ export const entryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "entries: payloads come back byte for byte, empty and large ones too",
+    "entries: payloads are returned byte for byte, even empty and large ones",
     async (store) => {
       await makeSession(store, "s");
       const payloads = [0, 1, 1_000, 100_000].map((size) =>
@@ -160,7 +160,7 @@ export const entryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "entries: listeners hear of commits until they stop",
+    "entries: listeners are notified of commits until they stop",
     async (store) => {
       await makeSession(store, "s");
       let heard = 0;
@@ -184,7 +184,7 @@ const THREE = "33".repeat(16);
 /** Keys of entries. */
 export const placeCases: readonly StoreProof[] = [
   [
-    "places: an entry is found by the keys of its commit, that of the newest session first",
+    "places: an entry is found by the keys of its commit, and the newest session comes first",
     async (store) => {
       await makeSession(store, "a");
       await makeSession(store, "b");
@@ -221,7 +221,7 @@ export const placeCases: readonly StoreProof[] = [
     },
   ],
   [
-    "places: keys can be added to entries that exist, and to no others",
+    "places: keys can be added to existing entries only",
     async (store) => {
       await makeSession(store, "old");
       await makeSession(store, "empty");
@@ -246,7 +246,7 @@ export const placeCases: readonly StoreProof[] = [
     },
   ],
   [
-    "places: a redacted entry and a deleted session are found by no key any more",
+    "places: a redacted entry and a deleted session are no longer found by a key",
     async (store) => {
       await makeSession(store, "a");
       await makeSession(store, "b");
@@ -288,7 +288,7 @@ export const draftCases: readonly StoreProof[] = [
     },
   ],
   [
-    "drafts: the sessions that have some are listed, each once",
+    "drafts: sessions with drafts are listed once each",
     async (store) => {
       for (const id of ["s", "t", "u"]) await makeSession(store, id);
       await store.drafts.write(draft("one"));
@@ -298,7 +298,7 @@ export const draftCases: readonly StoreProof[] = [
     },
   ],
   [
-    "drafts: an append that finishes one removes it, once",
+    "drafts: an append that finishes a draft removes it, and a second one is refused",
     async (store) => {
       await makeSession(store, "s");
       await store.drafts.write(draft("one"));
@@ -313,7 +313,7 @@ export const draftCases: readonly StoreProof[] = [
     },
   ],
   [
-    "drafts: deleting says whether there was one, and a missing session is refused",
+    "drafts: deleting a draft says whether it existed, and a missing session is refused",
     async (store) => {
       await assertRejects(store.drafts.write(draft("x")), "SESSION_NOT_FOUND");
       await makeSession(store, "s");
@@ -323,7 +323,7 @@ export const draftCases: readonly StoreProof[] = [
     },
   ],
   [
-    "drafts: keep the blobs they refer to",
+    "drafts: a draft keeps the blobs that it refers to",
     async (store) => {
       await makeSession(store, "s");
       const { digest, hold } = await writeBlob(store, "picture");

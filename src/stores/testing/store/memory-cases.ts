@@ -56,7 +56,7 @@ async function findPlaces(store: Store, term: string): Promise<number[]> {
 /** The search index. */
 export const memoryCases: readonly StoreProof[] = [
   [
-    "memory: chunks come back as they were added, and the cursor moves with them",
+    "memory: chunks are returned as they were added, and the cursor moves with them",
     async (store) => {
       const own = buildChunk(1, ["the", "same", "the"], { speaker: "Ann", from: 5, to: 9 });
       assert.ok(await addChunks(store, [own], undefined, 7));
@@ -73,7 +73,7 @@ export const memoryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "memory: of two who add the same, one is told that it is done",
+    "memory: the second of two writers of the same chunks is told that they are stored",
     async (store) => {
       const both = [
         addChunks(store, [buildChunk(1, ["a"])], undefined, 1),
@@ -87,7 +87,7 @@ export const memoryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "memory: what was read before something was forgotten is not added after it",
+    "memory: chunks read before an erasure are not added after it",
     async (store) => {
       const { stamp } = await store.memory.state();
       await store.memory.forget(NAME, [1]);
@@ -110,7 +110,7 @@ export const memoryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "memory: what is forgotten leaves no chunk, posting, vector or term of its own",
+    "memory: erased content leaves no chunk, posting, vector or term",
     async (store) => {
       await fillSegment(store);
       const embedder = await store.memory.vectors.embedder("e", 16);
@@ -142,7 +142,7 @@ export const memoryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "memory: numbers of chunks are never given twice",
+    "memory: chunk numbers are never reused",
     async (store) => {
       await addChunks(store, [buildChunk(1, ["a"]), buildChunk(2, ["b"])], undefined, 2);
       await store.memory.forget(NAME);
@@ -155,7 +155,7 @@ export const memoryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "memory: around a chunk are those of its turn and of its neighbours, also where another source came between",
+    "memory: the neighbours of a chunk are those of its turn and of adjacent turns, even if another source was stored in between",
     async (store) => {
       await addChunks(
         store,
@@ -172,7 +172,7 @@ export const memoryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "memory: turns of a range come with their first chunks, and missing ones are left out",
+    "memory: turns of a range are returned with their first chunks, and missing ones are left out",
     async (store) => {
       await addChunks(
         store,
@@ -188,7 +188,7 @@ export const memoryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "memory: rules and preferences of users, and the chunks of a period, are found without a word",
+    "memory: rules and preferences of users, and the chunks of a period, are found without a search term",
     async (store) => {
       await addChunks(
         store,
@@ -229,7 +229,7 @@ export const memoryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "memory: vectors of one embedder are not those of another, and the cache has both",
+    "memory: vectors of one embedder are separate from those of another, and the cache holds both",
     async (store) => {
       const { vectors } = store.memory;
       await addChunks(store, [buildChunk(1, ["a"]), buildChunk(2, ["b"])], undefined, 2);
@@ -267,7 +267,7 @@ export const memoryCases: readonly StoreProof[] = [
     },
   ],
   [
-    "memory: the log tells its ends, and whether anything is new",
+    "memory: the log lists the heads of its sessions, and its version changes with each commit",
     async (store) => {
       await store.sessions.open({ id: "a", createdAt: 5 });
       const before = await store.entries.version();

@@ -9,7 +9,7 @@ const token = (digest: string, createdAt = 5) => ({ digest, person: "alice", cre
 
 export const peopleCases: readonly StoreProof[] = [
   [
-    "people: added, changed and listed by name",
+    "people: people can be added, changed and listed by name",
     async ({ people }) => {
       assert.equal(await people.isInUse(), false);
       await people.put(alice, act("person.add"));
@@ -24,7 +24,7 @@ export const peopleCases: readonly StoreProof[] = [
     },
   ],
   [
-    "people: a token leads to its person, and a new one ends the others",
+    "people: a token leads to its person, and a new token ends the others",
     async ({ people }) => {
       await people.addToken(token("d1"), { person: alice }, act("token.add"));
       await people.addToken({ ...token("d2", 6), expiresAt: 50 }, {}, act("token.add"));
@@ -40,7 +40,7 @@ export const peopleCases: readonly StoreProof[] = [
     },
   ],
   [
-    "people: revoking ends the tokens that are valid, once",
+    "people: revoking ends the valid tokens, once",
     async ({ people }) => {
       await people.addToken({ ...token("d1"), expiresAt: 10 }, { person: alice }, act("token.add"));
       await people.addToken(token("d2", 6), {}, act("token.add"));
@@ -50,7 +50,7 @@ export const peopleCases: readonly StoreProof[] = [
     },
   ],
   [
-    "people: who is removed leaves no token, budget or count",
+    "people: a removed person leaves no token, budget or count",
     async ({ people, budgets }) => {
       await people.addToken(token("d1"), { person: alice }, act("token.add"));
       const budget = { id: "b", person: "alice", unit: "usd", amount: 1, period: "day" } as const;
@@ -66,7 +66,7 @@ export const peopleCases: readonly StoreProof[] = [
     },
   ],
   [
-    "audit: every act is chained to the one before, also when many act at once",
+    "audit: every act is chained to the one before, even when many act at once",
     async ({ audit, people }) => {
       await people.put(alice, act("person.add"));
       await Promise.all(Array.from({ length: 10 }, (_, at) => audit.append(act("config.change", at))));
@@ -111,7 +111,7 @@ const use = (spent: number, reserved: number) => ({ budget: "b", start: 0, spent
 
 export const budgetCases: readonly StoreProof[] = [
   [
-    "budgets: those of a person and of everybody are found, and an amount can change",
+    "budgets: budgets of a person and of everybody are found, and an amount can be changed",
     async ({ budgets }) => {
       await budgets.put(budget("a", "alice"), setting);
       await budgets.put({ ...budget("b"), project: "shop", model: "m*" }, setting);
@@ -142,7 +142,7 @@ export const budgetCases: readonly StoreProof[] = [
     },
   ],
   [
-    "budgets: a request that one of them refuses is counted in none",
+    "budgets: a request that one budget refuses is counted in none",
     async ({ budgets }) => {
       await budgets.put(budget("a"), setting);
       await budgets.put(budget("b"), setting);
@@ -174,7 +174,7 @@ export const budgetCases: readonly StoreProof[] = [
     },
   ],
   [
-    "budgets: amounts that no request can cost are refused, and nothing is counted",
+    "budgets: impossible amounts are refused, and nothing is counted",
     async ({ budgets }) => {
       await budgets.put(budget("b"), setting);
       await reserve(budgets, "one");
@@ -189,7 +189,7 @@ export const budgetCases: readonly StoreProof[] = [
     },
   ],
   [
-    "budgets: of many requests at once only those are admitted that fit",
+    "budgets: of many simultaneous requests only those that fit are admitted",
     async ({ budgets }) => {
       await budgets.put(budget("b"), setting);
       const ids = Array.from({ length: 20 }, (_, at) => `request ${at}`);
@@ -198,7 +198,7 @@ export const budgetCases: readonly StoreProof[] = [
     },
   ],
   [
-    "budgets: counts of periods that are over are dropped",
+    "budgets: counts of past periods are dropped",
     async ({ budgets }) => {
       await budgets.put(budget("b"), setting);
       const share = { budget: "b", limit: 10, amount: 1 };

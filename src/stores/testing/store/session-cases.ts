@@ -13,7 +13,7 @@ import type { StoreProof } from "./store-proof.ts";
 
 export const sessionCases: readonly StoreProof[] = [
   [
-    "sessions: the first open makes a session, the second finds it",
+    "sessions: the first call of open creates a session, the second one finds it",
     async (store) => {
       const first = await store.sessions.open({
         id: "s",
@@ -42,7 +42,7 @@ export const sessionCases: readonly StoreProof[] = [
     },
   ],
   [
-    "sessions: are listed newest first, page by page",
+    "sessions: sessions are listed newest first, page by page",
     async (store) => {
       for (const id of ["a", "b", "c", "d"]) await makeSession(store, id);
       const first = await store.sessions.list({ limit: 3 });
@@ -54,7 +54,7 @@ export const sessionCases: readonly StoreProof[] = [
     },
   ],
   [
-    "sessions: those whose ids begin alike are listed by that, page by page",
+    "sessions: sessions with a common prefix of their ids are listed by that prefix, page by page",
     async (store) => {
       for (const id of ["one/a", "two/a", "one/b", "one", "one0", "one/\u{1f600}"])
         await makeSession(store, id);
@@ -82,7 +82,7 @@ export const sessionCases: readonly StoreProof[] = [
     },
   ],
   [
-    "sessions: title and meta can be changed one by one",
+    "sessions: title and metadata can be changed separately",
     async (store) => {
       await store.sessions.open({ id: "s", createdAt: 1, title: "old", meta: { keep: true } });
       await store.sessions.update("s", { title: "new" });
@@ -96,7 +96,7 @@ export const sessionCases: readonly StoreProof[] = [
     },
   ],
   [
-    "sessions: an append can make its session, with the append or not at all",
+    "sessions: an append can create its session, in the same commit or not at all",
     async (store) => {
       const create = { id: "s", createdAt: 1 };
       const [refused] = await store.entries.append([
@@ -114,7 +114,7 @@ export const sessionCases: readonly StoreProof[] = [
     },
   ],
   [
-    "sessions: sizes count entries, payloads and the blobs of one session alone",
+    "sessions: sizes count entries, payloads and the blobs of that session only",
     async (store) => {
       for (const id of ["a", "b"]) await makeSession(store, id);
       const own = await writeBlob(store, "own");
@@ -136,7 +136,7 @@ export const sessionCases: readonly StoreProof[] = [
 /** Permanent deletion. */
 export const deletionCases: readonly StoreProof[] = [
   [
-    "deletion: a session goes with its entries, drafts and own blobs, and says what it freed",
+    "deletion: a session is deleted with its entries, drafts and own blobs, and the freed sizes are returned",
     async (store) => {
       await makeSession(store, "s");
       await makeSession(store, "other");
@@ -162,7 +162,7 @@ export const deletionCases: readonly StoreProof[] = [
     },
   ],
   [
-    "deletion: many entries go in steps, and the id can be used again at once",
+    "deletion: many entries are deleted in steps, and the id can be used again at once",
     async (store) => {
       await makeSession(store, "s");
       for (let round = 0; round < 5; round++) {
@@ -179,7 +179,7 @@ export const deletionCases: readonly StoreProof[] = [
     },
   ],
   [
-    "deletion: whoever listens to commits is told, for nothing else would tell that there will be no more",
+    "deletion: listeners of commits are notified, because no commit of the session will follow",
     async (store) => {
       await makeSession(store, "s");
       let isThere = true;
@@ -195,7 +195,7 @@ export const deletionCases: readonly StoreProof[] = [
     },
   ],
   [
-    "deletion: a session with children is refused, a missing one too",
+    "deletion: a session with children is refused, as is a missing one",
     async (store) => {
       await makeSession(store, "parent");
       await makeSession(store, "child", "parent");
@@ -232,7 +232,7 @@ export const deletionCases: readonly StoreProof[] = [
     },
   ],
   [
-    "deletion: vacuum gives space back and keeps the rest",
+    "deletion: vacuum frees space and keeps everything else",
     async (store) => {
       await makeSession(store, "keep");
       await appendRequest(store, { session: "keep", entries: [buildMessageEntry("kept")] });

@@ -32,7 +32,7 @@ const lease = (owner: string, expiresAt: number) => ({ name: "work", owner, expi
 
 export const leaseCases: readonly StoreProof[] = [
   [
-    "leases: one owner at a time, who can prolong and let go",
+    "leases: a lease has one owner at a time, who can renew and release it",
     async (store) => {
       assert.equal(await store.leases.get("work"), undefined);
       assert.equal(await store.leases.claim(lease("a", 100), 0), undefined);
@@ -45,7 +45,7 @@ export const leaseCases: readonly StoreProof[] = [
     },
   ],
   [
-    "leases: what has expired can be claimed by anyone, and prolonged by nobody else",
+    "leases: an expired lease can be claimed by anyone, and renewed by nobody else",
     async (store) => {
       await store.leases.claim(lease("a", 100), 0);
       assert.equal(await store.leases.claim(lease("b", 300), 100), undefined);
@@ -53,7 +53,7 @@ export const leaseCases: readonly StoreProof[] = [
     },
   ],
   [
-    "leases: those that ended can be dropped, and others stay",
+    "leases: ended leases can be dropped, and others stay",
     async (store) => {
       await store.leases.claim(lease("a", 100), 0);
       await store.leases.claim({ ...lease("b", 300), name: "other" }, 0);
@@ -63,7 +63,7 @@ export const leaseCases: readonly StoreProof[] = [
     },
   ],
   [
-    "leases: of many who claim at once one succeeds",
+    "leases: one of many simultaneous claims succeeds",
     async (store) => {
       const owners = Array.from({ length: 20 }, (_, index) => `owner ${index}`);
       const claims = await Promise.all(owners.map((owner) => store.leases.claim(lease(owner, 100), 0)));
@@ -88,7 +88,7 @@ const change = (store: Store, id: string, rest: Omit<TaskChange, "id">) =>
 /** Creation, change and fencing of tasks together with entries. */
 export const taskCases: readonly StoreProof[] = [
   [
-    "tasks: made with their session and first entry, all or nothing",
+    "tasks: a task is created with its session and first entry, all or nothing",
     async (store) => {
       await makeTask(store, "t", { parent: "p", parentSession: "q", deadlineAt: 99, canResume: true });
       assert.deepEqual(await store.tasks.get("t"), {
@@ -105,7 +105,7 @@ export const taskCases: readonly StoreProof[] = [
     },
   ],
   [
-    "tasks: a task of a queue keeps queue and person, and whether it can be resumed may change",
+    "tasks: a task of a queue keeps queue and person, and may change whether it can be resumed",
     async (store) => {
       const waiting = { queue: "q", person: "ada", state: "queued", canResume: true } as const;
       const { owner: _, ...task } = newTask("t", waiting);
@@ -125,7 +125,7 @@ export const taskCases: readonly StoreProof[] = [
     },
   ],
   [
-    "tasks: a change is refused, entries and all, unless the task is as expected",
+    "tasks: a change is refused, entries included, unless the task is in the expected state",
     async (store) => {
       await makeTask(store, "t");
       await change(store, "t", { expect: { epoch: 1, state: "running" }, set: { state: "detaching" } });
@@ -165,7 +165,7 @@ export const taskCases: readonly StoreProof[] = [
     },
   ],
   [
-    "tasks: of many who move one at once, one succeeds",
+    "tasks: one of many simultaneous moves succeeds",
     async (store) => {
       await makeTask(store, "t");
       const owners = Array.from({ length: 20 }, (_, index) => `owner ${index}`);
@@ -180,7 +180,7 @@ export const taskCases: readonly StoreProof[] = [
     },
   ],
   [
-    "tasks: what is open is listed by owner until its notice is delivered",
+    "tasks: open tasks are listed by owner until their notice is delivered",
     async (store) => {
       await makeTask(store, "1");
       await makeTask(store, "2");
@@ -203,7 +203,7 @@ export const taskCases: readonly StoreProof[] = [
     },
   ],
   [
-    "tasks: a wish is kept for the owner, a kill outranks a detach and holds until the end",
+    "tasks: a wish is kept for the owner, and a kill outranks a detach and holds until the end",
     async (store) => {
       await makeTask(store, "t");
       assert.equal((await store.tasks.request("t", "detach"))?.wish, "detach");
@@ -223,7 +223,7 @@ export const taskCases: readonly StoreProof[] = [
     },
   ],
   [
-    "tasks: lists, newest first, by session, parent, state, queue and person",
+    "tasks: tasks are listed newest first, by session, parent, state, queue and person",
     async (store) => {
       await makeSession(store, "empty");
       for (const id of ["1", "2", "3"]) await makeTask(store, id, id === "2" ? { parent: "1" } : {});
@@ -253,7 +253,7 @@ export const taskCases: readonly StoreProof[] = [
     },
   ],
   [
-    "tasks: go with their session",
+    "tasks: a task is deleted with its session",
     async (store) => {
       await makeTask(store, "t");
       await store.sessions.delete("session of t");

@@ -58,7 +58,7 @@ async function countPieces(url: string): Promise<number> {
 }
 
 describe.skipIf("problem" in server)(`blobs in S3 (${describeProblem(server)})`, () => {
-  test("a blob is an object under its digest, and the database holds none of its bytes", async () => {
+  test("a blob in S3 is an object under its digest, and the database holds none of its bytes", async () => {
     const { objects, url, store } = await openObjectStore();
     const bytes = Buffer.alloc(3_000_000, "longhaul ");
     const parts = [bytes.subarray(0, 1_000_000), bytes.subarray(1_000_000)];
@@ -75,7 +75,7 @@ describe.skipIf("problem" in server)(`blobs in S3 (${describeProblem(server)})`,
     expect((await store.blobs.write([], OPTIONS)).sizeBytes).toBe(0);
   });
 
-  test("a storage that sends too few or too many bytes is told as such, and is not read on", async () => {
+  test("a storage that sends too few or too many bytes is reported, and not read further", async () => {
     const { objects, store } = await openObjectStore();
     const { digest } = await store.blobs.write([Buffer.from("the right bytes")], OPTIONS);
     const [path = ""] = objects.objects.keys();
@@ -94,7 +94,7 @@ describe.skipIf("problem" in server)(`blobs in S3 (${describeProblem(server)})`,
   });
 
   proofTest(
-    "an object goes with the last reference, later if the storage fails, and never while somebody writes it",
+    "an object is deleted with its last reference, later if the storage fails, and never while somebody writes it",
     async () => {
       const { objects, store, open } = await openObjectStore();
       const text = [Buffer.from("the same content")];
@@ -124,7 +124,7 @@ describe.skipIf("problem" in server)(`blobs in S3 (${describeProblem(server)})`,
     },
   );
 
-  test("damaged and missing objects, wrong keys and unknown places are told apart", async () => {
+  test("damaged objects, missing objects, wrong keys and unknown places are reported differently", async () => {
     const { objects, store, open } = await openObjectStore();
     const { digest } = await store.blobs.write([Buffer.from("content")], OPTIONS);
     const [key = ""] = objects.objects.keys();
@@ -153,7 +153,7 @@ describe.skipIf("problem" in server)(`blobs in S3 (${describeProblem(server)})`,
     expect(objects.objects.size).toBe(0);
   });
 
-  proofTest("a busy storage is tried again", async () => {
+  proofTest("a busy storage is retried", async () => {
     const { objects, store } = await openObjectStore();
     objects.failNext("PUT", 503, 2);
     const { digest } = await store.blobs.write([Buffer.from("content")], OPTIONS);
@@ -163,5 +163,6 @@ describe.skipIf("problem" in server)(`blobs in S3 (${describeProblem(server)})`,
 
   const cases = storeSuite(async () => (await openObjectStore()).store);
   for (const { name, run } of cases)
-    if (/^(blobs|deletion|redaction)/.test(name)) proofTest(`with objects, ${name}`, run);
+    if (/^(blobs|deletion|redaction)/.test(name))
+      proofTest(`a store with objects meets its contract: ${name}`, run);
 });

@@ -24,8 +24,8 @@ function createLender(max: number) {
   return { pool, lender, end };
 }
 
-describe.skipIf("problem" in server)(`connections that are lent (${describeProblem(server)})`, () => {
-  test("the last one is kept for the next borrower, and given to whoever waits", async () => {
+describe.skipIf("problem" in server)(`lending connections (${describeProblem(server)})`, () => {
+  test("the last connection is kept for the next borrower, or given to a waiting one", async () => {
     const { pool, lender } = createLender(1);
     const first = await lender.lend();
     const waiting = lender.lend();
@@ -42,7 +42,7 @@ describe.skipIf("problem" in server)(`connections that are lent (${describeProbl
     lender.takeBack(third);
   });
 
-  test("one that breaks while it is kept, or in use, is not lent again", async () => {
+  test("a broken connection is not lent again", async () => {
     const { pool, lender } = createLender(2);
     const [broken, other] = [await lender.lend(), await lender.lend()];
     const { rows } = await broken.client.query("SELECT pg_backend_pid() AS pid");
@@ -58,7 +58,7 @@ describe.skipIf("problem" in server)(`connections that are lent (${describeProbl
     lender.takeBack(fresh);
   });
 
-  test("the end waits for those in use and closes the kept one", async () => {
+  test("closing waits for connections in use and closes the kept one", async () => {
     const { pool, lender, end } = createLender(2);
     const [kept, used] = [await lender.lend(), await lender.lend()];
     lender.takeBack(kept);

@@ -51,14 +51,14 @@ describe("a backup", () => {
     expect((await kernel.session("new")).id).toBe("new");
   });
 
-  test("a backup is readable only by its owner", async () => {
+  test("a backup can be read only by its owner", async () => {
     const backup = join(testFolder(), "b");
     await backupStore(await filledStore(), backup);
     for (const path of [backup, join(backup, "log.db"), join(backup, "backup.json"), blobOf(backup)])
       expect(statSync(path).mode & 0o077, path).toBe(0);
   });
 
-  test("a backup refuses a folder with content, and leaves nothing behind when it is stopped", async () => {
+  test("a backup refuses a folder with content, and leaves nothing behind if it is stopped", async () => {
     const store = await filledStore();
     const folder = testFolder();
     writeFileSync(join(folder, "mine"), "");
@@ -88,7 +88,7 @@ describe("a backup", () => {
     ["no blob", (backup: string) => rmSync(blobOf(backup)), /0 blobs; it was written with 1/],
     ["the manifest", (backup: string) => writeFileSync(join(backup, "backup.json"), "{}"), /no manifest/],
     ["no manifest", (backup: string) => rmSync(join(backup, "backup.json")), /missing/],
-  ])("a backup with %s damaged is refused, and no store appears", async (_, damage, why) => {
+  ])("a backup with damaged %s is refused, and no store is created", async (_, damage, why) => {
     const backup = join(testFolder(), "b");
     await backupStore(await filledStore(), backup);
     damage(backup);
@@ -101,7 +101,7 @@ describe("a backup", () => {
 });
 
 describe("a restore over a store", () => {
-  test("a restore over a store is refused unless asked for, and while the store is open; then the store moves aside", async () => {
+  test("a restore over a store is refused without consent or while the store is open, and otherwise moves the old store aside", async () => {
     const backup = join(testFolder(), "b");
     await backupStore(await filledStore(), backup);
     const { kernel, path } = await diskKernel();
@@ -120,7 +120,7 @@ describe("a restore over a store", () => {
 });
 
 describe("a backup while others write", () => {
-  test("a backup while others write holds every entry that was acknowledged before it began", async () => {
+  test("a backup holds every entry acknowledged before it began, while others write", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("talk");
     const ids: string[] = [];
@@ -138,7 +138,7 @@ describe("a backup while others write", () => {
   });
 
   proofTest(
-    "a backup while others write in eight processes, and restores to a store without damage",
+    "a backup while eight processes write restores to a store without damage",
     async () => {
       const { kernel, path } = await diskKernel();
       await kernel.close();

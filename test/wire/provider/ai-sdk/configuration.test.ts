@@ -22,7 +22,7 @@ describe("an address", () => {
   });
 
   test.each(["ftp://host", "http://", "not an address"])(
-    "an address is not %s, which is not repeated",
+    "the address %s is refused, and not repeated in the error",
     (written) => {
       const make = () => aiSdkProvider("ollama/qwen3", { environment: { OLLAMA_HOST: written } });
       expect(make).toThrow(expect.objectContaining({ code: "PROVIDER_UNCONFIGURED" }));
@@ -33,7 +33,7 @@ describe("an address", () => {
 });
 
 describe("a model's id", () => {
-  test("a model's id finds key and address in the environment", () => {
+  test("a model's id takes key and address from the environment", () => {
     const environment = { GEMINI_API_KEY: "  second  ", GOOGLE_API_KEY: "third" };
     expect(resolveModel("google/gemini-2.5-flash", { environment }).connection).toMatchObject({
       model: "gemini-2.5-flash",
@@ -42,7 +42,7 @@ describe("a model's id", () => {
     });
   });
 
-  test("a model's id finds what is configured before what is in the environment", () => {
+  test("a model's id prefers configured values to the environment", () => {
     const { connection } = resolveModel("openai/gpt-5-mini", {
       providers: { openai: { apiKey: "configured", baseUrl: "https://proxy.example/v1" } },
       environment: { OPENAI_API_KEY: "set", OPENAI_BASE_URL: "https://other.example/v1" },
@@ -50,14 +50,14 @@ describe("a model's id", () => {
     expect(connection).toMatchObject({ apiKey: "configured", baseUrl: "https://proxy.example/v1" });
   });
 
-  test("a model's id needs neither for a server on this machine", () => {
+  test("a model on this machine needs neither key nor address", () => {
     const addresses = ["ollama", "llamacpp", "vllm", "lmstudio"].map(
       (name) => resolveModel(`${name}/some-model`, { environment: {} }).connection.baseUrl,
     );
     expect(addresses).toEqual([11434, 8080, 8000, 1234].map((port) => `http://127.0.0.1:${port}/v1`));
   });
 
-  test("a model's id may hold slashes and colons of its own", () => {
+  test("the name of a model may contain slashes and colons", () => {
     expect(resolveModel("vllm/Qwen/Qwen3:8b", { environment: {} }).connection.model).toBe("Qwen/Qwen3:8b");
   });
 
@@ -67,13 +67,13 @@ describe("a model's id", () => {
     ["openai-chat/gpt-5-mini", "OPENAI_API_KEY"],
     ["google/gemini-2.5-flash", "GOOGLE_GENERATIVE_AI_API_KEY"],
     ["openai-compatible/some-model", "OPENAI_COMPATIBLE_BASE_URL"],
-  ])("a model's id says at once what to set: %s", (id, variable) => {
+  ])("a missing setting is named at once: %s", (id, variable) => {
     const make = () => aiSdkProvider(id, { environment: { [variable]: " " } });
     expect(make).toThrow(expect.objectContaining({ code: "PROVIDER_UNCONFIGURED" }));
     expect(make).toThrow(variable);
   });
 
-  test("a model's id of a name of one's own takes no key that was meant for others", () => {
+  test("a provider with a custom name takes no key that is meant for others", () => {
     const { connection } = resolveModel("house/model", {
       providers: { house: { baseUrl: "https://house.example/v1" } },
       environment: { OPENAI_COMPATIBLE_API_KEY: "secret", OPENAI_API_KEY: "secret" },
@@ -85,7 +85,7 @@ describe("a model's id", () => {
   });
 
   test.each(["", "claude", "/claude", "anthropic/", "nobody/model", "constructor/model"])(
-    "a model's id is not %j",
+    "the model id %j is refused",
     (id) => {
       expect(() => aiSdkProvider(id, { providers: {}, environment: {} })).toThrow(
         expect.objectContaining({

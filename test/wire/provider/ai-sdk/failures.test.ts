@@ -35,7 +35,7 @@ async function failWith({ id, isStreaming }: Variant, behaviour: Behaviour): Pro
 
 describe("a request that the provider rejects", () => {
   test.each(variants)(
-    "a request that the provider rejects is worth another try after overload: $id, streaming $isStreaming",
+    "an overloaded provider can be retried: $id, streaming $isStreaming",
     async (variant) => {
       for (const kind of ["overloaded", "server-error"] as const) {
         const error = await failWith(variant, { type: "error", kind });
@@ -47,42 +47,45 @@ describe("a request that the provider rejects", () => {
     },
   );
 
-  test.each(variants)("says how long to wait: $id, streaming $isStreaming", async (variant) => {
-    const headers = { "retry-after": "7" };
-    const error = await failWith(variant, { type: "error", kind: "rate-limit", headers });
-    expect(error.details).toMatchObject({
-      provider: variant.id,
-      status: 429,
-      isRetryable: true,
-      retryAfterMs: 7_000,
-    });
-  });
-
   test.each(variants)(
-    "a request that the provider rejects is not repeated when it is wrong: $id, streaming $isStreaming",
+    "a rejected request says how long to wait: $id, streaming $isStreaming",
     async (variant) => {
-      const error = await failWith(variant, { type: "error", kind: "bad-request" });
-      expect(error).toMatchObject({ code: "PROVIDER_FAILED", details: { status: 400, isRetryable: false } });
+      const headers = { "retry-after": "7" };
+      const error = await failWith(variant, { type: "error", kind: "rate-limit", headers });
+      expect(error.details).toMatchObject({
+        provider: variant.id,
+        status: 429,
+        isRetryable: true,
+        retryAfterMs: 7_000,
+      });
     },
   );
 
-  test.each(variants)("tells no key: $id, streaming $isStreaming", async (variant) => {
-    const body = JSON.stringify({
-      type: "error",
-      error: {
-        type: "authentication_error",
-        code: 401,
-        status: "UNAUTHENTICATED",
-        message: `bad key ${secretKey}`,
-      },
-    });
-    const error = await failWith(variant, { type: "error", kind: "unauthorized", status: 401, body });
-    expect(error.details).toMatchObject({ status: 401, isRetryable: false });
-    expect(error.message).toContain("bad key [redacted]");
+  test.each(variants)("a wrong request is not retried: $id, streaming $isStreaming", async (variant) => {
+    const error = await failWith(variant, { type: "error", kind: "bad-request" });
+    expect(error).toMatchObject({ code: "PROVIDER_FAILED", details: { status: 400, isRetryable: false } });
   });
 
   test.each(variants)(
-    "a request that the provider rejects is known as an overflow: $id, streaming $isStreaming",
+    "the error of a rejected request hides the key: $id, streaming $isStreaming",
+    async (variant) => {
+      const body = JSON.stringify({
+        type: "error",
+        error: {
+          type: "authentication_error",
+          code: 401,
+          status: "UNAUTHENTICATED",
+          message: `bad key ${secretKey}`,
+        },
+      });
+      const error = await failWith(variant, { type: "error", kind: "unauthorized", status: 401, body });
+      expect(error.details).toMatchObject({ status: 401, isRetryable: false });
+      expect(error.message).toContain("bad key [redacted]");
+    },
+  );
+
+  test.each(variants)(
+    "an overflow is recognized from the provider's error: $id, streaming $isStreaming",
     async (variant) => {
       const error = await failWith(variant, { type: "error", kind: "overflow" });
       expect(error.details.isRetryable).toBe(false);
@@ -90,7 +93,7 @@ describe("a request that the provider rejects", () => {
     },
   );
 
-  test("a request that the provider rejects is not repeated when the account is empty", async () => {
+  test("a request is not retried when the account is empty", async () => {
     for (const variant of variants) {
       const error = await failWith(variant, { type: "error", kind: "empty-account" });
       expect(error.details.isRetryable).toBe(false);
@@ -99,13 +102,13 @@ describe("a request that the provider rejects", () => {
     }
   });
 
-  test("a request that the provider rejects says how long to wait in Google's way", async () => {
+  test("a rejected request says how long to wait in Google's notation", async () => {
     const [variant] = variants.filter(({ api }) => api === "google");
     const error = await failWith(variant as Variant, { type: "error", kind: "rate-limit" });
     expect(error.details.retryAfterMs).toBe(2_500);
   });
 
-  test("a request that the provider rejects by a filter is a refusal", async () => {
+  test("a request rejected by a content filter is a refusal", async () => {
     const [variant] = variants.filter(({ api }) => api === "openai-chat");
     const body = JSON.stringify({ error: { message: "Filtered.", type: null, code: "content_filter" } });
     const error = await failWith(variant as Variant, { type: "error", kind: "bad-request", body });
@@ -113,9 +116,9 @@ describe("a request that the provider rejects", () => {
   });
 });
 
-describe("an answer that is none", () => {
+describe("a reply that is not an answer", () => {
   test.each(variants)(
-    "an answer that is none is a refusal with its price: $id, streaming $isStreaming",
+    "a refusal is an error with its usage: $id, streaming $isStreaming",
     async (variant) => {
       const usage = { input: 40, output: 9 };
       const error = await failWith(variant, {
@@ -131,7 +134,7 @@ describe("an answer that is none", () => {
   );
 
   test.each(variants)(
-    "an answer that is none is cut off by the network: $id, streaming $isStreaming",
+    "a reply cut by the network is an error that can be retried: $id, streaming $isStreaming",
     async (variant) => {
       const error = await failWith(variant, { type: "cut", reply, afterEvents: 5 });
       expect(error).toMatchObject({ code: "PROVIDER_FAILED", details: { isRetryable: true } });
@@ -139,7 +142,7 @@ describe("an answer that is none", () => {
   );
 
   test.each(variants.filter(({ isStreaming }) => isStreaming))(
-    "an answer that is none ends in order before its end: $id",
+    "a stream that ends early without an error can be retried: $id",
     async (variant) => {
       const error = await failWith(variant, { type: "cut", reply, afterEvents: 5, isOrderly: true });
       expect(error).toMatchObject({ code: "PROVIDER_FAILED", details: { isRetryable: true } });
@@ -147,26 +150,23 @@ describe("an answer that is none", () => {
     },
   );
 
-  test.each(wireApis)(
-    "an answer that is none is never taken for whole, wherever it is cut: $id",
-    async ({ id }) => {
-      const provider = aiSdkProvider(id, wireOptions(server));
-      for (let afterEvents = 0; afterEvents < 20; afterEvents++) {
-        server.script(
-          { type: "cut", reply, afterEvents, isOrderly: true },
-          { type: "cut", reply, afterEvents },
-        );
-        for (const call of [provider.generate({ prompt: "hello" }), provider.generate({ prompt: "hello" })]) {
-          const outcome = await call.catch((error: ProviderError) => error);
-          if (outcome instanceof ProviderError) expect(outcome.details.isRetryable).toBe(true);
-          else expect(outcome).toMatchObject({ text: reply.text, finishReason: "stop" });
-        }
+  test.each(wireApis)("a cut reply never counts as complete, wherever the cut: $id", async ({ id }) => {
+    const provider = aiSdkProvider(id, wireOptions(server));
+    for (let afterEvents = 0; afterEvents < 20; afterEvents++) {
+      server.script(
+        { type: "cut", reply, afterEvents, isOrderly: true },
+        { type: "cut", reply, afterEvents },
+      );
+      for (const call of [provider.generate({ prompt: "hello" }), provider.generate({ prompt: "hello" })]) {
+        const outcome = await call.catch((error: ProviderError) => error);
+        if (outcome instanceof ProviderError) expect(outcome.details.isRetryable).toBe(true);
+        else expect(outcome).toMatchObject({ text: reply.text, finishReason: "stop" });
       }
-    },
-  );
+    }
+  });
 
   test.each(variants.filter(({ isStreaming }) => isStreaming))(
-    "turns into an error midway: $id",
+    "an error inside a stream fails the call: $id",
     async (variant) => {
       const error = await failWith(variant, {
         type: "error-midway",
@@ -180,7 +180,7 @@ describe("an answer that is none", () => {
   );
 
   test.each(variants.filter(({ isStreaming }) => isStreaming))(
-    "turns into an overflow midway: $id",
+    "an overflow inside a stream is recognized: $id",
     async (variant) => {
       const error = await failWith(variant, {
         type: "error-midway",
@@ -193,13 +193,13 @@ describe("an answer that is none", () => {
     },
   );
 
-  test.each(variants)("an answer that is none is rubbish: $id, streaming $isStreaming", async (variant) => {
+  test.each(variants)("a malformed reply is an error: $id, streaming $isStreaming", async (variant) => {
     const error = await failWith(variant, { type: "rubbish" });
     expect(error).toMatchObject({ code: "PROVIDER_FAILED", details: { isRetryable: false } });
   });
 
   test.each(variants)(
-    "an answer that is none never comes as nobody listens there: $id, streaming $isStreaming",
+    "a call to an address where nobody listens fails: $id, streaming $isStreaming",
     async (variant) => {
       const options = { ...wireOptions(server), isStreaming: variant.isStreaming };
       await server.close();

@@ -7,7 +7,7 @@ import { testFolder } from "../../../support/folder.ts";
 
 const src = fileURLToPath(new URL("../../../../src/", import.meta.url));
 
-test("where no package of the AI SDK is installed the port loads, and a call says what to install", () => {
+test("the provider loads without the AI SDK, and a call names the package to install", () => {
   const folder = testFolder();
   for (const part of ["model", "wire"]) cpSync(join(src, part), join(folder, part), { recursive: true });
   writeFileSync(join(folder, "package.json"), `{ "type": "module" }`);

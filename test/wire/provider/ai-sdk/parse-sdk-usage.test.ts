@@ -6,16 +6,16 @@ const nothing = { total: undefined, noCache: undefined, cacheRead: undefined, ca
 const silence = { total: undefined, text: undefined, reasoning: undefined };
 
 describe("reported usage", () => {
-  test("reported usage is nothing where nothing was reported", () => {
+  test("parsing usage of the AI SDK gives undefined without any counts", () => {
     expect(parseSdkUsage({ inputTokens: nothing, outputTokens: silence })).toBeUndefined();
   });
 
-  test("reported usage leaves out what is not known", () => {
+  test("parsing usage of the AI SDK leaves out unknown counts", () => {
     const inputTokens = { ...nothing, total: 7 };
     expect(parseSdkUsage({ inputTokens, outputTokens: silence })).toEqual({ inputTokens: 7 });
   });
 
-  test("reported usage never counts a token twice, and none below zero", () => {
+  test("parsing usage of the AI SDK never counts a token twice, and never returns a negative count", () => {
     const count = fc.option(fc.nat(100_000), { nil: undefined });
     const input = fc.record({ total: count, cacheRead: count, cacheWrite: count });
     fc.assert(
@@ -30,7 +30,7 @@ describe("reported usage", () => {
     );
   });
 
-  test("reported usage survives servers that report rubbish", () => {
+  test("parsing usage of the AI SDK survives malformed reports", () => {
     const inputTokens = { ...nothing, total: Number.NaN, cacheRead: -3 };
     const raw = { cache_creation: null };
     expect(parseSdkUsage({ inputTokens, outputTokens: silence, raw })).toEqual({ cacheReadTokens: 0 });

@@ -13,27 +13,33 @@ afterEach(() => server.close());
 const reply = { text: "One two three four five six." };
 
 describe("a call that takes too long", () => {
-  sizedTest.each(proofCases(wireApis))("ends when nothing comes: $id", async ({ id }) => {
-    server.script({ type: "stall" });
-    const provider = aiSdkProvider(id, { ...wireOptions(server), timeouts: { firstByteMs: 300 } });
-    await expect(provider.generate({ prompt: "hello" })).rejects.toMatchObject({
-      code: "PROVIDER_TIMEOUT",
-      details: { phase: "first-byte", timeoutMs: 300, isRetryable: true },
-    });
-    expect(await server.requests[0]?.closed).not.toBe(true);
-  });
+  sizedTest.each(proofCases(wireApis))(
+    "a call ends at its time limit if no answer begins: $id",
+    async ({ id }) => {
+      server.script({ type: "stall" });
+      const provider = aiSdkProvider(id, { ...wireOptions(server), timeouts: { firstByteMs: 300 } });
+      await expect(provider.generate({ prompt: "hello" })).rejects.toMatchObject({
+        code: "PROVIDER_TIMEOUT",
+        details: { phase: "first-byte", timeoutMs: 300, isRetryable: true },
+      });
+      expect(await server.requests[0]?.closed).not.toBe(true);
+    },
+  );
 
-  sizedTest.each(proofCases(wireApis))("ends when nothing more comes: $id", async ({ id }) => {
-    server.script({ type: "stall-midway", reply, afterEvents: 5 });
-    const provider = aiSdkProvider(id, { ...wireOptions(server), timeouts: { idleMs: 300 } });
-    await expect(provider.generate({ prompt: "hello" })).rejects.toMatchObject({
-      code: "PROVIDER_TIMEOUT",
-      details: { phase: "idle", timeoutMs: 300 },
-    });
-    expect(await server.requests[0]?.closed).not.toBe(true);
-  });
+  sizedTest.each(proofCases(wireApis))(
+    "a call ends at its time limit if the stream stalls: $id",
+    async ({ id }) => {
+      server.script({ type: "stall-midway", reply, afterEvents: 5 });
+      const provider = aiSdkProvider(id, { ...wireOptions(server), timeouts: { idleMs: 300 } });
+      await expect(provider.generate({ prompt: "hello" })).rejects.toMatchObject({
+        code: "PROVIDER_TIMEOUT",
+        details: { phase: "idle", timeoutMs: 300 },
+      });
+      expect(await server.requests[0]?.closed).not.toBe(true);
+    },
+  );
 
-  sizedTest.each(proofCases(wireApis))("ends in all, as the call itself says: $id", async ({ id }) => {
+  sizedTest.each(proofCases(wireApis))("a call ends at its own total time limit: $id", async ({ id }) => {
     server.script({ type: "stall-midway", reply, afterEvents: 5 });
     const provider = aiSdkProvider(id, {
       ...wireOptions(server),
@@ -49,14 +55,14 @@ describe("a call that takes too long", () => {
 });
 
 describe("a call that is aborted", () => {
-  test.each(wireApis)("a call that is aborted before it began sends nothing: $id", async ({ id }) => {
+  test.each(wireApis)("a call that was aborted before it began sends nothing: $id", async ({ id }) => {
     const provider = aiSdkProvider(id, wireOptions(server));
     const call = provider.generate({ prompt: "hello", signal: AbortSignal.abort() });
     await expect(call).rejects.toMatchObject({ code: "ABORTED" });
     expect(server.requests).toEqual([]);
   });
 
-  test.each(wireApis)("while it waits gives the connection back: $id", async ({ id }) => {
+  test.each(wireApis)("a call that is aborted while it waits closes the connection: $id", async ({ id }) => {
     server.script({ type: "stall" });
     const controller = new AbortController();
     const provider = aiSdkProvider(id, wireOptions(server));
@@ -69,7 +75,7 @@ describe("a call that is aborted", () => {
   });
 
   test.each(wireApis)(
-    "a call that is aborted in the middle of the answer gives the connection back: $id",
+    "a call that is aborted in the middle of the answer closes the connection: $id",
     async ({ id }) => {
       server.script({ type: "stall-midway", reply, afterEvents: 6 });
       const controller = new AbortController();
