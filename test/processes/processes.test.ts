@@ -49,7 +49,7 @@ async function appendTogether(writers: number, count: number): Promise<void> {
   expect(following).toEqual(expected);
 }
 
-test("entries that another process appends during a read are never taken for damaged", async () => {
+test("entries that another process appends during a read never count as damaged", async () => {
   const { kernel, path } = await diskKernel();
   const session = await kernel.session("shared");
   const count = 600;

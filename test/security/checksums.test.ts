@@ -18,7 +18,7 @@ const TEXTS = [
 ];
 
 describe("a payload", () => {
-  test("a payload with one flipped bit is never read as another text", () => {
+  test("a payload with one flipped bit never reads as another text", () => {
     for (const text of TEXTS) {
       const whole = encodePayload(text, "message");
       for (let bit = 0; bit < Math.min(whole.length * 8, 4_000); bit++) {

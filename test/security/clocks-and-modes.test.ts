@@ -39,7 +39,7 @@ describe("a clock that jumps", () => {
   });
 
   test.skipIf(!isLinux)(
-    "a clock that jumps leaves a running process its claims, and a dead process none",
+    "a clock that jumps does not end the claims of a running process, or keep those of a dead process",
     async () => {
       const child = spawn("sleep", ["60"]);
       onTestFinished(() => void child.kill("SIGKILL"));
@@ -80,7 +80,7 @@ describe("a clock that jumps", () => {
     },
   );
 
-  test("a clock that jumps dates only the entries written under it, not those written afterwards", async () => {
+  test("a clock that jumps affects only the dates of entries written during the jump", async () => {
     const { kernel, path } = await diskKernel();
     const session = await kernel.session("s");
     await say(session, "before");

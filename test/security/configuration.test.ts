@@ -170,7 +170,7 @@ describe("a configuration planted in the working folder", () => {
 
 describe("longhaul trust", () => {
   proofTest(
-    "longhaul trust applies only the harmless settings of a file, and only until a byte of it changes",
+    "longhaul trust applies only the harmless settings of a file, and only until a byte of the file changes",
     async () => {
       const user = places();
       plant(user.cwd, plantedFor("https://attacker.example"));
@@ -245,7 +245,7 @@ describe("the user's own configuration", () => {
     expect(load).toThrow("others can write");
   });
 
-  test("a running gateway takes a changed guarded setting from the user's own file only if it removes a right", async () => {
+  test("a running gateway applies a change of guarded settings only if the change removes rights", async () => {
     const user = places();
     const path = join(user.store, "longhaul.json");
     const env = { A: createToken(), B: createToken(), C: createToken() };

@@ -78,7 +78,7 @@ function drain(url: string): Promise<number> {
 }
 
 describe.skipIf(!isLinux)("a hostile provider", () => {
-  proofTest("an endless stream of a provider takes no more memory than one reply may take", async () => {
+  proofTest("an endless stream from a provider takes no more memory than one reply may take", async () => {
     const upstream = await startHostile((response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       talkOn(response, 150 * MB).catch(() => {});

@@ -38,7 +38,7 @@ describe("the redaction thread", () => {
     expect(await startThread().redact(TEXTS)).toEqual(TEXTS.map(redactSecrets));
   });
 
-  test("texts are redacted in place while the redaction thread is down, and it starts again", async () => {
+  test("texts are redacted in place while the redaction thread is down, and a new thread starts", async () => {
     const thread = startThread();
     await thread.redact(["warm"]);
     const [one, other] = [thread.redact(TEXTS), thread.close()];

@@ -16,7 +16,7 @@ const FORMS: readonly ((seed: string) => string)[] = [
 
 describe("a unique word", () => {
   sizedTest(
-    "a unique word finds its entry, by itself and inside a question, in a log full of similar words",
+    "a unique word finds its entry in a log of similar words, both without other words and inside a question",
     async () => {
       const kernel = await testKernel();
       const said: { entry: string; word: string }[] = [];

@@ -9,7 +9,7 @@ const QUIET = { upstream: "http://127.0.0.1:1" } as const;
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 browserTest(
-  "a link opens a conversation at one entry, and the reader reaches the end of it with one click",
+  "a link opens a conversation at one entry, and one more click leads to the end of the conversation",
   async () => {
     const gateway = await startGateway(QUIET);
     await using session = await writeLongTalk(gateway.kernel, { entries: 300 });

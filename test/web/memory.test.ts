@@ -26,7 +26,7 @@ async function tellStory({ kernel }: TestGateway): Promise<void> {
   await kernel.memory.catchUp();
 }
 
-browserProof("recall shows where each hit stands and explains its score", async () => {
+browserProof("recall shows the place of each hit and explains its score", async () => {
   const gateway = await startGateway(QUIET);
   await tellStory(gateway);
   const { page, problems } = await openPage(`${gateway.url}/memory`);

@@ -272,7 +272,7 @@ browserTest("a page of another origin can neither read nor drive the gateway", a
 });
 
 browserProof(
-  "with tokens, the dashboard asks for one, keeps it in this tab, and shows only that person's conversations",
+  "with tokens, the dashboard asks for a token, keeps it in the tab, and shows only that person's conversations",
   async () => {
     const tokens = [
       { name: "ada", env: "TOKEN_ADA" },

@@ -48,7 +48,7 @@ browserProof("warnings of the monitor and a lost gateway show everywhere until d
   await strip.getByText("does not respond").waitFor();
 });
 
-browserProof("an address without a page says so and leads back", async () => {
+browserProof("an address without a page shows an error with a link back", async () => {
   const gateway = await startGateway(QUIET);
   const { page, problems } = await openPage(`${gateway.url}/nowhere/at/all`);
   await page.getByRole("heading", { name: "There is no page here" }).waitFor();

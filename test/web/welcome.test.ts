@@ -35,7 +35,7 @@ browserProof(
 );
 
 browserTest(
-  "one button imports what agents left here, shows its progress, then the conversations",
+  "one button imports the histories of local agents, shows its progress, then the conversations",
   async () => {
     const home = testFolder();
     for (const number of [1, 2, 3]) writeConversation(home, number, 4);

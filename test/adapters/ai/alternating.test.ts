@@ -56,7 +56,7 @@ describe("a long talk in a small window", () => {
     }
   });
 
-  test("fitting keeps two messages in a row with the same role when the caller sent them so", async () => {
+  test("fitting keeps two messages in a row with the same role if the caller sent such a pair", async () => {
     const double: ModelMessage = { role: "user", content: "One more thing." };
     const given: ModelMessage[] = [...talk(40), { role: "user", content: "And now?" }, double];
     const fitted = await fitMessages(given, { model: "some-model", models });

@@ -115,7 +115,7 @@ describe.each(Object.entries(DIALECTS))("fitting messages of %s", (_, talk) => {
     for (const [index, message] of fitted.entries()) expect(message).toBe(messages[index]);
   });
 
-  test("messages that do not fit come back fewer, in the same format, and each call with its result", async () => {
+  test("fewer messages come back if not all fit, in the same format and each call with its result", async () => {
     const messages = talk(120);
     const fitted = await fitMessages(messages, options);
     // The estimate of plain JSON exceeds that of the messages.
@@ -147,7 +147,7 @@ describe("fitting messages", () => {
     expect(fitted[0]).toEqual({ role: "system", content: "You read files." });
   });
 
-  test("fitting never clips the newest message: one that exceeds the window comes back whole or throws an error", async () => {
+  test("fitting returns the newest message whole, or throws an error if the message exceeds the window", async () => {
     const messages = [{ role: "user", content: "word ".repeat(30_000) }];
     expect(await fitMessages(messages, options)).toEqual(messages);
     const talk = [

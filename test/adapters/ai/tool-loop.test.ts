@@ -68,7 +68,7 @@ describe("a tool loop", () => {
     expect((await logOf(session)).filter(({ kind }) => kind === "message")).toHaveLength(8);
   });
 
-  test("an agent with prepareStep has its tool loop logged around any model", async () => {
+  test("prepareStep logs the tool loop of an agent, whatever its model", async () => {
     const { server, session, plain } = await speaking();
     server.script(twoCalls, oneCall, reply("Fine everywhere."));
     const agent = new ToolLoopAgent({ model: plain(), tools, prepareStep: prepareStep({ session }) });

@@ -33,7 +33,7 @@ async function agentTools(options: Omit<MemoryToolsOptions, "kernel"> = {}) {
 }
 
 describe("an agent's tools", () => {
-  test("the recall tool lists short lines with references, and the expand tool shows one of them in full", async () => {
+  test("the recall tool lists short lines with references, and the expand tool shows a reference in full", async () => {
     const { kernel, call } = await agentTools();
     const chat = await kernel.session("chat-7");
     await say(chat, "What do we deploy with?", "We deploy with the pelican script on Fridays.", "Fine.");

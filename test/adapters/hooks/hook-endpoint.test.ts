@@ -57,7 +57,7 @@ function step(name: string, input: object, output: string, isError = false): rea
 const asked = (prompt: string) => ({ hook_event_name: "UserPromptSubmit", prompt });
 const QUESTION = asked("Which port does the staging database of the shop listen on?");
 
-test("a prompt that asks for something said before gets those words once, fenced and cited", async () => {
+test("a prompt that refers to earlier words gets these words once, fenced and cited", async () => {
   const { ask } = await endpointWith([
     { role: "user", text: PORT },
     { role: "assistant", text: "Noted." },

@@ -19,7 +19,7 @@ async function openFerry(caller: object = {}) {
   return { call, running };
 }
 
-proofTest("a recall leaves out the conversation that made the call, and says so", async () => {
+proofTest("a recall leaves out the conversation that made the call, and mentions the omission", async () => {
   const { call, running } = await openFerry();
   await running.append({
     role: "assistant",

@@ -65,7 +65,7 @@ describe("an import", () => {
     expect((await api.get("/sessions")).body.sessions).toEqual([]);
   });
 
-  proofTest("a stopped import keeps its conversations, and a later one adds the rest", async () => {
+  proofTest("a stopped import keeps its conversations, and a later import adds the rest", async () => {
     const { api } = await openHistories(20, 50);
     const started = await api.post("/imports");
     const stopped = await api.ask("DELETE", `/jobs/${started.body.id}`);

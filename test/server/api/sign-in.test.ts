@@ -116,7 +116,7 @@ test("the open routes of a sign-in give no rights, and a returning browser gets 
   expect(begun.status).toBe(403);
 });
 
-test("members can renew their own token, but not for longer than the old one was valid", async () => {
+test("members can renew their own token, but not for longer than the old token was valid", async () => {
   const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
   const api = await ApiClient.open(gateway);
   const end = Date.now() + 86_400_000;

@@ -49,7 +49,7 @@ describe("a repeated request", () => {
     expect((await overlaysOf(gateway)).length).toBe(overlays);
   });
 
-  proofTest("every answer to a repeated request is kept, and the last one goes on", async () => {
+  proofTest("every answer to a repeated request is kept, and the last answer goes on", async () => {
     const { gateway, agent, upstream } = await longAtWork();
     const first = await agent.send();
     const { calls } = await agent.next();
@@ -61,7 +61,7 @@ describe("a repeated request", () => {
     expect(upstream.refused()).toBe(0);
   });
 
-  proofTest("a repeated request is planned again after its edit was reverted", async () => {
+  proofTest("a repeated request gets a new plan after its edit was reverted", async () => {
     let isDown = true;
     const upstream = await startUpstream((heard, response) =>
       behave(

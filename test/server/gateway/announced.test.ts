@@ -71,13 +71,13 @@ describe("an edit", () => {
     expect((await work({ when: "late" })).edits).toEqual([]);
   });
 
-  proofTest("a dry run tells where an edit would have happened, and changes nothing", async () => {
+  proofTest("a dry run reports where an edit would have happened, and changes nothing", async () => {
     const { edits, notes } = await work({ dryRun: true });
     expect(edits[0]).toMatch(/^would have edited the window here: \S+ → \S+ tokens, /);
     expect(notes).toEqual([]);
   });
 
-  test("the announcement of an edit tells its sizes and its price in a few words", () => {
+  test("the announcement of an edit gives its sizes and its price in a few words", () => {
     const edit = { session: "local/a:b", tokensBefore: 52_300, tokensAfter: 11_200, isForced: false };
     expect(formatAnnouncement({ ...edit, breakEvenCalls: 4, overlay: 9 })).toBe(
       "window edited: 52k → 11k tokens, estimated to pay after 4 calls, undo: longhaul revert local/a:b 9",

@@ -43,14 +43,14 @@ describe.each(["openai-chat", "openai-responses"] as const)("a cache key over %s
     expect(await saidIn(second)).toEqual([[...(talks[0] ?? []), "user|After a restart."], ...talks.slice(1)]);
   });
 
-  test("the cache key of one conversation from an unknown client keeps it in one session", async () => {
+  test("a cache key that an unknown client uses for one conversation keeps that conversation in one session", async () => {
     const { gateway } = await world();
     const agent = agentOf(gateway, api, "590581d7-b8b4-47fb-aa8a-db9ca653cc43");
     for (const text of ["Find the bug.", "Fix it.", "Test it."]) await agent.say(text);
     expect(await saidIn(gateway)).toEqual([["user|Find the bug.", "user|Fix it.", "user|Test it."]]);
   });
 
-  test("the cache key of a client that is known to name conversations by it becomes the session id", async () => {
+  test("the cache key of a client that is known to use cache keys as conversation ids becomes the session id", async () => {
     const { gateway } = await world();
     const agent = agentOf(gateway, api);
     agent.headers["user-agent"] = "codex_cli_rs/0.144.0 (Linux)";

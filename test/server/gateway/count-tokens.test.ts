@@ -103,7 +103,7 @@ describe("a count of tokens with the gateway's additions", () => {
     expect(messages.at(-1)).toEqual(called.messages.at(-1));
   });
 
-  test("a count of a mere text includes no memories, and no count includes those of another person", async () => {
+  test("a count of a mere text includes no memories, and no count includes another person's memories", async () => {
     const upstream = await counting();
     const gateway = await startGateway({ upstream: upstream.url, config: TWO_PEOPLE });
     await gateway.kernel.memories("gateway:@alice").remember(MEMORY, { by: "user" });

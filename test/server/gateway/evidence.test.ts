@@ -92,7 +92,7 @@ describe("large messages", () => {
     expect(body).toContain("What does it say of the fox?");
   });
 
-  test("a large tool result is clipped to the available space, not to its preview", async () => {
+  test("a large tool result is clipped to the available space, not to the length of a preview", async () => {
     const { upstream, agent } = await smallModel("anthropic", 16_000);
     await agent.say("Read the notes.");
     agent.elements.push(
@@ -114,7 +114,7 @@ describe("large messages", () => {
     expect(body.length).toBeLessThan(60_000);
   });
 
-  test("the user's newest message goes out whole, even if it is larger than the window", async () => {
+  test("the user's newest message goes out whole, even if the message is larger than the window", async () => {
     const { upstream, agent } = await smallModel("anthropic", 8_000);
     await agent.say("Begin.");
     const newest = "word after word of a pasted document. ".repeat(3_000);

@@ -78,7 +78,7 @@ describe("Google's API", () => {
     },
   );
 
-  test("memories go into the system instruction of Google's API, and later ones into the newest message", async () => {
+  test("memories go into the system instruction of Google's API, and later memories into the newest message", async () => {
     const upstream = await startUpstream(says("Fine."));
     const gateway = await startGateway({ upstream: upstream.url });
     await gateway.kernel.memories().remember("Answer in German.", { by: "user" });
@@ -161,7 +161,7 @@ describe("Google's API", () => {
     expect((await ask(gateway, { path: "/v1beta/models", method: "GET" })).status).toBe(200);
   });
 
-  test("the gateway reports errors in the form of Google's API, and passes on those of the provider", async () => {
+  test("the gateway reports its errors in the form of Google's API, and passes the provider's errors on", async () => {
     const upstream = await startUpstream((heard, response) =>
       behave(heard, response, { type: "error", kind: "bad-request" }),
     );

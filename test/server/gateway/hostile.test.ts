@@ -72,7 +72,7 @@ describe("a gateway among hostile clients", () => {
   });
 
   proofTest(
-    "the gateway works while 500 sockets send their headers byte by byte, and closes those in time",
+    "the gateway works while 500 sockets send their headers byte by byte, and closes these sockets in time",
     async () => {
       const upstream = await startUpstream();
       const config = { limits: { headersMs: 1_500, maxConnections: 300 } };

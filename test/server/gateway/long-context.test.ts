@@ -37,7 +37,7 @@ async function sent(
 }
 
 describe("a client that asks for the window of a million tokens", () => {
-  test("a client that asks for a window of a million tokens gets it", async () => {
+  test("a client that asks for a window of a million tokens gets that window", async () => {
     expect(await sent(BETA)).toBe(25);
   });
 
@@ -46,7 +46,7 @@ describe("a client that asks for the window of a million tokens", () => {
     expect(await sent(BETA, { models })).toBeLessThan(25);
   });
 
-  test("a client with a window of a million tokens is told the full token count", async () => {
+  test("a client with a window of a million tokens gets the full token count", async () => {
     const upstream = await startUpstream((heard, response) => {
       const usage = { input: 300_000, cacheRead: 0, cacheWrite: 0, output: 5 };
       behave(heard, response, { type: "reply", reply: { text: "Fine.", usage } });

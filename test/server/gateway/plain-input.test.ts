@@ -34,7 +34,7 @@ describe.each(proofCases([true, false]))(
       expect(await inputTokens(body, isStreamed, RECALLS, 2)).toBeLessThanOrEqual(WINDOW);
     });
 
-    proofTest("a Responses request reports the same for a plain text and a list that says it", async () => {
+    proofTest("a Responses request reports the same for a plain text and a list of that text", async () => {
       const list = { input: [{ role: "user", content: "Which port was it?" }] };
       expect(await inputTokens(list, isStreamed, RECALLS, 2)).toBe(
         await inputTokens(body, isStreamed, RECALLS, 2),

@@ -14,7 +14,7 @@ const byName = scenarios.map((scenario) => [scenario.name, scenario] as const);
 const PASS = { policy: "none" };
 
 describe.skipIf(!HAS_RECORDINGS)("recordings of real clients", () => {
-  sizedTest.each(proofCases(byName, 3))("edits off leave every byte of recording %s", async (_, scenario) => {
+  sizedTest.each(proofCases(byName, 3))("recording %s passes whole with edits off", async (_, scenario) => {
     const upstream = await startUpstream();
     const gateway = await startGateway({ upstream: upstream.url, config: PASS });
     for (const { recorded, sent, sentHeaders, heard, answer } of await replay(gateway, upstream, scenario)) {

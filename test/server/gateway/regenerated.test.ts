@@ -83,7 +83,7 @@ proofTest("an edited question keeps the earlier plan and the provider's prefix",
   expect(gateway.logged.filter(({ event }) => event === "edit")).toHaveLength(1);
 });
 
-test("a plan for messages after the fork leaves the window with them", async () => {
+test("a plan leaves the window together with its messages after a fork", async () => {
   const { gateway, agent } = await talkUntilEdited();
   agent.elements.splice(6);
   await agent.say("From here on again.");

@@ -106,7 +106,7 @@ describe.each([
     ["its id", ({ audio }) => ({ audio: { id: (audio as WireObject).id } })],
     ["its words", ({ audio }) => ({ content: (audio as WireObject).transcript })],
     ["all of it", (reply) => reply],
-  ])("a spoken reply of which the client sends back %s is kept", async (_name, keep) => {
+  ])("a spoken reply is kept if the client sends back %s", async (_name, keep) => {
     const reply: Reply = (index) => ({
       audio: { id: `audio_${index}`, transcript: `Said aloud ${index}.`, data: SOUND, expires_at: 1_999 },
     });

@@ -26,7 +26,7 @@ async function startAgent(behaviour: Parameters<typeof behave>[2], limits: objec
 }
 
 describe("the end of an incomplete request", () => {
-  test("a request ends by the client when it leaves in the middle of the reply", async () => {
+  test("a note names the client that left in the middle of the reply", async () => {
     const { gateway, agent } = await startAgent({ type: "stall-midway", reply: REPLY, afterEvents: 4 });
     const leaving = new AbortController();
     await agent.send({ signal: leaving.signal, onBytes: () => leaving.abort() }).catch(() => undefined);
@@ -39,7 +39,7 @@ describe("the end of an incomplete request", () => {
     ]);
   });
 
-  test("a request ends by the client when it leaves before the provider answers", async () => {
+  test("a note names the client that left before the provider answered", async () => {
     const { gateway, agent, upstream } = await startAgent({ type: "stall" });
     const leaving = new AbortController();
     const sent = agent.send({ signal: leaving.signal }).catch(() => undefined);
@@ -49,7 +49,7 @@ describe("the end of an incomplete request", () => {
     await expect.poll(() => endsOf(gateway)).toMatchObject([{ requestEnd: { by: "client" } }]);
   });
 
-  test("a request ends by longhaul when the gateway closes", async () => {
+  test("a note names longhaul if the gateway closed during a reply", async () => {
     const { gateway, agent, upstream } = await startAgent(
       { type: "stall-midway", reply: REPLY, afterEvents: 4 },
       { drainMs: 1 },
@@ -64,7 +64,7 @@ describe("the end of an incomplete request", () => {
     ]);
   });
 
-  test("a request ends by longhaul when the provider is silent for too long", async () => {
+  test("a note names longhaul if the gateway gave up a silent provider", async () => {
     const silent = await startAgent({ type: "stall-midway", reply: REPLY, afterEvents: 4 }, { idleMs: 200 });
     await silent.agent.send();
     await expect
@@ -83,7 +83,7 @@ describe("the end of an incomplete request", () => {
     [{ type: "error-midway", reply: REPLY, afterEvents: 4, kind: "overloaded" }, /^Overloaded/],
     [{ type: "error", kind: "rate-limit", status: 429 }, /rate limit.*\(status 429\)$/i],
     [{ type: "error", kind: "server-error", status: 500 }, /\(status 500\)$/],
-  ] as const)("a request ends by the provider after %j", async (behaviour, failure) => {
+  ] as const)("a note names the provider that ended the request by %j", async (behaviour, failure) => {
     const { gateway, agent } = await startAgent(behaviour);
     await agent.send();
     await expect
@@ -91,7 +91,7 @@ describe("the end of an incomplete request", () => {
       .toMatchObject([{ requestEnd: { by: "provider", failure: expect.stringMatching(failure) } }]);
   });
 
-  test("a request ends by the provider when it cannot be reached", async () => {
+  test("a note names a provider that cannot be reached", async () => {
     const gateway = await startGateway({ upstream: "http://127.0.0.1:9" });
     const agent = new TestAgent(gateway);
     agent.elements.push(...agent.words("Look into the harbor."));

@@ -39,7 +39,7 @@ describe("the kind of a request", () => {
     expect(await onlyLine(gateway, "main")).not.toContain(`user|${words}`);
   });
 
-  test("a turn becomes a compaction when the client goes on from its reply", async () => {
+  test("a turn becomes a compaction when the client replaces the conversation by its reply", async () => {
     const summary =
       "The user wants the parser fixed; the bug is in the third branch of the lexer, and a test is missing. Nothing else was asked for.";
     const { upstream, gateway } = await world(

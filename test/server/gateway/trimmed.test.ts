@@ -164,7 +164,7 @@ describe("a sliding window", () => {
 
 describe("a client that ends each request with a reminder", () => {
   proofTest(
-    "reminders at the end of requests are logged once each, the later ones as notes that leave the line alone",
+    "each reminder at the end of a request is logged once, and later reminders are notes outside the line",
     async () => {
       const { upstream, gateway } = await world();
       const agent = new TrimmingAgent(gateway, "anthropic");
@@ -208,7 +208,7 @@ describe("a client that ends each request with a reminder", () => {
 });
 
 describe("a message that begins like a dropped one", () => {
-  test("a message that begins like a dropped one is stored and sent", async () => {
+  test("a message that begins like a dropped message is stored and sent", async () => {
     const { upstream, gateway } = await world();
     const agent = new TestAgent(gateway);
     agent.fields.tools = undefined;

@@ -125,7 +125,7 @@ describe("a refused request", () => {
     expect(upstream.heard.length).toBeLessThanOrEqual(8);
   });
 
-  test("a request that is refused for a picture goes through without it, and so does the next one", async () => {
+  test("a request that is refused for a picture goes through without the picture, as does the next request", async () => {
     const picture = Buffer.from("no picture at all".repeat(50)).toString("base64");
     const upstream = await startUpstream((heard, response, index) => {
       if (!heard.body.includes(picture)) return says("I see.")(heard, response, index);
@@ -203,7 +203,7 @@ describe("edits", () => {
     expect(answer.text).toContain("clear_tool_uses_20250919");
   });
 
-  test("edits are left to an upstream that carries them out itself", async () => {
+  test("an upstream that carries out edits itself gets the client's edits unchanged", async () => {
     const upstream = await startUpstream();
     const [one] = small(upstream.url);
     const gateway = await startGateway({ upstream: [{ ...one, contextManagement: "upstream" }] });

@@ -74,7 +74,7 @@ describe("an interrupted AI SDK agent", () => {
     ]);
   });
 
-  test("killing an agent stops its tools and its words, and the next task tells the model about the open call", async () => {
+  test("killing an agent stops its tools and its output, and the next task tells the model about the open call", async () => {
     const { server, session, kernel, agent, run } = await running();
     const { slow, begun } = slowTool();
     server.script(calling("c1", "slow", {}, "I begin."));

@@ -45,7 +45,7 @@ function notices(messages: readonly string[]): readonly string[] {
 }
 
 describe("tasks that a model starts", () => {
-  test("a child task runs in the background, and its end is told once as a notice that quotes its result", async () => {
+  test("a child task runs in the background, and one notice reports its end and quotes its result", async () => {
     const all = await running();
     const { server, session, run } = all;
     const { worker, end } = child();
@@ -69,7 +69,7 @@ describe("tasks that a model starts", () => {
     expect(told).toMatchObject({ message: { meta: { longhaul: "notice" } } });
   });
 
-  test("a child task that ended while no agent ran is told to the next task, and only once", async () => {
+  test("a child task that ended while no agent ran is reported once, to the next task", async () => {
     const all = await running();
     const { server, session, kernel, run } = all;
     const { worker, end } = child();
@@ -90,7 +90,7 @@ describe("tasks that a model starts", () => {
     ]);
   });
 
-  test("a child task that the model waits for is told only by the result of the wait", async () => {
+  test("a child task that the model waits for is reported only by the result of the wait", async () => {
     const all = await running();
     const { server, session, run } = all;
     const { worker, end } = child();

@@ -148,7 +148,7 @@ describe("output without a usage report", () => {
   });
 
   proofTest(
-    "without a usage report in time, the relayed output counts and the provider is told to stop",
+    "without a usage report in time, the relayed output counts and the provider connection closes",
     async () => {
       const { upstream, cost } = await openBooks((_, response) => writeMessages(response));
       let got = "";

@@ -127,7 +127,7 @@ function findOwnChange(before: WireObject, after: WireObject): "lead" | "message
 }
 
 proofTest(
-  "longhaul owns up to every cache miss that its edit or a forgotten memory causes",
+  "longhaul takes the blame for every cache miss that an edit or a forgotten memory causes",
   { timeout: 900_000 },
   async () => {
     const { provider, upstream, usages, answer } = await startDocumentedProvider();

@@ -43,7 +43,7 @@ function turn(name: string, reads: number, words = 200): readonly MessageInput[]
 }
 
 describe("a window with the client's edits", () => {
-  test("the client's edits apply from the first request on, stay in the next one, and are reported", async () => {
+  test("the client's edits apply from the first request on, stay in later requests, and are reported", async () => {
     const kernel = await testKernel();
     const session = await kernel.session("s");
     const edits = [THINK, CLEAR];

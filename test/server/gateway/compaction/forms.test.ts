@@ -61,7 +61,7 @@ describe("a request with compaction blocks", () => {
     );
   });
 
-  test("messages with compaction blocks have the same keys as without them", () => {
+  test("messages have the same keys with and without compaction blocks", () => {
     fc.assert(
       fc.property(conversation, (messages) => {
         const cut = cutOf(messages);

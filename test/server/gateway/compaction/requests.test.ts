@@ -32,7 +32,7 @@ async function onlyLog(gateway: TestGateway) {
 }
 
 describe("two conversations with the same summary", () => {
-  test("two conversations with the same summary never get each other's words, whatever came before it", async () => {
+  test("two conversations with the same summary never get each other's words, whatever came before the summary", async () => {
     const { upstream, agent } = await startTalk();
     const other = new TestAgent(agent.gateway);
     for (const [own, name] of [
@@ -55,7 +55,7 @@ describe("two conversations with the same summary", () => {
 });
 
 describe("a foreign summary", () => {
-  test("a foreign summary goes out as user words instead of the messages before it, which stay in the log", async () => {
+  test("a foreign summary goes out as user words and replaces the earlier messages, which stay in the log", async () => {
     const { upstream, gateway, agent } = await startTalk();
     agent.elements = [
       user("Build me a website."),

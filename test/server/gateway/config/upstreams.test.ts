@@ -24,7 +24,7 @@ const named = (name: string, options?: Parameters<typeof load>[0]) =>
   upstreamsOf(options).find((one) => one.name === name);
 
 describe("the usual upstreams", () => {
-  test("the usual upstreams are those with a key or address, and those that take the client's own key", () => {
+  test("the usual upstreams have a key or an address, or take the client's own key", () => {
     expect(upstreamsOf().map(({ name }) => name)).toEqual([
       "anthropic",
       "openai",
@@ -131,7 +131,7 @@ describe("addresses by option and variable", () => {
 describe("upstreams in the file", () => {
   const box = { name: "box", baseUrl: "http://127.0.0.1:8000/v1", apis: ["openai-chat"] };
 
-  test("upstreams in the file replace the usual ones, so nothing goes to an unlisted provider", () => {
+  test("upstreams in the file replace the usual upstreams, so nothing goes to an unlisted provider", () => {
     expect(upstreamsOf({ file: { upstreams: [box] } }).map(({ name }) => name)).toEqual(["box"]);
   });
 

@@ -30,7 +30,7 @@ function follow(file?: object, env: Readonly<Record<string, string>> = {}) {
 }
 
 describe("a watched configuration", () => {
-  test("a faulty file is reported once until it is saved again, however it is noticed", async () => {
+  test("a faulty file is reported once until the next save, however the gateway notices the file", async () => {
     const { live, told, next, write } = follow({ threshold: 50 });
     write({ threshold: 1, port: -1 });
     const refused = live.reload();

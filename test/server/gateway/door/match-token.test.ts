@@ -6,7 +6,7 @@ import { environment, OTHER_TOKEN, principalOf, statusOf, TOKEN, withToken } fro
 import { doorConfig, messageRequest } from "./door-config.ts";
 
 describe("the token", () => {
-  test("the token is read from three headers, and its header is marked as not to be forwarded", () => {
+  test("the token is read from three headers, and the result names the header to remove", () => {
     expect(principalOf(messageRequest({ authorization: `Bearer ${TOKEN}` }), withToken())).toMatchObject({
       token: "team",
       tokenHeader: "authorization",
@@ -63,7 +63,7 @@ describe("the token", () => {
     expect(JSON.stringify(admission)).not.toContain(TOKEN);
   });
 
-  test("a request without a token cannot tell which paths exist, except for probes", () => {
+  test("a request without a token learns only that probes exist", () => {
     const status = (target: string) =>
       statusOf(
         messageRequest({ "content-type": undefined, "content-length": undefined }, { method: "GET", target }),

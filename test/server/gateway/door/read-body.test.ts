@@ -68,7 +68,7 @@ describe("a body", () => {
     },
   );
 
-  test("a body whose encoding is not the declared one is refused", async () => {
+  test("a body whose encoding differs from the declared encoding is refused", async () => {
     expect((await post("{}", { "content-encoding": "gzip" })).status).toBe(400);
     const whole = gzipSync(Buffer.from("{}".repeat(500)));
     expect((await post(whole.subarray(0, whole.length - 8), { "content-encoding": "gzip" })).status).toBe(

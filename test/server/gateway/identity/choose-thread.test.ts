@@ -29,7 +29,7 @@ describe("without an id", () => {
     expect(turn(registry, [user("a"), reply("A"), user("b")], reply("B"))).toBe(first);
   });
 
-  test("a repeated first message is a new conversation after a reply, and a retry before one", () => {
+  test("a repeated first message is a new conversation after a reply, and a retry before a reply", () => {
     const registry = new Registry();
     const failed = turn(registry, [user("a")]);
     const retried = turn(registry, [user("a")], reply("A"));
@@ -52,7 +52,7 @@ describe("without an id", () => {
     expect(turn(registry, [user("a"), reply("A"), user("c")], reply("C"))).toBe(first);
   });
 
-  test("a longer conversation that was never seen does not join one with the same beginning", () => {
+  test("a longer conversation that was never seen does not join another with the same beginning", () => {
     const registry = new Registry();
     const first = turn(registry, [user("hi")], reply("Hello!"));
     turn(registry, [user("hi"), reply("Hello!"), user("b")], reply("B"));

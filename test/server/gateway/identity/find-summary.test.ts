@@ -8,7 +8,7 @@ const ANSWER = `<analysis>\nFirst, what happened.\n</analysis>\n\n<summary>\n${S
 const user = (text: string): MessageInput => ({ role: "user", text });
 
 describe("a conversation that goes on from a summary", () => {
-  test("a summary is found if the client wraps it, strips its tags or leaves out its thoughts", () => {
+  test("a summary is found if the client wraps it, strips the tags or leaves out the analysis", () => {
     for (const carried of [
       ANSWER,
       SUMMARY,

@@ -25,7 +25,7 @@ describe("the opening key of a conversation", () => {
     expect(keyOf(says("Read the letters."))).not.toBe(plain);
   });
 
-  test("a message without a reminder has its canonical key as opening key", () => {
+  test("the opening key of a message without a reminder is the canonical key", () => {
     expect(keyOf(says(REMINDER))).toBe(buildCanonicalKey(says(REMINDER)));
     expect(keyOf(says("What is a <system-reminder>?"))).toBe(
       buildCanonicalKey(says("What is a <system-reminder>?")),

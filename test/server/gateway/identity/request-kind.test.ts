@@ -88,7 +88,7 @@ describe("a client's own compaction", () => {
     expect(detectRequestKind(facts)).toBe("compaction");
   });
 
-  test("a compaction by Copilot CLI is recognized although it leaves its tools in the request", () => {
+  test("a compaction by Copilot CLI is recognized although the request keeps its tools", () => {
     const text =
       "Please create a detailed summary of the conversation so far. The history is being compacted so moving forward, all conversation history will be removed and you'll only have this summary to work from.";
     const messages: MessageInput[] = [...HISTORY, { role: "user", text }];

@@ -53,7 +53,7 @@ describe("metrics", () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test("a series has the same value whether it is looked up once or named each time", () => {
+  test("a metric series has the same value whether callers look it up once or name it each time", () => {
     const counter = createCounterMetric("c", "Help.", ["api"]);
     const series = counter.at({ api: "a" });
     expect(samplesOf(counter.render()).get('c{api="a"}')).toBe(0);

@@ -46,7 +46,7 @@ describe.each(APIS)("an edited window over %s", (api) => {
     );
   });
 
-  test("an edited window begins a later one byte for byte", () => {
+  test("a later window begins with the earlier edited window, byte for byte", () => {
     fc.assert(
       fc.property(exchanges, (given) => {
         const [early, late] = [editedRequest(api, given), editedRequest(api, given, 2)];
@@ -57,7 +57,7 @@ describe.each(APIS)("an edited window over %s", (api) => {
     );
   });
 
-  test("an edited window keeps messages of one role in a row if the client sent them so", () => {
+  test("an edited window keeps messages of one role in a row if the client sent such a row", () => {
     const user = (text: string): WireObject => ({ role: "user", content: text });
     const said = saidOf(api, [
       user("a"),

@@ -80,7 +80,7 @@ describe("cache markers", () => {
     expect(placeMarkers(before, survivors)).toEqual([{ element: 0, block: 0, value: mark }]);
   });
 
-  test("two cache markers that would share a block become one", () => {
+  test("two cache markers that would share a block become one marker", () => {
     const before = [user("a"), user("b", hour), user("c", mark), user("d")];
     expect(placeMarkers(before, [kept(user("a"), 0), kept(user("d"), 3)])).toEqual([
       { element: 0, block: 0, value: hour },

@@ -60,7 +60,7 @@ describe("an edited request", () => {
     expect(findBrokenRules("anthropic", own, edited(false))).toEqual([]);
   });
 
-  test("moving markers never yields too many, whatever has left", () => {
+  test("moving markers never yields too many markers, whatever has left", () => {
     const request = fc.record({
       system: fc.array(fc.boolean(), { maxLength: 3 }),
       tools: fc.array(fc.boolean(), { maxLength: 3 }),

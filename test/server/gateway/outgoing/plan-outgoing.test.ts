@@ -44,7 +44,7 @@ describe("the outgoing messages", () => {
     ]);
   });
 
-  test("an edited message goes out next to its original, and a message that left does not", async () => {
+  test("an edited message goes out with its original, and a message that left does not go out", async () => {
     const words = Array.from({ length: 9 }, (_, index) =>
       `${index} says something `.repeat(index === 3 ? 100 : 1),
     );

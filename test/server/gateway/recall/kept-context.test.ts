@@ -40,7 +40,7 @@ test.each(APIS)("context over %s keeps its bytes and its place after a restart",
   expect(again?.startsWith(renamed ?? "-")).toBe(true);
 });
 
-test("a request that is sent again after a restart gets the same context, although memory has learned more", async () => {
+test("a request repeated after a restart gets the same context, even if memory has learned more", async () => {
   const { upstream, agent, restart } = await startShown("anthropic", ["Hello."]);
   const gateway = await restart();
   await new TestAgent(gateway).say("The staging server also listens on port 9444 for the staging mail.");
@@ -62,7 +62,7 @@ test("a fork and a branch of a conversation keep the context of the messages tha
     expect(promptOf(heard).startsWith(promptOf(upstream.heard[1] as Heard))).toBe(true);
 });
 
-test("a summary that the client asks for keeps the context, so that its prompt is in the cache", async () => {
+test("a client's request for a summary keeps the context, so that the provider's cache applies", async () => {
   const { upstream, agent } = await startShown();
   const summarizer = new TestAgent(agent.gateway);
   summarizer.elements = [...agent.elements];
@@ -108,7 +108,7 @@ describe("the texts of a conversation", () => {
     return new ContextTexts({ session, recall: { withoutContext } as never }, kernel.memory);
   }
 
-  test("the texts of a conversation are found by what the message says, each time it is said apart", async () => {
+  test("a context text is found again by its conversation up to the message", async () => {
     const texts = await openTexts();
     const first = said("u1", "a1", "u2");
     await texts.add(first, first[2] as RequestMessage, "two");
@@ -118,7 +118,7 @@ describe("the texts of a conversation", () => {
     expect(await texts.has(later, later[4] as RequestMessage)).toBe(false);
   });
 
-  test("a message that memory had nothing for, and one whose text was taken back, are not searched for again", async () => {
+  test("memory is not searched again for a message without a hit, or after a text was taken back", async () => {
     const texts = await openTexts();
     const all = said("u1", "a1", "u2", "a2", "u3");
     await texts.add(all, all[0] as RequestMessage, undefined);
@@ -129,7 +129,7 @@ describe("the texts of a conversation", () => {
     for (const index of [0, 2, 4]) expect(await texts.has(all, all[index] as RequestMessage)).toBe(true);
   });
 
-  test("the number of texts is bounded, and none leaves, so that the cache is not lost", async () => {
+  test("the number of context texts is bounded, and no text leaves, so that the cache stays valid", async () => {
     const texts = await openTexts();
     const all = said(...Array.from({ length: 105 }, (_, index) => `u${index}`));
     for (const message of all) expect(await texts.add(all, message, "text")).toBe(message.index < 100);

@@ -61,7 +61,7 @@ describe("recall tools from the start of a conversation", () => {
     expect((await talk({ offer: "start" })).offered).toEqual([true, true, true]);
   });
 
-  test("recall tools that start with a conversation do not join one that began elsewhere", async () => {
+  test("recall tools that start with a conversation do not join a conversation that began elsewhere", async () => {
     const { bodies, sent } = await talk({ offer: "start" }, { beginning: 2 });
     expect(bodies).toEqual(sent);
   });

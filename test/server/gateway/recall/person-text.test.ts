@@ -22,7 +22,7 @@ describe("the words of a person", () => {
     expect(said("see /context the port")).toBe("see /context the port");
   });
 
-  test("a message with tool results or from the assistant has no person's words", () => {
+  test("a message with tool results or from the assistant contains no words of a person", () => {
     const result = { type: "tool-result", callId: "a", output: "x" } as const;
     expect(
       findPersonText({ role: "user", parts: [result, { type: "text", text: "Go on." }] }),

@@ -60,7 +60,7 @@ function expectGrowth(heard: readonly string[]): void {
 const HOLDS = (text: string, part: string) => text.split(part).length - 1;
 
 describe.each(proofCases(CASES))("over $api with $model", (one) => {
-  sizedTest("memories that arrive while tools run change no byte before, and each is told once", async () => {
+  sizedTest("memories that arrive while tools run change no earlier byte, and are sent once", async () => {
     let count = 0;
     const { agent, remember, prompts, last } = await begin(
       one,
@@ -93,7 +93,7 @@ describe.each(proofCases(CASES))("over $api with $model", (one) => {
     expect([HOLDS(last(), "Fact 1 "), HOLDS(last(), "Fact 2 ")]).toEqual([1, 1]);
   });
 
-  sizedTest("two simultaneous requests after one reply both keep its memories and tools", async () => {
+  sizedTest("two simultaneous requests after one reply both keep earlier memories and tools", async () => {
     const { upstream, gateway, agent, before } = await beginWithFact(one, {}, 2);
     const other = new TestAgent(gateway, one.api);
     Object.assign(other.fields, agent.fields);

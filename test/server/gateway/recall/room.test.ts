@@ -86,7 +86,7 @@ describe.each(proofCases(WAYS))(
   "a request of %s, streamed: %s, that is too long with what is recalled",
   (api, isStreamed) => {
     sizedTest.each(["longhaul", "none"])(
-      "a request that recalls made too long is repeated without them and with all of the client's words, policy %s",
+      "a request that recalls made too long is repeated without recalls and with all of the client's words, policy %s",
       async (policy) => {
         const upstream = await startUpstream((heard, response, index) => {
           const isTooLong = heard.body.includes("<context mark=") || heard.body.includes("longhaul_recall");

@@ -111,7 +111,7 @@ describe("context_management", () => {
     },
   );
 
-  test("context_management is refused if an edit comes twice or it has the wrong form", () => {
+  test("context_management is refused if it repeats an edit or has the wrong form", () => {
     const edit = { type: "compact_20260112" };
     expect(faultOf(edit, edit)?.message).toContain("compact_20260112 is there twice");
     expect(readContextManagement([], GATEWAY)).toMatchObject({ type: "fault" });

@@ -27,7 +27,7 @@ test("the number and the bytes of items are bounded, and the oldest leave first"
   expect(items.find("alice", "large 90")).toBeUndefined();
 });
 
-test("an item that is named again takes one place and becomes the newest", () => {
+test("an item that is named again takes only one place and becomes the newest item", () => {
   const items = new ReferencedItems(() => ({ items: 2, itemBytes: 100_000 }));
   for (const id of ["a", "b", "a", "c"]) items.add("alice", [item(id, id)]);
   expect(items.size).toBe(2);

@@ -63,7 +63,7 @@ async function countOpenThreads(gateway: TestGateway): Promise<number> {
 }
 
 proofTest(
-  "idle conversations leave memory while another one with the same first words is in use",
+  "idle conversations leave memory while another conversation with equal first words is in use",
   async () => {
     const held: (() => void)[] = [];
     const upstream = await startUpstream((heard, response, index) => {

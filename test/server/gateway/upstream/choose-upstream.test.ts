@@ -41,7 +41,7 @@ describe("chooseUpstream", () => {
     expect(nameFor("learnlm-2", "openai-chat")).toEqual(["openai", "learnlm-2"]);
   });
 
-  test("an upstream that lists the full name of a model wins over one that lists its beginning", () => {
+  test("an upstream that lists a model's full name wins over an upstream that lists its beginning", () => {
     const own: Upstream = { ...google, name: "own", models: ["gemini-3-pro"] };
     const chosen = chooseUpstream([google, own], { api: "openai-chat", model: "gemini-3-pro" });
     expect(!chosen.fault && chosen.upstream.name).toBe("own");

@@ -36,7 +36,7 @@ describe("readUpstreamBody", () => {
     expect(decoded).toEqual(text);
   });
 
-  test("readUpstreamBody returns bytes that it cannot decode unchanged", async () => {
+  test("readUpstreamBody returns undecodable bytes unchanged", async () => {
     for (const encoding of ["gzip", "compress"]) {
       const { raw, decoded } = await readUpstreamBody(await answered(text, encoding), 10_000);
       expect([raw, decoded]).toEqual([text, undefined]);

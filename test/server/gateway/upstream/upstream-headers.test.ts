@@ -116,7 +116,7 @@ describe("buildUpstreamHeaders", () => {
     expect(buildUpstreamHeaders(raw, plain)).toContain("gzip");
   });
 
-  test("a body that came in chunks goes out with its length, and a request without a body without one", () => {
+  test("a chunked body goes out with its length, and a request without a body gets no length", () => {
     const sent = buildUpstreamHeaders(["Transfer-Encoding", "chunked"], plain);
     expect(sent).toEqual(["Host", "api.anthropic.com", "Content-Length", "12"]);
     expect(buildUpstreamHeaders([], { ...plain, bodyLength: undefined })).toEqual([

@@ -96,7 +96,7 @@ describe("a failing client", () => {
     expect(read).toBe(line.length * count);
   });
 
-  test("a client that stops reading is dropped, and the upstream connection with it", async () => {
+  test("a client that stops reading is dropped together with the upstream connection", async () => {
     const world = await startWorld(
       (_, response) => {
         const piece = Buffer.alloc(64 * 1_024, 120);

@@ -38,7 +38,7 @@ describe("a failing upstream", () => {
     expect(await ask(orderly.url)).toMatchObject({ text: `${events[0]}${half}`, isWhole: true });
   });
 
-  test("a body that is shorter than its declared length is a cut", async () => {
+  test("a body that is shorter than its declared length counts as cut", async () => {
     const world = await startWorld((_, response) => {
       response.writeHead(200, { "content-length": "100" }).write("short", () => response.destroy());
     });
@@ -100,7 +100,7 @@ describe("a failing upstream", () => {
     expect((await world.outcome).ending).toBe("upstream-cut");
   });
 
-  test("a stream whose encoding is not the declared one is a cut", async () => {
+  test("a stream whose encoding differs from the declared encoding counts as cut", async () => {
     const world = await startWorld((_, response) => {
       response.writeHead(200, { ...sse, "content-encoding": "gzip" }).end(events[0]);
     }, keep);
@@ -108,7 +108,7 @@ describe("a failing upstream", () => {
     expect(await world.outcome).toMatchObject({ ending: "upstream-cut", failure: { reason: "malformed" } });
   });
 
-  test("an event that never ends is a cut", async () => {
+  test("an event that never ends counts as a cut", async () => {
     const world = await startWorld((_, response) => {
       response.writeHead(200, sse).write(events[0]);
       const piece = Buffer.alloc(1_024 * 1_024, 120);
