@@ -4,7 +4,7 @@ import type { ByteInput, ByteName, JsonInput, JsonName, Reply } from "./routes.t
 import { isSignInNeeded, token } from "./token.ts";
 
 const BASE = "/api/v1";
-/** The bundled sample conversation has a store of its own, with the same routes. */
+/** The bundled sample conversation has its own store, with the same routes. */
 const SAMPLE_BASE = "/api/v1/sample";
 
 interface RawInput {

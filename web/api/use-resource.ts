@@ -10,7 +10,7 @@ export interface Resource<Value> {
   readonly reload: () => void;
 }
 
-/** Time before a request is repeated that nobody answered. */
+/** Time before an unanswered request is repeated. */
 const RETRY_MS = 3_000;
 
 /** Loads data when the page opens and whenever one of `inputs` changes. An outdated request is aborted. */

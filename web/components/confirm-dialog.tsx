@@ -9,7 +9,7 @@ interface ConfirmDialogProps {
   /** What will happen, such as the preview of a change. */
   readonly children: ComponentChildren;
   readonly confirmLabel: string;
-  /** True if there is no way back. */
+  /** True if the action cannot be undone. */
   readonly isDestructive?: boolean;
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;

@@ -27,7 +27,7 @@ export function ErrorState({
   );
 }
 
-/** True for words about paths of the API, which help nobody who looks at a page. */
+/** True for words about paths of the API, which do not help the reader of a page. */
 function isForPrograms(words: string): boolean {
   return /\/api\/v1|\/openapi\.json|\b(?:GET|POST|PUT|PATCH|DELETE) \//.test(words);
 }

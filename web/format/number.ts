@@ -1,7 +1,7 @@
 import { shellText } from "../i18n/shell-text.ts";
 import { getFormat } from "./format-cache.ts";
 
-/** A value that may be unknown: "n/a" stands for it, never a guess. */
+/** A value that may be unknown, and is then shown as "n/a", never as a guess. */
 export type Maybe<Value> = Value | null | undefined;
 
 /** Formats a number with all its digits. */

@@ -10,7 +10,7 @@ export interface PageProps {
 
 /** A page of the dashboard. `web/pages/<name>/route.ts` exports one; the page itself is loaded when it is opened. */
 export interface PageRoute {
-  /** Patterns such as "/sessions/:id"; a name stands for one segment. */
+  /** Patterns such as "/sessions/:id"; a name matches one segment. */
   readonly paths: readonly string[];
   readonly label: Readonly<Record<Language, string>>;
   /** Its place in the navigation and the key after "g" that opens it; without it, only links lead there. */

@@ -38,7 +38,7 @@ function listStateWarnings(): readonly { text: string; at?: number }[] {
   return health.value?.status === "store" ? [{ text: shellText("storeFailed") }] : [];
 }
 
-/** The newest notice about pressure, unless all is normal again. A relief alone does not end it. */
+/** The newest notice about pressure, unless all is normal again. A relief does not end it. */
 function listNotices(): readonly { text: string; at: number }[] {
   const newest = health.value?.notices.find(({ type }) => type !== "relief");
   if (!newest || newest.type === "normal" || newest.at <= dismissedAt.value) return [];

@@ -87,7 +87,7 @@ class Recording {
   #draftedMs = 0;
   /** Id of the text that the draft ends with. */
   #writtenText: string | undefined;
-  /** The error that the stream told. */
+  /** The error that the stream reported. */
   #failure: { readonly error: unknown } | undefined;
   #isEnded = false;
 

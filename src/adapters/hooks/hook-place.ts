@@ -60,7 +60,7 @@ export function askHookServer(socket: Socket, head: object, input: string): Prom
   });
 }
 
-/** A short name for a path; the server compares the whole path, so that two stores with one name are told apart. */
+/** A short name for a path; the server compares the whole path, so that two stores with one name stay distinct. */
 function hashPath(path: string): string {
   let [low, high] = [0x811c9dc5, 0x01000193];
   for (let at = 0; at < path.length; at++) {

@@ -94,7 +94,7 @@ export class HookService {
    */
   async answer(call: HookCall, caller: HookCaller, deliver: Deliver): Promise<void> {
     if (call.event === "before-compaction" || call.event === "session-end") {
-      // A path of somebody else's computer, or of this one named by a stranger, is not read.
+      // A path on another computer, or on this computer but named by a stranger, is not read.
       if (!caller.prefixes && call.transcript !== undefined && !(await this.#isLogged(call)))
         this.#deps.startImport(call.transcript);
       await deliver(undefined);
@@ -253,7 +253,7 @@ export class HookService {
     return text === undefined ? undefined : { text, ids: [id] };
   }
 
-  /** The conversations that a call may be told of: those of its project, without itself. */
+  /** The conversations that a call may quote: all of its project except its own. */
   async #findSessions(call: HookCall, caller: HookCaller): Promise<readonly SessionId[]> {
     const { folder, session } = call;
     if (folder === undefined) return [];
@@ -293,7 +293,7 @@ interface OpenWork {
   readonly lines: readonly string[];
 }
 
-/** The reach of a call: who calls, the conversations that it may be told of, and texts that it has got. */
+/** The reach of a call: the caller, the conversations that it may quote, and the texts that it has received. */
 interface Reach {
   readonly caller: HookCaller;
   readonly sessions: readonly SessionId[];

@@ -101,7 +101,7 @@ async function takeSocket(path: string, isFile: boolean, options: HookSocketOpti
   }
   server.on("error", options.onError);
   if (isFile) chmodSync(path, 0o600);
-  // The socket alone does not keep a process alive.
+  // The socket must not keep the process alive.
   server.unref();
   return close;
 }

@@ -114,7 +114,7 @@ export function createHookEndpoint(options: HookEndpointOptions): HookEndpoint {
   };
 }
 
-/** Imports a transcript in a process of its own, which ends by itself: reading it must not delay an agent. */
+/** Imports a transcript in a separate process, which ends by itself: reading it must not delay an agent. */
 export function startImport(transcript: string, store: string, onEnd: () => void = () => undefined): void {
   // Anything else could be read as an option of the program.
   if (!isAbsolute(transcript)) {

@@ -85,7 +85,7 @@ function getPosition({ detail }: RequestPrint, element: number): number {
   return before / Math.max(1, detail.leadBytes + sum(detail.sizes));
 }
 
-/** Index of the first element that differs; -1 if one does and nobody knows which; undefined if none does. */
+/** Index of the first element that differs; -1 if an unknown element differs; undefined if no element differs. */
 function findElement(before: RequestPrint, after: RequestPrint): number | undefined {
   const own = after.detail?.elements;
   const earlier = before.detail?.elements;

@@ -300,7 +300,7 @@ async function checkRoutes(options: { readonly store?: string } = {}): Promise<v
   });
   expect(fit.body.receipt.tokens.with).toBeLessThan(16_000);
 
-  // Agents, in a home folder of their own.
+  // Agents, in a separate home folder.
   expect((await api.get("/agents")).body.agents[0]).toMatchObject({
     name: "claude-code",
     gateway: { state: "absent" },
@@ -339,7 +339,7 @@ async function checkRoutes(options: { readonly store?: string } = {}): Promise<v
 
   const { operations, answered } = api;
   expect(operations.length).toBeGreaterThan(40);
-  // Importing reads the folders of the person who runs the tests; test/server/api/imports.test.ts has folders of its own.
+  // Importing reads the folders of the person who runs the tests; test/server/api/imports.test.ts has its own folders.
   // A sign-in needs a provider, which test/server/api/sign-in.test.ts starts.
   const elsewhere = ["startImport", "beginSignIn", "finishSignIn"];
   expect(operations.filter((id) => !answered.has(id)).toSorted()).toEqual(elsewhere.toSorted());

@@ -122,7 +122,7 @@ test("an admin erases a person after a preview, and gets a certificate that the 
   expect((await alice.post("/people/bob/erase", { confirm: "another" })).body.error.code).toBe(
     "PREVIEW_CHANGED",
   );
-  // New content does not stand in the way, and the second of two equal calls gets the certificate of the first.
+  // New content does not prevent the erasure, and the second of two equal calls gets the certificate of the first.
   await bob.post("/sessions/mine/entries", { messages: [{ role: "user", text: "One more." }] });
   const { confirm } = preview;
   const [{ body: erased }, { body: repeated }] = await Promise.all([

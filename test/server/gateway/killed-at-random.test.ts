@@ -66,7 +66,7 @@ sizedTest.each(proofCases([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]))(
 
 interface Provider {
   readonly url: string;
-  /** All words of people that it has heard. */
+  /** All words of people that the provider has received. */
   readonly told: ReadonlySet<string>;
 }
 

@@ -23,7 +23,7 @@ function long(agent: TestAgent): TestAgent {
   return agent;
 }
 
-/** The number of messages of such a conversation that are sent. */
+/** The number of messages that the gateway sends of the long conversation. */
 async function sent(
   headers: Record<string, string>,
   config: Record<string, unknown> = {},

@@ -16,7 +16,7 @@ export interface Work {
   readonly clientWindow: number;
 }
 
-/** The model's reply in such a session. */
+/** The model's reply in a long session. */
 export function working(turn: number) {
   const call = { id: `call_${turn}`, name: "read_file", input: { path: `src/part${turn % 50}/file.ts` } };
   return {

@@ -92,7 +92,7 @@ function LargePart({ entry, part, result, onWhole }: Omit<PartProps, "part"> & {
   return <LongText content={preview} {...more} />;
 }
 
-/** A value that only a format knows; it is shown as it is. */
+/** A value of a format that the dashboard does not know, shown unchanged. */
 export function RawValue({ format, value }: { readonly format: string; readonly value: unknown }) {
   return (
     <details class="fold">

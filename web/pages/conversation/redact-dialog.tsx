@@ -12,12 +12,12 @@ import { MessageParts } from "./part-view.tsx";
 interface RedactDialogProps {
   readonly session: string;
   readonly entry: Entry;
-  /** Called with the entry as it is afterwards. */
+  /** Called with the redacted entry. */
   readonly onDone: (entry: Entry) => void;
   readonly onClose: () => void;
 }
 
-/** Shows what would be erased, then erases it. There is no undo. */
+/** Shows the content to erase, then erases it. This cannot be undone. */
 export function RedactDialog({ session, entry, onDone, onClose }: RedactDialogProps) {
   const [reason, setReason] = useState("");
   const params = { session };

@@ -19,7 +19,7 @@ interface Agents {
 }
 type Decision = "accepted" | "rejected";
 
-/** What agents want to remember and nobody has judged, over all agents. */
+/** The notes of all agents that nobody has judged yet. */
 export function ReviewView({ agents }: { readonly agents: Resource<Agents> }) {
   const waiting = agents.value?.agents.filter(({ unreviewed }) => unreviewed > 0) ?? [];
   const names = waiting.map(({ agent, unreviewed }) => `${agent} ${unreviewed}`).join("\n");

@@ -16,7 +16,7 @@ const HINTS = {
 
 export type Memory = Reply<"GET /memories">["memories"][number];
 
-/** The trust in a memory, and who said it if that is somebody else. */
+/** The trust in a memory, and its author unless that is the user. */
 export function TrustPill({ memory: { trust, by } }: { readonly memory: Pick<Memory, "trust" | "by"> }) {
   const isOther = by !== "user" && (trust === "user" || trust === "rejected");
   return (

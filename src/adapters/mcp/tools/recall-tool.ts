@@ -34,7 +34,7 @@ const MAX_WORK_HITS = 5;
 /** Maximum time for indexing new entries. */
 const WAIT_MS = 2_000;
 
-/** The part of memory that a call searches; undefined stands for everything that the caller may see. */
+/** The part of memory that a call searches; undefined means everything that the caller may see. */
 interface Reach {
   readonly within?: MemoryScope;
   /** Conversations of other projects. */

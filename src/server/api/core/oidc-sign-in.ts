@@ -29,7 +29,7 @@ interface PendingSignIn {
   readonly startedAt: number;
   readonly verifier: string;
   readonly nonce: string;
-  /** Digest of the secret that the tab keeps which began the sign-in: nobody else can finish it. */
+  /** Digest of a secret that only the tab that began the sign-in has, so that no other tab can finish it. */
   readonly tab: string;
 }
 

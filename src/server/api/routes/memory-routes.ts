@@ -285,7 +285,7 @@ function getMemoriesOf(call: RouteCall, id: string): Memories {
       "ARGUMENT_INVALID",
       `memory is ${JSON.stringify(id)}; expected an id as memory:default#3.`,
     );
-  // The memory of somebody else is not told apart from one that does not exist.
+  // Another person's memory gets the same answer as a memory that does not exist.
   if (!isAdminCaller(call.caller) && agent !== call.caller.memoryAgent) throw createMemoryAbsence(id);
   return getMemories(call, agent);
 }

@@ -107,7 +107,7 @@ const listSessions = defineRoute(
   },
 );
 
-/** The gateway keeps facts of its own under other names. */
+/** The gateway keeps its own facts under other names. */
 const PREFIX = "api ";
 const factParams = z.strictObject({ session: sessionIdSchema, name: z.string().min(1).max(200) });
 const factSchema = z.object({

@@ -149,7 +149,7 @@ export class ReplyRecorder {
     if (this.#appended || this.#isDrafting || now - this.#draftedMs < DRAFT_MS) return;
     this.#draftedMs = now;
     this.#isDrafting = true;
-    // A draft that fails is made up for by the reply itself, whose failure is told.
+    // A failed draft does no harm: the reply itself follows, and a failure to store the reply is reported.
     this.#writeDraft().catch(() => undefined);
   }
 

@@ -211,7 +211,7 @@ const upstreamSchema = z.strictObject(
   { error: "an object" },
 );
 
-/** When the gateway offers its recall tools to a model; `always` also to clients without tools of their own. */
+/** When the gateway offers its recall tools to a model; `always` also to clients without tools. */
 const RECALL_OFFERS = ["start", "edit", "never", "always"] as const;
 
 export type RecallOffer = (typeof RECALL_OFFERS)[number];
@@ -233,7 +233,7 @@ const toolsSchema = () =>
     oneOfSchema(FORMER_WORDS).meta(WORD_OR_FLAG),
   );
 
-/** One word sets the offer alone. */
+/** One word sets only the offer. */
 function toRecallObject(given: unknown): unknown {
   if (RECALL_OFFERS.some((word) => word === given)) return { offer: given };
   return FORMER_WORDS.some((word) => word === given) ? { tools: given } : given;

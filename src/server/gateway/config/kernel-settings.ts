@@ -61,7 +61,7 @@ interface NameBounds {
 /** Minimum for small gateways, because clients refer to replies that are older than the conversations in memory. */
 const MIN_THREADS = 100;
 
-/** Derives the bounds from the thread limits, so that these settings alone bound the memory of a gateway. */
+/** Derives the bounds from the thread limits, so that these settings suffice to bound the memory of a gateway. */
 export function nameBounds({ maxThreads, maxThreadBytes }: GatewayConfig["limits"]): NameBounds {
   const threads = Math.max(MIN_THREADS, maxThreads);
   return {

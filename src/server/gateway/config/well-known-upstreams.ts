@@ -124,7 +124,7 @@ function toReachableUrl(given: string, usual: string): string {
   return url.href.replace(/\/$/, "");
 }
 
-/** True if Messages requests for models without an upstream of their own reach Anthropic itself. */
+/** True if Messages requests for models that no upstream lists reach Anthropic itself. */
 export function isAnthropicReached(
   upstreams: readonly Pick<UpstreamConfig, "baseUrl" | "apis" | "prefix" | "models">[],
 ): boolean {

@@ -26,7 +26,7 @@ export interface ThreadCandidate extends KeyedMessages {
   /** True if it is empty because a gateway was killed before it stored the first request. */
   readonly isAbandoned?: boolean | undefined;
   readonly lastReplyWasDelivered: boolean;
-  /** If the last request retried one whose reply broke off, the number of messages in that first request. */
+  /** If the last request retried a request whose reply broke off, the number of messages in that first request. */
   readonly brokenLength?: number | undefined;
 }
 

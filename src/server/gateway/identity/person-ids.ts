@@ -181,7 +181,7 @@ interface SessionPage {
 
 /**
  * Sessions whose ids begin with one of the prefixes, newest first; a person has several prefixes only in a store of an
- * earlier version. Undefined stands for all sessions.
+ * earlier version. Undefined means all sessions.
  */
 export async function listOwnSessions(
   kernel: Pick<Kernel, "sessions">,

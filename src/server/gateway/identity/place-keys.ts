@@ -65,7 +65,7 @@ export class PlaceKeys {
     );
   }
 
-  /** The keys of the first message that a session of its own gets. */
+  /** The keys of the first message that gets a separate session. */
   listOfFirst(): readonly string[] {
     const paths = this.#findPaths(this.#scope, this.#listReplies().slice(0, 1));
     return [...this.listOfOpening(), ...paths];

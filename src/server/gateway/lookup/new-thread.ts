@@ -148,7 +148,7 @@ async function createNamedRoot(
   return undefined;
 }
 
-/** A conversation without an id of its client is a root of its own. */
+/** A conversation without an id from its client is a separate root. */
 async function openRoot(
   request: ThreadLookup,
   plain: ThreadMeta,

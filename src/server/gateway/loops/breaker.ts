@@ -67,7 +67,7 @@ export function applyReply(
 ): LoopState {
   const known = state.answered.find((one) => one.key === key)?.at ?? [];
   // A loop sends one request at a time; a client that asks again before the last reply wants several replies.
-  // Replies of other gateways may be told late.
+  // Replies of other gateways may be reported late.
   const [earlier, later] = [known.filter((one) => one <= now), known.filter((one) => one > now)];
   const isStep = askedAt >= (earlier.at(-1) ?? 0);
   const counted = isStep ? filterRecent(earlier, now, limits) : [];

@@ -120,7 +120,7 @@ export class SharedStates {
     for (const { name, value } of changed ?? []) this.#tell(name, value);
   }
 
-  /** A state with changes of ours that are not written yet is told when they are. */
+  /** A state that this gateway has changed is reported only after the changes are written. */
   #tell(key: string, value: Json): void {
     if (this.#pending.has(key)) return;
     const at = key.indexOf(" ");

@@ -225,7 +225,7 @@ export function logReload(log: GatewayLog, { outcome, messages, problems }: Relo
     else log.info("config.changed", { message });
 }
 
-/** An edit of a window, as people are told of it. */
+/** An edit of a window, as reported to people. */
 interface AnnouncedEdit {
   readonly session: string;
   readonly tokensBefore: number;

@@ -2,7 +2,7 @@ import type { Monitor, MonitorEvent, MonitorSample, ReliefReport } from "../../.
 import type { Savings } from "../../../kernel/faces/window.ts";
 import type { GatewayLog } from "./gateway-log.ts";
 
-/** An edit of a window, as people are told of it. */
+/** An edit of a window, as reported to people. */
 interface EditNews {
   readonly at: number;
   /** One sentence: the sizes, the price, the way back. */

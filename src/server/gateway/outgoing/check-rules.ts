@@ -322,7 +322,7 @@ export function findBrokenRules(
 ): readonly Violation[] {
   const context = { leadMarkers: api === "anthropic" ? countLeadMarkers(cut) : 0 };
   const after = listPieceElements(cut, pieces);
-  // Only lost reasoning in the Responses API is invisible in the outgoing elements alone.
+  // Only lost reasoning in the Responses API cannot be seen without a comparison with the original elements.
   const isSound =
     findViolations(api, after, context).length === 0 && findRepeatedRoles(api, after).length === 0;
   if (api !== "openai-responses" && isSound) return [];

@@ -50,7 +50,7 @@ const CHEAP_SIZE_SHARE = 0.05;
 /**
  * Adds the gateway's tools to a request, so that they count in its window. A conversation that begins may get them at
  * once, because the provider has cached nothing of it. One that began without them gets them with its first edit, which
- * rewrites the cached prefix, so that they cost no cache write of their own. Returns the same object if the model gets
+ * rewrites the cached prefix, so that they cost no additional cache write. Returns the same object if the model gets
  * none.
  */
 export function offerTools(

@@ -12,7 +12,7 @@ import { type AppliedEdit, findAppliedEdits } from "./applied-edits.ts";
 import { countForLoops } from "./record-reply.ts";
 
 /**
- * Answers a client that wants to inspect a new summary first with the summary alone; true if it did. No upstream is
+ * Answers a client that wants to inspect a new summary first with only the summary; true if it did. No upstream is
  * called and no reply is stored, because there is none.
  */
 export async function answerWithSummary(exchange: Exchange): Promise<boolean> {

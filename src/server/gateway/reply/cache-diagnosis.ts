@@ -6,7 +6,7 @@ import { knowsCacheOptions } from "../outgoing/provider-fields.ts";
 import { getContextManager } from "../request/context-management.ts";
 import type { Thread } from "../thread/thread.ts";
 
-/** The cache of a conversation, as far as its replies have told. */
+/** The cache of a conversation, as far as its replies reveal it. */
 interface CacheUse {
   /** Id of the last reply. */
   replyId: string | undefined;

@@ -109,7 +109,7 @@ async function repairRequest(
   return isTooLong && ((await recall?.drop()) ?? false);
 }
 
-/** True if the messages alone would fit, according to the provider. */
+/** True if the messages without the output would fit, according to the provider. */
 function isOutputOverflow({ limitTokens, requestedTokens, outputTokens }: Overflow): boolean {
   if (limitTokens === undefined || outputTokens === undefined) return false;
   return (requestedTokens ?? outputTokens) - outputTokens < limitTokens;

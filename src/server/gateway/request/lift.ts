@@ -19,11 +19,11 @@ export interface Lifted {
 }
 
 /**
- * Smaller elements are parsed whole. Depends on the element alone, so that a message is read the same way in every
+ * Smaller elements are parsed whole. Depends only on the element, so that a message is read the same way in every
  * request.
  */
 export const LIFT_FROM_BYTES = 1_024 * 1_024;
-/** Size from which a value becomes a blob of its own. */
+/** Size from which a value becomes a separate blob. */
 const LARGE_BYTES = 64 * 1_024;
 /** An element with a larger rest does not fit into an entry, so smaller values are lifted, too. */
 const MAX_REST_BYTES = 3_500_000;

@@ -211,7 +211,7 @@ async function readLargeFields(
   return read;
 }
 
-/** Parses a large field without its large values; undefined if its small values alone are too large. */
+/** Parses a large field without its large values; undefined if even its small values are too large. */
 async function readLargeField(bytes: Buffer, range: ByteRange, turns: Turns): Promise<unknown> {
   try {
     return (await lift(bytes, range, turns, Number.POSITIVE_INFINITY)).value;

@@ -24,7 +24,7 @@ export interface RequestMessage extends KnownMessage, CallerMessage {
   readonly written?: readonly WireObject[];
   /** True for a message that the client did not repeat; it is sent from the log. */
   readonly isLogged?: true;
-  /** True for a message without elements of its own; the elements of the next message include it. */
+  /** True for a message without its own elements; the elements of the next message include it. */
   readonly isWithNext?: true;
   /** The message with large texts cut to their beginnings; absent if `input` has no large values. */
   readonly brief?: () => MessageInput;

@@ -75,7 +75,7 @@ export class ThreadMessages {
     if (note !== undefined) this.#noted.set(messages, 1);
     this.#reminders.expect(list);
     const given = restoreCallIds(this.getLineMessages(messages), await this.#replies.readLastCalls());
-    // A conversation may begin again; a fork has no message of its own yet.
+    // A conversation may begin again; a fork does not have its own messages yet.
     const isFork = line.messages.length > 0 && line.messages.at(-1)?.seq === undefined;
     const listPlaces = places && (() => places.listOfFirst());
     const own = isFork ? addPlaces(given, line.messages.length, listPlaces) : given;

@@ -31,7 +31,7 @@ const BYTES_PER_MESSAGE = 1_000;
 interface ThreadDeps {
   readonly session: Session;
   readonly meta: ThreadMeta;
-  /** True if the client names the conversation by an id of its own. */
+  /** True if the client sends an id for the conversation. */
   readonly isNamed: boolean;
   readonly blobs: Pick<Blobs, "bytes" | "restore" | "restoreMessage" | "restoreReadable">;
   /** Converts a message to its stored form. */
@@ -45,7 +45,7 @@ interface ThreadDeps {
 /** One conversation of a client, and the session that stores it. */
 export class Thread {
   readonly session: Session;
-  /** True if the client names the conversation by an id of its own. */
+  /** True if the client sends an id for the conversation. */
   readonly isNamed: boolean;
   readonly conversation: Conversation<RequestMessage>;
   readonly windows: ThreadWindows;
@@ -208,7 +208,7 @@ class ThreadRecall {
   }
 }
 
-/** Names messages by their keys; a repeated message gets a name of its own. */
+/** Names messages by their keys; each repetition of a message gets another name. */
 export function nameMessages(messages: readonly RequestMessage[]): readonly string[] {
   const times = new Map<string, number>();
   return messages.map(({ key }) => {

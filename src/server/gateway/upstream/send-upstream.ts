@@ -264,7 +264,7 @@ export function buildUpstreamUrl(
     parsedBases.set(baseUrl, base);
   }
   const { protocol, hostname, port, host, path: start } = base;
-  // Google's paths have several versions, each with endpoints of its own; those of Azure and Bedrock have none.
+  // Google's paths have several versions, each with its own endpoints; paths of Azure and Bedrock have no version.
   if (WHOLE_PATH.test(path)) {
     const root = start.replace(/\/v1[^/]*$/, "").replace(/\/openai$/, "");
     return { protocol, hostname, port, host, path: `${root}${path}${query}` };

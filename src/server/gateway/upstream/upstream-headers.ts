@@ -69,7 +69,7 @@ export function buildUpstreamHeaders(rawHeaders: RawHeaders, sending: OutgoingHe
 
 /**
  * "Expect" is dropped, because the gateway has already received the whole body; cookies, because they were set for the
- * gateway's own host and are nobody else's business.
+ * gateway's own host and must not reach another.
  */
 function isForUpstream(name: string, isBodyChanged: boolean): boolean {
   if (name === "expect" || name === "cookie" || name.startsWith("x-longhaul-")) return false;

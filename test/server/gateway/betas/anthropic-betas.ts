@@ -27,7 +27,7 @@ interface Placed {
   readonly block: Block;
 }
 
-/** Checks the rules of each beta as a strict provider would; the names of broken ones are collected. */
+/** Checks the rules of each beta as a strict provider would, and collects the names of broken rules. */
 export class BetaRules {
   readonly violations: string[] = [];
   /** Thinking that was given out, by signature, and results that were sent for programs, by call. */

@@ -154,7 +154,7 @@ function listBlocks({ tools, system, messages, cache_control: automatic }: WireO
   return [...blocks, { ...last, ttlMs }];
 }
 
-/** Starts such a provider for one test. */
+/** Starts a documented provider for one test. */
 export async function startDocumentedProvider() {
   const provider = new DocumentedProvider();
   let reply: Reply = {};

@@ -12,7 +12,7 @@ export interface ChainWorld {
   lastWords(): readonly string[];
 }
 
-/** Starts both for one test. */
+/** Starts provider and gateway for one test. */
 export async function startWorld(options: KeepingOptions = {}, config: object = {}): Promise<ChainWorld> {
   const upstream = await startKeepingUpstream(options);
   const gateway = await startGateway({ upstream: upstream.url, config: { ...config } });

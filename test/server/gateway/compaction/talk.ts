@@ -11,7 +11,7 @@ export interface Talk {
   readonly agent: TestAgent;
 }
 
-/** Starts all three for one test, without messages. */
+/** Starts upstream, gateway and agent for one test, without messages. */
 export async function startTalk(config: object = {}): Promise<Talk> {
   const upstream = await startCounting();
   const gateway = await startGateway({ upstream: upstream.url, config: { ...config } });

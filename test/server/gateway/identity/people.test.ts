@@ -25,7 +25,7 @@ const LAST_RESPONSE = "resp_2_40184";
 const numbered: Answering = (heard, response, index) =>
   says(() => ({ text: `Reply number ${index + 1}.` }))(heard, response, index);
 
-/** A store in which each credential was a person of its own, as version 0.1 wrote it. */
+/** A store in which each credential was a separate person, as version 0.1 wrote it. */
 function unpackFormerStore(): string {
   const folder = testFolder();
   const packed = readFileSync(new URL("../../../fixtures/store-by-credential.db.gz", import.meta.url));
@@ -185,7 +185,7 @@ describe("a store from before tokens had names", () => {
     expect(await listed(first, ALICE)).toEqual(["Alice asks about the amethyst."]);
     expect(await listed(first, BOB)).toEqual(["Bob asks about the beryl."]);
     await first.close();
-    // The token was replaced after the store had learned whose the old sessions are.
+    // The token was replaced after the store had learned who owns the old sessions.
     const second = await start({ ALICE: `${ALICE}-replaced`, BOB });
     expect(await listed(second, `${ALICE}-replaced`)).toEqual(["Alice asks about the amethyst."]);
     const before = await listIds(second);

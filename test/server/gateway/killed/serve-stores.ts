@@ -1,4 +1,4 @@
-// Serves several stores from one process, each by a gateway of its own, and prints the gateways' URLs as a line of JSON.
+// Serves several stores from one process, each by its own gateway, and prints the gateways' URLs as a line of JSON.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openKernel } from "longhaul";

@@ -44,7 +44,7 @@ describe.skipIf("problem" in server)(`two gateways on one database (${describePr
         for (const { name, api } of plans) {
           const [own = [], other = []] = [sent.get(name), expected.get(name)];
           expect(own.length, name).toBe(other.length);
-          // New edits of the policy longhaul depend on all that its run has seen; others decide by the window alone.
+          // New edits of the policy longhaul depend on all that its run has seen; others decide only by the window.
           if (policy !== "longhaul")
             expect(
               other.findIndex((body, at) => body !== own[at]),

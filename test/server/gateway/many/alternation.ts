@@ -22,7 +22,7 @@ interface Plan {
 /** The bodies that left the gateways, by conversation, in order. */
 export type SentBodies = ReadonlyMap<string, readonly string[]>;
 
-/** A provider whose replies depend on the request alone, so that any order of conversations gives the same. */
+/** A provider whose replies depend only on the request, so that any order of conversations gives the same. */
 export async function startSteadyUpstream(): Promise<Upstream> {
   return startUpstream((heard, response) => {
     const tokens = Math.ceil(heard.body.length / 4);
@@ -56,7 +56,7 @@ export function plansFrom(seed: number, count: number, turns: number): readonly 
   }));
 }
 
-/** Lets all conversations run at once; each request goes to a gateway of its own choice. */
+/** Lets all conversations run at once; each request goes to any gateway. */
 export async function runPlans(
   plans: readonly Plan[],
   gateways: readonly TestGateway[],

@@ -140,7 +140,7 @@ describe.skipIf("problem" in server)(`two gateways on one database (${describePr
       )
       .toEqual([400, 400]);
     const answered = upstream.heard.length;
-    // Eight together; each gateway alone would have let seven pass after the first one.
+    // Eight together; a single gateway would have let seven pass after the first request.
     expect(answered).toBeLessThan(15);
   });
 

@@ -4,7 +4,7 @@ const upper = (length: number) => word(length).toUpperCase();
 const hex = (length: number) => "3f9a0c7be1d2468b".repeat(Math.ceil(length / 16)).slice(0, length);
 const join = (...pieces: readonly string[]) => pieces.join("");
 
-/** A secret alone, by kind. */
+/** A secret without context, by kind. */
 export const BARE: readonly (readonly [kind: string, secret: string])[] = [
   ["mailgun-key", join("key-", hex(32))],
   ["aws-access-key", join("AK", "IA", upper(16))],
