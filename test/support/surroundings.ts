@@ -1,5 +1,5 @@
-import { ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { ChildProcess, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { type ListenOptions, Server, Socket, type SocketConnectOpts } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -22,12 +22,17 @@ const KEPT = [
 const REPORTER = /^(?:TERM|COLORTERM|FORCE_COLOR|NO_COLOR|CI|GITHUB_ACTIONS|COLUMNS)$/;
 /** The folder of the run, which holds a home for each test file. */
 const RUN = "LONGHAUL_TEST_RUN";
+/** A disk in memory, where the hundreds of new stores of a run do not wait for the machine's disk. */
+const MEMORY_DISK = "/dev/shm";
+/** More than a run has ever held at once. */
+const RUN_SIZE_BYTES = 8 * 1024 ** 3;
 
 const isReporter = process.env.VITEST_WORKER_ID === undefined;
 for (const name of Object.keys(process.env))
   if (!KEPT.some((kept) => kept.test(name)) && !(isReporter && REPORTER.test(name))) delete process.env[name];
 
 if (!process.env[RUN]) {
+  if (process.env.TMPDIR === undefined && canHoldTests(MEMORY_DISK)) process.env.TMPDIR = MEMORY_DISK;
   const folder = mkdtempSync(join(tmpdir(), "longhaul-tests-"));
   process.env[RUN] = folder;
   process.on("exit", () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
@@ -42,6 +47,23 @@ if (!process.env.PATH?.startsWith(node)) process.env.PATH = [node, process.env.P
 if (!isReporter) {
   guardPorts();
   guardHomes();
+}
+
+/** True when a folder and the memory behind it have room for a run, and programs can be started from there. */
+function canHoldTests(folder: string): boolean {
+  let probe: string | undefined;
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    if (Math.min(bavail * bsize, process.availableMemory()) < RUN_SIZE_BYTES) return false;
+    probe = mkdtempSync(join(folder, "longhaul-probe-"));
+    const program = join(probe, "program");
+    writeFileSync(program, "#!/bin/sh\n", { mode: 0o700 });
+    return spawnSync(program).status === 0;
+  } catch {
+    return false;
+  } finally {
+    if (probe) rmSync(probe, { recursive: true, force: true });
+  }
 }
 
 /** True for ports that programs are known by, such as a gateway's 4747; the system gives out higher ones. */
