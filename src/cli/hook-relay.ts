@@ -1,4 +1,15 @@
+import type { Socket } from "node:net";
+import { resolve } from "node:path";
 import {
+  askHookServer,
+  connectToHooks,
+  getSocketPlace,
+  readBuildTime,
+} from "../adapters/hooks/hook-place.ts";
+import { renderStatusLine } from "../adapters/hooks/status-line.ts";
+
+// An import statement would load promises, streams and watchers too, which `node:fs` otherwise loads when they are used.
+const {
   closeSync,
   existsSync,
   fstatSync,
@@ -9,16 +20,7 @@ import {
   rmSync,
   statSync,
   writeSync,
-} from "node:fs";
-import { Socket } from "node:net";
-import { resolve } from "node:path";
-import {
-  askHookServer,
-  connectToHooks,
-  getSocketPlace,
-  readBuildTime,
-} from "../adapters/hooks/hook-place.ts";
-import { renderStatusLine } from "../adapters/hooks/status-line.ts";
+} = process.getBuiltinModule("node:fs");
 
 /** The agent waits for a hook; after this time, counted from the start of the process, it gets nothing. */
 const LIMIT_MS = 300;
@@ -61,7 +63,7 @@ export async function relayHook(name: string, args: readonly string[]): Promise<
     if (!server) startServer(given);
     leave(given, `no answer within ${limitMs} ms`);
   };
-  const timer = setTimeout(leaveLate, Math.max(1, limitMs - performance.now()));
+  const timer = setTimeout(leaveLate, Math.max(1, limitMs - process.uptime() * 1_000));
   try {
     const { event, client, store } = given;
     server = await connectToHooks(store, process.env);
@@ -108,7 +110,7 @@ async function readInput(): Promise<string> {
   if (stats.isFile()) return readFileSync(0, "utf8");
   if (!stats.isFIFO() && !stats.isSocket()) return "";
   const chunks: Buffer[] = [];
-  const stdin = new Socket({ fd: 0, readable: true, writable: false });
+  const stdin = new (process.getBuiltinModule("node:net").Socket)({ fd: 0, readable: true, writable: false });
   await new Promise<void>((resolve, reject) => {
     stdin.on("data", (chunk: Buffer) => chunks.push(chunk));
     stdin.once("end", resolve);

@@ -1,5 +1,7 @@
-import { lstatSync, statSync } from "node:fs";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
+
+// An import statement loads more of `node:fs` than an agent should wait for.
+const { lstatSync, statSync } = process.getBuiltinModule("node:fs");
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -44,7 +46,7 @@ export function connectToHooks(store: string, env: Environment): Promise<Socket 
   const { folder, path } = getSocketPlace(store, env);
   if (folder !== undefined && !isPrivateFolder(folder)) return Promise.resolve(undefined);
   return new Promise((resolve) => {
-    const socket = connect(path, () => resolve(socket));
+    const socket = process.getBuiltinModule("node:net").connect(path, () => resolve(socket));
     socket.once("error", () => resolve(undefined));
   });
 }

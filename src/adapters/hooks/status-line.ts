@@ -1,5 +1,3 @@
-import { statSync } from "node:fs";
-
 /** Facts that only the process that serves the store knows. */
 interface StatusFacts {
   /** Money that edits of the conversation have saved. */
@@ -34,7 +32,10 @@ function describeWindow(window: unknown): string {
 /** Every request renews the cache, and the client writes its transcript with every request. */
 function describeCache(fields: Readonly<Record<string, unknown>>, now: number): string {
   const { transcript_path: path } = fields;
-  const written = typeof path === "string" ? statSync(path, { throwIfNoEntry: false })?.mtimeMs : undefined;
+  const written =
+    typeof path === "string"
+      ? process.getBuiltinModule("node:fs").statSync(path, { throwIfNoEntry: false })?.mtimeMs
+      : undefined;
   if (written === undefined) return "";
   const isLong = fields.cache_ttl === "1h";
   const left = written + (isLong ? LONG_CACHE_MS : CACHE_MS) - now;
