@@ -361,7 +361,7 @@ function describeWindows({ config }: LoadedConfig): string {
 }
 
 const OFFER_WORDS = {
-  "by price": "from the start where that costs little, else from the first edit on",
+  "by price": "from the first edit or uncached request of 50,000 tokens on",
   start: "from the start of a conversation",
   edit: "from the first edit on",
   never: "",

@@ -26,7 +26,7 @@ export const SERVE_OPTIONS = {
   recall: {
     type: "string",
     value: "WHEN",
-    help: "when agents are offered recall tools: start (of a conversation), edit, never or always (default: start where that costs little, else edit); all adds context",
+    help: "when agents are offered recall tools: start (of a conversation), edit, never or always (default: first edit or uncached request of 50,000 tokens); all adds context",
   },
   redact: { type: "boolean", help: "remove secrets from stored content" },
   upstream: {

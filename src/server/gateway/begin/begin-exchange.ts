@@ -124,7 +124,7 @@ async function beginCall(
     const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
     const callRequest = isSentAsItComes(incoming)
       ? remembering
-      : offerTools(remembering, request, services.config(), thread, services.kernel.modelFacts(target.model));
+      : offerTools(remembering, request, services.config(), thread);
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
     if (principal.token !== undefined) incoming.onStored(await countNewBytes(thread, callRequest));
     const span = services.spans.isOn ? startSpan(incoming, services.spans, target) : undefined;

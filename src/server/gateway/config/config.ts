@@ -247,7 +247,7 @@ const recallSchema = () =>
         {
           offer: oneOfSchema(RECALL_OFFERS)
             .describe(
-              "when the model is offered recall tools, which the gateway runs itself: start of a conversation, first edit, or never; by default at the start where cached tokens cost a quarter or less and the tools add at most 5 % to the agent's prompt and tools, otherwise at the first edit",
+              "when the model is offered recall tools, which the gateway runs itself: start of a conversation, first edit, or never; by default with the first edit or the first request of 50,000 tokens that the provider's cache does not hold",
             )
             .exactOptional(),
           tools: toolsSchema().describe("earlier name of `offer`").exactOptional(),

@@ -1,4 +1,3 @@
-import type { ModelFacts } from "../../../kernel/faces/window.ts";
 import type { WireName } from "../../../wire/wire.ts";
 import { getWire } from "../../../wire/wires.ts";
 import type { GatewayConfig } from "../config/config.ts";
@@ -7,7 +6,7 @@ import type { Incoming } from "../door/incoming.ts";
 import type { Services } from "../exchange/services.ts";
 import { type BodyChanges, buildOutgoingBody, countBytes } from "../outgoing/outgoing-body.ts";
 import { buildPlainPieces, isExtension, repeatSentPieces } from "../outgoing/outgoing-pieces.ts";
-import { canOfferTools, getOfferedTools, getRecallSettings, isOfferedAtOnce } from "../recall/offer-tools.ts";
+import { predictTools } from "../recall/offer-tools.ts";
 import { appendMemories, readPersonMemories } from "../recall/pinned-memories.ts";
 import { addGoogleTools, encodeRecallTools } from "../recall/recall-tools.ts";
 import { sendWholeBody } from "../reply/relay/relay-reply.ts";
@@ -122,12 +121,11 @@ function addCountedAdditions(
   memories: string | undefined,
   config: GatewayConfig,
   known: SentAdditions | undefined,
-  facts: ModelFacts,
 ): BodyChanges {
   const { api, messages } = request;
   // Google counts plain contents, and refuses them next to instructions that the client did not send.
   if (api.name === "google" && request.facts.lead === "") return changes;
-  const { hasMemories, hasTools } = known ?? predictAdditions(request, config, facts);
+  const { hasMemories, hasTools } = known ?? predictAdditions(request, config);
   const remembering =
     hasMemories && memories !== undefined ? appendMemories(api.name, messages, changes, memories) : changes;
   if (!hasTools) return remembering;
@@ -143,15 +141,10 @@ function addCountedAdditions(
   return { ...remembering, appended };
 }
 
-function predictAdditions(request: ParsedRequest, config: GatewayConfig, facts: ModelFacts): SentAdditions {
+function predictAdditions(request: ParsedRequest, config: GatewayConfig): SentAdditions {
   const { lead, toolNames } = request.facts;
   if (lead === "" && toolNames.length === 0) return { hasMemories: false, hasTools: false, isControl: false };
-  const { name } = request.api;
-  const { offer } = getRecallSettings(config, name, "main");
-  const { text } = getOfferedTools(name);
-  const isOffered =
-    (offer === "always" || toolNames.length > 0) && isOfferedAtOnce(offer, request, text.length, facts);
-  return { hasMemories: true, hasTools: isOffered && canOfferTools(request), isControl: false };
+  return { hasMemories: true, hasTools: predictTools(request, config), isControl: false };
 }
 
 /** A body to be counted. */
@@ -169,7 +162,7 @@ interface CountedBody {
  */
 function buildCountedBody(
   { route, body, principal }: Incoming,
-  { bodies, stored, config, kernel }: Pick<Services, "bodies" | "stored" | "config" | "kernel">,
+  { bodies, stored, config }: Pick<Services, "bodies" | "stored" | "config">,
   { upstream, model, clientModel }: Target,
   { isEdited, memories }: { readonly isEdited: boolean; readonly memories: string | undefined },
 ): CountedBody {
@@ -201,7 +194,7 @@ function buildCountedBody(
       fields: parseRequestFields(api, cut),
       facts: readBodyFacts(api, messages),
     };
-    const whole = addCountedAdditions(changes, request, memories, config(), known, kernel.modelFacts(model));
+    const whole = addCountedAdditions(changes, request, memories, config(), known);
     return { sent: buildOutgoingBody({ cut }, whole), isManaged, isControl: known?.isControl === true };
   } catch (error) {
     // The upstream will report the problem.

@@ -1,12 +1,14 @@
-import { estimateText, type ModelFacts } from "../../../kernel/faces/window.ts";
+import { estimateText } from "../../../kernel/faces/window.ts";
 import { toArray, toObject } from "../../../wire/fields.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
+import type { CallContent } from "../call/call-content.ts";
 import type { GatewayConfig, RecallOffer } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { type CutBody, fieldValue } from "../request/cut-body.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
-import { type CallRequest, joinedText } from "../thread/call-request.ts";
+import { estimateBytes } from "../request/request-fields.ts";
+import { type CallRequest, joinedText, type LaterTools } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import { encodeRecallTools, isRecallTool } from "./recall-tools.ts";
 
@@ -42,25 +44,21 @@ export function getRecallSettings(
 
 /** Maximum share of a window for the gateway's tools; a smaller window gets none. */
 const MAX_SHARE = 0.05;
-/** Most that a token read from the cache may cost of a fresh one where tools are offered at the start by price. */
-const CHEAP_READ_SHARE = 0.25;
-/** Most that the tools may add to the client's own instructions and tools there. */
-const CHEAP_SIZE_SHARE = 0.05;
+/** Shorter conversations are sent as the client wrote them until their first edit, where nothing is set. */
+const LONG_TOKENS = 50_000;
 
 /**
- * Adds the gateway's tools to a request, so that they count in its window. A conversation that begins may get them at
- * once, because the provider has cached nothing of it. One that began without them gets them with its first edit, which
- * rewrites the cached prefix, so that they cost no additional cache write. Returns the same object if the model gets
- * none.
+ * Adds the gateway's tools to a request, so that they count in its window, or notes when they may join it. By price,
+ * they join without an edit only a long request that no cache holds, where they cost no cached token. Tools that have
+ * joined a conversation stay in it. Returns the same object if the model gets none.
  */
 export function offerTools(
   callRequest: CallRequest,
   request: Pick<ParsedRequest, "messages" | "fields" | "facts">,
   config: GatewayConfig,
   thread: Pick<Thread, "kind" | "meta">,
-  facts: ModelFacts,
 ): CallRequest {
-  const { api, frame, limits, isControl } = callRequest;
+  const { api, frame, limits, isControl, chain } = callRequest;
   if (isControl) return callRequest;
   const { offer } = getRecallSettings(config, api.name, thread.kind);
   // A client without tools may use a model that refuses them.
@@ -68,38 +66,46 @@ export function offerTools(
   if (!canOfferTools(request)) return callRequest;
   const { tools, text, tokens } = getOfferedTools(api.name);
   if (tokens > limits.window * MAX_SHARE) return callRequest;
-  const isOffered = isOfferedAtOnce(offer, request, text.length, facts);
-  if (!isOffered && !thread.meta.hasRecallTools)
-    return offer === "kept" ? callRequest : { ...callRequest, frame: { ...frame, laterTools: tools } };
-  return {
-    ...callRequest,
-    frame: {
-      ...frame,
-      toolsBytes: frame.toolsBytes + text.length,
-      readTools: () => joinedText(frame.readTools(), text, "after"),
-      recallTools: tools,
-    },
-  };
+  const isFirst = !chain && isBeginning(request.messages);
+  if (offer === "always" || (offer === "start" && isFirst) || thread.meta.hasRecallTools)
+    return {
+      ...callRequest,
+      frame: {
+        ...frame,
+        toolsBytes: frame.toolsBytes + text.length,
+        readTools: () => joinedText(frame.readTools(), text, "after"),
+        recallTools: tools,
+      },
+    };
+  if (offer === "kept") return callRequest;
+  const join = offer !== "by price" ? "edited" : isFirst ? "long" : "long and cold";
+  return { ...callRequest, frame: { ...frame, laterTools: { tools, tokens, join } } };
 }
 
-/**
- * True if a request gets the tools without an edit. The start of a conversation may be sent again. By price, tools are
- * offered there if repeated tokens come from a cheap cache and the tools are small next to the prompt and tools of the
- * client.
- */
-export function isOfferedAtOnce(
-  offer: RecallSettings["offer"],
-  { messages: { cut, lead, list } }: Pick<ParsedRequest, "messages">,
-  addedBytes: number,
-  { prices, arePricesAssumed }: ModelFacts,
+/** True if later tools may join a request: an edit has rewritten its beginning, or it is long and uncached. */
+export function canJoin(
+  { isRewritten, fitted }: Pick<CallContent, "isRewritten" | "fitted">,
+  { join, tokens }: LaterTools,
+  roomTokens: number,
 ): boolean {
-  if (offer === "always") return true;
-  if ((offer !== "start" && offer !== "by price") || list.some(({ role }) => role === "assistant"))
-    return false;
-  if (offer === "start") return true;
-  if (arePricesAssumed || prices.cacheRead > prices.input * CHEAP_READ_SHARE) return false;
-  const said = (cut.elements.at(-1)?.to ?? 0) - (cut.elements[lead]?.from ?? 0);
-  return addedBytes <= (cut.bytes.length - said) * CHEAP_SIZE_SHARE;
+  if (roomTokens < tokens) return false;
+  if (isRewritten) return true;
+  if (join === "edited" || !fitted || fitted.tokens < LONG_TOKENS) return false;
+  return join === "long" || fitted.cache === "cold";
+}
+
+/** True if the request with these messages would get the tools at once as the first one of a conversation. */
+export function predictTools(request: ParsedRequest, config: GatewayConfig): boolean {
+  const { messages, facts } = request;
+  const { offer } = getRecallSettings(config, request.api.name, "main");
+  if ((offer !== "always" && facts.toolNames.length === 0) || !canOfferTools(request)) return false;
+  if (offer === "always" || !isBeginning(messages)) return offer === "always";
+  return offer === "start" || (offer === "by price" && estimateBytes(messages.cut.bytes) >= LONG_TOKENS);
+}
+
+/** True for the beginning of a conversation, which may be sent again. A chained request has only new messages. */
+function isBeginning({ list }: ParsedRequest["messages"]): boolean {
+  return !list.some(({ role }) => role === "assistant");
 }
 
 /** The gateway's tools in the format of an API, their JSON and its estimated size. */
@@ -111,7 +117,7 @@ interface OfferedTools {
 
 const OFFERED_TOOLS = new Map<WireName, OfferedTools>();
 
-export function getOfferedTools(api: WireName): OfferedTools {
+function getOfferedTools(api: WireName): OfferedTools {
   let offered = OFFERED_TOOLS.get(api);
   if (!offered) {
     const tools = encodeRecallTools(api);
@@ -134,7 +140,7 @@ const FORMAT_FIELDS = ["response_format", "output_format", "output_config"];
  * True if the model of a request may be offered the gateway's tools: it is free to choose its calls, no tool of the
  * client has such a name, and no client without tools requires a reply of a fixed form.
  */
-export function canOfferTools({
+function canOfferTools({
   messages,
   fields,
   facts,

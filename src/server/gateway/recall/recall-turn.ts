@@ -10,7 +10,7 @@ import type { RequestMessages } from "../request/request-messages.ts";
 import { addContextToPieces, appendText, appendTextToElement, findSentTexts } from "./context-pieces.ts";
 import { ContextTexts } from "./context-texts.ts";
 import { servesMemoryTool } from "./memory-tool.ts";
-import { getRecallSettings, isSentAsItComes } from "./offer-tools.ts";
+import { canJoin, getRecallSettings, isSentAsItComes } from "./offer-tools.ts";
 import { acceptsSystemMessages } from "./pinned-memories.ts";
 import { addGoogleTools } from "./recall-tools.ts";
 import { findShownContent } from "./shown-content.ts";
@@ -44,7 +44,9 @@ function createRecall(exchange: Exchange, context: Map<number, string>): Request
   // The first edit may happen here or while the request is healed.
   const findTools = () => {
     if (tools) return isWaiting && !call.content.isRewritten ? undefined : tools;
-    return canJoin(call, laterTools) ? laterTools : undefined;
+    return laterTools && canJoin(call.content, laterTools, call.roomTokens ?? 0)
+      ? laterTools.tools
+      : undefined;
   };
   const dropContext = async () => {
     if (contextTexts.size === 0) return false;
@@ -98,7 +100,7 @@ function createRecall(exchange: Exchange, context: Map<number, string>): Request
       const texts = findSentTexts(messages, call.content.pieces, contextTexts);
       const later = elements.length === 0 ? 0 : estimateText(JSON.stringify(elements));
       // Tools that join with this request are not counted in its window.
-      const joined = tools || !findTools() ? 0 : estimateText(JSON.stringify(laterTools));
+      const joined = !tools && laterTools && findTools() ? laterTools.tokens : 0;
       return later + joined + sumTextTokens(texts);
     },
     async makeRoom() {
@@ -175,11 +177,6 @@ function addToolsMidway(
     tools: tools.map((tool) => ({ ...tool, defer_loading: true })),
     pieces: [...before, { elements: [{ role: "system", content }] }, ...after],
   };
-}
-
-/** True if tools may join the request: an edit has rewritten its beginning, and its window has room for them. */
-function canJoin({ content, roomTokens = 0 }: ThreadCall, tools: readonly WireObject[] | undefined): boolean {
-  return tools !== undefined && content.isRewritten && roomTokens >= estimateText(JSON.stringify(tools));
 }
 
 /** Keeps offering the tools once a model has accepted a request with them. */

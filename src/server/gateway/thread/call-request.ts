@@ -24,8 +24,16 @@ interface RequestFrame {
   readonly readTools: () => FrameText;
   /** Tools of ours that go with it; they are counted among the tools. */
   readonly recallTools?: readonly WireObject[];
-  /** Tools of ours that join with the first edit of the conversation. */
-  readonly laterTools?: readonly WireObject[];
+  readonly laterTools?: LaterTools;
+}
+
+/** Tools of ours that may join a conversation with this request. */
+export interface LaterTools {
+  readonly tools: readonly WireObject[];
+  /** Their estimated size. */
+  readonly tokens: number;
+  /** When they join, other than with an edit. */
+  readonly join: "edited" | "long" | "long and cold";
 }
 
 /** A text, or how many tokens it takes where it is too large to be handed around. */

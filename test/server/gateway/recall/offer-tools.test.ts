@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { GatewayConfig } from "../../../../src/server/gateway/config/config.ts";
-import { canOfferTools } from "../../../../src/server/gateway/recall/offer-tools.ts";
+import { predictTools } from "../../../../src/server/gateway/recall/offer-tools.ts";
 import { RECALL_TOOL } from "../../../../src/server/gateway/recall/recall-tools.ts";
 import { parseRequest } from "../../../../src/server/gateway/request/read-request.ts";
 import { ReferencedItems } from "../../../../src/server/gateway/request/referenced-items.ts";
@@ -22,7 +22,8 @@ async function offers(
     stored,
     config: () => ({ redact: false }) as GatewayConfig,
   };
-  return canOfferTools(await parseRequest(getWire(api), body, "somebody", parts));
+  const config = { recall: { offer: "always" }, routes: {} } as GatewayConfig;
+  return predictTools(await parseRequest(getWire(api), body, "somebody", parts), config);
 }
 
 describe("longhaul's own tools", () => {
