@@ -21,7 +21,9 @@ interface FirstRequests {
   readonly startCpuMs: number;
   /** CPU of the first request after that, which continues the long conversation. */
   readonly longCpuMs: number;
-  /** CPU of the second one, which continues a short conversation. */
+  /** CPU of the second one, which continues another long conversation: its work, without that of code that is new. */
+  readonly nextLongCpuMs: number;
+  /** CPU of the third one, which continues a short conversation. */
   readonly shortCpuMs: number;
   /** Conversations that the restarted gateway has begun instead of continuing one. */
   readonly begun: number;
@@ -30,7 +32,7 @@ interface FirstRequests {
 const TURNS = 20;
 const TASK = "Read the project, please.";
 
-/** Fills a store, restarts the gateway, and continues a long and a short conversation. */
+/** Fills a store, restarts the gateway, and continues two long conversations and a short one. */
 export async function restart({ conversations, tokens }: Load, place: ChildPlace): Promise<FirstRequests> {
   const upstream = await openUpstream(({ headers, body }) =>
     streamed(turnOf(String(headers["x-bench-turn"])), usageOf(body().length)),
@@ -46,15 +48,19 @@ export async function restart({ conversations, tokens }: Load, place: ChildPlace
   const begin = (seed: number) =>
     new Conversation(corpus, { seed, systemBytes: 1_000, tools: 2, task: TASK });
   const first = await openContestant(job);
-  const [short, long] = [begin(0), begin(0)];
+  const [short, long, nextLong] = [begin(0), begin(0), begin(0)];
   await ask(first.url, short, "short", 500);
-  for (let turn = 0; turn < TURNS; turn++)
+  for (let turn = 0; turn < TURNS; turn++) {
     await ask(first.url, long, `long-${turn}`, (tokens * BYTES_PER_TOKEN) / TURNS);
-  for (let count = 2; count < conversations; count++) await ask(first.url, begin(0), `other-${count}`, 500);
+    await ask(first.url, nextLong, `next-long-${turn}`, (tokens * BYTES_PER_TOKEN) / TURNS);
+  }
+  for (let count = 3; count < conversations; count++) await ask(first.url, begin(0), `other-${count}`, 500);
   await first.close();
   const second = await openContestant(job);
   const used = [await second.used()];
   await ask(second.url, long, "long-again", 500);
+  used.push(await second.used());
+  await ask(second.url, nextLong, "next-long-again", 500);
   used.push(await second.used());
   await ask(second.url, short, "short-again", 500);
   used.push(await second.used());
@@ -62,13 +68,17 @@ export async function restart({ conversations, tokens }: Load, place: ChildPlace
   await second.close();
   client.close();
   upstream.close();
-  const [start, middle, end] = used.map(({ cpuMs }) => cpuMs) as [number, number, number];
+  const [start = 0, ...ends] = used.map(({ cpuMs }) => cpuMs);
+  const [longCpuMs = 0, nextLongCpuMs = 0, shortCpuMs = 0] = ends.map(
+    (end, index) => end - (ends[index - 1] ?? start),
+  );
   const newest = (sessions as { readonly sessions?: readonly { readonly id: string }[] }).sessions ?? [];
   const ordinals = newest.map(({ id }) => Number(/-(\d+)$/.exec(id)?.[1] ?? 1));
   return {
     startCpuMs: start,
-    longCpuMs: middle - start,
-    shortCpuMs: end - middle,
+    longCpuMs,
+    nextLongCpuMs,
+    shortCpuMs,
     begun: Math.max(0, ...ordinals.map((ordinal) => ordinal - conversations)),
   };
 }
@@ -89,6 +99,7 @@ export const restarts: Measurement = {
       toRow({ id, value: large[key], unit: unit + size, beside, besideValue: small[key], goal });
     yield compare("restart.start", "startCpuMs");
     yield compare("restart.first", "longCpuMs", atMost(100, "ms"), `, ${tokens / 1_000}k tokens`);
+    yield compare("restart.next.long", "nextLongCpuMs", undefined, `, ${tokens / 1_000}k tokens`);
     yield compare("restart.first.many", "longCpuMs", atMostOfBeside(1.25));
     yield compare("restart.next", "shortCpuMs", atMostOfBeside(1.25));
     yield toRow({

@@ -177,11 +177,17 @@ class LineReader {
   async readNewest(stretches: readonly Stretch[], mostTokens: number) {
     const slots: Slot[] = [];
     let tokens = 0;
+    // Edits mostly make messages smaller, and are applied to count them only where the whole messages are too large.
+    let isExact = false;
     for (const stretch of stretches.toReversed()) {
       for await (const slot of this.#readMessages(stretch, "descending")) {
+        if (tokens > mostTokens && !isExact) {
+          isExact = true;
+          tokens = slots.reduce((sum, read) => sum + this.#estimateShown(read), 0);
+        }
         if (tokens > mostTokens) return { slots: slots.reverse(), isCut: true };
         slots.push(slot);
-        tokens += this.#estimateShown(slot);
+        tokens += isExact ? this.#estimateShown(slot) : slot.tokens;
       }
     }
     return { slots: slots.reverse(), isCut: false };

@@ -1,5 +1,6 @@
 import { createArgumentError } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
+import type { Message } from "../../model/message.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import type { ModelCatalog } from "../models/model-catalog.ts";
 import type { ModelFacts } from "../models/model-data.ts";
@@ -75,7 +76,17 @@ export function resolveWindowSettings(
     isClipping: isClipping(options.oversize ?? "error"),
     isPaging: options.paging ?? true,
     shrinkFilters: options.shrink === undefined ? undefined : resolveShrinkFilters(options.shrink),
-    tokensOf: tokenizer ? (message) => tokensOfMessage(message, tokenizer) : estimateMessage,
+    tokensOf: countOnce(tokenizer ? (message) => tokensOfMessage(message, tokenizer) : estimateMessage),
+  };
+}
+
+/** Counts a message once, although a window is loaded, planned and measured from it. */
+function countOnce(count: TokenEstimator): TokenEstimator {
+  const known = new WeakMap<Message, number>();
+  return (message) => {
+    const tokens = known.get(message) ?? count(message);
+    known.set(message, tokens);
+    return tokens;
   };
 }
 

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { CallerMessage, PlacedMessage, PlacedMessages } from "../../../kernel/calls/conversation.ts";
 import type { Slot } from "../../../kernel/faces/window.ts";
 import {
@@ -93,7 +94,7 @@ function isEqual(original: Message, shown: Message): boolean {
   if (original === shown) return true;
   const known = comparisons.get(shown);
   if (known?.original === original) return known.isSame;
-  const isSame = JSON.stringify(original) === JSON.stringify(shown);
+  const isSame = isDeepStrictEqual(original, shown);
   comparisons.set(shown, { original, isSame });
   return isSame;
 }

@@ -335,9 +335,8 @@ export class LonghaulRun implements PolicyRun {
    */
   #computeReachableLow(): number {
     const { system } = this.#budget;
-    const space = this.#low - system;
     const staying = this.#texts.stayingTokens + this.#countHeldTokens();
-    return Math.max(this.#low, system + staying + space * this.#options.work);
+    return Math.max(this.#low, system + staying + (this.#low - system) * this.#options.work);
   }
 
   /** True for content that a person has brought back; unless the limit forces content out, also for all shown with it. */
@@ -438,7 +437,9 @@ export class LonghaulRun implements PolicyRun {
 
   /** Makes the window valid to send. Clipping may cut lines that a pointer names; then nothing stays shortened. */
   #settle(slots: readonly Slot[], kept: ReadonlySet<number>): void {
+    const isSettled = slots === this.#window;
     this.#makeSendable(slots, kept);
+    if (isSettled && isSameList(slots, this.#window)) return;
     if (this.#shrinker.settle(this.#window) === this.#window) return;
     this.#makeSendable(
       slots.map((slot) => (isShrunk(slot) ? toOriginal(slot, this.#tokensOf) : slot)),
