@@ -1,11 +1,12 @@
 import { aiderFormat } from "./agents/aider-format.ts";
 import { antigravityFormat, cursorCliFormat, droidFormat } from "./agents/anthropic-like-formats.ts";
-import { grokFormat, kimiCliFormat, kimiCodeFormat, vibeFormat } from "./agents/chat-like-formats.ts";
+import { kimiCliFormat, kimiCodeFormat, vibeFormat } from "./agents/chat-like-formats.ts";
 import { crushFormat } from "./agents/crush-format.ts";
 import { cursorFormat } from "./agents/cursor-format.ts";
 import { ampFormat, continueFormat } from "./agents/document-formats.ts";
 import { chatgptFormat, claudeAiFormat } from "./agents/export-formats.ts";
 import { gooseFormat } from "./agents/goose-format.ts";
+import { grokFormat } from "./agents/grok-format.ts";
 import { hermesFormat } from "./agents/hermes-format.ts";
 import { kiloCliFormat, kiloCodeFormat, ompFormat, traeCliFormat } from "./agents/kindred-formats.ts";
 import { kiroFormat } from "./agents/kiro-format.ts";

@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, (id: string) => readonly string[]>> = {
   crush: (id) => ["crush", "--session", id],
   "cursor-cli": (id) => ["cursor-agent", "--resume", id],
   goose: (id) => ["goose", "session", "--resume", "--session-id", id],
+  grok: (id) => ["grok", "--resume", id],
   kilo: (id) => ["kilo", "--session", id],
   kimi: (id) => ["kimi", "--session", id],
   "kimi-code": (id) => ["kimi", "--session", id],

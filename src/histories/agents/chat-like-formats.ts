@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import type { Json, PartInput } from "../../kernel/index.ts";
-import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
+import { omitFields, toArray, toObject, toText, toTime } from "../../wire/fields.ts";
 import { parseDataUrl } from "../../wire/media.ts";
 import { decodeChatCall } from "../../wire/openai-chat/chat-content-decode.ts";
 import type { Format, FormatName } from "../port/format.ts";
@@ -212,7 +212,7 @@ export const kimiCodeFormat: Format = createLinesFormat<StepState>({
 });
 
 /** Joins a part to the one before it if both are text, as a stream of pieces has them. */
-function addPart(parts: PartInput[], part: PartInput): void {
+export function addPart(parts: PartInput[], part: PartInput): void {
   const last = parts.at(-1);
   if ((part.type === "text" || part.type === "reasoning") && last?.type === part.type)
     parts[parts.length - 1] = { ...last, text: last.text + part.text };
@@ -229,109 +229,6 @@ function* finishStep(state: StepState): Generator<Item> {
     role: "assistant",
     parts: step.parts,
     rest: step.rest.length > 0 ? { events: step.rest } : undefined,
-    isMutable: true,
-  });
-}
-
-interface ChunkState {
-  chunk?:
-    | { id: string; key: string; role: "user" | "assistant"; at: number | null; parts: PartInput[] }
-    | undefined;
-}
-
-/** Grok Build: the updates of the Agent Client Protocol; chunks of one prompt make up one message. */
-export const grokFormat: Format = createLinesFormat<ChunkState>({
-  name: "grok",
-  title: "Grok Build",
-  processes: ["grok"],
-  homes: ({ home, env }) => [join(env.GROK_HOME || join(home, ".grok"), "sessions")],
-  async recognize(first, file, folder) {
-    if (file.name !== "updates.jsonl" || !first.some(({ params }) => toObject(params))) return undefined;
-    const summary = await readHeadObject(folder, "summary.json");
-    const info = toObject(summary?.info);
-    return {
-      id: toText(info?.id) ?? folder.name,
-      cwd: toText(info?.cwd),
-      title: toText(summary?.generated_title) ?? toText(summary?.session_summary),
-      parent: toText(summary?.parent_session_id),
-    };
-  },
-  sideFiles: () => ["summary.json"],
-  begin: () => ({}),
-  *decode({ record, line }, state) {
-    const params = toObject(record.params);
-    const update = toObject(params?.update);
-    const meta = toObject(params?._meta) ?? toObject(update?._meta);
-    const at = toMilliseconds(toNumber(record.timestamp)) ?? toMilliseconds(meta?.agentTimestampMs);
-    const kind = toText(update?.sessionUpdate);
-    const id = `L${line}`;
-    const role =
-      kind === "user_message_chunk"
-        ? "user"
-        : kind === "agent_message_chunk" || kind === "agent_thought_chunk"
-          ? "assistant"
-          : undefined;
-    if (role !== undefined && update) {
-      const key = `${role} ${meta?.promptId ?? meta?.promptIndex ?? ""}`;
-      if (state.chunk && state.chunk.key !== key) yield* finishChunk(state);
-      state.chunk ??= { id, key, role, at: at ?? null, parts: [] };
-      for (const part of decodeContent(
-        Array.isArray(update.content) ? update.content : [update.content],
-        "grok",
-      ))
-        addPart(
-          state.chunk.parts,
-          kind === "agent_thought_chunk" && part.type === "text"
-            ? { type: "reasoning", text: part.text }
-            : part,
-        );
-      return;
-    }
-    yield* finishChunk(state);
-    const callId = toText(update?.toolCallId);
-    if (kind === "tool_call" && callId !== undefined) {
-      const name = toText(update?.title) ?? toText(update?.kind) ?? "";
-      const input = (update?.rawInput ?? {}) as Json;
-      yield* buildMessageRecords("grok", {
-        id,
-        at,
-        role: "assistant",
-        parts: [{ type: "tool-call", callId, name, input }],
-        rest: { update: update as Json },
-      });
-    } else if (
-      kind === "tool_call_update" &&
-      callId !== undefined &&
-      (update?.status === "completed" || update?.status === "failed")
-    ) {
-      const content = toArray(update.content).map((piece) => toObject(piece)?.content ?? piece);
-      const output = decodeContent(content, "grok") as [];
-      yield* buildMessageRecords("grok", {
-        id,
-        at,
-        role: "tool",
-        parts: [
-          { type: "tool-result", callId, ...(update.status === "failed" && { isError: true }), output },
-        ],
-        rest: omitFields(update, ["content", "toolCallId"]),
-      });
-    } else yield buildKeptRecord({ id, at }, record as Json);
-  },
-  *end(state) {
-    yield* finishChunk({ ...state });
-  },
-});
-
-function* finishChunk(state: ChunkState): Generator<Item> {
-  const { chunk } = state;
-  state.chunk = undefined;
-  if (!chunk) return;
-  const { id, role, parts, at } = chunk;
-  yield* buildMessageRecords("grok", {
-    id: `chunk:${id}`,
-    at: at ?? undefined,
-    role,
-    parts,
     isMutable: true,
   });
 }
