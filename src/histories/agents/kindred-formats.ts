@@ -69,9 +69,12 @@ export const traeCliFormat: Format = {
   name: "trae-cli",
   title: "TRAE CLI",
   processes: ["trae", "trae-cli"],
-  homes: ({ home }) => [join(home, ".trae", "cli", "sessions")],
+  homes: ({ home }) =>
+    [join("cli", "sessions"), join("cli", "archived_sessions"), "sessions"].map((name) =>
+      join(home, ".trae", name),
+    ),
   detect: async (folder) =>
-    /[\\/]\.trae[\\/]cli([\\/]|$)/.test(folder.path)
+    /[\\/]\.trae[\\/](cli|sessions)([\\/]|$)/.test(folder.path)
       ? rename(await codexFormat.detect(folder), "trae-cli")
       : [],
   async *read(source, input) {

@@ -4,7 +4,7 @@ import { omitFields, toArray, toObject, toText, toTime } from "../../wire/fields
 import type { Format } from "../port/format.ts";
 import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
-import { buildBlockRecords } from "./anthropic-like-formats.ts";
+import { addPart } from "./chat-like-formats.ts";
 import { createDatabaseFormat, parseColumn } from "./database-format.ts";
 import { buildKeptRecord, buildMessageRecords, toMilliseconds } from "./foreign-records.ts";
 import { createLinesFormat, readHeadObject } from "./lines-format.ts";
@@ -16,8 +16,15 @@ const ROLES: Readonly<Record<string, "user" | "assistant" | "tool">> = {
   ToolResults: "tool",
 };
 
-/** Records of a kind with content of a kind, and the messages of the editor. */
-const linesFormat: Format = createLinesFormat<{ ids: string[] }>({
+interface KiroState {
+  /** Ids of the newest messages, and of the calls that are known. */
+  ids: string[];
+  /** The editor's reply, whose pieces arrive. */
+  reply?: { id: string; at: number | null; execution: string; parts: PartInput[] };
+}
+
+/** Records of a kind with content of a kind, and the events of the editor. */
+const linesFormat: Format = createLinesFormat<KiroState>({
   name: NAME,
   title: "Kiro",
   processes: ["kiro-cli", "kiro"],
@@ -35,12 +42,13 @@ const linesFormat: Format = createLinesFormat<{ ids: string[] }>({
         parent: toText(facts?.parent_session_id),
       };
     }
-    if (file.name !== "messages.jsonl" || !folder.name.startsWith("sess_")) return undefined;
+    const isEvent = first.some(({ payload }) => toText(toObject(payload)?.type));
+    if (file.name !== "messages.jsonl" || !(isEvent || folder.name.startsWith("sess_"))) return undefined;
     const facts = await readHeadObject(folder, "session.json");
     return {
-      id: folder.name,
+      id: toText(facts?.id) ?? folder.name,
       title: toText(facts?.title),
-      cwd: toText(facts?.cwd) ?? toText(facts?.workspacePath),
+      cwd: toText(toArray(facts?.workspacePaths)[0]) ?? toText(facts?.cwd) ?? toText(facts?.workspacePath),
     };
   },
   sideFiles: ({ name }) => [name.replace(/\.jsonl$/, ".json"), "session.json"],
@@ -49,7 +57,7 @@ const linesFormat: Format = createLinesFormat<{ ids: string[] }>({
     const data = toObject(record.data);
     const role = ROLES[String(record.kind)];
     if (!role || !data) {
-      yield* decodeEditorLine(record, line);
+      yield* decodeEditorLine(record, line, state);
       if (record.kind === "Clear") yield { type: "rewind", to: null };
       return;
     }
@@ -69,6 +77,9 @@ const linesFormat: Format = createLinesFormat<{ ids: string[] }>({
       },
     });
   },
+  *end(state) {
+    yield* finishReply({ ...state });
+  },
 });
 
 /** Kiro: the lines of its command line and its editor, and the database of the first version. */
@@ -79,18 +90,65 @@ export const kiroFormat: Format = {
   read: (source, input) => (/\.sqlite3$/.test(source.path) ? oldKiroFormat : linesFormat).read(source, input),
 };
 
-function* decodeEditorLine(record: JsonObject, line: number): Generator<Item> {
-  const message = toObject(record.message) ?? (toText(record.role) ? record : undefined);
+/** An event of the editor: pieces of one reply, calls and their outputs follow one another. */
+function* decodeEditorLine(record: JsonObject, line: number, state: KiroState): Generator<Item> {
+  const { type, ...payload } = toObject(record.payload) ?? {};
   const at = toTime(record.timestamp) ?? toMilliseconds(record.timestamp);
   const id = toText(record.id) ?? `L${line}`;
-  if (message && (message.role === "user" || message.role === "assistant"))
-    yield* buildBlockRecords(
-      NAME,
-      { id, at },
-      { role: message.role, content: message.content },
-      omitFields(record, ["id", "role", "content", "timestamp"]),
-    );
-  else yield buildKeptRecord({ id: `L${line}`, at }, record as Json);
+  const content = toText(payload.content);
+  const execution = String(payload.executionId ?? "");
+  if (type === "assistant" && content !== undefined) {
+    if (state.reply && state.reply.execution !== execution) yield* finishReply(state);
+    state.reply ??= { id, at: at ?? null, execution, parts: [] };
+    const { operationType, reasoningSignature } = payload;
+    if (reasoningSignature !== undefined)
+      state.reply.parts.push({ type: "reasoning", text: content, opaque: { reasoningSignature } as Json });
+    else
+      addPart(state.reply.parts, {
+        type: operationType === "Reasoning" ? "reasoning" : "text",
+        text: content,
+      });
+    return;
+  }
+  yield* finishReply(state);
+  const callId = toText(payload.toolCallId);
+  const rest = omitFields(payload, ["content", "args", "toolCallId"]);
+  if (type === "user")
+    yield* buildMessageRecords(NAME, {
+      id,
+      at,
+      role: "user",
+      parts: content ? [{ type: "text", text: content }] : [],
+      rest,
+    });
+  else if (type === "tool_call" && callId !== undefined && !state.ids.includes(callId)) {
+    // A call is written again when its state changes.
+    state.ids = [...state.ids, callId].slice(-200);
+    const name = toText(payload.toolName) ?? String(payload.title ?? "");
+    const input = (payload.args ?? {}) as Json;
+    const parts = [{ type: "tool-call", callId, name, input } as const];
+    yield* buildMessageRecords(NAME, { id, at, role: "assistant", parts, rest });
+  } else if (type === "tool_result" && callId !== undefined) {
+    const text = content ?? (payload.content === undefined ? "" : JSON.stringify(payload.content));
+    const output = text === "" ? [] : [{ type: "text", text } as const];
+    const isError = payload.success === false;
+    const parts = [{ type: "tool-result", callId, ...(isError && { isError }), output } as const];
+    yield* buildMessageRecords(NAME, { id, at, role: "tool", parts, rest });
+  } else yield buildKeptRecord({ id: `L${line}`, at }, record as Json);
+}
+
+function* finishReply(state: KiroState): Generator<Item> {
+  const { reply } = state;
+  delete state.reply;
+  if (!reply) return;
+  const { id, at, parts } = reply;
+  yield* buildMessageRecords(NAME, {
+    id,
+    at: at ?? undefined,
+    role: "assistant",
+    parts,
+    isMutable: true,
+  });
 }
 
 function decodePiece(piece: JsonObject | undefined): PartInput | undefined {

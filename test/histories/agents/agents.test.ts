@@ -17,7 +17,7 @@ const EXPECTED: Readonly<
 > = {
   aider: [3, 7, 0, "Show me the failing query"],
   amp: [1, 4, 1, "Turn on the linter"],
-  antigravity: [1, 2, 0, "Check the build."],
+  antigravity: [1, 5, 2, "everything: main.o"],
   chatgpt: [3, 4, 0, "How warm should the dough be?"],
   "claude-ai": [2, 2, 0, "When do I prune roses?"],
   continue: [1, 4, 1, "Read the notes and tell me the word of the day."],
@@ -32,7 +32,7 @@ const EXPECTED: Readonly<
   "kilo-code": [1, 3, 1, "Add a licence header"],
   kimi: [1, 5, 1, "Sort the imports."],
   "kimi-code": [2, 5, 1, "Why does the token cache go stale?"],
-  kiro: [3, 10, 2, "Run the suite"],
+  kiro: [3, 12, 3, "the folder is read-only"],
   omp: [1, 4, 1, "List the migrations."],
   openhands: [1, 5, 1, "Fix the parser"],
   "qwen-code": [1, 4, 1, "Read the notes and tell me the word of the day."],
@@ -64,7 +64,7 @@ function listFiles(folder: string): readonly string[] {
 
 /** Names and kinds of records: longhaul keeps them as records of its intake, roles and kinds of parts. */
 const STRUCTURE = new Set([
-  ...["type", "kind", "role", "sender", "source", "sessionUpdate", "status"],
+  ...["type", "kind", "role", "sender", "source", "sessionUpdate", "status", "operationType"],
   ...["id", "uuid", "parentUuid", "requestId", "k"],
 ]);
 const PICTURE = /^iVBORw0KGgo/;
@@ -78,7 +78,9 @@ function collectWords(agent: string): ReadonlySet<string> {
     const values = path.endsWith(".md")
       ? [text.replace(/^# aider chat started at/gm, "")]
       : findStrings(text, path.endsWith(".sql"));
-    for (const value of values) for (const word of value.match(/[\p{L}\p{N}]{3,}/gu) ?? []) words.add(word);
+    for (const value of values)
+      for (const word of value.replace(/<\/?USER_REQUEST>/g, "").match(/[\p{L}\p{N}]{3,}/gu) ?? [])
+        words.add(word);
   }
   return words;
 }
@@ -174,6 +176,22 @@ test("the window of Grok Build leaves out rewound prompts and begins with the su
   expect(line).toContain("stream.rs:4: fn stream()");
   expect(line).toContain("- main.rs");
   expect(line).not.toContain("Delete everything");
+});
+
+test("an output of Antigravity answers its call, whose arguments are decoded", async () => {
+  const kernel = await testKernel();
+  await importSources(kernel, [unpackFixture("antigravity")]);
+  const [record] = await kernel.sessions({ limit: 1 });
+  await using session = await kernel.session(record?.id as string);
+  const { seq } = await session.head();
+  const entries = await session.read({ from: 1, to: seq, limit: 50 });
+  const parts = entries.flatMap((entry) => (entry.kind === "message" ? entry.message.parts : []));
+  expect(parts.filter(({ type }) => type === "tool-call" || type === "tool-result")).toMatchObject([
+    { callId: "S2C0", name: "run_command", input: { CommandLine: 'make "all"', Cwd: "/project" } },
+    { callId: "S2C1", name: "view_file" },
+    { callId: "S2C0", isError: true },
+    { callId: "S2C1", output: [{ text: "everything: main.o" }] },
+  ]);
 });
 
 test("a database in use is read without a trace in its folder", async () => {
