@@ -70,4 +70,26 @@ describe("a client that rewrites the ids of calls", () => {
       );
     expect(ids("tool-call")).toEqual(expect.arrayContaining(ids("tool-result")));
   });
+
+  test("a client that goes back to another call of the same tool keeps the ids of that call", async () => {
+    const upstream = await startCalling();
+    const gateway = await startGateway({ upstream: upstream.url });
+    const send = (messages: readonly object[]) =>
+      ask(gateway, {
+        path: "/v1/messages",
+        body: { model: "claude-sonnet-4-5", max_tokens: 500, stream: true, tools: TOOLS, messages },
+        headers: { "x-longhaul-session": "one" },
+      });
+    const question = { role: "user", content: "Read all the notes." };
+    await send([question]);
+    const another = [question, { role: "user", content: "Only the last ones." }, called(8), given(8)];
+    await send([...another, { role: "user", content: "Go on." }]);
+    expect(upstream.heard.at(-1)?.json.messages).toHaveLength(5);
+    const [thread] = await threadsOf(gateway);
+    const entries = await logOf(await gateway.kernel.session(thread?.id));
+    const results = entries.flatMap(({ message }) =>
+      message.parts.filter(({ type }) => type === "tool-result"),
+    );
+    expect(results).toEqual([expect.objectContaining({ callId: "toolu8" })]);
+  });
 });

@@ -131,8 +131,9 @@ async function beginCall(
     try {
       const call = await ThreadCall.begin(thread, callRequest);
       const { memories } = call.request;
+      const { fitted, violations } = call.content;
       // All memories join the system prompt if the provider must read the prompt again anyway.
-      const isReadAgain = call.content.fitted?.plan !== undefined || call.content.fitted?.cache === "cold";
+      const isReadAgain = (fitted?.plan && violations.length === 0) || fitted?.cache === "cold";
       const placed = isReadAgain && memories?.gather ? await memories.gather() : memories;
       return { call, memorySearch, memories: placed, span };
     } catch (error) {

@@ -142,7 +142,10 @@ export class ThreadCall {
   get roomTokens(): number | undefined {
     const { policy, chain } = this.request;
     if (policy === "none" || (chain && !this.content.isFromLog)) return Number.POSITIVE_INFINITY;
-    return this.content.violations.length > 0 ? undefined : this.content.fitted?.roomTokens;
+    const { fitted, violations } = this.content;
+    // An edit that breaks a rule is not sent: the client's messages take its room.
+    const unsentTokens = fitted && violations.length > 0 ? fitted.uneditedTokens - fitted.tokens : 0;
+    return fitted && fitted.roomTokens - unsentTokens;
   }
 
   /** Reports the estimated tokens sent in addition to the fitted window. */

@@ -52,7 +52,6 @@ export interface ClosestThread {
   readonly thread: Thread;
   /** The last shared entry. */
   readonly last: EntryId;
-  readonly same: number;
 }
 
 /** The main conversation that shares the longest beginning with a request. */
@@ -60,7 +59,7 @@ export async function findClosestThread(
   threads: readonly Thread[],
   keys: readonly string[],
 ): Promise<ClosestThread | undefined> {
-  let best: ClosestThread | undefined;
+  let best: (ClosestThread & { readonly same: number }) | undefined;
   for (const thread of threads.filter(({ kind }) => kind === "main")) {
     const line = (await thread.conversation.readLineInTurn()).messages;
     const same = countCommonPrefix(
@@ -89,7 +88,6 @@ interface ForkOrigin {
  */
 export async function findForkOrigin(kernel: Kernel, request: ThreadLookup): Promise<ForkOrigin | undefined> {
   const { keys, roles } = request;
-  const lastReply = roles.lastIndexOf("assistant");
   const places = await kernel.places.find(new PlaceKeys(request).findPersonPaths(), MAX_COMPARED);
   for (const { session: id } of places) {
     const record = await kernel.find(id);
@@ -97,8 +95,10 @@ export async function findForkOrigin(kernel: Kernel, request: ThreadLookup): Pro
     if (meta?.kind !== "main") continue;
     await using session = await kernel.session(id);
     const line = await new Conversation(session, getMessageKey).readLine();
+    // The copied reply may have been taken back since, or repeated.
+    const lastReply = roles.slice(0, countCommonPrefix(line.keys, keys)).lastIndexOf("assistant");
     const last = line.messages[lastReply]?.id;
-    if (last === undefined || countCommonPrefix(line.keys, keys) <= lastReply) continue;
+    if (last === undefined) continue;
     const entry = await session.entry(last);
     if (entry?.kind === "message" && entry.message.model !== undefined)
       return { session: id, meta, title: record?.title, last };

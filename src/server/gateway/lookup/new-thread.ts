@@ -59,15 +59,22 @@ export async function openNewThread(
   kind: ThreadKind,
   deps: NewThreadDeps,
 ): Promise<NewThread | undefined> {
-  const { keys, roles, shape } = request;
-  const isSought = kind === "compaction" || roles.includes("assistant");
-  const closest = isSought ? await findClosestThread(deps.threads, keys) : undefined;
-  const hasReplies = roles.slice(0, closest?.same ?? 0).includes("assistant");
-  const repeated =
-    closest && hasReplies && isSameShape(closest.thread.meta.shape, shape) ? closest.thread : undefined;
+  const closest = kind === "compaction" ? await findClosestThread(deps.threads, request.keys) : undefined;
+  const repeated = await findRepeated(deps.kernel, request);
   const opened = await createThread(request, buildThreadMeta(request, kind, repeated?.meta), deps, closest);
-  if (opened && repeated) await copyShown(repeated.session, opened.session);
+  if (!opened || !repeated) return opened;
+  await using origin = await deps.kernel.session(repeated.id);
+  await copyShown(origin, opened.session);
   return opened;
+}
+
+/** The conversation of the same agent in which the latest reply of a request was given, wherever it has gone on since. */
+async function findRepeated(kernel: Kernel, request: ThreadLookup) {
+  for (const { session: id } of await kernel.places.find(new PlaceKeys(request).findPaths(), MAX_NEWEST)) {
+    const meta = parseThreadMeta((await kernel.find(id))?.meta);
+    if (meta && isSameShape(meta.shape, request.shape)) return { id, meta };
+  }
+  return undefined;
 }
 
 async function createThread(

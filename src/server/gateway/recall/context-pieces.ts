@@ -1,5 +1,6 @@
 import { toArray } from "../../../wire/fields.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
+import { joinSlices, splitPieces } from "../outgoing/alternate-pieces.ts";
 import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
 
@@ -57,32 +58,14 @@ export function appendToPieces(
   pieces: readonly OutgoingPiece[],
   texts: ReadonlyMap<number, string>,
 ): readonly OutgoingPiece[] {
-  return pieces.flatMap((piece): readonly OutgoingPiece[] => {
-    if ("elements" in piece) return [addContextToElements(api, piece, texts)];
-    const split: OutgoingPiece[] = [];
-    let from = piece.from;
-    for (const index of [...texts.keys()].sort((one, other) => one - other)) {
-      if (index < piece.from || index >= piece.to) continue;
-      if (index > from) split.push({ from, to: index });
-      const element = appendTextToElement(api, parseElement(cut, index), texts.get(index) as string);
-      split.push({ elements: [element], index });
-      from = index + 1;
-    }
-    if (from < piece.to) split.push({ from, to: piece.to });
-    return split;
-  });
-}
-
-function addContextToElements(
-  api: WireName,
-  piece: Extract<OutgoingPiece, { readonly elements: unknown }>,
-  texts: ReadonlyMap<number, string>,
-): OutgoingPiece {
-  const { elements, index } = piece;
-  if (index === undefined) return piece;
-  const extended = elements.map((element, at) => {
-    const text = texts.get(index + at);
-    return text === undefined ? element : appendTextToElement(api, element, text);
-  });
-  return { elements: extended, index };
+  return joinSlices(
+    splitPieces(pieces).map((piece) => {
+      const isSlice = "from" in piece;
+      const index = isSlice ? piece.from : piece.index;
+      const text = index === undefined ? undefined : texts.get(index);
+      const [element] = isSlice ? [] : piece.elements;
+      if (text === undefined || index === undefined) return piece;
+      return { elements: [appendTextToElement(api, element ?? parseElement(cut, index), text)], index };
+    }),
+  );
 }

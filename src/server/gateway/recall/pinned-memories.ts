@@ -22,6 +22,9 @@ const MAX_SHARE = 0.1;
 /** So few that a section of this size is never counted as too large. */
 const BYTES_PER_TOKEN = 2;
 
+/** Maximum number of messages taken back whose memories are kept, in case the client returns to them. */
+const MAX_ABSENT = 100;
+
 /** Memories that a conversation has been shown. */
 interface ShownMemories {
   /** Those at the end of the system prompt. */
@@ -97,10 +100,9 @@ async function showNews(
 ): Promise<ShownMemories> {
   const names = nameMessages(messages.list);
   const present = new Set(names);
-  // A message that was taken back took its memories with it; a chained request repeats no message.
+  // A message that was taken back took its memories with it, until it comes back; a chained request repeats no message.
   const later = before.later.filter(({ message }) => isChained || present.has(message));
-  const kept = later.length === before.later.length ? before : { ...before, later };
-  const known = new Set([...kept.base, ...later.flatMap(({ added }) => added)]);
+  const known = new Set([...before.base, ...later.flatMap(({ added }) => added)]);
   const told = new Set(later.flatMap(({ ended }) => ended));
   const added = pins.filter((id) => !known.has(id));
   const ended: EntryId[] = [];
@@ -112,15 +114,17 @@ async function showNews(
   }
   const message = names[messages.list.length - 1];
   if ((added.length === 0 && ended.length === 0) || message === undefined || !canTakeText(messages, api))
-    return kept;
-  const others = later.filter((one) => one.message !== message);
+    return before;
+  const others = before.later.filter((one) => one.message !== message);
   const same = later.find((one) => one.message === message);
   const news = {
     message,
     added: [...(same?.added ?? []), ...added],
     ended: [...(same?.ended ?? []), ...ended],
   };
-  return { base: kept.base, later: [...others, news] };
+  const absent = others.filter((one) => !later.includes(one));
+  const kept = others.filter((one) => !absent.slice(0, -MAX_ABSENT).includes(one));
+  return { base: before.base, later: [...kept, news] };
 }
 
 /** True if a text may follow the newest message: results of OpenAI's tools take none. */

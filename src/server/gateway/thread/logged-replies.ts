@@ -1,3 +1,4 @@
+import type { Aligner } from "../../../kernel/calls/align-messages.ts";
 import type { Conversation } from "../../../kernel/calls/conversation.ts";
 import type { CachedLine, LineMessage } from "../../../kernel/calls/line-cache.ts";
 import { continuesLine } from "../../../kernel/calls/placed-messages.ts";
@@ -13,7 +14,7 @@ import {
 } from "../../../kernel/index.ts";
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
 import { findAudio } from "../../../wire/openai-chat/openai-chat-media-fields.ts";
-import { buildCanonicalKey, isSimilarKey } from "../identity/canonical-key.ts";
+import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import type { KeyedMessages } from "../identity/choose-thread.ts";
 import {
   type RequestMessage,
@@ -287,30 +288,38 @@ interface LoggedCalls {
 
 /**
  * Restores the logged call ids in the results of a request: some clients rewrite ids, and a result with an unknown id
- * would count as one without a call. `logged` describes the last reply of the log.
+ * would count as one without a call. `logged` describes the last reply of the log. Only once the request is aligned with
+ * the line is it known whether that reply stays, or the client's own call takes its place.
  */
 export function restoreCallIds(
   messages: readonly RequestMessage[],
-  logged: LoggedCalls | undefined,
-): readonly RequestMessage[] {
+  { key, ids }: LoggedCalls,
+  align: Aligner<RequestMessage>,
+): { readonly given: readonly RequestMessage[]; readonly align: Aligner<RequestMessage> } {
   const at = messages.findLastIndex(({ role }) => role === "assistant");
   const last = messages[at];
-  if (!last || !logged || logged.ids.length === 0 || !isSimilarKey(last.key, logged.key)) return messages;
-  const own = listCallIds(last.input());
-  const isRenamed = own.length === logged.ids.length && own.some((id, order) => id !== logged.ids[order]);
-  if (!isRenamed) return messages;
-  const names = new Map(own.map((id, order) => [id, logged.ids[order] as string]));
-  return messages.map((message, index) => (index > at ? renameResults(message, names) : message));
-}
-
-function renameResults(message: RequestMessage, names: ReadonlyMap<string, string>): RequestMessage {
-  const input = () => {
-    const messages = message.input();
-    return messages.parts
-      ? { ...messages, parts: messages.parts.map((part) => renameResult(part, names)) }
-      : messages;
+  const own = ids.length > 0 && last?.key === key ? listCallIds(last.input()) : [];
+  const isRenamed = own.length === ids.length && own.some((id, order) => id !== ids[order]);
+  if (!isRenamed) return { given: messages, align };
+  const names = new Map(own.map((id, order) => [id, ids[order] as string]));
+  let isKept = false;
+  const rename = (message: RequestMessage): RequestMessage => {
+    const input = () => {
+      const { parts, ...rest } = message.input();
+      if (!isKept || !parts) return message.input();
+      return { ...rest, parts: parts.map((part) => renameResult(part, names)) };
+    };
+    return Object.create(message, { input: { value: input } });
   };
-  return Object.create(message, { input: { value: input } });
+  return {
+    given: messages.map((message, index) => (index > at ? rename(message) : message)),
+    align: (line, given) => {
+      const alignment = align(line, given);
+      const isLast = line.roles.lastIndexOf("assistant") === at && line.keys[at] === key;
+      isKept = isLast && (alignment.type !== "rewind" || at < alignment.keep);
+      return alignment;
+    },
+  };
 }
 
 function renameResult(part: PartInput, names: ReadonlyMap<string, string>): PartInput {

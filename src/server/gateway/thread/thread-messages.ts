@@ -74,13 +74,14 @@ export class ThreadMessages {
     const note = this.#noted.has(messages) ? undefined : this.#reminders.findNote(list);
     if (note !== undefined) this.#noted.set(messages, 1);
     this.#reminders.expect(list);
-    const given = restoreCallIds(this.getLineMessages(messages), await this.#replies.readLastCalls());
+    const calls = await this.#replies.readLastCalls();
+    const { given, align } = restoreCallIds(this.getLineMessages(messages), calls, this.#reminders.align);
     // A conversation may begin again; a fork does not have its own messages yet.
     const isFork = line.messages.length > 0 && line.messages.at(-1)?.seq === undefined;
     const listPlaces = places && (() => places.listOfFirst());
     const own = isFork ? addPlaces(given, line.messages.length, listPlaces) : given;
     const first = addPlaces(own, 0, listPlaces);
-    const placed = await this.#conversation.takeAllMessages(first, this.#reminders.align);
+    const placed = await this.#conversation.takeAllMessages(first, align);
     if (note !== undefined)
       this.#conversation.recordAppended([await this.#session.note(REMINDER_PREFIX + note)]);
     return placed;

@@ -208,12 +208,13 @@ class ThreadRecall {
   }
 }
 
-/** Names messages by their keys; each repetition of a message gets another name. */
+/** Names messages by their keys and those of the messages before them; each repetition gets another name. */
 export function nameMessages(messages: readonly RequestMessage[]): readonly string[] {
   const times = new Map<string, number>();
-  return messages.map(({ key }) => {
-    const time = times.get(key) ?? 0;
-    times.set(key, time + 1);
-    return `${key} ${time}`;
+  return messages.map(({ key }, index) => {
+    const place = `${messages[index - 1]?.key ?? ""} ${key}`;
+    const time = times.get(place) ?? 0;
+    times.set(place, time + 1);
+    return `${place} ${time}`;
   });
 }

@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import type { EntryId } from "../../../../src/kernel/index.ts";
+import type { WireObject } from "../../../../src/wire/wire.ts";
 import { TestAgent } from "../../../support/agent.ts";
-import { startGateway } from "../../../support/gateway.ts";
-import { proofCases, sizedTest } from "../../../support/proof.ts";
+import { startGateway, type TestGateway } from "../../../support/gateway.ts";
+import { proofCases, proofRounds, sizedTest } from "../../../support/proof.ts";
+import { Random } from "../../../support/random.ts";
 import { type Heard, says, startUpstream } from "../../../support/upstream.ts";
 import { commonLength, promptOf } from "./prompt.ts";
 
@@ -70,22 +73,121 @@ describe.each(proofCases(CASES))("over $api with $model", ({ api, model }) => {
   );
 });
 
-test("a restart keeps the place of every memory", async () => {
-  const upstream = await startUpstream(says("Fine."));
-  const first = await startGateway({ upstream: upstream.url });
-  await first.kernel.memories().remember("The port is 7781.", { by: "user" });
-  const agent = new TestAgent(first);
-  await agent.say("Hello.");
-  await first.kernel.memories().remember("The host is staging.", { by: "user" });
-  await agent.say("Go on.");
-  const { path } = first;
-  await first.close();
-  const second = await startGateway({ upstream: upstream.url, path });
-  agent.gateway = second;
-  await agent.say("And on.");
-  const [, before, after] = upstream.heard;
-  expect(promptOf(after as Heard).startsWith(promptOf(before as Heard))).toBe(true);
-  expect(after?.body.toString().split("The host is staging.")).toHaveLength(2);
+/** A conversation of one client, or a branch of it, and the requests that it has sent. */
+interface Branch {
+  readonly agent: TestAgent;
+  sent: readonly (readonly WireObject[])[];
+  prompt: readonly string[];
+}
+
+/** Lives through random turns, and returns the places at which a request began otherwise than the one before it. */
+async function live({ api, model }: (typeof CASES)[number], seed: number, steps: number): Promise<string[]> {
+  const random = new Random(seed);
+  let calls = 0;
+  const upstream = await startUpstream(
+    says((heard, index) => {
+      const dice = (index * 7919) % 10;
+      const name = dice < 3 ? "run_command" : "longhaul_recall";
+      const isAsked = dice === 3 && JSON.stringify(heard.json.tools ?? []).includes(name);
+      if (dice > 3 || (dice === 3 && !isAsked))
+        return { text: `Answer ${index}. ${"All is well. ".repeat(5)}` };
+      return { toolCalls: [{ id: `c${++calls}`, name, input: { query: `port ${calls}` } }] };
+    }),
+  );
+  const options = { upstream: upstream.url, config: { recall: { offer: "always", context: true } } };
+  let gateway = await startGateway(options);
+  const { path } = gateway;
+  let second: TestGateway | undefined;
+  const found: string[] = [];
+  let place = "";
+  const openBranch = (name: string, from?: Branch): Branch => {
+    const agent = new TestAgent(gateway, api);
+    if (model !== undefined) agent.fields.model = model;
+    if (name !== "") agent.headers["x-longhaul-session"] = name;
+    agent.elements = [...(from?.agent.elements ?? [])];
+    return { agent, sent: from?.sent ?? [], prompt: from?.prompt ?? [] };
+  };
+  const ask = async (branch: Branch): Promise<void> => {
+    const { agent, sent, prompt: before } = branch;
+    agent.gateway = random.chance(0.5) ? (second ?? gateway) : gateway;
+    const elements = [...agent.elements];
+    const first = upstream.heard.length;
+    const reply = await agent.next();
+    const prompt = promptOf(upstream.heard[first] as Heard).split("\n");
+    const known = sent.at(-1) ?? [];
+    const same = elements.findIndex((one, index) => !isDeepStrictEqual(one, known[index]));
+    const shared = same === -1 ? elements.length : same;
+    // Each message has at least one line; the newest message of either request may have grown.
+    const isExtended = shared === known.length && shared < elements.length;
+    const needed = isExtended ? before.length : shared === 0 ? 0 : Math.min(before.length, shared + 1);
+    const at = before.findIndex((line, index) => line !== prompt[index]);
+    if (at !== -1 && at < needed) found.push(`${place}: line ${at} of ${needed}`);
+    Object.assign(branch, { sent: [...sent, elements], prompt });
+    if (reply.calls.length === 0) return;
+    agent.elements.push(...agent.results(reply.calls, [`Output of ${reply.calls[0]?.id}.`]));
+    if (random.chance(0.3)) await remember();
+    if (random.chance(0.2)) await restart();
+    await ask(branch);
+  };
+  const remember = () =>
+    gateway.kernel.memories().remember(`Fact ${upstream.heard.length} is settled.`, { by: "user" });
+  const restart = async () => {
+    await gateway.close();
+    gateway = await startGateway({ ...options, path });
+  };
+  const say = (branch: Branch, words: string) => {
+    branch.agent.elements.push(...branch.agent.words(words));
+    return ask(branch);
+  };
+  await remember();
+  await new TestAgent(gateway, api).say("The staging server listens on port 7781.");
+  const branches = [openBranch("first"), openBranch("")];
+  for (const branch of branches) await say(branch, `Hello ${branches.indexOf(branch)}.`);
+  for (let step = 0; step < steps; step++) {
+    const branch = random.pick(branches);
+    const { agent, sent } = branch;
+    const isNamed = agent.headers["x-longhaul-session"] !== undefined;
+    const kind = random.pick([
+      "turn",
+      "turn",
+      "turn",
+      "remember",
+      "restart",
+      "second",
+      "fork",
+      "rewind",
+      "again",
+    ]);
+    place = `seed ${seed}, step ${step} (${kind})`;
+    if (kind === "remember") await remember();
+    else if (kind === "restart") await restart();
+    else if (kind === "second") {
+      await second?.close();
+      second = second ? undefined : await startGateway({ ...options, path });
+    } else if (kind === "again" && isNamed) {
+      // Branches without a name share their messages: one that is repeated with a new memory has it in all of them.
+      agent.elements = [...(sent.at(-1) ?? [])];
+      await ask(branch);
+    } else if (kind === "fork") {
+      branches.push(openBranch(isNamed ? `fork ${step}` : "", branch));
+      await say(branches.at(-1) as Branch, `Another way ${step}.`);
+    } else {
+      // Without a reply it would be another conversation that begins alike.
+      const back = sent.filter(({ length }) => length > 2);
+      if (kind === "rewind" && back.length > 0) agent.elements = [...random.pick(back)];
+      await say(branch, `Step ${step}: ${random.pick(["which port was it, do you remember?", "go on."])}`);
+    }
+  }
+  return found;
+}
+
+describe.each(proofCases(CASES))("a life over $api with $model", (one) => {
+  sizedTest(
+    "restarts, a second gateway, forks, rewinds and repetitions change no byte before the newest message",
+    async () => {
+      for (let seed = 1; seed <= proofRounds(12, 2); seed++) expect(await live(one, seed, 30)).toEqual([]);
+    },
+  );
 });
 
 test("a memory whose message was taken back is shown again, but not a forgotten memory", async () => {
