@@ -84,7 +84,8 @@ export function encodePayload(text: string, kind: EntryKind): Uint8Array {
   if (size >= MIN_PACKED_BYTES) {
     const packed = lz4.pack(size);
     if (packed.length + LZ4_SIZE_BYTES < size) {
-      const payload = allocate(HEADER_BYTES + LZ4_SIZE_BYTES + packed.length);
+      // From Node's pool: a separate buffer for every small payload would fragment the heap.
+      const payload = Buffer.allocUnsafe(HEADER_BYTES + LZ4_SIZE_BYTES + packed.length);
       payload[HEADER_BYTES] = size;
       payload[HEADER_BYTES + 1] = size >>> 8;
       payload.set(packed, HEADER_BYTES + LZ4_SIZE_BYTES);
@@ -100,13 +101,8 @@ function encodeLarge(text: string, kind: EntryKind): Uint8Array {
     : withHeader(DEFLATE, zlib.deflateRawSync(text), kind);
 }
 
-/** Allocates from Node's pool: a separate buffer for every small payload would fragment the heap. */
-function allocate(sizeBytes: number): Buffer {
-  return Buffer.allocUnsafe(sizeBytes);
-}
-
 function withHeader(packing: number, bytes: Uint8Array, kind: EntryKind): Uint8Array {
-  const payload = allocate(HEADER_BYTES + bytes.length);
+  const payload = Buffer.allocUnsafe(HEADER_BYTES + bytes.length);
   payload.set(bytes, HEADER_BYTES);
   return writeHeader(payload, packing, kind);
 }

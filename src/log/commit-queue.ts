@@ -95,13 +95,13 @@ export class CommitQueue implements Closable {
       const startedMs = performance.now();
       await this.#commit(group);
       this.#committing = [];
-      this.#meter?.addSave(performance.now() - startedMs);
+      const savedMs = performance.now() - startedMs;
       for (const { request, sizeBytes } of group) {
         this.#queuedBytes -= sizeBytes;
         for (const { kind, payload } of request.entries)
           if (kind === "message") this.#meter?.addMessage(payload.byteLength);
       }
-      this.#meter?.setWaiting(this.#queuedBytes);
+      this.#meter?.addSave(savedMs, this.#queuedBytes);
       if (this.#parked.length > 0) this.#admitParked();
     }
     this.#running = undefined;

@@ -73,7 +73,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The same for the gateway and the way of a request through it. */
 const BUDGET = {
-  gatewayLines: 27_880,
+  gatewayLines: 27_740,
   gatewayFiles: 145,
   /** Largest number of files in a folder of the gateway. */
   gatewayFolderFiles: 12,
@@ -82,8 +82,8 @@ const BUDGET = {
   /** Public members of a thread. */
   threadMembers: 15,
   /** Files and functions of `src` that one plain turn runs, as `bench/suites/gateway/way-of-a-turn.ts` counts them. */
-  turnFiles: 206,
-  turnFunctions: 966,
+  turnFiles: 204,
+  turnFunctions: 926,
 };
 
 /** The only files directly in `src/server/gateway`. */

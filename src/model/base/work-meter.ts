@@ -58,10 +58,6 @@ export class WorkMeter {
     return this.#waitingBytes;
   }
 
-  setWaiting(bytes: number): void {
-    this.#waitingBytes = bytes;
-  }
-
   addMessage(bytes: number): void {
     this.#messages.count++;
     this.#messages.bytes += bytes;
@@ -77,8 +73,10 @@ export class WorkMeter {
     this.#freedImages.bytes += bytes;
   }
 
-  addSave(ms: number): void {
+  /** Adds a commit, after which `waitingBytes` wait for the next one. */
+  addSave(ms: number, waitingBytes: number): void {
     addTime(this.#saves, ms);
+    this.#waitingBytes = waitingBytes;
   }
 
   addSearch(ms: number): void {

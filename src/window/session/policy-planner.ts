@@ -137,7 +137,9 @@ export class PolicyPlanner {
       window.unread !== undefined ||
       this.#budget.system + sumSlotTokens(slots) > (most as number) ||
       slots.length > messages;
-    if (this.#hasBudgetChanged()) this.#run = undefined;
+    // A policy plans with the budget it started with; a very different budget requires a restart.
+    const change = this.#budget.tokens / this.#startTokens;
+    if (change < 1 - LARGE_CHANGE || change > 1 + LARGE_CHANGE) this.#run = undefined;
     const run = this.#run ?? this.#start(window);
     const fitted = run.fit(moment);
     const whole = this.#checkWindow(window, fitted);
@@ -207,12 +209,6 @@ export class PolicyPlanner {
     let tokens = this.#budget.system;
     for (const { seq, isNote, tokens: own } of slots) if (!isNote && kept.has(seq)) tokens += own;
     return tokens;
-  }
-
-  /** A policy plans with the budget it started with; a very different budget requires a restart. */
-  #hasBudgetChanged(): boolean {
-    const change = this.#budget.tokens / this.#startTokens;
-    return change < 1 - LARGE_CHANGE || change > 1 + LARGE_CHANGE;
   }
 
   /** Restarts the policy on the next fit. */

@@ -34,7 +34,14 @@ export function createGauge(state: GaugeState = { calibration: createCalibration
   const { factor } = createCalibration(state.calibration);
   return {
     state,
-    counted: (estimated) => computeCount(state, estimated, factor),
+    counted: (estimated) => {
+      const { anchor } = state;
+      if (!anchor) return Math.round(estimated * factor);
+      const byChange = anchor.counted + (estimated - anchor.estimated) * factor;
+      if (estimated >= anchor.estimated) return Math.round(byChange);
+      // Content that was never estimated does not shrink, so the count never shrinks by more than in proportion.
+      return Math.round(Math.max(byChange, anchor.counted * (estimated / anchor.estimated)));
+    },
     estimatedWithin: (tokens) => {
       const { reports, spread } = state.calibration;
       const margin = reports === 0 ? SAFETY : Math.min(SAFETY, Math.max(MIN_MARGIN, 1 + 2 * spread));
@@ -59,14 +66,6 @@ function computeEstimate({ anchor }: GaugeState, tokens: number, factor: number,
   const bySize = anchor.estimated * (tokens / anchor.counted);
   const byChange = anchor.estimated - (anchor.counted - tokens) / (factor / margin);
   return Math.max(0, Math.floor(Math.min(bySize, byChange)));
-}
-
-function computeCount({ anchor }: GaugeState, estimated: number, factor: number): number {
-  if (!anchor) return Math.round(estimated * factor);
-  const byChange = anchor.counted + (estimated - anchor.estimated) * factor;
-  if (estimated >= anchor.estimated) return Math.round(byChange);
-  // Content that was never estimated does not shrink, so the count never shrinks by more than in proportion.
-  return Math.round(Math.max(byChange, anchor.counted * (estimated / anchor.estimated)));
 }
 
 /**

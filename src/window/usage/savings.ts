@@ -98,7 +98,8 @@ export function computeSavings(report: UsageBody, factsOf: ModelFactsLookup): Sa
   if (!facts || facts.arePricesAssumed || cost === undefined) return { ...known, unpricedRequests: 1 };
   const savedCost = computeUsageCost(other, facts) - computeUsageCost(withoutCost(usage), facts);
   const writePrice =
-    (facts.prices[hasWrites(usage) ? "cacheWrite" : "input"] - facts.prices.cacheRead) / 1_000_000;
+    (facts.prices[(usage.cacheWriteTokens ?? 0) > 0 ? "cacheWrite" : "input"] - facts.prices.cacheRead) /
+    1_000_000;
   return {
     ...known,
     savedCost,
@@ -129,7 +130,7 @@ function buildUneditedUsage(
   const hasCache = cacheReadTokens + cacheWriteTokens > 0;
   const cached = hasCache && (isHot || cacheReadTokens > 0) ? Math.round(Math.min(prior, unedited)) : 0;
   const rest = unedited - cached;
-  if (!hasWrites(usage)) return { outputTokens, inputTokens: rest, cacheReadTokens: cached };
+  if (cacheWriteTokens <= 0) return { outputTokens, inputTokens: rest, cacheReadTokens: cached };
   // The rest divides as the provider's report does.
   const written = Math.round((rest * cacheWriteTokens) / (cacheWriteTokens + inputTokens));
   return {
@@ -148,8 +149,4 @@ function withoutCost({ cost: _, priceFactor: __, webSearches: ___, ...counts }: 
 
 function countUncached({ inputTokens = 0, cacheWriteTokens = 0 }: Usage): number {
   return inputTokens + cacheWriteTokens;
-}
-
-function hasWrites({ cacheWriteTokens = 0 }: Usage): boolean {
-  return cacheWriteTokens > 0;
 }

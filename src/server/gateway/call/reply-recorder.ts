@@ -38,10 +38,8 @@ interface RecorderDeps {
   append(append: AppendReply, reader: ReplyReader, isEnd: boolean): Promise<void>;
   /** Stores the usage, unless the reply was stored with it; the final step of a reply. */
   report(reader: ReplyReader): Promise<void>;
-  /** Redacts a large message in a worker, so that `stored` finds it ready. */
-  prepare(message: MessageInput): Promise<void>;
   /** The message in its stored form. */
-  stored(message: MessageInput): MessageInput;
+  toStored(message: MessageInput): Promise<MessageInput>;
 }
 
 /** Stores a reply while it is relayed: first as a draft, then as a message once the reply itself has ended. */
@@ -116,25 +114,22 @@ export class ReplyRecorder {
     return this.#appended;
   }
 
-  async #write(session: Session, options: AppendReplyOptions): Promise<readonly Entry[]> {
-    const message = await this.#message();
-    if (!message) await this.#draft?.discard();
-    else if (this.reader.isComplete && !this.reader.failure)
-      return this.#writeWhole(session, message, options);
-    else {
-      const draft = this.#draft ?? session.draft(message);
-      draft.update(message);
-      await draft.close();
-    }
-    return [];
-  }
-
-  async #writeWhole(
+  async #write(
     session: Session,
-    message: MessageInput,
     { expectedHead, buildUsage }: AppendReplyOptions,
   ): Promise<readonly Entry[]> {
+    const message = await this.#message();
     const draft = this.#draft;
+    if (!message) {
+      await draft?.discard();
+      return [];
+    }
+    if (!this.reader.isComplete || this.reader.failure) {
+      const partial = draft ?? session.draft(message);
+      partial.update(message);
+      await partial.close();
+      return [];
+    }
     const options = expectedHead === undefined ? {} : { expectedHead };
     const usage = buildUsage?.();
     if (usage)
@@ -166,8 +161,6 @@ export class ReplyRecorder {
 
   async #message(): Promise<MessageInput | undefined> {
     const message = this.reader.message();
-    if (!message) return undefined;
-    await this.#deps.prepare(message);
-    return this.#deps.stored(message);
+    return message && this.#deps.toStored(message);
   }
 }

@@ -6,6 +6,7 @@ import {
   computeReportCost,
   computeSavings,
   detectOverflow,
+  estimateText,
   type ModelFactsLookup,
   type Overflow,
   type ProviderFailure,
@@ -28,10 +29,8 @@ import type { RequestMessage } from "../request/request-messages.ts";
 import {
   buildWindowKey,
   type CallRequest,
-  countRecallTools,
   findRepeatedSend,
   limitOutput,
-  mayEditWindow,
   type SeenBody,
   type SentOutcome,
   shareWindow,
@@ -68,9 +67,9 @@ export class ThreadCall {
   private constructor(thread: Thread, callRequest: CallRequest, sent?: SentOutcome) {
     this.thread = thread;
     this.request = callRequest;
-    this.isEditable = mayEditWindow(callRequest);
     this.content = new CallContent(thread, callRequest, sent);
-    const { policy, chain } = callRequest;
+    const { policy, chain, isDryRun } = callRequest;
+    this.isEditable = policy !== "none" && !isDryRun;
     // A request that continues the provider's stored state is not fitted, and its usage says nothing about the log's
     // window.
     const isFitted = policy !== "none" && !chain && !sent;
@@ -210,8 +209,8 @@ export class ThreadCall {
   /** A recorder that stores the reply while it is relayed. */
   createRecorder(reader = this.request.api.createReader(), hooks: ReplyHooks = {}): ReplyRecorder {
     return new ReplyRecorder(this.thread.session, reader, {
-      prepare: (message) => this.thread.messages.prepareStored([message]),
-      stored: (message) => {
+      toStored: async (message) => {
+        await this.thread.messages.prepareStored([message]);
         const key = buildCanonicalKey(message);
         const { places, chain } = this.request;
         const stored = this.thread.messages.toStored(message, key);
@@ -245,7 +244,10 @@ export class ThreadCall {
       const report = isEnd && isWhole ? describeUsage(this, reader) : undefined;
       const buildUsage = report && (() => ({ kind: "usage", ...this.#window.buildReport(report) }) as const);
       const [entry, usage] = await appendReply(this, append, isWhole ? reader : undefined, buildUsage);
-      if (usage) this.#endReport(usage as Entry<UsageBody>);
+      if (usage) {
+        this.reported = usage as Entry<UsageBody>;
+        this.end();
+      }
       return entry?.id;
     });
     const { responseId } = reader;
@@ -278,15 +280,9 @@ export class ThreadCall {
     if (this.reported) return;
     await this.thread.conversation.runInTurn(async () => {
       const report = describeUsage(this, reader);
-      if (report) this.#endReport(await this.#window.report(report));
-      else this.end();
+      if (report) this.reported = await this.#window.report(report);
+      this.end();
     });
-  }
-
-  /** Ends the request, whose usage is stored. */
-  #endReport(entry: Entry<UsageBody>): void {
-    this.reported = entry;
-    this.end();
   }
 
   /** Frees the thread for the next request once this one is answered, and the window once it has ended. */
@@ -339,7 +335,8 @@ function describeUsage(call: AnsweredCall, reader: ReplyReader): CallUsage | und
   const { request, overheadMs, describeCache: describe } = call;
   const { usage, responseId, model = request.frame.model } = reader;
   if (!usage) return undefined;
-  const addedTokens = countRecallTools(request);
+  const { recallTools } = request.frame;
+  const addedTokens = recallTools ? estimateText(JSON.stringify(recallTools)) : 0;
   const { diagnosis } = reader;
   return {
     ...{ usage, model, request: responseId, reply: reader.message() },

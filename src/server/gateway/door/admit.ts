@@ -88,7 +88,9 @@ export function admit(
   if ("fault" in principal) return buildRefusal(request, principal, headers);
   if (route.type === "unknown") return buildRefusal(request, refuseUnknownRoute(route, parts.path), headers);
   if (route.type !== "page" && isNavigation(request)) return buildRefusal(request, refuseBrowser(), headers);
-  const encoding = checkBody(request, route, config);
+  const encoding =
+    checkFraming(request, config.limits.maxBodyBytes) ??
+    (hasBody(request) ? (checkContentType(request, route) ?? readContentEncoding(request)) : "identity");
   if (typeof encoding === "object") return buildRefusal(request, encoding, headers);
   const target = known ?? { ...parts, route };
   const isEndpoint = route.type === "api" || route.type === "pass";
@@ -130,13 +132,6 @@ function identifyCaller(
   if (isOpen) return identifyPrincipal(undefined);
   if (lookup.hasFailed) return refuseUnavailable();
   return owner ? refuseEnded(owner) : refuseUnauthorized(credentials.length > 0);
-}
-
-function checkBody(request: RequestHead, route: Route, config: DoorConfig): ContentEncoding | DoorRefusal {
-  const misframed = checkFraming(request, config.limits.maxBodyBytes);
-  if (misframed) return misframed;
-  if (!hasBody(request)) return "identity";
-  return checkContentType(request, route) ?? readContentEncoding(request);
 }
 
 /** The header of a provider decides for endpoints that several providers share. */

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isIPv4, type Socket } from "node:net";
 
 /** The user of this machine at the other end of a connection, if the system reports it. */
-export type PeerUser =
+type PeerUser =
   | { readonly type: "user"; readonly uid: number }
   /** The system does not report users; always the case outside Linux. */
   | { readonly type: "unknown" }

@@ -161,20 +161,15 @@ export function readCredentials(request: RequestHead): readonly Credential[] | D
   for (const header of HEADERS) {
     const values = request.headers.get(header) ?? [];
     if (values.length > 1) return refuseRequest(`${header} was sent more than once.`);
-    const secret = parseSecret(header, values[0] ?? "");
+    const value = values[0] ?? "";
+    // A scheme other than Bearer stays as a prefix: such a credential never matches a token.
+    const isPlain = header !== "authorization" || value === "";
+    const secret = isPlain ? value : (/^Bearer +(.*)$/i.exec(value)?.[1] ?? `other ${value}`);
     if (secret.length > MAX_CHARACTERS)
       return refuseRequest(`${header} is longer than ${MAX_CHARACTERS} characters.`);
     if (secret) found.push({ header, secret });
   }
   return found;
-}
-
-/**
- * Keeps a scheme other than Bearer as a prefix: such a credential never matches a token.
- */
-function parseSecret(header: CredentialHeader, value: string): string {
-  if (header !== "authorization" || value === "") return value;
-  return /^Bearer +(.*)$/i.exec(value)?.[1] ?? `other ${value}`;
 }
 
 /**

@@ -144,16 +144,12 @@ function readRaw(
     const begin = () => {
       if (isOver) return;
       request.on("data", take);
-      if (expectsContinue(request)) options.response?.writeContinue();
+      if (/100-continue/i.test(request.headers.expect ?? "")) options.response?.writeContinue();
     };
     const granted = reserve(declared || FIRST_SHARE);
     if (granted) void granted.then(begin);
     else begin();
   });
-}
-
-function expectsContinue(request: IncomingMessage): boolean {
-  return /100-continue/i.test(request.headers.expect ?? "");
 }
 
 function refuseTinyChunks(): WireFault {

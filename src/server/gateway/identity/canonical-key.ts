@@ -40,7 +40,8 @@ const UNSTABLE_FIELDS: ReadonlySet<string> = new Set([
  */
 export function buildCanonicalKey(message: MessageInput | Message, largeBytes = LARGE_BYTES): string {
   const text = "text" in message ? message.text : undefined;
-  const pieces: KeyPieces = { all: [getRoleClass(message.role)] };
+  // Anthropic has no role for tool results; they come from the user.
+  const pieces: KeyPieces = { all: [message.role === "tool" ? "user" : message.role] };
   if (message.role === "assistant") addReply(pieces, text, message.parts ?? [], largeBytes);
   else addParts(pieces, text, message.parts ?? [], largeBytes);
   const { all, inputs } = pieces;
@@ -52,11 +53,6 @@ export function buildCanonicalKey(message: MessageInput | Message, largeBytes = 
 /** True if two messages have the same content apart from the inputs of tool calls, where some clients change paths. */
 export function isSimilarKey(key: string, other: string): boolean {
   return key === other || key.slice(0, HALF) === other.slice(0, HALF);
-}
-
-/** Anthropic has no role for tool results; they come from the user. */
-function getRoleClass(role: MessageInput["role"]): string {
-  return role === "tool" ? "user" : role;
 }
 
 /**
@@ -127,7 +123,7 @@ function isRepeatedResult(parts: readonly AnyPart[], index: number): boolean {
 /** Joins a text with the next one, unless that is blank or large. */
 function joinText(text: string, next: string, largeBytes: number): string {
   if (isLarge(next, largeBytes)) return text;
-  const plain = normalizeText(next);
+  const plain = (next.includes("\r") ? next.replace(/\r\n?/g, "\n") : next).trim();
   if (plain === "") return text;
   return text === "" ? plain : `${text}\n${plain}`;
 }
@@ -184,10 +180,6 @@ function parseInput(input: unknown): unknown {
   } catch {
     return input;
   }
-}
-
-function normalizeText(text: string): string {
-  return (text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text).trim();
 }
 
 function isLarge(text: string, largeBytes: number): boolean {

@@ -279,11 +279,13 @@ export function compareToThreads(
 /** Compares the line of a thread with a request. */
 export function compareToThread(line: KeyedMessages, request: KeyedMessages): Likeness {
   const prefix = countCommonPrefix(line.keys, request.keys);
-  const alike = countSimilarPrefix(line.keys, request.keys, prefix);
+  const most = Math.min(line.keys.length, request.keys.length);
+  let alike = prefix;
+  while (alike < most && isSimilarKey(line.keys[alike] as string, request.keys[alike] as string)) alike++;
   const known = request.roles.lastIndexOf("assistant") + 1;
   const isWhole = alike === line.keys.length;
   // A trailing assistant message is a prefill by the client, not a known reply.
-  const answer = findLastReply(request) + 1;
+  const answer = request.roles.slice(0, -1).lastIndexOf("assistant") + 1;
   const isAnotherEnd = !isWhole && answer > 0 && answer <= alike;
   if (isWhole || known === 0) {
     const isNext = isWhole && known > 0 && alike >= known;
@@ -306,11 +308,6 @@ export function compareToThread(line: KeyedMessages, request: KeyedMessages): Li
   }));
   const { end, tail } = ends.reduce((best, one) => (one.tail > best.tail ? one : best));
   return compared(alike + tail, tail > 0 && isExplained(line, alike, tail, end));
-}
-
-/** Index of the last reply before the last message; -1 if there is none. */
-function findLastReply({ roles }: KeyedMessages): number {
-  return roles.length < 2 ? -1 : roles.lastIndexOf("assistant", roles.length - 2);
 }
 
 /**
@@ -336,14 +333,6 @@ function isExplained(line: KeyedMessages, prefix: number, tail: number, end: num
   if (tail >= MIN_AFTER_CUT) return true;
   const gone = line.roles.slice(prefix, length - tail);
   return added === 0 && lost <= MAX_VANISHED && gone.every((role) => role === "user" || role === "system");
-}
-
-/** Length of the common beginning, given that the first `from` messages match. */
-function countSimilarPrefix(line: readonly string[], request: readonly string[], from: number): number {
-  const most = Math.min(line.length, request.length);
-  let same = from;
-  while (same < most && isSimilarKey(line[same] as string, request[same] as string)) same++;
-  return same;
 }
 
 /** Length of the common end of the line and of the request's first `end` messages, after their common beginning. */

@@ -18,20 +18,30 @@ export type RequestKind =
  * not the conversation's, or where the conversation's tools are missing. Doubtful requests are "main", so that no turn
  * is lost.
  */
-export function detectRequestKind(facts: RequestFacts): RequestKind {
-  if (facts.purpose === "compact") return "compaction";
+export function detectRequestKind(given: RequestFacts): RequestKind {
+  if (given.purpose === "compact") return "compaction";
+  const hasHistory = given.messages.some(({ role }) => role === "assistant");
+  const facts: ReadFacts = { ...given, hasHistory, last: getLastUserText(given.messages) };
   if (isProbe(facts)) return "probe";
   if (isTitle(facts)) return "title";
   if (isCompactionRequest(facts)) return "compaction";
   return scoreAside(facts) >= ASIDE_SCORE ? "aside" : "main";
 }
 
+/** The facts of a request, and the words of its messages. */
+interface ReadFacts extends RequestFacts {
+  /** True if the request contains a reply of the model. */
+  readonly hasHistory: boolean;
+  /** The text of the last message that is not the model's. */
+  readonly last: string;
+}
+
 const PROBE_WORDS = /^\W*(?:quota|test|ping|warm-?\s?up|hi|hello|count|foo)\W*$/i;
 
-function isProbe(facts: RequestFacts): boolean {
+function isProbe(facts: ReadFacts): boolean {
   if (facts.maxTokens === 1) return true;
-  if (hasHistory(facts)) return false;
-  const last = getLastUserText(facts.messages);
+  if (facts.hasHistory) return false;
+  const { last } = facts;
   if (/^\W*warm-?\s?up\W*$/i.test(last)) return true;
   return (facts.maxTokens ?? Number.POSITIVE_INFINITY) <= FEW_TOKENS && PROBE_WORDS.test(last);
 }
@@ -51,24 +61,19 @@ const SHORTNESS =
 const ONLY_THAT =
   /\b(?:only|just) (?:the|a|with|output|return|reply|respond)|\bnothing else\b|\b(?:output|return|respond|reply)\w* (?:\w+ )?only\b|\bno (?:quotes?|punctuation|quotation|explanation)|\bdo not (?:use|include) (?:quotes|colons)/i;
 
-function isTitle(facts: RequestFacts): boolean {
+function isTitle(facts: ReadFacts): boolean {
   if (facts.toolNames.length > 0) return false;
   const lead = facts.lead.slice(0, READ);
   const isAskedByLead = hasOwnLead(facts) && asksForName(lead);
-  if (!isAskedByLead && !isSideQuestion(facts) && !asksToNameMissing(facts)) return false;
-  const callRequest = `${lead}\n${getLastUserText(facts.messages).slice(0, READ)}\n${getFirstUserText(facts)}`;
+  // Only a program begins by asking for a title of "this conversation" and repeats none.
+  const asksToNameMissing = !facts.hasHistory && ASKS_TO_NAME_THIS.test(facts.last.slice(0, NAMING_HEAD));
+  if (!isAskedByLead && !isSideQuestion(facts) && !asksToNameMissing) return false;
+  const callRequest = `${lead}\n${facts.last.slice(0, READ)}\n${getFirstUserText(facts)}`;
   if (!asksForName(callRequest)) return false;
   return (
     1 + [ABOUT_CONVERSATION, SHORTNESS, ONLY_THAT].filter((mark) => mark.test(callRequest)).length >=
     TITLE_SCORE
   );
-}
-
-/**
- * True if a request begins by asking for a title of "this conversation" and repeats none, which only a program does.
- */
-function asksToNameMissing(facts: RequestFacts): boolean {
-  return !hasHistory(facts) && ASKS_TO_NAME_THIS.test(getLastUserText(facts.messages).slice(0, NAMING_HEAD));
 }
 
 function asksForName(text: string): boolean {
@@ -82,8 +87,8 @@ const FIXED_FORMAT =
   /\b(?:json|yes or no|true or false|one of the following|exactly one)\b|<\w+>(?:\w|\.\.\.)*<\/\w+>/i;
 const SMALL_REPLY = 1_024;
 
-function scoreAside(facts: RequestFacts): number {
-  if (facts.toolNames.length > 0 || hasHistory(facts)) return 0;
+function scoreAside(facts: ReadFacts): number {
+  if (facts.toolNames.length > 0 || facts.hasHistory) return 0;
   if (facts.hasMainConversation) return ASIDE_SCORE;
   const lead = facts.lead.slice(0, READ);
   const words = [CLASSIFIES, FIXED_FORMAT, ONLY_THAT].filter((mark) => mark.test(lead)).length;
@@ -155,31 +160,29 @@ const OWN_COMPACTION = /\bhistory is being compacted\b[\s\S]{0,200}\bonly have t
  * is one that no person would write. Otherwise the request is a turn of the conversation, and is recognized as a
  * compaction once the client continues from the reply.
  */
-function isCompactionRequest(facts: RequestFacts): boolean {
-  const last = getLastUserText(facts.messages);
+function isCompactionRequest(facts: ReadFacts): boolean {
+  const { last } = facts;
   if (last === "") return false;
-  if (hasHistory(facts) && (hasToolBan(facts.messages) || OWN_COMPACTION.test(readEnds(last)))) return true;
+  if (facts.hasHistory && (hasToolBan(facts.messages) || OWN_COMPACTION.test(readEnds(last)))) return true;
   const isAskedByLead = hasOwnLead(facts) && asksForSummary(readEnds(facts.lead));
   if (!isAskedByLead && !isSideQuestion(facts)) return false;
   const callRequest = `${readEnds(last)}\n${readEnds(facts.lead)}`;
-  if (hasHistory(facts)) {
+  if (facts.hasHistory) {
     const isApart = isAskedByLead || lacksKnownTools(facts);
-    return isApart && scoreCompaction(facts, callRequest, last) >= COMPACTION_SCORE;
+    return isApart && scoreCompaction(facts, callRequest) >= COMPACTION_SCORE;
   }
   // Somebody who pastes a transcript wants to read the summary; a client that has only the transcript wants to continue
   // from it.
   const isWhole = hasTranscript(callRequest) && (CONTINUATION_WORDS.test(callRequest) || isAskedByLead);
-  return (
-    facts.toolNames.length === 0 && isWhole && scoreCompaction(facts, callRequest, last) >= COMPACTION_SCORE
-  );
+  return facts.toolNames.length === 0 && isWhole && scoreCompaction(facts, callRequest) >= COMPACTION_SCORE;
 }
 
 /** Score of the evidence that the request asks for a summary to continue from. */
-function scoreCompaction(facts: RequestFacts, callRequest: string, last: string): number {
+function scoreCompaction(facts: ReadFacts, callRequest: string): number {
   const hasTools = facts.toolNames.length > 0;
-  const lastEnds = readEnds(last);
+  const lastEnds = readEnds(facts.last);
   const instruction = COMMANDS.test(lastEnds) ? lastEnds : readEnds(facts.lead);
-  const length = Math.max(last.length, facts.lead.length);
+  const length = Math.max(facts.last.length, facts.lead.length);
   const points: readonly (readonly [boolean, number])[] = [
     [asksForSummary(callRequest), 2],
     [CONTINUATION_WORDS.test(callRequest), 1],
@@ -223,11 +226,6 @@ function readEnds(text: string): string {
 /** Replies of at most this many tokens are titles, labels or single words. */
 const FEW_TOKENS = 64;
 
-/** True if the request contains a reply of the model. */
-function hasHistory({ messages }: RequestFacts): boolean {
-  return messages.some(({ role }) => role === "assistant");
-}
-
 /** True if a request repeats a conversation that offers tools, but offers none itself. */
 function lacksKnownTools({ toolNames, known }: RequestFacts): boolean {
   return toolNames.length === 0 && known?.hasTools === true;
@@ -238,15 +236,15 @@ function lacksKnownTools({ toolNames, known }: RequestFacts): boolean {
  * that the request repeats. A request that repeats an unknown conversation is assumed to have that conversation's
  * prompt.
  */
-function hasOwnLead(facts: RequestFacts): boolean {
+function hasOwnLead(facts: ReadFacts): boolean {
   if (facts.lead === "") return false;
-  return facts.known ? !facts.known.hasSameLead : !hasHistory(facts);
+  return facts.known ? !facts.known.hasSameLead : !facts.hasHistory;
 }
 
 /** True if a request has the form of a question that a client asks for itself, regardless of its words. */
-function isSideQuestion(facts: RequestFacts): boolean {
+function isSideQuestion(facts: ReadFacts): boolean {
   if (facts.toolNames.length > 0) return false;
-  const isBeside = facts.hasMainConversation === true && !hasHistory(facts);
+  const isBeside = facts.hasMainConversation === true && !facts.hasHistory;
   const isShort = (facts.maxTokens ?? Number.POSITIVE_INFINITY) <= FEW_TOKENS;
   return isBeside || lacksKnownTools(facts) || isShort || facts.hasOutputFormat === true;
 }

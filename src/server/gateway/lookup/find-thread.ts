@@ -7,7 +7,6 @@ import { detectClient, findExplicitId } from "../identity/explicit-id.ts";
 import { PlaceKeys } from "../identity/place-keys.ts";
 import { buildOpeningKey } from "../identity/session-ids.ts";
 import { type Chain, findPreviousReply, isChained } from "../request/chain.ts";
-import type { ByteRange } from "../request/cut-body.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import { findShortResults } from "../thread/logged-replies.ts";
@@ -38,7 +37,8 @@ export async function findThread(
   const { principal } = incoming;
   const explicit = findExplicitId({ headers: incoming.request.headers, fields: fields.all });
   const lookup = buildLookup(request, incoming, explicit);
-  const label = traceClient(request, incoming, lookup.caller.client);
+  const label = lookup.caller.client ?? detectClient(incoming.request.headers, facts.lead);
+  if (label !== undefined) incoming.trace.client = label;
   const places = new PlaceKeys(lookup);
   const previous = findPreviousReply(api, fields.all);
   // The reply that the request continues, which the provider stores.
@@ -85,6 +85,10 @@ function buildLookup(
   { principal, request: { headers } }: Incoming,
   explicit: ReturnType<typeof findExplicitId>,
 ): Pick<ThreadLookup, "caller" | "keys" | "firstKey" | "roles"> {
+  const [first] = list;
+  const from = first && cut.elements[first.from]?.from;
+  const bytes =
+    from === undefined ? undefined : cut.bytes.subarray(from, cut.elements[(first?.to ?? 0) - 1]?.to);
   return {
     caller: {
       principal,
@@ -94,20 +98,9 @@ function buildLookup(
       agent: explicit?.agent,
     },
     keys: list.map(({ key }) => key),
-    firstKey: explicit ? (list[0]?.key ?? "") : getFirstKey(cut.bytes, cut.elements, list[0]),
+    firstKey: first && bytes && !explicit ? buildOpeningKey(first, bytes) : (first?.key ?? ""),
     roles: list.map(({ role }) => role),
   };
-}
-
-/** Records the name of the client, for labels. */
-function traceClient(
-  { facts }: ParsedRequest,
-  { trace, request: { headers } }: Incoming,
-  client: string | undefined,
-): string | undefined {
-  const label = client ?? detectClient(headers, facts.lead);
-  if (label !== undefined) trace.client = label;
-  return label;
 }
 
 /** True if the reply must be JSON, under any API's name for it. */
@@ -118,16 +111,6 @@ function hasOutputFormat({ response_format, text, output_config, output_format }
     if (type !== undefined && type !== "text") return true;
   }
   return false;
-}
-
-function getFirstKey(
-  bytes: Buffer,
-  elements: readonly ByteRange[],
-  first: RequestMessage | undefined,
-): string {
-  if (!first) return "";
-  const [from, to] = [elements[first.from]?.from, elements[first.to - 1]?.to];
-  return from === undefined ? first.key : buildOpeningKey(first, bytes.subarray(from, to));
 }
 
 /**

@@ -101,14 +101,22 @@ export class Threads {
 
   /** Finds or creates the thread of a request, and reserves it. */
   async find(request: ThreadLookup): Promise<Thread> {
-    const thread = await this.#inOrder(buildFamilyKey(request.caller, request.firstKey), async () => {
-      for (let round = 1; ; round++) {
-        using compared = this.#compare(request.caller);
-        const found = await this.#lookUp(request, compared);
-        if (found) return found;
-        if (round === MAX_ROUNDS) throw new LonghaulError("STORE_BUSY", CROWDED);
-      }
-    });
+    const key = buildFamilyKey(request.caller, request.firstKey);
+    const queue = this.#queues.get(key) ?? new SerialQueue();
+    this.#queues.set(key, queue);
+    let thread: Thread;
+    try {
+      thread = await queue.run(async () => {
+        for (let round = 1; ; round++) {
+          using compared = this.#compare(request.caller);
+          const found = await this.#lookUp(request, compared);
+          if (found) return found;
+          if (round === MAX_ROUNDS) throw new LonghaulError("STORE_BUSY", CROWDED);
+        }
+      });
+    } finally {
+      if (queue.waiting === 0) this.#queues.delete(key);
+    }
     return this.#recordUse(thread);
   }
 
@@ -144,16 +152,6 @@ export class Threads {
   async close(): Promise<void> {
     await Promise.allSettled([...this.#open.values()].map(({ thread }) => thread.close()));
     this.#open.clear();
-  }
-
-  async #inOrder<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const queue = this.#queues.get(key) ?? new SerialQueue();
-    this.#queues.set(key, queue);
-    try {
-      return await queue.run(work);
-    } finally {
-      if (queue.waiting === 0) this.#queues.delete(key);
-    }
   }
 
   /** The thread of a request, reserved; undefined if another gateway has begun it under the id of a new one. */

@@ -132,11 +132,6 @@ export function findLoopFault({ stopped }: LoopState, now: number): WireFault | 
   };
 }
 
-/** Resets the state once a stop is over. */
-export function resetAfterCooling(state: LoopState, now: number): LoopState {
-  return state.stopped && now >= state.stopped.until ? NO_LOOP : state;
-}
-
 const SETTINGS: Readonly<Record<Loop, "requests" | "compactions" | "overflows">> = {
   request: "requests",
   compaction: "compactions",

@@ -11,7 +11,6 @@ import {
   type LoopState,
   NO_LOOP,
   type RepeatableRequest,
-  resetAfterCooling,
 } from "./breaker.ts";
 import type { SharedStates } from "./shared-states.ts";
 
@@ -88,7 +87,11 @@ export class LoopStates {
   #change(name: string, change: (state: LoopState, now: number, limits: LoopLimits) => LoopState): void {
     const now = this.#deps.now();
     const limits = this.#deps.limits();
-    const apply = (state: LoopState) => change(resetAfterCooling(state, now), now, limits);
+    // A stop that is over leaves nothing behind.
+    const apply = (state: LoopState) => {
+      const isOver = state.stopped !== undefined && now >= state.stopped.until;
+      return change(isOver ? NO_LOOP : state, now, limits);
+    };
     this.#set(name, apply(this.#states.get(name)?.state ?? NO_LOOP));
     this.#deps.shared?.change(SHARED_KIND, name, (stored) => encodeLoopState(apply(parseLoopState(stored))));
   }

@@ -120,7 +120,7 @@ export class Observer {
   }
 
   #follow(trace: Trace, session: string): void {
-    const { kind = "main", model = "", client, announcement } = trace;
+    const { kind = "main", model = "", client, announcement, usage, tokensAfter } = trace;
     const known = this.#threads.get(session);
     const lastAt = Date.now();
     const news = announcement === undefined ? [] : [{ at: lastAt, text: announcement }];
@@ -129,7 +129,8 @@ export class Observer {
       kind,
       model,
       ...dropUndefined({ client }),
-      tokens: countRequestTokens(trace) ?? known?.tokens ?? 0,
+      // The provider's own count, else the estimate.
+      tokens: (usage && countPromptTokens(usage)) || (tokensAfter ?? known?.tokens ?? 0),
       window: this.#deps.getClientWindow(model),
       requests: (known?.requests ?? 0) + 1,
       spending: addSpending(known?.spending ?? NO_SPENDING, trace),
@@ -138,12 +139,6 @@ export class Observer {
       inFlight: 0,
     });
   }
-}
-
-/** The provider's own count, else the estimate. */
-function countRequestTokens({ usage, tokensAfter }: Trace): number | undefined {
-  const counted = usage ? countPromptTokens(usage) : 0;
-  return counted > 0 ? counted : tokensAfter;
 }
 
 function addSpending(one: GatewaySpending, trace: Trace): GatewaySpending {

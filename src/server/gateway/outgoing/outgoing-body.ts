@@ -32,7 +32,8 @@ export function buildOutgoingBody(
     else made.push({ range: getStart(bytes), bytes: formatField(name, entries, fields.size === 0) });
   }
   const removed = (changes.removed ?? []).flatMap((name) => fields.get(name) ?? []);
-  for (const range of findFieldRuns(bytes, removed)) made.push({ range, bytes: NO_BYTES });
+  if (removed.length > 0)
+    for (const range of findFieldRuns(bytes, removed)) made.push({ range, bytes: NO_BYTES });
   const { pieces } = changes;
   if (pieces && listFrom !== undefined) {
     const list = [...fields.values()].find(({ from }) => from === listFrom);

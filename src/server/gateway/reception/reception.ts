@@ -9,7 +9,7 @@ import { RequestSpending } from "../budget/request-spending.ts";
 import { type Admission, type AdmittedRequest, admit } from "../door/admit.ts";
 import { ByteBudget, ByteShare } from "../door/byte-budget.ts";
 import { createClientSignal, type Incoming } from "../door/incoming.ts";
-import { KnownPeers, type PeerUser } from "../door/peer-user.ts";
+import { KnownPeers } from "../door/peer-user.ts";
 import { lookUpPerson, type PersonLimits, type Principal, TokenWatch } from "../door/principal.ts";
 import { discardBody, readRequestBody } from "../door/read-body.ts";
 import { type RequestHead, readRequestHead } from "../door/request-head.ts";
@@ -109,10 +109,8 @@ export class Reception {
       const head = readRequestHead(request);
       const lookup = await lookUpPerson(head, kernel.team, spending.state);
       const admission = admit(head, config(), env, lookup);
-      if (!lookup.isClosed && this.#isLocalOnly(admission)) {
-        const stranger = this.#strangerFault(await this.#peers.find(request.socket));
-        if (stranger) return refuseClient(request, response, stranger);
-      }
+      const stranger = lookup.isClosed ? undefined : await this.#findStranger(admission, request);
+      if (stranger) return refuseClient(request, response, stranger);
       const { headers } = admission;
       for (const name in headers) response.setHeader(name, headers[name] as string);
       if (admission.type === "preflight") response.writeHead(204).end();
@@ -155,15 +153,13 @@ export class Reception {
   }
 
   /** Without tokens, the gateway serves only the user who runs it, not every account on the machine. */
-  #isLocalOnly(admission: Admission): boolean {
-    if (admission.type !== "admitted" || admission.principal.token !== undefined) return false;
+  async #findStranger(admission: Admission, { socket }: IncomingMessage): Promise<WireFault | undefined> {
+    if (admission.type !== "admitted" || admission.principal.token !== undefined) return undefined;
     const { tokens, team } = this.#deps.services.config();
-    if (tokens.length > 0 || team) return false;
+    if (tokens.length > 0 || team) return undefined;
     const { route } = admission.target;
-    return !(route.type === "page" && (route.name === "healthz" || route.name === "readyz"));
-  }
-
-  #strangerFault(peer: PeerUser): WireFault | undefined {
+    if (route.type === "page" && (route.name === "healthz" || route.name === "readyz")) return undefined;
+    const peer = await this.#peers.find(socket);
     const own = this.#ownUser;
     if (peer.type === "unknown" || (peer.type === "user" && (peer.uid === own || peer.uid === 0)))
       return undefined;

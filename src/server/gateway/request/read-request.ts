@@ -65,42 +65,27 @@ export async function readRequest(
   incoming: Incoming,
   services: Required<ParseServices>,
 ): Promise<ParsedRequest | undefined> {
-  const { route, body, principal } = incoming;
+  const { route, body, principal, signal, trace } = incoming;
   const missing = new Set<string>();
+  const api = getEndpointWire(route.api, route.path);
   try {
-    const request = await parseRequest(
-      getEndpointWire(route.api, route.path),
-      body,
-      principal.id,
-      services,
-      missing,
-    );
-    return await completeRequest(request, missing, incoming, services);
+    let request = await parseRequest(api, body, principal.id, services, missing);
+    // Items that it refers to may be in the log.
+    if (missing.size > 0 && (await services.items.load(principal, missing)))
+      request = await parseRequest(api, body, principal.id, services);
+    if (services.config().redact)
+      await services.prepareStored(
+        request.messages.list.flatMap(({ raw }) => raw ?? []),
+        signal,
+      );
+    // The path may say more about a request than its body.
+    const { model, isStreamed = request.fields.isStreamed } = route.type === "api" ? route : {};
+    trace.isStreamed = isStreamed;
+    return model === undefined ? request : { ...request, fields: { ...request.fields, model, isStreamed } };
   } catch (error) {
     if (error instanceof OddBodyError) return undefined;
     throw error;
   }
-}
-
-/** Parses a request once more if items that it refers to are in the log, and redacts its new messages. */
-async function completeRequest(
-  parsed: ParsedRequest,
-  missing: ReadonlySet<string>,
-  incoming: Incoming,
-  services: Required<ParseServices>,
-): Promise<ParsedRequest> {
-  const { body, principal, signal, route, trace } = incoming;
-  const isLoaded = missing.size > 0 && (await services.items.load(principal, missing));
-  const request = isLoaded ? await parseRequest(parsed.api, body, principal.id, services) : parsed;
-  if (services.config().redact)
-    await services.prepareStored(
-      request.messages.list.flatMap(({ raw }) => raw ?? []),
-      signal,
-    );
-  // The path may say more about a request than its body.
-  const { model, isStreamed = request.fields.isStreamed } = route.type === "api" ? route : {};
-  trace.isStreamed = isStreamed;
-  return model === undefined ? request : { ...request, fields: { ...request.fields, model, isStreamed } };
 }
 
 /** Parses a body; adds the ids of unknown items to `missing`. Throws `FaultError` if the API does not accept it, `OddBodyError` if only the provider can decide. */
@@ -120,7 +105,10 @@ export async function parseRequest(
       : await turns.finish(cutSteps(body, api.messagesField, parse.findLike, parse.frame));
     const cut = parse.complete(plain, isSmall ? undefined : await readLargeFields(api, plain, turns));
     const fields = readRequestFields(api, cut);
-    const { reading, earlier } = parse.readingFor(fields);
+    // In the middle of a conversation, instructions are ordinary messages.
+    const isMore = isChained(api, fields.all);
+    const reading = isMore ? { ...parse.reading, hasNoLead: true } : parse.reading;
+    const earlier = isMore ? undefined : parse.earlier;
     let messages: RequestMessages;
     if (cut.listFrom === undefined)
       messages = isSmall ? readSmallInput(reading, cut) : await readPlainInput(parse.reading, cut, turns);
@@ -140,7 +128,7 @@ class BodyParse {
   readonly #owner: string;
   readonly #bodies: SeenBodies;
   readonly #referenced: (id: string) => WireObject | undefined;
-  #earlier: RequestMessages<KnownMessage> | undefined;
+  earlier: RequestMessages<KnownMessage> | undefined;
 
   constructor(
     api: Wire,
@@ -159,8 +147,8 @@ class BodyParse {
       ...dropUndefined({ prepareStored }),
     };
     this.findLike = (bytes, from) => {
-      this.#earlier = bodies.find(this.#owner, bytes, from);
-      return this.#earlier?.cut;
+      this.earlier = bodies.find(this.#owner, bytes, from);
+      return this.earlier?.cut;
     };
     this.#referenced = (id) => {
       const item = items.find(principal, id);
@@ -176,17 +164,6 @@ class BodyParse {
       ? undefined
       : (cut.frame ?? this.#bodies.frames.keep(this.#owner, cut, this.reading.api.messagesField));
     return { ...cut, frame, largeFields, referenced: this.#referenced };
-  }
-
-  /** The settings for reading its messages. In the middle of a conversation, instructions are ordinary messages. */
-  readingFor({ all }: RequestFields): {
-    readonly reading: MessageReading;
-    readonly earlier: RequestMessages<KnownMessage> | undefined;
-  } {
-    const { reading } = this;
-    return isChained(reading.api, all)
-      ? { reading: { ...reading, hasNoLead: true }, earlier: undefined }
-      : { reading, earlier: this.#earlier };
   }
 }
 

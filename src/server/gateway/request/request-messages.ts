@@ -123,13 +123,12 @@ export function copyMessages(
 ): RequestMessages<KnownMessage> {
   const { fields, listFrom, elements, memo } = cut;
   const own: CutBody = { bytes, fields, listFrom, elements, same: 0, like: undefined, memo };
-  return { cut: own, lead, list: list.map(toKnownMessage) };
-}
-
-function toKnownMessage(message: RequestMessage): KnownMessage {
-  if (message instanceof LazyMessage) return message.known;
-  const { key, role, index, from, to } = message;
-  return { key, role, index, from, to };
+  const known = list.map((message): KnownMessage => {
+    if (message instanceof LazyMessage) return message.known;
+    const { key, role, index, from, to } = message;
+    return { key, role, index, from, to };
+  });
+  return { cut: own, lead, list: known };
 }
 
 type Elements = Pick<CutBody, "bytes" | "elements" | "referenced">;

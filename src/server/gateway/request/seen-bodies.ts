@@ -95,17 +95,13 @@ export class SeenBodies {
     // Most recently used last.
     this.#byHead.delete(head);
     this.#byHead.set(head, alike);
-    this.#shrink();
-    return kept.cut;
-  }
-
-  #shrink(): void {
     const maxBytes = this.#maxBytes();
-    for (const [head, alike] of this.#byHead) {
-      while (this.#sizeBytes > maxBytes && alike.length > 0) this.#drop(alike, 0);
-      if (alike.length === 0) this.#byHead.delete(head);
-      if (this.#sizeBytes <= maxBytes) return;
+    for (const [oldest, bodies] of this.#byHead) {
+      while (this.#sizeBytes > maxBytes && bodies.length > 0) this.#drop(bodies, 0);
+      if (bodies.length === 0) this.#byHead.delete(oldest);
+      if (this.#sizeBytes <= maxBytes) break;
     }
+    return kept.cut;
   }
 
   #drop(alike: KeptBody[], index: number): KeptBody | undefined {

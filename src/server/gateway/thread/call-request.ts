@@ -117,16 +117,6 @@ export interface CallRequest {
   readonly signal: AbortSignal;
 }
 
-/** True if the gateway may change the window of a request. */
-export function mayEditWindow({ policy, isDryRun }: Pick<CallRequest, "policy" | "isDryRun">): boolean {
-  return policy !== "none" && !isDryRun;
-}
-
-/** Estimated tokens of our tools in a request. */
-export function countRecallTools({ frame: { recallTools } }: Pick<CallRequest, "frame">): number {
-  return recallTools ? estimateText(JSON.stringify(recallTools)) : 0;
-}
-
 const MAX_IDLE = 2;
 /** Share by which system prompt and tools may differ from those of an existing window, as dates and counters do. */
 const CHANGED_SHARE = 0.02;
@@ -193,7 +183,7 @@ function isSimilarWindow(one: WindowKey, other: WindowKey): boolean {
     one.frame.model === other.frame.model &&
     one.policyKey === other.policyKey &&
     one.memories?.agent === other.memories?.agent &&
-    isSameShrink(one.shrink, other.shrink) &&
+    JSON.stringify(one.shrink ?? true) === JSON.stringify(other.shrink ?? true) &&
     (one.isPaging ?? true) === (other.isPaging ?? true) &&
     one.limits.window === other.limits.window &&
     one.limits.threshold === other.limits.threshold &&
@@ -201,10 +191,6 @@ function isSimilarWindow(one: WindowKey, other: WindowKey): boolean {
     isNear(one.frame.leadBytes, other.frame.leadBytes) &&
     isNear(one.frame.toolsBytes, other.frame.toolsBytes)
   );
-}
-
-function isSameShrink(one: ShrinkOption = true, other: ShrinkOption = true): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 function isNear(one: number, other: number): boolean {

@@ -95,7 +95,7 @@ export class ThreadMessages {
 
   /** Number of final messages of a request that look like reminders that the client will not repeat. */
   countReminders({ list }: RequestMessages): number {
-    return this.#reminders.isReminder(list) ? 1 : 0;
+    return this.#reminders.countSimilar(list) >= MIN_LEARNED ? 1 : 0;
   }
 
   /** Records a complete reply. */
@@ -166,20 +166,16 @@ class Reminders {
     return alignment;
   };
 
-  /** True if a request ends with a message that resembles vanished reminders. */
-  isReminder(messages: readonly RequestMessage[]): boolean {
-    return this.#countSimilar(messages) >= MIN_LEARNED;
-  }
-
   /** The text of a final reminder to store as a note; undefined if there is none. */
   findNote(messages: readonly RequestMessage[]): string | undefined {
-    if (this.#countSimilar(messages) < MIN_NOTED) return undefined;
+    if (this.countSimilar(messages) < MIN_NOTED) return undefined;
     const input = (messages.at(-1) as RequestMessage).input();
     const words = isPlain(input) ? getMessageText(input) : "";
     return words === "" || words.length > MAX_NOTE ? undefined : words;
   }
 
-  #countSimilar(messages: readonly RequestMessage[]): number {
+  /** Number of vanished reminders that the last message of a request resembles. */
+  countSimilar(messages: readonly RequestMessage[]): number {
     const mark = this.#vanished.length > 0 ? findMark(messages) : undefined;
     return mark ? countSimilarReminders(this.#vanished, mark) : 0;
   }

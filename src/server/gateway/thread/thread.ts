@@ -1,3 +1,4 @@
+import { countCommonPrefix } from "../../../kernel/calls/align-messages.ts";
 import { Conversation } from "../../../kernel/calls/conversation.ts";
 import { openAgentMemory } from "../../../kernel/calls/open-agent-memory.ts";
 import type { Blobs } from "../../../kernel/faces/log.ts";
@@ -86,7 +87,8 @@ export class Thread {
     const { keys, roles, messages } = await this.conversation.readRestoredLineInTurn(request.keys);
     const isAlike = explicit === undefined && opening === meta.firstKey;
     const line = { keys: isAlike ? replaceOpening(keys, meta.firstKey) : keys, roles };
-    const isSame = haveSameBeginning(line.keys, request.keys);
+    const shorter = Math.min(line.keys.length, request.keys.length);
+    const isSame = countCommonPrefix(line.keys, request.keys) === shorter;
     const runs = isSame ? [] : await this.messages.mergedReplies.findRuns({ ...line, messages }, request);
     const own = runs.length > 0 ? mergeRuns(line, request, runs) : line;
     return {
@@ -117,13 +119,6 @@ interface CandidateLookup {
   readonly explicit: string | undefined;
   readonly opening: string | undefined;
   readonly request: KeyedMessages;
-}
-
-/** True if one of two lists begins with the other. */
-function haveSameBeginning(one: readonly string[], other: readonly string[]): boolean {
-  const length = Math.min(one.length, other.length);
-  for (let index = 0; index < length; index++) if (one[index] !== other[index]) return false;
-  return true;
 }
 
 /** The unfinished requests of a thread, and whether its last reply was delivered. */

@@ -26,17 +26,6 @@ export async function readUpstreamBody(
   maxBytes: number,
   { idleMs, signal }: ReadBodyLimits = {},
 ): Promise<UpstreamBody> {
-  const raw = await readRaw(body, maxBytes, idleMs, signal);
-  const coding = body.headers["content-encoding"];
-  return { raw, decoded: coding === undefined ? raw : await decompressBody(raw, coding, maxBytes) };
-}
-
-async function readRaw(
-  body: IncomingMessage,
-  maxBytes: number,
-  idleMs: number | undefined,
-  signal: AbortSignal | undefined,
-): Promise<Buffer> {
   const collected = new ByteCollector(Number(body.headers["content-length"] ?? 0));
   const end = (error: UpstreamError) => body.destroy(error);
   const onAbort = () => end(new UpstreamError("aborted", "Reading an answer was aborted.", signal?.reason));
@@ -65,7 +54,9 @@ async function readRaw(
     signal?.removeEventListener("abort", onAbort);
   }
   if (!body.complete) throw toCutError(undefined);
-  return collected.take();
+  const raw = collected.take();
+  const coding = body.headers["content-encoding"];
+  return { raw, decoded: coding === undefined ? raw : await decompressBody(raw, coding, maxBytes) };
 }
 
 /** The content codings of a body, in order of application, without "identity". */

@@ -87,7 +87,8 @@ export async function sendRequest(
       isResponseRead,
     },
   );
-  const rawHeaders = isSignedPath(route.path)
+  // Requests to Amazon Bedrock are signed.
+  const rawHeaders = route.path.startsWith("/model/")
     ? await signForAws(unsigned, { url, method: request.method ?? "POST", body, env: services.env })
     : unsigned;
   const missing = findMissingCredential(upstream, rawHeaders);
@@ -195,11 +196,6 @@ function withSpanHeaders(rawHeaders: RawHeaders, span: CallSpan): RawHeaders {
 
 function getFirst(value: string | string[] | undefined): string | undefined {
   return Array.isArray(value) ? value[0] : value;
-}
-
-/** True for a path of Amazon Bedrock, whose requests are signed. */
-function isSignedPath(path: string): boolean {
-  return path.startsWith("/model/");
 }
 
 /**

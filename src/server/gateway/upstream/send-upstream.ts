@@ -257,7 +257,7 @@ export function buildUpstreamUrl(
   query = "",
 ): UpstreamUrl {
   if (!isSafePath(path)) throw createArgumentError("path", path);
-  if (!isSafeQuery(query)) throw createArgumentError("query", query);
+  if (query !== "" && !QUERY.test(query)) throw createArgumentError("query", query);
   let base = parsedBases.get(baseUrl);
   if (!base) {
     base = parseBase(baseUrl);
@@ -312,7 +312,5 @@ export function isSafePath(path: string): boolean {
   return !/%(?:[01]|7f)/i.test(path) && !decoded.split(/[/\\]/).some((part) => part === "." || part === "..");
 }
 
-/** True for a query as written in a request target: empty, or "?" followed by allowed characters. */
-function isSafeQuery(query: string): boolean {
-  return query === "" || /^\?[!-"$-~\x80-\xff]*$/.test(query);
-}
+/** A query as written in a request target. */
+const QUERY = /^\?[!-"$-~\x80-\xff]*$/;

@@ -50,7 +50,8 @@ export function buildUpstreamHeaders(rawHeaders: RawHeaders, sending: OutgoingHe
       hasLength = true;
     } else if (CREDENTIAL_HEADERS.has(lowerName)) {
       if (key === undefined) {
-        if (!isGatewayToken?.(parseCredential(value))) sent.push(name, value);
+        const secret = value.replace(/^\s*(?:bearer|basic|token)\s+/i, "").trim();
+        if (!isGatewayToken?.(secret)) sent.push(name, value);
       } else if (!hasKey) {
         sent.push(...buildKeyHeaders(api, host, key));
         hasKey = true;
@@ -100,11 +101,6 @@ function buildKeyHeaders(api: WireName, host: string, key: string): string[] {
   if (api !== "anthropic") return bearer;
   // Other servers with Anthropic's API accept either header; Anthropic itself must not get both.
   return ["x-api-key", key, ...(/(?:^|\.)anthropic\.com(?::\d+)?$/i.test(host) ? [] : bearer)];
-}
-
-/** The credential in a header value, without the scheme. */
-function parseCredential(value: string): string {
-  return value.replace(/^\s*(?:bearer|basic|token)\s+/i, "").trim();
 }
 
 /** The fault to report if a request would go out without a credential to an upstream that needs one. */

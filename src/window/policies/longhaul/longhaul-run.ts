@@ -210,7 +210,8 @@ export class LonghaulRun implements PolicyRun {
     const short = this.#window;
     // The tokens before the messages may have changed.
     this.#tokens = this.#budget.system + sumSlotTokens(short);
-    const isForced = this.#isOver();
+    const { messages = Number.POSITIVE_INFINITY } = this.#budget;
+    const isForced = this.#tokens > this.#most || short.length > messages;
     const rebuild = isForced ? "over the limit" : this.#findRebuildReason(moment);
     const stale = rebuild === undefined ? this.#findStaleCopies(moment) : [];
     const why = rebuild ?? (stale.length > 0 ? STALE : undefined);
@@ -234,11 +235,6 @@ export class LonghaulRun implements PolicyRun {
     const short = this.#shrinker.shrinkNew(known, this.#unsent, ({ seq }) => seq <= this.#settledSeq);
     if (isSameList(short, before)) return;
     this.#window = [...short];
-  }
-
-  #isOver(): boolean {
-    const { messages = Number.POSITIVE_INFINITY } = this.#budget;
-    return this.#tokens > this.#most || this.#window.length > messages;
   }
 
   /**

@@ -15,6 +15,8 @@ import { type SseEvent, SseSplitter } from "./sse-splitter.ts";
  * that goes on for longer is ended, so that the provider stops to write it.
  */
 const READ_ON = { ms: 1_000, bytes: 1_024 * 1_024 };
+/** The type of a stream in Amazon's binary frames. */
+const AWS_STREAM = /^\s*application\/vnd\.amazon\.eventstream\b/i;
 
 /** Relays a response to the client while it is recorded. */
 export async function relayReply(
@@ -26,7 +28,7 @@ export async function relayReply(
   const { response, signal } = incoming;
   const { idleMs, maxBodyBytes } = services.config().limits;
   trace.status = answer.status;
-  const isFramed = isAwsStream(answer.rawHeaders);
+  const isFramed = AWS_STREAM.test(findRawHeader(answer.rawHeaders, "content-type") ?? "");
   const isStream = isFramed || isEventStream(answer.rawHeaders);
   try {
     if (!isStream && reply.maxTokens !== undefined) return await relayWholeBody(exchange, reply, answer);
@@ -163,9 +165,4 @@ export function sendWholeBody(
 /** An event in wire format. */
 export function formatEvent(name: string | undefined, data: string): string {
   return `${name === undefined ? "" : `event: ${name}\n`}data: ${data}\n\n`;
-}
-
-/** True for a stream in Amazon's binary frames. */
-function isAwsStream(rawHeaders: RawHeaders): boolean {
-  return /^\s*application\/vnd\.amazon\.eventstream\b/i.test(findRawHeader(rawHeaders, "content-type") ?? "");
 }
