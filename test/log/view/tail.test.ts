@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { openKernel } from "../../../src/kernel/index.ts";
@@ -35,6 +36,23 @@ describe("a tail", () => {
     for (let n = 0; n < 100; n++) await say(writer, `${n}`);
     expect(await following).toEqual(Array.from({ length: 100 }, (_, n) => `${n}`));
     await other.close();
+  });
+
+  test("a tail hears of an entry that another process appended in the tick of its start", async () => {
+    const { kernel, path } = await diskKernel();
+    const session = await kernel.session("s");
+    await say(session, "1");
+    const { seq } = await session.head();
+    const program = `
+      import { openKernel } from "longhaul";
+      await using kernel = await openKernel({ path: process.argv[1] });
+      await using session = await kernel.session("s");
+      await session.append({ role: "user", text: "2" });
+    `;
+    const appended = spawnSync(process.execPath, ["--input-type=module", "-e", program, path]);
+    const tail = session.tail({ after: seq });
+    expect(appended.stderr.toString()).toBe("");
+    expect(await take(tail, 1)).toEqual(["2"]);
   });
 
   proofTest("a tail keeps its process alive while it waits", async () => {
