@@ -309,7 +309,12 @@ function toContentBlock(value: unknown): WireObject {
 }
 
 function refuseReply(found: string): FaultError {
-  const message = `The reply has ${found}, which Converse has no place for: ask /model/MODEL/invoke instead (docs/gateway.md).`;
+  return createFailure(
+    `The reply has ${found}, which Converse has no place for: ask /model/MODEL/invoke instead (docs/gateway.md).`,
+  );
+}
+
+function createFailure(message: string): FaultError {
   return new FaultError({ status: 424, kind: "invalid_request", message });
 }
 
@@ -366,6 +371,8 @@ export class ConverseEvents {
           { name: "metadata", payload: { usage, metrics } },
         ];
       }
+      case "error":
+        throw createFailure(toConverseError(JSON.stringify(event)).message);
       default:
         return [];
     }

@@ -20,6 +20,26 @@ export const GOOGLE_NAME = "google";
 /** Begins ids of calls that have none: Google pairs calls and results by their names and order. */
 const UNNAMED = "google:";
 
+/** The parts of a content with their fields in camel case; Google takes them with underscores too. */
+export function listGoogleParts(parts: unknown): readonly unknown[] {
+  return toArray(parts).map((given) => {
+    const part = toObject(given) && toCamelCase(toObject(given) as WireObject);
+    const data = toObject(part?.inlineData);
+    return data ? { ...part, inlineData: toCamelCase(data) } : (part ?? given);
+  });
+}
+
+const UNDERSCORED =
+  /^(?:function_(?:call|response|declarations)|inline_data|thought_signature|mime_type|display_name)$/;
+
+/** Renames those of the object's own fields that are read here; unknown fields stay as they are. */
+export function toCamelCase(value: WireObject): WireObject {
+  if (!Object.keys(value).some((name) => UNDERSCORED.test(name))) return value;
+  const rename = (name: string) =>
+    UNDERSCORED.test(name) ? name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) : name;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [rename(name), field]));
+}
+
 /** Converts the parts of a content. Unknown parts stay raw; thought signatures stay as they are. */
 export function decodeGoogleParts(parts: unknown): Content {
   const counts = new Map<string, number>();
@@ -29,7 +49,7 @@ export function decodeGoogleParts(parts: unknown): Content {
     counts.set(kind + tool, count + 1);
     return `${UNNAMED}${tool}:${count}`;
   };
-  return decodeBlockContent(toArray(parts), GOOGLE_NAME, (part) => decodePart(part, name));
+  return decodeBlockContent(listGoogleParts(parts), GOOGLE_NAME, (part) => decodePart(part, name));
 }
 
 type Namer = (kind: string, tool: unknown) => string;

@@ -29,6 +29,7 @@ import {
   decodeGoogleParts,
   encodeGoogleParts,
   GOOGLE_NAME,
+  listGoogleParts,
 } from "./google-parts.ts";
 
 /** Google's generateContent and streamGenerateContent. The path names the model, and whether the reply is a stream. */
@@ -103,6 +104,8 @@ function encodeGoogleFault({ kind, status, message }: WireFault): Json {
 /** Reads replies of Google's generateContent, whole or streamed. */
 class GoogleAssembly extends ReplyAssembly {
   readonly #parts: WireObject[] = [];
+  /** A call whose arguments are not complete. */
+  #open: WireObject | undefined;
   #usage: unknown;
   stopReason: string | undefined;
   responseId: string | undefined;
@@ -145,13 +148,46 @@ class GoogleAssembly extends ReplyAssembly {
 
   /** Joins pieces of one text; a signature ends its part. */
   #add(part: WireObject | undefined): void {
-    if (!part || toObject(part.functionCall)?.willContinue === true) return;
+    if (!part) return;
     const last = this.#parts.at(-1);
+    const call = toObject(part.functionCall);
     const isPiece = typeof part.text === "string" && typeof last?.text === "string";
-    if (isPiece && last.thought === part.thought && last.thoughtSignature === undefined) {
+    if (call && (this.#open || call.willContinue === true)) this.#extendCall(part, call);
+    else if (isPiece && last.thought === part.thought && last.thoughtSignature === undefined) {
       const rest = omitFields(part, ["text"]);
       this.#parts[this.#parts.length - 1] = { ...last, ...rest, text: `${last.text}${part.text}` };
     } else if (part.text !== "" || omitFields(part, ["text"])) this.#parts.push(part);
+  }
+
+  /** Joins the pieces of a call whose arguments arrive one after another; the last piece says that none follows. */
+  #extendCall(part: WireObject, { willContinue, partialArgs, args, ...named }: WireObject): void {
+    const known = toObject(this.#open?.functionCall);
+    const joined = { ...toObject(known?.args ?? args) };
+    for (const piece of toArray(partialArgs)) setArgument(joined, toObject(piece) ?? {});
+    this.#open = { ...this.#open, ...part, functionCall: { ...known, ...named, args: joined } };
+    if (willContinue === true) return;
+    this.#parts.push(this.#open);
+    this.#open = undefined;
+  }
+}
+
+const PATH_STEP = /\.([^.[\]]+)|\[(\d{1,4})\]|\['([^']*)'\]/g;
+
+/** Sets the value at the path of a piece, which continues a text that stands there already. */
+function setArgument(args: WireObject, { jsonPath, stringValue, numberValue, boolValue }: WireObject): void {
+  const steps = [...String(jsonPath).matchAll(PATH_STEP)].map(([, name, index, quoted]) => ({
+    name: name ?? index ?? quoted ?? "",
+    isIndex: index !== undefined,
+  }));
+  let node: unknown = args;
+  for (const [at, { name }] of steps.entries()) {
+    if (typeof node !== "object" || node === null) return;
+    const own = Object.getOwnPropertyDescriptor(node, name)?.value as unknown;
+    const next = steps[at + 1];
+    const text = typeof own === "string" && typeof stringValue === "string" ? own + stringValue : stringValue;
+    const value = next ? (own ?? (next.isIndex ? [] : {})) : (text ?? numberValue ?? boolValue ?? null);
+    Object.defineProperty(node, name, { value, configurable: true, enumerable: true, writable: true });
+    node = value;
   }
 }
 
@@ -237,7 +273,8 @@ async function encodeGoogle(
 ): Promise<readonly WireObject[]> {
   if (own && isUnedited(message, own.original)) return own.elements;
   const element = own?.elements[0];
-  const pieces = pairClientBlocks(element?.parts, decodeGoogleParts(element?.parts).parts, partFormat);
+  const blocks = listGoogleParts(element?.parts);
+  const pieces = pairClientBlocks(blocks, decodeGoogleParts(blocks).parts, partFormat);
   const parts: unknown[] = [];
   for (const edited of applyPieceEdits(message.parts, own?.original.parts ?? [], pieces)) {
     const part = await encodeEditedPart(edited, base64Of);

@@ -4,7 +4,7 @@ import { toArray, toNumber, toObject, toText } from "../fields.ts";
 import { isEmptyMessage } from "../is-empty-message.ts";
 import { readStreamFailure } from "../replies/read-failure.ts";
 import { ReplyAssembly } from "../replies/reply-reader.ts";
-import { sumKnownCounts, toCount, toInputCounts, toUsage } from "../usage/usage-counts.ts";
+import { parseGoogleUsage } from "../usage/parse-google-usage.ts";
 import type { DecodedMessage, Wire, WireObject } from "../wire.ts";
 import { decodeGoogleElement } from "./decode-google.ts";
 import { googleWire } from "./google-wire.ts";
@@ -26,7 +26,6 @@ export const interactionsWire = {
   decode: decodeInteraction,
   isMessagePerElement: false,
   createReader: () => new InteractionAssembly(),
-  parseUsage: parseInteractionUsage,
   capUsage: () => undefined,
 } satisfies Wire;
 
@@ -143,7 +142,7 @@ class InteractionAssembly extends ReplyAssembly {
   }
 
   get usage(): Usage | undefined {
-    return parseInteractionUsage(this.#interaction.usage);
+    return parseGoogleUsage(this.#interaction.usage);
   }
 
   get stopReason(): string | undefined {
@@ -176,18 +175,4 @@ class InteractionAssembly extends ReplyAssembly {
     });
     this.#outputs.set(index, { ...known, ...Object.fromEntries(grown) });
   }
-}
-
-function parseInteractionUsage(value: unknown): Usage | undefined {
-  const report = toObject(value) ?? {};
-  const thoughts = toCount(report.total_thought_tokens ?? report.total_reasoning_tokens);
-  return toUsage({
-    ...toInputCounts(
-      sumKnownCounts(toCount(report.total_input_tokens), toCount(report.total_tool_use_tokens)),
-      toCount(report.total_cached_tokens),
-      undefined,
-    ),
-    outputTokens: sumKnownCounts(toCount(report.total_output_tokens), thoughts),
-    reasoningTokens: thoughts,
-  });
 }

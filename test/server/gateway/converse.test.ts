@@ -282,6 +282,8 @@ describe("Bedrock's Converse", () => {
       }
       response.setHeader("content-type", "application/vnd.amazon.eventstream");
       response.write(toFrame({ type: "message_start", message: {} }));
+      const error = { type: "error", error: { type: "overloaded_error", message: "Overloaded." } };
+      if (failure === "within") return void response.end(toFrame(error));
       response.end(encodeAwsFrame("exception", "throttlingException", { message: "Slower." }));
     });
     const gateway = await startConverse(upstream.url);
@@ -297,6 +299,9 @@ describe("Bedrock's Converse", () => {
     failure = "later";
     const cut = await converse(gateway, body, "converse-stream");
     expect(readFrames(cut.body).map(({ name }) => name)).toEqual(["messageStart", "throttlingException"]);
+    failure = "within";
+    const told = await converse(gateway, body, "converse-stream");
+    expect(readFrames(told.body).at(-1)).toMatchObject({ payload: { message: "Overloaded." } });
     const odd = await converse(gateway, body);
     expect([odd.status, odd.header("x-amzn-errortype")]).toEqual([424, "ModelErrorException"]);
     expect(odd.json.message).toContain("server_tool_use");

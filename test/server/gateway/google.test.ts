@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { findViolations } from "../../../src/server/gateway/outgoing/check-rules.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { ask, logOf, startGateway, threadsOf } from "../../support/gateway.ts";
 import { proofTest } from "../../support/proof.ts";
-import { behave, says, startUpstream } from "../../support/upstream.ts";
+import { beginStream, behave, formatEvent, says, startUpstream } from "../../support/upstream.ts";
 
 const GENERATE = "/v1beta/models/gemini-3-pro:generateContent";
 
@@ -89,6 +90,92 @@ describe("Google's API", () => {
     await agent.say("Go on.");
     expect(upstream.heard[1]?.json.systemInstruction).toEqual(upstream.heard[0]?.json.systemInstruction);
     expect(JSON.stringify(upstream.heard[1]?.json.contents.at(-1))).toContain("The port is 7781.");
+  });
+
+  test("memories follow the newest message where the system prompt is in a cached content of Google's", async () => {
+    const upstream = await startUpstream(says("Fine."));
+    const gateway = await startGateway({ upstream: upstream.url });
+    await gateway.kernel.memories().remember("Answer in German.", { by: "user" });
+    for (const begin of [{}, { cachedContent: "cachedContents/a1" }]) {
+      const agent = new TestAgent(gateway, "google");
+      Object.assign(agent.fields, begin);
+      await agent.say("Hello.");
+      Object.assign(agent.fields, { cachedContent: "cachedContents/a1", systemInstruction: undefined });
+      await agent.say("Go on.");
+      await agent.say("And on.");
+    }
+    const cached = upstream.heard.filter(({ json }) => json.cachedContent !== undefined);
+    expect(cached).toHaveLength(5);
+    for (const { json } of cached) {
+      expect(JSON.stringify(json.systemInstruction ?? "")).not.toContain("Answer in German.");
+      expect(JSON.stringify(json.contents).split("Answer in German.")).toHaveLength(2);
+    }
+  });
+
+  test("a request to Google's API with underscores in its fields continues its conversation, and keeps its pairs", async () => {
+    let call = 0;
+    const upstream = await startUpstream(
+      says(() => ({ toolCalls: [{ id: "", name: "run_command", input: { n: ++call } }] })),
+    );
+    const gateway = await startGateway({
+      upstream: upstream.url,
+      config: { models: { "gemini-3-pro": { window: 24_000 } }, recall: { offer: "always" } },
+    });
+    const contents: object[] = [{ role: "user", parts: [{ text: "Go through all files." }] }];
+    for (let turn = 0; turn < 12; turn++) {
+      const tools = [{ function_declarations: [{ name: "run_command" }] }];
+      const { status } = await ask(gateway, { path: GENERATE, body: { contents, tools } });
+      expect(status).toBe(200);
+      const name = "run_command";
+      const response = { output: `line ${turn} of the output\n`.repeat(400) };
+      contents.push(
+        {
+          role: "model",
+          parts: [{ function_call: { name, args: { n: call } }, thought_signature: "c2lnbmF0dXJl" }],
+        },
+        { role: "user", parts: [{ function_response: { name, response } }] },
+      );
+    }
+    expect(await threadsOf(gateway, "main")).toHaveLength(1);
+    const last = upstream.heard.at(-1)?.json;
+    expect(JSON.stringify(last).length).toBeLessThan(JSON.stringify(contents).length / 2);
+    expect(last.tools).toHaveLength(1);
+    expect(JSON.stringify(last.tools)).toMatch(/run_command.*longhaul_recall/);
+    expect(findViolations("google", last.contents)).toEqual([]);
+  });
+
+  test("the arguments of a call that Google streams in pieces are stored whole, with the signature of the call", async () => {
+    const calls = [
+      { name: "read_file", willContinue: true },
+      { partialArgs: [{ jsonPath: "$.path", stringValue: "src/", willContinue: true }], willContinue: true },
+      { partialArgs: [{ jsonPath: "$.path", stringValue: "a.ts" }], willContinue: true },
+      { partialArgs: [{ jsonPath: "$.lines[1].from", numberValue: 7 }], willContinue: true },
+      {},
+    ];
+    const upstream = await startUpstream((_, response) => {
+      beginStream(response);
+      for (const [index, functionCall] of calls.entries()) {
+        const part = { functionCall, ...(index === 0 && { thoughtSignature: "c2ln" }) };
+        const content = { role: "model", parts: [part] };
+        const end = index === calls.length - 1 && { finishReason: "STOP" };
+        response.write(formatEvent({ data: { candidates: [{ content, ...end }] } }));
+      }
+      response.end();
+    });
+    const gateway = await startGateway({ upstream: upstream.url });
+    await new TestAgent(gateway, "google").send({
+      body: { contents: [{ role: "user", parts: [{ text: "Read." }] }] },
+    });
+    const [main] = await threadsOf(gateway, "main");
+    const [, reply] = await logOf(await gateway.kernel.session(main?.id));
+    expect(reply?.message.parts).toEqual([
+      expect.objectContaining({
+        type: "tool-call",
+        name: "read_file",
+        input: { path: "src/a.ts", lines: [null, { from: 7 }] },
+      }),
+    ]);
+    expect(JSON.stringify(reply?.message.meta)).toContain("c2ln");
   });
 
   test("a count for Google's API counts the request that would be sent, and estimates if the provider cannot count", async () => {

@@ -1,6 +1,7 @@
 import { canMergeRoles } from "../../../kernel/calls/merge-roles.ts";
 import { getContentBlocks, isEmptyText, isObject, isThinking } from "../../../wire/content-blocks.ts";
-import { toArray, toObject } from "../../../wire/fields.ts";
+import { toObject } from "../../../wire/fields.ts";
+import { listGoogleParts } from "../../../wire/google/google-parts.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
 import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import { countLeadMarkers, findMarkers, MAX_MARKERS } from "./cache-markers.ts";
@@ -131,7 +132,7 @@ function findGoogleViolations(elements: readonly WireObject[]): readonly Violati
 }
 
 function listNames({ parts }: WireObject, field: "functionCall" | "functionResponse"): readonly string[] {
-  return toArray(parts).flatMap((part) => {
+  return listGoogleParts(parts).flatMap((part) => {
     const named = toObject(toObject(part)?.[field]);
     return named ? [String(named.name)] : [];
   });

@@ -75,7 +75,9 @@ export async function addMemories(
   const pins = await own.pins({ project });
   const ids = pins.map(({ id }) => id);
   const isFirst = chain === undefined && !messages.list.some(({ role }) => role === "assistant");
-  const before: ShownMemories = stored ?? { base: isFirst ? ids : [], later: [] };
+  const isFixed = hasCachedPrompt(messages);
+  const { base = isFirst ? ids : [], later = [] } = stored ?? {};
+  const before = stored && (!isFixed || base.length === 0) ? stored : { base: isFixed ? [] : base, later };
   const shown = await showNews(before, ids, source, messages, chain !== undefined, api.name);
   if (shown !== stored && (shown.base.length > 0 || shown.later.length > 0))
     await session.facts.set(SHOWN_FACT, shown as unknown as Json);
@@ -86,7 +88,12 @@ export async function addMemories(
     await session.facts.set(SHOWN_FACT, gathered);
     return renderShown(gathered, source, messages);
   };
-  return { ...callRequest, memories: { ...memories, gather } };
+  return { ...callRequest, memories: isFixed ? memories : { ...memories, gather } };
+}
+
+/** True if the system prompt is in a cached content of Google's, next to which a request may have none. */
+function hasCachedPrompt({ cut: { fields } }: Pick<RequestMessages, "cut">): boolean {
+  return fields.has("cachedContent") || fields.has("cached_content");
 }
 
 /** Adds memories that the conversation has not been shown to its newest message, if that one can take them. */
@@ -154,7 +161,7 @@ async function renderShown(
   messages: RequestMessages,
 ): Promise<RequestMemories> {
   const { agent } = source;
-  const text = await readSection(source, base);
+  const text = hasCachedPrompt(messages) ? undefined : await readSection(source, base);
   const names = nameMessages(messages.list);
   const texts = new Map<number, string>();
   for (const { message, added, ended } of later) {

@@ -1,4 +1,5 @@
 import { toArray, toObject } from "../../../wire/fields.ts";
+import { toCamelCase } from "../../../wire/google/google-parts.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
 
 /** Names of the tools that the gateway carries out itself. */
@@ -90,9 +91,9 @@ const TOOL_ENCODERS: Readonly<Record<WireName, (tool: RecallTool) => WireObject>
 
 /** The tools of a Google request with further functions in its first list of functions. */
 export function addGoogleTools(tools: unknown, added: readonly WireObject[]): readonly unknown[] {
-  const list = toArray(tools);
-  const at = list.findIndex((tool) => toObject(tool)?.functionDeclarations !== undefined);
-  const own = toObject(list[at]);
+  const list = toArray(tools).map((tool) => toCamelCase(toObject(tool) ?? {}));
+  const at = list.findIndex(({ functionDeclarations }) => functionDeclarations !== undefined);
+  const own = list[at];
   if (!own) return [...list, { functionDeclarations: added }];
   return list.with(at, { ...own, functionDeclarations: [...toArray(own.functionDeclarations), ...added] });
 }

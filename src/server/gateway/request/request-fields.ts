@@ -2,6 +2,7 @@ import { estimateText } from "../../../kernel/faces/window.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { isUsageCount } from "../../../model/usage.ts";
 import { toNumber, toObject } from "../../../wire/fields.ts";
+import { toCamelCase } from "../../../wire/google/google-parts.ts";
 import type { Wire, WireName, WireObject } from "../../../wire/wire.ts";
 import { buildShape } from "../identity/agent-shape.ts";
 import { findProject } from "../identity/find-project.ts";
@@ -129,7 +130,7 @@ function readToolNames(cut: CutBody): readonly string[] {
   const tools = fieldValue(cut, "tools") ?? fieldValue(cut, "functions");
   if (!Array.isArray(tools)) return [];
   return tools.flatMap((tool: WireObject | null) => {
-    const { name, type, function: inner, functionDeclarations } = tool ?? {};
+    const { name, type, function: inner, functionDeclarations } = toCamelCase(tool ?? {});
     if (Array.isArray(functionDeclarations))
       return functionDeclarations.flatMap((one: WireObject | null) =>
         typeof one?.name === "string" ? [one.name] : [],
