@@ -76,6 +76,29 @@ test("an item of a plan named by number is found by its words, even in an index 
   expect(await placeOf(second, "shorten the preamble", seq)).toBeGreaterThanOrEqual(0);
 });
 
+test("an edit that the agent announced comes before one that only has words of the question", async () => {
+  const fixture = await testMemory();
+  await fixture.say("a", "Please go through the queue.");
+  await fixture.say("a", {
+    role: "assistant",
+    parts: [{ type: "text", text: "Now I limit how often the worker retries a failed job." }],
+  });
+  const seq = await work(fixture, "a", "", "Edit", edit("src/queue.ts", "const most = 5;"));
+  for (let index = 0; index < 30; index++)
+    await work(fixture, "a", "", "Read", { file_path: `src/${index}.ts` });
+  const other = await work(
+    fixture,
+    "a",
+    "",
+    "Edit",
+    edit("src/worker.ts", "limit(worker, failed, job.retries);"),
+  );
+  const question = "limit how often the worker retries a failed job";
+  const [found, wrong] = [await placeOf(fixture, question, seq), await placeOf(fixture, question, other)];
+  expect(found).toBeGreaterThanOrEqual(0);
+  expect(wrong).toBeGreaterThan(found);
+});
+
 test("a commit leads to the edit before it", async () => {
   const fixture = await testMemory();
   await fixture.say("a", "The parser is slow.");

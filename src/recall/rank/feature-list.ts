@@ -55,6 +55,7 @@ export const PART_OF = {
   committed: "work",
   requested: "work",
   repaired: "work",
+  announced: "work",
   decision: "kind",
 } as const satisfies Readonly<Record<string, ScorePart>>;
 

@@ -15,9 +15,8 @@ export interface TermMatch {
   readonly nearness: number;
   /** Share of the weight of the question's names that the turn contains. */
   readonly names: number;
-  /** The same share for the chunks that say which work follows (an active item of a plan) or ends (a commit). */
-  readonly activeCoverage: number;
-  readonly commitCoverage: number;
+  /** The share of the question's weight that each chunk contains, in the order of `Candidate.chunks`. */
+  readonly coverages: readonly number[];
   /** Number of occurrences of each term, in the order of `Query.terms`. */
   readonly counts: Float64Array;
   /** Index of the best chunk in `Candidate.chunks`. */
@@ -78,12 +77,10 @@ export function createTermMatcher(
   return ({ chunks, length }) => {
     const total = new Float64Array(size);
     let chunk = 0;
-    let chunkCoverage = 0;
+    const coverages = chunks.map(() => 0);
     let nearness = 0;
     let shown = 0;
     let best = 0;
-    let activeCoverage = 0;
-    let commitCoverage = 0;
     for (let index = 0; index < chunks.length; index++) {
       const { terms, traits } = chunks[index] as (typeof chunks)[number];
       counts.fill(0);
@@ -103,21 +100,17 @@ export function createTermMatcher(
         shown = score * fitOf(traits);
         best = index;
       }
-      const covered = weightOf(counts, false) / weight;
-      chunkCoverage = Math.max(chunkCoverage, covered);
-      if ((traits & EVIDENCE.active) !== 0) activeCoverage = Math.max(activeCoverage, covered);
-      if ((traits & EVIDENCE.commit) !== 0) commitCoverage = Math.max(commitCoverage, covered);
+      coverages[index] = weightOf(counts, false) / weight;
       nearness = Math.max(nearness, computeNearness(seen, rarities));
     }
     return {
       whole: scoreOf(total, length / statistics.averageLength, WHOLE),
       chunk,
       coverage: weightOf(total, false) / weight,
-      chunkCoverage,
+      chunkCoverage: Math.max(0, ...coverages),
       nearness,
       names: nameWeight > 0 ? weightOf(total, true) / nameWeight : 0,
-      activeCoverage,
-      commitCoverage,
+      coverages,
       counts: total,
       best,
     };

@@ -9,9 +9,6 @@ const MARK_DECAY = 0.98;
 /** A mark names the work that was asked for if it contains more than this share of the question. */
 const MIN_MARK = 0.5;
 
-/** A question repeats a text from this share of the question on. */
-const MIN_ECHO = 0.7;
-
 /** Minimum relevance of an edit in marked work, which often shares no word with the description of the work. */
 const EDIT_RELEVANCE = 0.5;
 
@@ -39,29 +36,14 @@ export function fillWorkFeatures(
   for (const indexes of bySession.values()) {
     const inOrder = indexes.sort((a, b) => positionOf(candidates, a) - positionOf(candidates, b));
     fillSupport(features, "earlierWork", inOrder, candidates);
-    fillMarked(
-      features,
-      "planned",
-      inOrder,
-      candidates,
-      EVIDENCE.active,
-      (index) => matches[index]?.activeCoverage,
-    );
-    fillEchoed(features, "requested", inOrder, candidates, matches);
-    fillEchoed(features, "repaired", inOrder, candidates, matches);
+    fillMarked(features, "planned", inOrder, candidates, matches, EVIDENCE.active);
+    for (const feature of ["requested", "repaired", "announced"] as const)
+      fillLed(features, feature, inOrder, candidates, matches);
     inOrder.reverse();
     fillSupport(features, "laterWork", inOrder, candidates);
-    fillMarked(
-      features,
-      "committed",
-      inOrder,
-      candidates,
-      EVIDENCE.commit,
-      (index) => matches[index]?.commitCoverage,
-    );
+    fillMarked(features, "committed", inOrder, candidates, matches, EVIDENCE.commit);
   }
-  scaleToOne(features.earlierWork);
-  scaleToOne(features.laterWork);
+  for (const feature of ["earlierWork", "laterWork", "announced"] as const) scaleToOne(features[feature]);
 }
 
 /** Turns support the ones after them in `order`, less with distance; marks do not, since they retell other work. */
@@ -88,8 +70,8 @@ function fillMarked(
   feature: "planned" | "committed",
   order: readonly number[],
   candidates: readonly TurnCandidate[],
+  matches: readonly TermMatch[],
   bit: number,
-  coverageOf: (index: number) => number | undefined,
 ): void {
   let strength = 0;
   let last = 0;
@@ -98,40 +80,62 @@ function fillMarked(
     strength *= MARK_DECAY ** Math.abs(position - last);
     const least = features.edit[index] === 1 ? EDIT_RELEVANCE : 0;
     features[feature][index] = strength * Math.max(least, relevanceOf(features, index));
-    if (candidates[index]?.chunks.some(({ traits }) => (traits & bit) !== 0))
-      strength = Math.max(0, ((coverageOf(index) ?? 0) - MIN_MARK) / (1 - MIN_MARK));
+    const covered = findCovered(candidates[index], matches[index], (traits) => (traits & bit) !== 0);
+    if (covered !== undefined) strength = Math.max(0, (covered - MIN_MARK) / (1 - MIN_MARK));
     last = position;
   }
 }
 
-/** The author of a text that asks for the edits after it, and how much of its strength remains one turn later. */
-const ECHOES = { requested: ["user", 0.995], repaired: ["tool", 0.97] } as const;
+/**
+ * The texts that lead to edits: their author, the share of the question that they must repeat, and how much of their
+ * strength remains one turn later.
+ */
+const LEADS = {
+  requested: { author: "user", least: 0.7, decay: 0.995 },
+  repaired: { author: "tool", least: 0.7, decay: 0.97 },
+  announced: { author: "assistant", least: 0, decay: 0.8 },
+} as const;
 
 /**
- * A question that repeats a person's request or a line of output leads to the edits after it.
- * The next request ends a request's edits; output that has nothing of the question leaves those of an error in force.
+ * A question that repeats a person's request, a line of output, or the agent's announcement of a step leads to the edits
+ * after that text. The next request ends a request's edits; other texts that have nothing of the question do not.
  */
-function fillEchoed(
+function fillLed(
   features: FeatureColumns,
-  feature: "requested" | "repaired",
+  feature: keyof typeof LEADS,
   order: readonly number[],
   candidates: readonly TurnCandidate[],
   matches: readonly TermMatch[],
 ): void {
-  const [author, decay] = ECHOES[feature];
+  const { author, least, decay } = LEADS[feature];
   let strength = 0;
   let last = 0;
   for (const index of order) {
+    const candidate = candidates[index];
     const position = positionOf(candidates, index);
     strength *= decay ** Math.abs(position - last);
     last = position;
-    if (features.edit[index] === 1) features[feature][index] = strength;
-    if (candidates[index]?.author !== author) continue;
-    const match = matches[index];
-    const covered = (author === "user" ? match?.coverage : match?.chunkCoverage) ?? 0;
-    const own = Math.max(0, (covered - MIN_ECHO) / (1 - MIN_ECHO));
-    strength = feature === "requested" ? own : Math.max(strength, own);
+    if (candidate?.author === author) {
+      const stated = findCovered(candidate, matches[index], (traits) => (traits & EVIDENCE.call) === 0) ?? 0;
+      const covered = author === "user" ? (matches[index]?.coverage ?? 0) : stated;
+      const own = Math.max(0, (covered - least) / (1 - least));
+      strength = author === "user" ? own : Math.max(strength, own);
+    }
+    if (candidate?.chunks.some(({ traits }) => (traits & EVIDENCE.edit) !== 0))
+      features[feature][index] = strength;
   }
+}
+
+/** The largest share of the question in a chunk with certain traits; undefined without such a chunk. */
+function findCovered(
+  candidate: TurnCandidate | undefined,
+  match: TermMatch | undefined,
+  isMeant: (traits: number) => boolean,
+): number | undefined {
+  let most: number | undefined;
+  for (const [index, { traits }] of candidate?.chunks.entries() ?? [])
+    if (isMeant(traits)) most = Math.max(most ?? 0, match?.coverages[index] ?? 0);
+  return most;
 }
 
 /** Support counts as far as a turn itself has something of the question: a bare "done" does not answer it. */
