@@ -79,8 +79,8 @@ const CERTAINTY_WEIGHTS: Readonly<
 > = {
   people: { constant: -2.1, speaker: 3.07, around: 1.56, score: 1.05, others: -1.03 },
   assistant: { constant: -2.23, session: 1.75, names: 0.5, worst: 1.84, similarity: 0.28 },
-  words: { constant: -2.89, first: 2.95, gap: 0.24, lead: 5.89, decision: 1.01 },
-  work: { constant: -6.47, inside: 3.81, lead: 1.89, textGap: 2.55, near: 1.99, work: 2.05 },
+  words: { constant: -4.42, first: 2.84, gap: 0.6, lead: 3.34, decision: 1.9, work: 4.81 },
+  work: { constant: -6.65, inside: 4.37, textGap: 2.94, near: 1.57, work: 1.73, decision: 0.98 },
 };
 
 type Searched = Pick<SearchResult, "question" | "found" | "ranked" | "context">;

@@ -38,8 +38,8 @@ type Figure = keyof Evidence["figures"];
 const FIGURES: Readonly<Record<Evidence["kind"], readonly Figure[]>> = {
   people: ["constant", "speaker", "around", "score", "others"],
   assistant: ["constant", "session", "names", "worst", "similarity"],
-  words: ["constant", "first", "gap", "lead", "decision"],
-  work: ["constant", "inside", "lead", "textGap", "near", "work"],
+  words: ["constant", "first", "gap", "lead", "decision", "work"],
+  work: ["constant", "inside", "textGap", "near", "work", "decision"],
 };
 
 interface Case extends Evidence {
