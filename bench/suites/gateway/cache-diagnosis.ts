@@ -1,6 +1,7 @@
 import { diagnoseCache, EMPTY_TRACK, followCache } from "../../../src/server/cache/diagnose-cache.ts";
 import { buildRequestPrint, lookAtRequest } from "../../../src/server/gateway/cache/request-print.ts";
-import { type CutBody, cutBody } from "../../../src/server/gateway/request/cut-body.ts";
+import { spliceBody } from "../../../src/server/gateway/outgoing/outgoing-body.ts";
+import { type CutBody, cutBody, cutChangedBody } from "../../../src/server/gateway/request/cut-body.ts";
 import type { Bench } from "../../bench.ts";
 import { Random } from "../../random.ts";
 import { atMost, toRow } from "../../result.ts";
@@ -10,6 +11,8 @@ import type { Measurement } from "../../suite.ts";
 interface Growth {
   readonly messages: number;
   readonly words: number;
+  /** True if an early message is replaced on the way. */
+  readonly isEdited: boolean;
 }
 
 interface Diagnoses {
@@ -21,9 +24,10 @@ interface Diagnoses {
 const REQUESTS = 200;
 const WARM = 50;
 const TURNS = 5;
+const EDITED = Buffer.from('{"role":"assistant","content":"Read a file."}');
 
 /** Looks at the requests of a growing conversation and judges what the provider cached of each. */
-export async function diagnoseAll({ messages, words }: Growth): Promise<Diagnoses> {
+export async function diagnoseAll({ messages, words, isEdited }: Growth): Promise<Diagnoses> {
   const random = new Random(41);
   const write = (count: number) =>
     Array.from({ length: count }, () => `word${random.between(0, 997)}`).join(" ");
@@ -43,15 +47,18 @@ export async function diagnoseAll({ messages, words }: Growth): Promise<Diagnose
     const body = Buffer.from(JSON.stringify({ model: "claude-sonnet-4-5", system, tools, messages: sent }));
     const cut = cutBody(body, "messages", () => last);
     [last, bytes] = [cut, body.length];
+    const range = cut.elements[3] ?? { from: 0, to: 0 };
+    const edited = spliceBody(body, [{ range, bytes: EDITED }]);
     const before = process.cpuUsage();
     const client = buildRequestPrint("anthropic", cut, "bench");
+    const changed = isEdited ? cutChangedBody(edited, "messages", cut) : cut;
     const request = {
       at: at * 1_000,
       model: "claude-sonnet-4-5",
       usage: { inputTokens: 10, outputTokens: 10, cacheReadTokens: bytes >> 2, cacheWriteTokens: 300 },
-      sent: client,
+      sent: isEdited ? buildRequestPrint("anthropic", changed, "bench") : client,
       client,
-      look: lookAtRequest("anthropic", cut),
+      look: lookAtRequest("anthropic", changed),
     };
     diagnoseCache(track, request);
     track = followCache(track, request);
@@ -66,10 +73,18 @@ export const cacheDiagnosis: Measurement = {
   name: "cache-diagnosis",
   async *run(bench: Bench) {
     const measure = (name: string, growth: Growth) => bench.child(name, import.meta.url, diagnoseAll, growth);
-    const small = await measure("small requests", { messages: 8, words: 60 });
-    const large = await measure("large requests", { messages: 400, words: 290 });
-    const unitOf = ({ bytes }: Diagnoses) => `ms CPU, ${Math.round(bytes / 1_000)} KB`;
-    yield toRow({ id: "cache.small", value: small.cpuMs, unit: unitOf(small), goal: atMost(0.05, "ms") });
-    yield toRow({ id: "cache.large", value: large.cpuMs, unit: unitOf(large), goal: atMost(1, "ms") });
+    const small = { messages: 8, words: 60 };
+    const large = { messages: 400, words: 290 };
+    for (const isEdited of [false, true]) {
+      const name = isEdited ? "edited" : "plain";
+      for (const [size, growth, most] of [
+        ["small", small, 0.05],
+        ["large", large, 1],
+      ] as const) {
+        const { bytes, cpuMs } = await measure(`${size} ${name} requests`, { ...growth, isEdited });
+        const unit = `ms CPU, ${Math.round(bytes / 1_000)} KB, ${name}`;
+        yield toRow({ id: `cache.${size}.${name}`, value: cpuMs, unit, goal: atMost(most, "ms") });
+      }
+    }
   },
 };

@@ -5,7 +5,6 @@ import type { Entry, Kernel, Session } from "../../../kernel/index.ts";
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
 import { isObject } from "../../../wire/content-blocks.ts";
 import { addCacheRecord, toCacheRequest } from "../../cache/cache-record.ts";
-import type { RequestPrint } from "../../cache/compare-prints.ts";
 import {
   type CacheRequest,
   type CacheTrack,
@@ -24,7 +23,7 @@ import type { Principal } from "../door/principal.ts";
 import { listOwnSessions, listSessionPrefixes } from "../identity/index.ts";
 import { findMarkers } from "../outgoing/cache-markers.ts";
 import { type ByteChange, spliceBody } from "../outgoing/outgoing-body.ts";
-import { type ByteRange, type CutBody, cutBody, parseRange } from "../request/cut-body.ts";
+import { type ByteRange, cutBody, cutChangedBody, parseRange } from "../request/cut-body.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { buildUpstreamUrl, type ConnectionAgents } from "../upstream/send-upstream.ts";
 import type { Target } from "../upstream/target.ts";
@@ -74,7 +73,6 @@ const BYTES_PER_TRACK = 4_000;
 export class CacheWatch {
   readonly #deps: CacheWatchDeps;
   readonly #tracks = new BoundedMap<string, CacheTrack>({ max: MAX_CONVERSATIONS });
-
   readonly #pauses = new BoundedMap<string, PauseSample>({ max: MAX_PEOPLE });
   readonly #keepAlive: KeepAlive;
   /** Lifetimes that were set in place of the client's, by call. */
@@ -119,7 +117,7 @@ export class CacheWatch {
     let track = this.#tracks.use(session.id);
     exchange.call.describeCache = (report) => {
       try {
-        return this.#describe(exchange, body, { report, sentAt, track: track ?? EMPTY_TRACK });
+        return this.#describe(exchange, body, report, sentAt, track ?? EMPTY_TRACK);
       } catch (error) {
         // Nobody loses a reply because its cache cannot be explained.
         this.#deps.onError(error);
@@ -140,11 +138,9 @@ export class CacheWatch {
   #describe(
     exchange: WatchedExchange,
     body: readonly Uint8Array[],
-    {
-      report,
-      sentAt,
-      track,
-    }: { readonly report: Omit<UsageBody, "kind">; readonly sentAt: number; readonly track: CacheTrack },
+    report: Omit<UsageBody, "kind">,
+    sentAt: number,
+    track: CacheTrack,
   ): UsageBody["meta"] {
     const { id } = exchange.call.thread.session;
     const request: CacheRequest = {
@@ -163,9 +159,14 @@ export class CacheWatch {
         ?.observe(sentAt - latest.at, latest.promptTokens, tokens);
     this.#tracks.set(id, followCache(this.#tracks.get(id) ?? track, request));
     const { sent, client } = request;
-    const setTtlMs = this.#setTtls.get(exchange.call);
     if (this.#deps.config().cache.keepAlive) this.#keep(exchange, body, request, diagnosis.ttlMs);
-    return addCacheRecord(report, { ...diagnosis, sentAt, sent, client, setTtlMs });
+    return addCacheRecord(report, {
+      ...diagnosis,
+      sentAt,
+      sent,
+      client,
+      setTtlMs: this.#setTtls.get(exchange.call),
+    });
   }
 
   /**
@@ -289,10 +290,9 @@ async function readTrack(session: Session): Promise<CacheTrack> {
 function listOwnChanges({ call, memories, recall }: WatchedExchange): readonly OwnChange[] {
   const { content, request } = call;
   if (request.isDryRun) return [];
-  const { fitted } = content;
   const own: OwnChange[] = [];
-  if (fitted?.plan) own.push("edit");
-  if (fitted?.page) own.push("page");
+  if (content.fitted?.plan) own.push("edit");
+  if (content.fitted?.page) own.push("page");
   if (memories?.later !== undefined || (recall?.countTokens() ?? 0) > 0) own.push("injection");
   return own;
 }
@@ -306,17 +306,17 @@ function buildPrints(
   body: readonly Uint8Array[],
   env: NodeJS.ProcessEnv,
 ): Pick<CacheRequest, "sent" | "client" | "look"> {
-  const { api, messages } = request;
+  const { api } = request;
+  const { cut } = request.messages;
   // A request that continues the provider's own state does not contain its prefix.
   if (call.request.chain && !call.content.isFromLog) return {};
   // Digests of a huge body would take several times its size in memory.
-  if (messages.cut.bytes.length > MAX_PRINT_BYTES) return {};
+  if (cut.bytes.length > MAX_PRINT_BYTES) return {};
   const place = nameTarget(incoming, target, env);
-  const { cut } = messages;
   const client = buildRequestPrint(api.name, cut, place);
-  if (body[0] === cut.bytes) return { sent: client, client, look: lookAtRequest(api.name, cut) };
-  const changed: CutBody = cutBody(Buffer.concat(body), api.messagesField, () => cut);
-  const sent: RequestPrint = buildRequestPrint(api.name, changed, place);
+  const isSame = body[0] === cut.bytes;
+  const changed = isSame ? cut : cutChangedBody(body, api.messagesField, cut);
+  const sent = isSame ? client : buildRequestPrint(api.name, changed, place);
   return { sent, client, look: lookAtRequest(api.name, changed) };
 }
 

@@ -9,6 +9,7 @@ import {
   type RequestPrint,
   rollDigest,
 } from "../../cache/compare-prints.ts";
+import { HOUR_TTL_MS, SHORT_TTL_MS } from "../../cache/diagnose-cache.ts";
 import { type BodyFrame, type ByteRange, type CutBody, parseRange } from "../request/cut-body.ts";
 
 /** Settings that providers make part of the prefix, or that choose another cache. */
@@ -26,8 +27,6 @@ const SETTINGS = [
   "generationConfig",
 ] as const;
 const SYSTEM_FIELDS = ["system", "instructions", "systemInstruction", "system_instruction"] as const;
-const SHORT_MS = 5 * 60_000;
-const HOUR_MS = 60 * 60_000;
 
 /** The digests of a request as it is sent; `target` names its upstream and credential. */
 export function buildRequestPrint(api: WireName, cut: CutBody, target: string): RequestPrint {
@@ -37,8 +36,6 @@ export function buildRequestPrint(api: WireName, cut: CutBody, target: string): 
   const elements = digestElements(cut).slice(lead);
   const sizes = cut.elements.slice(lead).map(({ from, to }) => to - from);
   const marks = api === "anthropic" ? findMarks(cut, frame) : undefined;
-  let rolling = 0;
-  for (const digest of elements) rolling = rollDigest(rolling, digest);
   const detail: PrintDetail = {
     tools: frame.tools,
     lines: leading?.lines ?? frame.lines,
@@ -54,7 +51,7 @@ export function buildRequestPrint(api: WireName, cut: CutBody, target: string): 
     system: leading?.digest ?? frame.systemDigest,
     settings: frame.settingsDigest,
     count: elements.length,
-    rolling,
+    rolling: rollAll(elements),
     lastMark: marks?.last,
     ttlMs: marks?.ttlMs,
     needsMarks: api === "anthropic",
@@ -254,8 +251,9 @@ function readLead(cut: CutBody, lead: number): LeadPrint {
 function digestElements(cut: CutBody): readonly number[] {
   const known = (cut.like && ELEMENTS.get(cut.like)?.slice(0, cut.same)) ?? [];
   const digests = [...known];
-  for (let index = known.length; index < cut.elements.length; index++)
-    digests.push(digestElement(cut.bytes, cut.elements[index] as ByteRange));
+  const kept = cut.kept && ELEMENTS.get(cut.kept.from);
+  for (const range of cut.elements.slice(known.length))
+    digests.push(kept?.[cut.kept?.indexes.get(range.from) ?? -1] ?? digestElement(cut.bytes, range));
   ELEMENTS.set(cut, digests);
   return digests;
 }
@@ -304,7 +302,7 @@ function findMarks(
 function findTextMark(text: string): number | undefined {
   const marks = [...text.matchAll(/"cache_control"\s*:\s*\{([^{}]*)\}/g)];
   const last = marks.at(-1)?.[1];
-  return last === undefined ? undefined : /"ttl"\s*:\s*"1h"/.test(last) ? HOUR_MS : SHORT_MS;
+  return last === undefined ? undefined : /"ttl"\s*:\s*"1h"/.test(last) ? HOUR_TTL_MS : SHORT_TTL_MS;
 }
 
 function parseText(text: string): unknown {
@@ -317,7 +315,5 @@ function parseText(text: string): unknown {
 }
 
 function rollAll(digests: readonly number[]): number {
-  let rolling = 0;
-  for (const digest of digests) rolling = rollDigest(rolling, digest);
-  return rolling;
+  return digests.reduce(rollDigest, 0);
 }

@@ -11,24 +11,12 @@ import { appendMemories, readPersonMemories } from "../recall/pinned-memories.ts
 import { addGoogleTools, encodeRecallTools } from "../recall/recall-tools.ts";
 import { sendWholeBody } from "../reply/relay/relay-reply.ts";
 import { CONTEXT_MANAGEMENT, getContextManager } from "../request/context-management.ts";
-import {
-  BodyError,
-  type CutBody,
-  cutBody,
-  fieldValue,
-  type OutgoingPiece,
-  type SentAdditions,
-} from "../request/cut-body.ts";
+import { BodyError, cutBody, fieldValue, type SentAdditions } from "../request/cut-body.ts";
 import { findCompactions } from "../request/find-compactions.ts";
 import { LIFT_FROM_BYTES } from "../request/lift.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { estimateBytes, parseRequestFields, readBodyFacts } from "../request/request-fields.ts";
-import {
-  type KnownMessage,
-  type MessageReading,
-  type RequestMessages,
-  readMessages,
-} from "../request/request-messages.ts";
+import { type KnownMessage, type RequestMessages, readMessages } from "../request/request-messages.ts";
 import { readUpstreamBody } from "../upstream/read-whole.ts";
 import { sendRequest } from "../upstream/send-request.ts";
 import type { Target } from "../upstream/target.ts";
@@ -143,8 +131,8 @@ function addCountedAdditions(
 
 function predictAdditions(request: ParsedRequest, config: GatewayConfig): SentAdditions {
   const { lead, toolNames } = request.facts;
-  if (lead === "" && toolNames.length === 0) return { hasMemories: false, hasTools: false, isControl: false };
-  return { hasMemories: true, hasTools: predictTools(request, config), isControl: false };
+  const isAgent = lead !== "" || toolNames.length > 0;
+  return { hasMemories: isAgent, hasTools: isAgent && predictTools(request, config), isControl: false };
 }
 
 /** A body to be counted. */
@@ -179,10 +167,13 @@ function buildCountedBody(
     const isManaged = isOurs && cut.fields.has(CONTEXT_MANAGEMENT);
     // A large body that extends no known one is counted as it is, because parsing it would take too long.
     const isRead = isEdited && (earlier !== undefined || body.length < LIFT_FROM_BYTES);
-    const messages = isRead ? readCounted({ api, stored }, cut, earlier) : undefined;
+    const listed = cut.listFrom === undefined ? { cut, lead: 0, list: [] } : undefined;
+    const messages = isRead ? (listed ?? readMessages({ api, stored }, cut, earlier)) : undefined;
     const edited = messages && earlier ? repeatSentPieces(messages, earlier) : undefined;
+    const compactions = isOurs ? findCompactions(cut) : undefined;
     const changes: BodyChanges = {
-      pieces: edited ?? (isOurs ? stripCompactions(cut) : undefined),
+      // Compaction blocks are for upstreams that support them.
+      pieces: edited ?? (compactions && buildPlainPieces(cut, compactions)),
       removed: isManaged ? [CONTEXT_MANAGEMENT] : [],
       ...(model !== clientModel && cut.fields.has("model") && { fields: new Map([["model", model]]) }),
     };
@@ -201,20 +192,4 @@ function buildCountedBody(
     if (error instanceof BodyError) return { sent: [body], isManaged: false };
     throw error;
   }
-}
-
-function readCounted(
-  reading: MessageReading,
-  cut: CutBody,
-  earlier: RequestMessages<KnownMessage> | undefined,
-): RequestMessages {
-  return cut.listFrom === undefined ? { cut, lead: 0, list: [] } : readMessages(reading, cut, earlier);
-}
-
-/**
- * The elements of a body with compaction blocks, for an upstream that does not support them; undefined for any other.
- */
-function stripCompactions(cut: CutBody): readonly OutgoingPiece[] | undefined {
-  const found = findCompactions(cut);
-  return found && buildPlainPieces(cut, found);
 }

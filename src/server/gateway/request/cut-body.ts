@@ -14,6 +14,8 @@ export interface CutBody {
   readonly same: number;
   /** The earlier body with the same beginning. */
   readonly like: CutBody | undefined;
+  /** The body that it was made from by changes, and the indexes of the elements kept from there, by their positions. */
+  readonly kept?: KeptElements | undefined;
   readonly memo: BodyMemo;
   /** The rest of the body, which other bodies share. */
   readonly frame?: BodyFrame | undefined;
@@ -27,6 +29,11 @@ export interface CutBody {
 type FindSimilarBody = (bytes: Buffer, from: number) => CutBody | undefined;
 
 type CutList = Pick<CutBody, "listFrom" | "elements" | "same" | "like">;
+
+interface KeptElements {
+  readonly from: CutBody;
+  readonly indexes: ReadonlyMap<number, number>;
+}
 
 /** The error for a body that is not a JSON object of the form that every API requires. */
 export class BodyError extends Error {}
@@ -65,6 +72,23 @@ export function cutSteps(
   return new Cutter(bytes).cut(list, findLike, frame);
 }
 
+/** Cuts a body that was made from another one by changes; elements that are slices of that one are not scanned again. */
+export function cutChangedBody(pieces: readonly Uint8Array[], list: string, from: CutBody): CutBody {
+  const indexes = new Map<number, number>();
+  let at = 0;
+  let index = 0;
+  for (const { buffer, byteOffset, length } of pieces) {
+    const start = byteOffset - from.bytes.byteOffset;
+    const isSlice = buffer === from.bytes.buffer && start >= 0 && start < from.bytes.length;
+    for (let next = from.elements[index]; isSlice && next && next.to <= start + length; ) {
+      if (next.from >= start) indexes.set(at + next.from - start, index);
+      next = from.elements[++index];
+    }
+    at += length;
+  }
+  return finish(new Cutter(Buffer.concat(pieces), false, { from, indexes }).cut(list, undefined));
+}
+
 /** Locates the fields of any body, even an odd one; of duplicate fields the last counts, as in most parsers. */
 export function oddFieldSteps(bytes: Buffer): Steps<CutBody> {
   return new Cutter(bytes, true).cut("", undefined);
@@ -81,10 +105,12 @@ class Cutter {
   #pauseAt = STEP_BYTES;
 
   readonly #mayBeOdd: boolean;
+  readonly #kept: KeptElements | undefined;
 
-  constructor(bytes: Buffer, mayBeOdd = false) {
+  constructor(bytes: Buffer, mayBeOdd = false, kept?: KeptElements) {
     this.#bytes = bytes;
     this.#mayBeOdd = mayBeOdd;
+    this.#kept = kept;
   }
 
   *cut(list: string, findLike: FindSimilarBody | undefined, frame?: BodyFrame | undefined): Steps<CutBody> {
@@ -118,7 +144,7 @@ class Cutter {
     }
     this.#at++;
     if (this.#next() !== undefined) throw this.#unexpected();
-    return toCutBody(bytes, fields, listed, undefined);
+    return { ...toCutBody(bytes, fields, listed, undefined), kept: this.#kept };
   }
 
   *#list(from: number, candidate: CutBody | undefined): Steps<CutList> {
@@ -130,7 +156,9 @@ class Cutter {
       if (elements.length > 0) this.#expect(COMMA);
       this.#next();
       const start = this.#at;
-      if (!this.#skip()) yield* this.#goOn();
+      const kept = this.#kept?.from.elements[this.#kept.indexes.get(start) ?? -1];
+      if (kept) this.#at = start + kept.to - kept.from;
+      else if (!this.#skip()) yield* this.#goOn();
       elements.push({ from: start, to: this.#at });
     }
     this.#at++;
@@ -299,18 +327,11 @@ function shiftRanges(ranges: readonly ByteRange[], by: number): ByteRange[] {
   return by === 0 ? [...ranges] : ranges.map(({ from, to }) => ({ from: from + by, to: to + by }));
 }
 
-/** An earlier body with the ranges of its list's elements. */
-interface EarlierBody {
-  readonly bytes: Buffer;
-  readonly listFrom: number | undefined;
-  readonly elements: readonly ByteRange[];
-}
-
 /**
  * Number of leading elements that both lists share, byte for byte; a binary search, since comparing is cheap and
  * scanning is not.
  */
-function countSameElements(bytes: Buffer, from: number, like: EarlierBody): number {
+function countSameElements(bytes: Buffer, from: number, like: CutBody): number {
   if (like.listFrom === undefined) return 0;
   const ends = like.elements;
   const origin = like.listFrom;
@@ -363,15 +384,11 @@ interface FrameMemo {
   facts?: { readonly lead: Buffer; readonly facts: BodyFacts };
 }
 
-/** A body with the positions of its fields and of its list. */
-interface FramedBody {
-  readonly bytes: Buffer;
-  readonly fields: ReadonlyMap<string, ByteRange>;
-  readonly listFrom: number | undefined;
-}
-
 /** The frame of a body, with its own copy of the bytes; undefined if the body has no list. */
-export function copyFrame({ bytes, fields, listFrom }: FramedBody, list: string): BodyFrame | undefined {
+export function copyFrame(
+  { bytes, fields, listFrom }: Pick<CutBody, "bytes" | "fields" | "listFrom">,
+  list: string,
+): BodyFrame | undefined {
   const end = fields.get(list)?.to;
   if (listFrom === undefined || end === undefined) return undefined;
   const fieldsBefore: [string, ByteRange][] = [];

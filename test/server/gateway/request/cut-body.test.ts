@@ -1,12 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { spliceBody } from "../../../../src/server/gateway/outgoing/outgoing-body.ts";
+import { buildRequestPrint } from "../../../../src/server/gateway/cache/request-print.ts";
+import { buildOutgoingBody, spliceBody } from "../../../../src/server/gateway/outgoing/outgoing-body.ts";
 import {
   BodyError,
   type CutBody,
   cutBody,
+  cutChangedBody,
+  type OutgoingPiece,
   parseRange,
 } from "../../../../src/server/gateway/request/cut-body.ts";
+import type { WireObject } from "../../../../src/wire/wire.ts";
 import { proofRounds, sizedTest } from "../../../support/proof.ts";
 
 const message = fc.record({ role: fc.constantFrom("user", "assistant"), content: fc.jsonValue() });
@@ -52,6 +56,38 @@ describe("cutting a body", () => {
           const cut = cutBody(bytes, "messages", () => earlier);
           expect(values(cut)).toEqual(values(cutBody(bytes, "messages")));
           expect(cut.same).toBeGreaterThanOrEqual(common.length);
+        },
+      ),
+      { numRuns: proofRounds(500) },
+    );
+  });
+
+  sizedTest("cutting a changed body finds the same as cutting its bytes, and digests them the same", () => {
+    const position = fc.nat({ max: 8 });
+    const piece = fc.oneof(
+      fc
+        .tuple(position, position)
+        .map(([one, other]) => [Math.min(one, other), Math.max(one, other)] as const),
+      fc.array(message, { minLength: 1 }),
+    );
+    fc.assert(
+      fc.property(
+        ...[rest, fc.array(message, { minLength: 8, maxLength: 8 }), rest, fc.array(piece)],
+        (before, messages, after, chosen) => {
+          const cut = cutBody(bodyOf(before, messages, after), "messages");
+          buildRequestPrint("anthropic", cut, "a key");
+          const pieces = chosen.flatMap((one): readonly OutgoingPiece[] => {
+            if (typeof one[0] !== "number") return [{ elements: one as readonly WireObject[] }];
+            const [from, to] = one as readonly [number, number];
+            return from === to ? [] : [{ from, to }];
+          });
+          const sent = buildOutgoingBody({ cut }, { pieces, fields: new Map([["model", "another"]]) });
+          const changed = cutChangedBody(sent, "messages", cut);
+          const plain = cutBody(Buffer.concat(sent), "messages");
+          expect(values(changed)).toEqual(values(plain));
+          expect(buildRequestPrint("anthropic", changed, "")).toEqual(
+            buildRequestPrint("anthropic", plain, ""),
+          );
         },
       ),
       { numRuns: proofRounds(500) },
