@@ -76,3 +76,24 @@ browserProof(
     expect(faults).toEqual([]);
   },
 );
+
+browserTest(
+  "addresses with odd values show a page that says what to do, without errors of scripts",
+  async () => {
+    const gateway = await startGateway({ upstream: "http://127.0.0.1:1", path: await fillStore() });
+    const { page, problems } = await openPage(`${gateway.url}/`, { viewport: { width: 390, height: 844 } });
+    const said: [path: string, words: RegExp][] = [
+      ["/spending?from=2026-13-45&to=nonsense", /All days/],
+      ["/spending?to=2026-11-20", /Until Nov 20, 2026/],
+      [`/search?q=${"x".repeat(2_000)}`, /xxx/],
+      ["/sessions/nobody%2Fsaid-it", /It may have been deleted/],
+      ["/tasks/never-made", /It may have been deleted/],
+    ];
+    for (const [path, words] of said) {
+      await page.goto(gateway.url + path);
+      await page.locator("main").getByText(words).first().waitFor();
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    }
+    expect(problems.filter((problem) => !problem.includes("404"))).toEqual([]);
+  },
+);

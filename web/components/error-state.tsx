@@ -15,7 +15,10 @@ export function ErrorState({
         <b>{isForPrograms(failure.message) ? shellText("failed") : failure.message}</b>
       </p>
       <p class="dim">
-        {shellText("whatToDo")}: {isForPrograms(failure.remedy) ? shellText("reloadPage") : failure.remedy}{" "}
+        {shellText("whatToDo")}:{" "}
+        {isForPrograms(failure.remedy)
+          ? shellText(failure.status === 404 ? "findOther" : "reloadPage")
+          : failure.remedy}{" "}
         <code>{failure.code}</code>
       </p>
       {retry && (

@@ -30,7 +30,9 @@ export interface TokenOwner {
   readonly state: "valid" | "expired" | "revoked";
 }
 
-const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._@+-]{0,63}$/u;
+/** No space at the end or next to another one: nobody would see that two names differ. */
+const NAME = /^[\p{L}\p{N}](?: ?[\p{L}\p{N}._@+-]){0,63}$/u;
+const MAX_NAME = 64;
 const PAGE = 1_000;
 
 /** People with tokens, budgets and roles, and the log of administrative acts. Every change names who made it. */
@@ -77,10 +79,10 @@ export class Team {
     options: PersonSettings & { readonly expiresAt?: number; readonly by: string },
   ): Promise<{ readonly person: Person; readonly secret: string }> {
     this.#assertOpen();
-    checkName(name);
     checkFields("options", options, { by: "name", expiresAt: "number?" });
     const now = this.#clock.now();
     const known = await this.find(name);
+    if (!known) checkName(name);
     const tokens = known ? await this.tokens(name) : [];
     if (tokens.some((token) => getTokenState(token, now) === "valid"))
       throw new LonghaulError(
@@ -133,10 +135,10 @@ export class Team {
   /** Adds a token that ends by itself, and its person, a member, if there is none; the other tokens stay. */
   async signIn(name: string, options: { readonly expiresAt: number }): Promise<{ readonly secret: string }> {
     this.#assertOpen();
-    checkName(name);
     checkFields("options", options, { expiresAt: "number" });
     const now = this.#clock.now();
     const known = await this.find(name);
+    if (!known) checkName(name);
     const secret = createPersonSecret();
     const token = buildToken(secret, name, now, options.expiresAt);
     const person = known ? {} : { person: { name, role: "member" as const, createdAt: now } };
@@ -290,8 +292,12 @@ export class Team {
 }
 
 function checkName(name: string): void {
-  if (typeof name !== "string" || !NAME.test(name) || name === LOCAL_PERSON)
-    throw createArgumentError("name", name, '1 to 64 letters, digits, spaces and . _ @ + -, and not "local"');
+  if (typeof name !== "string" || name.length > MAX_NAME || !NAME.test(name) || name === LOCAL_PERSON)
+    throw createArgumentError(
+      "name",
+      name,
+      '1 to 64 letters, digits, single spaces between them and . _ @ + -, and not "local"',
+    );
 }
 
 /** Whether a token may be used at a time. */

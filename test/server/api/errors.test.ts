@@ -39,6 +39,7 @@ describe("an error", () => {
       ["GET", "/jobs/none", undefined, 404, "JOB_NOT_FOUND"],
       ["POST", "/replays", { session: "s", policies: ["none-such"] }, 400, "REQUEST_INVALID"],
       ["GET", "/usage?from=yesterday", undefined, 400, "REQUEST_INVALID"],
+      ["GET", "/usage?from=2026-02-30", undefined, 400, "REQUEST_INVALID"],
       ["GET", "/recall", undefined, 400, "REQUEST_INVALID"],
       ["GET", "/expand?entry=s", undefined, 400, "ARGUMENT_INVALID"],
     ];

@@ -16,6 +16,14 @@ async function openTeam() {
   return { gateway, team, secrets: { alice, bob }, nobody, alice: nobody.as(alice), bob: nobody.as(bob) };
 }
 
+test("a name that looks like another one is refused: nobody sees a space at its end or two in a row", async () => {
+  const { alice, team } = await openTeam();
+  for (const name of ["bob ", "bob  b", "bob\u00a0b", " bob"])
+    expect((await alice.post("/people", { name })).status).toBe(400);
+  expect((await alice.post("/people", { name: "Bob B. +1" })).status).toBe(201);
+  expect((await team.people()).map(({ name }) => name)).toEqual(["Bob B. +1", "alice", "bob"]);
+});
+
 test("members see and change only their own things, and people, budgets and audit are for admins", async () => {
   const { gateway, team, alice, bob, nobody } = await openTeam();
   await bob.post("/sessions", { id: "mine", title: "Of Bob" });

@@ -37,6 +37,8 @@ export const en = {
   dismiss: "Dismiss",
   failed: "This did not work",
   reloadPage: "Reload the page; if it happens again, the gateway's log says more.",
+  findOther:
+    "It may have been deleted, or the address is not complete. Search for it, or start from the overview.",
   whatToDo: "What to do",
   justNow: "just now",
   copied: "Copied",

@@ -10,6 +10,7 @@ export const en = {
   wouldSave: "Would save",
   always: "All days",
   since: "Since {from}",
+  until: "Until {to}",
   between: "{from} to {to}",
   conversation: "Conversation",
   requests: "Requests",

@@ -40,6 +40,7 @@ export const zh: Texts<keyof typeof en> = {
   dismiss: "关闭提示",
   failed: "操作未成功",
   reloadPage: "请重新加载页面；若再次发生，请查看网关日志。",
+  findOther: "它可能已被删除，或地址不完整。请搜索，或从概览开始。",
   whatToDo: "怎么办",
   justNow: "刚刚",
   copied: "已复制",

@@ -13,6 +13,7 @@ export const zh: Texts<keyof typeof en> = {
   wouldSave: "本可节省",
   always: "全部日期",
   since: "自 {from} 起",
+  until: "截至 {to}",
   between: "{from} 至 {to}",
   conversation: "对话",
   requests: "请求数",

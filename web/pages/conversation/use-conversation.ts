@@ -55,14 +55,13 @@ export function useConversation({ session, line, entry, onBeforeChange }: Conver
   const [, setRound] = useState(0);
   const pages = useMemo(() => {
     const read = async (place: PagePlace, signal: AbortSignal) => {
-      const page = call(
-        "GET /sessions/{session}/entries",
-        { params: { session }, query: { limit: PAGE_SIZE, kinds: [...KINDS], line, ...place } },
-        { signal },
-      );
-      // Without the renderer, messages show as plain text.
-      await loadMarkdown().catch(() => undefined);
-      return await page;
+      const query = { limit: PAGE_SIZE, kinds: [...KINDS], line, ...place };
+      const [page] = await Promise.all([
+        call("GET /sessions/{session}/entries", { params: { session }, query }, { signal }),
+        // Without the renderer, messages show as plain text.
+        loadMarkdown().catch(() => undefined),
+      ]);
+      return page;
     };
     const onChange = () => {
       before.current();

@@ -19,13 +19,21 @@ import { spendingText as text } from "./spending-text.ts";
 type Row = Reply<"GET /usage">["rows"][number];
 
 const FILTERS = ["agent", "project", "model"] as const;
+const DAYS = ["from", "to"] as const;
+
+/** A day of the address, which anybody may have written; undefined if there is no such day. */
+function toDay(text: string): string | undefined {
+  const at = Date.parse(text);
+  return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 10) === text ? text : undefined;
+}
 
 /** The conversations behind a sum of the overview: their sums add up to it. */
 export default function SpendingPage({ query }: PageProps) {
-  const values = Object.fromEntries(
-    [...FILTERS, "from", "to"].map((name) => [name, query.get(name) ?? undefined]),
-  );
-  const key = query.toString();
+  const values = Object.fromEntries([
+    ...FILTERS.map((name) => [name, query.get(name) ?? undefined]),
+    ...DAYS.map((name) => [name, toDay(query.get(name) ?? "")]),
+  ]);
+  const key = JSON.stringify(values);
   const report = useResource(
     (signal) => call("GET /usage", { query: { by: "session", ...values } }, { signal }),
     [key],
@@ -65,7 +73,7 @@ export default function SpendingPage({ query }: PageProps) {
         {FILTERS.map((name) => (
           <FilterSelect key={name} name={name} value={values[name]} />
         ))}
-        {(["from", "to"] as const).map((name) => (
+        {DAYS.map((name) => (
           <label key={name}>
             {text(name)}
             <input
@@ -139,6 +147,7 @@ function describeDays(from: string | undefined, to: string | undefined): string 
   const show = (day: string) => formatUtcDay(Date.parse(day));
   if (from && from === to) return show(from);
   if (from && to) return text("between", { from: show(from), to: show(to) });
+  if (to) return text("until", { to: show(to) });
   return from ? text("since", { from: show(from) }) : text("always");
 }
 

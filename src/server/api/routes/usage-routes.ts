@@ -48,7 +48,7 @@ interface RequestPoint {
 }
 
 const tag = "Usage";
-const daySchema = z.string().regex(/^\d{4}-\d{2}-\d{2}$/, "expected a day as 2026-11-15");
+const daySchema = z.iso.date("expected a day as 2026-11-15");
 
 const getUsage = defineRoute(
   {
