@@ -57,11 +57,11 @@ const ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   server: [["cache", "erasing"], ["api"], ["gateway"], ["entries"]],
   "server/api": [["core"], ["jobs", "schemas"], ["events", "spending"], ["sample"], ["routes"]],
   "server/gateway": [
-    ["budget", "config", "identity", "loops"],
+    ["config", "identity", "limits"],
     ["observe"],
     ["pages"],
     ["door"],
-    ["redact", "request"],
+    ["request"],
     ["outgoing"],
     ["thread"],
     ["lookup"],
@@ -71,8 +71,6 @@ const ROWS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["exchange"],
     ["recall"],
     ["reply"],
-    ["passthrough"],
-    ["begin"],
     ["reception"],
   ],
 };

@@ -8,7 +8,7 @@ import { listDefinitions } from "../../../src/recall/text/definitions.ts";
 import { CODE_CHUNK, splitText } from "../../../src/recall/text/split-text.ts";
 import { detectTraits } from "../../../src/recall/text/traits.ts";
 import { buildTitle } from "../../../src/server/gateway/lookup/new-thread.ts";
-import { Redactor } from "../../../src/server/gateway/redact/redactor.ts";
+import { Redactor } from "../../../src/server/gateway/thread/redactor.ts";
 import {
   splitOuterSentences,
   splitSentences,

@@ -1,8 +1,8 @@
-import { beginExchange } from "./begin/begin-exchange.ts";
 import type { Incoming } from "./door/incoming.ts";
 import type { Services } from "./exchange/services.ts";
-import { forwardUnchanged } from "./passthrough/forward-request.ts";
 import { keepRecallTools, prepareRecall } from "./recall/recall-turn.ts";
+import { beginExchange } from "./reception/begin-exchange.ts";
+import { forwardUnchanged } from "./reception/forward-request.ts";
 import { answerWithSummary } from "./reply/answer-with-summary.ts";
 import {
   adviseNewConversation,

@@ -1,6 +1,6 @@
 import type { Json, Kernel } from "../../../kernel/index.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
-import type { SharedStates } from "../loops/shared-states.ts";
+import type { SharedStates } from "../limits/shared-states.ts";
 import type { TokenLimits } from "../thread/call-request.ts";
 
 /** Maximum number of models for which learned limits are kept. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { RequestSpending } from "../budget/request-spending.ts";
+import type { RequestSpending } from "../limits/request-spending.ts";
 import type { Trace } from "../observe/trace.ts";
 import type { Principal } from "./principal.ts";
 import type { Route } from "./route.ts";

@@ -11,8 +11,8 @@ import { computeDigest } from "../../../model/base/digest.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { buildPersonId, LOCAL_PERSON } from "../../../model/session-owner.ts";
 import type { WireFault } from "../../../wire/wire.ts";
-import type { TeamState } from "../budget/team-state.ts";
 import type { PersonIds } from "../identity/person-ids.ts";
+import type { TeamState } from "../limits/team-state.ts";
 import {
   type DoorLimits,
   type DoorRefusal,

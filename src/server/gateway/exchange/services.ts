@@ -1,11 +1,11 @@
 import type { Kernel, MessageInput } from "../../../kernel/index.ts";
-import type { SpendingServices } from "../budget/request-spending.ts";
 import type { CacheWatch } from "../cache/cache-watch.ts";
 import type { KnownCompactions } from "../call/compacted-request.ts";
 import type { ModelLimits } from "../call/model-limits.ts";
 import type { GatewayConfig } from "../config/config.ts";
+import type { LoopStates } from "../limits/loop-states.ts";
+import type { SpendingServices } from "../limits/request-spending.ts";
 import type { Threads } from "../lookup/threads.ts";
-import type { LoopStates } from "../loops/loop-states.ts";
 import type { Spans } from "../observe/spans.ts";
 import type { ReferencedItems } from "../request/referenced-items.ts";
 import type { SeenBodies } from "../request/seen-bodies.ts";

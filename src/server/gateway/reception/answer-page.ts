@@ -12,8 +12,8 @@ import type { Services } from "../exchange/services.ts";
 import type { GatewayStatus } from "../observe/gateway-status.ts";
 import { METRICS_TYPE, type Metrics } from "../observe/metrics.ts";
 import { buildAgentLines } from "../pages/agent-lines.ts";
-import { sendDashboard } from "../pages/dashboard/send-dashboard.ts";
 import type { LazyApi } from "../pages/lazy-api.ts";
+import { sendDashboard } from "../pages/send-dashboard.ts";
 
 /** The response of a page for programs. */
 interface PageReply {

@@ -14,7 +14,7 @@ import type { ReplyReader } from "../../../wire/wire.ts";
 import { traceReply } from "../call/thread-call.ts";
 import { isClientGone } from "../door/incoming.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
-import { getLoopFamily, toWallClock } from "../loops/loop-states.ts";
+import { getLoopFamily, toWallClock } from "../limits/loop-states.ts";
 import { formatAdvice, formatAnnouncement } from "../observe/gateway-log.ts";
 import { UpstreamError } from "../upstream/upstream-error.ts";
 import { noteCacheUse } from "./cache-diagnosis.ts";

@@ -11,7 +11,7 @@ import { toObject } from "../../../wire/fields.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 import { traceCall } from "../call/thread-call.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
-import { getLoopFamily } from "../loops/loop-states.ts";
+import { getLoopFamily } from "../limits/loop-states.ts";
 import { type BodyChanges, buildOutgoingBody, countBytes, isSameBody } from "../outgoing/outgoing-body.ts";
 import { listPieceElements } from "../outgoing/outgoing-pieces.ts";
 import { correctProviderFields } from "../outgoing/provider-fields.ts";

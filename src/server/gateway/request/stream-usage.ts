@@ -1,7 +1,7 @@
 import { toArray, toObject } from "../../../wire/fields.ts";
 import { parseObject } from "../../../wire/replies/parse-object.ts";
-import type { SpendingServices } from "../budget/request-spending.ts";
 import type { Incoming } from "../door/incoming.ts";
+import type { SpendingServices } from "../limits/request-spending.ts";
 import { parseRange } from "./cut-body.ts";
 import type { ParsedRequest } from "./read-request.ts";
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openKernel } from "../../../../src/kernel/index.ts";
 import { ModelLimits } from "../../../../src/server/gateway/call/model-limits.ts";
-import { LoopStates } from "../../../../src/server/gateway/loops/loop-states.ts";
-import { SharedStates } from "../../../../src/server/gateway/loops/shared-states.ts";
+import { LoopStates } from "../../../../src/server/gateway/limits/loop-states.ts";
+import { SharedStates } from "../../../../src/server/gateway/limits/shared-states.ts";
 import type { WireName } from "../../../../src/wire/wire.ts";
 import { TestAgent } from "../../../support/agent.ts";
 import { ask, logOf, quiet, startGateway, type TestGateway, threadsOf } from "../../../support/gateway.ts";

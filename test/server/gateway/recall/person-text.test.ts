@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findPersonText } from "../../../../src/server/gateway/begin/begin-exchange.ts";
+import { findPersonText } from "../../../../src/server/gateway/reception/begin-exchange.ts";
 
 const said = (...texts: readonly string[]) =>
   findPersonText({ role: "user", parts: texts.map((text) => ({ type: "text", text })) });

@@ -10,8 +10,8 @@ import {
   type LoopLimits,
   type LoopState,
   NO_LOOP,
-} from "../../../../src/server/gateway/loops/breaker.ts";
-import { LoopStates } from "../../../../src/server/gateway/loops/loop-states.ts";
+} from "../../../../src/server/gateway/limits/breaker.ts";
+import { LoopStates } from "../../../../src/server/gateway/limits/loop-states.ts";
 import { detectOverflow } from "../../../../src/window/limits/overflow.ts";
 import { detectPoison } from "../../../../src/window/limits/poison.ts";
 

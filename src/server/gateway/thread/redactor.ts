@@ -267,7 +267,7 @@ export class RedactionThread {
 }
 
 function startWorker(): Worker {
-  return new Worker(resolveModuleFile("server/gateway/redact/redact-worker"));
+  return new Worker(resolveModuleFile("server/gateway/thread/redact-worker"));
 }
 
 function fromReply(texts: readonly string[], reply: WorkerReply): readonly RedactedText[] {

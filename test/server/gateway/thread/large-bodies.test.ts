@@ -2,10 +2,10 @@ import { buffer } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import type { MessageInput } from "../../../../src/kernel/index.ts";
 import type { GatewayConfig } from "../../../../src/server/gateway/config/config.ts";
-import { Redactor } from "../../../../src/server/gateway/redact/redactor.ts";
 import { parseRequest } from "../../../../src/server/gateway/request/read-request.ts";
 import { ReferencedItems } from "../../../../src/server/gateway/request/referenced-items.ts";
 import { SeenBodies } from "../../../../src/server/gateway/request/seen-bodies.ts";
+import { Redactor } from "../../../../src/server/gateway/thread/redactor.ts";
 import { getWire } from "../../../../src/wire/wires.ts";
 
 const SECRET = `sk-ant-api03-${"Ab1".repeat(31)}`;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { MessageInput } from "../../../../src/kernel/index.ts";
-import { redactInput } from "../../../../src/server/gateway/redact/redactor.ts";
+import { redactInput } from "../../../../src/server/gateway/thread/redactor.ts";
 import { BARE } from "./secrets.ts";
 
 const SECRET = BARE.find(([kind]) => kind === "github-token")?.[1] ?? "";

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { extname } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { resolvePackageFile } from "../../../../model/base/package-files.ts";
+import { resolvePackageFile } from "../../../model/base/package-files.ts";
 
 /**
  * Only files of the dashboard may run or style a page, nothing is loaded from elsewhere, requests go only to this
