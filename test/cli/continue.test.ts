@@ -64,6 +64,28 @@ describe("longhaul continue", () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
+  test("longhaul continue writes all files of a conversation or none, and replaces no folder", async () => {
+    const { path, store, screen, here } = await importOne();
+    const family = path.slice(0, -".jsonl".length);
+    mkdirSync(join(family, "subagents"), { recursive: true });
+    const line = readFileSync(path, "utf8").split("\n")[0] ?? "";
+    const agent = { ...JSON.parse(line), uuid: "s1", parentUuid: null, isSidechain: true, agentId: "x1" };
+    writeFileSync(join(family, "subagents", "agent-x1.jsonl"), `${JSON.stringify(agent)}\n`);
+    await here("import", "--yes", "--no-index");
+    rmSync(path);
+    rmSync(family, { recursive: true });
+    // Where the folder of the sub-agents belongs, there is a file now.
+    writeFileSync(family, "");
+    expect((await runHere(["continue", "last", "--store", store], screen)).code).toBe(1);
+    expect(existsSync(path)).toBe(false);
+    rmSync(family);
+    mkdirSync(path);
+    const { code, stderr } = await runHere(["continue", "last", "--store", store], screen);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("already exists")]);
+    rmSync(path, { recursive: true });
+    expect((await here("continue", "last")).files).toHaveLength(2);
+  });
+
   test("longhaul continue --deleted restores all deleted conversations, and --dry-run lists them first", async () => {
     const { path, here } = await importOne();
     expect(await here("continue", "--deleted")).toMatchObject({ written: [] });

@@ -1,9 +1,10 @@
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { planContinuation } from "../../src/histories/continuing/continuation.ts";
 import { importSources } from "../../src/histories/import-sources.ts";
-import type { Kernel } from "../../src/kernel/index.ts";
+import { CONTINUED_AGENTS } from "../../src/histories/index.ts";
+import type { Json, Kernel } from "../../src/kernel/index.ts";
 import { conversationId, writeConversation } from "../cli/support/conversation.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";
@@ -61,6 +62,60 @@ describe("a continuation", () => {
     }
     rmSync(home, { recursive: true });
   });
+
+  test.each(CONTINUED_AGENTS)(
+    "a conversation with unusual content continues in %s with all words, and without texts that providers refuse",
+    async (agent) => {
+      const cwd = "/srv/prüfung 🧪/it's";
+      const kernel = await testKernel();
+      await using session = await kernel.session("odd", { title: "Ünïcode", meta: { source: { cwd } } });
+      const call = (callId: string, name: string, input: Json) =>
+        ({ type: "tool-call", callId, name, input }) as const;
+      const result = (callId: string, ...texts: readonly string[]) =>
+        ({
+          type: "tool-result",
+          callId,
+          output: texts.map((text) => ({ type: "text", text }) as const),
+        }) as const;
+      const text = (value: string) => ({ type: "text", text: value }) as const;
+      await session.append({ role: "user", text: "Look at Zürich 北京" });
+      const calls = [
+        call("c1", "Bash", { command: "ls 'a b'" }),
+        call("c2", "Read", { file_path: `${cwd}/ä.txt` }),
+        call("c3", "mcp__odd__thing", { deep: [1, { x: null }] }),
+      ];
+      await session.append({ role: "assistant", parts: calls });
+      await session.append({ role: "tool", parts: [result("c1"), result("c2", ""), result("c3", "told")] });
+      await session.append({
+        role: "assistant",
+        parts: [text("  "), call("c4", "Bash", { command: "sleep 1" })],
+      });
+      await session.append({ role: "user", text: "interrupted here" });
+      await session.append({ role: "tool", parts: [result("ghost", "without a call")] });
+      await session.append({ role: "assistant", text: "cut \ud83d" });
+      const home = testFolder();
+      const { files } = await planContinuation(kernel, "odd", { agent, system: systemOf(home) });
+      for (const { path, pieces } of files) {
+        mkdirSync(dirname(path), { recursive: true });
+        for await (const piece of pieces()) appendFileSync(path, piece);
+      }
+      const written = files.map(({ path }) => readFileSync(path, "utf8")).join("\n");
+      expect(written).not.toMatch(/[^\\]\\ud83d|"type": ?"(?:\w+_)?text",\s*"text": ?"\s*"/);
+      const other = await testKernel();
+      const paths = agent === "cline" ? [dirname(files[0]?.path ?? "")] : files.map(({ path }) => path);
+      const { problems, totals } = await importSources(other, paths);
+      expect([problems, totals.openCalls]).toEqual([[], 0]);
+      const [record] = await other.sessions({ limit: 1 });
+      // Cline names the folder in its list of tasks, Gemini CLI by a hash.
+      if (agent !== "cline" && agent !== "gemini-cli") expect(JSON.stringify(record?.meta)).toContain(cwd);
+      await using read = await other.session(record?.id as string);
+      const stored = JSON.stringify(await read.read({ from: 1, to: (await read.head()).seq, limit: 100 }));
+      for (const words of ["Zürich 北京", "ls 'a b'", "ä.txt", "odd__thing", "told", "sleep 1"])
+        expect(stored).toContain(words);
+      for (const words of ["interrupted here", "without a call", "cut \ufffd"])
+        expect(stored).toContain(words);
+    },
+  );
 
   test("a continuation is refused if its stored bytes are damaged", async () => {
     const { kernel, home } = await importOne();

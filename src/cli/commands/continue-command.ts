@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import {
   CONTINUED_AGENTS,
@@ -177,6 +177,7 @@ async function importAgain(
 }
 
 async function hasSameBytes({ path, pieces }: Continuation["files"][number]): Promise<boolean> {
+  if (!statSync(path).isFile()) return false;
   const chunks: Buffer[] = [];
   for await (const piece of pieces()) chunks.push(Buffer.from(piece));
   return Buffer.concat(chunks).equals(readFileSync(path));

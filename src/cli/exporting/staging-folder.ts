@@ -63,9 +63,17 @@ export class StagingFolder implements AsyncDisposable {
   async commit(): Promise<void> {
     await this.#end();
     for (const target of this.#names.keys()) await this.#checkFree(target);
-    for (const [target, name] of this.#names) {
-      await mkdir(dirname(target), { recursive: true });
-      await this.#move(join(this.#folder, name), target);
+    const moved: string[] = [];
+    try {
+      for (const [target, name] of this.#names) {
+        await mkdir(dirname(target), { recursive: true });
+        await this.#move(join(this.#folder, name), target);
+        moved.push(target);
+      }
+    } catch (error) {
+      // All files or none. A file that replaced another one stays, because the other one is gone.
+      if (!this.#isForced) for (const target of moved) await rm(target, { force: true });
+      throw error;
     }
   }
 
@@ -99,7 +107,8 @@ export class StagingFolder implements AsyncDisposable {
       await link(from, to);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") throw new TargetExistsError(to);
-      // Not every file system supports links.
+      // Not every file system supports links: an empty file takes the place before the move.
+      await (await open(to, "wx")).close();
       return rename(from, to);
     }
     await unlink(from);

@@ -14,10 +14,15 @@ export function splitLeftovers(fields: Leftovers | undefined): {
   if (!fields) return {};
   const small: [string, Json][] = [];
   const large: [string, Json][] = [];
-  for (const [field, value] of Object.entries(fields))
-    (JSON.stringify(value).length <= MAX_META_LENGTH ? small : large).push([field, value]);
+  for (const [field, value] of Object.entries(fields)) (isSmall(value) ? small : large).push([field, value]);
   return {
     ...(small.length > 0 && { small: Object.fromEntries(small) }),
     ...(large.length > 0 && { large: Object.fromEntries(large) }),
   };
+}
+
+function isSmall(value: Json): boolean {
+  // Most fields are short texts and numbers, whose JSON need not be built: a character takes at most six there.
+  if (typeof value !== "object" && String(value).length <= MAX_META_LENGTH / 8) return true;
+  return JSON.stringify(value).length <= MAX_META_LENGTH;
 }

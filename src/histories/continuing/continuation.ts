@@ -110,7 +110,8 @@ export async function planContinuation(
     command: buildCommand(agent, files, written, cwd),
     notes: [
       reasoning > 0 && `${reasoning} parts of reasoning stay behind: only their own provider accepts them.`,
-      toldCalls > 0 && `${toldCalls} tool calls are told in words, because ${agent} has no such tool.`,
+      toldCalls > 0 &&
+        `${toldCalls} tool calls are told in words: ${agent} has no such tool, or they have no output.`,
       agent === "opencode" &&
         !model &&
         "opencode names no model yet: choose one there, or run it with --model.",
@@ -444,7 +445,7 @@ function convertMessages(
     if (role === "system") continue;
     const own: Part[] = [];
     const told: Part[] = [];
-    for (const part of parts) {
+    for (const part of parts.map(repairTexts)) {
       if (part.type === "reasoning") reasoning++;
       else if (part.type === "tool-call") {
         const call = answered.has(part.callId) ? convertToolCall(part, agent) : undefined;
@@ -452,16 +453,29 @@ function convertMessages(
         own.push(call ?? tell(part));
       } else if (part.type === "tool-result") {
         const call = calls.get(part.callId);
-        if (call?.isKept) own.push({ ...part, name: call.name });
+        if (call?.isKept) own.push({ ...part, name: call.name, output: part.output.filter(isFilled) });
         else {
           const name = call?.name ?? part.name ?? "a tool";
-          told.push({ type: "text", text: `[Output of ${name}]` }, ...part.output);
+          told.push({ type: "text", text: `[Output of ${name}]` }, ...part.output.filter(isFilled));
         }
       } else if (part.type === "raw") own.push({ type: "text", text: JSON.stringify(part.value) });
-      else own.push(part);
+      else if (isFilled(part)) own.push(part);
     }
     if (own.length > 0) converted.push({ role, parts: own });
     if (told.length > 0) converted.push({ role: "user", parts: told });
   }
   return { messages: converted, reasoning, toldCalls };
+}
+
+/** Providers refuse blank texts. */
+function isFilled(part: Part): boolean {
+  return part.type !== "text" || part.text.trim() !== "";
+}
+
+/** Replaces halves of characters, such as those that a cut text ends with: providers refuse the whole request. */
+function repairTexts(part: Part): Part {
+  const text = JSON.stringify(part);
+  // Only in JSON that was built from text is a half written as an escape.
+  if (!/\\ud[89a-f]/.test(text)) return part;
+  return JSON.parse(text, (_, value) => (typeof value === "string" ? value.toWellFormed() : value)) as Part;
 }

@@ -23,6 +23,8 @@ export class KnownTexts implements CopyEvidence {
   readonly #rules: CopyRules;
   readonly #known: KnownContent;
   readonly #fields = new Set<string>();
+  /** The values of these fields: most questions are answered by them, without a key. */
+  readonly #values = new Set<string>();
   readonly #texts: string[] = [];
   #plainTexts: readonly string[] | undefined;
   #charactersLeft = MAX_SEARCHED;
@@ -37,13 +39,16 @@ export class KnownTexts implements CopyEvidence {
       else if (typeof value === "object")
         for (const [key, one] of Object.entries(value)) walk(one, key, depth + 1);
       else if (typeof value === "string" && value.length >= rules.minLength) this.#texts.push(value);
-      else this.#fields.add(buildFieldKey(field, value));
+      else {
+        this.#fields.add(buildFieldKey(field, value));
+        this.#values.add(String(value));
+      }
     };
     for (const value of known.searched) walk(value, "", 0);
   }
 
   hasField(field: string, value: unknown): boolean {
-    return this.#fields.has(buildFieldKey(field, value));
+    return this.#values.has(String(value)) && this.#fields.has(buildFieldKey(field, value));
   }
 
   hasText(value: string, field: string): boolean {

@@ -1,4 +1,5 @@
 import type { SessionRecord } from "../../kernel/index.ts";
+import { findProjectFolder } from "../../model/session-origin.ts";
 import { toObject, toText } from "../../wire/fields.ts";
 import type { Writer } from "../port/writer.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
@@ -38,16 +39,6 @@ function buildHeader(record: SessionRecord): JsonObject {
     version: 3,
     id: toText(own?.id) ?? record.id.replace(/[^\w.-]/g, "-"),
     timestamp: toText(own?.timestamp) ?? new Date(record.createdAt).toISOString(),
-    cwd: toText(own?.cwd) ?? findCwd(record),
+    cwd: toText(own?.cwd) ?? findProjectFolder(record) ?? "",
   };
-}
-
-/** Finds the working folder in the meta of any tool. */
-function findCwd({ meta }: SessionRecord): string {
-  for (const facts of Object.values(meta ?? {})) {
-    const fields = toObject(facts);
-    const cwd = toText(fields?.cwd) ?? toText(fields?.directory);
-    if (cwd !== undefined) return cwd;
-  }
-  return "";
 }
