@@ -15,7 +15,7 @@ export interface FoundSource {
 }
 
 /** Folders without conversations that may be huge. */
-const SKIPPED_FOLDERS = new Set(["node_modules", ".git"]);
+export const SKIPPED_FOLDERS = new Set(["node_modules", ".git"]);
 const MAX_DEPTH = 24;
 
 /**

@@ -1,9 +1,11 @@
-import { type FSWatcher, watch } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
+import { createHash } from "node:crypto";
+import { type FSWatcher, lstatSync, readdirSync, watch } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as rest, setTimeout as sleep } from "node:timers/promises";
 import type { Kernel } from "../kernel/index.ts";
 import { checkImportOptions, checkKernel } from "./check-arguments.ts";
-import type { FoundSource } from "./find-sources.ts";
-import { surveySources } from "./import-sources.ts";
+import { type FoundSource, SKIPPED_FOLDERS } from "./find-sources.ts";
+import { type Survey, surveySources } from "./import-sources.ts";
 import { type AgentProcess, listRunningAgents } from "./importing/agent-processes.ts";
 import type { ImportOptions } from "./importing/import-options.ts";
 import type { SourceReport } from "./importing/import-report.ts";
@@ -51,8 +53,9 @@ interface FollowedSource {
 
 /** A file that has not changed for this long is kept; a copy for each of its changes would fill the store. */
 const QUIET_MS = 60_000;
-/** Surveys may take at most this share of the time. */
+/** Surveys may take at most this share of the time, and looks that nothing has caused at most the other. */
 const SURVEY_SHARE = 0.05;
+const LOOK_SHARE = 0.0005;
 
 /** Running agents are checked once per this many surveys. */
 const SURVEYS_PER_AGENT_CHECK = 10;
@@ -69,11 +72,17 @@ export async function* watchSources(
   using changes = new FolderWatch();
   const followed = new Map<string, FollowedSource>();
   const told = new Set<string>();
+  let [print, surveyed]: [string, Survey] = ["", { sources: [], problems: [] }];
   for (let look = 0; !signal?.aborted; look++) {
     const begunAt = performance.now();
     const places = typeof paths === "function" ? await paths() : paths;
-    if (intervalMs === undefined) changes.follow(places);
-    const { sources, problems } = await surveySources(places, options);
+    const tree = await readTree(places);
+    if (intervalMs === undefined) changes.follow(IS_DEEP ? places : tree.folders);
+    const lookMs = performance.now() - begunAt;
+    // A survey reads the beginning of each file.
+    if (tree.print !== print) surveyed = await surveySources(places, options);
+    print = tree.print;
+    const { sources, problems } = surveyed;
     for (const problem of problems) {
       const key = `${problem.path}\n${problem.reason}`;
       if (told.has(key)) continue;
@@ -99,11 +108,13 @@ export async function* watchSources(
     }
     if (hasChanged) yield { type: "idle" };
     if (look % SURVEYS_PER_AGENT_CHECK === 0) {
-      for (const found of sources) {
+      for (const found of listNewest(sources)) {
         const known = followed.get(buildKey(found));
         const idleMs = Date.now() - found.source.modifiedAt;
         if (!known || known.isStalled || idleMs < stalledAfterMs) continue;
-        const process = await findLiveAgent(found, sources, options.agents ?? listRunningAgents);
+        const running = await (options.agents ?? listRunningAgents)(found.format.processes);
+        const { cwd } = found.source;
+        const process = running.find((one) => one.cwd === undefined || cwd === undefined || one.cwd === cwd);
         if (!process) continue;
         followed.set(buildKey(found), { ...known, isStalled: true });
         yield { type: "stalled", source: found.source, idleMs, process };
@@ -113,7 +124,7 @@ export async function* watchSources(
     else {
       await pause(surveyMs / SURVEY_SHARE, signal);
       const isWaiting = [...followed.values()].some(({ isUnkept }) => isUnkept);
-      await changes.wait(signal, isWaiting ? QUIET_MS : undefined);
+      await changes.wait(signal, lookMs / LOOK_SHARE, isWaiting ? QUIET_MS : undefined);
     }
   }
 }
@@ -139,21 +150,15 @@ async function importFollowed(
   return [...problems, ...(isNews ? [{ type: "imported", report } as const] : [])];
 }
 
-/** Finds the running agent of a conversation, if the conversation is the newest of its working folder. */
-async function findLiveAgent(
-  { source, format }: FoundSource,
-  sources: readonly FoundSource[],
-  agents: NonNullable<WatchOptions["agents"]>,
-): Promise<AgentProcess | undefined> {
-  const isNewest = !sources.some(
-    (other) =>
-      other.source.format === source.format &&
-      other.source.cwd === source.cwd &&
-      other.source.modifiedAt > source.modifiedAt,
-  );
-  if (!isNewest || source.parent !== undefined) return undefined;
-  const running = await agents(format.processes);
-  return running.find(({ cwd }) => cwd === undefined || source.cwd === undefined || cwd === source.cwd);
+/** The newest conversation of each working folder: only that one can be the conversation of a running agent. */
+function listNewest(sources: readonly FoundSource[]): readonly FoundSource[] {
+  const newest = new Map<string, FoundSource>();
+  for (const found of sources) {
+    const key = `${found.source.format}\n${found.source.cwd}`;
+    const before = newest.get(key);
+    if (!before || found.source.modifiedAt >= before.source.modifiedAt) newest.set(key, found);
+  }
+  return [...newest.values()].filter(({ source }) => source.parent === undefined);
 }
 
 function buildKey({ source }: FoundSource): string {
@@ -164,21 +169,60 @@ function isSame(before: FollowedSource | undefined, source: ImportSource): boole
   return before?.sizeBytes === source.sizeBytes && before.modifiedAt === source.modifiedAt;
 }
 
-/** Waits for changes below folders without looking at them. */
+/** The folders below paths, and a print of the names, sizes and times of all files in them. */
+async function readTree(
+  paths: readonly string[],
+): Promise<{ readonly folders: readonly string[]; readonly print: string }> {
+  const folders: string[] = [];
+  const hash = createHash("sha1");
+  const note = (path: string) => {
+    const facts = lstatSync(path, { throwIfNoEntry: false });
+    hash.update(`${path}\0${facts?.size}\0${facts?.mtimeMs}\0`);
+  };
+  const waiting = [...paths];
+  // Folders are added while it is read.
+  for (const path of waiting) {
+    try {
+      const entries = readdirSync(path, { withFileTypes: true });
+      folders.push(path);
+      hash.update(`${path}\0`);
+      for (const entry of entries)
+        if (!entry.isDirectory()) note(join(path, entry.name));
+        else if (!SKIPPED_FOLDERS.has(entry.name)) waiting.push(join(path, entry.name));
+    } catch {
+      // A file, or a folder that the survey reports.
+      note(path);
+    }
+    await rest();
+  }
+  return { folders, print: hash.digest("hex") };
+}
+
+/** On Linux, Node would follow each file below a folder by itself, and systems limit the number of watches. */
+const IS_DEEP = process.platform !== "linux";
+
+/** Waits for changes in folders without looking at them. */
 class FolderWatch implements Disposable {
   readonly #watchers = new Map<string, FSWatcher>();
   #isBlind = false;
   #hasChanged = false;
   #wake: () => void = () => undefined;
 
-  /** Also waits for changes below these folders. */
+  /** Waits for changes in these folders only. */
   follow(paths: readonly string[]): void {
-    for (const path of paths) if (!this.#watchers.has(path)) this.#watch(path);
+    const wanted = new Set(paths);
+    for (const path of this.#watchers.keys()) if (!wanted.has(path)) this.#leave(path);
+    this.#isBlind = false;
+    for (const path of wanted) if (!this.#watchers.has(path)) this.#watch(path);
   }
 
-  /** Resolves some time after a change, after `atMostMs`, or when the signal aborts. */
-  async wait(signal: AbortSignal | undefined, atMostMs = Number.POSITIVE_INFINITY): Promise<void> {
-    const idleMs = Math.min(atMostMs, this.#isBlind ? BLIND_MS : IDLE_MS);
+  /** Resolves some time after a change, after `atMostMs`, when it is time for a look, or when the signal aborts. */
+  async wait(
+    signal: AbortSignal | undefined,
+    pauseMs: number,
+    atMostMs = Number.POSITIVE_INFINITY,
+  ): Promise<void> {
+    const idleMs = Math.min(atMostMs, Math.max(pauseMs, this.#isBlind ? BLIND_MS : IDLE_MS));
     if (!this.#hasChanged) {
       const over = new AbortController();
       const waking = new Promise<void>((resolve) => {
@@ -193,15 +237,21 @@ class FolderWatch implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const watcher of this.#watchers.values()) watcher.close();
+    for (const path of this.#watchers.keys()) this.#leave(path);
+  }
+
+  #leave(path: string): void {
+    this.#watchers.get(path)?.close();
+    this.#watchers.delete(path);
   }
 
   #watch(path: string): void {
     const onLoss = () => {
       this.#isBlind = true;
+      this.#leave(path);
     };
     try {
-      const watcher = watch(path, { recursive: true, persistent: false }, () => {
+      const watcher = watch(path, { recursive: IS_DEEP, persistent: false }, () => {
         this.#hasChanged = true;
         this.#wake();
       });

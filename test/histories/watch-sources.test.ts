@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isAgentCommand, listRunningAgents } from "../../src/histories/importing/agent-processes.ts";
@@ -142,7 +142,15 @@ proofTest("following sources without an interval imports a change that the file 
       mkdirSync(later);
       writeFileSync(join(later, "new.toy"), line("a", "two"));
       appendFileSync(join(folder, "talk.toy"), line("b", "three"));
+    } else if (imported.length === 3) {
+      mkdirSync(join(folder, "project", "deep"), { recursive: true });
+      writeFileSync(join(folder, "project", "deep", "deep.toy"), line("a", "four"));
+    } else if (imported.length === 4) {
+      // The folder is followed by now, and a removed one does not disturb the others.
+      rmSync(later, { recursive: true });
+      mkdirSync(later);
+      appendFileSync(join(folder, "project", "deep", "deep.toy"), line("b", "five"));
     } else stop.abort();
   }
-  expect(imported.sort()).toEqual(["pi/new", "pi/talk", "pi/talk"]);
+  expect(imported.sort()).toEqual(["pi/deep", "pi/deep", "pi/new", "pi/talk", "pi/talk"]);
 });
