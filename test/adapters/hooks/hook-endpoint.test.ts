@@ -151,6 +151,14 @@ test("a command that fails with a known error gets the edit that ended this erro
   expect(await ask({ hook_event_name: "PostToolUse", ...fine })).toBe("");
 });
 
+test("a command with long runs of blanks is answered like any other, and does not hold up the process", async () => {
+  const { ask } = await endpointWith(FAILING);
+  const command = `npm run build${"\n".repeat(30_000)}${" ".repeat(30_000)}--fast`;
+  const failed = { tool_name: "Bash", tool_input: { command }, error: `Exit code 1\n${ERROR}` };
+  const reply = await ask({ hook_event_name: "PostToolUseFailure", ...failed });
+  expect(reply).toContain("ended this error before");
+});
+
 test("the hook before an edit tells who changed the file last, and why", async () => {
   const { ask } = await endpointWith(FAILING);
   const input = { file_path: `${FOLDER}/config.ts`, old_string: "a", new_string: "b" };

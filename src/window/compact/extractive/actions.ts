@@ -92,12 +92,13 @@ function listKeys(command: string): readonly string[] {
 
 /** Strips the parts of a command that do not change its effect: its working directory, and filters on its output. */
 export function normalizeCommand(command: string): string {
+  // Joined first: the expressions below would try each end of a long run of blanks for each of its beginnings.
   return command
+    .replace(/\s+/g, " ")
     .replace(/^\s*cd\s+\S+\s*(?:&&|;)\s*/, "")
     .replace(/\s*\|\s*(?:head|tail|grep|less|cat|sed -n)\b[^|&;]*/g, "")
     .replace(/\s*2>(?:&1|\s*\/dev\/null)/g, "")
     .replace(/\s*;?\s*echo\s+["']?(?:exit|EXIT)\S*\s*\$\?["']?\s*$/, "")
-    .replace(/\s+/g, " ")
     .trim();
 }
 
