@@ -84,7 +84,7 @@ export function admit(
   if ("fault" in parts) return buildRefusal(request, parts, headers);
   if (!METHODS.includes(request.method)) return buildRefusal(request, refuseMethod(METHODS), headers);
   const route = known?.route ?? chooseRoute(request, parts.path, hint);
-  const principal = identifyCaller(request, route, { config, environment, lookup });
+  const principal = identifyCaller(request, route, lookup, config, environment);
   if ("fault" in principal) return buildRefusal(request, principal, headers);
   if (route.type === "unknown") return buildRefusal(request, refuseUnknownRoute(route, parts.path), headers);
   if (route.type !== "page" && isNavigation(request)) return buildRefusal(request, refuseBrowser(), headers);
@@ -107,15 +107,9 @@ function chooseRoute(request: RequestHead, path: string, hint: WireName | undefi
 function identifyCaller(
   request: RequestHead,
   route: Route,
-  {
-    config,
-    environment,
-    lookup,
-  }: {
-    readonly config: DoorConfig;
-    readonly environment: NodeJS.ProcessEnv;
-    readonly lookup: PersonLookup;
-  },
+  lookup: PersonLookup,
+  config: DoorConfig,
+  environment: NodeJS.ProcessEnv,
 ): Principal | DoorRefusal {
   const credentials = readCredentials(request);
   if ("fault" in credentials) return credentials;

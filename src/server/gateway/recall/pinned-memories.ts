@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import { estimateText } from "../../../kernel/faces/window.ts";
+import { estimateText, type ProviderFailure } from "../../../kernel/faces/window.ts";
 import type { EntryId, Json, Memories } from "../../../kernel/index.ts";
 import { findProjectFolder } from "../../../model/session-origin.ts";
 import { getContentBlocks } from "../../../wire/content-blocks.ts";
 import { toArray, toObject } from "../../../wire/fields.ts";
 import type { WireName } from "../../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
+import type { Exchange } from "../exchange/exchange-state.ts";
 import type { Services } from "../exchange/services.ts";
 import { getMemoryAgent, type PersonIds } from "../identity/person-ids.ts";
 import { joinSlices, splitPieces } from "../outgoing/alternate-pieces.ts";
@@ -202,22 +203,35 @@ async function readSection(
   return isTooLarge(short) ? undefined : short;
 }
 
+/** Conversations whose upstream has refused system messages inside a conversation. */
+const plain = new WeakSet<Thread>();
+
+function takesSystemMessages({ thread, request, target }: Exchange): boolean {
+  return request.api.name === "anthropic" && acceptsSystemMessages(target.model) && !plain.has(thread);
+}
+
+/** True if a request was refused for memories in system messages: they join messages of the user from now on. */
+export function moveMemories(exchange: Exchange, failure: ProviderFailure): boolean {
+  if (!exchange.memories?.later || !takesSystemMessages(exchange)) return false;
+  const isRefused = /\brole\b|\bsystem\b/i.test(JSON.stringify(failure));
+  if (isRefused) plain.add(exchange.thread);
+  return isRefused;
+}
+
 /** Changes to a body that add the memories of a request. */
 export function insertMemories(
-  api: WireName,
-  messages: RequestMessages,
+  exchange: Exchange,
   changes: BodyChanges,
   { text, later }: RequestMemories,
-  model: string,
 ): BodyChanges {
-  const based = text === undefined ? changes : appendMemories(api, messages, changes, text);
+  const { api, messages } = exchange.request;
+  const based = text === undefined ? changes : appendMemories(api.name, messages, changes, text);
   if (!later || messages.cut.listFrom === undefined) return based;
   const pieces = based.pieces ?? [{ from: 0, to: messages.cut.elements.length }];
   const sent = findSentTexts(messages, pieces, later);
-  const isSystem = api === "anthropic" && acceptsSystemMessages(model);
-  const added = isSystem
+  const added = takesSystemMessages(exchange)
     ? insertSystemMessages(messages, pieces, sent)
-    : addContextToPieces(api, messages, pieces, sent);
+    : addContextToPieces(api.name, messages, pieces, sent);
   return { ...based, pieces: added };
 }
 

@@ -101,15 +101,14 @@ function createRecall(exchange: Exchange, context: Map<number, string>): Request
       const later = elements.length === 0 ? 0 : estimateText(JSON.stringify(elements));
       // Tools that join with this request are not counted in its window.
       const joined = !tools && laterTools && findTools() ? laterTools.tokens : 0;
-      return later + joined + sumTextTokens(texts);
+      return [...texts.values()].reduce((sum, text) => sum + estimateText(text), later + joined);
     },
     async makeRoom() {
       const hadTools = findTools() !== undefined;
       isWaiting = true;
-      const hasContextLeft = await dropContext();
       const haveToolsLeft = hadTools && findTools() === undefined;
       hasWaited ||= haveToolsLeft;
-      return hasContextLeft || haveToolsLeft;
+      return (await dropContext()) || haveToolsLeft;
     },
     listTools(failure) {
       if (!isMidway || !/tool_addition|tool_reference|defer_loading/.test(JSON.stringify(failure)))
@@ -123,8 +122,7 @@ function createRecall(exchange: Exchange, context: Map<number, string>): Request
       const hadTools = tools !== undefined && !hasWaited && findTools() !== undefined;
       tools = undefined;
       laterTools = undefined;
-      const hasContextLeft = await dropContext();
-      return hasContextLeft || hadTools;
+      return (await dropContext()) || hadTools;
     },
   };
 }
@@ -221,10 +219,6 @@ async function chooseContext(exchange: Exchange): Promise<Map<number, string>> {
 function forgetContext({ thread, call, services }: Exchange, places: readonly number[]): Promise<void> {
   const contextTexts = new ContextTexts(thread, services.kernel.memory);
   return contextTexts.forget(call.request.messages.list, places).catch(services.onStoreFailure);
-}
-
-function sumTextTokens(texts: ReadonlyMap<number, string>): number {
-  return [...texts.values()].reduce((sum, text) => sum + estimateText(text), 0);
 }
 
 /** The input of a request whose client sent plain text, which is the last item sent. */

@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isLonghaulError } from "../../../kernel/index.ts";
+import { getExceptionName } from "../../../wire/bedrock/converse.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
+import { toObject } from "../../../wire/fields.ts";
 import type { WireFault, WireName } from "../../../wire/wire.ts";
 import { getWire } from "../../../wire/wires.ts";
 import { sendJson, toErrorReply } from "../../api/jobs/index.ts";
@@ -379,9 +381,13 @@ function refuseClient(
     discardBody(request);
     return;
   }
-  const body = JSON.stringify(getWire(api ?? "openai-chat").encodeFault(fault));
+  const isBedrock = /\/model\/[^/?]+\/invoke/.test(request.url ?? "");
+  const encoded = getWire(api ?? "openai-chat").encodeFault(fault);
+  // Amazon's SDKs read a message at the top, and the name of the error in a header.
+  const body = JSON.stringify(isBedrock ? { message: fault.message, ...toObject(encoded) } : encoded);
   response.writeHead(fault.status, {
     ...fault.headers,
+    ...(isBedrock && { "x-amzn-ErrorType": getExceptionName(fault.status) }),
     "content-type": "application/json",
     "content-length": Buffer.byteLength(body),
     ...(!request.complete && { connection: "close" }),

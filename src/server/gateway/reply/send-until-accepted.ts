@@ -15,7 +15,7 @@ import { getLoopFamily } from "../limits/loop-states.ts";
 import { type BodyChanges, buildOutgoingBody, countBytes, isSameBody } from "../outgoing/outgoing-body.ts";
 import { listPieceElements } from "../outgoing/outgoing-pieces.ts";
 import { correctProviderFields } from "../outgoing/provider-fields.ts";
-import { insertMemories } from "../recall/pinned-memories.ts";
+import { insertMemories, moveMemories } from "../recall/pinned-memories.ts";
 import { CHAIN_FIELDS } from "../request/chain.ts";
 import { CONTEXT_MANAGEMENT } from "../request/context-management.ts";
 import { lowerOutputFields } from "../request/request-fields.ts";
@@ -65,6 +65,7 @@ export async function sendRound(
       const isStopped =
         stopAskingUsage(exchange, failure) ||
         stopAskingDiagnosis(exchange, failure) ||
+        moveMemories(exchange, failure) ||
         (recall?.listTools(failure) ?? false);
       if (!isStopped && !(await repairRequest(exchange, failure, elements))) return false;
       const refused = body;
@@ -142,7 +143,7 @@ function buildExchangeBody(
   const corrected = pieces ? correctProviderFields(api.name, messages, all, changes, target) : changes;
   const added = recall?.addTo(corrected, elements) ?? corrected;
   const hasMemories = memories && (memories.text !== undefined || memories.later !== undefined);
-  const whole = hasMemories ? insertMemories(api.name, request.messages, added, memories, model) : added;
+  const whole = hasMemories ? insertMemories(exchange, added, memories) : added;
   return buildOutgoingBody(request.messages, askForDiagnosis(exchange, whole));
 }
 

@@ -1,6 +1,7 @@
 import type { Json, Session, SessionRecord } from "../../../kernel/index.ts";
 import { computeDigest } from "../../../model/base/digest.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { toText } from "../../../wire/fields.ts";
 import type { AgentShape } from "../identity/agent-shape.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 
@@ -39,12 +40,9 @@ export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefin
     kind,
     shape,
     firstKey,
-    ...(typeof client === "string" && { client }),
-    ...(typeof agent === "string" && { agent }),
-    ...(typeof project === "string" && { project }),
-    ...(isOurs === true && { isOurs }),
-    ...(hasRecallTools === true && { hasRecallTools }),
-    ...(arm !== undefined && CONTROL_ARMS.includes(arm) && { arm }),
+    ...dropUndefined({ client: toText(client), agent: toText(agent), project: toText(project) }),
+    ...dropUndefined({ isOurs: isOurs || undefined, hasRecallTools: hasRecallTools || undefined }),
+    ...dropUndefined({ arm: CONTROL_ARMS.find((one) => one === arm) }),
   };
 }
 

@@ -272,3 +272,24 @@ test("an upstream that refuses tools inside a conversation gets them in the list
   expect(tried).toEqual([true, false, false]);
   expect(upstream.heard.at(-1)?.body.toString()).toContain("longhaul_recall");
 });
+
+test("an upstream that refuses system messages inside a conversation gets memories in the user's message", async () => {
+  const upstream = await startUpstream((heard, response, index) => {
+    const { messages } = heard.json;
+    if (!messages.some(({ role }: { role: string }) => role === "system"))
+      return says("Fine.")(heard, response, index);
+    response.writeHead(400, { "content-type": "application/json" });
+    const message = "messages.1.role: Input should be 'user' or 'assistant'";
+    response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } }));
+  });
+  const gateway = await startGateway({ upstream: upstream.url });
+  const agent = new TestAgent(gateway);
+  agent.fields.model = "claude-opus-4-8";
+  await agent.say("Hello.");
+  await gateway.kernel.memories().remember("The host is staging.", { by: "user" });
+  await agent.say("Go on.");
+  await agent.say("And on.");
+  expect(upstream.heard).toHaveLength(4);
+  for (const { json } of upstream.heard.slice(2))
+    expect(JSON.stringify(json.messages[2])).toContain("The host is staging.");
+});

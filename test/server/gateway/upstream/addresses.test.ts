@@ -128,6 +128,8 @@ describe("Bedrock's invoke", () => {
     const refused = await ask(gateway, { path, body: QUESTION, headers: signed });
     expect(refused.status).toBe(401);
     expect(JSON.parse(refused.text).error.message).toContain("AWS_BEARER_TOKEN_BEDROCK");
+    expect(JSON.parse(refused.text).message).toContain("AWS_BEARER_TOKEN_BEDROCK");
+    expect(refused.header("x-amzn-errortype")).toBe("UnrecognizedClientException");
     const keyed = await ask(gateway, { path, body: QUESTION, headers: { authorization: "Bearer key" } });
     expect(keyed.status).toBe(200);
     expect(upstream.heard[0]?.header("authorization")).toBe("Bearer key");
