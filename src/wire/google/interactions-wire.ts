@@ -1,7 +1,8 @@
 import type { MessageInput } from "../../model/message.ts";
 import type { Usage } from "../../model/usage.ts";
-import { toArray, toNumber, toObject, toText } from "../fields.ts";
+import { omitFields, toArray, toNumber, toObject, toText } from "../fields.ts";
 import { isEmptyMessage } from "../is-empty-message.ts";
+import { parseObject } from "../replies/parse-object.ts";
 import { readStreamFailure } from "../replies/read-failure.ts";
 import { ReplyAssembly } from "../replies/reply-reader.ts";
 import { parseGoogleUsage } from "../usage/parse-google-usage.ts";
@@ -84,7 +85,7 @@ function toPart(content: WireObject): WireObject {
         ...(typeof signature === "string" && { thoughtSignature: signature }),
       };
     case "function_call":
-      return { functionCall: { id, name, args: content.arguments ?? {} } };
+      return { functionCall: { id, name, args: readArguments(content) } };
     case "function_result":
       return {
         functionResponse: {
@@ -96,6 +97,11 @@ function toPart(content: WireObject): WireObject {
     default:
       return content;
   }
+}
+
+/** The arguments of a call, which a stream gives as text; undefined if the text is not complete. */
+function readArguments({ arguments: given = {} }: WireObject): unknown {
+  return typeof given === "string" ? parseObject(given) : given;
 }
 
 function joinText(value: unknown): string {
@@ -127,14 +133,15 @@ class InteractionAssembly extends ReplyAssembly {
 
   message(): MessageInput | undefined {
     const outputs = [...this.#outputs].sort(([one], [other]) => one - other).map(([, output]) => output);
-    const parts = outputs.filter(({ type }) => type !== "user_input").flatMap(listParts);
+    const isWhole = (one: WireObject) => one.type !== "function_call" || readArguments(one) !== undefined;
+    const parts = outputs.filter((one) => one.type !== "user_input" && isWhole(one)).flatMap(listParts);
     const message = decodeGoogleElement({ role: "model", parts }, this.model);
     return isEmptyMessage(message) ? undefined : message;
   }
 
   get isComplete(): boolean {
     const { status } = this.#interaction;
-    return this.failure === undefined && (status === "completed" || status === "requires_action");
+    return this.failure === undefined && /^(?:completed|requires_action|incomplete)$/.test(String(status));
   }
 
   get hasBegun(): boolean {
@@ -164,15 +171,36 @@ class InteractionAssembly extends ReplyAssembly {
     for (const [index, output] of outputs.entries()) this.#outputs.set(index, toObject(output) ?? {});
   }
 
-  /** Adds a piece of an output: text and summaries grow, other fields are set. */
+  /** Adds a piece of an output: texts and arguments grow, other fields are set. */
   #add(index: number, delta: WireObject): void {
     const known = this.#outputs.get(index) ?? { type: delta.type };
     const { type: _, ...fields } = delta;
-    const grown = Object.entries(fields).map(([name, value]) => {
-      const before = known[name];
-      const isGrowing = name === "text" && typeof value === "string" && typeof before === "string";
-      return [name, isGrowing ? before + value : value];
-    });
-    this.#outputs.set(index, { ...known, ...Object.fromEntries(grown) });
+    const { type, content, summary } = known;
+    if (type === "model_output")
+      this.#outputs.set(index, { ...known, content: growContent(toArray(content), delta) });
+    else if (type === "thought" && (fields.text ?? fields.content) !== undefined)
+      this.#outputs.set(index, {
+        ...known,
+        summary: joinText(summary) + joinText([fields.content ?? fields]),
+      });
+    else this.#outputs.set(index, grow(known, fields));
   }
+}
+
+/** The content of a step with another piece: a text continues the text before it. */
+function growContent(content: readonly unknown[], delta: WireObject): readonly unknown[] {
+  const last = toObject(content.at(-1));
+  const isNew =
+    !last || (CONTENT_TYPES.includes(delta.type) && (delta.type !== "text" || last.type !== "text"));
+  return isNew ? [...content, delta] : content.with(-1, grow(last, omitFields(delta, ["type"]) ?? {}));
+}
+
+function grow(known: WireObject, fields: WireObject): WireObject {
+  const grown = Object.entries(fields).map(([name, value]) => {
+    const before = known[name];
+    const isPiece =
+      typeof value === "string" && typeof before === "string" && /^(?:text|arguments)$/.test(name);
+    return [name, isPiece ? before + value : value];
+  });
+  return { ...known, ...Object.fromEntries(grown) };
 }

@@ -68,3 +68,59 @@ test("an interaction is forwarded unchanged, and its continuation stays in the s
   expect(JSON.stringify(log[1]?.message)).toContain("c2ln");
   expect(log.at(-1)?.message.parts).toEqual([{ type: "text", text: "Streamed reply." }]);
 });
+
+test("an interaction that is streamed in steps is stored whole: thoughts, signature, text and arguments", async () => {
+  const upstream = await startUpstream((_, response) => {
+    response.setHeader("content-type", "text/event-stream");
+    response.write(event("interaction.created", { interaction: { id: "int_1", status: "in_progress" } }));
+    const steps = [
+      [
+        { type: "thought", signature: "" },
+        [
+          { type: "thought_summary", content: { type: "text", text: "I " } },
+          { type: "thought_summary", content: { type: "text", text: "see." } },
+          { type: "thought_signature", signature: "c2ln" },
+        ],
+      ],
+      [
+        { type: "model_output", content: [{ type: "text", text: "Read" }] },
+        [
+          { type: "text", text: "ing " },
+          { type: "text", text: "it." },
+          { type: "text_annotation", annotations: [] },
+        ],
+      ],
+      [
+        { type: "function_call", id: "f1", name: "read_file", arguments: {} },
+        [
+          { type: "arguments_delta", arguments: '{"path":' },
+          { type: "arguments_delta", arguments: '"a.ts"}' },
+        ],
+      ],
+      [{ type: "model_output" }, [{ type: "text", text: "Soon." }]],
+    ] as const;
+    for (const [index, [step, deltas]] of steps.entries()) {
+      response.write(event("step.start", { index, step }));
+      for (const delta of deltas) response.write(event("step.delta", { index, delta }));
+      response.write(event("step.stop", { index }));
+    }
+    const interaction = {
+      id: "int_1",
+      model: "gemini-3-pro",
+      status: "requires_action",
+      usage: { total_input_tokens: 12 },
+    };
+    response.end(event("interaction.completed", { interaction }));
+  });
+  const gateway = await startGateway({ upstream: upstream.url });
+  const body = { model: "gemini-3-pro", input: "Read a.ts.", stream: true };
+  expect((await ask(gateway, { path: PATH, body })).status).toBe(200);
+  const [main] = await threadsOf(gateway);
+  const [, reply] = await logOf(await gateway.kernel.session(main?.id));
+  expect(reply?.message.parts).toEqual([
+    { type: "reasoning", text: "I see.", opaque: { google: "c2ln" } },
+    { type: "text", text: "Reading it." },
+    { type: "tool-call", callId: "f1", name: "read_file", input: { path: "a.ts" } },
+    { type: "text", text: "Soon." },
+  ]);
+});
