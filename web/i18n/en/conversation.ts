@@ -64,7 +64,7 @@ export const en = {
   hiddenReasoning: "The provider keeps this reasoning to itself.",
   toolCall: "Tool call",
   toolResult: "Result",
-  noResult: "no result yet",
+  noResult: "no result",
   failed: "failed",
   emptyResult: "The tool returned nothing.",
   outputParts: "{count} parts",

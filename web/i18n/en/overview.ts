@@ -19,7 +19,6 @@ export const en = {
   waste: "Biggest waste",
   wasteHint: "What their prompts would have cost less with longhaul, at the share that a replay saves.",
   wouldSaveColumn: "Would save",
-  noPrice: "no price known",
   noPrompts: "no prompt was reported in these days",
   estimated: "estimated: {share} of {without} without edits",
   measured: "measured: {saved} a conversation ({low} to {high}), {count} left alone to compare",

@@ -66,7 +66,7 @@ export const zh: Texts<keyof typeof en> = {
   hiddenReasoning: "提供方没有公开这段推理。",
   toolCall: "工具调用",
   toolResult: "结果",
-  noResult: "尚无结果",
+  noResult: "没有结果",
   failed: "失败",
   emptyResult: "工具没有返回内容。",
   outputParts: "{count} 个部分",

@@ -21,7 +21,6 @@ export const zh: Texts<keyof typeof en> = {
   waste: "最大的浪费",
   wasteHint: "按重放估算，这些对话使用 longhaul 本可少花的费用。",
   wouldSaveColumn: "本可节省",
-  noPrice: "价格未知",
   noPrompts: "这些天没有报告提示词",
   estimated: "估算：占不编辑时 {without} 的 {share}",
   measured: "实测：每个对话 {saved}（{low} 至 {high}），{count} 个对照对话",

@@ -6,6 +6,7 @@ import { ResourceView } from "../../components/resource-view.tsx";
 import { Segments } from "../../components/segments.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { formatCount, formatMoney, formatShare, formatShort } from "../../format/number.ts";
+import { shellText } from "../../i18n/shell-text.ts";
 import { linkToSpending } from "../../shell/links.ts";
 import { overviewText as text } from "./overview-text.ts";
 
@@ -91,18 +92,19 @@ function buildColumns(by: Grouping, rows: readonly Row[], from: string | undefin
       name: text("cacheColumn"),
       isNumber: true,
       isMinor: true,
-      cell: ({ cacheShare }) => (cacheShare === null ? "–" : formatShare(cacheShare)),
+      cell: ({ cacheShare }) => (cacheShare === null ? shellText("noPrompts") : formatShare(cacheShare)),
     },
     {
       name: text("wouldSaveColumn"),
       isNumber: true,
-      cell: ({ wouldSave }) => (wouldSave === null ? "–" : formatMoney(Math.max(0, wouldSave))),
+      cell: ({ wouldSave }) =>
+        wouldSave === null ? shellText("notReplayed") : formatMoney(Math.max(0, wouldSave)),
     },
     {
       name: text("costColumn"),
       isNumber: true,
       cell: ({ totals }) =>
-        totals.requests > totals.unpricedRequests ? formatMoney(totals.cost) : text("noPrice"),
+        totals.requests > totals.unpricedRequests ? formatMoney(totals.cost) : shellText("noPrice"),
     },
   ];
 }

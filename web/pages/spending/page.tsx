@@ -180,18 +180,22 @@ function buildColumns(): readonly Column<Row>[] {
       name: text("cache"),
       isNumber: true,
       isMinor: true,
-      cell: ({ cacheShare }) => (cacheShare === null ? "–" : formatShare(cacheShare)),
+      cell: ({ cacheShare }) => (cacheShare === null ? shellText("noPrompts") : formatShare(cacheShare)),
     },
     {
       name: text("saved"),
       isNumber: true,
       isMinor: true,
-      cell: ({ saved }) => (saved && saved.withoutCost > 0 ? formatMoney(saved.savedCost) : "–"),
+      cell: ({ saved }) => {
+        if (saved === null) return shellText("notByModel");
+        return saved.withoutCost > 0 ? formatMoney(saved.savedCost) : shellText("notEdited");
+      },
     },
     {
       name: text("wouldSave"),
       isNumber: true,
-      cell: ({ wouldSave }) => (wouldSave === null ? "–" : formatMoney(Math.max(0, wouldSave))),
+      cell: ({ wouldSave }) =>
+        wouldSave === null ? shellText("notReplayed") : formatMoney(Math.max(0, wouldSave)),
     },
     {
       name: text("cost"),
