@@ -108,11 +108,14 @@ export async function* watchSources(
     }
     if (hasChanged) yield { type: "idle" };
     if (look % SURVEYS_PER_AGENT_CHECK === 0) {
+      const lists = new Map<FoundSource["format"], readonly AgentProcess[]>();
       for (const found of listNewest(sources)) {
         const known = followed.get(buildKey(found));
         const idleMs = Date.now() - found.source.modifiedAt;
         if (!known || known.isStalled || idleMs < stalledAfterMs) continue;
-        const running = await (options.agents ?? listRunningAgents)(found.format.processes);
+        const list = options.agents ?? listRunningAgents;
+        const running = lists.get(found.format) ?? (await list(found.format.processes));
+        lists.set(found.format, running);
         const { cwd } = found.source;
         const process = running.find((one) => one.cwd === undefined || cwd === undefined || one.cwd === cwd);
         if (!process) continue;
