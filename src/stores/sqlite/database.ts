@@ -1,4 +1,3 @@
-import { realpathSync } from "node:fs";
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { LonghaulError } from "../../model/errors.ts";
@@ -22,14 +21,6 @@ export class Database {
   readonly #commit: StatementSync;
   readonly #rollback: StatementSync;
   readonly #dataVersion: StatementSync;
-  readonly #commits: FileCommits;
-  readonly #endTick = () => {
-    this.#isInTick = false;
-  };
-  #moment = 0;
-  #isInTick = false;
-  /** A write transaction has begun, and nobody has asked for the moment yet. */
-  #hasBegun = false;
   /** Changes whenever `transact` may have changed any row, and when a transaction was undone. */
   overwrites = 0;
   isClosed = false;
@@ -43,7 +34,6 @@ export class Database {
     this.#commit = connection.prepare("COMMIT");
     this.#rollback = connection.prepare("ROLLBACK");
     this.#dataVersion = connection.prepare("PRAGMA data_version");
-    this.#commits = new FileCommits(path);
   }
 
   prepare(sql: string): StatementSync {
@@ -53,22 +43,6 @@ export class Database {
   /** Changes whenever another connection commits; caches are valid while it is unchanged. */
   dataVersion(): number {
     return (this.#dataVersion.get() as { data_version: number }).data_version;
-  }
-
-  /**
-   * Changes whenever another connection may have committed: with each tick, within each write transaction of this
-   * connection, and with each commit of another one in this process. A tick ends when no microtask is left, so a process
-   * that learns of a commit by any event is in a later one.
-   */
-  get moment(): number {
-    const isOthers = this.#commits.takeOthers();
-    if (isOthers || this.#hasBegun || !this.#isInTick) this.#moment++;
-    this.#hasBegun = false;
-    if (!this.#isInTick) {
-      this.#isInTick = true;
-      process.nextTick(this.#endTick);
-    }
-    return this.#moment;
   }
 
   /**
@@ -136,14 +110,12 @@ export class Database {
   close(): void {
     if (this.isClosed) return;
     this.isClosed = true;
-    this.#commits.close();
     this.#connection.close();
   }
 
   #write<T>(work: () => T, onCommit: (() => void) | undefined): Promise<T> {
     return this.#retryWhileBusy(() => {
       this.#begin.run();
-      this.#hasBegun = true;
       let result: T;
       try {
         result = work();
@@ -151,10 +123,7 @@ export class Database {
       } catch (error) {
         this.#undo();
         throw error;
-      } finally {
-        this.#hasBegun = false;
       }
-      this.#commits.add();
       onCommit?.();
       return result;
     });
@@ -184,52 +153,5 @@ export class Database {
       }
       await sleep(Math.random() * Math.min(2 ** round, 50));
     }
-  }
-}
-
-/** Commits of all connections of this process to one file. */
-interface SharedCount {
-  commits: number;
-  connections: number;
-}
-
-const counts = new Map<string, SharedCount>();
-
-/**
- * Tells a connection of the commits of other connections of this process to the same file, which may happen within one
- * tick; other processes can be asked about once a tick.
- */
-class FileCommits {
-  /** Undefined for a database in memory, which has one connection. */
-  readonly #path: string | undefined;
-  readonly #shared: SharedCount;
-  #seen: number;
-
-  constructor(path: string) {
-    this.#path = path === ":memory:" ? undefined : realpathSync(path);
-    const known = this.#path === undefined ? undefined : counts.get(this.#path);
-    this.#shared = known ?? { commits: 0, connections: 0 };
-    this.#shared.connections++;
-    this.#seen = this.#shared.commits;
-    if (this.#path !== undefined) counts.set(this.#path, this.#shared);
-  }
-
-  /** Counts a commit of the own connection. */
-  add(): void {
-    const isCurrent = this.#seen === this.#shared.commits;
-    this.#shared.commits++;
-    if (isCurrent) this.#seen++;
-  }
-
-  /** True if others have committed since the last call. */
-  takeOthers(): boolean {
-    if (this.#seen === this.#shared.commits) return false;
-    this.#seen = this.#shared.commits;
-    return true;
-  }
-
-  close(): void {
-    this.#shared.connections--;
-    if (this.#path !== undefined && this.#shared.connections === 0) counts.delete(this.#path);
   }
 }

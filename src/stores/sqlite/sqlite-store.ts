@@ -364,7 +364,7 @@ class Commits {
   readonly #db: Database;
   readonly #listeners = new Set<() => void>();
   #timer: NodeJS.Timeout | undefined;
-  #seen: number | undefined;
+  #seen = 0;
 
   constructor(db: Database) {
     this.#db = db;
@@ -373,8 +373,7 @@ class Commits {
   on(listener: () => void): () => void {
     this.#listeners.add(listener);
     if (!this.#timer) {
-      // The caches of this tick may be older than the file, so the first poll always announces.
-      this.#seen = undefined;
+      this.#seen = this.#db.dataVersion();
       // Not unref'ed: a process that only waits for entries of others must stay alive.
       this.#timer = setInterval(() => this.#poll(), POLL_MS);
     }
