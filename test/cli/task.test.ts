@@ -97,7 +97,7 @@ describe("longhaul task", () => {
       const id = freshTag();
       await world.task("run", "-b", "--id", id, "--", "sh", "-c", FAMILY);
       await world.untilItSays(id, "started");
-      expect(await countTagged(id)).toBeGreaterThan(3);
+      await eventually("the whole family runs", async () => (await countTagged(id)) > 3);
       const attached = world.begin("attach", id);
       await attached.says("started");
       const first = await world.task("kill", id.slice(0, -1), "--reason", "changed my mind");
