@@ -97,7 +97,7 @@ export const FEATURE_WEIGHTS: Readonly<Record<WeightSet, Readonly<Partial<Record
     nearness: 0.9,
     soft: 0.4,
     similarity: 1.2,
-    context: 2,
+    context: 1,
     session: 2.36,
     sessionTop: 4,
     userTurn: -0.9,
