@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type FSWatcher, lstatSync, readdirSync, watch } from "node:fs";
+import { existsSync, type FSWatcher, lstatSync, readdirSync, realpathSync, watch } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as rest, setTimeout as sleep } from "node:timers/promises";
 import type { Kernel } from "../kernel/index.ts";
@@ -182,7 +182,7 @@ async function readTree(
     const facts = lstatSync(path, { throwIfNoEntry: false });
     hash.update(`${path}\0${facts?.size}\0${facts?.mtimeMs}\0`);
   };
-  const waiting = [...paths];
+  const waiting = paths.map((path) => (existsSync(path) ? realpathSync(path) : path));
   // Folders are added while it is read.
   for (const path of waiting) {
     try {
@@ -193,8 +193,8 @@ async function readTree(
         if (!entry.isDirectory()) note(join(path, entry.name));
         else if (!SKIPPED_FOLDERS.has(entry.name)) waiting.push(join(path, entry.name));
     } catch {
-      // A file, or a folder that the survey reports.
-      note(path);
+      // A file, which may be a database with a journal beside it, or a folder that the survey reports.
+      for (const file of [path, `${path}-wal`]) note(file);
     }
     await rest();
   }

@@ -1,10 +1,19 @@
-import { appendFileSync, existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { isAgentCommand, listRunningAgents } from "../../src/histories/importing/agent-processes.ts";
 import type { RecordItem } from "../../src/histories/reading/item.ts";
 import { type WatchEvent, type WatchOptions, watchSources } from "../../src/histories/watch-sources.ts";
 import type { Kernel } from "../../src/kernel/index.ts";
+import { eventually } from "../support/eventually.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel, texts } from "../support/kernel.ts";
 import { proofTest } from "../support/proof.ts";
@@ -58,6 +67,37 @@ describe("following sources", () => {
     expect(added).toEqual(["pi/talk", "pi/talk", "pi/other"]);
     await using session = await kernel.session("pi/talk");
     expect(texts(await session.page())).toEqual(["one", "two"]);
+  });
+
+  test("following sources sees changes behind a link, and in the journal of a database that was named itself", async () => {
+    const kernel = await testKernel();
+    const folder = testFolder();
+    const file = join(folder, "talk.toy");
+    const link = join(testFolder(), "linked.toy");
+    writeFileSync(file, line("a", "one"));
+    symlinkSync(file, link);
+    let surveys = 0;
+    const detect: typeof toyFormat.detect = (found) => {
+      surveys++;
+      return toyFormat.detect(found);
+    };
+    let idles = 0;
+    const seen = await follow(kernel, link, { formats: [{ ...toyFormat, detect }] }, (event) => {
+      if (event.type === "idle" && ++idles === 1) appendFileSync(file, line("b", "two"));
+      return idles === 2 ? "stop" : undefined;
+    });
+    expect(seen.filter(({ type }) => type === "imported")).toHaveLength(2);
+    const before = surveys;
+    const stop = new AbortController();
+    const following = (async () => {
+      const options = { formats: [{ ...toyFormat, detect }], intervalMs: 5, signal: stop.signal };
+      for await (const event of watchSources(kernel, [file], options)) expect(event.type).not.toBe("problem");
+    })();
+    await eventually("the file was surveyed", () => surveys > before);
+    writeFileSync(`${file}-wal`, "a journal");
+    await eventually("the journal caused another survey", () => surveys > before + 1);
+    stop.abort();
+    await following;
   });
 
   test("following sources waits for the rest of a partial record", async () => {

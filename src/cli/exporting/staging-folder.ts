@@ -103,14 +103,17 @@ export class StagingFolder implements AsyncDisposable {
   /** Without --force a hard link is used: unlike a rename, it fails if a file has appeared at the target. */
   async #move(from: string, to: string): Promise<void> {
     if (this.#isForced) return rename(from, to);
-    try {
-      await link(from, to);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "EEXIST") throw new TargetExistsError(to);
-      // Not every file system supports links: an empty file takes the place before the move.
-      await (await open(to, "wx")).close();
-      return rename(from, to);
-    }
-    await unlink(from);
+    const refuse = (error: NodeJS.ErrnoException) => {
+      if (error.code === "EEXIST") throw new TargetExistsError(to);
+      return error;
+    };
+    const error = await link(from, to).catch(refuse);
+    if (!error) return unlink(from);
+    // Not every file system supports links: an empty file takes the place before the move.
+    const place = await open(to, "wx").catch((failure) => {
+      throw refuse(failure);
+    });
+    await place.close();
+    await rename(from, to);
   }
 }
