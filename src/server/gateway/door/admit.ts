@@ -4,7 +4,6 @@ import type { WireFault, WireName } from "../../../wire/wire.ts";
 import {
   identifyPrincipal,
   matchToken,
-  NO_PEOPLE,
   type PersonLookup,
   type Principal,
   readCredentials,
@@ -68,7 +67,7 @@ export function admit(
   request: RequestHead,
   config: DoorConfig,
   environment: NodeJS.ProcessEnv = process.env,
-  lookup: PersonLookup = NO_PEOPLE,
+  lookup: PersonLookup = { isClosed: false, credentials: readCredentials(request) },
 ): Admission {
   const misdirected = checkHost(request, config);
   if (misdirected) return buildRefusal(request, misdirected);
@@ -84,18 +83,22 @@ export function admit(
   if ("fault" in parts) return buildRefusal(request, parts, headers);
   if (!METHODS.includes(request.method)) return buildRefusal(request, refuseMethod(METHODS), headers);
   const route = known?.route ?? chooseRoute(request, parts.path, hint);
-  const principal = identifyCaller(request, route, lookup, config, environment);
+  const principal = identifyCaller(route, lookup, config, environment);
   if ("fault" in principal) return buildRefusal(request, principal, headers);
   if (route.type === "unknown") return buildRefusal(request, refuseUnknownRoute(route, parts.path), headers);
   if (route.type !== "page" && isNavigation(request)) return buildRefusal(request, refuseBrowser(), headers);
-  const encoding =
-    checkFraming(request, config.limits.maxBodyBytes) ??
-    (hasBody(request) ? (checkContentType(request, route) ?? readContentEncoding(request)) : "identity");
+  const bodyBytes = Number(getHeadHeader(request, "content-length") ?? 0);
+  const hasBody = request.headers.has("transfer-encoding") || bodyBytes > 0;
+  const framing = findFramingProblem(request, hasBody);
+  if (framing) return buildRefusal(request, { ...framing, headers: { connection: "close" } }, headers);
+  const { maxBodyBytes } = config.limits;
+  if (bodyBytes > maxBodyBytes) return buildRefusal(request, refuseTooLarge(maxBodyBytes), headers);
+  const encoding = hasBody ? (checkContentType(request, route) ?? readContentEncoding(request)) : "identity";
   if (typeof encoding === "object") return buildRefusal(request, encoding, headers);
   const target = known ?? { ...parts, route };
   const isEndpoint = route.type === "api" || route.type === "pass";
   if (!known && isEndpoint && key.length <= MAX_KEY_CHARACTERS) knownTargets.set(key, target);
-  return { type: "admitted", principal, target, hasBody: hasBody(request), encoding, headers };
+  return { type: "admitted", principal, target, hasBody, encoding, headers };
 }
 
 function chooseRoute(request: RequestHead, path: string, hint: WireName | undefined): Route {
@@ -105,13 +108,12 @@ function chooseRoute(request: RequestHead, path: string, hint: WireName | undefi
 }
 
 function identifyCaller(
-  request: RequestHead,
   route: Route,
   lookup: PersonLookup,
   config: DoorConfig,
   environment: NodeJS.ProcessEnv,
 ): Principal | DoorRefusal {
-  const credentials = readCredentials(request);
+  const { credentials } = lookup;
   if ("fault" in credentials) return credentials;
   const match = matchToken(credentials, config.tokens, environment);
   if (match) return identifyPrincipal(match);
@@ -209,26 +211,11 @@ function refuseForeign(name: string, path: string): DoorRefusal {
 /** Methods whose requests must not have a body. */
 const BODILESS_METHODS = ["GET", "HEAD", "OPTIONS"];
 
-/** True if a body follows the head. */
-function hasBody(request: RequestHead): boolean {
-  return (
-    request.headers.has("transfer-encoding") || Number(getHeadHeader(request, "content-length") ?? 0) > 0
-  );
-}
-
 /**
  * Refuses requests whose end two HTTP parsers could place differently. Node's parser refuses most of them already; this
  * check does not depend on the parser.
  */
-function checkFraming(request: RequestHead, maxBodyBytes: number): DoorRefusal | undefined {
-  const misframed = findFramingProblem(request);
-  if (misframed) return { ...misframed, headers: { connection: "close" } };
-  return Number(getHeadHeader(request, "content-length") ?? 0) > maxBodyBytes
-    ? refuseTooLarge(maxBodyBytes)
-    : undefined;
-}
-
-function findFramingProblem(request: RequestHead): DoorRefusal | undefined {
+function findFramingProblem(request: RequestHead, hasBody: boolean): DoorRefusal | undefined {
   const lengths = request.headers.get("content-length") ?? [];
   const codings = request.headers.get("transfer-encoding") ?? [];
   if (lengths.length > 1) return refuseRequest("Content-Length was sent more than once.");
@@ -240,7 +227,7 @@ function findFramingProblem(request: RequestHead): DoorRefusal | undefined {
     return refuseRequest("HTTP/1.0 has no Transfer-Encoding.");
   if (lengths[0] !== undefined && !/^\d{1,15}$/.test(lengths[0]))
     return refuseRequest("Content-Length is no whole number.");
-  if (BODILESS_METHODS.includes(request.method) && hasBody(request))
+  if (BODILESS_METHODS.includes(request.method) && hasBody)
     return refuseRequest(`A ${request.method} request carries no body.`);
   return undefined;
 }
@@ -342,13 +329,14 @@ function checkOrigin(request: RequestHead, config: DoorConfig): RequestOrigin {
   if (sent.length > 1) return { type: "refused", refusal: refuseRequest("Origin was sent more than once.") };
   const origin = sent[0];
   const site = getHeadHeader(request, "sec-fetch-site")?.toLowerCase();
-  if (origin === undefined)
-    return isOwnSite(site) || isSignInReturn(request) ? { type: "own" } : refuseOrigin();
+  // "none" means that a person typed the address.
+  const isOwnSite = site === undefined || site === "same-origin" || site === "none";
+  if (origin === undefined) return isOwnSite || isSignInReturn(request) ? { type: "own" } : refuseOrigin();
   if (config.allowedOrigins.some((allowed) => isSameOrigin(allowed, origin)))
     return { type: "allowed", origin };
   const host = getHeadHeader(request, "host")?.toLowerCase();
   const isOwn = [`http://${host}`, `https://${host}`].includes(origin.toLowerCase());
-  return isOwn && isOwnSite(site) ? { type: "own" } : refuseOrigin();
+  return isOwn && isOwnSite ? { type: "own" } : refuseOrigin();
 }
 
 /** True for a browser that comes back from a provider of identities: it gets the dashboard's document and no more. */
@@ -359,11 +347,6 @@ function isSignInReturn(request: RequestHead): boolean {
     getHeadHeader(request, "sec-fetch-mode")?.toLowerCase() === "navigate" &&
     getHeadHeader(request, "sec-fetch-dest")?.toLowerCase() === "document"
   );
-}
-
-/** "none" means that a person typed the address. */
-function isOwnSite(site: string | undefined): boolean {
-  return site === undefined || site === "same-origin" || site === "none";
 }
 
 function isSameOrigin(allowed: string, origin: string): boolean {

@@ -155,7 +155,11 @@ interface TokenDigest {
 const HEADERS: readonly CredentialHeader[] = ["x-longhaul-token", "authorization", "x-api-key"];
 const MAX_CHARACTERS = 8_192;
 
-/** The credentials of a request. A header sent twice is refused, because the next reader may use the other value. */
+/**
+ * The credentials of a request that may hold the gateway's token. A client that also sends a credential for the provider
+ * sends the gateway's token as x-longhaul-token, and then only that header counts. A header sent twice is refused, because
+ * the next reader may use the other value.
+ */
 export function readCredentials(request: RequestHead): readonly Credential[] | DoorRefusal {
   const found: Credential[] = [];
   for (const header of HEADERS) {
@@ -169,14 +173,11 @@ export function readCredentials(request: RequestHead): readonly Credential[] | D
       return refuseRequest(`${header} is longer than ${MAX_CHARACTERS} characters.`);
     if (secret) found.push({ header, secret });
   }
-  return found;
+  const [first] = found;
+  return first?.header === "x-longhaul-token" ? [first] : found;
 }
 
-/**
- * Finds the token that a request carries. A client that also sends a credential for the provider sends the gateway's
- * token as x-longhaul-token, and then only that header counts. All tokens are compared even after a match, so that
- * timing reveals nothing.
- */
+/** Finds the token that a request carries. All tokens are compared even after a match, so that timing reveals nothing. */
 export function matchToken(
   credentials: readonly Credential[],
   tokens: readonly DoorToken[],
@@ -185,18 +186,12 @@ export function matchToken(
   if (tokens.length === 0) return undefined;
   const digests = digestTokens(tokens, environment);
   let match: TokenMatch | undefined;
-  for (const credential of selectCredentials(credentials)) {
+  for (const credential of credentials) {
     const given = sha256(credential.secret);
     for (const { name, digest, role } of digests)
       if (timingSafeEqual(digest, given)) match ??= { name, credential, role };
   }
   return match;
-}
-
-/** The credentials that may hold the gateway's token: its own header if it was sent. */
-function selectCredentials(credentials: readonly Credential[]): readonly Credential[] {
-  const own = credentials.filter(({ header }) => header === "x-longhaul-token");
-  return own.length > 0 ? own : credentials;
 }
 
 /** Digests by token list; reloading the configuration creates a new list. */
@@ -219,8 +214,9 @@ function sha256(text: string): Buffer {
   return hash("sha256", text, "buffer");
 }
 
-/** The store's answer about the credentials of a request. */
+/** The credentials of a request, and the store's answer about them. */
 export interface PersonLookup {
+  readonly credentials: readonly Credential[] | DoorRefusal;
   /** True if the store has people, so that nobody is admitted without a token. */
   readonly isClosed: boolean;
   readonly owner?: TokenOwner;
@@ -229,9 +225,6 @@ export interface PersonLookup {
   /** True if the store could not be asked. */
   readonly hasFailed?: true;
 }
-
-export const NO_PEOPLE: PersonLookup = { isClosed: false };
-const ONLY_PEOPLE: PersonLookup = { isClosed: true };
 
 /** Asks the store about the person whose secret a request carries; other credentials are not looked up. */
 export async function lookUpPerson(
@@ -242,16 +235,15 @@ export async function lookUpPerson(
   const isClosed = await state.isInUse();
   const credentials = readCredentials(head);
   const credential =
-    "fault" in credentials
-      ? undefined
-      : selectCredentials(credentials).find(({ secret }) => isPersonSecret(secret));
-  if (!credential) return isClosed ? ONLY_PEOPLE : NO_PEOPLE;
+    "fault" in credentials ? undefined : credentials.find(({ secret }) => isPersonSecret(secret));
+  if (!credential) return { isClosed, credentials };
   try {
     const owner = await team.authenticate(credential.secret);
     if (owner) state.markInUse();
-    return { isClosed: isClosed || owner !== undefined, credential, ...dropUndefined({ owner }) };
+    const hasPeople = isClosed || owner !== undefined;
+    return { isClosed: hasPeople, credentials, credential, ...dropUndefined({ owner }) };
   } catch {
-    return { isClosed, credential, hasFailed: true };
+    return { isClosed, credentials, credential, hasFailed: true };
   }
 }
 

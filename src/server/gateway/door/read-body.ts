@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { ByteCollector } from "../../../model/base/byte-collector.ts";
 import { canDecompress, decompress } from "../../../model/base/decompress.ts";
 import type { WireFault } from "../../../wire/wire.ts";
-import type { ByteShare } from "./byte-budget.ts";
 import {
   type DoorRefusal,
   getHeadHeader,
@@ -10,6 +9,7 @@ import {
   refuseRequest,
   refuseTooLarge,
 } from "./request-head.ts";
+import type { ByteShare } from "./room.ts";
 import type { Route } from "./route.ts";
 
 /** The result of reading a body; "gone" if the client left before its end. */

@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ErrorCode, isLonghaulError } from "../../../kernel/index.ts";
+import type { WireFault } from "../../../wire/wire.ts";
 import type { Threads } from "./threads.ts";
 
 /** Failures of the store that do not concern the client, because its request can still be answered. */
@@ -43,4 +45,34 @@ export async function runWithStore<T>(
 async function tryRenew(threads: Pick<Threads, "renew">, error: unknown): Promise<boolean> {
   const session = isLonghaulError(error) ? error.details.session : undefined;
   return typeof session === "string" && (await threads.renew(session));
+}
+
+/** A database that has not answered for this long counts as away. */
+const AWAY_MS = 3_000;
+/** Requests wait for a database that is away no longer than this: a restart and a failover end earlier. */
+const MAX_AWAY_MS = 30_000;
+const LOOK_MS = 100;
+
+/** The fault of a request that needs a database which is away. */
+export const STORE_AWAY: WireFault = {
+  status: 503,
+  kind: "unavailable",
+  message:
+    "The gateway's database cannot be reached. Nothing was sent to the provider, because the conversation could not be stored; try again in a moment.",
+};
+
+/**
+ * Waits until a database that is away answers again, before anything of the request is read. Returns a fault once it
+ * has been away for too long.
+ */
+export async function waitForStore(
+  store: { readonly silentMs: number },
+  signal: AbortSignal,
+): Promise<WireFault | undefined> {
+  while (store.silentMs >= AWAY_MS) {
+    if (store.silentMs >= MAX_AWAY_MS) return STORE_AWAY;
+    if (signal.aborted) return undefined;
+    await sleep(LOOK_MS);
+  }
+  return undefined;
 }

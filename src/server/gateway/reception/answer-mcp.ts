@@ -3,10 +3,10 @@ import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { parseJson } from "../../../model/base/parse-json.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
 import type { AdmittedRequest } from "../door/admit.ts";
-import { type ByteBudget, ByteShare } from "../door/byte-budget.ts";
 import { createClientSignal } from "../door/incoming.ts";
 import { readRequestBody } from "../door/read-body.ts";
 import type { DoorLimits } from "../door/request-head.ts";
+import { type ByteBudget, ByteShare } from "../door/room.ts";
 import { type FormerPeople, getMemoryAgent, type PersonIds } from "../identity/person-ids.ts";
 import { buildPersonScope } from "../recall/person-scope.ts";
 

@@ -8,20 +8,18 @@ import type { WireFault, WireName } from "../../../wire/wire.ts";
 import { getWire } from "../../../wire/wires.ts";
 import { sendJson, toErrorReply } from "../../api/jobs/index.ts";
 import { type Admission, type AdmittedRequest, admit } from "../door/admit.ts";
-import { ByteBudget, ByteShare } from "../door/byte-budget.ts";
 import { createClientSignal, type Incoming } from "../door/incoming.ts";
 import { KnownPeers } from "../door/peer-user.ts";
 import { lookUpPerson, type PersonLimits, type Principal, TokenWatch } from "../door/principal.ts";
 import { discardBody, readRequestBody } from "../door/read-body.ts";
 import { type RequestHead, readRequestHead } from "../door/request-head.ts";
-import { Semaphore } from "../door/semaphore.ts";
-import { isStoreAway, waitForStore } from "../door/wait-for-store.ts";
+import { ByteBudget, ByteShare, Semaphore } from "../door/room.ts";
 import type { Services } from "../exchange/services.ts";
 import { runExchange } from "../exchange.ts";
 import type { FormerPeople } from "../identity/person-ids.ts";
 import { RequestSpending } from "../limits/request-spending.ts";
 import type { SharedStates } from "../limits/shared-states.ts";
-import { findStoreFailure } from "../lookup/run-with-store.ts";
+import { findStoreFailure, waitForStore } from "../lookup/run-with-store.ts";
 import type { GatewayStatus } from "../observe/gateway-status.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Observer } from "../observe/observer.ts";
@@ -208,10 +206,8 @@ export class Reception {
     let onStored: Incoming["onStored"] = () => undefined;
     try {
       const { limits } = this.#deps.services.config();
-      if (isStoreAway(this.#deps.sharedStates)) {
-        const away = await waitForStore(this.#deps.sharedStates, signal);
-        if (away) throw new FaultError(away);
-      }
+      const away = await waitForStore(this.#deps.sharedStates, signal);
+      if (away) throw new FaultError(away);
       if (await budgets.state.isInUse()) spending = new RequestSpending(budgets, token);
       await this.#semaphore.acquire(request);
       // A slow sender must not block others.

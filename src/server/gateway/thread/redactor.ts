@@ -4,11 +4,11 @@ import type { Json, MessageInput, PartInput } from "../../../kernel/index.ts";
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
 import { computeDigest } from "../../../model/base/digest.ts";
 import { resolveModuleFile } from "../../../model/base/package-files.ts";
+import { SerialQueue } from "../../../model/base/serial-queue.ts";
 import { throwIfAborted } from "../../../model/errors.ts";
 import { findAssigned } from "../../../model/secrets/find-assigned.ts";
 import { REDACTION_MARK } from "../../../model/secrets/found-secret.ts";
 import { type RedactedText, redactSecrets } from "../../../model/secrets/redact-secrets.ts";
-import { Semaphore } from "../door/semaphore.ts";
 import type { RedactRequest, WorkerReply } from "./redact-worker.ts";
 
 /** If the new texts of a request have more characters in total, a worker redacts them. */
@@ -211,22 +211,18 @@ const IDLE_MS = 5_000;
 
 /** Redacts texts in a worker thread, one list at a time. The worker starts with the first list. */
 export class RedactionThread {
-  readonly #turnstile = new Semaphore(1);
+  readonly #queue = new SerialQueue();
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
 
   /** Redacts texts in order; on this thread if the worker dies. Throws if `signal` aborts. */
-  async redact(texts: readonly string[], signal?: AbortSignal): Promise<readonly RedactedText[]> {
-    const place = {};
-    try {
-      await this.#turnstile.acquire(place);
+  redact(texts: readonly string[], signal?: AbortSignal): Promise<readonly RedactedText[]> {
+    return this.#queue.run(async () => {
       throwIfAborted(signal);
       const reply = await this.#ask(texts, signal);
       throwIfAborted(signal);
       return reply ? fromReply(texts, reply) : redactHere(texts, signal);
-    } finally {
-      this.#turnstile.release(place);
-    }
+    });
   }
 
   /** Terminates the worker. A later call starts another. */
