@@ -89,3 +89,15 @@ export function checkList<T>(
   for (const value of values) checkFields(`${option}[${index++}]`, value, fields);
   return values;
 }
+
+/** The token limit of a text; `budgetTokens` is read until the next version. */
+export interface TokenLimit {
+  readonly maxTokens?: number;
+  /** @deprecated The former name of `maxTokens`. */
+  readonly budgetTokens?: number;
+}
+
+/** Reads a token limit under its name or its former one. */
+export function readMaxTokens({ maxTokens, budgetTokens }: TokenLimit): number | undefined {
+  return maxTokens ?? budgetTokens;
+}

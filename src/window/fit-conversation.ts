@@ -4,7 +4,7 @@ import type { Message } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
 import { createModelCatalog, type ModelCatalog } from "./models/model-catalog.ts";
 import { isReasoning } from "./passes/clear-reasoning.ts";
-import type { Budget } from "./policy.ts";
+import type { PolicyLimits } from "./policy.ts";
 import { findProtectedSeqs, findVerbatimSeqs } from "./protected-seqs.ts";
 import { Meter } from "./session/meter.ts";
 import type { WindowOptions } from "./session/session-window-options.ts";
@@ -39,24 +39,27 @@ export function fitConversation(
     (message, index): Slot => ({ seq: index + 1, at: index, message, tokens: settings.tokensOf(message) }),
   );
   const meter = new Meter(settings.model);
-  const budget = computeBudget(settings, slots, meter);
-  const fitted = isWithin(budget, slots) ? slots : replayPolicy(slots, settings, budget);
-  return { slots: fitted, tokens: meter.counted(budget.system + sumSlotTokens(fitted)) };
+  const limits = computePolicyLimits(settings, slots, meter);
+  const fitted = isWithin(limits, slots) ? slots : replayPolicy(slots, settings, limits);
+  return { slots: fitted, tokens: meter.counted(limits.system + sumSlotTokens(fitted)) };
 }
 
-function isWithin({ system, tokens, messages = Number.POSITIVE_INFINITY }: Budget, slots: readonly Slot[]) {
+function isWithin(
+  { system, tokens, messages = Number.POSITIVE_INFINITY }: PolicyLimits,
+  slots: readonly Slot[],
+) {
   return system + sumSlotTokens(slots) <= tokens && slots.length <= messages;
 }
 
 /**
- * No provider has reported usage yet, so the budget uses the most cautious estimates. Only content that may not be cut
- * can raise it.
+ * No provider has reported usage yet, so the limits use the most cautious estimates. Only content that may not be cut
+ * can raise them.
  */
-function computeBudget(
+function computePolicyLimits(
   { limits, system, tools, isClipping, model }: WindowSettings,
   slots: readonly Slot[],
   meter: Meter,
-): Budget {
+): PolicyLimits {
   const kept = isClipping ? findVerbatimSeqs(slots) : findProtectedSeqs(slots);
   const floor = system + tools + sumSlotTokens(slots.filter(({ seq }) => kept.has(seq)));
   const counted = meter.counted(floor);
@@ -76,9 +79,13 @@ function computeBudget(
 }
 
 /** Computes the next window by replaying the policy over all earlier calls, one before each reply. */
-function replayPolicy(slots: readonly Slot[], { policy, tokensOf, facts }: WindowSettings, budget: Budget) {
+function replayPolicy(
+  slots: readonly Slot[],
+  { policy, tokensOf, facts }: WindowSettings,
+  limits: PolicyLimits,
+) {
   const prices = computeCachePrices(facts);
-  const run = policy.start(budget, tokensOf, prices ? { prices } : {});
+  const run = policy.start(limits, tokensOf, prices ? { prices } : {});
   for (const [index, slot] of slots.entries()) {
     if (index > 0 && slot.message.role === "assistant") run.fit({ isHot: true });
     run.observe(slot);

@@ -13,7 +13,7 @@ export interface ProviderLimits {
 }
 
 /** The limits of a window, in estimated tokens. */
-export interface Budget {
+export interface PolicyLimits {
   /** Tokens from which on a request is edited: the model's window minus the tokens reserved for the reply, or less. */
   readonly tokens: number;
   /**
@@ -31,8 +31,8 @@ export interface Budget {
   readonly provider?: ProviderLimits;
 }
 
-/** The limits of a budget, in the provider's count. */
-export function getProviderLimits({ window, tokens, provider }: Budget): ProviderLimits {
+/** The limits of a window, in the provider's count. */
+export function getProviderLimits({ window, tokens, provider }: PolicyLimits): ProviderLimits {
   return provider ?? { window, tokens, counted: (estimated) => estimated };
 }
 
@@ -81,7 +81,7 @@ export interface Moment {
   /** Replies that must lie between two edits that no limit forces; default 0. */
   readonly minCalls?: number;
   /**
-   * Size that a refusal of the provider gives the request, which is also the most that its budget allows. The window is
+   * Size that a refusal of the provider gives the request, which is also the most that its limits allow. The window is
    * reduced to it and no further.
    */
   readonly forcedTokens?: number;
@@ -91,7 +91,7 @@ export interface Moment {
 export interface PolicyRun {
   /** Adds the next message of the line. */
   observe(slot: Slot): void;
-  /** Returns the window of the next request, within the budget. */
+  /** Returns the window of the next request, within the limits. */
   fit(moment: Moment): readonly Slot[];
   /** Removes a page from the window; a policy without this method is started again. */
   omit?(page: Slot): void;
@@ -106,7 +106,7 @@ export interface PolicyRun {
   readonly isTouchUp?: boolean;
 }
 
-/** A strategy for keeping a window within its budget. */
+/** A strategy for keeping a window within its limits. */
 export interface Policy {
   readonly name: string;
   /** True if its edits are applied however few tokens they free, as when a client requested them. */
@@ -120,5 +120,5 @@ export interface Policy {
   maxMessages?(windowTokens: number): number;
   /** Turns since the last summary after which the next one is due, where summaries are on; unlimited if absent. */
   maxTurns?(windowTokens: number): number;
-  start(budget: Budget, tokensOf: TokenEstimator, course?: Course): PolicyRun;
+  start(limits: PolicyLimits, tokensOf: TokenEstimator, course?: Course): PolicyRun;
 }

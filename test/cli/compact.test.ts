@@ -36,13 +36,14 @@ describe("longhaul compact", () => {
     expect(reverted.value).toMatchObject({ isChanged: true });
   });
 
-  test("longhaul compact names a missing session, a missing key and a wrong budget", async () => {
+  test("longhaul compact names a missing session, a missing key and a wrong limit", async () => {
     const store = await storeWith("long", (session) => talk(session, 30));
     expect((await runHere(["compact", "--store", store])).code).toBe(2);
     expect((await runHere(["compact", "nobody", "--store", store])).code).toBe(1);
-    expect((await runHere(["compact", "long", "--budget", "5", "--store", store])).stderr).toContain(
-      "--budget",
-    );
+    for (const name of ["--max-tokens", "--budget"])
+      expect((await runHere(["compact", "long", name, "5", "--store", store])).stderr).toContain(
+        "--max-tokens",
+      );
     const keyless = await runHere([
       "compact",
       "long",

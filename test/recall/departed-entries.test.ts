@@ -14,7 +14,7 @@ async function recalled(kernel: Kernel, options: Parameters<Kernel["memory"]["re
 async function retrieved(kernel: Kernel): Promise<boolean> {
   const found = await retrieveContext(kernel.memory, QUESTION, {
     tokensOf: (text) => text.length,
-    budgetTokens: 9_000,
+    maxTokens: 9_000,
   });
   return found?.text.includes("xylophone") ?? false;
 }

@@ -22,7 +22,7 @@ const FOR_TESTS = [
   "window/policies/known-policies.ts nonePolicy",
   "window/session/window-pager.ts chooseStretches",
   "window/session/window-pager.ts PageStretch",
-  "window/session/window-pager.ts computePageBudget",
+  "window/session/window-pager.ts computePageTokens",
   "server/api/core/route.ts ByteRoute",
   "server/api/core/route.ts JsonRoute",
   "server/api/core/route.ts StreamRoute",

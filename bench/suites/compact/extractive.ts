@@ -14,7 +14,7 @@ import { realConversations } from "../window/conversations.ts";
 interface Question {
   readonly data: string;
   readonly every: number;
-  readonly budgets: readonly number[];
+  readonly sizes: readonly number[];
 }
 
 /** Percentages of references that were kept. */
@@ -27,7 +27,7 @@ interface Answer {
   /** CPU per 100,000 tokens, call by call. */
   readonly cpuMs: readonly number[];
   readonly summaries: number;
-  readonly budgets: readonly {
+  readonly sizes: readonly {
     readonly tokens: number;
     readonly extractive: Kept;
     readonly tail: Kept;
@@ -63,13 +63,9 @@ class Score {
 }
 
 /** Summarizes real conversations up to a cut and checks which references of the next replies the summaries contain. */
-export const summariseAll: ChildTask<Question, Answer> = async function summariseAll({
-  data,
-  every,
-  budgets,
-}) {
+export const summariseAll: ChildTask<Question, Answer> = async function summariseAll({ data, every, sizes }) {
   const cpuMs: number[] = [];
-  const scores = budgets.map((tokens) => ({
+  const scores = sizes.map((tokens) => ({
     tokens,
     extractive: new Score(),
     tail: new Score(),
@@ -85,7 +81,7 @@ export const summariseAll: ChildTask<Question, Answer> = async function summaris
       const transcript = renderTranscript(before, { partCharacters: Number.POSITIVE_INFINITY });
       const charactersPerToken = transcript.length / estimateText(transcript);
       for (const { tokens, extractive, tail, both } of scores) {
-        const { text, tokens: taken } = extractSummary(before, { budgetTokens: tokens });
+        const { text, tokens: taken } = extractSummary(before, { maxTokens: tokens });
         const length = Math.floor(taken * charactersPerToken);
         const half = Math.floor(length / 2);
         extractive.add(used, reader.readOffered(asMessage(text)));
@@ -102,7 +98,7 @@ export const summariseAll: ChildTask<Question, Answer> = async function summaris
   return {
     cpuMs,
     summaries,
-    budgets: scores.map(({ tokens, extractive, tail, both }) => ({
+    sizes: scores.map(({ tokens, extractive, tail, both }) => ({
       tokens,
       extractive: extractive.kept,
       tail: tail.kept,
@@ -135,7 +131,7 @@ function timesOf(conversation: readonly RecordedMessage[]): readonly number[] {
   if (taken < MIN_TOKENS) return [];
   const times = [0, 1, 2].map(() => {
     const started = process.cpuUsage();
-    extractSummary(beginning, { budgetTokens: 4_000 });
+    extractSummary(beginning, { maxTokens: 4_000 });
     const { user, system } = process.cpuUsage(started);
     return ((user + system) / 1_000) * (MEASURED_TOKENS / taken);
   });
@@ -155,12 +151,12 @@ export const extractive: Measurement = {
       bench.note("Left out extractive: no LONGHAUL_DATA and no shared/data beside the repository.");
       return;
     }
-    const question = { data, every: bench.isQuick ? 8 : 1, budgets: [1_000, 2_000, 4_000, 8_000] };
-    const { cpuMs, budgets } = await bench.child("summaries", import.meta.url, summariseAll, question);
+    const question = { data, every: bench.isQuick ? 8 : 1, sizes: [1_000, 2_000, 4_000, 8_000] };
+    const { cpuMs, sizes } = await bench.child("summaries", import.meta.url, summariseAll, question);
     const unit = "ms of CPU for 100k tokens";
     yield toRow({ id: "extractive.cpu.median", value: median(cpuMs), unit, goal: atMost(150, "ms") });
     yield toRow({ id: "extractive.cpu.p95", value: percentile(cpuMs, 0.95), unit, goal: atMost(150, "ms") });
-    for (const { tokens, extractive, tail, headAndTail } of budgets) {
+    for (const { tokens, extractive, tail, headAndTail } of sizes) {
       for (const [beside, other] of Object.entries({ tail, "head and tail": headAndTail })) {
         const id = `extractive.${tokens / 1_000}k.${beside.replaceAll(" ", "-")}`;
         yield toRow({

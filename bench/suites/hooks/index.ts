@@ -154,7 +154,7 @@ const handBack: Measurement = {
         const needed = listNeeded(before, takeTurns(messages.slice(at + 1)), summary);
         const { todos, files, commands, decisions } = chooseHandBack(before, {
           summary,
-          budgetTokens: HAND_BACK_TOKENS * 0.88 - 80,
+          maxTokens: HAND_BACK_TOKENS * 0.88 - 80,
           folder: project,
         });
         const text = [...todos, ...files, ...commands, ...decisions].join("\n");

@@ -36,12 +36,12 @@ export const planCalls: ChildTask<Question, Answer> = async function planCalls(
   { corpusFolder },
 ) {
   const corpus = openCorpus(corpusFolder);
-  const budget = {
+  const limits = {
     window: WINDOW,
     tokens: WINDOW - PROTOCOL.reserveTokens,
     system: PROTOCOL.systemTokens,
   };
-  const run = longhaul().start(budget, countProtocolTokens);
+  const run = longhaul().start(limits, countProtocolTokens);
   const calls: number[] = [];
   const rebuilds: number[] = [];
   const observed: number[] = [];

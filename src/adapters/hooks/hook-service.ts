@@ -162,7 +162,7 @@ export class HookService {
     const isOld = !last || Date.now() - last.at > MAX_OPEN_AGE_MS;
     const { todos, decisions } = isOld
       ? { todos: [], decisions: [] }
-      : chooseHandBack(messages, { summary: "", budgetTokens: 200 });
+      : chooseHandBack(messages, { summary: "", maxTokens: 200 });
     const heading = `Open in ${sanitizeName(id)}, last used ${new Date(last?.at ?? 0).toISOString().slice(0, 10)}:`;
     const lines =
       todos.length === 0 ? [] : [heading, ...todos.map(toLine), ...decisions.slice(0, 3).map(toLine)];
@@ -187,7 +187,7 @@ export class HookService {
     const idOf = (hit: Hit) => `${hit.kind === "session" ? hit.entry : hit.path} ${hit.text}`;
     const block = buildContextBlock(
       hits.filter((hit) => !isGiven(idOf(hit))),
-      { budgetTokens: Math.floor(MAX_TOKENS.prompt), tokensOf: estimateText },
+      { maxTokens: Math.floor(MAX_TOKENS.prompt), tokensOf: estimateText },
     );
     return block && { text: block.text, ids: block.hits.map(idOf) };
   }
@@ -233,10 +233,10 @@ export class HookService {
     const summary =
       call.summary ??
       (caller.prefixes || call.transcript === undefined ? "" : readLastSummary(call.transcript));
-    const budgetTokens = Math.floor(MAX_TOKENS["after-compaction"] - estimateText(HEAD) - FENCE_TOKENS);
+    const maxTokens = Math.floor(MAX_TOKENS["after-compaction"] - estimateText(HEAD) - FENCE_TOKENS);
     const { todos, files, commands, decisions } = chooseHandBack(messages, {
       summary,
-      budgetTokens,
+      maxTokens,
       folder: call.folder,
     });
     const section = (title: string, own: readonly string[]) =>

@@ -25,11 +25,12 @@ const OPTIONS = {
   },
   fallback: { type: "string", value: "MODEL", help: "model to use if the first one fails" },
   instructions: { type: "string", value: "TEXT", help: "instructions for the summary" },
-  budget: {
+  "max-tokens": {
     type: "string",
     value: "TOKENS",
     help: "maximum tokens of the summary (default: a fifth of the replaced messages, at most 4k)",
   },
+  budget: { type: "string", value: "TOKENS", help: "former name of --max-tokens" },
   "dry-run": {
     type: "boolean",
     help: "show the changes to the window and the removed content; change nothing",
@@ -56,13 +57,14 @@ export const compactCommand = defineCommand({
   async run(context, { operands: [wanted], options }) {
     if (wanted === undefined) throw new UsageError('name a session; "longhaul sessions" lists them');
     const { model, fallback, instructions, budget } = options;
-    const budgetTokens = budget === undefined ? undefined : parseTokensOption("budget", budget, 300);
+    const limit = options["max-tokens"] ?? budget;
+    const maxTokens = limit === undefined ? undefined : parseTokensOption("max-tokens", limit, 300);
     await using kernel = await openExistingStore(context, options);
     await using session = await kernel.session(
       await findSession(kernel, wanted, getSessionScope(context, options)),
     );
     const compacted = await session.compact({
-      ...dropUndefined({ model, fallback, instructions, budgetTokens }),
+      ...dropUndefined({ model, fallback, instructions, maxTokens }),
       ...(options["dry-run"] && { dryRun: true }),
       signal: context.signal,
     });

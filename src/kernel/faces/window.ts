@@ -42,7 +42,7 @@ export { modelFacts } from "../../window/models/model-facts.ts";
 export type { ListedOverlay } from "../../window/overlays.ts";
 export { POLICIES } from "../../window/policies/known-policies.ts";
 export { LONGHAUL_OPTIONS, type LonghaulOptions, longhaul } from "../../window/policies/longhaul.ts";
-export type { Budget, Moment, Policy, PolicyRun, ProviderLimits } from "../../window/policy.ts";
+export type { Moment, Policy, PolicyLimits, PolicyRun, ProviderLimits } from "../../window/policy.ts";
 export { countProtocolTokens, PROTOCOL, type Protocol } from "../../window/replay/protocol.ts";
 export { type RecordedMessage, toConversation } from "../../window/replay/recorded-message.ts";
 export type { Refetch } from "../../window/replay/refetch-estimate.ts";

@@ -341,7 +341,7 @@ function checkLineOptions(options: LineOptions): LineOptions {
   return departure === undefined ? {} : { departure: checkDeparture(departure) };
 }
 
-const NAMES: Readonly<Record<keyof SessionCompactOptions, true>> = {
+const NAMES: Readonly<Record<Exclude<keyof SessionCompactOptions, "budgetTokens">, true>> = {
   model: true,
   fallback: true,
   parts: true,
@@ -349,7 +349,7 @@ const NAMES: Readonly<Record<keyof SessionCompactOptions, true>> = {
   template: true,
   signal: true,
   dryRun: true,
-  budgetTokens: true,
+  maxTokens: true,
   lastMessages: true,
   tries: true,
   deadlineMs: true,
@@ -360,7 +360,7 @@ const FIELDS = { instructions: "text?", signal: "signal?", dryRun: "boolean?" } 
 
 /** Refuses unknown options of a compaction and values of a wrong kind. */
 function checkCompactOptions(options: SessionCompactOptions): void {
-  checkNames("options", checkFields("options", options, FIELDS), Object.keys(NAMES));
+  checkNames("options", checkFields("options", options, FIELDS), [...Object.keys(NAMES), "budgetTokens"]);
 }
 
 /** Replaces a title that quoted removed content. */

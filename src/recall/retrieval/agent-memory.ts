@@ -47,7 +47,7 @@ interface AgentRecallOptions extends Pick<RecallOptions, "k" | "signal" | "waitM
   readonly shown?: ReadonlySet<EntryId>;
 }
 
-/** Lines of hits within a budget. */
+/** Lines of hits within a limit of tokens. */
 interface HitPage {
   readonly text: string;
   /** Number of hits that the text shows, best first. */
@@ -121,10 +121,10 @@ export class AgentMemory {
   renderPage(
     question: string,
     recall: Pick<Recall, "hits" | "isSure" | "unindexed" | "isEmpty">,
-    budget: { readonly maxTokens: number; readonly tokensOf: (text: string) => number },
+    limits: { readonly maxTokens: number; readonly tokensOf: (text: string) => number },
   ): HitPage {
     const { hits, unindexed } = checkFields("recall", recall, { hits: "array", isSure: "boolean" });
-    const { maxTokens, tokensOf } = checkFields("budget", budget, {
+    const { maxTokens, tokensOf } = checkFields("limits", limits, {
       maxTokens: "number",
       tokensOf: "function",
     });

@@ -1,4 +1,4 @@
-import { checkFields, checkList } from "../../model/argument-checks.ts";
+import { checkFields, checkList, readMaxTokens, type TokenLimit } from "../../model/argument-checks.ts";
 import { clipEnd } from "../../model/base/clip-end.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
 import { checkWholeNumber } from "../../model/errors.ts";
@@ -8,9 +8,9 @@ import { quoteLines, sanitizeText } from "../text/sanitize-text.ts";
 import { pickFreshHits, type WindowContent } from "./fresh-hits.ts";
 import { formatProvenance } from "./provenance.ts";
 
-export interface ContextBlockOptions {
+export interface ContextBlockOptions extends TokenLimit {
   /** Maximum tokens of the whole block; default 2,000. */
-  readonly budgetTokens?: number;
+  readonly maxTokens?: number;
   readonly tokensOf: (text: string) => number;
   /** Content of the window, which is not repeated. */
   readonly shown?: WindowContent;
@@ -33,7 +33,7 @@ const HEAD =
 const MIN_HIT_TOKENS = 24;
 
 /**
- * Hits as one delimited block within a budget, best first, each with its origin; undefined if there are none or no
+ * Hits as one delimited block within a limit, best first, each with its origin; undefined if there are none or no
  * room. The last one may be clipped. The text of a hit cannot leave the block.
  */
 export function buildContextBlock(
@@ -42,10 +42,10 @@ export function buildContextBlock(
 ): ContextBlock | undefined {
   checkList("hits", hits, { text: "text" });
   checkFields("options", options, { tokensOf: "function", shown: "object?" });
-  const budget = checkWholeNumber("budgetTokens", options.budgetTokens ?? 2_000, 1);
+  const maxTokens = checkWholeNumber("maxTokens", readMaxTokens(options) ?? 2_000, 1);
   const { tokensOf } = options;
   const render = (items: readonly string[]) => fenceWithMark("context", [HEAD, ...items].join("\n"));
-  const fits = (items: readonly string[]) => tokensOf(render(items)) <= budget;
+  const fits = (items: readonly string[]) => tokensOf(render(items)) <= maxTokens;
   const used: Hit[] = [];
   const items: string[] = [];
   for (const hit of pickFreshHits(hits, options.shown)) {
@@ -55,7 +55,7 @@ export function buildContextBlock(
       used.push(hit);
       continue;
     }
-    const room = budget - tokensOf(render(items)) - tokensOf(formatProvenance(hit));
+    const room = maxTokens - tokensOf(render(items)) - tokensOf(formatProvenance(hit));
     const shorter =
       room < MIN_HIT_TOKENS
         ? ""

@@ -6,7 +6,7 @@ import { clearReasoning } from "../passes/clear-reasoning.ts";
 import { type ClearOptions, clearResults } from "../passes/clear-results.ts";
 import { longhaul } from "../policies/longhaul.ts";
 import { withoutLostCalls } from "../policies/lost-calls.ts";
-import type { Budget, Course, Moment, Policy, PolicyRun } from "../policy.ts";
+import type { Course, Moment, Policy, PolicyLimits, PolicyRun } from "../policy.ts";
 import { MIN_FREED_SHARE } from "../session/edit-guard.ts";
 import type { Slot } from "../slot.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
@@ -22,7 +22,7 @@ export interface ClientEdits {
 }
 
 interface ClientEditsOptions {
-  /** Policy that enforces the budget if the edits are not enough; `longhaul` by default. */
+  /** Policy that enforces the limits if the edits are not enough; `longhaul` by default. */
   readonly base?: Policy;
   /** The model's window as the provider counts it; if absent, triggers are compared with estimates. */
   readonly windowTokens?: number;
@@ -31,7 +31,7 @@ interface ClientEditsOptions {
 const PAST_TOKENS = 300_000;
 
 /**
- * A policy that applies the client's edits, and another policy if the budget would otherwise be exceeded. Cleared
+ * A policy that applies the client's edits, and another policy if a limit would otherwise be exceeded. Cleared
  * content stays cleared, whatever the other policy does.
  */
 export function clientEdits(edits: ClientEdits, options: ClientEditsOptions = {}): Policy {
@@ -40,8 +40,8 @@ export function clientEdits(edits: ClientEdits, options: ClientEditsOptions = {}
   return {
     name: `client+${base.name}`,
     isStrict: true,
-    start: (budget, tokensOf, course = {}) =>
-      new ClientEditsRun({ edits, base, windowTokens, budget, tokensOf, course }),
+    start: (limits, tokensOf, course = {}) =>
+      new ClientEditsRun({ edits, base, windowTokens, limits, tokensOf, course }),
   };
 }
 
@@ -49,7 +49,7 @@ interface ClientEditsDeps {
   readonly edits: ClientEdits;
   readonly base: Policy;
   readonly windowTokens: number | undefined;
-  readonly budget: Budget;
+  readonly limits: PolicyLimits;
   readonly tokensOf: TokenEstimator;
   readonly course: Course;
 }
@@ -61,15 +61,15 @@ class ClientEditsRun implements PolicyRun {
   #arrived: Slot[] = [];
   #past: readonly Slot[];
   #calls: number;
-  /** Budget of the last fit; if it is the same and there are no new messages, there is nothing to do. */
+  /** Limit of the last fit; if it is the same and there are no new messages, there is nothing to do. */
   #fittedTokens: number | undefined;
   #reasons = new Set<string>();
   reason: string | undefined;
 
   constructor(parts: ClientEditsDeps) {
-    const { budget, tokensOf, course } = parts;
+    const { limits, tokensOf, course } = parts;
     this.#deps = parts;
-    this.#context = { session: "", tokensOf, pins: course.pins ?? new Set(), systemTokens: budget.system };
+    this.#context = { session: "", tokensOf, pins: course.pins ?? new Set(), systemTokens: limits.system };
     this.#window = course.window ?? [];
     this.#past = course.past ?? [];
     this.#calls = course.calls ?? 0;
@@ -80,15 +80,15 @@ class ClientEditsRun implements PolicyRun {
   }
 
   fit(moment: Moment): readonly Slot[] {
-    const { budget } = this.#deps;
+    const { limits } = this.#deps;
     this.reason = undefined;
-    if (this.#arrived.length === 0 && budget.tokens === this.#fittedTokens) return this.#window;
+    if (this.#arrived.length === 0 && limits.tokens === this.#fittedTokens) return this.#window;
     this.#calls++;
-    this.#fittedTokens = budget.tokens;
+    this.#fittedTokens = limits.tokens;
     this.#reasons = new Set();
     const slots = [...this.#window, ...this.#arrived];
     this.#arrived = [];
-    this.#window = this.#enforceBudget(
+    this.#window = this.#enforceLimits(
       withoutLostCalls(this.#applyEdits(slots), this.#deps.tokensOf),
       moment,
     );
@@ -98,33 +98,33 @@ class ClientEditsRun implements PolicyRun {
   }
 
   #applyEdits(slots: readonly Slot[]): readonly Slot[] {
-    const { edits, tokensOf, budget } = this.#deps;
+    const { edits, tokensOf, limits } = this.#deps;
     const { reasoning, results, compact } = edits;
     let window = slots;
     if (reasoning) window = this.#runPass(window, clearReasoning(reasoning));
     if (results) window = this.#runPass(window, clearResults(this.#toEstimatedOptions(results)));
-    if (!compact || budget.system + sumSlotTokens(window) < this.#toEstimate(compact.tokens)) return window;
+    if (!compact || limits.system + sumSlotTokens(window) < this.#toEstimate(compact.tokens)) return window;
     const { instructions } = compact;
     const { pins = new Set<number>() } = this.#context;
     const compacted = compactSlots(window, { tokensOf, pins, instructions });
     // A first request above the trigger must not cause a new summary on every call.
     const freed = sumSlotTokens(window) - sumSlotTokens(compacted);
-    if (freed < (budget.system + sumSlotTokens(window)) * MIN_FREED_SHARE) return window;
+    if (freed < (limits.system + sumSlotTokens(window)) * MIN_FREED_SHARE) return window;
     this.#reasons.add("summarised as the client asked");
     return compacted;
   }
 
   #runPass(slots: readonly Slot[], pass: Pass): readonly Slot[] {
-    const systemTokens = this.#deps.budget.system;
+    const systemTokens = this.#deps.limits.system;
     const proposals = pass(slots, { ...this.#context, systemTokens });
     for (const { reason } of proposals) this.#reasons.add(reason);
     return applyProposals(slots, proposals, this.#deps.tokensOf);
   }
 
-  /** Converts the provider's count to estimates, using the ratio between the two in the budget. */
+  /** Converts the provider's count to estimates, using the ratio between the two in the limits. */
   #toEstimate(tokens: number): number {
-    const { windowTokens, budget } = this.#deps;
-    return windowTokens === undefined ? tokens : (tokens * budget.window) / windowTokens;
+    const { windowTokens, limits } = this.#deps;
+    return windowTokens === undefined ? tokens : (tokens * limits.window) / windowTokens;
   }
 
   #toEstimatedOptions({ trigger, clearAtLeast, ...rest }: NonNullable<ClientEdits["results"]>): ClearOptions {
@@ -137,13 +137,13 @@ class ClientEditsRun implements PolicyRun {
     };
   }
 
-  /** Enforces the budget with the base policy, which sees the edited window, so that it restores no cleared content. */
-  #enforceBudget(slots: readonly Slot[], moment: Moment): readonly Slot[] {
-    const { base, budget, tokensOf, course } = this.#deps;
-    const { tokens, system, messages = Number.POSITIVE_INFINITY } = budget;
+  /** Enforces the limits with the base policy, which sees the edited window, so that it restores no cleared content. */
+  #enforceLimits(slots: readonly Slot[], moment: Moment): readonly Slot[] {
+    const { base, limits, tokensOf, course } = this.#deps;
+    const { tokens, system, messages = Number.POSITIVE_INFINITY } = limits;
     if (system + sumSlotTokens(slots) <= tokens && slots.length <= messages) return slots;
     const window = slots.map(hideOriginal);
-    const run = base.start(budget, tokensOf, { ...course, window, past: this.#past, calls: this.#calls });
+    const run = base.start(limits, tokensOf, { ...course, window, past: this.#past, calls: this.#calls });
     const fitted = restoreOriginals(run.fit(moment), slots);
     this.#reasons.add(run.reason ?? base.name);
     this.#keepPast(slots, fitted);

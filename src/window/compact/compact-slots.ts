@@ -34,9 +34,7 @@ export function compactSlots(slots: readonly Slot[], options: CompactSlotsOption
   const previous = left.find(isCompactionSlot);
   const size = sumSlotTokens(left);
   const { text } = extractSummary(said.map(toOriginalSlot), {
-    budgetTokens: Math.floor(
-      Math.max(MIN_SUMMARY_TOKENS, Math.min(MAX_SUMMARY_TOKENS, size * SUMMARY_SHARE)),
-    ),
+    maxTokens: Math.floor(Math.max(MIN_SUMMARY_TOKENS, Math.min(MAX_SUMMARY_TOKENS, size * SUMMARY_SHARE))),
     previous: previous && textOfMessage(previous.message).slice(TITLE.length + 1),
     instructions,
   });

@@ -1,6 +1,7 @@
 import type { Blobs } from "../../log/blobs.ts";
 import type { Lines } from "../../log/lines.ts";
 import type { Log } from "../../log/log.ts";
+import { readMaxTokens, type TokenLimit } from "../../model/argument-checks.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { claimOwner, isOwnerAlive, releaseOwner } from "../../model/base/owner.ts";
 import type { Entry, OverlayBody, SessionId, UsageBody } from "../../model/entry.ts";
@@ -48,9 +49,9 @@ export interface CompactorDeps {
   readonly createCounter: () => Promise<WindowCounter>;
 }
 
-export interface CompactOptions extends KeepOptions, Omit<LadderOptions, "budgetTokens" | "now"> {
+export interface CompactOptions extends KeepOptions, Omit<LadderOptions, "maxTokens" | "now">, TokenLimit {
   /** Maximum tokens of the summary; by default a fifth of its source, at most 4,000. */
-  readonly budgetTokens?: number;
+  readonly maxTokens?: number;
   /** True to see the summary and its effect without changing anything. */
   readonly dryRun?: boolean;
 }
@@ -171,7 +172,7 @@ async function makeSummary(
     { slots: source.slots, ...(source.previous && { previous: textOfMessage(source.previous.message) }) },
     {
       ...options,
-      budgetTokens: options.budgetTokens ?? computeBudget(source),
+      maxTokens: readMaxTokens(options) ?? computeSummaryTokens(source),
       now: () => parts.log.clock.now(),
     },
   );
@@ -233,7 +234,7 @@ function hasTransientEdit({ edits }: ActiveOverlay): boolean {
   return edits.some(({ isLasting }) => !isLasting);
 }
 
-function computeBudget({ slots }: CompactionSource): number {
+function computeSummaryTokens({ slots }: CompactionSource): number {
   return Math.max(
     MIN_SUMMARY_TOKENS,
     Math.min(MAX_SUMMARY_TOKENS, Math.floor(sumSlotTokens(slots) * SUMMARY_SHARE)),

@@ -18,7 +18,7 @@ interface HandBack {
 interface HandBackOptions {
   /** The summary that the client goes on with; facts that it has are left out. */
   readonly summary: string;
-  readonly budgetTokens: number;
+  readonly maxTokens: number;
   /** The folder of the project, which is left out of paths. */
   readonly folder?: string | undefined;
 }
@@ -44,10 +44,10 @@ interface Candidate {
 
 /**
  * Chooses what the next steps of a compacted conversation need and its summary lacks: open to-dos, files in use, exact
- * commands and decisions, within a budget. Facts that were used often and lately come first.
+ * commands and decisions, within a limit. Facts that were used often and lately come first.
  */
 export function chooseHandBack(messages: readonly SourceMessage[], options: HandBackOptions): HandBack {
-  const { summary, budgetTokens, folder } = options;
+  const { summary, maxTokens, folder } = options;
   const known = collapse(summary);
   const actions = collectActions(messages);
   const todos = takeWithin(
@@ -57,20 +57,20 @@ export function chooseHandBack(messages: readonly SourceMessage[], options: Hand
       .map(({ text, state, cite }) =>
         toCandidate(`${state === "doing" ? "[>]" : "[ ]"} ${text} (${cite})`, 1),
       ),
-    budgetTokens * TODO_SHARE,
+    maxTokens * TODO_SHARE,
   );
   const decisions = takeWithin(
     buildMessageSections(messages, QUOTE_LIMITS)
       .decisions.filter(({ item }) => !isContained(item.text, known))
       .map(({ item, rank }) => toCandidate(`${item.cite ?? ""} ${item.text}`.trim(), -rank))
       .sort((one, other) => other.value - one.value),
-    budgetTokens * DECISION_SHARE,
+    maxTokens * DECISION_SHARE,
   );
   const used = countTokens(todos) + countTokens(decisions);
   const items = [...rankFiles(actions, known, folder), ...rankCommands(actions, known)].sort(
     (one, other) => other.value - one.value,
   );
-  const chosen = takeWithin(items, budgetTokens - used);
+  const chosen = takeWithin(items, maxTokens - used);
   const ofKind = (kind: RankedItem["kind"]) =>
     chosen.filter((item) => item.kind === kind).map(({ text }) => text);
   return {
@@ -147,8 +147,8 @@ function toCandidate(text: string, value: number): Candidate {
 }
 
 /** The first candidates that fit; one that does not fit leaves room for later ones. */
-function takeWithin<Item extends Candidate>(items: readonly Item[], budget: number): readonly Item[] {
-  let left = budget;
+function takeWithin<Item extends Candidate>(items: readonly Item[], maxTokens: number): readonly Item[] {
+  let left = maxTokens;
   return items.filter(({ tokens }) => {
     if (tokens > left) return false;
     left -= tokens;

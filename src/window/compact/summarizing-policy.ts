@@ -6,7 +6,7 @@ import { scanIdentifiers } from "../extract/scan-identifiers.ts";
 import { stripLine } from "../extract/verbatim-line.ts";
 import { isExtract } from "../policies/longhaul/extract-notes.ts";
 import { longhaul } from "../policies/longhaul.ts";
-import type { Budget, Course, Moment, Policy, PolicyRun } from "../policy.ts";
+import type { Course, Moment, Policy, PolicyLimits, PolicyRun } from "../policy.ts";
 import type { Slot } from "../slot.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { extractSummary } from "./extractive/extract-summary.ts";
@@ -38,10 +38,10 @@ export function summarizingPolicy(options: SummarizingOptions = {}): Policy {
   const { share = SHARE, policy = longhaul() } = options;
   return {
     name: `${policy.name}+summary`,
-    start(budget, tokensOf, course = {}) {
-      const room = (budget.tokens - budget.system) * share;
+    start(limits, tokensOf, course = {}) {
+      const room = (limits.tokens - limits.system) * share;
       const tokens = Math.floor(Math.min(MAX_TOKENS, Math.max(MIN_TOKENS, room)));
-      return new SummarizingRun(policy, budget, tokensOf, course, tokens);
+      return new SummarizingRun(policy, limits, tokensOf, course, tokens);
     },
   };
 }
@@ -50,7 +50,7 @@ class SummarizingRun implements PolicyRun {
   readonly #inner: PolicyRun;
   readonly #tokensOf: TokenEstimator;
   readonly #summaryTokens: number;
-  readonly #budget: Budget;
+  readonly #limits: PolicyLimits;
   #summary: Slot | undefined;
   #text: string | undefined;
   /** Messages of the window in their original form. */
@@ -59,7 +59,7 @@ class SummarizingRun implements PolicyRun {
 
   constructor(
     policy: Policy,
-    budget: Budget,
+    limits: PolicyLimits,
     tokensOf: TokenEstimator,
     course: Course,
     summaryTokens: number,
@@ -69,13 +69,13 @@ class SummarizingRun implements PolicyRun {
     this.#text = this.#summary && getText(this.#summary).slice(TITLE.length + 1);
     this.#tokensOf = tokensOf;
     this.#summaryTokens = summaryTokens;
-    this.#budget = budget;
+    this.#limits = limits;
     const getSummaryTokens = () => this.#summary?.tokens ?? 0;
     // Only the summary that there is takes room: a reserve for a larger one would make each rebuild forget more.
-    const smaller: Budget = {
-      ...budget,
+    const smaller: PolicyLimits = {
+      ...limits,
       get tokens() {
-        return budget.tokens - getSummaryTokens();
+        return limits.tokens - getSummaryTokens();
       },
     };
     for (const slot of window) this.#track(slot);
@@ -111,7 +111,7 @@ class SummarizingRun implements PolicyRun {
 
   #summarize(left: readonly Slot[], window: readonly Slot[]): void {
     for (const { seq } of left) this.#shown.delete(seq);
-    this.#text = extractSummary(left, { budgetTokens: this.#summaryTokens, previous: this.#text }).text;
+    this.#text = extractSummary(left, { maxTokens: this.#summaryTokens, previous: this.#text }).text;
     const news = dropShownLines(this.#text, window);
     if (news === "") {
       this.#summary = undefined;
@@ -121,7 +121,7 @@ class SummarizingRun implements PolicyRun {
     const message: Message = { role: "user", parts: [{ type: "text", text }] };
     const tokens = this.#tokensOf(message);
     const { seq, at } = left[0] as Slot;
-    const isFitting = this.#budget.system + sumSlotTokens(window) + tokens <= this.#budget.tokens;
+    const isFitting = this.#limits.system + sumSlotTokens(window) + tokens <= this.#limits.tokens;
     this.#summary = isFitting
       ? { seq: Math.min(seq, this.#summary?.seq ?? seq), at, message, tokens, isNote: true }
       : undefined;

@@ -26,14 +26,14 @@ interface OverflowedTry {
   readonly floorTokens?: number;
 }
 
-/** Either a retry with a window of `budgetTokens`, or the reason to give up. */
+/** Either a retry with a window of `maxTokens`, or the reason to give up. */
 type NextTry =
-  | { readonly type: "retry"; readonly budgetTokens: number }
+  | { readonly type: "retry"; readonly maxTokens: number }
   | { readonly type: "give-up"; readonly reason: "tries-used" | "floor"; readonly message: string };
 
 /**
  * Decides how to continue after an overflow: with 80 % of the limit that the provider names, less the reserve for the
- * output, or else with 75 % of the request. Each budget is smaller than the request before it, and no smaller than that.
+ * output, or else with 75 % of the request. Each window is smaller than the request before it, and no smaller than that.
  */
 export function chooseNextTry(last: OverflowedTry): NextTry {
   const { tries, lastTokens, overflow, limit = Number.POSITIVE_INFINITY, floorTokens = 0 } = last;
@@ -44,12 +44,12 @@ export function chooseNextTry(last: OverflowedTry): NextTry {
   const namedTokens = computeNamedRoom(last);
   // A limit that the request kept to by our own count was not the cause, or our count is too low.
   const wantedTokens = namedTokens < lastTokens ? namedTokens : FORCED_SHARE * lastTokens;
-  const budgetTokens = Math.floor(Math.min(wantedTokens, limit));
-  if (budgetTokens < Math.max(floorTokens, 1)) {
-    const message = `The window would have to shrink to ${budgetTokens} tokens, but ${floorTokens} cannot be removed: ${overflow.message}`;
+  const maxTokens = Math.floor(Math.min(wantedTokens, limit));
+  if (maxTokens < Math.max(floorTokens, 1)) {
+    const message = `The window would have to shrink to ${maxTokens} tokens, but ${floorTokens} cannot be removed: ${overflow.message}`;
     return { type: "give-up", reason: "floor", message };
   }
-  return { type: "retry", budgetTokens };
+  return { type: "retry", maxTokens };
 }
 
 /**

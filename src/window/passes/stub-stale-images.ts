@@ -6,18 +6,18 @@ import type { Slot } from "../slot.ts";
 import { buildStubPart, describeByteSize, getStubPlace } from "../stub.ts";
 
 /** Limits for all images of a window together. */
-export interface ImageBudget {
+export interface ImageLimits {
   /** Default 20 MB, which as base64 stays within the request limits of providers. */
   readonly maxBytes?: number;
   /** Default 100. */
   readonly maxCount?: number;
 }
 
-/** Share of the budget that remains in use after images were removed. */
+/** Share of the limit that remains in use after images were removed. */
 const KEPT_SHARE = 0.8;
 
-/** Stubs the oldest images when all images together exceed the budget, until they use at most 80 % of it. */
-export function stubStaleImages({ maxBytes = 20_000_000, maxCount = 100 }: ImageBudget = {}): Pass {
+/** Stubs the oldest images when all images together exceed the limit, until they use at most 80 % of it. */
+export function stubStaleImages({ maxBytes = 20_000_000, maxCount = 100 }: ImageLimits = {}): Pass {
   return (slots, context) => {
     let { bytes, count } = measureImages(slots);
     if (bytes <= maxBytes && count <= maxCount) return [];
@@ -51,7 +51,7 @@ function stubImages(
   };
   const other = part.type === "tool-result" ? { ...part, output: part.output.map(replaced) } : replaced(part);
   if (listImages(part).length === listImages(other).length) return [];
-  return [replacePart(slot, index, other, "images beyond the budget", context)];
+  return [replacePart(slot, index, other, "images beyond the limit", context)];
 }
 
 /** Counts the images of a window. Runs on every call and mostly finds none, so it allocates nothing per part. */

@@ -15,11 +15,11 @@ import {
 } from "../passes/truncate-messages.ts";
 import type { PlacedResult } from "../placed-result.ts";
 import {
-  type Budget,
   type Course,
   getProviderLimits,
   type Moment,
   type Policy,
+  type PolicyLimits,
   type PolicyRun,
   type ProviderLimits,
 } from "../policy.ts";
@@ -41,8 +41,8 @@ interface StepContext extends Moment {
   readonly tokensBefore: number;
   /** Tokens of a request with these messages. */
   readonly tokensWith: (slots: readonly Slot[]) => number;
-  /** True if the window exceeded its budget before the first step. */
-  readonly isOverBudget: boolean;
+  /** True if the window exceeded the limit before the first step. */
+  readonly isOverLimit: boolean;
 }
 
 /** One step of a policy: returns the pass to run on the current window, if any. */
@@ -56,16 +56,21 @@ interface EditRules {
 
 /**
  * A policy that edits the last window plus the messages since, so its edits are permanent. If its steps do not meet the
- * budget, the oldest messages leave until the window fits. Unchanged slots remain the same objects.
+ * limit, the oldest messages leave until the window fits. Unchanged slots remain the same objects.
  */
 function createEditPolicy(name: string, rules: EditRules): Policy {
-  return { name, start: (budget, tokensOf, course = {}) => startRun(rules, budget, tokensOf, course) };
+  return { name, start: (limits, tokensOf, course = {}) => startRun(rules, limits, tokensOf, course) };
 }
 
-function startRun(rules: EditRules, budget: Budget, tokensOf: TokenEstimator, course: Course): PolicyRun {
+function startRun(
+  rules: EditRules,
+  limits: PolicyLimits,
+  tokensOf: TokenEstimator,
+  course: Course,
+): PolicyRun {
   const pins = course.pins ?? new Set<number>();
-  const limits = getProviderLimits(budget);
-  const counted = (estimated: number) => limits.counted(estimated);
+  const provider = getProviderLimits(limits);
+  const counted = (estimated: number) => provider.counted(estimated);
   let window = course.window ?? [];
   let arrived: Slot[] = [];
   /** A window taken over from elsewhere may contain messages that no step has seen. */
@@ -74,7 +79,7 @@ function startRun(rules: EditRules, budget: Budget, tokensOf: TokenEstimator, co
 
   function fit(moment: Moment): readonly Slot[] {
     // The tokens of the system prompt may change from call to call.
-    const passContext: PassContext = { session: "", tokensOf, pins, systemTokens: budget.system, counted };
+    const passContext: PassContext = { session: "", tokensOf, pins, systemTokens: limits.system, counted };
     const given = [...window, ...arrived];
     const reasons = new Set<string>();
     const carryOut = (slots: readonly Slot[], pass: Pass | undefined) => {
@@ -85,15 +90,15 @@ function startRun(rules: EditRules, budget: Budget, tokensOf: TokenEstimator, co
     if (arrived.length > 0 || isUnseen) {
       arrived = [];
       isUnseen = false;
-      const estimated = (some: readonly Slot[]) => budget.system + sumSlotTokens(some);
+      const estimated = (some: readonly Slot[]) => limits.system + sumSlotTokens(some);
       const tokensWith = (some: readonly Slot[]) => counted(estimated(some));
       const context: StepContext = {
         ...moment,
-        limits,
+        limits: provider,
         pins,
         tokensWith,
         tokensBefore: tokensWith(given),
-        isOverBudget: estimated(given) > budget.tokens,
+        isOverLimit: estimated(given) > limits.tokens,
       };
       const edited = rules.steps.reduce(
         (now, step) => carryOut(now, step(now, context)),
@@ -102,8 +107,8 @@ function startRun(rules: EditRules, budget: Budget, tokensOf: TokenEstimator, co
       const isCut = edited !== given;
       window = withoutLostCalls(isCut ? dropOldPages(edited, findNewestQuestion(edited)) : edited, tokensOf);
     }
-    if (budget.messages !== undefined) window = carryOut(window, limitHistory(budget.messages));
-    window = shrinkToBudget(window, budget.tokens - budget.system, rules.head, carryOut, passContext);
+    if (limits.messages !== undefined) window = carryOut(window, limitHistory(limits.messages));
+    window = shrinkToLimit(window, limits.tokens - limits.system, rules.head, carryOut, passContext);
     const isEdited = given.some((slot, index) => window[index] !== slot);
     reason = isEdited ? [...reasons].join(", ") || "clipped to fit" : undefined;
     return window;
@@ -127,7 +132,7 @@ function startRun(rules: EditRules, budget: Budget, tokensOf: TokenEstimator, co
  * message, then the oldest notes. Clips whatever is still too large; protected messages are clipped only if nothing
  * else helps, and pins, the newest question and the latest reply never are.
  */
-function shrinkToBudget(
+function shrinkToLimit(
   slots: readonly Slot[],
   most: number,
   head: TruncateHead,
@@ -168,7 +173,7 @@ const MIN_PERCENT = 5;
 export function nonePolicy(): Policy {
   return {
     name: "none",
-    start(_budget, _tokensOf, course = {}) {
+    start(_limits, _tokensOf, course = {}) {
       const slots = [...(course.window ?? [])];
       return { observe: (slot) => void slots.push(slot), fit: () => [...slots] };
     },
@@ -195,7 +200,7 @@ const ENOUGH_SAVED = 0.3;
  */
 export function clinePolicy({ maxAllowed }: ClineOptions = {}): Policy {
   const allowedIn = ({ limits }: StepContext) => maxAllowed ?? computeMaxAllowedTokens(limits.window);
-  const isDue = (context: StepContext) => context.tokensBefore >= allowedIn(context) || context.isOverBudget;
+  const isDue = (context: StepContext) => context.tokensBefore >= allowedIn(context) || context.isOverLimit;
   return createEditPolicy("cline", {
     head: "exchange",
     steps: [

@@ -16,6 +16,6 @@ export function longhaul(options: Partial<LonghaulOptions> = {}): Policy {
   return {
     name: "longhaul",
     extractShare: EXTRACT_SHARE,
-    start: (budget, tokensOf, course = {}) => new LonghaulRun(settled, budget, tokensOf, course),
+    start: (limits, tokensOf, course = {}) => new LonghaulRun(settled, limits, tokensOf, course),
   };
 }

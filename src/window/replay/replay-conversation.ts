@@ -118,8 +118,8 @@ class Replay {
       ((pauseMs) => ({ isHot: pauseMs === undefined || pauseMs <= cacheMs, writePrice, refreshCost: 0 }));
     this.#refetch = new RefetchEstimate(protocol);
     const { systemTokens: system, reserveTokens, readPrice: read, writePrice: write } = protocol;
-    const budget = { window, tokens: window - reserveTokens, system };
-    this.#run = policy.start(budget, countProtocolTokens, { prices: { read, write } });
+    const limits = { window, tokens: window - reserveTokens, system };
+    this.#run = policy.start(limits, countProtocolTokens, { prices: { read, write } });
   }
 
   observe(said: RecordedMessage): void {

@@ -146,7 +146,7 @@ async function forceSmallerFit(
   });
   if (next.type === "give-up") throw createOverflowError(next.message, settings.model);
   await fitting.forceSummary(window);
-  const within = meter.estimatedAt(next.budgetTokens);
+  const within = meter.estimatedAt(next.maxTokens);
   const forcedTokens = Math.max(0, Math.min(within, sent - 1) - extraTokens);
   refusals.recordOverflow(window.line.to, forcedTokens, overflow.limitTokens);
   const question = window.slots[findNewestQuestion(window.slots)]?.seq ?? 0;

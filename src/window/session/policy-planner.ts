@@ -5,7 +5,7 @@ import { applyEdits } from "../apply-edits.ts";
 import { isSystem } from "../is-system.ts";
 import { stubStaleImages } from "../passes/stub-stale-images.ts";
 import { withoutLostCalls } from "../policies/lost-calls.ts";
-import type { Budget, Moment, PolicyRun } from "../policy.ts";
+import type { Moment, PolicyLimits, PolicyRun } from "../policy.ts";
 import { findProtectedSeqs, findVerbatimSeqs } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
@@ -45,8 +45,8 @@ export class PolicyPlanner {
   readonly #settings: WindowSettings;
   readonly #meter: Meter;
   readonly #session: string;
-  /** Mutable, and read by the policy on every fit: the budget depends on the provider's reports. */
-  readonly #budget: { -readonly [Key in keyof Budget]: Budget[Key] };
+  /** Mutable, and read by the policy on every fit: the limits depend on the provider's reports. */
+  readonly #estimated: { -readonly [Key in keyof PolicyLimits]: PolicyLimits[Key] };
   #run: PolicyRun | undefined;
   /** Estimated tokens that a request may take because the provider has refused a larger one. */
   capTokens = Number.POSITIVE_INFINITY;
@@ -62,13 +62,13 @@ export class PolicyPlanner {
     this.#meter = meter;
     this.#session = session;
     const counted = (estimated: number) => meter.counted(estimated);
-    this.#budget = {
+    this.#estimated = {
       tokens: limits.most,
       window: limits.window,
       system: system + tools,
       provider: { window: limits.window, tokens: limits.most, counted },
     };
-    if (limits.messages !== undefined) this.#budget.messages = limits.messages;
+    if (limits.messages !== undefined) this.#estimated.messages = limits.messages;
   }
 
   get calls(): number {
@@ -77,7 +77,7 @@ export class PolicyPlanner {
 
   /** Sets the tokens that come before the messages. */
   setSystem(tokens: number): void {
-    this.#budget.system = tokens;
+    this.#estimated.system = tokens;
   }
 
   /** Passes new messages to the policy, or restarts it for a newly loaded window. */
@@ -115,7 +115,7 @@ export class PolicyPlanner {
 
   /** True if a window is large enough to need the policy's deferred work. */
   isDigestDue(slots: readonly Slot[]): boolean {
-    return this.#budget.system + sumSlotTokens(slots) > MIN_DIGEST_SHARE * this.#budget.tokens;
+    return this.#estimated.system + sumSlotTokens(slots) > MIN_DIGEST_SHARE * this.#estimated.tokens;
   }
 
   /** Runs the policy's deferred work. */
@@ -131,14 +131,14 @@ export class PolicyPlanner {
   /** Throws WINDOW_FLOOR if the content that may not be cut does not fit. */
   fit(window: LoadedWindow, moment: Moment, forcedTokens?: number): ProposedWindow {
     const { slots } = window;
-    this.#setBudget(window, forcedTokens);
-    const { most, messages = Number.POSITIVE_INFINITY } = this.#budget;
+    this.#setLimits(window, forcedTokens);
+    const { most, messages = Number.POSITIVE_INFINITY } = this.#estimated;
     const isForced =
       window.unread !== undefined ||
-      this.#budget.system + sumSlotTokens(slots) > (most as number) ||
+      this.#estimated.system + sumSlotTokens(slots) > (most as number) ||
       slots.length > messages;
-    // A policy plans with the budget it started with; a very different budget requires a restart.
-    const change = this.#budget.tokens / this.#startTokens;
+    // A policy plans with the limits it started with; very different limits require a restart.
+    const change = this.#estimated.tokens / this.#startTokens;
     if (change < 1 - LARGE_CHANGE || change > 1 + LARGE_CHANGE) this.#run = undefined;
     const run = this.#run ?? this.#start(window);
     const fitted = run.fit(moment);
@@ -157,7 +157,7 @@ export class PolicyPlanner {
     if (isChanged && !isEdited) this.#run = undefined;
     const reasons: string[] = [];
     if (next === whole || !isSameWindow(slots, whole)) reasons.push(wanted ?? this.#settings.policy.name);
-    if (next !== whole) reasons.push("images beyond the budget");
+    if (next !== whole) reasons.push("images beyond the limit");
     return { slots: isEdited ? next : slots, isEdited, isForced, isTouchUp, reason: reasons.join(", ") };
   }
 
@@ -168,7 +168,7 @@ export class PolicyPlanner {
     isByRule: boolean,
   ): boolean {
     const { policy, limits, tokensOf } = this.#settings;
-    const { system, messages = Number.POSITIVE_INFINITY } = this.#budget;
+    const { system, messages = Number.POSITIVE_INFINITY } = this.#estimated;
     const [before, after] = [system + sumSlotTokens(slots), system + sumSlotTokens(next)];
     const isTooLarge = (tokens: number) => this.#meter.counted(tokens) > limits.most;
     const isNeeded =
@@ -193,7 +193,7 @@ export class PolicyPlanner {
     const fixed = new Set([...pins, ...summaries]);
     for (const slot of slots) if (isSystem(slot)) fixed.add(slot.seq);
     const kept = isClipping ? findVerbatimSeqs(slots, fixed) : findProtectedSeqs(slots, fixed);
-    let tokens = this.#budget.system;
+    let tokens = this.#estimated.system;
     for (const { seq, isNote, message, tokens: own } of slots) {
       if (isNote || !kept.has(seq)) continue;
       const said = message.parts.filter(({ type }) => type !== "tool-result");
@@ -206,7 +206,7 @@ export class PolicyPlanner {
   /** Estimated tokens of messages that no edit may hide. */
   #estimateProtected({ slots, pins, summaries }: LoadedWindow): number {
     const kept = findProtectedSeqs(slots, new Set([...pins, ...summaries]));
-    let tokens = this.#budget.system;
+    let tokens = this.#estimated.system;
     for (const { seq, isNote, tokens: own } of slots) if (!isNote && kept.has(seq)) tokens += own;
     return tokens;
   }
@@ -221,8 +221,8 @@ export class PolicyPlanner {
     const { slots, past, isPastCut, unread, pins, summaries, overlays } = window;
     const { policy, tokensOf, facts, shrinkFilters } = this.#settings;
     const prices = computeCachePrices(facts);
-    this.#startTokens = this.#budget.tokens;
-    this.#run = policy.start(this.#budget, tokensOf, {
+    this.#startTokens = this.#estimated.tokens;
+    this.#run = policy.start(this.#estimated, tokensOf, {
       ...dropUndefined({ prices }),
       pins: new Set([...pins, ...summaries]),
       window: slots,
@@ -245,13 +245,13 @@ export class PolicyPlanner {
   }
 
   /**
-   * Sets the budget. It gives up the safety margin for uncertain estimates rather than exclude the floor, or the
+   * Sets the limits. They give up the safety margin for uncertain estimates rather than exclude the floor, or the
    * protected messages as long as they fit.
    */
-  #setBudget(window: LoadedWindow, forcedTokens = Number.POSITIVE_INFINITY): void {
+  #setLimits(window: LoadedWindow, forcedTokens = Number.POSITIVE_INFINITY): void {
     const { limits, isClipping, model } = this.#settings;
     const wanted = Math.min(this.#meter.estimatedWithin(limits.from), this.capTokens);
-    const all = this.#budget.system + sumSlotTokens(window.slots);
+    const all = this.#estimated.system + sumSlotTokens(window.slots);
     // A window that fits as a whole has a floor that fits.
     const isAmple = isClipping && all <= Math.min(wanted, limits.most);
     const floor = isAmple ? 0 : this.estimateFloor(window);
@@ -263,9 +263,9 @@ export class PolicyPlanner {
     const whole = mayExceed ? this.#estimateProtected(window) : floor;
     const kept = this.#meter.counted(whole) <= limits.most ? whole : floor;
     const tokens = Math.max(wanted, kept);
-    this.#budget.tokens = Math.min(tokens, forcedTokens);
-    this.#budget.window = Math.max(this.#meter.estimatedWithin(limits.window), tokens);
-    this.#budget.most = Math.min(Math.max(this.computeMost(window), tokens), forcedTokens);
+    this.#estimated.tokens = Math.min(tokens, forcedTokens);
+    this.#estimated.window = Math.max(this.#meter.estimatedWithin(limits.window), tokens);
+    this.#estimated.most = Math.min(Math.max(this.computeMost(window), tokens), forcedTokens);
   }
 
   /**
@@ -275,7 +275,7 @@ export class PolicyPlanner {
   computeMost(window: LoadedWindow): number {
     const most = Math.min(this.#meter.estimatedWithin(this.#settings.limits.most), this.capTokens);
     if (!this.#settings.isPaging || !hasRemovedContent(window)) return most;
-    const isNear = this.#budget.system + sumSlotTokens(window.slots) > most - MAX_PAGE_RESERVE;
+    const isNear = this.#estimated.system + sumSlotTokens(window.slots) > most - MAX_PAGE_RESERVE;
     const room = isNear ? Math.max(0, most - this.#estimateProtected(window)) : most;
     return most - Math.min(MAX_PAGE_RESERVE, room * PAGE_RESERVE_SHARE);
   }

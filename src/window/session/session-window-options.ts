@@ -1,7 +1,7 @@
 import type { Json } from "../../model/json.ts";
 import type { CacheState } from "../../model/receipt.ts";
 import type { ModelTable } from "../models/model-settings.ts";
-import type { ImageBudget } from "../passes/stub-stale-images.ts";
+import type { ImageLimits } from "../passes/stub-stale-images.ts";
 import type { Policy } from "../policy.ts";
 import type { ShrinkOption } from "../shrink/shrink-filters.ts";
 import type { Tokenizer } from "../tokens/tokenizer.ts";
@@ -16,7 +16,7 @@ export interface WindowOptions extends LimitOptions {
   readonly system?: string | number;
   readonly tools?: Json | number;
   /** Limits for all images of a window together. */
-  readonly images?: ImageBudget;
+  readonly images?: ImageLimits;
   /** Behavior if content that may not be cut exceeds the window: throw (default) or clip it. */
   readonly oversize?: "error" | "clip";
   /** Settings for single models, by id or by id prefix followed by "*"; they override those of the kernel. */

@@ -90,7 +90,7 @@ const CALLS_BETWEEN_PAGES = 60;
 const QUESTION = /^[^.!\n]{1,400}\?\s*$/;
 
 /**
- * A page for a plan or an error gets a smaller budget than one for a person's question, and needs a more specific cue.
+ * A page for a plan or an error may be smaller than one for a person's question, and needs a more specific cue.
  */
 const WORK_SHARE = 1 / 8;
 const WORK_SPECIFICITY = 12;
@@ -121,7 +121,7 @@ export class WindowPager {
     const asking = cue && slots[cue.index];
     if (!cue || !asking) return undefined;
     const growth = Math.min(roomTokens / 2, estimateTurnGrowth(slots));
-    const maxTokens = Math.min(this.#computeBudget(cue), roomTokens - growth);
+    const maxTokens = Math.min(this.#computeMaxTokens(cue), roomTokens - growth);
     const isRare = cue.kind !== "statement" || countRepliesSinceEdit(window) >= CALLS_BETWEEN_PAGES;
     const isWanted = isRare && maxTokens >= MIN_PAGE_TOKENS && !(await this.#hasPage(window, asking.seq));
     const found = isWanted ? await this.#search(cue, asking.seq, window, signal) : [];
@@ -143,9 +143,9 @@ export class WindowPager {
     return slots.some((slot) => isPage(slot) && slot.seq > asking.seq) ? undefined : cue;
   }
 
-  #computeBudget({ kind }: PageCue): number {
-    const budget = computePageBudget(this.#deps.windowTokens);
-    return kind === "plan" || kind === "error" ? budget * WORK_SHARE : budget;
+  #computeMaxTokens({ kind }: PageCue): number {
+    const most = computePageTokens(this.#deps.windowTokens);
+    return kind === "plan" || kind === "error" ? most * WORK_SHARE : most;
   }
 
   /** True if a message already had a page, even if it was reverted; a page is never built twice. */
@@ -312,7 +312,7 @@ function buildPage(
 }
 
 /** Maximum tokens of one page in a window. */
-export function computePageBudget(window: number): number {
+export function computePageTokens(window: number): number {
   const position = Math.log(window / SMALL.window) / Math.log(LARGE.window / SMALL.window);
   const share = SMALL.share + (LARGE.share - SMALL.share) * Math.min(1, Math.max(0, position));
   return Math.floor(window * share);
@@ -329,7 +329,7 @@ function computeMinScore(
 }
 
 /**
- * Chooses the stretches that are worth their tokens, within a budget, and returns their indexes. Stretches in the
+ * Chooses the stretches that are worth their tokens, within a limit, and returns their indexes. Stretches in the
  * window are not shown again; if the window shows the best one, the question is assumed to be about content that never
  * left.
  */

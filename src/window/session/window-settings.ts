@@ -6,7 +6,7 @@ import type { ModelCatalog } from "../models/model-catalog.ts";
 import type { ModelFacts } from "../models/model-data.ts";
 import { applyOverrides } from "../models/model-facts.ts";
 import { checkModelTable, findModelSettings, type ModelSettings } from "../models/model-settings.ts";
-import type { ImageBudget } from "../passes/stub-stale-images.ts";
+import type { ImageLimits } from "../passes/stub-stale-images.ts";
 import { POLICIES } from "../policies/known-policies.ts";
 import type { CachePrices, Policy } from "../policy.ts";
 import { resolveShrinkFilters, type ShrinkFilter } from "../shrink/shrink-filters.ts";
@@ -32,7 +32,7 @@ export interface WindowSettings {
   readonly isFrameKnown: boolean;
   /** Estimated tokens of memories sent with the system prompt; changes along with them. */
   readonly memories: number;
-  readonly images: ImageBudget;
+  readonly images: ImageLimits;
   readonly isClipping: boolean;
   readonly isPaging: boolean;
   /** Undefined to leave the choice to the policy. */
@@ -106,7 +106,7 @@ function isClipping(oversize: string): boolean {
   throw createArgumentError("oversize", oversize, '"error" or "clip"');
 }
 
-function checkImages(images: ImageBudget): ImageBudget {
+function checkImages(images: ImageLimits): ImageLimits {
   for (const name of ["maxBytes", "maxCount"] as const) {
     const { [name]: value = 0 } = images;
     if (!(value >= 0)) throw createArgumentError(`images.${name}`, value, "a number from 0 on");

@@ -241,7 +241,7 @@ describe("a memory that was rewound or redacted", () => {
 describe("a message of a conversation", () => {
   const QUESTION = "What did we say is the locker code xylophone90210?";
   const retrieve = (kernel: Kernel) =>
-    retrieveContext(kernel.memory, QUESTION, { tokensOf: (text) => text.length, budgetTokens: 10_000 });
+    retrieveContext(kernel.memory, QUESTION, { tokensOf: (text) => text.length, maxTokens: 10_000 });
 
   test("a rewound message is in no window, context or recall, unless rewound messages are requested", async () => {
     const { kernel } = await start();

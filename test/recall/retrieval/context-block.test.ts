@@ -60,20 +60,22 @@ describe("a block of context", () => {
     );
   });
 
-  test("a block of context stays within its budget, best hits first, and shortens the last hit", () => {
+  test("a block of context stays within its limit, best hits first, and shortens the last hit", () => {
     const hits = Array.from({ length: 30 }, (_, index) =>
       said(`Hit ${index}: ${"the long story of the harbour and its boats ".repeat(12)}`, { seq: index + 1 }),
     );
-    for (const budgetTokens of [60, 120, 200, 500, 1_000, 4_000]) {
-      const block = buildContextBlock(hits, { tokensOf, budgetTokens });
+    for (const maxTokens of [60, 120, 200, 500, 1_000, 4_000]) {
+      const block = buildContextBlock(hits, { tokensOf, maxTokens });
       if (!block) continue;
       expect(tokensOf(block.text)).toBe(block.tokens);
-      expect(block.tokens).toBeLessThanOrEqual(budgetTokens);
-      expect(block.tokens).toBeGreaterThan(budgetTokens < 4_000 ? budgetTokens * 0.7 : 0);
+      expect(block.tokens).toBeLessThanOrEqual(maxTokens);
+      expect(block.tokens).toBeGreaterThan(maxTokens < 4_000 ? maxTokens * 0.7 : 0);
       expect(block.hits).toEqual(hits.slice(0, block.hits.length));
     }
+    expect(buildContextBlock(hits, { tokensOf, maxTokens: 60 })).toBeUndefined();
+    // The former name of maxTokens.
     expect(buildContextBlock(hits, { tokensOf, budgetTokens: 60 })).toBeUndefined();
-    expect(buildContextBlock(hits, { tokensOf, budgetTokens: 150 })?.text).toContain("…\n</context");
+    expect(buildContextBlock(hits, { tokensOf, maxTokens: 150 })?.text).toContain("…\n</context");
   });
 
   test("a block of context repeats neither the window nor itself", () => {
@@ -128,8 +130,8 @@ describe("a block of context", () => {
       fc.property(
         fc.array(hit, { minLength: 1, maxLength: 5 }),
         fc.integer({ min: 50, max: 2_000 }),
-        (hits, budget) => {
-          const block = buildContextBlock(hits, { tokensOf, budgetTokens: budget });
+        (hits, maxTokens) => {
+          const block = buildContextBlock(hits, { tokensOf, maxTokens: maxTokens });
           if (!block) return;
           const lines = block.text.split("\n");
           const mark = /^<context mark="([0-9a-f]{12})">$/.exec(lines[0] ?? "")?.[1];
@@ -143,7 +145,7 @@ describe("a block of context", () => {
           expect(items).toHaveLength(block.hits.length);
           for (const [index, line] of items.entries())
             expect(line).toMatch(new RegExp(`^\\[${index + 1}\\] (?:session|file) `));
-          expect(block.tokens).toBeLessThanOrEqual(budget);
+          expect(block.tokens).toBeLessThanOrEqual(maxTokens);
         },
       ),
       { numRuns: proofRounds(500) },

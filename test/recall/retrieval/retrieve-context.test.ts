@@ -59,7 +59,7 @@ describe("retrieving context", () => {
     expect(found?.hits[0]?.text).toContain("harbour");
   });
 
-  test("the context of a message leaves out what the window shows, and stays within scope and budget", async () => {
+  test("the context of a message leaves out what the window shows, and stays within scope and limit", async () => {
     const { memory } = await harbour();
     const question = "What did we decide about retries of the harbour service?";
     const shown = { entries: new Set(["old#1"]) };
@@ -68,7 +68,7 @@ describe("retrieving context", () => {
     );
     const scope = { prefix: "other/" };
     expect(await retrieveContext(memory, question, { ...options, scope })).toBeUndefined();
-    const small = await retrieveContext(memory, question, { ...options, budgetTokens: 90 });
+    const small = await retrieveContext(memory, question, { ...options, maxTokens: 90 });
     expect(small?.tokens ?? 0).toBeLessThanOrEqual(90);
   });
 

@@ -53,10 +53,10 @@ function slotsOf(messages: readonly Message[]): readonly Slot[] {
   }));
 }
 
-const BUDGET = { tokens: 100_000, window: 120_000, system: 0 };
+const LIMITS = { tokens: 100_000, window: 120_000, system: 0 };
 
-function fitted(policy: Policy, slots: readonly Slot[], budget = BUDGET): readonly Slot[] {
-  const run = policy.start(budget, estimateMessage);
+function fitted(policy: Policy, slots: readonly Slot[], limits = LIMITS): readonly Slot[] {
+  const run = policy.start(limits, estimateMessage);
   for (const slot of slots) run.observe(slot);
   return run.fit({ isHot: true });
 }
@@ -126,7 +126,7 @@ describe("the client's edits", () => {
 
   test("the client's edits summarize old messages from their trigger on, and update the summary later", () => {
     const policy = clientEdits({ compact: { tokens: 3_000, instructions: "keep a-1" } });
-    const run = policy.start(BUDGET, estimateMessage);
+    const run = policy.start(LIMITS, estimateMessage);
     const slots = slotsOf([...task("a", 5), ...task("b", 5), ...task("c", 5)]);
     for (const slot of slots.slice(0, 12)) run.observe(slot);
     const first = run.fit({ isHot: true });
@@ -148,18 +148,18 @@ describe("the client's edits", () => {
     const slots = slotsOf(task("a", 4));
     const tokens = slots.reduce((sum, slot) => sum + slot.tokens, 0);
     const edits = { results: { trigger: { tokens: tokens * 1.5 }, keep: 1 } };
-    const budget = { tokens: 50_000, window: 50_000, system: 0 };
-    expect(countClearedContent(fitted(clientEdits(edits), slots, budget)).toolUses).toBe(0);
+    const limits = { tokens: 50_000, window: 50_000, system: 0 };
+    expect(countClearedContent(fitted(clientEdits(edits), slots, limits)).toolUses).toBe(0);
     expect(
-      countClearedContent(fitted(clientEdits(edits, { windowTokens: 100_000 }), slots, budget)).toolUses,
+      countClearedContent(fitted(clientEdits(edits, { windowTokens: 100_000 }), slots, limits)).toolUses,
     ).toBe(3);
   });
 
   test("the client's edits survive rebuilds of the policy after them, and restarts", () => {
     const policy = clientEdits({ results: { trigger: { calls: 2 }, keep: 1 } });
     const slots = slotsOf(Array.from({ length: 20 }, (_, index) => task(`t${index}`, 3)).flat());
-    const budget = { tokens: 4_000, window: 5_000, system: 0 };
-    let run = policy.start(budget, estimateMessage);
+    const limits = { tokens: 4_000, window: 5_000, system: 0 };
+    let run = policy.start(limits, estimateMessage);
     const cleared = new Set<number>();
     let sent: readonly Slot[] = [];
     for (const [index, slot] of slots.entries()) {
@@ -173,7 +173,7 @@ describe("the client's edits", () => {
         if (original && message.role === "tool") cleared.add(seq);
       }
       sent = [...window];
-      if (index % 17 === 0) run = policy.start(budget, estimateMessage, { window: sent, past: [] });
+      if (index % 17 === 0) run = policy.start(limits, estimateMessage, { window: sent, past: [] });
     }
     expect(cleared.size).toBeGreaterThan(20);
   });
@@ -183,7 +183,7 @@ describe.each([
   {
     name: "before none",
     policy: clientEdits(ALL, { base: nonePolicy() }),
-    exempt: { budget: true } as const,
+    exempt: { limit: true } as const,
   },
   {
     name: "before roo",

@@ -32,7 +32,7 @@ const diligent = (request: GenerateRequest): string => {
     at: 0,
     message: { role: role as "user", parts: [{ type: "text" as const, text: text ?? "" }] },
   }));
-  return extractSummary(told, { budgetTokens: 600, share: 1 }).text;
+  return extractSummary(told, { maxTokens: 600, share: 1 }).text;
 };
 
 describe("compaction", () => {
@@ -78,7 +78,7 @@ describe("compaction", () => {
     const session = await (await testKernel()).session();
     await work(session, 40);
     const provider = scriptedProvider("openai/gpt-5-mini", [{ type: "answers", by: diligent }]);
-    const compacted = await session.compact({ model: provider, budgetTokens: 1_500 });
+    const compacted = await session.compact({ model: provider, maxTokens: 1_500 });
     expect(compacted?.failed).toEqual([]);
     expect(compacted?.rung).toBe("model");
     expect(provider.calls.length).toBeGreaterThanOrEqual(3);
@@ -129,7 +129,7 @@ describe("compaction", () => {
         return { text: diligent(request), finishReason: "stop" as const };
       },
     };
-    const compacting = one.compact({ model: slow, budgetTokens: 1_500 });
+    const compacting = one.compact({ model: slow, maxTokens: 1_500 });
     await expect.poll(() => two.compact().catch((error) => error.code)).toBe("COMPACTION_BUSY");
     await two.append({ role: "user", text: "And one more thing." });
     proceed();
@@ -164,7 +164,7 @@ describe("compaction", () => {
         return { text: diligent(request), finishReason: "stop" as const };
       },
     };
-    await session.compact({ model: provider, budgetTokens: 1_500 });
+    await session.compact({ model: provider, maxTokens: 1_500 });
     const { messages } = await session.window(SMALL).look();
     expect(JSON.stringify(messages)).not.toContain("value_15_");
   });
@@ -177,7 +177,7 @@ describe("a window that compacts automatically", () => {
     const window = session.window({
       ...SMALL,
       policy: "roo",
-      compaction: { model: provider, threshold: 60, budgetTokens: 1_200 },
+      compaction: { model: provider, threshold: 60, maxTokens: 1_200 },
     });
     let summaries = 0;
     for (let number = 0; number < 60; number++) {
@@ -231,7 +231,7 @@ describe("a provider that fails in every possible way", () => {
             {
               model: { provider: model, window: 32_000 },
               fallback: { provider: fallback, window: 32_000 },
-              budgetTokens: 500,
+              maxTokens: 500,
               ...ladder,
             },
           );

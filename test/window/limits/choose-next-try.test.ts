@@ -8,43 +8,43 @@ describe("chooseNextTry", () => {
   test("chooseNextTry shrinks the window to 75 % of the last request when no limit is known", () => {
     expect(chooseNextTry({ tries: 0, lastTokens: 100_000, overflow })).toEqual({
       type: "retry",
-      budgetTokens: 75_000,
+      maxTokens: 75_000,
     });
   });
 
   test("chooseNextTry goes down to 80 % of the limit that the error names, less the reserve for the output, and no further", () => {
     const told = { ...overflow, limitTokens: 100_000 };
     const last = { tries: 0, lastTokens: 150_000, overflow: told };
-    expect(chooseNextTry(last)).toMatchObject({ budgetTokens: 80_000 });
-    expect(chooseNextTry({ ...last, limit: 70_000 })).toMatchObject({ budgetTokens: 70_000 });
-    expect(chooseNextTry({ ...last, reserveTokens: 8_000 })).toMatchObject({ budgetTokens: 73_600 });
+    expect(chooseNextTry(last)).toMatchObject({ maxTokens: 80_000 });
+    expect(chooseNextTry({ ...last, limit: 70_000 })).toMatchObject({ maxTokens: 70_000 });
+    expect(chooseNextTry({ ...last, reserveTokens: 8_000 })).toMatchObject({ maxTokens: 73_600 });
   });
 
   test("chooseNextTry caps the reserve of a larger window at an eighth of the limit that the error names", () => {
     const told = { ...overflow, limitTokens: 50_000 };
     expect(
       chooseNextTry({ tries: 0, lastTokens: 70_000, overflow: told, reserveTokens: 25_000 }),
-    ).toMatchObject({ budgetTokens: 35_000 });
+    ).toMatchObject({ maxTokens: 35_000 });
   });
 
   test("chooseNextTry takes 75 % of a request that was within the named limit by our own count", () => {
     const told = { ...overflow, limitTokens: 100_000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 80_000, overflow: told })).toMatchObject({
-      budgetTokens: 60_000,
+      maxTokens: 60_000,
     });
   });
 
   test("chooseNextTry leaves room for the output that the request asks for", () => {
     const told = { ...overflow, limitTokens: 200_000, requestedTokens: 280_000, outputTokens: 180_000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 100_000, overflow: told })).toMatchObject({
-      budgetTokens: 16_000,
+      maxTokens: 16_000,
     });
   });
 
   test("chooseNextTry corrects our own count if it was too low", () => {
     const told = { ...overflow, limitTokens: 200_000, requestedTokens: 400_000 };
     expect(chooseNextTry({ tries: 0, lastTokens: 200_000, overflow: told })).toMatchObject({
-      budgetTokens: 80_000,
+      maxTokens: 80_000,
     });
   });
 
@@ -69,7 +69,7 @@ describe("chooseNextTry", () => {
     });
   });
 
-  test("chooseNextTry always ends, and every budget is smaller than the last request and within the limit", () => {
+  test("chooseNextTry always ends, and every window is smaller than the last request and within the limit", () => {
     const tokens = fc.nat({ max: 2_000_000 });
     fc.assert(
       fc.property(tokens, tokens, tokens, tokens, (sent, limitTokens, requestedTokens, outputTokens) => {
@@ -79,9 +79,9 @@ describe("chooseNextTry", () => {
         for (;;) {
           const next = chooseNextTry({ tries, lastTokens, overflow: told });
           if (next.type === "give-up") break;
-          expect(next.budgetTokens).toBeLessThan(lastTokens);
-          expect(next.budgetTokens).toBeLessThanOrEqual(limitTokens);
-          lastTokens = next.budgetTokens;
+          expect(next.maxTokens).toBeLessThan(lastTokens);
+          expect(next.maxTokens).toBeLessThanOrEqual(limitTokens);
+          lastTokens = next.maxTokens;
           tries++;
         }
         expect(tries).toBeLessThanOrEqual(MAX_TRIES);

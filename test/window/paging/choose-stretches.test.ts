@@ -35,7 +35,7 @@ describe("a page", () => {
     expect(chosen.length).toBe(61);
   });
 
-  test("a page stays within its budget for any stretches", () => {
+  test("a page stays within its limit for any stretches", () => {
     const any = fc.record({
       score: fc.double({ min: -1, max: 20, noNaN: true }),
       characters: fc.nat(20_000),
@@ -43,10 +43,10 @@ describe("a page", () => {
       isShown: fc.boolean(),
     });
     fc.assert(
-      fc.property(fc.array(any, { maxLength: 80 }), fc.nat(20_000), (stretches, budget) => {
-        const chosen = chooseStretches(stretches, budget);
+      fc.property(fc.array(any, { maxLength: 80 }), fc.nat(20_000), (stretches, maxTokens) => {
+        const chosen = chooseStretches(stretches, maxTokens);
         expect(chosen.reduce((sum, index) => sum + (stretches[index]?.tokens ?? 0), 0)).toBeLessThanOrEqual(
-          budget,
+          maxTokens,
         );
         expect(new Set(chosen).size).toBe(chosen.length);
         for (const index of chosen) expect(stretches[index]?.isShown).toBe(false);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import { findPageCue } from "../../../src/window/paging/page-cue.ts";
-import { computePageBudget } from "../../../src/window/session/window-pager.ts";
+import { computePageTokens } from "../../../src/window/session/window-pager.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 
 function slots(...messages: Message[]): readonly Slot[] {
@@ -82,10 +82,10 @@ describe("the cue for a page", () => {
 });
 
 test("a page may take a quarter of a small window and an eighth of a large one", () => {
-  expect(computePageBudget(8_000)).toBe(2_000);
-  expect(computePageBudget(32_000)).toBe(8_000);
-  expect(computePageBudget(200_000)).toBe(25_000);
-  expect(computePageBudget(1_000_000)).toBe(125_000);
-  expect(computePageBudget(64_000)).toBeGreaterThan(8_000);
-  expect(computePageBudget(64_000)).toBeLessThan(16_000);
+  expect(computePageTokens(8_000)).toBe(2_000);
+  expect(computePageTokens(32_000)).toBe(8_000);
+  expect(computePageTokens(200_000)).toBe(25_000);
+  expect(computePageTokens(1_000_000)).toBe(125_000);
+  expect(computePageTokens(64_000)).toBeGreaterThan(8_000);
+  expect(computePageTokens(64_000)).toBeLessThan(16_000);
 });

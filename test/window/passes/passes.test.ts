@@ -166,7 +166,7 @@ describe("duplicate reads", () => {
   });
 });
 
-test("the oldest images leave until four fifths of the budget are in use", () => {
+test("the oldest images leave until four fifths of the limit are in use", () => {
   const shots = Array.from({ length: 11 }, (_, index) => [
     call(`${index}`, "shot", {}),
     result(`${index}`, image(10)),

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { Message, Role } from "../../../src/model/message.ts";
 import type { Part, ToolResultPart } from "../../../src/model/part.ts";
 import type { TokenEstimator } from "../../../src/window/apply-edits.ts";
-import type { Budget, Policy, PolicyRun } from "../../../src/window/policy.ts";
+import type { Policy, PolicyLimits, PolicyRun } from "../../../src/window/policy.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 
 /** One token per character of text and none for calls, so that expected values can be computed by hand. */
@@ -52,10 +52,10 @@ export function fitAll(run: PolicyRun, slots: readonly Slot[], isHot = true): re
 export function windowsOf(
   policy: Policy,
   slots: readonly Slot[],
-  budget: Budget,
+  limits: PolicyLimits,
   tokensOf: TokenEstimator,
 ): readonly (readonly Slot[])[] {
-  const run = policy.start(budget, tokensOf);
+  const run = policy.start(limits, tokensOf);
   return slots.map((slot, index) => [...fitAll(run, [slot], index % 3 !== 0)]);
 }
 

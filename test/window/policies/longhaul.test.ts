@@ -12,9 +12,9 @@ import { estimateMessage } from "../../../src/window/tokens/estimate.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { fitAll, histories, says, slotsOf } from "./histories.ts";
 
-const budget = { tokens: 40_000, window: 40_000, system: 1_000 };
+const limits = { tokens: 40_000, window: 40_000, system: 1_000 };
 const policy = longhaul();
-const start = (course: Course = {}, own = budget) => policy.start(own, estimateMessage, course);
+const start = (course: Course = {}, own = limits) => policy.start(own, estimateMessage, course);
 
 const textOf = (slot: Slot | undefined) =>
   (slot ? flattenParts(slot.message) : []).map((part) => (part.type === "text" ? part.text : "")).join("\n");
@@ -182,7 +182,7 @@ describe("the price of a rebuild", () => {
 sizedTest("a limit on the number of messages is kept like the one on tokens", () => {
   fc.assert(
     fc.property(fc.integer({ min: 8, max: 40 }), fc.integer({ min: 1, max: 80 }), (messages, steps) => {
-      const run = start({}, { ...budget, tokens: 100_000, window: 100_000, messages } as typeof budget);
+      const run = start({}, { ...limits, tokens: 100_000, window: 100_000, messages } as typeof limits);
       for (const slot of slotsOf(work(steps), estimateMessage)) {
         run.observe(slot);
         expect(run.fit({ isHot: true }).length).toBeLessThanOrEqual(messages);

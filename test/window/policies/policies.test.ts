@@ -7,7 +7,7 @@ import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { charactersAsTokens, fitAll, histories, says, slotsOf, windowsOf } from "./histories.ts";
 
 const RUNS = { numRuns: proofRounds(50) };
-const budgets = fc
+const anyLimits = fc
   .record({
     window: fc.integer({ min: 2_500, max: 20_000 }),
     reserved: fc.double({ min: 0, max: 0.3, noNaN: true }),
@@ -22,11 +22,11 @@ test("longhaul is the first policy, and all names differ", () => {
 describe.each(POLICIES)("$name", (policy) => {
   sizedTest("a policy makes the same decisions again, whatever messages follow", () => {
     fc.assert(
-      fc.property(histories, budgets, fc.nat(), (messages, budget, cut) => {
+      fc.property(histories, anyLimits, fc.nat(), (messages, limits, cut) => {
         const slots = slotsOf(messages);
         const length = cut % (slots.length + 1);
-        const windows = windowsOf(policy, slots, budget, charactersAsTokens);
-        const shorter = windowsOf(policy, slots.slice(0, length), budget, charactersAsTokens);
+        const windows = windowsOf(policy, slots, limits, charactersAsTokens);
+        const shorter = windowsOf(policy, slots.slice(0, length), limits, charactersAsTokens);
         expect(shorter).toEqual(windows.slice(0, length));
       }),
       RUNS,
@@ -37,12 +37,12 @@ describe.each(POLICIES)("$name", (policy) => {
     "a policy continues the same from the window that was sent last",
     () => {
       fc.assert(
-        fc.property(histories, budgets, fc.nat(), (messages, budget, cut) => {
+        fc.property(histories, anyLimits, fc.nat(), (messages, limits, cut) => {
           const slots = slotsOf(messages);
           const length = cut % (slots.length + 1);
-          const windows = windowsOf(policy, slots, budget, charactersAsTokens);
+          const windows = windowsOf(policy, slots, limits, charactersAsTokens);
           const window = windows[length - 1] ?? [];
-          const run = policy.start(budget, charactersAsTokens, { window });
+          const run = policy.start(limits, charactersAsTokens, { window });
           for (const [index, slot] of slots.slice(length).entries())
             expect(fitAll(run, [slot], (length + index) % 3 !== 0)).toEqual(windows[length + index]);
         }),
@@ -55,8 +55,8 @@ describe.each(POLICIES)("$name", (policy) => {
     "a policy never brings back a message that left, nor makes a clipped message longer",
     () => {
       fc.assert(
-        fc.property(histories, budgets, (messages, budget) => {
-          const windows = windowsOf(policy, slotsOf(messages), budget, charactersAsTokens);
+        fc.property(histories, anyLimits, (messages, limits) => {
+          const windows = windowsOf(policy, slotsOf(messages), limits, charactersAsTokens);
           for (const [index, window] of windows.entries()) {
             const before = new Map(windows[index - 1]?.map((slot) => [slot.seq, slot]));
             const newest = Math.max(0, ...before.keys());

@@ -80,7 +80,7 @@ sizedTest("every sentence stays in the window as long as the conversation fits",
 });
 
 test("an extract does not quote a page, because the page only cites other messages", () => {
-  const budget = { system: 0, tokens: 6_000, window: 6_000 };
+  const limits = { system: 0, tokens: 6_000, window: 6_000 };
   const fact = "The heron database listens on port 50432 in /srv/heron/config.yaml";
   const message = buildPageMessage([{ cite: "#2", author: "assistant", at: 0, text: fact }]);
   const page: Slot = { seq: 1.5, at: 1, message, tokens: charactersAsTokens(message), isNote: true };
@@ -89,12 +89,12 @@ test("an extract does not quote a page, because the page only cites other messag
     ...slot,
     seq: slot.seq + 10,
   }));
-  const run = longhaul({ shrink: false }).start(budget, charactersAsTokens);
+  const run = longhaul({ shrink: false }).start(limits, charactersAsTokens);
   fitAll(run, work.slice(0, 1));
   run.observe(page);
   for (const reopened of [
     run,
-    longhaul({ shrink: false }).start(budget, charactersAsTokens, { window: [...work.slice(0, 1), page] }),
+    longhaul({ shrink: false }).start(limits, charactersAsTokens, { window: [...work.slice(0, 1), page] }),
   ]) {
     const window = fitAll(reopened, [...work.slice(1), ...later]);
     expect(wordsOf(window).join("\n")).not.toContain("50432");

@@ -1,7 +1,7 @@
 import type { Message } from "../../../src/model/message.ts";
 import type { Part } from "../../../src/model/part.ts";
 import { groupSlots } from "../../../src/window/group.ts";
-import type { Budget, Policy } from "../../../src/window/policy.ts";
+import type { Policy, PolicyLimits } from "../../../src/window/policy.ts";
 import { isShrunk } from "../../../src/window/shrink/result-shrinker.ts";
 import type { Slot } from "../../../src/window/slot.ts";
 import { sumSlotTokens } from "../../../src/window/sum-slot-tokens.ts";
@@ -11,7 +11,7 @@ import { isBare, orphansIn, reusesIds, tiedTo, tokensOf, untouchable, withoutCal
 /** Rules that a policy is exempt from. */
 export interface Exemptions {
   /** May send windows that do not fit. */
-  readonly budget?: true;
+  readonly limit?: true;
   /** Rebuilds windows from the log, so that evicted or clipped content can come back. */
   readonly rebuilds?: true;
 }
@@ -27,7 +27,7 @@ export function brokenRule(
 ): string | undefined {
   const system = random.below(100);
   const tokens = system + 400 + random.below(4_000);
-  const budget: Budget = {
+  const limits: PolicyLimits = {
     system,
     tokens,
     window: Math.ceil(tokens * (1 + random.next() * 0.4)),
@@ -37,7 +37,7 @@ export function brokenRule(
     return { seq: index * 2 + 1, at: index, message, tokens: tokensOf(message) };
   });
   const pins = new Set(random.chance(0.3) ? [random.below(slots.length) * 2 + 1] : []);
-  let run = policy.start(budget, tokensOf, { pins });
+  let run = policy.start(limits, tokensOf, { pins });
   let sent: readonly Slot[] = [];
   let arrived: Slot[] = [];
   for (const [index, slot] of slots.entries()) {
@@ -47,7 +47,7 @@ export function brokenRule(
     const said = slots.slice(0, index + 1);
     const before = [...sent, ...arrived];
     const window = run.fit({ isHot: random.chance(0.7) });
-    const fit = { before, window, said, budget, pins, exempt, reason: run.reason };
+    const fit = { before, window, said, limits, pins, exempt, reason: run.reason };
     for (const [name, holds] of Object.entries(RULES)) if (!holds(fit)) return `${name}, at message ${index}`;
     const again = run.fit({ isHot: random.chance(0.5) });
     if (again.length !== window.length || again.some((one, at) => one !== window[at]))
@@ -55,7 +55,7 @@ export function brokenRule(
     sent = [...window];
     arrived = [];
     if (random.chance(0.2))
-      run = policy.start(budget, tokensOf, { pins, window: sent, past: [], calls: index });
+      run = policy.start(limits, tokensOf, { pins, window: sent, past: [], calls: index });
   }
   return undefined;
 }
@@ -65,21 +65,21 @@ interface Fit {
   readonly before: readonly Slot[];
   readonly window: readonly Slot[];
   readonly said: readonly Slot[];
-  readonly budget: Budget;
+  readonly limits: PolicyLimits;
   readonly pins: ReadonlySet<number>;
   readonly exempt: Exemptions;
   readonly reason: string | undefined;
 }
 
 const RULES: Readonly<Record<string, (fit: Fit) => boolean>> = {
-  "keeps the budget unless nothing is left to clip": ({ window, budget, pins, exempt }) =>
-    exempt.budget || sumSlotTokens(window) <= budget.tokens - budget.system || isBare(window, pins),
+  "keeps the limit unless nothing is left to clip": ({ window, limits, pins, exempt }) =>
+    exempt.limit || sumSlotTokens(window) <= limits.tokens - limits.system || isBare(window, pins),
 
-  "keeps the number of messages, where that can be": ({ window, budget, said, pins, exempt }) => {
-    if (exempt.budget || exempt.rebuilds || budget.messages === undefined) return true;
+  "keeps the number of messages, where that can be": ({ window, limits, said, pins, exempt }) => {
+    if (exempt.limit || exempt.rebuilds || limits.messages === undefined) return true;
     const fixed = untouchable(window, pins);
     const isStuck = ({ seq, message }: Slot) => fixed.has(seq) || message.role === "system";
-    return window.length <= budget.messages || orphansIn(said).size > 0 || window.some(isStuck);
+    return window.length <= limits.messages || orphansIn(said).size > 0 || window.some(isStuck);
   },
 
   "counts what it sends": ({ window }) => window.every(({ tokens, message }) => tokens === tokensOf(message)),
@@ -95,7 +95,7 @@ const RULES: Readonly<Record<string, (fit: Fit) => boolean>> = {
     return [...orphansIn(window)].every((orphan) => known.has(orphan));
   },
 
-  "touches nothing that is protected": ({ before, window, budget, pins, exempt, said }) => {
+  "touches nothing that is protected": ({ before, window, limits, pins, exempt, said }) => {
     // With a repeated id, a rebuild cannot tell which of its calls an evicted result answered.
     if (exempt.rebuilds && reusesIds(said)) return true;
     const asSaid = new Map(said.map((slot) => [slot.seq, slot]));
@@ -106,7 +106,7 @@ const RULES: Readonly<Record<string, (fit: Fit) => boolean>> = {
     const whole = exempt.rebuilds ? staying.map((slot) => asSaid.get(slot.seq) ?? slot) : staying;
     const lost = withoutCall(before);
     // A result shown as text needs an extra notice.
-    if (sumSlotTokens(whole) + lost.size * 10 > budget.tokens - budget.system) return true;
+    if (sumSlotTokens(whole) + lost.size * 10 > limits.tokens - limits.system) return true;
     return spared.every((slot) => {
       const found = window.find(({ seq, isNote }) => seq === slot.seq && !isNote);
       const shown = found?.message;

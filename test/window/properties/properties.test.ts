@@ -21,7 +21,7 @@ const SLICE = 24;
 
 const POLICIES: readonly { readonly name: string; readonly policy: Policy; readonly exempt: Exemptions }[] = [
   { name: "longhaul", policy: longhaul(), exempt: { rebuilds: true } },
-  { name: "none", policy: nonePolicy(), exempt: { budget: true } },
+  { name: "none", policy: nonePolicy(), exempt: { limit: true } },
   { name: "cline", policy: clinePolicy(), exempt: {} },
   { name: "roo", policy: rooPolicy(), exempt: {} },
   {

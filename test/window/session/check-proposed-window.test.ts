@@ -7,7 +7,7 @@ import { SMALL, work } from "./history.ts";
 function tricky(trick: (slots: readonly Slot[]) => unknown): Policy {
   return {
     name: "tricky",
-    start(_budget, _tokensOf, { window = [] } = {}) {
+    start(_limits, _tokensOf, { window = [] } = {}) {
       const slots = [...window];
       return { observe: (slot) => void slots.push(slot), fit: () => trick(slots) as readonly Slot[] };
     },
@@ -50,7 +50,7 @@ describe("a policy of the user's own", () => {
     let digests = 0;
     const policy: Policy = {
       name: "forgetful",
-      start(_budget, _tokensOf, { window = [] } = {}) {
+      start(_limits, _tokensOf, { window = [] } = {}) {
         starts++;
         const slots = [...window];
         const digest = () => {

@@ -119,6 +119,6 @@ describe("the reason of an edit", () => {
       await session.append({ role: "assistant", text: `m${turn}` });
     }
     await session.append({ role: "user", text: "And now?" });
-    expect((await window.fit()).plan?.reason).toBe("more than 50 messages, images beyond the budget");
+    expect((await window.fit()).plan?.reason).toBe("more than 50 messages, images beyond the limit");
   });
 });

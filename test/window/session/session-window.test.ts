@@ -255,7 +255,7 @@ describe("limits", () => {
     expect(few.messages.length).toBeLessThanOrEqual(10);
   });
 
-  test("the oldest pictures beyond their budget leave", async () => {
+  test("the oldest pictures beyond their limit leave", async () => {
     const session = await (await testKernel()).session();
     const picture = (byte: number) => {
       const bytes = Buffer.alloc(40_000, byte);

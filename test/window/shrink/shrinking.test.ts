@@ -112,19 +112,19 @@ describe("random work under a small and a large window", () => {
     for (let seed = 1; seed <= ROUNDS; seed++) {
       const random = new Random(seed);
       const slots = slotsOf(buildRandomWork(random, 30));
-      const budget = { tokens: 90_000, window: 90_000, system: 500 };
-      const run = longhaul().start(budget, estimateMessage);
+      const limits = { tokens: 90_000, window: 90_000, system: 500 };
+      const run = longhaul().start(limits, estimateMessage);
       for (const { index, window } of fitSteps(run, slots, () => true)) {
         if (index % 9 > 0) continue;
         const next = slots.slice(index + 1, index + 3);
         // The second process knows the window as it was sent, and sees the new messages together with it.
-        const other = longhaul().start(budget, estimateMessage, { window: [...window, ...next] });
-        const again = longhaul().start(budget, estimateMessage, { window });
+        const other = longhaul().start(limits, estimateMessage, { window: [...window, ...next] });
+        const again = longhaul().start(limits, estimateMessage, { window });
         for (const slot of next) again.observe(slot);
         expect(other.fit({ isHot: true }).map(({ message }) => message)).toEqual(
           again.fit({ isHot: true }).map(({ message }) => message),
         );
-        expect(longhaul().start(budget, estimateMessage, { window }).fit({ isHot: true })).toEqual(window);
+        expect(longhaul().start(limits, estimateMessage, { window }).fit({ isHot: true })).toEqual(window);
       }
     }
   });
@@ -147,11 +147,11 @@ const CODE = Array.from(
   { length: 30 },
   (_, at) => `export const setting_${at} = load("setting ${at}");`,
 ).join("\n");
-const BUDGET = { tokens: 60_000, window: 60_000, system: 500 };
+const LIMITS = { tokens: 60_000, window: 60_000, system: 500 };
 const ask = (text: string): Message => ({ role: "user", parts: [{ type: "text", text }] });
 
 function fitLast(messages: readonly Message[], course = {}, option: ShrinkOption = true): Slot {
-  const run = longhaul({ shrink: option }).start(BUDGET, estimateMessage, course);
+  const run = longhaul({ shrink: option }).start(LIMITS, estimateMessage, course);
   let last: readonly Slot[] = [];
   for (const { window } of fitSteps(run, slotsOf(messages), () => true)) last = window;
   return last.at(-1) as Slot;
@@ -207,13 +207,13 @@ describe("a result that repeats an earlier result", () => {
 });
 
 test("repeated lines return in the same call in which their earlier copy is gone", () => {
-  const run = longhaul().start(BUDGET, estimateMessage);
+  const run = longhaul().start(LIMITS, estimateMessage);
   const slots = slotsOf([ask("Go on."), ...read("1", CODE), ...read("2", CODE)]);
   let window: readonly Slot[] = [];
   for (const step of fitSteps(run, slots, () => true)) window = step.window;
   expect(textOf(window[4] as Slot)).not.toBe(CODE);
   const without = window.filter(({ seq }) => seq !== 2 && seq !== 3);
-  const other = longhaul().start(BUDGET, estimateMessage, { window: without });
+  const other = longhaul().start(LIMITS, estimateMessage, { window: without });
   const [, , restored] = other.fit({ isHot: true });
   expect(textOf(restored as Slot)).toBe(CODE);
   expect(restored?.original).toBeUndefined();

@@ -275,18 +275,22 @@ const compactSession = defineRoute(
       model: z.string().min(1).optional(),
       fallback: z.string().min(1).optional(),
       instructions: z.string().max(10_000).optional(),
-      budgetTokens: z.number().int().min(300).optional(),
+      maxTokens: z.number().int().min(300).optional(),
+      budgetTokens: about(
+        z.number().int().min(300).optional(),
+        "Former name of `maxTokens`, until the next version.",
+      ),
     }),
     reply: compactionSchema,
     errors: ["SESSION_NOT_FOUND", "COMPACTION_BUSY", "PROVIDER_UNCONFIGURED", "FORBIDDEN"],
   },
   async ({ services: { kernel }, caller, params, body, signal }) => {
-    const { model, fallback, instructions, budgetTokens, dryRun } = body;
+    const { model, fallback, instructions, maxTokens, budgetTokens, dryRun } = body;
     if ((model !== undefined || fallback !== undefined) && !isAdminCaller(caller))
       throw new ApiError("FORBIDDEN", "Only the person who runs the gateway may name a model for summaries.");
     await using session = await openForChange(kernel, caller, params.session);
     const result = await session.compact({
-      ...dropUndefined({ model, fallback, instructions, budgetTokens }),
+      ...dropUndefined({ model, fallback, instructions, maxTokens: maxTokens ?? budgetTokens }),
       dryRun,
       signal,
     });

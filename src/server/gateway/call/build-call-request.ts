@@ -129,7 +129,7 @@ interface EditsPolicyOptions {
 }
 
 /**
- * A policy that carries out the edits and falls back to the base when they do not meet the budget. Returns the base
+ * A policy that carries out the edits and falls back to the base when they do not meet the limit. Returns the base
  * itself if the edits change nothing, as with `keep: "all"`.
  */
 export function buildEditsPolicy(
@@ -162,12 +162,12 @@ function toResultOptions({ type: _, ...options }: ClearToolUsesEdit): NonNullabl
   return options;
 }
 
-/** A policy that leaves the window alone until it exceeds the budget, even where an earlier edit would save money. */
+/** A policy that leaves the window alone until it exceeds the limit, even where an earlier edit would save money. */
 function createLatePolicy(base: Policy): Policy {
   return {
     ...base,
-    start(budget, tokensOf, course) {
-      const run = base.start(budget, tokensOf, course);
+    start(limits, tokensOf, course) {
+      const run = base.start(limits, tokensOf, course);
       let window: Slot[] = [...(course?.window ?? [])];
       let reason: string | undefined;
       return {
@@ -177,8 +177,8 @@ function createLatePolicy(base: Policy): Policy {
         },
         fit(moment) {
           const messageTokens = window.reduce((sum, { tokens }) => sum + tokens, 0);
-          const tokens = budget.system + messageTokens;
-          const isWithin = tokens <= budget.tokens && window.length <= (budget.messages ?? window.length);
+          const tokens = limits.system + messageTokens;
+          const isWithin = tokens <= limits.tokens && window.length <= (limits.messages ?? window.length);
           if (!isWithin) window = [...run.fit(moment)];
           reason = isWithin ? undefined : run.reason;
           return [...window];

@@ -43,7 +43,7 @@ interface WaitingShare {
  * Limits the total bytes held by all requests in progress. A request without a share waits, and its body stays with the
  * sender.
  */
-export class ByteBudget {
+export class HeldBytes {
   readonly limit: () => number;
   /** Bytes held at this moment. */
   heldBytes = 0;
@@ -55,21 +55,21 @@ export class ByteBudget {
   }
 }
 
-/** The part of the budget that one request holds. */
+/** The part of the bytes that one request holds. */
 export class ByteShare {
-  readonly #budget: ByteBudget;
+  readonly #held: HeldBytes;
   bytes = 0;
 
-  constructor(budget: ByteBudget) {
-    this.#budget = budget;
+  constructor(held: HeldBytes) {
+    this.#held = held;
   }
 
   /** Raises the share to `bytes` in total if there is room and nothing waits for it; false if it would have to wait. */
   raiseAtOnce(bytes: number): boolean {
     if (bytes <= this.bytes) return true;
-    const { small, large } = this.#budget;
+    const { small, large } = this.#held;
     const queue = bytes <= SMALL_BYTES ? small : large;
-    if (queue.length > 0 || !fits(this.#budget, this, bytes)) return false;
+    if (queue.length > 0 || !fits(this.#held, this, bytes)) return false;
     this.settle(bytes);
     return true;
   }
@@ -77,7 +77,7 @@ export class ByteShare {
   /** Raises the share to `bytes` in total, at once or as soon as there is room. An aborted wait raises nothing. */
   async raise(bytes: number, signal?: AbortSignal): Promise<void> {
     if (this.raiseAtOnce(bytes)) return;
-    const { small, large } = this.#budget;
+    const { small, large } = this.#held;
     const queue = bytes <= SMALL_BYTES ? small : large;
     await new Promise<void>((resolve) => {
       const waiting = { share: this, bytes, grant: () => end(true) };
@@ -90,7 +90,7 @@ export class ByteShare {
         const at = queue.indexOf(waiting);
         if (at >= 0) queue.splice(at, 1);
         end(false);
-        grantWaiting(this.#budget);
+        grantWaiting(this.#held);
       };
       if (signal?.aborted) return end(false);
       signal?.addEventListener("abort", leave, { once: true });
@@ -101,21 +101,21 @@ export class ByteShare {
   /** Sets the share to the bytes that are actually held, even if there is no room; 0 releases it. */
   settle(bytes: number): void {
     const isLess = bytes < this.bytes;
-    this.#budget.heldBytes += bytes - this.bytes;
+    this.#held.heldBytes += bytes - this.bytes;
     this.bytes = bytes;
-    if (isLess) grantWaiting(this.#budget);
+    if (isLess) grantWaiting(this.#held);
   }
 }
 
 /** A share that no other competes with always fits, however large, since it would otherwise wait forever. */
-function fits({ heldBytes, limit }: ByteBudget, share: ByteShare, bytes: number): boolean {
+function fits({ heldBytes, limit }: HeldBytes, share: ByteShare, bytes: number): boolean {
   const others = heldBytes - share.bytes;
   return others === 0 || others + bytes <= limit() * (bytes <= SMALL_BYTES ? 2 : 1);
 }
 
-function grantWaiting(budget: ByteBudget): void {
-  for (const queue of [budget.small, budget.large])
-    for (let next = queue[0]; next && fits(budget, next.share, next.bytes); next = queue[0]) {
+function grantWaiting(held: HeldBytes): void {
+  for (const queue of [held.small, held.large])
+    for (let next = queue[0]; next && fits(held, next.share, next.bytes); next = queue[0]) {
       queue.shift();
       next.grant();
     }

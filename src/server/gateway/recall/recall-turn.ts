@@ -269,7 +269,7 @@ async function buildContext(
   const shown = await findShownContent(call);
   // A file that the message names and the window contains need not be recalled.
   if (!shouldRetrieve(words, { texts: shown.texts })) return undefined;
-  const budgetTokens = Math.floor(Math.min(MAX_TOKENS, call.request.limits.window * MAX_SHARE, roomTokens));
-  if (budgetTokens < 1) return undefined;
-  return buildContextBlock(hits, { tokensOf: estimateText, budgetTokens, shown });
+  const maxTokens = Math.floor(Math.min(MAX_TOKENS, call.request.limits.window * MAX_SHARE, roomTokens));
+  if (maxTokens < 1) return undefined;
+  return buildContextBlock(hits, { tokensOf: estimateText, maxTokens, shown });
 }

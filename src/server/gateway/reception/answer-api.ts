@@ -8,7 +8,7 @@ import { createClientSignal } from "../door/incoming.ts";
 import type { Principal } from "../door/principal.ts";
 import { readRequestBody } from "../door/read-body.ts";
 import type { DoorLimits } from "../door/request-head.ts";
-import { type ByteBudget, ByteShare } from "../door/room.ts";
+import { ByteShare, type HeldBytes } from "../door/room.ts";
 import { findRoute, isSignIn } from "../door/route.ts";
 import { type FormerPeople, getMemoryAgent, listSessionPrefixes } from "../identity/person-ids.ts";
 import type { ApiTrace } from "../observe/observer.ts";
@@ -22,7 +22,7 @@ interface ApiDoorDeps {
   readonly api: LazyApi;
   readonly formerPeople: FormerPeople;
   readonly limits: DoorLimits;
-  readonly budget: ByteBudget;
+  readonly held: HeldBytes;
   /** Aborted when the gateway closes. */
   readonly controller: AbortController;
 }
@@ -44,7 +44,7 @@ export async function answerApi(
   { principal, target, encoding }: Extract<Admission, { readonly type: "admitted" }>,
   deps: ApiDoorDeps,
 ): Promise<RouteName | undefined> {
-  const { api: lazy, limits, budget, controller } = deps;
+  const { api: lazy, limits, held, controller } = deps;
   const api = await lazy.load();
   if (target.route.type === "page" && target.route.name === "openapi") {
     request.resume();
@@ -52,7 +52,7 @@ export async function answerApi(
     return { operation: "openapi", path: "/openapi.json", isStream: false };
   }
   const signal = createClientSignal(response, controller);
-  const share = new ByteShare(budget);
+  const share = new ByteShare(held);
   try {
     const read = await readRequestBody(request, limits, { encoding, signal, response, share });
     if (read.type === "gone") return undefined;

@@ -6,7 +6,7 @@ import type { AdmittedRequest } from "../door/admit.ts";
 import { createClientSignal } from "../door/incoming.ts";
 import { readRequestBody } from "../door/read-body.ts";
 import type { DoorLimits } from "../door/request-head.ts";
-import { type ByteBudget, ByteShare } from "../door/room.ts";
+import { ByteShare, type HeldBytes } from "../door/room.ts";
 import { type FormerPeople, getMemoryAgent, type PersonIds } from "../identity/person-ids.ts";
 import { buildPersonScope } from "../recall/person-scope.ts";
 
@@ -15,7 +15,7 @@ interface McpDoorDeps {
   readonly mcp: Pick<McpMount, "handle"> | undefined;
   readonly formerPeople: FormerPeople;
   readonly limits: DoorLimits;
-  readonly budget: ByteBudget;
+  readonly held: HeldBytes;
   /** Aborted when the gateway closes. */
   readonly controller: AbortController;
 }
@@ -25,12 +25,12 @@ export async function answerMcp(
   request: IncomingMessage,
   response: ServerResponse,
   { principal, target, encoding, hasBody }: AdmittedRequest,
-  { mcp, formerPeople, limits, budget, controller }: McpDoorDeps,
+  { mcp, formerPeople, limits, held, controller }: McpDoorDeps,
 ): Promise<void> {
   if (!mcp)
     throw new FaultError({ status: 404, kind: "not_found", message: `There is nothing at ${target.path}.` });
   const signal = createClientSignal(response, controller);
-  const share = new ByteShare(budget);
+  const share = new ByteShare(held);
   try {
     const read = hasBody
       ? await readRequestBody(request, limits, { encoding, signal, response, share })

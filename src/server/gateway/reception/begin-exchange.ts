@@ -266,7 +266,7 @@ async function searchMemory(
   trace.recalls = (trace.recalls ?? 0) + 1;
   const found = await runWithTimeLimit({ limitMs: TIMEOUT_MS, signal }, async (late) => {
     const { scope } = await listConversations(kernel, principal, thread.meta.project);
-    const options = { tokensOf: estimateText, budgetTokens: MAX_TOKENS, scope, signal: late };
+    const options = { tokensOf: estimateText, maxTokens: MAX_TOKENS, scope, signal: late };
     return retrieveContext(traceRecalls(kernel.memory, trace), words, { ...options, waitMs: WAIT_MS });
   }).catch(() => undefined);
   return { messageIndex: last.index, query: words, hits: found?.hits ?? [] };

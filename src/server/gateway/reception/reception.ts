@@ -13,7 +13,7 @@ import { KnownPeers } from "../door/peer-user.ts";
 import { lookUpPerson, type PersonLimits, type Principal, TokenWatch } from "../door/principal.ts";
 import { discardBody, readRequestBody } from "../door/read-body.ts";
 import { type RequestHead, readRequestHead } from "../door/request-head.ts";
-import { ByteBudget, ByteShare, Semaphore } from "../door/room.ts";
+import { ByteShare, HeldBytes, Semaphore } from "../door/room.ts";
 import type { Services } from "../exchange/services.ts";
 import { runExchange } from "../exchange.ts";
 import type { FormerPeople } from "../identity/person-ids.ts";
@@ -67,14 +67,14 @@ export class Reception {
   readonly #active = new Set<Promise<void>>();
   readonly #semaphore = new Semaphore(MAX_PREPARED);
   readonly #largeSemaphore = new Semaphore(1);
-  readonly #budget: ByteBudget;
+  readonly #held: HeldBytes;
   readonly #ownUser = process.getuid?.();
   readonly #peers = new KnownPeers();
   readonly #tokenWatch = new TokenWatch();
 
   constructor(deps: ReceptionDeps) {
     this.#deps = deps;
-    this.#budget = new ByteBudget(() => deps.services.config().limits.maxHeldBytes);
+    this.#held = new HeldBytes(() => deps.services.config().limits.maxHeldBytes);
   }
 
   /** Number of unfinished requests. */
@@ -199,7 +199,7 @@ export class Reception {
     const controller = new AbortController();
     const signal = createClientSignal(response, controller);
     this.#controllers.add(controller);
-    const share = new ByteShare(this.#budget);
+    const share = new ByteShare(this.#held);
     const { spending: budgets } = this.#deps.services;
     const { token } = admission.principal;
     let spending: RequestSpending | undefined;
@@ -281,7 +281,7 @@ export class Reception {
     this.#controllers.add(controller);
     const { limits } = services.config();
     try {
-      const deps = { api, formerPeople, limits, budget: this.#budget, controller };
+      const deps = { api, formerPeople, limits, held: this.#held, controller };
       const route = await answerApi(request, response, admission, deps);
       this.#deps.observer.recordApi(toApiTrace(request, response, { route, admission, startedMs }));
     } catch (error) {
@@ -312,7 +312,7 @@ export class Reception {
     this.#controllers.add(controller);
     const { limits } = services.config();
     try {
-      const deps = { mcp, formerPeople, limits, budget: this.#budget, controller };
+      const deps = { mcp, formerPeople, limits, held: this.#held, controller };
       await answerMcp(request, response, admission, deps);
     } catch (error) {
       if (!(error instanceof FaultError)) this.#deps.onError(error);

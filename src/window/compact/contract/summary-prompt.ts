@@ -1,4 +1,4 @@
-import { checkFields } from "../../../model/argument-checks.ts";
+import { checkFields, readMaxTokens, type TokenLimit } from "../../../model/argument-checks.ts";
 import type { Message } from "../../../model/message.ts";
 import type { BlobPart, Part } from "../../../model/part.ts";
 import { clipText } from "../../clip-text.ts";
@@ -8,7 +8,7 @@ import { SECTIONS } from "./sections.ts";
 import { fenceSummaryText } from "./summary-fence.ts";
 
 /** Input of a summary prompt. */
-interface SummaryRequest extends TranscriptOptions {
+interface SummaryRequest extends TranscriptOptions, TokenLimit {
   /** The conversation, as messages; `transcript` passes it as text instead. */
   readonly messages?: readonly RecordedMessage[];
   readonly transcript?: string;
@@ -17,12 +17,12 @@ interface SummaryRequest extends TranscriptOptions {
   /** The summary of everything before; its content is carried over and updated. */
   readonly previousSummary?: string;
   /**
-   * A custom template; `{{sections}}`, `{{instructions}}`, `{{budget}}`, `{{previous}}` and `{{conversation}}` are
+   * A custom template; `{{sections}}`, `{{instructions}}`, `{{limit}}`, `{{previous}}` and `{{conversation}}` are
    * filled in.
    */
   readonly template?: string;
   /** Token limit to state in the prompt; not mentioned if absent. */
-  readonly budgetTokens?: number;
+  readonly maxTokens?: number;
 }
 
 /** The prompt sent to the model. */
@@ -47,7 +47,7 @@ Rules:
 - Copy paths, names, commands, ids, numbers and error messages exactly. Name no file that the record does not name.
 - Quote what the user still waits for word by word, in "quotation marks".
 - Be much shorter than the record: facts, no retelling of dead ends, no greetings, nothing before or after the sections.
-{{budget}}{{instructions}}
+{{limit}}{{instructions}}
 {{previous}}
 {{conversation}}`;
 
@@ -64,11 +64,15 @@ export function buildSummaryPrompt(request: SummaryRequest): SummaryPrompt {
     request.previousSummary === undefined
       ? ""
       : `The record so far begins with these notes; carry over what still holds:\n${fenceSummaryText("conversation-data", request.previousSummary)}\n`;
-  const { instructions, budgetTokens } = request;
+  const { instructions } = request;
+  const maxTokens = readMaxTokens(request);
+  const limit = maxTokens === undefined ? "" : `- Use at most ${maxTokens} tokens.\n`;
   const fillings: Readonly<Record<string, string>> = {
     sections: SECTIONS.map(({ heading, wants }) => `## ${heading}\n${wants}`).join("\n"),
     instructions: instructions ? `- The user asks of this summary: ${toOneLine(instructions)}\n` : "",
-    budget: budgetTokens === undefined ? "" : `- Use at most ${budgetTokens} tokens.\n`,
+    limit,
+    // The former name of `limit` in templates, until the next version.
+    budget: limit,
     previous,
     conversation,
   };

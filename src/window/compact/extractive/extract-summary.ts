@@ -1,5 +1,6 @@
-import { checkFields, checkList } from "../../../model/argument-checks.ts";
+import { checkFields, checkList, readMaxTokens, type TokenLimit } from "../../../model/argument-checks.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { checkWholeNumber } from "../../../model/errors.ts";
 import { type Message, textOfMessage } from "../../../model/message.ts";
 import { listCallIds } from "../../../model/tool-call-ids.ts";
 import { chooseLines } from "../../extract/choose-lines.ts";
@@ -39,16 +40,16 @@ const OLD_RANK = 30;
 const CARRIED_TOKENS = 160;
 
 /** Options of an extractive summary. */
-export interface ExtractOptions {
+export interface ExtractOptions extends TokenLimit {
   /** Maximum tokens of the text; 300 are enough for all headings and the most important items. */
-  readonly budgetTokens: number;
+  readonly maxTokens?: number;
   /**
    * The summary of everything before the messages; its content is carried over, and only the messages are summarized.
    */
   readonly previous?: string | SummarySections | undefined;
   /** The user's wishes for the summary, as in `/compact keep the SQL`. */
   readonly instructions?: string | undefined;
-  /** Maximum size relative to the summarized content, regardless of the budget; default 0.5. */
+  /** Maximum size relative to the summarized content, regardless of the limit; default 0.5. */
   readonly share?: number | undefined;
 }
 
@@ -70,7 +71,7 @@ const INSTRUCTION_TOKENS = 60;
 const CARRY_OVER_TOKENS = 4_000;
 
 /**
- * Builds a summary without a model, within the budget, by filling the sections from the conversation itself.
+ * Builds a summary without a model, within the limit, by filling the sections from the conversation itself.
  * Deterministic: the same messages give the same bytes. Tool output appears only inside the quote fence.
  */
 export function extractSummary(
@@ -80,8 +81,8 @@ export function extractSummary(
   checkList("messages", messages, { message: "object" });
   checkFields("options", options, { instructions: "text?" });
   const earlier = parseEarlier(options.previous);
-  const budget = computeBudget(messages, options, earlier);
-  const room = budget - estimateText(renderSummary(buildSections(() => [])));
+  const maxTokens = computeMaxTokens(messages, options, earlier);
+  const room = maxTokens - estimateText(renderSummary(buildSections(() => [])));
   const said = messages.filter(({ isNote }) => !isNote);
   const candidates = buildCandidates(said, room, earlier, options.instructions);
   const reserved = Math.min(room * RESERVED_SHARE, estimateKeyTokens(said));
@@ -96,7 +97,7 @@ export function extractSummary(
     earlier: earlier?.files.filter(({ isQuoted }) => isQuoted) ?? [],
   });
   const files = [...noted.files, ...quotes];
-  const kept = trimSummary({ ...noted, identifiers: named.items, files }, budget);
+  const kept = trimSummary({ ...noted, identifiers: named.items, files }, maxTokens);
   const text = renderSummary(kept);
   const sources = findLineSources(renderSummaryLines(kept), messages);
   return { text, sections: kept, sources, tokens: estimateText(text) };
@@ -111,7 +112,7 @@ export function extractCarryOver(window: readonly SourceMessage[]): string {
   const previous = summary && textOfMessage(summary.message);
   return extractSummary(
     window.filter((message) => !isSummary(message)),
-    { budgetTokens: CARRY_OVER_TOKENS, previous },
+    { maxTokens: CARRY_OVER_TOKENS, previous },
   ).text;
 }
 
@@ -149,7 +150,7 @@ function parseEarlier(previous: ExtractOptions["previous"]): SummarySections | u
   return { ...sections, previous: [...before.filter(({ text }) => text !== ""), ...sections.previous] };
 }
 
-function computeBudget(
+function computeMaxTokens(
   messages: readonly SourceMessage[],
   options: ExtractOptions,
   earlier: SummarySections | undefined,
@@ -157,7 +158,7 @@ function computeBudget(
   const said = messages.reduce((sum, { message }) => sum + estimateMessage(message), 0);
   const before = earlier ? estimateText(renderSummary(earlier)) : 0;
   const most = Math.max(MIN_TOKENS, Math.floor((said + before) * (options.share ?? SHARE)));
-  return Math.min(options.budgetTokens, most);
+  return Math.min(checkWholeNumber("maxTokens", readMaxTokens(options) ?? Number.NaN, 1), most);
 }
 
 /** Maximum length of quotes: the more requests there are, the shorter each quote. */

@@ -85,10 +85,10 @@ const DROP_ORDER = [
   "asks",
 ] as const;
 
-/** Enforces the budget: estimates of lines may not add up exactly, so items are dropped until the whole text fits. */
-export function trimSummary(sections: SummarySections, budget: number): SummarySections {
+/** Enforces the limit: estimates of lines may not add up exactly, so items are dropped until the whole text fits. */
+export function trimSummary(sections: SummarySections, maxTokens: number): SummarySections {
   let kept = sections;
-  for (let over = computeExcess(kept, budget); over > 0; over = computeExcess(kept, budget)) {
+  for (let over = computeExcess(kept, maxTokens); over > 0; over = computeExcess(kept, maxTokens)) {
     const shorter = dropItems(kept, over);
     if (!shorter) break;
     kept = shorter;
@@ -96,8 +96,8 @@ export function trimSummary(sections: SummarySections, budget: number): SummaryS
   return kept;
 }
 
-function computeExcess(sections: SummarySections, budget: number): number {
-  return estimateText(renderSummary(sections)) - budget;
+function computeExcess(sections: SummarySections, maxTokens: number): number {
+  return estimateText(renderSummary(sections)) - maxTokens;
 }
 
 /** Drops items worth about `tokens` from the first section that has any, quotes first. Undefined if no item is left. */

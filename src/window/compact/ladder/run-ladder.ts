@@ -44,7 +44,7 @@ export interface LadderOptions
   extends Pick<ModelSummaryOptions, "parts" | "instructions" | "template" | "signal"> {
   readonly model?: SummarizerModel;
   readonly fallback?: SummarizerModel;
-  readonly budgetTokens: number;
+  readonly maxTokens: number;
   /**
    * Maximum number of summaries per model until one passes the gate, and of requests for each while its provider fails;
    * default 3.
@@ -183,7 +183,7 @@ function judgeSource(source: LadderSource, summary: string, options: LadderOptio
 
 function extractFromSource({ slots, previous }: LadderSource, options: LadderOptions): ExtractedSummary {
   return extractSummary(slots, {
-    budgetTokens: options.budgetTokens,
+    maxTokens: options.maxTokens,
     previous,
     instructions: options.instructions,
     share: options.mostShare,
@@ -236,7 +236,7 @@ interface ModelSummaryOptions {
   /** The summarizer model's window, in tokens. */
   readonly window: number;
   /** Maximum tokens of the summary. */
-  readonly budgetTokens: number;
+  readonly maxTokens: number;
   /** Minimum number of parts to summarize in parallel; default 2. */
   readonly parts?: number;
   readonly instructions?: string;
@@ -329,18 +329,18 @@ async function requestSummary(
     readonly transcript?: string;
     readonly previous: string | undefined;
   },
-  { instructions, template, budgetTokens, signal, onUsage }: ModelSummaryOptions,
+  { instructions, template, maxTokens, signal, onUsage }: ModelSummaryOptions,
 ): Promise<string> {
   const { previous, ...rest } = what;
   const { system, user } = buildSummaryPrompt({
     ...rest,
     ...dropUndefined({ previousSummary: previous, instructions, template }),
-    budgetTokens,
+    maxTokens,
   });
   const { text, usage } = await provider.generate({
     system,
     prompt: user,
-    maxOutputTokens: Math.ceil(budgetTokens * SPLIT_SAFETY * 2),
+    maxOutputTokens: Math.ceil(maxTokens * SPLIT_SAFETY * 2),
     ...dropUndefined({ signal }),
   });
   onUsage?.(usage);

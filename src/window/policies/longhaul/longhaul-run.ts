@@ -11,7 +11,7 @@ import {
 import { isPage } from "../../paging/page-note.ts";
 import { applyProposals, type Proposal } from "../../pass.ts";
 import { stubDuplicateReads } from "../../passes/stub-duplicate-reads.ts";
-import type { Budget, CachePrices, Course, Moment, PolicyRun } from "../../policy.ts";
+import type { CachePrices, Course, Moment, PolicyLimits, PolicyRun } from "../../policy.ts";
 import { findProtectedSeqs } from "../../protected-seqs.ts";
 import { isShrunk, ResultShrinker } from "../../shrink/result-shrinker.ts";
 import { resolveShrinkFilters } from "../../shrink/shrink-filters.ts";
@@ -83,7 +83,7 @@ const GAP_TOKENS = 24;
 /** One session under the policy: the last window, the messages since, and the lines of messages that have left. */
 export class LonghaulRun implements PolicyRun {
   readonly #options: LonghaulOptions;
-  readonly #budget: Budget;
+  readonly #limits: PolicyLimits;
   readonly #tokensOf: TokenEstimator;
   readonly #prices: CachePrices;
   readonly #pins: ReadonlySet<number>;
@@ -123,18 +123,18 @@ export class LonghaulRun implements PolicyRun {
   /** Ids of the calls in the settled window and the messages since; undefined if the window must be settled again. */
   #calledIds: Set<string> | undefined;
 
-  constructor(options: LonghaulOptions, budget: Budget, tokensOf: TokenEstimator, course: Course) {
+  constructor(options: LonghaulOptions, limits: PolicyLimits, tokensOf: TokenEstimator, course: Course) {
     this.#options = options;
-    this.#budget = budget;
+    this.#limits = limits;
     this.#tokensOf = tokensOf;
     this.#stretches = new FileStretches(tokensOf);
     this.#prices = course.prices ?? DEFAULT_CACHE_PRICES;
     this.#pins = course.pins ?? new Set();
     // A limit that reports do not change, so that a run that takes over remembers the same texts.
-    const maxTokens = budget.provider?.tokens ?? budget.tokens;
+    const maxTokens = limits.provider?.tokens ?? limits.tokens;
     this.#texts = new MessageTexts(maxTokens, tokensOf);
     this.#window = [...(course.window ?? [])];
-    this.#tokens = budget.system + sumSlotTokens(this.#window);
+    this.#tokens = limits.system + sumSlotTokens(this.#window);
     this.#editedSeq = course.editedSeq ?? 0;
     this.#isPastCut = course.isPastCut === true;
     const said = this.#window
@@ -157,17 +157,17 @@ export class LonghaulRun implements PolicyRun {
     this.#shrinker = new ResultShrinker(filters, tokensOf, this.#pins);
     for (const slot of course.past ?? []) this.#shrinker.observePast(slot);
     this.#unsent = 1 + this.#window.findLastIndex(({ message }) => message.role === "assistant");
-    const low = computeLowMark({ ...budget, tokens: maxTokens }, options.low, options.target);
-    this.#extract = new Extract(low - budget.system, sorted, course.isPatient === true);
+    const low = computeLowMark({ ...limits, tokens: maxTokens }, options.low, options.target);
+    this.#extract = new Extract(low - limits.system, sorted, course.isPatient === true);
   }
 
   get #low(): number {
-    return computeLowMark(this.#budget, this.#options.low, this.#options.target);
+    return computeLowMark(this.#limits, this.#options.low, this.#options.target);
   }
 
   /** Maximum tokens of a request; text of user and assistant leaves only beyond it. */
   get #most(): number {
-    return this.#budget.most ?? this.#budget.tokens;
+    return this.#limits.most ?? this.#limits.tokens;
   }
 
   digest(): void {
@@ -209,8 +209,8 @@ export class LonghaulRun implements PolicyRun {
     this.#shrink();
     const short = this.#window;
     // The tokens before the messages may have changed.
-    this.#tokens = this.#budget.system + sumSlotTokens(short);
-    const { messages = Number.POSITIVE_INFINITY } = this.#budget;
+    this.#tokens = this.#limits.system + sumSlotTokens(short);
+    const { messages = Number.POSITIVE_INFINITY } = this.#limits;
     const isForced = this.#tokens > this.#most || short.length > messages;
     const rebuild = isForced ? "over the limit" : this.#findRebuildReason(moment);
     const stale = rebuild === undefined ? this.#findStaleCopies(moment) : [];
@@ -242,7 +242,7 @@ export class LonghaulRun implements PolicyRun {
    * costs.
    */
   #findRebuildReason({ isHot, isUncached = false, minCalls = 0 }: Moment): string | undefined {
-    const { system } = this.#budget;
+    const { system } = this.#limits;
     const newSlots = listNewSlots(this.#window, this.#editedSeq);
     // The last rebuild shows how far the next one will get.
     const reached = this.#editedSeq > 0 ? this.#tokens - sumSlotTokens(newSlots) : 0;
@@ -250,7 +250,7 @@ export class LonghaulRun implements PolicyRun {
     const isWorth = this.#tokens - low >= this.#tokens * MIN_FREED_SHARE;
     const newCalls = newSlots.filter(({ message }) => message.role === "assistant").length;
     const isApart = this.#editedSeq === 0 || newCalls >= CALLS_BETWEEN_EDITS;
-    if (isWorth && isApart && this.#tokens > this.#budget.tokens) return "over the threshold";
+    if (isWorth && isApart && this.#tokens > this.#limits.tokens) return "over the threshold";
     if (newCalls < minCalls) return undefined;
     const work = low - system - this.#texts.stayingTokens;
     if (!isHot) {
@@ -330,7 +330,7 @@ export class LonghaulRun implements PolicyRun {
    * space for tail and extract.
    */
   #computeReachableLow(): number {
-    const { system } = this.#budget;
+    const { system } = this.#limits;
     const staying = this.#texts.stayingTokens + this.#countHeldTokens();
     return Math.max(this.#low, system + staying + (this.#low - system) * this.#options.work);
   }
@@ -355,9 +355,9 @@ export class LonghaulRun implements PolicyRun {
     return sumSlotTokens(this.#window.filter((slot) => this.#isHeld(slot, false) && isBusy(slot)));
   }
 
-  /** After a refusal, the budget is the target: nothing leaves that would fit, and messages stay rather than an extract. */
+  /** After a refusal, the limit is the target: nothing leaves that would fit, and messages stay rather than an extract. */
   #rebuild(isForced: boolean, isRefused = false): void {
-    const { system, messages = Number.POSITIVE_INFINITY } = this.#budget;
+    const { system, messages = Number.POSITIVE_INFINITY } = this.#limits;
     const { low, tail, least, extract } = this.#options;
     const asSaid = listOriginals(this.#window, this.#tokensOf);
     const said = this.#texts.listTexts(asSaid, this.#outputs, isForced);
@@ -402,7 +402,7 @@ export class LonghaulRun implements PolicyRun {
     const wanted = Math.max((space - used) * FILES_SHARE, space * MIN_FILES_SHARE);
     const files = this.#stretches.choose({
       maxTokens: Math.min(wanted, (room - used) * MAX_FILES_SHARE),
-      tokenPrice: computeTokenPrice(this.#budget, target, this.#callTokens, this.#prices),
+      tokenPrice: computeTokenPrice(this.#limits, target, this.#callTokens, this.#prices),
       isGone: (seq) => !shownSeqs.has(seq),
     });
     // As notes, so that no other line of the extract repeats theirs.
@@ -444,13 +444,13 @@ export class LonghaulRun implements PolicyRun {
     this.#shrinker.settle(this.#window);
   }
 
-  /** No result without its call, and always within the budget. */
+  /** No result without its call, and always within the limit. */
   #makeSendable(slots: readonly Slot[], kept: ReadonlySet<number>): void {
     const called = withoutLostCalls(slots, this.#tokensOf);
     const paired = withoutLostResults(called, (callId) => this.#answeredIds.has(callId), this.#tokensOf);
-    const room = this.#most - this.#budget.system;
+    const room = this.#most - this.#limits.system;
     this.#window = [...clipToRoom(paired, room, { kept, pins: this.#pins, tokensOf: this.#tokensOf })];
-    this.#tokens = this.#budget.system + sumSlotTokens(this.#window);
+    this.#tokens = this.#limits.system + sumSlotTokens(this.#window);
     this.#calledIds = new Set(this.#window.flatMap(({ message }) => listCallIds(message)));
   }
 

@@ -1,5 +1,5 @@
 import { isPage } from "../../paging/page-note.ts";
-import type { Budget, CachePrices } from "../../policy.ts";
+import type { CachePrices, PolicyLimits } from "../../policy.ts";
 import type { Slot } from "../../slot.ts";
 
 /** Between rebuilds the window may always grow by this times the root below, however expensive reads are. */
@@ -21,8 +21,8 @@ const NEW_SHARE = 0.1;
 /**
  * The size that a rebuild goes down to: a share of the room after system prompt and tools, but never above a target.
  */
-export function computeLowMark(budget: Budget, share: number, target: number): number {
-  const { system, tokens } = budget;
+export function computeLowMark(limits: PolicyLimits, share: number, target: number): number {
+  const { system, tokens } = limits;
   return Math.min(system + (tokens - system) * share, Math.max(target, system));
 }
 
@@ -49,12 +49,12 @@ export function computeHeldRoom(room: number, before: number) {
 
 /** Price of a token of a rebuilt window until the next rebuild: it is written once and read with each call. */
 export function computeTokenPrice(
-  budget: Budget,
+  limits: PolicyLimits,
   low: number,
   callTokens: number,
   prices: CachePrices,
 ): number {
-  const high = Math.min(budget.tokens, computeHighMark(low, callTokens, prices));
+  const high = Math.min(limits.tokens, computeHighMark(low, callTokens, prices));
   return prices.write + (prices.read * Math.max(0, high - low)) / Math.max(1, callTokens);
 }
 

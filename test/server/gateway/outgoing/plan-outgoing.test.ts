@@ -51,7 +51,7 @@ describe("the outgoing messages", () => {
     const { session, placed, id } = await taken(words);
     const cutting: Policy = {
       name: "cutting",
-      start: (_budget, tokensOf, course = {}) => ({
+      start: (_limits, tokensOf, course = {}) => ({
         observe: () => undefined,
         fit: () =>
           (course.window ?? []).flatMap((slot): readonly Slot[] => {

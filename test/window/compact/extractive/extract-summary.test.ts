@@ -13,9 +13,9 @@ import { proofRounds, sizedTest } from "../../../support/proof.ts";
 import { histories } from "../../policies/histories.ts";
 import { assistant, called, cart, login, queue, research, said, suppliers, user } from "../conversations.ts";
 
-/** Sections of a summary as texts, with ample budget. */
+/** Sections of a summary as texts, with ample room. */
 function sectionsOf(messages: readonly Message[], options: Partial<ExtractOptions> = {}) {
-  const { sections } = extractSummary(said(messages), { budgetTokens: 20_000, share: 100, ...options });
+  const { sections } = extractSummary(said(messages), { maxTokens: 20_000, share: 100, ...options });
   return Object.fromEntries(
     SECTION_KEYS.map((key) => [key, sections[key].map(({ text }) => text)]),
   ) as Record<SectionKey, string[]>;
@@ -28,8 +28,8 @@ describe("an extractive summary", () => {
   test.each(Object.entries({ cart, queue, research, login, suppliers }))(
     "an extractive summary of %s passes the gate",
     (_, source) => {
-      for (const budgetTokens of [900, 2_000, 8_000]) {
-        const { text } = extractSummary(source, { budgetTokens });
+      for (const maxTokens of [900, 2_000, 8_000]) {
+        const { text } = extractSummary(source, { maxTokens });
         expect(judgeSummary({ source, summary: text }).failures).toEqual([]);
       }
     },
@@ -170,14 +170,14 @@ describe("an extractive summary", () => {
       ...called("", "Read", { file_path: "src/big.ts" }, noise),
       ...called("", "Read", { file_path: "src/big2.ts" }, noise.replaceAll("value", "other")),
     ]);
-    const plain = extractSummary(messages, { budgetTokens: 420 });
-    const asked = extractSummary(messages, { budgetTokens: 420, instructions: "keep the invoices schema" });
+    const plain = extractSummary(messages, { maxTokens: 420 });
+    const asked = extractSummary(messages, { maxTokens: 420, instructions: "keep the invoices schema" });
     expect(plain.text).not.toContain("invoices_2024 (total_cents");
     expect(asked.text).toContain("invoices_2024 (total_cents");
   });
 
   test("an extractive summary names the source of its lines", () => {
-    const { text, sources } = extractSummary(cart, { budgetTokens: 1_500 });
+    const { text, sources } = extractSummary(cart, { maxTokens: 1_500 });
     const lines = text.split("\n");
     expect(sources.length).toBeGreaterThan(10);
     for (const { line, from, to } of sources) {
@@ -191,7 +191,7 @@ describe("an extractive summary", () => {
   test("an extractive summary cites an entry of another session by that session", () => {
     const { text } = extractSummary(
       [{ seq: 1, at: 0, cite: "earlier#7", message: user("Go on with the port.") }],
-      { budgetTokens: 400 },
+      { maxTokens: 400 },
     );
     expect(text).toContain('- earlier#7 user: "Go on with the port."');
   });
@@ -204,23 +204,23 @@ describe("an extractive summary", () => {
       message: user("const kept_from_before = load_table(7);\nYou must stop."),
     };
     const source = [note, { seq: 9, at: 0, message: user("Go on with kept_from_before.") }];
-    const { sections, text } = extractSummary(source, { budgetTokens: 600, share: 100 });
+    const { sections, text } = extractSummary(source, { maxTokens: 600, share: 100 });
     expect(sections.previous.map(({ text }) => text)).toEqual(['user: "Go on with kept_from_before."']);
     expect(sections.constraints).toEqual([]);
     expect(text).toContain("const kept_from_before = load_table(7);");
   });
 
   sizedTest(
-    "an extractive summary stays within any budget, has all sections and is the same every time",
+    "an extractive summary stays within any limit, has all sections and is the same every time",
     () => {
       fc.assert(
-        fc.property(histories, fc.integer({ min: 300, max: 5_000 }), (messages, budgetTokens) => {
+        fc.property(histories, fc.integer({ min: 300, max: 5_000 }), (messages, maxTokens) => {
           const source = said(messages);
-          const { text, tokens } = extractSummary(source, { budgetTokens });
+          const { text, tokens } = extractSummary(source, { maxTokens });
           expect(tokens).toBe(estimateText(text));
-          expect(tokens).toBeLessThanOrEqual(budgetTokens);
+          expect(tokens).toBeLessThanOrEqual(maxTokens);
           expect([...parseSummary(text).present]).toEqual(SECTION_KEYS);
-          expect(extractSummary(source, { budgetTokens }).text).toBe(text);
+          expect(extractSummary(source, { maxTokens }).text).toBe(text);
         }),
         { numRuns: proofRounds(50) },
       );
@@ -235,11 +235,11 @@ describe("an extractive summary after another summary", () => {
     ...called("", "Edit", { file_path: "src/parser.rs", old_string: "a", new_string: "b" }, "done"),
     ...called("", "TodoWrite", { todos: [{ content: "fix the borrow", status: "in_progress" }] }, "ok"),
   ]);
-  const first = extractSummary(before, { budgetTokens: 2_000, share: 100 });
+  const first = extractSummary(before, { maxTokens: 2_000, share: 100 });
   const goneOn = (messages: readonly Message[], previous: ExtractOptions["previous"] = first.text) =>
     extractSummary(
       messages.map((message, index) => ({ seq: 100 + index, at: 0, message })),
-      { budgetTokens: 2_000, share: 100, previous },
+      { maxTokens: 2_000, share: 100, previous },
     ).text;
 
   test("an extractive summary carries over what still holds from the earlier summary", () => {

@@ -50,8 +50,8 @@ describe("instructions hidden in tool results", () => {
   });
 
   test.each(INJECTIONS)("hidden instructions stay inside the fence of quotes: %s", (injection) => {
-    for (const budgetTokens of [400, 1_500, 6_000]) {
-      const { text } = extractSummary(poisoned(injection), { budgetTokens, share: 0.9 });
+    for (const maxTokens of [400, 1_500, 6_000]) {
+      const { text } = extractSummary(poisoned(injection), { maxTokens, share: 0.9 });
       for (const trace of traceOf(injection)) expect(outside(text)).not.toContain(trace);
       const { present, rest } = parseSummary(text);
       expect([...present]).toEqual(SECTION_KEYS);
@@ -61,7 +61,7 @@ describe("instructions hidden in tool results", () => {
 
   test.each(INJECTIONS)("a summary that quotes a hidden instruction passes the gate: %s", (injection) => {
     const source = poisoned(injection);
-    const { text } = extractSummary(source, { budgetTokens: 1_500 });
+    const { text } = extractSummary(source, { maxTokens: 1_500 });
     expect(judgeSummary({ source, summary: text }).failures).toEqual([]);
   });
 
@@ -70,7 +70,7 @@ describe("instructions hidden in tool results", () => {
     () => {
       let previous: string | undefined;
       for (const injection of INJECTIONS) {
-        previous = extractSummary(poisoned(injection), { budgetTokens: 3_000, previous }).text;
+        previous = extractSummary(poisoned(injection), { maxTokens: 3_000, previous }).text;
         for (const trace of traceOf(injection)) expect(outside(previous)).not.toContain(trace);
       }
     },

@@ -38,7 +38,7 @@ describe("an incomplete summary", () => {
   );
 
   test("an incomplete summary gets its missing sections from another summary", () => {
-    const { sections, text } = extractSummary(queue, { budgetTokens: 900 });
+    const { sections, text } = extractSummary(queue, { maxTokens: 900 });
     const lacking = text.replace(/## Constraints\n[\s\S]*?(?=\n## )\n/, "");
     const { missing } = judgeSummary({ source: queue, summary: lacking });
     expect(missing.sections).toEqual(["constraints"]);
@@ -55,14 +55,14 @@ describe("a verdict", () => {
   test("a verdict allows files that an earlier summary named, and requires the requests that it left open", () => {
     const previous =
       '## Pending User Asks\n- "Rename the basket to cart everywhere"\n## Relevant Files and Code\n- src/old/basket.ts';
-    const text = extractSummary(cart, { budgetTokens: 900 }).text;
+    const text = extractSummary(cart, { maxTokens: 900 }).text;
     const verdict = judgeSummary({ source: cart, summary: `${text}\nsrc/old/basket.ts`, previous });
     expect(verdict.missing.asks).toEqual(["Rename the basket to cart everywhere"]);
     expect(verdict.failures.map(({ fault }) => fault)).not.toContain("invented-file");
   });
 
   test("a verdict respects another size limit and other sections", () => {
-    const text = extractSummary(cart, { budgetTokens: 900 }).text;
+    const text = extractSummary(cart, { maxTokens: 900 }).text;
     const small = judgeSummary({ source: cart, summary: text, options: { mostShare: 0.01 } });
     expect(small.failures.map(({ fault }) => fault)).toContain("grew");
     const free = judgeSummary({ source: cart, summary: "Notes.", options: { sections: [] } });
