@@ -7,7 +7,12 @@ import {
 import type { Role } from "../../../kernel/index.ts";
 import { type AgentShape, hasSameLead, isSameShape } from "./agent-shape.ts";
 import { isSimilarKey } from "./canonical-key.ts";
-import type { KnownConversation, RequestKind } from "./request-kind.ts";
+import {
+  detectRequestKind,
+  type KnownConversation,
+  type RequestFacts,
+  type RequestKind,
+} from "./request-kind.ts";
 
 /** The kind of a thread: a request's kind, or the conversation of a sub-agent. */
 export type ThreadKind = RequestKind | "agent";
@@ -17,8 +22,7 @@ export interface ThreadCandidate extends KeyedMessages {
   readonly id: string;
   readonly shape: AgentShape;
   readonly kind: ThreadKind;
-  /** The session id and the sub-agent id that the client sent. */
-  readonly explicit?: string | undefined;
+  /** The sub-agent id that the client sent. */
   readonly agent?: string | undefined;
   /** Number of messages in its last request. */
   readonly lastRequestLength: number;
@@ -33,7 +37,7 @@ export interface ThreadCandidate extends KeyedMessages {
 /** A request to be assigned to a thread. */
 interface ThreadRequest extends KeyedMessages {
   readonly shape: AgentShape;
-  readonly kind: RequestKind;
+  /** The session id and the sub-agent id that the client sent. */
   readonly explicit?: string | undefined;
   readonly agent?: string | undefined;
   /** The thread whose compaction this request continues, as found by `hasSummary`. */
@@ -41,32 +45,58 @@ interface ThreadRequest extends KeyedMessages {
 }
 
 /** The conversation that a request belongs to. */
-export type ThreadChoice =
+type ThreadChoice =
   /** An existing thread that shares its first `keep` messages with the request. */
   | { readonly type: "continue"; readonly id: string; readonly keep: number }
   | { readonly type: "new-main" }
   /** A new thread next to its parent; `parent` is missing if none is known yet. */
   | { readonly type: "new-child"; readonly kind: ThreadKind; readonly parent?: string };
 
+/** A thread compared with a request. */
 interface ComparedThread {
   readonly thread: ThreadCandidate;
   readonly like: Likeness;
 }
 
+/** The conversation and the purpose of a request. */
+export interface ThreadDecision {
+  readonly choice: ThreadChoice;
+  readonly kind: RequestKind;
+  /**
+   * True if the request contains the whole line of the chosen thread and no reply that the line lacks: no other
+   * conversation can fit better.
+   */
+  readonly isCertain: boolean;
+}
+
 /**
- * Finds the thread of a request among the candidates of the same principal, most recently used first. `likenesses` are
- * those of the candidates, in their order.
+ * Decides the conversation and the purpose of a request. `candidates` are conversations of the same caller, most
+ * recently used first.
  */
-export function chooseThread(
+export function decideThread(
   candidates: readonly ThreadCandidate[],
+  request: ThreadRequest & { readonly facts: RequestFacts },
+): ThreadDecision {
+  const { facts, shape, roles, explicit } = request;
+  const compared = candidates.map((thread) => ({ thread, like: compareToThread(thread, request) }));
+  const main = candidates.find((thread) => thread.kind === "main");
+  const hasMainConversation = explicit !== undefined && main !== undefined && main.shape.tools.length > 0;
+  const known = findKnownConversation(compared, shape);
+  const kind = detectRequestKind({ ...facts, hasMainConversation, known });
+  const choice = chooseThread(compared, request, kind);
+  const keep = choice.type === "continue" ? choice.keep : 0;
+  const chosen = candidates.find(({ id }) => choice.type === "continue" && id === choice.id);
+  const isWhole = chosen?.keys.length === keep && keep > 0;
+  return { choice, kind, isCertain: isWhole && !roles.slice(keep).includes("assistant") };
+}
+
+/** Chooses the thread of a request of the given kind, most recently used first. */
+export function chooseThread(
+  compared: readonly ComparedThread[],
   request: ThreadRequest,
-  likenesses: readonly Likeness[] = compareToThreads(candidates, request),
+  kind: RequestKind,
 ): ThreadChoice {
-  const compared: ComparedThread[] = [];
-  for (const [index, thread] of candidates.entries()) {
-    if (thread.explicit === request.explicit) compared.push({ thread, like: likenesses[index] as Likeness });
-  }
-  if (request.kind !== "main") return chooseSideThread(compared, request);
+  if (kind !== "main") return chooseSideThread(compared, request, kind);
   const talks = compared.filter(
     ({ thread }) =>
       (thread.kind === "main" || thread.kind === "agent") && thread.agent === (request.agent ?? undefined),
@@ -88,14 +118,18 @@ export function chooseThread(
  * Titles, summaries and similar requests never continue a conversation; only a repeated question belongs to an existing
  * thread.
  */
-function chooseSideThread(compared: readonly ComparedThread[], request: ThreadRequest): ThreadChoice {
-  const same = compared.filter(({ thread }) => thread.kind === request.kind);
+function chooseSideThread(
+  compared: readonly ComparedThread[],
+  request: ThreadRequest,
+  kind: RequestKind,
+): ThreadChoice {
+  const same = compared.filter(({ thread }) => thread.kind === kind);
   const again = matchRetry(same, request) ?? matchAbandoned(same);
   if (again) return again;
   const mains = compared.filter(({ thread }) => thread.kind === "main" || thread.kind === "agent");
   const parent = findHighest(mains, ({ like }) => [like.same]);
   const isKnown = parent && (request.explicit !== undefined || parent.like.prefix > 0);
-  return { type: "new-child", kind: request.kind, ...(isKnown && { parent: parent.thread.id }) };
+  return { type: "new-child", kind, ...(isKnown && { parent: parent.thread.id }) };
 }
 
 /** Matches a retry of a request whose reply was not delivered. */
@@ -268,14 +302,6 @@ const TAIL_SHARE = 0.6;
 /** Number of remaining messages that identifies a conversation from which a client has only removed messages. */
 const MIN_REMAINING = 2;
 
-/** Compares the lines of threads with a request. */
-export function compareToThreads(
-  lines: readonly KeyedMessages[],
-  request: KeyedMessages,
-): readonly Likeness[] {
-  return lines.map((line) => compareToThread(line, request));
-}
-
 /** Compares the line of a thread with a request. */
 export function compareToThread(line: KeyedMessages, request: KeyedMessages): Likeness {
   const prefix = countCommonPrefix(line.keys, request.keys);
@@ -362,6 +388,8 @@ export interface KeyedMessages {
 
 /** Compares a line with a request, which carries the client's whole copy of the conversation. */
 export function alignRequest(line: KeyedMessages, request: KeyedMessages): Alignment {
+  const known = countCommonPrefix(line.keys, request.keys);
+  if (known === line.keys.length) return { type: "follow", known };
   const places = findOmittedPlaces(line.keys, request.keys) ?? findTrimmedTurn(line, request)?.places;
   return places ? { type: "drop", places } : alignMessages(line.keys, request.keys);
 }
@@ -398,27 +426,18 @@ function findTrimmedTurn(line: KeyedMessages, request: KeyedMessages): TrimmedTu
 /** A request that repeats fewer messages could belong to any conversation. */
 const MIN_REPEATED = 2;
 
-/**
- * The known conversation that shares the most messages with a request; undefined if none shares enough. `likenesses` are
- * those of the candidates, in their order.
- */
-export function findKnownConversation(
-  candidates: readonly ThreadCandidate[],
-  { shape }: { readonly shape: AgentShape },
-  request: KeyedMessages,
-  likenesses: readonly Likeness[] = compareToThreads(candidates, request),
+/** The known conversation that shares the most messages with a request; undefined if none shares enough. */
+function findKnownConversation(
+  compared: readonly ComparedThread[],
+  shape: AgentShape,
 ): KnownConversation | undefined {
   let best: ThreadCandidate | undefined;
   let most = MIN_REPEATED - 1;
-  for (const [index, thread] of candidates.entries()) {
-    if (thread.kind !== "main" && thread.kind !== "agent") continue;
-    const { prefix, same } = likenesses[index] as Likeness;
-    const repeated = Math.max(prefix, same);
-    if (repeated <= most) continue;
+  for (const { thread, like } of compared) {
+    const repeated = Math.max(like.prefix, like.same);
+    if ((thread.kind !== "main" && thread.kind !== "agent") || repeated <= most) continue;
     best = thread;
     most = repeated;
   }
-  if (!best) return undefined;
-  const { shape: own } = best;
-  return { hasTools: own.tools.length > 0, hasSameLead: hasSameLead(own, shape) };
+  return best && { hasTools: best.shape.tools.length > 0, hasSameLead: hasSameLead(best.shape, shape) };
 }

@@ -1,4 +1,5 @@
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { toObject } from "../../../wire/fields.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 
 /** The ids by which a request names its own conversation. */
@@ -9,8 +10,6 @@ interface ExplicitId {
   readonly client?: string;
   /** Id of the sub-agent inside the session; absent for the main agent. */
   readonly agent?: string;
-  /** The session or agent that started this one. */
-  readonly parent?: string;
   /** Purpose declared by the client, such as "compact" or "review". */
   readonly purpose?: string;
 }
@@ -45,7 +44,6 @@ const ID_HEADERS = [
 
 const BODY_FIELDS = ["session_id", "conversation_id", "thread_id", "litellm_session_id"];
 const METADATA_FIELDS = ["session_id", "conversation_id", "thread_id", "sessionId", "chat_id"];
-const PARENT_HEADERS = ["x-parent-session-id", "x-codex-parent-thread-id", "x-claude-code-parent-agent-id"];
 
 const MAX_LENGTH = 256;
 
@@ -63,16 +61,9 @@ export function findExplicitId(request: {
   const client = detectClient(headers);
   const found = findNamedId(headers, fields, client !== undefined);
   if (!found) return undefined;
-  const parents = PARENT_HEADERS.map((name) => parseId(findHeader(headers, name)));
-  const parent = parents.find((id) => id !== undefined);
-  const purpose = parseId(findHeader(headers, "x-openai-subagent"));
+  const purpose = parseId(headers["x-openai-subagent"]);
   const agent = findAgentId(headers, found.id, purpose);
-  return {
-    ...found,
-    ...dropUndefined({ client, agent }),
-    ...(parent !== undefined && parent !== found.id && { parent }),
-    ...dropUndefined({ purpose }),
-  };
+  return { ...found, ...dropUndefined({ client, agent, purpose }) };
 }
 
 type NamedId = Pick<ExplicitId, "id" | "source">;
@@ -82,15 +73,15 @@ function findNamedId(
   fields: WireObject,
   isKnownClient: boolean,
 ): NamedId | undefined {
-  const own = parseId(findHeader(headers, SESSION_HEADER));
+  const own = parseId(headers[SESSION_HEADER]);
   if (own !== undefined) return { id: own, source: SESSION_HEADER };
-  const people = new Set([fields.user, fields.safety_identifier, objectOf(fields.metadata).user_id]);
-  const metadata = objectOf(fields.metadata);
-  const clientMetadata = objectOf(fields.client_metadata);
+  const metadata = toObject(fields.metadata) ?? {};
+  const clientMetadata = toObject(fields.client_metadata) ?? {};
+  const people = [fields.user, fields.safety_identifier, metadata.user_id];
   const values: [source: string, value: unknown][] = [];
-  for (const name of ID_HEADERS) values.push([name, findHeader(headers, name)]);
+  for (const name of ID_HEADERS) values.push([name, headers[name]]);
   values.push(["metadata.user_id", parseUserIdSession(metadata.user_id)]);
-  values.push(["conversation", objectOf(fields.conversation).id ?? fields.conversation]);
+  values.push(["conversation", toObject(fields.conversation)?.id ?? fields.conversation]);
   for (const name of BODY_FIELDS) values.push([name, fields[name]]);
   for (const name of METADATA_FIELDS) values.push([`metadata.${name}`, metadata[name]]);
   for (const name of METADATA_FIELDS) values.push([`client_metadata.${name}`, clientMetadata[name]]);
@@ -98,7 +89,7 @@ function findNamedId(
   for (const [source, value] of values) {
     const id = parseId(value);
     const lower = id?.toLowerCase() ?? "";
-    if (id !== undefined && !people.has(id) && lower !== source && !PLACEHOLDERS.has(lower))
+    if (id !== undefined && !people.includes(id) && lower !== source && !PLACEHOLDERS.has(lower))
       return { id, source };
   }
   return undefined;
@@ -109,7 +100,7 @@ function parseUserIdSession(value: unknown): unknown {
   if (typeof value !== "string" || value.length > 4 * MAX_LENGTH) return undefined;
   if (value.startsWith("{")) {
     try {
-      return objectOf(JSON.parse(value)).session_id;
+      return toObject(JSON.parse(value))?.session_id;
     } catch {
       return undefined;
     }
@@ -134,11 +125,11 @@ function findAgentId(
   session: string,
   purpose: string | undefined,
 ): string | undefined {
-  const claude = parseId(findHeader(headers, "x-claude-code-agent-id"));
+  const claude = parseId(headers["x-claude-code-agent-id"]);
   if (claude !== undefined) return claude;
-  const isChild = purpose !== undefined || findHeader(headers, "x-codex-parent-thread-id") !== undefined;
+  const isChild = purpose !== undefined || headers["x-codex-parent-thread-id"] !== undefined;
   if (!isChild || purpose === "compact") return undefined;
-  const thread = parseId(findHeader(headers, "thread-id")) ?? parseId(findHeader(headers, "conversation_id"));
+  const thread = parseId(headers["thread-id"]) ?? parseId(headers["conversation_id"]);
   return thread !== undefined && thread !== session ? thread : purpose;
 }
 
@@ -146,10 +137,6 @@ function parseId(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
   const id = value.trim();
   return id.length > 0 && id.length <= MAX_LENGTH && !/\p{C}/u.test(id) ? id : undefined;
-}
-
-function objectOf(value: unknown): WireObject {
-  return typeof value === "object" && value !== null ? (value as WireObject) : {};
 }
 
 /** Patterns of client names in user agents, most specific first, because some clients are built on others. */
@@ -179,6 +166,9 @@ const USER_AGENTS: readonly (readonly [RegExp, string])[] = [
   [/\bpi(-coding-agent)?\//, "pi"],
 ];
 
+/** Headers in which clients send their names. */
+const NAME_HEADERS = ["originator", "user-agent", "x-title", "x-openrouter-title", "x-client-name"];
+
 /** Headers that only one client sends. */
 const OWN_HEADERS: readonly (readonly [string, string])[] = [
   ["x-claude-code-session-id", "claude-code"],
@@ -202,25 +192,21 @@ const LEAD_MARKS: readonly (readonly [RegExp, string])[] = [
 
 const LEAD_HEAD = 1_000;
 
-/** The name of the client, used for labels and to interpret its cache keys. `lead` is the system prompt. */
-export function detectClient(headers: RequestHeaders, lead = ""): string | undefined {
-  const headerText = ["originator", "user-agent", "x-title", "x-openrouter-title", "x-client-name"]
-    .map((name) => findHeader(headers, name) ?? "")
-    .join("\n")
-    .toLowerCase();
-  const byAgent = USER_AGENTS.find(([mark]) => mark.test(headerText));
-  if (byAgent) return byAgent[1];
-  const byHeader = OWN_HEADERS.find(([name]) => findHeader(headers, name) !== undefined);
-  if (byHeader) return byHeader[1];
+/** The name of the client as its headers tell it, used for labels and to interpret its cache keys. */
+export function detectClient(headers: RequestHeaders): string | undefined {
+  const names = NAME_HEADERS.map((name) => headers[name] ?? "").join("\n");
+  const lower = names.toLowerCase();
+  for (const [mark, client] of USER_AGENTS) if (mark.test(lower)) return client;
+  for (const [name, client] of OWN_HEADERS) if (headers[name] !== undefined) return client;
+  return undefined;
+}
+
+/** The name of the client as its system prompt tells it; used for labels only. */
+export function findNamedClient(lead: string): string | undefined {
   const head = lead.slice(0, LEAD_HEAD);
-  return LEAD_MARKS.find(([mark]) => mark.test(head))?.[1];
+  for (const [mark, client] of LEAD_MARKS) if (mark.test(head)) return client;
+  return undefined;
 }
 
 /** Headers of a request, by lower-case name. */
 type RequestHeaders = { readonly [name: string]: string | readonly string[] | undefined };
-
-/** The value of a header, or the first value if it was sent several times. */
-function findHeader(headers: RequestHeaders, name: string): string | undefined {
-  const value = headers[name];
-  return typeof value === "string" ? value : value?.[0];
-}

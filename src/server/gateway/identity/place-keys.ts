@@ -1,8 +1,8 @@
-import { createHash, type Hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { Role } from "../../../kernel/index.ts";
 import { computeDigest } from "../../../model/base/digest.ts";
 import { listPersonIds } from "./person-ids.ts";
-import { buildRootId, type CallerIdentity } from "./session-ids.ts";
+import { buildRootId, type CallerIdentity, replaceOpening } from "./session-ids.ts";
 
 const DIGITS = 32;
 /** A client that goes back a few turns, or joins its last replies, is found by a reply before them. */
@@ -25,10 +25,20 @@ interface PlacedRequest {
 export class PlaceKeys {
   readonly #request: PlacedRequest;
   readonly #scope: string;
+  /** The keys of all messages; that of the first without the context that the client adds for one request. */
+  readonly #path: readonly string[];
+  /** Positions of the last replies, the last one first; a last message of the model is one that it shall continue. */
+  readonly #replies: readonly number[];
 
   constructor(request: PlacedRequest) {
+    const { caller, firstKey, keys, roles } = request;
     this.#request = request;
-    this.#scope = buildScope(request.caller);
+    this.#scope = buildScope(caller);
+    this.#path = replaceOpening(keys, firstKey);
+    const replies: number[] = [];
+    for (let index = roles.length - 2; index >= 0 && replies.length < MAX_REPLIES; index--)
+      if (roles[index] === "assistant") replies.push(index);
+    this.#replies = replies;
   }
 
   /** The first message, for each id of the person. */
@@ -44,31 +54,28 @@ export class PlaceKeys {
 
   /** The last reply by itself, for each id of the person. */
   findReplies(): readonly string[] {
-    const reply = this.#request.keys[this.#listReplies()[0] ?? -1];
+    const reply = this.#request.keys[this.#replies[0] ?? -1];
     return reply === undefined ? [] : this.#scopes().map((scope) => buildReplyPlace(scope, reply));
   }
 
   /** The last reply with everything before it; none for a request without replies. */
   findPath(): readonly string[] {
-    return this.#findPaths(this.#scope, this.#listReplies().slice(0, 1));
+    return this.#findPaths(this.#scope, 1);
   }
 
   /** The last few replies with everything before them, the longest first, for each id of the person. */
   findPaths(): readonly string[] {
-    return this.#scopes().flatMap((scope) => this.#findPaths(scope, this.#listReplies()));
+    return this.#scopes().flatMap((scope) => this.#findPaths(scope, MAX_REPLIES));
   }
 
   /** The last reply with everything before it, in any conversation of the person. */
   findPersonPaths(): readonly string[] {
-    return listPersonIds(this.#request.caller.principal).flatMap((person) =>
-      this.#findPaths(person, this.#listReplies().slice(0, 1)),
-    );
+    return listPersonIds(this.#request.caller.principal).flatMap((person) => this.#findPaths(person, 1));
   }
 
   /** The keys of the first message that gets a separate session. */
   listOfFirst(): readonly string[] {
-    const paths = this.#findPaths(this.#scope, this.#listReplies().slice(0, 1));
-    return [...this.listOfOpening(), ...paths];
+    return [...this.listOfOpening(), ...this.findPath()];
   }
 
   /** The keys of the message that a conversation begins with. */
@@ -82,9 +89,9 @@ export class PlaceKeys {
   listOfReply(reply: string, isPart: boolean): readonly string[] {
     const own = buildReplyPlace(this.#scope, reply);
     if (isPart) return [own];
-    const { keys, firstKey, caller } = this.#request;
-    const path = [...(keys.length > 0 ? [firstKey] : []), ...keys.slice(1), reply];
-    return [own, ...[this.#scope, caller.principal.id].map((scope) => endPath(hashPath(scope, path)))];
+    const path = [...this.#path, reply];
+    const person = this.#request.caller.principal.id;
+    return [own, buildPathPlace(this.#scope, path), buildPathPlace(person, path)];
   }
 
   #scopes(): readonly string[] {
@@ -92,25 +99,10 @@ export class PlaceKeys {
     return listPersonIds(caller.principal).map((person) => buildScope(caller, person));
   }
 
-  /** Positions of the last replies, the last one first; a last message of the model is one that it shall continue. */
-  #listReplies(): readonly number[] {
-    const { roles } = this.#request;
-    const replies: number[] = [];
-    for (let index = roles.length - 2; index >= 0 && replies.length < MAX_REPLIES; index--)
-      if (roles[index] === "assistant") replies.push(index);
-    return replies;
-  }
-
-  #findPaths(scope: string, positions: readonly number[]): readonly string[] {
-    const { keys, firstKey } = this.#request;
-    const hash = hashPath(scope, []);
-    const found: string[] = [];
-    const [last = -1] = positions;
-    for (let index = 0; index <= last; index++) {
-      hash.update(`\n${index === 0 ? firstKey : keys[index]}`);
-      if (positions.includes(index)) found.unshift(endPath(hash));
-    }
-    return found;
+  /** The last `most` replies with everything before them. */
+  #findPaths(scope: string, most: number): readonly string[] {
+    const last = this.#replies.slice(0, most);
+    return last.map((index) => buildPathPlace(scope, this.#path.slice(0, index + 1)));
   }
 }
 
@@ -140,19 +132,11 @@ export function buildReplyPlace(scope: string, reply: string): string {
 
 /** The keys of each message with all before it. */
 export function buildPathPlaces(scope: string, keys: readonly string[]): readonly string[] {
-  const hash = hashPath(scope, []);
-  return keys.map((key) => {
-    hash.update(`\n${key}`);
-    return endPath(hash);
-  });
-}
-
-function hashPath(scope: string, keys: readonly string[]): Hash {
   const hash = createHash("sha256").update(`path ${JSON.stringify(scope)}`);
-  for (const key of keys) hash.update(`\n${key}`);
-  return hash;
+  return keys.map((key) => hash.update(`\n${key}`).copy().digest("hex").slice(0, DIGITS));
 }
 
-function endPath(hash: Hash): string {
-  return hash.copy().digest("hex").slice(0, DIGITS);
+/** The key of the last of some messages with all before it. */
+function buildPathPlace(scope: string, keys: readonly string[]): string {
+  return computeDigest([`path ${JSON.stringify(scope)}`, ...keys].join("\n"), DIGITS);
 }

@@ -20,8 +20,7 @@ export type RequestKind =
  */
 export function detectRequestKind(given: RequestFacts): RequestKind {
   if (given.purpose === "compact") return "compaction";
-  const hasHistory = given.messages.some(({ role }) => role === "assistant");
-  const facts: ReadFacts = { ...given, hasHistory, last: getLastUserText(given.messages) };
+  const facts = readForm(given);
   if (isProbe(facts)) return "probe";
   if (isTitle(facts)) return "title";
   if (isCompactionRequest(facts)) return "compaction";
@@ -34,6 +33,36 @@ interface ReadFacts extends RequestFacts {
   readonly hasHistory: boolean;
   /** The text of the last message that is not the model's. */
   readonly last: string;
+  /**
+   * True if the system prompt was written for this request, by a program: it differs from the prompt of the conversation
+   * that the request repeats. A request that repeats an unknown conversation is assumed to have that conversation's
+   * prompt.
+   */
+  readonly hasOwnLead: boolean;
+  /** True if it repeats a conversation that offers tools, but offers none itself. */
+  readonly lacksTools: boolean;
+  /** True if it has the form of a question that a client asks for itself, regardless of its words. */
+  readonly isSideQuestion: boolean;
+}
+
+/** Replies of at most this many tokens are titles, labels or single words. */
+const FEW_TOKENS = 64;
+
+function readForm(given: RequestFacts): ReadFacts {
+  const { lead, messages, toolNames, known, maxTokens = Number.POSITIVE_INFINITY } = given;
+  const hasHistory = messages.some(({ role }) => role === "assistant");
+  const isBare = toolNames.length === 0;
+  const lacksTools = isBare && known?.hasTools === true;
+  const isBeside = given.hasMainConversation === true && !hasHistory;
+  const isSmall = maxTokens <= FEW_TOKENS || given.hasOutputFormat === true;
+  return {
+    ...given,
+    hasHistory,
+    last: getLastUserText(messages),
+    hasOwnLead: lead !== "" && (known ? !known.hasSameLead : !hasHistory),
+    lacksTools,
+    isSideQuestion: isBare && (isBeside || lacksTools || isSmall),
+  };
 }
 
 const PROBE_WORDS = /^\W*(?:quota|test|ping|warm-?\s?up|hi|hello|count|foo)\W*$/i;
@@ -64,10 +93,10 @@ const ONLY_THAT =
 function isTitle(facts: ReadFacts): boolean {
   if (facts.toolNames.length > 0) return false;
   const lead = facts.lead.slice(0, READ);
-  const isAskedByLead = hasOwnLead(facts) && asksForName(lead);
+  const isAskedByLead = facts.hasOwnLead && asksForName(lead);
   // Only a program begins by asking for a title of "this conversation" and repeats none.
   const asksToNameMissing = !facts.hasHistory && ASKS_TO_NAME_THIS.test(facts.last.slice(0, NAMING_HEAD));
-  if (!isAskedByLead && !isSideQuestion(facts) && !asksToNameMissing) return false;
+  if (!isAskedByLead && !facts.isSideQuestion && !asksToNameMissing) return false;
   const callRequest = `${lead}\n${facts.last.slice(0, READ)}\n${getFirstUserText(facts)}`;
   if (!asksForName(callRequest)) return false;
   return (
@@ -164,11 +193,11 @@ function isCompactionRequest(facts: ReadFacts): boolean {
   const { last } = facts;
   if (last === "") return false;
   if (facts.hasHistory && (hasToolBan(facts.messages) || OWN_COMPACTION.test(readEnds(last)))) return true;
-  const isAskedByLead = hasOwnLead(facts) && asksForSummary(readEnds(facts.lead));
-  if (!isAskedByLead && !isSideQuestion(facts)) return false;
+  const isAskedByLead = facts.hasOwnLead && asksForSummary(readEnds(facts.lead));
+  if (!isAskedByLead && !facts.isSideQuestion) return false;
   const callRequest = `${readEnds(last)}\n${readEnds(facts.lead)}`;
   if (facts.hasHistory) {
-    const isApart = isAskedByLead || lacksKnownTools(facts);
+    const isApart = isAskedByLead || facts.lacksTools;
     return isApart && scoreCompaction(facts, callRequest) >= COMPACTION_SCORE;
   }
   // Somebody who pastes a transcript wants to read the summary; a client that has only the transcript wants to continue
@@ -223,32 +252,6 @@ function readEnds(text: string): string {
   return text.length <= 2 * ENDS_LENGTH ? text : `${text.slice(0, ENDS_LENGTH)}\n${text.slice(-ENDS_LENGTH)}`;
 }
 
-/** Replies of at most this many tokens are titles, labels or single words. */
-const FEW_TOKENS = 64;
-
-/** True if a request repeats a conversation that offers tools, but offers none itself. */
-function lacksKnownTools({ toolNames, known }: RequestFacts): boolean {
-  return toolNames.length === 0 && known?.hasTools === true;
-}
-
-/**
- * True if the system prompt was written for this request, by a program: it differs from the prompt of the conversation
- * that the request repeats. A request that repeats an unknown conversation is assumed to have that conversation's
- * prompt.
- */
-function hasOwnLead(facts: ReadFacts): boolean {
-  if (facts.lead === "") return false;
-  return facts.known ? !facts.known.hasSameLead : !facts.hasHistory;
-}
-
-/** True if a request has the form of a question that a client asks for itself, regardless of its words. */
-function isSideQuestion(facts: ReadFacts): boolean {
-  if (facts.toolNames.length > 0) return false;
-  const isBeside = facts.hasMainConversation === true && !facts.hasHistory;
-  const isShort = (facts.maxTokens ?? Number.POSITIVE_INFINITY) <= FEW_TOKENS;
-  return isBeside || lacksKnownTools(facts) || isShort || facts.hasOutputFormat === true;
-}
-
 /** Facts of a request that are known before its conversation is looked up. */
 export interface RequestFacts {
   /** The system prompt. */
@@ -269,7 +272,7 @@ export interface RequestFacts {
   /** True if the same client has a conversation with tools under the same id. */
   readonly hasMainConversation?: boolean;
   /** The conversation whose messages the request repeats, if one is known. */
-  readonly known?: KnownConversation;
+  readonly known?: KnownConversation | undefined;
 }
 
 /** Features of a known conversation, compared with a request that repeats its messages. */

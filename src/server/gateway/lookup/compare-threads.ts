@@ -1,13 +1,42 @@
 import { countCommonPrefix } from "../../../kernel/calls/align-messages.ts";
 import { Conversation } from "../../../kernel/calls/conversation.ts";
-import { type EntryId, type Kernel, type SessionId, textOfMessage } from "../../../kernel/index.ts";
+import {
+  type EntryId,
+  type Kernel,
+  type MessageInput,
+  type Role,
+  type SessionId,
+  textOfMessage,
+} from "../../../kernel/index.ts";
 import { type AgentShape, isSameShape } from "../identity/agent-shape.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import { chooseThread, compareToThread, type KeyedMessages } from "../identity/choose-thread.ts";
-import { PlaceKeys } from "../identity/place-keys.ts";
+import type { PlaceKeys } from "../identity/place-keys.ts";
+import type { RequestFacts } from "../identity/request-kind.ts";
+import type { CallerIdentity } from "../identity/session-ids.ts";
 import type { Thread } from "../thread/thread.ts";
 import { parseThreadMeta, type ThreadMeta } from "../thread/thread-meta.ts";
-import type { ThreadLookup } from "./decide-thread.ts";
+
+/** Facts of a request that are known before its thread. */
+export interface ThreadLookup {
+  readonly caller: CallerIdentity;
+  readonly shape: AgentShape;
+  /** The keys under which its messages are found in the store. */
+  readonly places: PlaceKeys;
+  /** Keys of the messages. */
+  readonly keys: readonly string[];
+  /** The key by which conversations with the same beginning are looked up. */
+  readonly firstKey: string;
+  readonly roles: readonly Role[];
+  /** The messages as they are compared with threads: without an id from the client, the first one by its opening. */
+  readonly compared: KeyedMessages;
+  /** Messages between the first and the last few may be empty. */
+  readonly facts: RequestFacts;
+  /** The first few messages; parsed only when a summary is searched for. */
+  readonly opening: () => readonly MessageInput[];
+  /** True if it continues the only conversation of its id, regardless of its messages. */
+  readonly isMain: boolean;
+}
 
 /** Number of conversations to compare, most recently used first. */
 const MAX_COMPARED = 32;
@@ -88,7 +117,7 @@ interface ForkOrigin {
  */
 export async function findForkOrigin(kernel: Kernel, request: ThreadLookup): Promise<ForkOrigin | undefined> {
   const { keys, roles } = request;
-  const places = await kernel.places.find(new PlaceKeys(request).findPersonPaths(), MAX_COMPARED);
+  const places = await kernel.places.find(request.places.findPersonPaths(), MAX_COMPARED);
   for (const { session: id } of places) {
     const record = await kernel.find(id);
     const meta = parseThreadMeta(record?.meta);
@@ -114,7 +143,7 @@ export async function isRepeatedInFull(thread: Thread, keys: readonly string[]):
 /** A request that may continue a conversation without containing its beginning. */
 interface TrimmedRequest extends KeyedMessages {
   readonly shape: AgentShape;
-  readonly caller: { readonly agent: string | undefined };
+  readonly agent: string | undefined;
 }
 
 /** Reserves the conversation whose end a request contains, among threads with its last reply; undefined if none fits. */
@@ -125,35 +154,14 @@ export async function reserveTrimmedThread(
   const ending = threads.filter(
     ({ kind, meta }) => kind === "main" && isSameShape(meta.shape, request.shape),
   );
-  const described = await Promise.all(
-    ending.map(async (thread) => ({
-      thread,
-      candidate: await thread.describeCandidate({ explicit: undefined, opening: undefined, request }),
-    })),
-  );
-  const isPossible = described.some(({ candidate }) => {
-    const { isNext, isAnotherEnd } = compareToThread(candidate, request);
-    return isNext || isAnotherEnd;
-  });
-  if (!isPossible) return undefined;
+  const lookup = { explicit: undefined, opening: undefined, request };
+  const candidates = await Promise.all(ending.map((thread) => thread.describeCandidate(lookup)));
+  const compared = candidates.map((thread) => ({ thread, like: compareToThread(thread, request) }));
+  if (!compared.some(({ like }) => like.isNext || like.isAnotherEnd)) return undefined;
   // All of them are compared: of those that have gone on from the same place, none is rewound.
-  const candidates = described.map(({ thread, candidate }) => ({
-    ...candidate,
-    isInFlight: thread.progress.inFlight > 0,
-  }));
-  const { keys, roles, shape, caller } = request;
-  const choice = chooseThread(candidates, { keys, roles, shape, kind: "main", agent: caller.agent });
+  const choice = chooseThread(compared, request, "main");
   const chosen =
     choice.type === "continue" ? ending.find(({ session }) => session.id === choice.id) : undefined;
   chosen?.progress.reserve();
   return chosen;
-}
-
-/** Threads in the order of their last entries, the newest first, which is the same for every gateway. */
-export async function sortByUse(threads: readonly Thread[]): Promise<readonly Thread[]> {
-  if (threads.length < 2) return threads;
-  const heads = await Promise.all(
-    threads.map(async (thread) => ({ thread, ...(await thread.session.head()) })),
-  );
-  return heads.toSorted((one, other) => other.at - one.at).map(({ thread }) => thread);
 }

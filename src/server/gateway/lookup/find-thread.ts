@@ -3,16 +3,15 @@ import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { toObject } from "../../../wire/fields.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
-import { detectClient, findExplicitId } from "../identity/explicit-id.ts";
+import { detectClient, findExplicitId, findNamedClient } from "../identity/explicit-id.ts";
 import { PlaceKeys } from "../identity/place-keys.ts";
-import { buildOpeningKey } from "../identity/session-ids.ts";
+import { buildOpeningKey, replaceOpening } from "../identity/session-ids.ts";
 import { type Chain, findPreviousReply, isChained } from "../request/chain.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import { findShortResults } from "../thread/logged-replies.ts";
 import type { ResponseIds } from "../thread/response-ids.ts";
 import type { Thread } from "../thread/thread.ts";
-import type { ThreadLookup } from "./decide-thread.ts";
 import type { Threads } from "./threads.ts";
 
 /** Number of messages at either end of a request that reveal its purpose. */
@@ -35,15 +34,27 @@ export async function findThread(
 ): Promise<FoundThread> {
   const { api, messages, fields, facts } = request;
   const { principal } = incoming;
-  const explicit = findExplicitId({ headers: incoming.request.headers, fields: fields.all });
-  const lookup = buildLookup(request, incoming, explicit);
-  const label = lookup.caller.client ?? detectClient(incoming.request.headers, facts.lead);
+  const { headers } = incoming.request;
+  const explicit = findExplicitId({ headers, fields: fields.all });
+  const client = explicit?.client ?? detectClient(headers);
+  const label = client ?? findNamedClient(facts.lead);
   if (label !== undefined) incoming.trace.client = label;
-  const places = new PlaceKeys(lookup);
+  const caller = { principal, api: api.name, client, explicit: explicit?.id, agent: explicit?.agent };
+  const { list } = messages;
+  const keys = list.map(({ key }) => key);
+  const roles = list.map(({ role }) => role);
+  const [first] = list;
+  const { cut } = messages;
+  const from = first && cut.elements[first.from]?.from;
+  const firstKey =
+    first && from !== undefined && !explicit
+      ? buildOpeningKey(first, cut.bytes.subarray(from, cut.elements[first.to - 1]?.to))
+      : (first?.key ?? "");
+  const places = new PlaceKeys({ caller, firstKey, keys, roles });
   const previous = findPreviousReply(api, fields.all);
   // The reply that the request continues, which the provider stores.
   const place = previous === undefined ? undefined : await responses.find(principal, previous);
-  const after = place && (await threads.findAfter(lookup.caller, place));
+  const after = place && (await threads.findAfter(caller, place));
   if (after) {
     const { entry, lead, hidden } = place;
     // Providers accept only one of the two.
@@ -54,13 +65,15 @@ export async function findThread(
     return { thread: after, chain, places };
   }
   const isMore = isChained(api, fields.all);
-  const { list } = messages;
   const isMain = isMore && explicit?.source === "conversation";
   const thread = await threads.find({
-    ...lookup,
-    isMain,
+    ...{ caller, places, firstKey, keys, roles, isMain },
+    compared: {
+      keys: explicit ? keys : replaceOpening(keys, firstKey),
+      roles,
+      findShortResults: (index) => findShortResults(list[index]),
+    },
     shape: facts.shape,
-    findShortResults: (index) => findShortResults(list[index]),
     opening: () => list.slice(0, END_MESSAGES).map(briefOf),
     facts: {
       lead: facts.lead,
@@ -77,30 +90,6 @@ export async function findThread(
     ? { isWhole: isMain ? "perhaps" : false, leadMessages: async () => [] }
     : undefined;
   return { thread, chain, places };
-}
-
-/** The facts of a request by which its place in a conversation is found. */
-function buildLookup(
-  { api, messages: { list, cut } }: ParsedRequest,
-  { principal, request: { headers } }: Incoming,
-  explicit: ReturnType<typeof findExplicitId>,
-): Pick<ThreadLookup, "caller" | "keys" | "firstKey" | "roles"> {
-  const [first] = list;
-  const from = first && cut.elements[first.from]?.from;
-  const bytes =
-    from === undefined ? undefined : cut.bytes.subarray(from, cut.elements[(first?.to ?? 0) - 1]?.to);
-  return {
-    caller: {
-      principal,
-      api: api.name,
-      client: explicit?.client ?? detectClient(headers),
-      explicit: explicit?.id,
-      agent: explicit?.agent,
-    },
-    keys: list.map(({ key }) => key),
-    firstKey: first && bytes && !explicit ? buildOpeningKey(first, bytes) : (first?.key ?? ""),
-    roles: list.map(({ role }) => role),
-  };
 }
 
 /** True if the reply must be JSON, under any API's name for it. */

@@ -15,7 +15,6 @@ import { isSameShape } from "../identity/agent-shape.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { findProject } from "../identity/find-project.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
-import { PlaceKeys } from "../identity/place-keys.ts";
 import { getLastUserText, getMessageText } from "../identity/request-kind.ts";
 import { buildRootId, type CallerIdentity, findFreeChildId } from "../identity/session-ids.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -27,8 +26,12 @@ import {
   parseThreadMeta,
   type ThreadMeta,
 } from "../thread/thread-meta.ts";
-import { type ClosestThread, findClosestThread, findForkOrigin } from "./compare-threads.ts";
-import { findMain, type ThreadLookup } from "./decide-thread.ts";
+import {
+  type ClosestThread,
+  findClosestThread,
+  findForkOrigin,
+  type ThreadLookup,
+} from "./compare-threads.ts";
 
 /** The surroundings of a new conversation. */
 interface NewThreadDeps {
@@ -70,7 +73,7 @@ export async function openNewThread(
 
 /** The conversation of the same agent in which the latest reply of a request was given, wherever it has gone on since. */
 async function findRepeated(kernel: Kernel, request: ThreadLookup) {
-  for (const { session: id } of await kernel.places.find(new PlaceKeys(request).findPaths(), MAX_NEWEST)) {
+  for (const { session: id } of await kernel.places.find(request.places.findPaths(), MAX_NEWEST)) {
     const meta = parseThreadMeta((await kernel.find(id))?.meta);
     if (meta && isSameShape(meta.shape, request.shape)) return { id, meta };
   }
@@ -109,6 +112,11 @@ async function createThread(
   const child = await root.child({ id, meta: encodeThreadMeta(meta) });
   if (kind === "main") main?.marks.demote();
   return { session: child, meta, main: kind === "title" ? root.id : (main?.session.id ?? root.id) };
+}
+
+/** The main conversation among threads, most recently used first. */
+function findMain(threads: readonly Thread[]): Thread | undefined {
+  return threads.find(({ kind }) => kind === "main");
 }
 
 /** The id of the session that a client's own id names, which may have a former id of its person. */
@@ -196,7 +204,7 @@ async function findFreeId(request: ThreadLookup, deps: NewThreadDeps): Promise<S
   const { caller, firstKey } = request;
   const first = buildRootId(caller, firstKey, 1);
   let ordinal = 1;
-  for (const { session } of await kernel.places.find(new PlaceKeys(request).findOpenings(), MAX_NEWEST)) {
+  for (const { session } of await kernel.places.find(request.places.findOpenings(), MAX_NEWEST)) {
     const found = session.startsWith(first) ? ORDINAL.exec(session.slice(first.length))?.[1] : undefined;
     ordinal = Math.max(ordinal, Number(found ?? 1));
   }

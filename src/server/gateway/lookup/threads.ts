@@ -7,12 +7,11 @@ import {
   type SessionId,
 } from "../../../kernel/index.ts";
 import { SerialQueue } from "../../../model/base/serial-queue.ts";
-import type { ThreadKind } from "../identity/choose-thread.ts";
+import { decideThread, type ThreadDecision, type ThreadKind } from "../identity/choose-thread.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
-import { PlaceKeys } from "../identity/place-keys.ts";
 import { buildFamilyKey, buildRootId, type CallerIdentity } from "../identity/session-ids.ts";
 import type { ResponsePlace } from "../thread/response-ids.ts";
-import { Thread } from "../thread/thread.ts";
+import { sortByUse, Thread } from "../thread/thread.ts";
 import { parseThreadMeta, type ThreadMeta } from "../thread/thread-meta.ts";
 import { ClientSummaries, type ClientSummary, linkSummary } from "./client-summaries.ts";
 import {
@@ -20,9 +19,8 @@ import {
   findRepeatedThread,
   isRepeatedInFull,
   reserveTrimmedThread,
-  sortByUse,
+  type ThreadLookup,
 } from "./compare-threads.ts";
-import { decideThread, describeThreads, type ThreadDecision, type ThreadLookup } from "./decide-thread.ts";
 import { forkThread, openNewThread } from "./new-thread.ts";
 import type { OldPlaces } from "./old-places.ts";
 import { RetentionShare } from "./retention-share.ts";
@@ -32,6 +30,11 @@ const MAX_ALIKE = 32;
 /** Number of times that other gateways may begin conversations of a family while one is being chosen. */
 const MAX_ROUNDS = 50;
 const CROWDED = `Other gateways have begun ${MAX_ROUNDS} conversations with the same beginning at this moment; repeat the request.`;
+
+/** A decision, and the thread that it continues. */
+interface DecidedThread extends ThreadDecision {
+  readonly chosen: Thread | undefined;
+}
 
 /** Services of conversations. */
 interface ThreadsDeps {
@@ -157,8 +160,7 @@ export class Threads {
   /** The thread of a request, reserved; undefined if another gateway has begun it under the id of a new one. */
   async #lookUp(request: ThreadLookup, compared: ComparedThreads): Promise<Thread | undefined> {
     const { kernel } = this.#deps;
-    const { caller, isMain } = request;
-    const places = new PlaceKeys(request);
+    const { caller, isMain, places } = request;
     const family = caller.explicit === undefined ? [] : await this.#openFamily(caller, compared);
     const main = family.find(({ kind }) => kind === "main");
     if (isMain && main) return this.#reserve(main);
@@ -166,13 +168,13 @@ export class Threads {
     const near = [...new Set([...family, ...(await compared.openAll(heads))])];
     const next = near.length === 0 ? undefined : await this.#decide(request, near, "certain");
     if (next?.isCertain) return this.#link(request, next, undefined);
-    const rest = await this.#openAlike(request, places, compared);
+    const rest = await this.#openAlike(request, compared);
     const summary = await this.#findSummary(request, compared, rest.length > 0);
     const all = [...new Set([...near, ...rest, ...(summary ? [summary.thread] : [])])];
     const decision = await this.#decide(request, all, "any", summary);
     if (decision.choice.type === "continue") return this.#link(request, decision, summary);
     if (decision.choice.type === "new-main") {
-      const trimmed = await this.#reserveTrimmed(request, places, compared);
+      const trimmed = await this.#reserveTrimmed(request, compared);
       if (trimmed) return trimmed;
     }
     return this.#begin(request, decision, compared, all);
@@ -195,13 +197,9 @@ export class Threads {
    * Conversations that begin with the same message or have the last reply of the request. A request without a reply can
    * only repeat one that has none either.
    */
-  async #openAlike(
-    request: ThreadLookup,
-    places: PlaceKeys,
-    compared: ComparedThreads,
-  ): Promise<readonly Thread[]> {
+  async #openAlike(request: ThreadLookup, compared: ComparedThreads): Promise<readonly Thread[]> {
     const { kernel, oldPlaces } = this.#deps;
-    const { caller, firstKey, roles } = request;
+    const { caller, places, firstKey, roles } = request;
     await oldPlaces.fillFamily(caller, firstKey);
     if (!roles.includes("assistant")) {
       const agents = await compared.openAll(await this.#findPlaces(places.findAgents()));
@@ -225,19 +223,26 @@ export class Threads {
     threads: readonly Thread[],
     which: "certain" | "any",
     summary?: ClientSummary,
-  ): Promise<ThreadDecision> {
+  ): Promise<DecidedThread> {
+    const { compared, shape, facts } = request;
+    const { explicit, agent } = request.caller;
     const sorted = await sortByUse(threads);
-    const deps = { kernel: this.#deps.kernel, startedAt: this.#startedAt };
-    const candidates = await describeThreads(sorted, deps, request);
-    const decision = decideThread(request, sorted, candidates, summary);
-    if (which === "any" || decision.isCertain) decision.chosen?.progress.reserve();
-    return decision;
+    // In a store that gateways share, another one may be about to fill an empty conversation.
+    const abandonedBefore = this.#deps.kernel.maintenance.sharedStates ? undefined : this.#startedAt;
+    const lookup = { explicit, opening: request.firstKey, request: compared, abandonedBefore };
+    const candidates = await Promise.all(sorted.map((thread) => thread.describeCandidate(lookup)));
+    const continues = summary?.thread.session.id;
+    const decision = decideThread(candidates, { ...compared, shape, facts, explicit, agent, continues });
+    const { choice, isCertain } = decision;
+    const chosen = sorted.find(({ session }) => choice.type === "continue" && session.id === choice.id);
+    if (which === "any" || isCertain) chosen?.progress.reserve();
+    return { ...decision, chosen };
   }
 
   /** The chosen thread, after linking it with the summary that the client goes on with, if there is one. */
   async #link(
     request: ThreadLookup,
-    { chosen, choice }: ThreadDecision,
+    { chosen, choice }: DecidedThread,
     summary: ClientSummary | undefined,
   ): Promise<Thread | undefined> {
     if (!chosen) return undefined;
@@ -276,22 +281,20 @@ export class Threads {
       session === undefined
         ? await findRepeatedThread(
             this.#listOpen(caller, "main").map((one) => compared.use(one)),
-            request,
+            { ...request.compared, keys: request.keys },
           )
         : await compared.open(session);
     return thread && { text, thread };
   }
 
   /** Finds and reserves a conversation whose client has removed the beginning; its last reply identifies it. */
-  async #reserveTrimmed(
-    request: ThreadLookup,
-    places: PlaceKeys,
-    compared: ComparedThreads,
-  ): Promise<Thread | undefined> {
-    const { caller, isMain, roles } = request;
+  async #reserveTrimmed(request: ThreadLookup, compared: ComparedThreads): Promise<Thread | undefined> {
+    const { caller, isMain, places, roles } = request;
     if (caller.explicit !== undefined || isMain || !roles.includes("assistant")) return undefined;
     const replied = await this.#findPlaces(places.findReplies());
-    return reserveTrimmedThread(await compared.openAll(replied), request);
+    const { keys, shape } = request;
+    const sought = { ...request.compared, keys, shape, agent: caller.agent };
+    return reserveTrimmedThread(await compared.openAll(replied), sought);
   }
 
   #findPlaces(keys: readonly string[]): Promise<readonly StoredPlace[]> {

@@ -1,5 +1,4 @@
 import type { Aligner } from "../../../kernel/calls/align-messages.ts";
-import type { Conversation } from "../../../kernel/calls/conversation.ts";
 import type { CachedLine, LineMessage } from "../../../kernel/calls/line-cache.ts";
 import { continuesLine } from "../../../kernel/calls/placed-messages.ts";
 import type { Blobs } from "../../../kernel/faces/log.ts";
@@ -7,7 +6,6 @@ import {
   type EntryId,
   listCallIds,
   type Message,
-  type MessageInput,
   type Part,
   type PartInput,
   type Session,
@@ -252,35 +250,8 @@ function joinParts(
   return [...parts.with(last, { ...one, text: seam(one.text, two.text) }), ...next.toSpliced(first, 1)];
 }
 
-/** The calls of the last reply of a thread. */
-export class LatestReplies {
-  readonly #session: Session;
-  readonly #conversation: Conversation<RequestMessage>;
-  #calls: LoggedCalls | undefined;
-
-  constructor(session: Session, conversation: Conversation<RequestMessage>) {
-    this.#session = session;
-    this.#conversation = conversation;
-  }
-
-  add(message: MessageInput): void {
-    this.#calls = { key: buildCanonicalKey(message), ids: listCallIds(message) };
-  }
-
-  /** The calls of the last reply; read from the log only if an earlier process stored it. */
-  async readLastCalls(): Promise<LoggedCalls> {
-    if (this.#calls) return this.#calls;
-    const { keys, roles, messages } = await this.#conversation.readLine();
-    const at = roles.lastIndexOf("assistant");
-    const entry = messages[at] && (await this.#session.entry(messages[at].id));
-    const ids = entry?.kind === "message" ? listCallIds(entry.message) : [];
-    this.#calls = { key: keys[at] ?? "", ids };
-    return this.#calls;
-  }
-}
-
 /** Calls of a reply in the log. */
-interface LoggedCalls {
+export interface LoggedCalls {
   /** Key of the reply. */
   readonly key: string;
   readonly ids: readonly string[];

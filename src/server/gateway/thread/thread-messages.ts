@@ -1,9 +1,11 @@
 import type { Aligner } from "../../../kernel/calls/align-messages.ts";
 import type { Conversation, PlacedMessages } from "../../../kernel/calls/conversation.ts";
+import type { CachedLine } from "../../../kernel/calls/line-cache.ts";
 import type { Blobs } from "../../../kernel/faces/log.ts";
-import type { MessageInput, Role, Session } from "../../../kernel/index.ts";
+import { listCallIds, type MessageInput, type Role, type Session } from "../../../kernel/index.ts";
 import type { LoggedContent } from "../../../wire/wire.ts";
 import { toStableText } from "../identity/agent-shape.ts";
+import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import { alignRequest } from "../identity/choose-thread.ts";
 import { getMessageText } from "../identity/request-kind.ts";
 import {
@@ -12,7 +14,7 @@ import {
   withMessageChanges,
 } from "../request/request-messages.ts";
 import type { CallRequest } from "./call-request.ts";
-import { LatestReplies, MergedReplies, restoreCallIds } from "./logged-replies.ts";
+import { type LoggedCalls, MergedReplies, restoreCallIds } from "./logged-replies.ts";
 import { createLoggedContent } from "./response-ids.ts";
 
 const REMINDER_PREFIX = "Said by the client for one request only:\n";
@@ -37,7 +39,8 @@ export class ThreadMessages {
   readonly toStored: ThreadMessagesDeps["stored"];
   /** Reports the text of a complete reply. */
   readonly reportReply: ThreadMessagesDeps["onReply"];
-  readonly #replies: LatestReplies;
+  /** The calls of the last reply, once they are known. */
+  #lastCalls: LoggedCalls | undefined;
   readonly #reminders = new Reminders();
   /** Number of final messages of a request that were stored as notes. */
   readonly #noted = new WeakMap<RequestMessages, number>();
@@ -50,7 +53,6 @@ export class ThreadMessages {
     this.reportReply = deps.onReply;
     this.content = createLoggedContent(deps.blobs);
     this.mergedReplies = new MergedReplies(session, deps.blobs);
-    this.#replies = new LatestReplies(session, conversation);
   }
 
   /** Splits replies that the client has joined, so that the request matches the line. */
@@ -74,13 +76,14 @@ export class ThreadMessages {
     const note = this.#noted.has(messages) ? undefined : this.#reminders.findNote(list);
     if (note !== undefined) this.#noted.set(messages, 1);
     this.#reminders.expect(list);
-    const calls = await this.#replies.readLastCalls();
-    const { given, align } = restoreCallIds(this.getLineMessages(messages), calls, this.#reminders.align);
+    this.#lastCalls ??= await this.#readLastCalls(line);
+    const own = this.getLineMessages(messages);
+    const { given, align } = restoreCallIds(own, this.#lastCalls, this.#reminders.align);
     // A conversation may begin again; a fork does not have its own messages yet.
     const isFork = line.messages.length > 0 && line.messages.at(-1)?.seq === undefined;
     const listPlaces = places && (() => places.listOfFirst());
-    const own = isFork ? addPlaces(given, line.messages.length, listPlaces) : given;
-    const first = addPlaces(own, 0, listPlaces);
+    const forked = isFork ? addPlaces(given, line.messages.length, listPlaces) : given;
+    const first = addPlaces(forked, 0, listPlaces);
     const placed = await this.#conversation.takeAllMessages(first, align);
     if (note !== undefined)
       this.#conversation.recordAppended([await this.#session.note(REMINDER_PREFIX + note)]);
@@ -100,7 +103,15 @@ export class ThreadMessages {
 
   /** Records a complete reply. */
   recordReply(message: MessageInput): void {
-    this.#replies.add(message);
+    this.#lastCalls = { key: buildCanonicalKey(message), ids: listCallIds(message) };
+  }
+
+  /** The calls of the last reply, which an earlier process or another one has stored. */
+  async #readLastCalls({ keys, roles, messages }: CachedLine): Promise<LoggedCalls> {
+    const at = roles.lastIndexOf("assistant");
+    const entry = messages[at] && (await this.#session.entry(messages[at].id));
+    const ids = entry?.kind === "message" ? listCallIds(entry.message) : [];
+    return { key: keys[at] ?? "", ids };
   }
 }
 

@@ -83,7 +83,7 @@ export class Thread {
   /** The facts that decide whether a request belongs to this thread. */
   async describeCandidate(lookup: CandidateLookup): Promise<ThreadCandidate> {
     const { kind, meta } = this;
-    const { explicit, opening, request } = lookup;
+    const { explicit, opening, request, abandonedBefore = 0 } = lookup;
     const { keys, roles, messages } = await this.conversation.readRestoredLineInTurn(request.keys);
     const isAlike = explicit === undefined && opening === meta.firstKey;
     const line = { keys: isAlike ? replaceOpening(keys, meta.firstKey) : keys, roles };
@@ -91,15 +91,24 @@ export class Thread {
     const isSame = countCommonPrefix(line.keys, request.keys) === shorter;
     const runs = isSame ? [] : await this.messages.mergedReplies.findRuns({ ...line, messages }, request);
     const own = runs.length > 0 ? mergeRuns(line, request, runs) : line;
+    const mayBeAbandoned = keys.length === 0 && this.progress.inFlight === 0 && abandonedBefore > 0;
+    const isAbandoned = mayBeAbandoned && (await this.session.record()).createdAt < abandonedBefore;
+    const { progress } = this;
     return {
-      id: this.session.id,
-      keys: own.keys,
-      roles: own.roles,
-      shape: meta.shape,
-      kind,
-      explicit,
-      agent: meta.agent,
-      ...this.progress.describe(roles, messages.at(-1)?.seq),
+      ...{
+        id: this.session.id,
+        keys: own.keys,
+        roles: own.roles,
+        shape: meta.shape,
+        kind,
+        agent: meta.agent,
+      },
+      ...progress.describe(roles, messages.at(-1)?.seq),
+      isAbandoned,
+      // Another request may reserve the thread while others are described.
+      get isInFlight() {
+        return progress.inFlight > 0;
+      },
     };
   }
 
@@ -114,11 +123,22 @@ export class Thread {
   }
 }
 
+/** Threads in the order of their last entries, the newest first, which is the same for every gateway. */
+export async function sortByUse(threads: readonly Thread[]): Promise<readonly Thread[]> {
+  if (threads.length < 2) return threads;
+  const heads = await Promise.all(
+    threads.map(async (thread) => ({ thread, ...(await thread.session.head()) })),
+  );
+  return heads.toSorted((one, other) => other.at - one.at).map(({ thread }) => thread);
+}
+
 /** The lookup that a candidate is described for; `opening` is its key. */
 interface CandidateLookup {
   readonly explicit: string | undefined;
   readonly opening: string | undefined;
   readonly request: KeyedMessages;
+  /** A thread without a message that is older than this was left by a gateway that was killed before it stored one. */
+  readonly abandonedBefore?: number | undefined;
 }
 
 /** The unfinished requests of a thread, and whether its last reply was delivered. */
@@ -168,13 +188,12 @@ class RequestProgress {
   describe(
     roles: readonly string[],
     lastSeq = 0,
-  ): Pick<ThreadCandidate, "lastRequestLength" | "isInFlight" | "lastReplyWasDelivered" | "brokenLength"> {
+  ): Pick<ThreadCandidate, "lastRequestLength" | "lastReplyWasDelivered" | "brokenLength"> {
     if (this.inFlight === 0 && this.#ownSeq > 0 && lastSeq > this.#ownSeq) this.#forget();
     // A line that another process left without a reply awaits a repetition of the same request.
     const isLeftUnanswered = this.requestLength === 0 && roles.length > 0 && roles.at(-1) !== "assistant";
     return {
       lastRequestLength: isLeftUnanswered ? roles.length : this.requestLength,
-      isInFlight: this.inFlight > 0,
       lastReplyWasDelivered: this.#wasDelivered && !isLeftUnanswered,
       brokenLength: this.#brokenLength,
     };

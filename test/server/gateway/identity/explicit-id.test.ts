@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { detectClient, findExplicitId } from "../../../../src/server/gateway/identity/explicit-id.ts";
+import {
+  detectClient,
+  findExplicitId,
+  findNamedClient,
+} from "../../../../src/server/gateway/identity/explicit-id.ts";
 import { proofTest } from "../../../support/proof.ts";
 
 const SESSION = "590581d7-b8b4-47fb-aa8a-db9ca653cc43";
@@ -75,14 +79,6 @@ describe("the session that a request names", () => {
     expect(found?.agent).toBeUndefined();
   });
 
-  test("a session id comes with the id of the parent session", () => {
-    const headers = { "x-session-id": "ses_child01", "x-parent-session-id": "ses_parent1" };
-    expect(findExplicitId({ headers, fields: {} })).toMatchObject({
-      id: "ses_child01",
-      parent: "ses_parent1",
-    });
-  });
-
   proofTest("a session id is bounded and printable, whatever is sent", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 400 }), fc.jsonValue(), (value, anything) => {
@@ -114,9 +110,8 @@ describe("the client", () => {
 
   test("a client with the user agent of a library is recognized by its system prompt", () => {
     const lead = "You are an expert coding assistant operating inside pi, a coding agent harness.";
-    expect(detectClient({ "user-agent": "OpenAI/JS 6.26.0" }, lead)).toBe("pi");
-    expect(
-      detectClient({ "user-agent": "OpenAI/JS 6.26.0" }, "You are a helpful assistant."),
-    ).toBeUndefined();
+    expect(detectClient({ "user-agent": "OpenAI/JS 6.26.0" })).toBeUndefined();
+    expect(findNamedClient(lead)).toBe("pi");
+    expect(findNamedClient("You are a helpful assistant.")).toBeUndefined();
   });
 });

@@ -3,7 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { MessageInput } from "../../../../src/kernel/index.ts";
 import { buildCanonicalKey } from "../../../../src/server/gateway/identity/canonical-key.ts";
-import { detectClient, findExplicitId } from "../../../../src/server/gateway/identity/explicit-id.ts";
+import {
+  detectClient,
+  findExplicitId,
+  findNamedClient,
+} from "../../../../src/server/gateway/identity/explicit-id.ts";
 import type { Wire, WireObject } from "../../../../src/wire/wire.ts";
 import { WIRES } from "../../../../src/wire/wires.ts";
 import { type Asked, Registry } from "./registry.ts";
@@ -125,6 +129,6 @@ describe.skipIf(sessions.length === 0)("recordings of real clients", () => {
 
   test.each(sessions)("a recording of %s %s is attributed to its client", (client, scenario) => {
     const main = recordingsOf(client, scenario).findLast(({ body }) => listOf(body.tools).length > 0);
-    expect(main && detectClient(main.headers, askedOf(main).lead ?? "")).toBe(client);
+    expect(main && (detectClient(main.headers) ?? findNamedClient(askedOf(main).lead ?? ""))).toBe(client);
   });
 });

@@ -3,11 +3,11 @@ import { type AgentShape, buildShape } from "../../../../src/server/gateway/iden
 import { buildCanonicalKey } from "../../../../src/server/gateway/identity/canonical-key.ts";
 import {
   chooseThread,
-  findKnownConversation,
-  type ThreadCandidate,
+  compareToThread,
+  decideThread,
   type ThreadKind,
 } from "../../../../src/server/gateway/identity/choose-thread.ts";
-import { detectRequestKind, type RequestKind } from "../../../../src/server/gateway/identity/request-kind.ts";
+import type { RequestKind } from "../../../../src/server/gateway/identity/request-kind.ts";
 import { findSummaryIndex } from "../../../../src/server/gateway/lookup/client-summaries.ts";
 
 /** A request as a registry sees it. */
@@ -49,26 +49,18 @@ export class Registry {
     const shape = buildShape({ lead, toolNames });
     const keys = messages.map((message) => buildCanonicalKey(message));
     const roles = messages.map(({ role }) => role);
-    const isBesideMain = this.threads.some(
-      (thread) => thread.explicit === explicit && thread.kind === "main",
-    );
     const own = this.threads.filter((thread) => thread.explicit === explicit);
-    const known = findKnownConversation(own, { shape }, { keys, roles });
-    const kind =
-      asked.kind ??
-      detectRequestKind({
-        ...(known && { known }),
-        lead,
-        toolNames,
-        messages,
-        hasMainConversation: explicit !== undefined && isBesideMain,
-        ...(asked.purpose !== undefined && { purpose: asked.purpose }),
-        ...(asked.maxTokens !== undefined && { maxTokens: asked.maxTokens }),
-      });
+    const facts = {
+      ...{ lead, toolNames, messages },
+      ...(asked.purpose !== undefined && { purpose: asked.purpose }),
+      ...(asked.maxTokens !== undefined && { maxTokens: asked.maxTokens }),
+    };
     const continues = this.#summaries.find(({ text }) => findSummaryIndex(text, messages) !== undefined)?.of;
-    const choice = chooseThread(this.threads satisfies ThreadCandidate[], {
-      ...{ keys, roles, shape, kind, explicit, agent, continues },
-    });
+    const request = { keys, roles, shape, explicit, agent, continues, facts };
+    const compared = own.map((thread) => ({ thread, like: compareToThread(thread, request) }));
+    const choice = asked.kind
+      ? chooseThread(compared, request, asked.kind)
+      : decideThread(own, request).choice;
     const thread: Thread = (choice.type === "continue" && this.#find(choice.id)) || {
       id: `t${this.threads.length + 1}`,
       kind: choice.type === "new-child" ? choice.kind : "main",
