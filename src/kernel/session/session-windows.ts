@@ -14,9 +14,8 @@ import {
 import type { SummarizerModel } from "../../window/compact/ladder/run-ladder.ts";
 import type { ModelCatalog } from "../../window/models/model-catalog.ts";
 import type { PageSource } from "../../window/paging/page-source.ts";
-import { countRequest, type WindowCounter } from "../../window/session/count-request.ts";
-import { learnFromReports } from "../../window/session/learn-from-reports.ts";
 import { Meter } from "../../window/session/meter.ts";
+import { countRequest, type WindowCounter } from "../../window/session/request-tokens.ts";
 import { SessionWindow } from "../../window/session/session-window.ts";
 import type { WindowOptions } from "../../window/session/session-window-options.ts";
 import { resolveWindowSettings } from "../../window/session/window-settings.ts";
@@ -160,7 +159,7 @@ export class SessionWindows {
       memories: estimateText(section ?? ""),
     };
     const meter = new Meter(settings.model);
-    await learnFromReports(log.store.entries, session, meter);
+    await meter.readReports(log.store.entries, session);
     return (slots) => countRequest(settings, meter, slots);
   }
 

@@ -1,7 +1,6 @@
 import { toEntry } from "../../log/entry-body.ts";
 import type { Lines } from "../../log/lines.ts";
 import type { EntryStore } from "../../log/store/entry-store.ts";
-import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { Turns } from "../../model/base/turns.ts";
 import type { Entry, MessageBody, OverlayBody, SessionId } from "../../model/entry.ts";
 import type { Message } from "../../model/message.ts";
@@ -9,12 +8,10 @@ import type { SingleEdit } from "../../model/overlay.ts";
 import { applyEdits, type TokenEstimator } from "../apply-edits.ts";
 import type { Slot } from "../slot.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
-import { learnFromReports } from "./learn-from-reports.ts";
 import { type LoadedWindow, loadWindow, toSlot } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
 import { toPlacedEdit } from "./place-edit.ts";
 import { isPageOverlay } from "./removed-content.ts";
-import { WrittenMessages } from "./written-messages.ts";
 
 /** Dependencies of a follower. */
 interface FollowerDeps {
@@ -80,8 +77,8 @@ export class Follower {
   #window: LoadedWindow | undefined;
   /** Overlays that this handle wrote and has already applied. */
   readonly #ownOverlays = new Set<number>();
-  /** Messages to take instead of reading them; used once. */
-  #written: WrittenMessages | undefined;
+  /** Messages to take instead of reading them, one after the other; used once. */
+  #written: readonly Entry<MessageBody>[] = [];
 
   constructor(parts: FollowerDeps) {
     this.#deps = parts;
@@ -89,20 +86,24 @@ export class Follower {
 
   /** Takes messages that were just appended, so that the next `follow` need not read them. */
   takeWritten(entries: readonly Entry<MessageBody>[]): void {
-    this.#written = new WrittenMessages(entries, this.#deps.session);
+    const first = entries[0]?.seq ?? 0;
+    const { session } = this.#deps;
+    const isRow = entries.every((entry, index) => entry.session === session && entry.seq === first + index);
+    // Those with gaps between them are left to the store.
+    this.#written = isRow ? entries : [];
   }
 
   /** Reads new entries and updates the window. */
   async follow(): Promise<WindowUpdate> {
     const known = this.#window;
     const written = this.#written;
-    this.#written = undefined;
+    this.#written = [];
     if (!known) return { isNew: true, window: await this.#load(written) };
     const { session, entries, lines, meter } = this.#deps;
     const arrived: Slot[] = [];
     const turns = new Turns();
     let { head } = known;
-    for (const entry of written?.listAfter(head) ?? []) {
+    for (const entry of written[0]?.seq === head + 1 ? written : []) {
       arrived.push(toSlot(entry, known.places, this.#deps));
       head = entry.seq;
       const resting = turns.rest();
@@ -165,7 +166,7 @@ export class Follower {
   /** Makes the next `follow` load the window from scratch. */
   forget(): void {
     this.#window = undefined;
-    this.#written = undefined;
+    this.#written = [];
     this.#ownOverlays.clear();
   }
 
@@ -174,9 +175,9 @@ export class Follower {
     return { isNew: true, window: await this.#load() };
   }
 
-  async #load(written?: WrittenMessages): Promise<LoadedWindow> {
+  async #load(written: readonly Entry<MessageBody>[] = []): Promise<LoadedWindow> {
     const { session, entries, lines, tokensOf, maxTokens: mostTokens } = this.#deps;
-    await learnFromReports(entries, session, this.#deps.meter);
+    await this.#deps.meter.readReports(entries, session);
     this.#window = await loadWindow({
       session,
       entries,
@@ -184,7 +185,7 @@ export class Follower {
       tokensOf,
       maxTokens: mostTokens * READ_WINDOWS,
       pastTokens: PAST_TOKENS,
-      ...dropUndefined({ written }),
+      written,
     });
     return this.#window;
   }

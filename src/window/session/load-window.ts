@@ -14,7 +14,6 @@ import type { ActiveOverlay } from "./active-overlay-set.ts";
 import { findActiveOverlays, findHeldEntries, readMarks } from "./find-active-overlays.ts";
 import { findGaps, LinePlaces, type Stretch } from "./line-places.ts";
 import { findHiddenStretches, toPlacedEdit } from "./place-edit.ts";
-import type { WrittenMessages } from "./written-messages.ts";
 
 /** Input and limits for loading a window. */
 interface LoadOptions {
@@ -28,8 +27,8 @@ interface LoadOptions {
   readonly pastTokens: number;
   /** True to apply only lasting edits, which yields the conversation as policies see it before their own edits. */
   readonly isLastingOnly?: boolean;
-  /** Messages that were just appended; taken unless something was written after them. */
-  readonly written?: WrittenMessages | undefined;
+  /** Messages that were just appended one after the other; taken unless something was written after them. */
+  readonly written?: readonly Entry<MessageBody>[] | undefined;
 }
 
 /** A session's window as its log and overlays define it. */
@@ -82,7 +81,7 @@ export async function loadWindow(options: LoadOptions): Promise<LoadedWindow> {
   const pins = await readPins(entries, closed, places);
   const hidden = findHiddenStretches(edits);
   const shown = findGaps(hidden, whole);
-  const written = options.written?.last === head ? options.written : undefined;
+  const written = options.written?.at(-1)?.seq === head ? options.written : [];
   const reader = new LineReader(entries, places, { ...options, written }, indexReplacements(edits));
   const { said, unread } = await reader.readShown(shown);
   const { slots: past, isCut: isPastCut } = await reader.readNewest(
@@ -211,7 +210,8 @@ class LineReader {
     for (const range of order === "ascending" ? ranges : ranges.toReversed()) {
       let { from, to } = range;
       if (order === "descending" && range.session === this.#options.session) {
-        for (const entry of this.#options.written?.listNewest(from, to) ?? []) {
+        for (const entry of this.#options.written?.toReversed() ?? []) {
+          if (entry.seq !== to || to < from) continue;
           yield this.#toSlot(entry);
           to = entry.seq - 1;
           const resting = this.#turns.rest();

@@ -4,11 +4,10 @@ import { findNewestQuestion, findProtectedSeqs } from "../protected-seqs.ts";
 import { isShrunk } from "../shrink/result-shrinker.ts";
 import type { Slot } from "../slot.ts";
 import { sumSlotTokens } from "../sum-slot-tokens.ts";
-import { countRequest } from "./count-request.ts";
-import { estimateRequest } from "./estimate-request.ts";
 import type { FittedWindow, HeldContent } from "./fitted-window.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
+import { estimateRequest } from "./request-tokens.ts";
 import { computeBreakdown } from "./window-breakdown.ts";
 import type { WindowSettings } from "./window-settings.ts";
 
@@ -38,7 +37,7 @@ export function measureWindow(
   const { reserve: reserved, window: size } = limits;
   const held = measureHeld(window, counted);
   const estimated = estimateRequest(settings, slots);
-  const tokens = countRequest(settings, meter, slots);
+  const tokens = counted(estimated);
   const advice = tokens < size * ADVICE_SHARE ? undefined : findAdvice(window, settings, counted);
   return {
     slots,

@@ -1,5 +1,7 @@
+import { toEntry } from "../../log/entry-body.ts";
+import type { EntryStore } from "../../log/store/entry-store.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
-import type { Entry, UsageBody } from "../../model/entry.ts";
+import type { Entry, SessionId, UsageBody } from "../../model/entry.ts";
 import { createCalibrationState } from "../tokens/calibration.ts";
 import { createGauge } from "../tokens/gauge.ts";
 import { type LearnedCounts, learnCount } from "../tokens/learned-counts.ts";
@@ -14,7 +16,9 @@ import {
 import { isUncached, type LastRequest } from "./cache-state.ts";
 
 /** Number of a session's newest usage reports that counts are learned from. */
-export const MAX_REPORTS = 24;
+const MAX_REPORTS = 24;
+/** Entries at the end of a log in which they are looked for. */
+const REPORTS_WITHIN = 2_000;
 
 type LearnedReport = Pick<Entry<UsageBody>, "at" | "usage" | "model" | "meta">;
 
@@ -70,21 +74,39 @@ export class Meter {
     return this.last !== undefined && isUncached(this.last.usage);
   }
 
-  /** Learns from the next report in the log. */
+  /**
+   * Learns from the next report in the log. Only the newest ones count, the same number that a new handle reads, so that
+   * it plans as this one does: once the oldest one no longer counts, all others are learned again.
+   */
   learn(report: LearnedReport): void {
+    const { length } = this.#reports;
+    this.#reports = [...this.#reports, report].slice(-MAX_REPORTS);
+    if (this.#refused || length === MAX_REPORTS) this.#learnAll();
+    else this.#learnReport(report);
     this.#refused = undefined;
-    this.learnAll([...this.#reports, report]);
   }
 
-  /**
-   * Learns from the reports of a log, oldest first. Only the newest ones count, the same number that a new handle
-   * reads, so that it plans as this one does.
-   */
-  learnAll(reports: readonly LearnedReport[]): void {
-    this.#reports = reports.slice(-MAX_REPORTS);
+  /** Learns from the latest reports of a session's log. */
+  async readReports(entries: EntryStore, session: SessionId): Promise<void> {
+    const { seq: head } = await entries.head(session);
+    const found = await entries.read(session, {
+      from: Math.max(1, head - REPORTS_WITHIN),
+      to: head,
+      limit: MAX_REPORTS,
+      order: "descending",
+      kinds: ["usage"],
+    });
+    this.#reports = found.toReversed().flatMap((stored) => {
+      const entry = toEntry(session, stored);
+      return entry.kind === "usage" ? [entry] : [];
+    });
+    this.#learnAll();
+    if (this.#refused) this.#learned = learnCount(this.#learned, this.#refused);
+  }
+
+  #learnAll(): void {
     this.#learned = this.#start();
     for (const report of this.#reports) this.#learnReport(report);
-    if (this.#refused) this.#learned = learnCount(this.#learned, this.#refused);
   }
 
   #learnReport({ at, usage, model, meta }: LearnedReport): void {

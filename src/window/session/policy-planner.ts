@@ -34,9 +34,6 @@ const PAGE_RESERVE_SHARE = 0.25;
 const MAX_PAGE_RESERVE = 4_000;
 const LARGE_CHANGE = 0.1;
 
-/** Number of new messages from which on they are observed in turns with other work. */
-const MAX_AT_ONCE = 8;
-
 /** Most conversations end before their window is this full, so deferred work would be wasted on them. */
 const MIN_DIGEST_SHARE = 0.3;
 
@@ -81,21 +78,15 @@ export class PolicyPlanner {
   }
 
   /** Passes new messages to the policy, or restarts it for a newly loaded window. */
-  applyUpdate(followed: WindowUpdate): Promise<void> | undefined {
+  async applyUpdate(followed: WindowUpdate): Promise<void> {
     if (followed.isNew) {
       this.forget();
       this.#calls = countReplies(followed.window.past) + countReplies(followed.window.slots);
-      return undefined;
+      return;
     }
     this.#calls += countReplies(followed.arrived);
-    if (followed.arrived.length > MAX_AT_ONCE) return this.#observeInTurns(followed.arrived);
-    else for (const slot of followed.arrived) this.observe(slot);
-    return undefined;
-  }
-
-  async #observeInTurns(arrived: readonly Slot[]): Promise<void> {
     const turns = new Turns();
-    for (const slot of arrived) {
+    for (const slot of followed.arrived) {
       this.observe(slot);
       const resting = turns.rest();
       if (resting) await resting;

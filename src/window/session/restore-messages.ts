@@ -6,19 +6,7 @@ import { clipText } from "../clip-text.ts";
 import type { Slot } from "../slot.ts";
 
 /** The messages of a window with text stored as blobs restored and clipped; media remain references. */
-export function restoreMessages(
-  slots: readonly Slot[],
-  blobs: Blobs,
-): readonly Message[] | Promise<readonly Message[]> {
-  const messages: Message[] = [];
-  for (const { message } of slots) {
-    if (hasSpilledParts(message)) return restoreSpilled(slots, blobs);
-    messages.push(message);
-  }
-  return messages;
-}
-
-async function restoreSpilled(slots: readonly Slot[], blobs: Blobs): Promise<readonly Message[]> {
+export async function restoreMessages(slots: readonly Slot[], blobs: Blobs): Promise<readonly Message[]> {
   const restore = async (part: BlobPart) => clipShown(await blobs.restoreOrPreview(part), part);
   const messages: Message[] = [];
   for (const { message } of slots)

@@ -3,8 +3,14 @@ import type { Log } from "../../log/log.ts";
 import type { SessionId } from "../../model/entry.ts";
 import type { ModelCatalog } from "../models/model-catalog.ts";
 import type { PageSource } from "../paging/page-source.ts";
-import type { MemoriesSource } from "./memories-source.ts";
 import type { WindowCompactor } from "./window-compactor.ts";
+
+/** The memories of an agent. */
+export interface MemoriesSource {
+  readonly agent: string;
+  /** Returns them as a section of the prompt; undefined if there are none. */
+  readonly read: () => Promise<string | undefined>;
+}
 
 /** Dependencies of a fitting. */
 export interface WindowFitterDeps {

@@ -13,23 +13,22 @@ import { estimateMaxCount } from "../tokens/learned-counts.ts";
 import type { RequestSizes } from "../usage/usage-meta.ts";
 import { estimateCacheState } from "./cache-state.ts";
 import { isStuck } from "./edit-guard.ts";
-import { estimateRequest } from "./estimate-request.ts";
 import type { FittedWindow, PlannedEdit } from "./fitted-window.ts";
 import { Follower } from "./follower.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import { measureWindow } from "./measure-window.ts";
-import type { MemoriesSource } from "./memories-source.ts";
 import { Meter } from "./meter.ts";
 import { planEdit } from "./plan-edit.ts";
 import { PolicyPlanner } from "./policy-planner.ts";
 import { Refusals } from "./refusals.ts";
 import { findPageOverlay, hasRemovedContent } from "./removed-content.ts";
+import { estimateRequest } from "./request-tokens.ts";
 import { restoreMessages } from "./restore-messages.ts";
 import type { FitOptions, WindowOptions } from "./session-window-options.ts";
 import { PlanWriter } from "./store-plan.ts";
 import type { CompactionState } from "./window-compactor.ts";
 import { createStuckError } from "./window-errors.ts";
-import type { WindowFitterDeps } from "./window-fitter-deps.ts";
+import type { MemoriesSource, WindowFitterDeps } from "./window-fitter-deps.ts";
 import { WindowPager } from "./window-pager.ts";
 import { computeCachePrices, resolveWindowSettings, type WindowSettings } from "./window-settings.ts";
 
@@ -182,8 +181,7 @@ export class WindowFitter {
     const followed = await this.follower.follow();
     if (followed.isNew && this.#lastSent.length === 0)
       this.#lastSent = findLastSent(followed.window, this.meter);
-    const applying = this.planner.applyUpdate(followed);
-    if (applying) await applying;
+    await this.planner.applyUpdate(followed);
     this.refusals.observe(followed.window.slots);
     return followed.window;
   }
@@ -351,8 +349,7 @@ export class WindowFitter {
       isTouchUp = false,
     }: { readonly plan?: PlannedEdit; readonly isSummarized?: boolean; readonly isTouchUp?: boolean } = {},
   ): Promise<FittedWindow> {
-    const restored = restoreMessages(window.slots, this.#deps.log.blobs);
-    const messages = restored instanceof Promise ? await restored : restored;
+    const messages = await restoreMessages(window.slots, this.#deps.log.blobs);
     if (!dryRun) {
       this.#lastSent = window.slots;
       const { system, tools } = this.settings;
