@@ -75,7 +75,7 @@ export interface Recall {
   readonly isSure: boolean;
   /** Why vectors were not used, if they were not. */
   readonly withoutVectors?: string;
-  /** The newest fix of the error that the question quotes; its steps are the first hits. */
+  /** The best fix of the error that the question quotes; its steps are the first hits. */
   readonly fix?: Fix;
   /** Minimum number of entries that were not searched because they are not indexed yet. */
   readonly unindexed?: number;

@@ -197,7 +197,7 @@ export class Memory implements Closable {
     };
   }
 
-  /** The newest fix of an error; undefined if the error is unknown, or if its program never ran without it again. */
+  /** The best fix of an error; undefined if the error is unknown, or if its program never ran without it again. */
   async findFix(error: string, options: FixOptions = {}): Promise<Fix | undefined> {
     checkKind("error", error, "text");
     const { log } = this.#deps;
@@ -209,8 +209,8 @@ export class Memory implements Closable {
     await this.#follower.catchUpWithin(checkWholeNumber("waitMs", waitMs ?? WAIT_MS, 0), signal);
     const { found } = await this.#search.search(error, options);
     const isShown = await createEntryTest(log.store, found, options, this.#departed.look().isTakenBack);
-    const [newest] = await findFixes({ log, texts: this.#texts, isShown }, error, found);
-    return newest?.fix;
+    const [best] = await findFixes({ log, texts: this.#texts, isShown }, error, found);
+    return best?.fix;
   }
 
   /** Lists decisions, newest first, each with the earlier one that it overrules. */

@@ -1,12 +1,16 @@
 import { BoundedMap } from "../../model/base/bounded-map.ts";
 import { findOrigin } from "../../model/session-origin.ts";
 import {
+  findEnding,
   findTroubles,
+  listPlainWords,
   listWorkSteps,
-  nameProgram,
-  normalizeTrouble,
+  matchTrouble,
+  readTrouble,
   type SourceMessage,
+  type Trouble,
   type WorkStep,
+  weighWords,
 } from "../faces/window.ts";
 import type { EntryId, Kernel, SessionId } from "../index.ts";
 import { readNewestMessages } from "./read-newest-messages.ts";
@@ -50,16 +54,7 @@ interface SessionWork {
   readonly checkedMs: number;
   readonly steps: readonly WorkStep[];
   /** The lines of trouble in the steps' outputs, ready to be compared. */
-  readonly troubles: readonly Trouble[];
-}
-
-/** A line of an error, and the step that printed it. */
-interface Trouble {
-  /** Place of the step among the session's steps. */
-  readonly place: number;
-  readonly line: string;
-  readonly plain: string;
-  readonly words: readonly string[];
+  readonly troubles: readonly (Trouble & { readonly step: WorkStep })[];
 }
 
 const MAX_SESSIONS = 400;
@@ -68,9 +63,6 @@ const MAX_MESSAGES = 6_000;
 const LIMIT = 3;
 /** Time after which a session is looked at again, because it may have grown. */
 const CHECK_MS = 5_000;
-/** Steps after an error within which a fix is looked for. */
-const MAX_STEPS_TO_FIX = 60;
-const MIN_FIX_SCORE = 0.6;
 const MIN_TASK_SCORE = 0.5;
 
 /**
@@ -88,18 +80,23 @@ export class WorkHistory {
   /** The edits or commands after which an error did not come back, best first. */
   async fix(error: string, scope: WorkScope): Promise<readonly WorkHit[]> {
     const lines = findTroubles(error);
-    const asked = (lines.length > 0 ? lines : error.split("\n").slice(0, 3)).map(normalizeTrouble);
+    const asked = (lines.length > 0 ? lines : error.split("\n").slice(0, 3)).map(readTrouble);
     const all = await this.#read(scope);
-    const wanted = asked.map((plain) => ({ plain, words: splitWords(plain) }));
     const weigh = weighWords(all.flatMap(({ troubles }) => troubles.map(({ words }) => words)));
-    const fixes = all.flatMap((work) => findFixes(work, wanted, weigh));
-    const newest = fixes.sort((one, other) => other.score - one.score || other.at - one.at);
-    const hits = newest.flatMap(({ work, steps, score, error: line, confirmed }) =>
+    const fixes = all.flatMap((work) =>
+      work.troubles.flatMap((trouble) => {
+        const match = matchTrouble(asked, trouble, weigh);
+        const ending = match > 0 ? findEnding(work.steps, trouble.step, trouble, match) : undefined;
+        return ending ? [{ ...ending, work, trouble }] : [];
+      }),
+    );
+    fixes.sort((one, other) => other.score - one.score || other.trouble.step.at - one.trouble.step.at);
+    const hits = fixes.flatMap(({ work, steps, score, trouble, confirmed }) =>
       steps.map(
         (step): WorkHit => ({
           ...describe(work, step, all),
-          error: line,
-          confirmed,
+          error: trouble.line,
+          confirmed: confirmed.result,
           score,
         }),
       ),
@@ -115,14 +112,14 @@ export class WorkHistory {
   /** Commands that succeeded for a task, best first. */
   async how(task: string, scope: WorkScope): Promise<readonly WorkHit[]> {
     const all = await this.#read(scope);
-    const wanted = splitWords(task);
-    const weigh = weighWords(all.flatMap(({ steps }) => steps.map(({ text }) => splitWords(text))));
+    const wanted = listPlainWords(task);
+    const weigh = weighWords(all.flatMap(({ steps }) => steps.map(({ text }) => listPlainWords(text))));
     const hits = all.flatMap((work) =>
       work.steps
         .filter(({ kind, isFailed }) => kind === "command" && !isFailed)
         .map((step) => {
-          const own = new Set(splitWords(step.text));
-          const around = new Set(splitWords(step.request?.text ?? ""));
+          const own = new Set(listPlainWords(step.text));
+          const around = new Set(listPlainWords(step.request?.text ?? ""));
           const total = wanted.reduce((sum, word) => sum + weigh(word), 0);
           const found = wanted.reduce(
             (sum, word) => sum + weigh(word) * (own.has(word) ? 1 : around.has(word) ? 0.5 : 0),
@@ -218,75 +215,11 @@ export class WorkHistory {
     if (nowMs > deadlineMs) return known;
     const messages: readonly SourceMessage[] = await readNewestMessages(this.#kernel, id, MAX_MESSAGES);
     const steps = listWorkSteps(messages);
-    const troubles = steps.flatMap((step, place) =>
-      step.troubles.map((line): Trouble => {
-        const plain = normalizeTrouble(line);
-        return { place, line, plain, words: splitWords(plain) };
-      }),
-    );
+    const troubles = steps.flatMap((step) => step.troubles.map((line) => ({ ...readTrouble(line), step })));
     const work = { session: id, agent: findOrigin(record).agent, seq, checkedMs: nowMs, steps, troubles };
     this.#known.set(id, work);
     return work;
   }
-}
-
-interface FoundFix {
-  readonly work: SessionWork;
-  /** The last edit first, because it is the one after which the error was gone. */
-  readonly steps: readonly WorkStep[];
-  readonly score: number;
-  readonly at: number;
-  readonly error: string;
-  readonly confirmed: EntryId;
-}
-
-/** Every occurrence of an error that a later run of the same program no longer printed. */
-function findFixes(
-  work: SessionWork,
-  wanted: readonly Pick<Trouble, "plain" | "words">[],
-  weigh: (word: string) => number,
-): readonly FoundFix[] {
-  const { steps, troubles } = work;
-  return troubles.flatMap(({ place, line, plain, words }): readonly FoundFix[] => {
-    const score = Math.max(0, ...wanted.map((one) => compare(one, { plain, words }, weigh)));
-    if (score < MIN_FIX_SCORE) return [];
-    const step = steps[place] as WorkStep;
-    const later = steps.slice(place + 1, place + 1 + MAX_STEPS_TO_FIX);
-    const program = nameProgram(step.key);
-    const end = later.findIndex(
-      (run) => run.kind === "command" && nameProgram(run.key) === program && !run.troubles.includes(line),
-    );
-    const confirming = later[end];
-    if (!confirming) return [];
-    const between = later.slice(0, end).filter(({ isFailed }) => !isFailed);
-    const edits = between.filter(({ kind }) => kind === "edit");
-    const doing = edits.length > 0 ? edits : between.filter(({ key }) => !isLooking(key));
-    const ending = doing.length > 0 ? doing.toReversed() : [confirming];
-    return [
-      {
-        work,
-        steps: orderByError(ending, line),
-        score,
-        at: step.at,
-        error: line,
-        confirmed: confirming.entry,
-      },
-    ];
-  });
-}
-
-/** Edits of a file that the error names come first; otherwise the last edit. */
-function orderByError(steps: readonly WorkStep[], error: string): readonly WorkStep[] {
-  const isNamed = ({ paths }: WorkStep) =>
-    paths.some((path) => error.includes(path.slice(path.lastIndexOf("/") + 1)));
-  return [...steps.filter(isNamed), ...steps.filter((step) => !isNamed(step))];
-}
-
-/** Commands that only look at things. */
-function isLooking(key: string): boolean {
-  return /^(?:grep|rg|cat|sed -n|ls|find|head|tail|wc|git (?:status|diff|log|show)|gh |echo|pwd|which)\b/.test(
-    key,
-  );
 }
 
 function describe(
@@ -323,29 +256,4 @@ function isChangeOf({ kind, paths }: WorkStep, file: string): boolean {
     kind === "edit" &&
     paths.some((path) => path === wanted || path.endsWith(`/${wanted}`) || wanted.endsWith(`/${path}`))
   );
-}
-
-function splitWords(text: string): readonly string[] {
-  return [...new Set(text.toLowerCase().match(/[\p{L}\p{N}_]{2,}/gu) ?? [])];
-}
-
-/** Rare words weigh more. */
-function weighWords(texts: readonly (readonly string[])[]): (word: string) => number {
-  const counts = new Map<string, number>();
-  for (const words of texts) for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return (word) => Math.log(1 + (texts.length + 1) / ((counts.get(word) ?? 0) + 0.5));
-}
-
-/** The share of weight that two lines have in common; lines without a common word are not weighed. */
-function compare(
-  one: Pick<Trouble, "plain" | "words">,
-  other: Pick<Trouble, "plain" | "words">,
-  weigh: (word: string) => number,
-): number {
-  if (one.plain === other.plain) return 1;
-  const common = other.words.filter((word) => one.words.includes(word));
-  if (3 * common.length < one.words.length) return 0;
-  const sum = (words: readonly string[]) => words.reduce((total, word) => total + weigh(word), 0);
-  const either = sum(one.words) + sum(other.words) - sum(common);
-  return either === 0 ? 0 : (0.99 * sum(common)) / either;
 }

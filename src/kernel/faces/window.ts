@@ -9,6 +9,14 @@ export { type ClientEdits, clientEdits } from "../../window/compact/client-edits
 export { SECTIONS } from "../../window/compact/contract/sections.ts";
 export { buildSummaryPrompt, type SummaryPrompt } from "../../window/compact/contract/summary-prompt.ts";
 export {
+  findEnding,
+  listPlainWords,
+  matchTrouble,
+  readTrouble,
+  type Trouble,
+  weighWords,
+} from "../../window/compact/ended-errors.ts";
+export {
   type ExtractedSummary,
   extractCarryOver,
   extractSummary,
@@ -24,13 +32,7 @@ export {
   parseCompactCommand,
 } from "../../window/compact/plan/compaction-source.ts";
 export { summarizingPolicy } from "../../window/compact/summarizing-policy.ts";
-export {
-  findTroubles,
-  listWorkSteps,
-  nameProgram,
-  normalizeTrouble,
-  type WorkStep,
-} from "../../window/compact/work-steps.ts";
+export { findTroubles, listWorkSteps, type WorkStep } from "../../window/compact/work-steps.ts";
 export { diffWindows, type WindowChange } from "../../window/diff-windows.ts";
 export { RereadCounter } from "../../window/effects/find-touches.ts";
 export { alternateRoles, type FittedMessages, fitConversation } from "../../window/fit-conversation.ts";

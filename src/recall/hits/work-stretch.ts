@@ -81,7 +81,7 @@ function listStarts(
 }
 
 /** The parts of a type, each with its place. */
-export function listParts<Type extends Part["type"]>(
+function listParts<Type extends Part["type"]>(
   messages: readonly WorkMessage[],
   type: Type,
 ): readonly { readonly seq: number; readonly part: Extract<Part, { readonly type: Type }> }[] {

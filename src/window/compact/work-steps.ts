@@ -25,6 +25,8 @@ export interface WorkStep {
   readonly entry: EntryId;
   readonly seq: number;
   readonly at: number;
+  /** The entry with the output; that of the call if there is none yet. */
+  readonly result: EntryId;
   readonly kind: "edit" | "command";
   /** The files that an edit changed; none for a command. */
   readonly paths: readonly string[];
@@ -42,11 +44,12 @@ export interface WorkStep {
 
 const MAX_TEXT = 300;
 const MAX_REQUEST = 400;
-const MAX_LINE = 400;
-const MAX_TROUBLES = 12;
-const MAX_SCANNED = 30_000;
+export const MAX_LINE = 400;
+/** An output with this many lines of trouble may have more. */
+export const MAX_TROUBLES = 40;
+const MAX_SCANNED = 60_000;
 const TROUBLE =
-  /\b(?:errors?|panic|undefined:|cannot|failed|FAIL|expected|not found|unexpected|unknown|missing|unused|invalid|denied|unable|mismatch|refused|timed out|No such file)\b|Error\b|Exception\b/i;
+  /\b(?:errors?|exception|panic|fatal|traceback|undefined|cannot|can['’]t|could not|fail(?:s|ed|ure|ing)?|expected|not found|unexpected|unknown|missing|unused|invalid|denied|unable|mismatch|refused|timed out|no such)\b|Error\b|Exception\b|\.\w+[:(]\d+[:,]\d+|错误|失败|異常/i;
 /** Counts, headings and lines of success, which say nothing about the cause. */
 const NO_TROUBLE =
   /^(?:\d+ (?:passed|failed)|Tests?\b|Test (?:Suites|Files)|error: script|exit (?:code|status)|ok\s|✓|√|PASS)|\b0 (?:errors|failed)/i;
@@ -73,6 +76,7 @@ export function listWorkSteps(messages: readonly SourceMessage[]): readonly Work
         entry: cite as EntryId,
         seq,
         at,
+        result: (action.result?.told.cite ?? cite) as EntryId,
         isFailed: failed.has(action),
         request: asked && {
           entry: (asked.source.cite ?? "") as EntryId,
@@ -132,29 +136,4 @@ export function findTroubles(output: string): readonly string[] {
     if (lines.size === MAX_TROUBLES) break;
   }
   return [...lines];
-}
-
-/** A line of an error without the parts that differ from run to run: colors, numbers, addresses, folders of paths. */
-export function normalizeTrouble(line: string): string {
-  return (
-    line
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: color codes start with the escape character
-      .replace(/\x1b\[[0-9;]*m/g, "")
-      .toLowerCase()
-      .replace(/0x[0-9a-f]+|\b[0-9a-f]{8,}\b/g, "#")
-      .replace(/(?:[\w.@~-]*\/)+(?=[\w.@-])/g, "")
-      .replace(/\d+/g, "#")
-      .replace(/\s+/g, " ")
-      .trim()
-      .slice(0, MAX_LINE)
-  );
-}
-
-/** The program of a command line with its first argument: "npm test", "go vet". */
-export function nameProgram(command: string): string {
-  const own = command
-    .replace(/^(?:\s*cd\s+\S+\s*(?:&&|;)\s*)+/, "")
-    .replace(/^(?:\w+=\S*\s+)+/, "")
-    .trim();
-  return own.split(/\s+/).slice(0, 2).join(" ");
 }

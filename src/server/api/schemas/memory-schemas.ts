@@ -136,7 +136,7 @@ export const recallReplySchema = defineSchema(
     certainty: about(z.number(), "Estimated probability that the store has an answer."),
     isSure: z.boolean(),
     withoutVectors: z.string().optional(),
-    fix: about(fixSchema.optional(), "The newest fix of the error that the question quotes."),
+    fix: about(fixSchema.optional(), "The best fix of the error that the question quotes."),
     unindexed: about(
       z.number().int().optional(),
       "Entries that were not searched because they are not indexed yet.",
