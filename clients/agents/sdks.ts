@@ -42,7 +42,8 @@ export const SDKS: readonly Agent[] = [
     ["langchain", "1.5.14"],
     ["anthropic", "openai-chat", "openai-responses"],
     "langchain.mjs",
-    ["@langchain/anthropic@1.5.11", "@langchain/openai@1.6.0"],
+    // Newer graphs ask for a core that was not published, over which npm resolves for ever.
+    ["@langchain/anthropic@1.5.11", "@langchain/openai@1.6.0", "@langchain/langgraph@1.4.13"],
   ),
   program(
     "openai-agents",
