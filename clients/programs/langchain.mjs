@@ -26,5 +26,8 @@ const agent = createAgent({
   tools: [tool(readNotes, { name, description, schema: parameters })],
 });
 const before = mapStoredMessagesToChatMessages(remembered());
-const { messages } = await agent.invoke({ messages: [...before, new HumanMessage(prompt)] });
+const { messages } = await agent.invoke(
+  { messages: [...before, new HumanMessage(prompt)] },
+  { recursionLimit: 100 },
+);
 finish(mapChatMessagesToStoredMessages(messages), messages.at(-1).text);

@@ -24,6 +24,8 @@ const agent = new Agent({
 });
 const result = await run(agent, [...remembered(), { role: "user", content: setting.prompt }], {
   stream: true,
+  // The default of ten ends a turn that reads more files.
+  maxTurns: 40,
 });
 await result.completed;
 finish(result.history, result.finalOutput);
