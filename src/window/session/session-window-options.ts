@@ -41,4 +41,6 @@ export interface FitOptions {
   readonly dryRun?: boolean;
   /** For callers that know the state of the provider's cache. */
   readonly cache?: CacheState;
+  /** Estimated tokens that the caller adds to the messages, for which the window must leave room. */
+  readonly besides?: number;
 }

@@ -16,8 +16,8 @@ import type { FitOptions, WindowOptions } from "./session-window-options.ts";
 import { WindowFitter } from "./window-fitter.ts";
 import type { WindowFitterDeps } from "./window-fitter-deps.ts";
 
-const FIT_OPTIONS = ["signal", "dryRun", "cache"];
-const FIT_FIELDS = { signal: "signal?", dryRun: "boolean?" } as const;
+const FIT_OPTIONS = ["signal", "dryRun", "cache", "besides"];
+const FIT_FIELDS = { signal: "signal?", dryRun: "boolean?", besides: "number?" } as const;
 
 /** A token is about four characters, and messages keep further fields. */
 const BYTES_PER_TOKEN = 6;

@@ -71,6 +71,8 @@ export class WindowFitter {
   readonly #pager: WindowPager | undefined;
   readonly #writer: PlanWriter;
   settings: WindowSettings;
+  /** Tokens that the caller adds to the fitted messages. */
+  #besides = 0;
   #memories: string | undefined;
   #hasReadMemories = false;
   #lastSent: readonly Slot[] = [];
@@ -115,6 +117,10 @@ export class WindowFitter {
     throwIfAborted(options.signal);
     await this.#deps.flush();
     if (this.#deps.memories) await this.#readMemories(this.#deps.memories);
+    if ((options.besides ?? 0) !== this.#besides) {
+      this.#besides = options.besides ?? 0;
+      this.planner.setSystem(this.estimate([]));
+    }
     const seen = await this.follow();
     const followed = this.#learnLimit() ? await this.follow() : seen;
     const cache = options.cache ?? this.#estimateCacheState(followed);
@@ -188,7 +194,7 @@ export class WindowFitter {
 
   /** Estimated tokens of a request with these messages. */
   estimate(slots: readonly Slot[]): number {
-    return estimateRequest(this.settings, slots);
+    return estimateRequest(this.settings, slots) + this.#besides;
   }
 
   /** The most tokens that the provider can plausibly count for the last request with `extraTokens` more. */
@@ -355,7 +361,7 @@ export class WindowFitter {
       const { system, tools } = this.settings;
       if (plan || window.page || isSummarized) this.#hasNewEdit = true;
       this.sentSizes = {
-        estimatedTokens: this.estimate(window.slots),
+        estimatedTokens: estimateRequest(this.settings, window.slots),
         uneditedTokens: system + tools + window.lineTokens,
         ...(this.#hasNewEdit && { priorTokens: this.meter.uneditedTokens }),
         isHot: cache === "hot",

@@ -24,6 +24,7 @@ import { readCacheRecord } from "../../cache/cache-record.ts";
 import { computeMissDollars } from "../../cache/cache-report.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import type { Trace } from "../observe/trace.ts";
+import { countTexts, findSentTexts } from "../outgoing/outgoing-pieces.ts";
 import type { CutBody } from "../request/cut-body.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import {
@@ -109,10 +110,14 @@ export class ThreadCall {
       if (chain) {
         const fitted = this.thread.marks.isOurs && !isDryRun ? await this.#fitFromLog() : undefined;
         if (fitted) await this.content.setWindow(fitted);
-      } else
-        await this.content.setWindow(
-          await this.#window.window.fit({ signal, ...(isDryRun && { dryRun: true }) }),
-        );
+      } else {
+        const options = { signal, ...(isDryRun && { dryRun: true }) };
+        await this.content.setWindow(await this.#window.window.fit(options));
+        const besides = countTexts(this.sentContext.values());
+        // Context of messages that stay does too: taking it out would change what the provider has cached.
+        if (besides > (this.roomTokens ?? 0))
+          await this.content.setWindow(await this.#window.window.fit({ ...options, besides }));
+      }
     } catch (error) {
       // A window that cannot be reduced is sent unchanged: the provider's own error is the best reply.
       if (!isLonghaulError(error, "WINDOW_FLOOR") && !isLonghaulError(error, "WINDOW_STUCK")) throw error;
@@ -135,6 +140,12 @@ export class ThreadCall {
   /** The kept body of the request, whose results later requests reuse. */
   get seenBody(): CutBody | undefined {
     return this.#seen?.body;
+  }
+
+  /** The recalled context of the messages that it sends, by index. */
+  get sentContext(): ReadonlyMap<number, string> {
+    const { messages, context = new Map() } = this.request;
+    return findSentTexts(messages, this.content.pieces, context);
   }
 
   /** Estimated tokens available for additions; undefined if the size of the request is unknown. */

@@ -1,3 +1,4 @@
+import { estimateText } from "../../../kernel/faces/window.ts";
 import type { FittedWindow, Message, MessageInput } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { removeElementMarks } from "../../../wire/cache-marks.ts";
@@ -247,4 +248,24 @@ function getClientElements(api: Wire, { cut, list }: RequestMessages, index: num
       ? [{ role: "user", content: parseRange(cut.bytes, range) }]
       : [];
   return cut.elements.slice(from, to).map((element) => parseRange(cut.bytes, element) as WireObject);
+}
+
+export function countTexts(texts: Iterable<string>): number {
+  return [...texts].reduce((sum, text) => sum + estimateText(text), 0);
+}
+
+/** The texts whose message is sent, by the index of the message; all of them if the request is sent unchanged. */
+export function findSentTexts(
+  { list }: RequestMessages,
+  pieces: readonly OutgoingPiece[] | undefined,
+  texts: ReadonlyMap<number, string>,
+): ReadonlyMap<number, string> {
+  if (!pieces || texts.size === 0) return texts;
+  const isSent = (index: number) =>
+    pieces.some((piece) => {
+      if ("from" in piece) return piece.from <= index && index < piece.to;
+      const { index: first, elements } = piece;
+      return first !== undefined && first <= index && index < first + elements.length;
+    });
+  return new Map([...texts].filter(([index]) => isSent((list[index]?.to ?? 0) - 1)));
 }

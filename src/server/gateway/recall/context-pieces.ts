@@ -17,22 +17,6 @@ export function appendText(content: string, text: string): string {
   return `${content}\n\n${text}`;
 }
 
-/** The texts whose message is sent, by the index of the message; all of them if the request is sent unchanged. */
-export function findSentTexts(
-  { list }: RequestMessages,
-  pieces: readonly OutgoingPiece[] | undefined,
-  texts: ReadonlyMap<number, string>,
-): ReadonlyMap<number, string> {
-  if (!pieces || texts.size === 0) return texts;
-  const isSent = (index: number) =>
-    pieces.some((piece) => {
-      if ("from" in piece) return piece.from <= index && index < piece.to;
-      const { index: first, elements } = piece;
-      return first !== undefined && first <= index && index < first + elements.length;
-    });
-  return new Map([...texts].filter(([index]) => isSent((list[index]?.to ?? 0) - 1)));
-}
-
 /**
  * The pieces of a request with texts appended to some messages, given by index; all other messages stay slices of the
  * body.

@@ -11,12 +11,13 @@ import type { Services } from "../exchange/services.ts";
 import { getMemoryAgent, type PersonIds } from "../identity/person-ids.ts";
 import { joinSlices, splitPieces } from "../outgoing/alternate-pieces.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
+import { findSentTexts } from "../outgoing/outgoing-pieces.ts";
 import { type CutBody, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
 import type { CallRequest, RequestMemories } from "../thread/call-request.ts";
 import { nameMessages, type Thread } from "../thread/thread.ts";
 import { SHOWN_FACT } from "../thread/thread-meta.ts";
-import { addContextToPieces, appendText, appendToPieces, findSentTexts } from "./context-pieces.ts";
+import { addContextToPieces, appendText, appendToPieces } from "./context-pieces.ts";
 
 /** Maximum share of a window for memories; a smaller window gets none. */
 const MAX_SHARE = 0.1;

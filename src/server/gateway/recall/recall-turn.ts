@@ -5,12 +5,13 @@ import type { ThreadCall } from "../call/thread-call.ts";
 import type { Exchange, MemorySearch, RequestRecall } from "../exchange/exchange-state.ts";
 import { joinSlices, splitPieces } from "../outgoing/alternate-pieces.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
+import { countTexts, findSentTexts } from "../outgoing/outgoing-pieces.ts";
 import { fieldValue, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
-import { addContextToPieces, appendText, appendTextToElement, findSentTexts } from "./context-pieces.ts";
+import { addContextToPieces, appendText, appendTextToElement } from "./context-pieces.ts";
 import { ContextTexts } from "./context-texts.ts";
 import { servesMemoryTool } from "./memory-tool.ts";
-import { canJoin, getRecallSettings, isSentAsItComes } from "./offer-tools.ts";
+import { canJoin, isSentAsItComes } from "./offer-tools.ts";
 import { acceptsSystemMessages } from "./pinned-memories.ts";
 import { addGoogleTools } from "./recall-tools.ts";
 import { findShownContent } from "./shown-content.ts";
@@ -20,14 +21,12 @@ import { findShownContent } from "./shown-content.ts";
  * The context may only use the room left in the window.
  */
 export async function prepareRecall(exchange: Exchange): Promise<RequestRecall | undefined> {
-  const { services, thread, call } = exchange;
-  const { api, isControl } = call.request;
+  const { api, isControl } = exchange.call.request;
   if (isControl || api.isSentUnchanged) return undefined;
-  const { context } = getRecallSettings(services.config(), api.name, thread.kind);
-  return createRecall(exchange, context ? await chooseContext(exchange) : new Map());
+  return createRecall(exchange, await chooseContext(exchange));
 }
 
-function createRecall(exchange: Exchange, context: Map<number, string>): RequestRecall | undefined {
+function createRecall(exchange: Exchange, context: ReadonlyMap<number, string>): RequestRecall | undefined {
   const { request, thread, call } = exchange;
   const { request: callRequest, roomTokens } = call;
   const { recallTools: ownTools } = callRequest.frame;
@@ -48,10 +47,10 @@ function createRecall(exchange: Exchange, context: Map<number, string>): Request
       ? laterTools.tools
       : undefined;
   };
-  const dropContext = async () => {
-    if (contextTexts.size === 0) return false;
-    const places = [...contextTexts.keys()];
-    contextTexts = new Map();
+  const dropContext = async (isLeaving: (index: number) => boolean) => {
+    const places = [...contextTexts.keys()].filter(isLeaving);
+    if (places.length === 0) return false;
+    contextTexts = new Map([...contextTexts].filter(([index]) => !isLeaving(index)));
     // Permanently: alternating between sending and omitting a text would invalidate the provider's cache each time.
     await forgetContext(exchange, places);
     return true;
@@ -97,18 +96,20 @@ function createRecall(exchange: Exchange, context: Map<number, string>): Request
       return { ...changes, fields, appended, pieces: isSame ? changes.pieces : pieces };
     },
     countTokens(elements = []) {
-      const texts = findSentTexts(messages, call.content.pieces, contextTexts);
+      const texts = countTexts(findSentTexts(messages, call.content.pieces, contextTexts).values());
       const later = elements.length === 0 ? 0 : estimateText(JSON.stringify(elements));
       // Tools that join with this request are not counted in its window.
       const joined = !tools && laterTools && findTools() ? laterTools.tokens : 0;
-      return [...texts.values()].reduce((sum, text) => sum + estimateText(text), later + joined);
+      return texts + later + joined;
     },
     async makeRoom() {
       const hadTools = findTools() !== undefined;
       isWaiting = true;
       const haveToolsLeft = hadTools && findTools() === undefined;
       hasWaited ||= haveToolsLeft;
-      return (await dropContext()) || haveToolsLeft;
+      // Earlier context is cached, and leaves with its message in an edit that a receipt prices.
+      const lastReply = messages.list.findLastIndex(({ role }) => role === "assistant");
+      return (await dropContext((index) => index > lastReply)) || haveToolsLeft;
     },
     listTools(failure) {
       if (!isMidway || !/tool_addition|tool_reference|defer_loading/.test(JSON.stringify(failure)))
@@ -122,7 +123,7 @@ function createRecall(exchange: Exchange, context: Map<number, string>): Request
       const hadTools = tools !== undefined && !hasWaited && findTools() !== undefined;
       tools = undefined;
       laterTools = undefined;
-      return (await dropContext()) || hadTools;
+      return (await dropContext(() => true)) || hadTools;
     },
   };
 }
@@ -187,33 +188,22 @@ export async function keepRecallTools(
 }
 
 /**
- * The context of a request by the index of its message, with that chosen for the newest message; earlier context stays as
- * long as there is room for it, newest first.
+ * The context of a request by the index of its message: that of earlier messages stays, and the newest one gets its own
+ * as far as there is room.
  */
-async function chooseContext(exchange: Exchange): Promise<Map<number, string>> {
+async function chooseContext(exchange: Exchange): Promise<ReadonlyMap<number, string>> {
   const { thread, call, memorySearch, services } = exchange;
-  const { request: callRequest, content, roomTokens = 0 } = call;
-  const { list } = callRequest.messages;
-  const contextTexts = new ContextTexts(thread, services.kernel.memory);
-  const texts = await contextTexts.find(list);
-  const earlier = findSentTexts(callRequest.messages, content.pieces, texts);
-  let leftTokens = roomTokens;
-  const tooMany: number[] = [];
-  for (const [index, text] of [...earlier].sort(([one], [other]) => other - one)) {
-    const tokens = estimateText(text);
-    if (tokens <= leftTokens) leftTokens -= tokens;
-    else tooMany.push(index);
-  }
-  for (const index of tooMany) texts.delete(index);
-  if (tooMany.length > 0) await forgetContext(exchange, tooMany);
-  const sought = memorySearch && list[memorySearch.messageIndex];
-  if (!memorySearch || !sought) return texts;
-  const block = await buildContext(memorySearch, call, leftTokens);
+  const { messages, context = new Map<number, string>() } = call.request;
+  const sought = memorySearch && messages.list[memorySearch.messageIndex];
+  if (!memorySearch || !sought) return context;
+  const roomTokens = (call.roomTokens ?? 0) - countTexts(call.sentContext.values());
+  const block = await buildContext(memorySearch, call, roomTokens);
   const entries = block?.hits.flatMap((hit) => (hit.kind === "session" ? [hit.entry] : []));
   // A text that cannot be stored is not sent: a restart would take it out of the cached prefix.
-  const isKept = await contextTexts.add(list, sought, block?.text, entries).catch(services.onStoreFailure);
-  if (block && isKept) texts.set(sought.index, block.text);
-  return texts;
+  const isKept = await new ContextTexts(thread, services.kernel.memory)
+    .add(messages.list, sought, block?.text, entries)
+    .catch(services.onStoreFailure);
+  return block && isKept ? new Map([...context, [sought.index, block.text]]) : context;
 }
 
 function forgetContext({ thread, call, services }: Exchange, places: readonly number[]): Promise<void> {

@@ -125,10 +125,11 @@ async function beginCall(
       ? remembering
       : offerTools(remembering, request, services.config(), thread);
     const memorySearch = await searchMemory(incoming, services, callRequest, thread);
+    const context = await findEarlierContext(services, callRequest, thread);
     if (principal.token !== undefined) incoming.onStored(await countNewBytes(thread, callRequest));
     const span = services.spans.isOn ? startSpan(incoming, services.spans, target) : undefined;
     try {
-      const call = await ThreadCall.begin(thread, callRequest);
+      const call = await ThreadCall.begin(thread, { ...callRequest, ...(context && { context }) });
       const { memories } = call.request;
       const { fitted, violations } = call.content;
       // All memories join the system prompt if the provider must read the prompt again anyway.
@@ -243,6 +244,17 @@ function estimateRequest(
 /** The replies that a request asks for. */
 function countChoices(value: unknown): number {
   return Math.min(MAX_CHOICES, Math.max(1, Math.floor(toNumber(value) ?? 1)));
+}
+
+/** The context that earlier requests have added to the messages of this one; undefined if it gets none. */
+async function findEarlierContext(
+  { kernel, config }: Services,
+  { api, isControl, messages }: CallRequest,
+  thread: Thread,
+): Promise<CallRequest["context"]> {
+  const { context } = getRecallSettings(config(), api.name, thread.kind);
+  if (isControl || api.isSentUnchanged || !context) return undefined;
+  return new ContextTexts(thread, kernel.memory).find(messages.list);
 }
 
 /**

@@ -108,6 +108,8 @@ export interface CallRequest {
   readonly chain?: Chain | undefined;
   /** The keys under which its messages and its reply are found again. */
   readonly places?: PlaceKeys;
+  /** The recalled context of its messages, by index, for which its window leaves room. */
+  readonly context?: ReadonlyMap<number, string>;
   /** The person's pinned memories, if there are any, and the name that they are stored under. */
   readonly memories?: RequestMemories;
   /** True if the conversation belongs to the control arm: the request is sent unchanged. */
