@@ -93,6 +93,7 @@ export async function startGateway(options: TestGatewayOptions): Promise<TestGat
   const mcp = options.hasMcp ? { mcp: createMcpEndpoint({ kernel }) } : {};
   const gateway = await openGateway({
     kernel,
+    folder: path,
     config: () => config,
     log,
     env,

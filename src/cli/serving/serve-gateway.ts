@@ -1,12 +1,10 @@
 import { execFileSync, fork } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { createHookEndpoint } from "../../adapters/hooks/index.ts";
 import { createMcpEndpoint } from "../../adapters/mcp/index.ts";
 import { openKernel } from "../../kernel/index.ts";
-import { ESTIMATES_FILE } from "../../kernel/usage/savings-estimates.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { readVersion, resolveModuleFile } from "../../model/base/package-files.ts";
 import { findProcess, parseStatLine } from "../../model/base/process-identity.ts";
@@ -112,9 +110,8 @@ export async function serveGateway(
       }),
       notes: loaded.config.port === 0 ? [FREE_PORT] : [],
     });
-  const estimatesFile = join(store, ESTIMATES_FILE);
   const parts = {
-    ...{ kernel, log, mcp, hooks, agents, estimatesFile },
+    ...{ kernel, log, mcp, hooks, agents, folder: store },
     config: live.current,
     logForm,
     env: { ...env },

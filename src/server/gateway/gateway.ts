@@ -1,15 +1,17 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import type { System } from "../../histories/index.ts";
 import { isPersonSecret } from "../../kernel/faces/people.ts";
 import type { Kernel, MessageInput } from "../../kernel/index.ts";
+import { ESTIMATES_FILE } from "../../kernel/usage/savings-estimates.ts";
 import { BoundedMap } from "../../model/base/bounded-map.ts";
 import { readVersion } from "../../model/base/package-files.ts";
 import type { AgentConnections, OidcSettings } from "../api/index.ts";
 import { HistoryImport, ReplayRunner } from "../api/jobs/index.ts";
 import { CacheWatch } from "./cache/cache-watch.ts";
 import { KnownCompactions } from "./call/compacted-request.ts";
-import { ModelLimits } from "./call/model-limits.ts";
+import { LIMITS_FILE, ModelLimits } from "./call/model-limits.ts";
 import type { GatewayConfig } from "./config/config.ts";
 import { nameBounds } from "./config/kernel-settings.ts";
 import { toOpenableUrl } from "./config/schema-values.ts";
@@ -57,8 +59,8 @@ export interface GatewayOptions {
   readonly hooks?: HookMount;
   /** Connects agents of this computer for the API; gets the address when the gateway listens. */
   readonly agents?: (address: () => string) => AgentConnections;
-  /** File that keeps estimates of savings between starts. */
-  readonly estimatesFile?: string;
+  /** Folder for estimates of savings and limits of models that are kept between starts. */
+  readonly folder?: string;
   /** The computer whose histories the API imports; default: this one. */
   readonly system?: System;
 }
@@ -82,7 +84,7 @@ const BODIES_SHARE = 0.25;
 
 /** Opens the gateway and starts listening. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  const { kernel, env = process.env, logForm = "json" } = options;
+  const { kernel, env = process.env, logForm = "json", folder } = options;
   const team = new TeamState(kernel.team);
   const config = redactForTeams(options.config, team);
   const version = readVersion();
@@ -105,7 +107,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     onError: (error) => onError(error),
     keepMs: () => Math.max(MIN_SHARED_MS, config().breaker.withinMs + config().breaker.coolMs),
   });
-  const rooms = new ModelLimits(kernel, () => config().models, shared);
+  const rooms = new ModelLimits(kernel, () => config().models, shared, folder && join(folder, LIMITS_FILE));
   const names = () => nameBounds(config().limits);
   const oldPlaces = new OldPlaces(kernel, ({ filled, isDone }) => {
     const summary = `${isDone ? "all" : "so far"} ${filled} conversations of an earlier version can be found by a look-up`;
@@ -164,7 +166,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     gateway: () => buildGatewayFacts(config(), status(), env),
     imports,
     oidc: () => readOidcSettings(config(), url, env),
-    estimatesFile: options.estimatesFile,
+    estimatesFile: folder && join(folder, ESTIMATES_FILE),
     replayRunner: new ReplayRunner(kernel),
     findErasedPerson: (name) => findErasedPerson(kernel, name),
     agents: options.agents?.(() => url),

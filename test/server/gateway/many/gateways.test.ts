@@ -113,7 +113,7 @@ describe.skipIf("problem" in server)(`two gateways on one database (${describePr
     sides[0]?.limits.learn(bound, 8_000);
     await expect
       .poll(() =>
-        sides.map(({ loops, limits }) => [loops.findFault("circle")?.kind, limits.getLearned(bound)]),
+        sides.map(({ loops, limits }) => [loops.findFault("circle")?.kind, limits.getLearned(bound)?.limit]),
       )
       .toEqual([
         ["stopped", 8_000],
