@@ -407,8 +407,8 @@ describe("Bedrock's Converse", () => {
     const { status, json, header } = await converse(gateway, { messages: hello }, "converse-stream");
     expect([status, header("x-amzn-errortype")]).toEqual([404, "ResourceNotFoundException"]);
     expect(json.message).toContain("https://bedrock-runtime.REGION.amazonaws.com");
-    const missing = await ask(gateway, { path: `${MODEL}/count-tokens`, body: {} });
+    const missing = await ask(gateway, { path: `${MODEL}/apply-guardrail`, body: {} });
     expect([missing.status, missing.header("x-amzn-errortype")]).toEqual([404, "ResourceNotFoundException"]);
-    expect(JSON.parse(missing.text).message).toMatch(/count-tokens.*docs\/gateway\.md/);
+    expect(JSON.parse(missing.text).message).toMatch(/apply-guardrail.*docs\/gateway\.md/);
   });
 });

@@ -110,7 +110,7 @@ const ADDRESSES: readonly AddressPattern[] = [
   {
     api: "anthropic",
     pattern:
-      /(?<path>\/model\/(?<model>[^/]+)\/(?<verb>invoke(?:-with-response-stream)?|converse(?:-stream)?))$/,
+      /(?<path>\/model\/(?<model>[^/]+)\/(?<verb>invoke(?:-with-response-stream)?|converse(?:-stream)?|count-tokens))$/,
   },
 ];
 
@@ -121,7 +121,7 @@ interface AddressPattern {
   readonly start?: string;
 }
 
-/** The name that Vertex AI has for the endpoint that counts tokens of Anthropic's models, in place of a model. */
+/** The endpoint that counts tokens: Bedrock has it below a model, and Vertex AI in place of one. */
 const COUNTING_MODEL = "count-tokens";
 
 function findAddress(method: string, whole: string): Route | undefined {
@@ -131,6 +131,7 @@ function findAddress(method: string, whole: string): Route | undefined {
     if (path === undefined || model === undefined) continue;
     if (method !== "POST") return { type: "unknown", allow: ["POST"], api };
     const route = { type: "api", api, path: toInvokePath(`${start}${path}`) } as const;
+    if (verb === COUNTING_MODEL) return { ...route, action: "count", model };
     if (model === COUNTING_MODEL) return { ...route, action: "count" };
     const isStreamed = verb === undefined || verb === "rawPredict" ? undefined : /stream/i.test(verb);
     return { ...route, action: "create", model, ...dropUndefined({ isStreamed }) };

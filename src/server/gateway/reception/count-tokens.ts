@@ -1,4 +1,3 @@
-import type { WireName } from "../../../wire/wire.ts";
 import { getWire } from "../../../wire/wires.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import { CHATGPT } from "../config/well-known-upstreams.ts";
@@ -36,8 +35,9 @@ export async function countTokens(incoming: Incoming, services: Services, target
   const config = services.config();
   const policy = config.routes[route.api]?.policy ?? config.policy;
   const isEdited = policy !== "none" && !config.dryRun;
-  const isSame = !isEdited && model === clientModel;
-  const memories = isEdited ? await findCountedMemories(incoming, services, target) : undefined;
+  // Bedrock wraps the request, which is counted as it is.
+  const isSame = route.path.startsWith("/model/") || (!isEdited && model === clientModel);
+  const memories = isEdited && !isSame ? await findCountedMemories(incoming, services, target) : undefined;
   const counted = isSame ? undefined : buildCountedBody(incoming, services, target, { isEdited, memories });
   const sent = counted?.sent ?? [raw];
   const answer = await sendRequest(incoming, services, { upstream, body: sent, isBodyChanged: !isSame });
@@ -48,7 +48,7 @@ export async function countTokens(incoming: Incoming, services: Services, target
   if (UNSUPPORTED_STATUSES.has(answer.status)) {
     const bytes = counted ? Buffer.concat(sent) : body;
     const text = JSON.stringify({
-      [getCountField(route.api)]: Math.min(maxTokens, Math.ceil(estimateBytes(bytes))),
+      [getCountField(route)]: Math.min(maxTokens, Math.ceil(estimateBytes(bytes))),
     });
     trace.status = 200;
     response.writeHead(200, { "content-type": "application/json", "content-length": text.length }).end(text);
@@ -58,11 +58,12 @@ export async function countTokens(incoming: Incoming, services: Services, target
   // Ratio of the client's request to the smaller one that was counted.
   const share = counted?.isManaged ? body.length / Math.max(1, countBytes(sent)) : undefined;
   const text = read.decoded?.toString("utf8");
-  sendWholeBody(response, answer, read.raw, adjustCount(text, getCountField(route.api), maxTokens, share));
+  sendWholeBody(response, answer, read.raw, adjustCount(text, getCountField(route), maxTokens, share));
 }
 
 /** The field of a reply with the count. */
-function getCountField(api: WireName): string {
+function getCountField({ api, path }: Pick<Incoming["route"], "api" | "path">): string {
+  if (path.startsWith("/model/")) return "inputTokens";
   return api === "google" ? "totalTokens" : "input_tokens";
 }
 

@@ -57,7 +57,8 @@ const SLOW_MS = 50;
 const MAX_STORE_MS = 30_000;
 
 /** Paths of Converse, and unknown paths of Bedrock, whose clients expect errors in the form of Converse. */
-const CONVERSE_TARGET = /\/model\/[^/?]+\/(?!invoke(?:-with-response-stream)?\/?(?:\?|$))[^/?]+\/?(?:\?|$)/;
+const CONVERSE_TARGET =
+  /\/model\/[^/?]+\/(?!(?:invoke(?:-with-response-stream)?|count-tokens)\/?(?:\?|$))[^/?]+\/?(?:\?|$)/;
 
 /** Receives requests, admits or refuses them, and passes them to their handlers. */
 export class Reception {
@@ -377,7 +378,7 @@ function refuseClient(
     discardBody(request);
     return;
   }
-  const isBedrock = /\/model\/[^/?]+\/invoke/.test(request.url ?? "");
+  const isBedrock = /\/model\/[^/?]+\/(?:invoke|count-tokens)/.test(request.url ?? "");
   const encoded = getWire(api ?? "openai-chat").encodeFault(fault);
   // Amazon's SDKs read a message at the top, and the name of the error in a header.
   const body = JSON.stringify(isBedrock ? { message: fault.message, ...toObject(encoded) } : encoded);

@@ -115,7 +115,9 @@ const VERTEX_HOST = "https://aiplatform.googleapis.com";
 function toRegion(upstream: UpstreamConfig, path: string): UpstreamConfig {
   const location = VERTEX_PATH.exec(path)?.groups?.location;
   if (upstream.baseUrl !== VERTEX_HOST || location === undefined || location === "global") return upstream;
-  return { ...upstream, baseUrl: VERTEX_HOST.replace("//", `//${location}-`) };
+  const isMulti = location === "us" || location === "eu";
+  const host = isMulti ? `aiplatform.${location}.rep` : `${location}-aiplatform`;
+  return { ...upstream, baseUrl: VERTEX_HOST.replace("aiplatform", host) };
 }
 
 /** The part of an upstream's configuration that decides the choice. */

@@ -1,6 +1,8 @@
+import { createHash, createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { findBoundUpstreams } from "../../../../src/server/gateway/upstream/target.ts";
 import { ask, logOf, startGateway, threadsOf } from "../../../support/gateway.ts";
-import { startUpstream } from "../../../support/upstream.ts";
+import { type Heard, startUpstream } from "../../../support/upstream.ts";
 
 const QUESTION = { messages: [{ role: "user", content: "Hello." }], max_tokens: 100 };
 const REPLY = {
@@ -12,6 +14,17 @@ const REPLY = {
   stop_reason: "end_turn",
   usage: { input_tokens: 10, output_tokens: 2 },
 };
+const EVENTS = [
+  {
+    type: "message_start",
+    message: { ...REPLY, content: [], usage: { input_tokens: 10, output_tokens: 1 } },
+  },
+  { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+  { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Fine." } },
+  { type: "content_block_stop", index: 0 },
+  { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } },
+  { type: "message_stop" },
+];
 const VERTEX = "/projects/p/locations/us-east5/publishers/anthropic/models";
 
 async function readLog(gateway: Awaited<ReturnType<typeof startGateway>>) {
@@ -73,6 +86,22 @@ describe("Vertex AI's Anthropic models", () => {
   });
 });
 
+test.each([
+  ["us-east5", "https://us-east5-aiplatform.googleapis.com"],
+  ["eu", "https://aiplatform.eu.rep.googleapis.com"],
+  ["us", "https://aiplatform.us.rep.googleapis.com"],
+  ["global", "https://aiplatform.googleapis.com"],
+])("Vertex AI's location %s is served at %s", (location, expected) => {
+  const upstream = {
+    name: "vertex",
+    baseUrl: "https://aiplatform.googleapis.com",
+    apis: ["google"],
+  } as const;
+  const path = `/v1/projects/p/locations/${location}/publishers/anthropic/models/m:rawPredict`;
+  const [bound] = findBoundUpstreams([upstream as never], { api: "anthropic", path });
+  expect(bound?.baseUrl).toBe(expected);
+});
+
 /** One frame of Amazon's streams; nobody in the test checks its checksums. */
 function frame(event: object): Buffer {
   const payload = Buffer.from(
@@ -87,17 +116,7 @@ describe("Bedrock's invoke", () => {
   const path = "/model/us.anthropic.claude-opus-4-8-v1%3A0/invoke-with-response-stream";
   const signed = { authorization: "AWS4-HMAC-SHA256 Credential=client", "x-amz-date": "20260101T000000Z" };
   const keys = { AWS_ACCESS_KEY_ID: "AKID", AWS_SECRET_ACCESS_KEY: "secret", AWS_REGION: "eu-central-1" };
-  const stream = [
-    {
-      type: "message_start",
-      message: { ...REPLY, content: [], usage: { input_tokens: 10, output_tokens: 1 } },
-    },
-    { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
-    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Fine." } },
-    { type: "content_block_stop", index: 0 },
-    { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 2 } },
-    { type: "message_stop" },
-  ].map(frame);
+  const stream = EVENTS.map(frame);
 
   function startBedrock() {
     return startUpstream((_, response) => {
@@ -133,6 +152,154 @@ describe("Bedrock's invoke", () => {
     const keyed = await ask(gateway, { path, body: QUESTION, headers: { authorization: "Bearer key" } });
     expect(keyed.status).toBe(200);
     expect(upstream.heard[0]?.header("authorization")).toBe("Bearer key");
+  });
+});
+
+const SECRET = "a secret";
+const hashOf = (bytes: Buffer | string) => createHash("sha256").update(bytes).digest("hex");
+
+/** Checks a signature as Amazon documents it, from the bytes that arrived. */
+function isSigned({ method, url, rawHeaders, header, body }: Heard): boolean {
+  const [, scope = "", names = "", given] =
+    /Credential=[^/]+\/([^,]+), ?SignedHeaders=([^,]+), ?Signature=(\w+)$/.exec(
+      header("authorization") ?? "",
+    ) ?? [];
+  const [path = "", query = ""] = url.split("?");
+  const twice = path.split("/").map((part) => encodeURIComponent(part));
+  const signed = names.split(";");
+  const seen = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
+  const mustSign = seen.filter((name) => name === "host" || name.startsWith("x-amz"));
+  if (mustSign.some((name) => !signed.includes(name) && name !== "x-amz-content-sha256")) return false;
+  const canonical = [
+    ...[method, twice.join("/"), query.split("&").sort().join("&")],
+    ...[
+      ...signed.map((name) => `${name}:${header(name)?.trim().replace(/ +/g, " ")}`),
+      "",
+      names,
+      hashOf(body),
+    ],
+  ].join("\n");
+  const text = ["AWS4-HMAC-SHA256", header("x-amz-date"), scope, hashOf(canonical)].join("\n");
+  const key = scope
+    .split("/")
+    .reduce(
+      (made: string | Buffer, part) => createHmac("sha256", made).update(part).digest(),
+      `AWS4${SECRET}`,
+    );
+  return createHmac("sha256", key).update(text).digest("hex") === given;
+}
+
+describe("signatures for Bedrock", () => {
+  const keys = {
+    AWS_ACCESS_KEY_ID: "AKID",
+    AWS_SECRET_ACCESS_KEY: SECRET,
+    AWS_SESSION_TOKEN: "a session+token/==",
+    AWS_REGION: "eu-central-1",
+  };
+  const client = {
+    authorization: "AWS4-HMAC-SHA256 Credential=client",
+    "x-amz-date": "20260101T000000Z",
+    "x-amz-content-sha256": "client",
+    "amz-sdk-invocation-id": "1",
+    "x-amzn-bedrock-guardrailidentifier": "guard",
+  };
+  const arn = encodeURIComponent("arn:aws:bedrock:eu-central-1:1:application-inference-profile/ab_c.d");
+  const wrapped = {
+    input: { invokeModel: { body: Buffer.from(JSON.stringify(QUESTION)).toString("base64") } },
+  };
+
+  test.each([
+    ["anthropic.claude-opus-4-8-v1%3A0/invoke", { ...QUESTION, anthropic_version: "bedrock-2023-05-31" }],
+    ["us.anthropic.claude-opus-4-8-v1:0/invoke", QUESTION],
+    [`${arn}/invoke`, QUESTION],
+    [
+      "anthropic.claude-opus-4-8-v1%3A0/converse",
+      { messages: [{ role: "user", content: [{ text: "Hello ü." }] }] },
+    ],
+    ["anthropic.claude-opus-4-8-v1%3A0/count-tokens", wrapped],
+  ])("the signature of /model/%s is one that Amazon accepts", async (path, body) => {
+    const upstream = await startUpstream((heard, response) => {
+      response.setHeader("content-type", "application/json");
+      if (!isSigned(heard)) response.writeHead(403).end('{"message":"signature"}');
+      else response.end(JSON.stringify(heard.url.endsWith("count-tokens") ? { inputTokens: 12 } : REPLY));
+    });
+    const gateway = await startNamed("bedrock", upstream.url, ["anthropic"], keys);
+    const answer = await ask(gateway, { path: `/model/${path}`, body, headers: client });
+    expect([answer.status, upstream.heard.length]).toEqual([200, 1]);
+    expect(upstream.heard[0]?.url).toBe(`/model/${path.replace("/converse", "/invoke")}`);
+    if (path.endsWith("count-tokens"))
+      expect([JSON.parse(answer.text), upstream.heard[0]?.json]).toEqual([{ inputTokens: 12 }, body]);
+    else expect(await readLog(gateway)).toHaveLength(2);
+  });
+
+  test("a count for a person with memories is that of Bedrock, and an upstream without one gets an estimate", async () => {
+    let status = 200;
+    const upstream = await startUpstream((_, response) => {
+      response.writeHead(status, { "content-type": "application/json" }).end('{"inputTokens":12}');
+    });
+    const gateway = await startNamed("bedrock", upstream.url, ["anthropic"]);
+    await gateway.kernel.memories().remember("The port is 7781.", { by: "user" });
+    const asked = { path: "/model/anthropic.claude-opus-4-8/count-tokens", body: wrapped };
+    const headers = { authorization: "Bearer key" };
+    expect(JSON.parse((await ask(gateway, { ...asked, headers })).text)).toEqual({ inputTokens: 12 });
+    expect(upstream.heard[0]?.json).toEqual(wrapped);
+    status = 404;
+    expect(JSON.parse((await ask(gateway, { ...asked, headers })).text).inputTokens).toBeGreaterThan(5);
+    const refused = await ask(gateway, { ...asked, headers: client });
+    expect([refused.status, refused.header("x-amzn-errortype")]).toEqual([
+      401,
+      "UnrecognizedClientException",
+    ]);
+  });
+});
+
+describe("Azure's and Vertex AI's streams", () => {
+  test("streams over Azure's deployments and Vertex AI go through whole and are logged, with their own credentials", async () => {
+    const upstream = await startUpstream((heard, response) => {
+      response.setHeader("content-type", "text/event-stream");
+      const send = (event: { readonly type?: string }) =>
+        response.write(`${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`);
+      if (heard.url.includes("deployments")) {
+        send({ id: "c1", choices: [{ index: 0, delta: { role: "assistant", content: "Fi" } }] } as object);
+        send({
+          id: "c1",
+          choices: [{ index: 0, delta: { content: "ne." }, finish_reason: "stop" }],
+        } as object);
+        response.end("data: [DONE]\n\n");
+        return;
+      }
+      for (const event of EVENTS) send(event);
+      response.end();
+    });
+    const gateway = await startGateway({
+      upstream: [
+        { name: "azure", baseUrl: `${upstream.url}/openai/v1`, apis: ["openai-chat", "openai-responses"] },
+        { name: "vertex", baseUrl: upstream.url, apis: ["google"] },
+        { name: "other", baseUrl: "http://127.0.0.1:9", apis: ["anthropic", "openai-chat"] },
+      ],
+    });
+    const azure = "/openai/deployments/my%20gpt/chat/completions?api-version=2026-01-01&x=a%2Fb";
+    const body = { ...QUESTION, stream: true };
+    const first = await ask(gateway, { path: azure, body, headers: { "api-key": "k" } });
+    expect([first.status, first.isWhole]).toEqual([200, true]);
+    const vertex = `/v1${VERTEX}/claude-opus-4-8@20260101:streamRawPredict`;
+    const second = await ask(gateway, {
+      path: vertex,
+      body: { ...body, messages: [{ role: "user", content: "Hello there." }] },
+      headers: { authorization: "Bearer google-token", "x-goog-user-project": "p" },
+    });
+    expect([second.status, second.isWhole]).toEqual([200, true]);
+    expect(upstream.heard.map(({ url }) => url)).toEqual([azure, vertex]);
+    expect(upstream.heard[0]?.header("api-key")).toBe("k");
+    expect(upstream.heard[0]?.header("authorization")).toBeUndefined();
+    expect(upstream.heard[1]?.header("authorization")).toBe("Bearer google-token");
+    expect(upstream.heard[1]?.header("x-goog-user-project")).toBe("p");
+    expect(upstream.heard[1]?.json.model).toBeUndefined();
+    const mains = await threadsOf(gateway, "main");
+    const lengths = await Promise.all(
+      mains.map(async ({ id }) => (await logOf(await gateway.kernel.session(id))).length),
+    );
+    expect(lengths).toEqual([2, 2]);
   });
 });
 
