@@ -188,13 +188,19 @@ function splitRuns(
 
 /** A longer result is not the mark that a client leaves where it has cleared one. */
 const MAX_CLEARED = 256;
+/** The mark of Gemini CLI shows the beginning and the end of the result, and the file that has it whole. */
+const MASKED = "<tool_output_masked>";
+const MAX_MASKED = 4_096;
 
 /** The ids of the calls that a message answers, if it holds nothing but short results. */
 export function findShortResults(message: RequestMessage | undefined): readonly string[] | undefined {
   if (!message || message.role === "assistant" || message.brief) return undefined;
   const { text, parts = [] } = message.input();
   if (text !== undefined) return undefined;
-  const isShort = parts.every((part) => JSON.stringify(part).length <= MAX_CLEARED + 200);
+  const isShort = parts.every((part) => {
+    const json = JSON.stringify(part);
+    return json.length <= (json.includes(MASKED) ? MAX_MASKED : MAX_CLEARED) + 200;
+  });
   return isShort ? listResultIds(parts) : undefined;
 }
 
