@@ -24,7 +24,7 @@ export interface RunningGateway {
 /** The gateway did not start. */
 export class GatewayDown extends Error {}
 
-const START_MS = 60_000;
+const START_MS = 180_000;
 const END_MS = 15_000;
 const MAX_LOGGED = 4_000_000;
 const MAIN = fileURLToPath(new URL("../src/cli/main.ts", import.meta.url));

@@ -40,7 +40,7 @@ export interface Tried {
   readonly installed: string;
 }
 
-const TURN_MS = 120_000;
+const TURN_MS = 240_000;
 
 /**
  * Runs an agent through a scenario by one route. The folder is the same for all routes, so that requests are identical;

@@ -148,7 +148,7 @@ function ruleProblems({ sent, seen }: Trial): readonly string[] {
 }
 
 function isOverflow(error: string): boolean {
-  return /prompt is too long|context_length_exceeded/.test(error);
+  return /prompt is too long|context_length_exceeded|input token count/.test(error);
 }
 
 /** Whether the agent itself omits the first turn from its second. */
