@@ -43,10 +43,11 @@ writeNumbers(
 );
 writePairs("train", pairs);
 writePairs("heldout", heldOut);
+writeEnglishTexts();
 writeFileSync(join(to, "facts.json"), JSON.stringify({ words: words.length, pieces: PIECES }));
 console.log(`${pairs.length} pairs, ${heldOut.length} held out, ${words.length} words, ${PIECES} pieces`);
 
-/** For each word, the row of its initial word vector, or -1. */
+/** For each word, its rank among the most frequent English words, or -1. */
 function startRows(): Int32Array {
   const rowOf = new Map(known.map((word, row) => [word, row]));
   return Int32Array.from(words, (word) => rowOf.get(word) ?? -1);
@@ -67,6 +68,20 @@ function writePairs(name: string, list: readonly Pair[]): void {
   writeNumbers(`${name}-lengths`, lengths);
   writeFileSync(join(to as string, `${name}-labels.txt.gz`), gzipSync(labels.join("\n")));
   console.log(name, numbers.length, "tokens");
+}
+
+/** Each distinct text that the teachers can read, and for each side of the training pairs its number or -1. */
+function writeEnglishTexts(): void {
+  const numberOf = new Map<string, number>();
+  const sides = pairs.flatMap(({ a, b }) => [a, b]);
+  const numbers = Int32Array.from(sides, (text) => {
+    if (/\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}/u.test(text)) return -1;
+    const number = numberOf.get(text) ?? numberOf.size;
+    numberOf.set(text, number);
+    return number;
+  });
+  writeNumbers("train-english", numbers);
+  writeFileSync(join(to as string, "english-texts.json.gz"), gzipSync(JSON.stringify([...numberOf.keys()])));
 }
 
 function writeNumbers(name: string, numbers: Int32Array): void {

@@ -1,4 +1,4 @@
-"""The initial table: word vectors where available, else the average context of a token."""
+"""The initial table: the teachers' vectors of Latin words, else the average context of a token."""
 
 import gzip
 import json
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-DIMENSIONS = 128
+WORD_DIMENSIONS = 128
 SMOOTHING = 1e-3
 COMMON_DIRECTIONS = 3
 
@@ -37,7 +37,7 @@ def without_common_directions(vectors, weights):
     return vectors
 
 
-def start_table(folder, word_vectors, seed=7, dimensions=DIMENSIONS):
+def start_table(folder, seed=7):
     """Rows for all words and pieces, float32. The norm of a row is its weight in a text."""
     random = np.random.default_rng(seed)
     known = facts(folder)
@@ -45,21 +45,19 @@ def start_table(folder, word_vectors, seed=7, dimensions=DIMENSIONS):
     total = known["words"] + known["pieces"]
     frequency = word_frequencies(rows, counts)
     weight = SMOOTHING / (SMOOTHING + frequency)
-    vectors = np.load(word_vectors).astype(np.float32)
-    has = rows >= 0
-    own = vectors[rows[has]]
-    own = without_common_directions(own, np.minimum(frequency[has], 1e-4))
-    own /= np.linalg.norm(own, axis=1, keepdims=True) + 1e-6
-    table = np.zeros((total, dimensions), dtype=np.float32)
-    table[: known["words"]][has, : own.shape[1]] = own
-    noise = random.standard_normal((total, dimensions)).astype(np.float32) / np.sqrt(dimensions)
+    own = np.load(Path(folder) / "word-vectors.npy").astype(np.float32)
+    length = np.linalg.norm(own, axis=1, keepdims=True)
+    table = np.zeros((total, WORD_DIMENSIONS), dtype=np.float32)
+    table[: known["words"]] = own / np.maximum(length, 1e-6)
+    noise = random.standard_normal((total, WORD_DIMENSIONS)).astype(np.float32) / np.sqrt(WORD_DIMENSIONS)
     missing = np.ones(total, dtype=bool)
-    missing[: known["words"]][has] = False
+    missing[: known["words"]] = length[:, 0] == 0
     table[missing] = company(folder, table, weight, missing)[missing]
     table += 0.1 * noise
     scale = np.full(total, 0.15, dtype=np.float32)
     scale[: known["words"]] = weight
-    scale[: known["words"]][~has] *= 0.6
+    # Words that the list of frequent words does not have.
+    scale[: known["words"]][rows < 0] *= 0.6
     return table * scale[:, None]
 
 

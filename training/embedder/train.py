@@ -1,13 +1,15 @@
 """
-Trains the table of the static embedder contrastively: of all texts in a batch, a text's partner should be the nearest.
+Trains the table of the static embedder: of all texts in a batch, a text's partner should be the nearest, and texts
+should be as similar as the teachers find them (teach.py).
 
-python3 training/embedder/train.py <prepared folder> <word vectors.npy> <target folder> [<settings.json>]
+python3 training/embedder/train.py <prepared folder> <target folder> [<settings.json>]
 
 settings.json: a list of objects, each with a name and its differences from DEFAULTS; without it
 the shipped settings run.
 """
 
 import json
+import math
 import sys
 import time
 from pathlib import Path
@@ -16,6 +18,7 @@ import numpy as np
 import torch
 
 from batches import near_batches, source_batches
+from distil import Lessons
 from evaluate import evaluate, show
 from soft import soft_loss, term_weights
 from start import numbers, quantise, start_table, word_frequencies
@@ -37,6 +40,10 @@ DEFAULTS = {
     "soft": 0.3,  # weight of soft term match
     "soft_pairs": 512,
     "soft_temperature": 0.05,
+    "teach": 10,  # weight of the teachers' similarities; 0: none
+    "teach_block": 64,  # similar texts per block
+    "teach_texts": 2048,
+    "teach_temperature": 0.02,
     "shares": [1, 0.7, 0.6, 0.5],  # weight of the first, second … occurrence of a token
     "kind_shares": {"kind-of/en": 0.4, "kin/en": 0.4, "related/en": 0.4},
     "exclude": [],  # sources left out, to evaluate on unseen sources
@@ -91,14 +98,16 @@ def halves_loss(texts, table, pairs, shares, settings):
     return contrast(a, b, texts.marks[chosen], texts.marks[chosen], settings["temperature"])
 
 
-def train(texts, start, terms, settings, device):
+def train(folder, texts, start, terms, settings, device):
     torch.manual_seed(settings["seed"])
     random = np.random.default_rng(settings["seed"])
     table = Table(torch.from_numpy(start).to(device), settings["shared"]).to(device)
     shares = torch.tensor(settings["shares"], dtype=torch.float32, device=device)
     optimizers = [torch.optim.Adagrad([table.change], lr=settings["rate"], initial_accumulator_value=1e-6, eps=1e-8)]
-    if table.shared is not None:
-        optimizers.append(torch.optim.Adam(table.shared.parameters(), lr=settings["shared_rate"]))
+    log_scale = torch.nn.Parameter(torch.tensor(-math.log(settings["temperature"]), device=device))
+    moved = [log_scale] if table.shared is None else [log_scale, *table.shared.parameters()]
+    optimizers.append(torch.optim.Adam(moved, lr=settings["shared_rate"]))
+    lessons = Lessons(folder, settings, device) if settings["teach"] > 0 else None
     rates = [optimizer.param_groups[0]["lr"] for optimizer in optimizers]
     steps = steps_in_all = 0
     for epoch in range(settings["epochs"]):
@@ -111,7 +120,10 @@ def train(texts, start, terms, settings, device):
             for optimizer, rate in zip(optimizers, rates):
                 optimizer.param_groups[0]["lr"] = rate * max(0.02, 1 - steps / steps_in_all)
                 optimizer.zero_grad(set_to_none=True)
-            loss = batch_loss(texts, table(), terms, torch.from_numpy(pairs).to(device), shares, settings)
+            rows = table()
+            loss = batch_loss(texts, rows, terms, torch.from_numpy(pairs).to(device), shares, settings)
+            if lessons is not None:
+                loss = loss + settings["teach"] * lessons.loss(texts, rows, shares, log_scale)
             loss.backward()
             for optimizer in optimizers:
                 optimizer.step()
@@ -130,12 +142,12 @@ def batch_loss(texts, rows, terms, pairs, shares, settings):
 
 
 def main():
-    folder, vectors, target = sys.argv[1:4]
-    runs = json.loads(Path(sys.argv[4]).read_text()) if len(sys.argv) > 4 else [{}]
+    folder, target = sys.argv[1:3]
+    runs = json.loads(Path(sys.argv[3]).read_text()) if len(sys.argv) > 3 else [{}]
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.backends.cuda.matmul.allow_tf32 = True
     Path(target).mkdir(parents=True, exist_ok=True)
-    start = start_table(folder, vectors)
+    start = start_table(folder)
     learnt = Texts(folder, "train", len(start), device)
     heldout = Texts(folder, "heldout", len(start), device)
     frequencies = word_frequencies(numbers(folder, "start-rows"), numbers(folder, "word-counts"))
@@ -143,7 +155,7 @@ def main():
     for run in runs:
         settings = DEFAULTS | run
         began = time.time()
-        rows, factors = quantise(train(learnt, start, terms, settings, device).cpu().numpy())
+        rows, factors = quantise(train(folder, learnt, start, terms, settings, device).cpu().numpy())
         rows.tofile(Path(target) / f"{settings['name']}.rows.i8")
         factors.tofile(Path(target) / f"{settings['name']}.factors.u16")
         stored = torch.from_numpy(rows.astype(np.float32) * factors.astype(np.float32)[:, None]).to(device)
