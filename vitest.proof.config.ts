@@ -14,7 +14,7 @@ const files = readdirSync("test", { recursive: true })
   .filter((path) => !REAL_CLIENTS.includes(path.replaceAll("\\", "/")))
   .filter((path) => /\b(?:proof|sized)Test|\bbrowserProof/.test(readFileSync(path, "utf8")));
 
-/** Whether a file gets a process of its own, as in the everyday suite. */
+/** Whether a file gets its own process, as in the everyday suite. */
 const isApart = (path: string) => APART.some((pattern) => matchesGlob(path, pattern));
 
 /** The long proofs in full; the everyday suite runs a part of them. */

@@ -53,17 +53,20 @@ describe("the demonstration", () => {
     expect(readdirSync(temporary)).toEqual([]);
   });
 
-  proofTest("tells its story in plain text in a pipe and closes with the tables", async () => {
-    const { ended } = start("--messages", "300", "--images", "0");
-    const { exitCode, stdout, stderr } = await ended;
-    expect(exitCode, stderr).toBe(0);
-    for (const chapter of ["1. Append", "2. Page", "3. Look", "4. Rewind", "5. Edit", "6. Close"])
-      expect(stdout).toContain(`\n${chapter}`);
-    expect(stdout).toMatch(/\n {2}messages appended +300 /);
-    expect(stdout).toMatch(/\nDone in .+; temporary folder removed\.\n$/);
-    expect(stdout).not.toContain(ESCAPE);
-    expect(stderr).toBe("");
-  });
+  proofTest(
+    "the demonstration tells its story as plain text in a pipe, and ends with its tables",
+    async () => {
+      const { ended } = start("--messages", "300", "--images", "0");
+      const { exitCode, stdout, stderr } = await ended;
+      expect(exitCode, stderr).toBe(0);
+      for (const chapter of ["1. Append", "2. Page", "3. Look", "4. Rewind", "5. Edit", "6. Close"])
+        expect(stdout).toContain(`\n${chapter}`);
+      expect(stdout).toMatch(/\n {2}messages appended +300 /);
+      expect(stdout).toMatch(/\nDone in .+; temporary folder removed\.\n$/);
+      expect(stdout).not.toContain(ESCAPE);
+      expect(stderr).toBe("");
+    },
+  );
 
   proofTest("the demonstration keeps the folder when asked to and says where it is", async () => {
     const { temporary, ended } = start("--messages", "50", "--images", "1", "--image-mb", "0.1", "--keep");

@@ -120,7 +120,7 @@ async function readInput(): Promise<string> {
 }
 
 /**
- * Answers from the store in a thread of its own, so that the limit holds even while that thread searches. It ends when
+ * Answers from the store in its own thread, so that the limit holds even while that thread searches. It ends when
  * the thread has noted that the answer was given.
  */
 function answerCold(given: RelayArguments, input: string, print: (reply: string) => void): Promise<unknown> {

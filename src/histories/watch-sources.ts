@@ -193,7 +193,7 @@ async function readTree(
         if (!entry.isDirectory()) note(join(path, entry.name));
         else if (!SKIPPED_FOLDERS.has(entry.name)) waiting.push(join(path, entry.name));
     } catch {
-      // A file, which may be a database with a journal beside it, or a folder that the survey reports.
+      // A file, which may be a database with a journal next to it, or a folder that the survey reports.
       for (const file of [path, `${path}-wal`]) note(file);
     }
     await rest();

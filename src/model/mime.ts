@@ -68,7 +68,7 @@ export function decideMime(declared: string | undefined, head: Uint8Array): stri
     );
   }
   if (sniffed === label || (sniffed === undefined && !ALWAYS_SIGNED.has(label))) return label;
-  // Containers hold other types (a .docx is a zip); only labels with a signature of their own can be proven wrong.
+  // Containers hold other types (a .docx is a zip); only labels with their own signature can be proven wrong.
   if (sniffed !== undefined && !label.startsWith("image/") && !ALWAYS_SIGNED.has(label)) return label;
   throw new LonghaulError(
     "MIME_MISMATCH",

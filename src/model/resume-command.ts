@@ -48,7 +48,7 @@ export function findResumeCommand({ id, parent, meta = {} }: ResumableSession): 
   return formatResumeCommand(agent, own, folder);
 }
 
-/** The command with which an agent continues a conversation of its own, after the commands `before`. */
+/** The command with which an agent continues its own conversation, after the commands `before`. */
 export function formatResumeCommand(
   agent: string,
   id: string,

@@ -178,7 +178,7 @@ export function measureEvidence(
     score: (scale * first.score) / SCORE_SCALE,
     gap: (scale * (first.score - (compared.at(-1)?.score ?? 0))) / SCORE_SCALE,
     work: Math.min(1, (first.parts.work ?? 0) / PART_SCALE),
-    /** Negative if the fact is known of someone else than the person that the question names. */
+    /** Negative if the fact is about another person than the one whom the question names. */
     speaker: (netOf(own) - netOf(others)) / SCORE_SCALE,
     others: others.reduce((most, { chunk }) => Math.max(most, share(chunk)), 0),
     decision: (traits & EVIDENCE.decision) === 0 ? 0 : 1,

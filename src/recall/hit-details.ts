@@ -66,6 +66,6 @@ export interface Fix {
   readonly files: readonly string[];
   /** The commit in which the work ended. */
   readonly commit?: Commit & { readonly seq: number };
-  /** Those of the files that the session edited again after the fix; empty if none. */
+  /** The files that the session edited again after the fix; empty if none. */
   readonly changedSince: readonly string[];
 }

@@ -51,7 +51,7 @@ export interface SearchResult {
   /** Best first. */
   readonly ranked: readonly RankedChunk[];
   readonly terms: readonly string[];
-  /** Those terms that are whole words of the question. */
+  /** The terms that are whole words of the question. */
   readonly wholeTerms: readonly string[];
   readonly context: RankContext;
   /** Why vectors were not used, if they were not. */

@@ -14,9 +14,9 @@ export interface MemoryState {
   readonly entries: number;
   /** Entries of the log that are not indexed. */
   readonly unindexed: number;
-  /** Chunks without a vector; 0 without an embedder. While there are many, recall ranks by words alone. */
+  /** Chunks without a vector; 0 without an embedder. While there are many, recall ranks only by words. */
   readonly unembedded: number;
-  /** False without an embedder: recall goes by words alone. */
+  /** False without an embedder: recall goes only by words. */
   readonly hasVectors: boolean;
 }
 

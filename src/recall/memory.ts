@@ -65,7 +65,7 @@ interface CatchUpOptions extends FollowOptions {
 /** Dependencies and settings of memory. */
 export interface MemoryDeps {
   readonly log: Log;
-  /** Undefined to search by words alone. */
+  /** Undefined to search only by words. */
   readonly embedder: Embedder | undefined;
   /** Vectors of single words, if the packaged embedder is available. */
   readonly termVectors?: () => TermVectors | null;
@@ -75,7 +75,7 @@ export interface MemoryDeps {
   readonly maxVectorBytes?: number;
   /** Called when something is degraded, such as an embedder that does not respond. */
   readonly onWarning?: (warning: string) => void;
-  /** Counts resources that memory opens and closes; default: a census of its own. */
+  /** Counts resources that memory opens and closes; default: its own census. */
   readonly census?: Census;
 }
 

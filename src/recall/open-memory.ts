@@ -6,7 +6,7 @@ import { Memory } from "./memory.ts";
 
 /** Options of the search by meaning. */
 export interface MemoryOptions {
-  /** Default: the packaged embedder; null to search by words alone. */
+  /** Default: the packaged embedder; null to search only by words. */
   readonly embedder?: Embedder | null;
   /** Maximum bytes of vectors held in memory; default 256 MB. */
   readonly maxVectorBytes?: number;

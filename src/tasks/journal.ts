@@ -20,7 +20,7 @@ import {
 /** Effect of an event in a state: a new state, no change, or refusal. */
 type Move = TaskState | "stay" | "refuse";
 
-/** Moves of an ended task: none. */
+/** An ended task never moves. */
 const ENDED: Readonly<Record<TaskEvent, Move>> = {
   start: "refuse",
   resume: "refuse",

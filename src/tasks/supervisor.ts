@@ -266,7 +266,7 @@ export class Supervisor<OpenedSession> {
   }
 
   /**
-   * Ends the tasks of a process that has nothing left to do. Only `close` closes: a process that goes on after all runs
+   * Ends the tasks of a process that has nothing left to do. Only `close` closes: a process that continues after all runs
    * later tasks as before.
    */
   async #rest(): Promise<void> {

@@ -297,7 +297,7 @@ interface RecoveryFacts {
   readonly maxResumes: number;
   /** How long a task may wait for a process that knows its agent. */
   readonly abandonMs: number;
-  /** Whether a worker has got the task from its queue; nobody else begins a task of a queue. */
+  /** Whether a worker has taken the task from its queue; nobody else begins a task of a queue. */
   readonly isDelivered?: boolean;
 }
 

@@ -186,7 +186,7 @@ export class Tasks<OpenedSession = unknown> implements AsyncDisposable {
 
   /**
    * Ends all tasks that have not ended, or those of a parent, a queue or a session. Waiting tasks end first, so that none
-   * begins in the place of another. Each task ends once, with one notice, also if it is a child of another.
+   * begins in the place of another. Each task ends once, with one notice, even if it is a child of another.
    */
   async killAll(
     query: Pick<TaskQuery, "parent" | "queue" | "session"> & {

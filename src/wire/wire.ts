@@ -59,7 +59,7 @@ export interface ReplyReader {
   readonly isComplete: boolean;
   /** True once the reply has text, reasoning or a call. */
   readonly hasBegun: boolean;
-  /** Bytes of text, reasoning and arguments that were read so far, also of a reply that breaks off. */
+  /** Bytes of text, reasoning and arguments that were read so far, including those of a reply that breaks off. */
   readonly outputBytes: number;
   /** An error inside the stream. */
   readonly failure: ProviderFailure | undefined;

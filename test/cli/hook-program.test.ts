@@ -36,7 +36,7 @@ async function storeWithPort(): Promise<string> {
   return path;
 }
 
-/** A runtime folder of its own, time enough for a busy machine, and servers that end soon after the test. */
+/** A separate runtime folder, time enough for a busy machine, and servers that end soon after the test. */
 function placeOf(env: Readonly<Record<string, string>> = {}) {
   return {
     XDG_RUNTIME_DIR: testFolder(),
@@ -136,7 +136,7 @@ linuxTest("hooks without a server start exactly one server, and replace a killed
   expect(serversOf(store)).toEqual([first]);
   const examined = await runProgram(["doctor", "--json", "--store", store], { env });
   expect(examined.stdout).toContain("a process that a hook started answers hooks");
-  // Texts that a conversation has got are not given again by the next server.
+  // Texts that a conversation has are not given again by the next server.
   process.kill(first as number, "SIGKILL");
   expect((await runHook(store, ask("at-once-1"), env)).stdout).toBe("");
   forgetStart(store, env);

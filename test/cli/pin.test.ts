@@ -27,7 +27,7 @@ describe("longhaul pin", () => {
     expect((await jsonHere(args)).value.pins).toEqual([]);
   });
 
-  test("longhaul pin refuses an entry that is not a message of the line", async () => {
+  test("longhaul pin refuses an entry that is not a message of the active line", async () => {
     const store = await storeWith("s", async (session) => {
       await talk(session, 2);
       await session.note("for people");

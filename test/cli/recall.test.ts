@@ -8,7 +8,7 @@ import { runProgram } from "./support/program.ts";
 
 async function storeOfTwo(): Promise<string> {
   const path = testFolder();
-  // Each entry at a time of its own, because the newest version of a fact comes first.
+  // Each entry at its own time, because the newest version of a fact comes first.
   let now = Date.now() - 1_000;
   await using kernel = await openKernel({ path, clock: { now: () => now++ } });
   await say(

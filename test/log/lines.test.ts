@@ -49,7 +49,7 @@ test("an edit with an image succeeds while others append in between, and stores 
   expect((await kernel.size()).blobBytes).toBe(508);
 });
 
-test("overlapping, missing and malformed ranges cannot become the line", async () => {
+test("overlapping, missing and malformed ranges cannot become the active line", async () => {
   const kernel = await testKernel();
   const session = await kernel.session("s");
   await say(session, "1", "2", "3");
@@ -72,7 +72,7 @@ test("overlapping, missing and malformed ranges cannot become the line", async (
   expect(await session.lines()).toHaveLength(1);
 });
 
-test("many removals store only what each one removes, and the line is the same after a restart", async () => {
+test("many removals store only what each one removes, and the active line is the same after a restart", async () => {
   const path = testFolder();
   const kernel = await openKernel({ path });
   const session = await kernel.session("s");

@@ -106,7 +106,7 @@ describe("a damaged entry", () => {
       expect((await runHere([command, "s", "--store", path])).code, command).toBe(0);
   });
 
-  test("when the entry that chose the line is damaged, the line before it counts and no message is lost", async () => {
+  test("when the entry that chose the active line is damaged, the line before it counts and no message is lost", async () => {
     const { path } = await store();
     {
       await using kernel = await openKernel({ path });

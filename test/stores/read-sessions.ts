@@ -4,7 +4,7 @@ import { toKindNumber } from "../../src/log/store/kind-numbers.ts";
 
 const KINDS = (["message", "line", "redacted"] as const).map((kind) => [toKindNumber(kind), kind] as const);
 
-/** The sessions of a store as its file has them, read with a connection of its own. */
+/** The sessions of a store as its file has them, read with its own connection. */
 export function readSessions(path: string): Record<string, unknown> {
   const connection = new DatabaseSync(join(path, "log.db"), { readOnly: true });
   try {

@@ -9,7 +9,7 @@ export const REAL_CLIENTS = [
 ].map((name) => `test/cli/connecting/${name}.test.ts`);
 
 /**
- * Tests that start processes, take much memory or measure their own process get a process of their own. All other files
+ * Tests that start processes, take much memory or measure their own process get their own process. All other files
  * share the modules of their worker: loading them again for each file takes longer than most tests.
  */
 export const APART = [

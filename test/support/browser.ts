@@ -52,7 +52,7 @@ export interface TestPage {
   readonly problems: readonly string[];
 }
 
-/** Opens a page in a context of its own. */
+/** Opens a page in its own context. */
 export async function openPage(url: string, options: BrowserContextOptions = {}): Promise<TestPage> {
   browser ??= startBrowser();
   const context = await (await browser).newContext({

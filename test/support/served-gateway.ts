@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { startProgram } from "../cli/support/program.ts";
 import { testFolder } from "./folder.ts";
 
-/** A gateway in a process of its own. */
+/** A gateway in its own process. */
 export interface ServedGateway {
   readonly url: string;
   /** Memory of the process in bytes, now or at its peak; Linux only. */

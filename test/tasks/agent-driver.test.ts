@@ -21,7 +21,7 @@ function driven() {
   return { shell, asked, taken, drive };
 }
 
-test("the background hears an event first that the agent yielded during the move", async () => {
+test("an event that the agent yields during a move reaches the background first", async () => {
   const { shell, asked, taken, drive } = driven();
   const first = drive();
   shell.detach();

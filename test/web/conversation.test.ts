@@ -185,31 +185,34 @@ browserProof(
   },
 );
 
-browserTest("the to-do list follows the line, and the end of a request says who ended it", async () => {
-  const gateway = await startGateway(QUIET);
-  await using session = await gateway.kernel.session("codex/todos");
-  const write = (content: string) => {
-    const input = { todos: [{ content, status: "in_progress" }] };
-    return session.append({
-      role: "assistant",
-      parts: [{ type: "tool-call", callId: content, name: "TodoWrite", input }],
+browserTest(
+  "the to-do list follows the active line, and the end of a request says who ended it",
+  async () => {
+    const gateway = await startGateway(QUIET);
+    await using session = await gateway.kernel.session("codex/todos");
+    const write = (content: string) => {
+      const input = { todos: [{ content, status: "in_progress" }] };
+      return session.append({
+        role: "assistant",
+        parts: [{ type: "tool-call", callId: content, name: "TodoWrite", input }],
+      });
+    };
+    const { seq } = await write("Draw the map");
+    await write("Paint the lighthouse");
+    await session.note("request ended by the provider: Overloaded (after 2 retries)", {
+      requestEnd: { by: "provider", failure: "Overloaded", retries: 2 },
     });
-  };
-  const { seq } = await write("Draw the map");
-  await write("Paint the lighthouse");
-  await session.note("request ended by the provider: Overloaded (after 2 retries)", {
-    requestEnd: { by: "provider", failure: "Overloaded", retries: 2 },
-  });
-  const { page, problems } = await openPage(linkTo(gateway.url, session.id));
-  await page.getByText("Request ended by the provider · Overloaded · sent again before: 2").waitFor();
-  const dialog = page.getByRole("dialog");
-  await page.getByRole("button", { name: "To do" }).click();
-  await dialog.getByRole("link", { name: "Paint the lighthouse" }).waitFor();
-  expect(await findAccessFaults(page)).toEqual([]);
-  await page.keyboard.press("Escape");
-  await session.rewind(seq);
-  await page.getByRole("button", { name: "To do" }).click();
-  await dialog.getByRole("link", { name: "Draw the map" }).click();
-  await page.locator(`[data-seq="${seq}"][aria-current="true"]`).waitFor();
-  expect(problems).toEqual([]);
-});
+    const { page, problems } = await openPage(linkTo(gateway.url, session.id));
+    await page.getByText("Request ended by the provider · Overloaded · sent again before: 2").waitFor();
+    const dialog = page.getByRole("dialog");
+    await page.getByRole("button", { name: "To do" }).click();
+    await dialog.getByRole("link", { name: "Paint the lighthouse" }).waitFor();
+    expect(await findAccessFaults(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await session.rewind(seq);
+    await page.getByRole("button", { name: "To do" }).click();
+    await dialog.getByRole("link", { name: "Draw the map" }).click();
+    await page.locator(`[data-seq="${seq}"][aria-current="true"]`).waitFor();
+    expect(problems).toEqual([]);
+  },
+);

@@ -188,7 +188,7 @@ function* rowsOf(size: string, rates: Rates): Generator<Row> {
   }
 }
 
-/** Portkey's gateway, and ours beside it. */
+/** Portkey's gateway, and ours next to it. */
 function* portkeyRows(size: string, { bare, portkey, default: ours }: Rates): Generator<Row> {
   const id = `throughput.${size}.portkey`;
   const missing = "Portkey is not installed: npm ci in bench/peers";

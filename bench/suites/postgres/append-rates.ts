@@ -114,5 +114,5 @@ function measurement(writers: number): Measurement {
   };
 }
 
-/** Appends of writers beside the limit; each writer is a kernel with connections of its own. */
+/** Appends of writers next to the limit; each writer is a kernel with connections of its own. */
 export const appendRates: readonly Measurement[] = [1, 4, 16].map(measurement);

@@ -72,7 +72,7 @@ async function timeOf(work: () => Promise<void>): Promise<number> {
   return performance.now() - startedMs;
 }
 
-/** Windows and recall beside the embedded store. */
+/** Windows and recall next to the embedded store. */
 export const reads: Measurement = {
   name: "reads",
   async *run(bench) {

@@ -110,7 +110,7 @@ export async function askEngines(plan: Plan, place: ChildPlace): Promise<Outcome
 
 const MEASURES = ["any5", "all10", "fraction10"] as const;
 
-/** Figures and times of recall on the data sets of the recall bench, beside the embedded store. */
+/** Figures and times of recall on the data sets of the recall bench, next to the embedded store. */
 export const recallQuality: Measurement = {
   name: "recall-quality",
   async *run(bench) {

@@ -21,7 +21,7 @@ interface RawSession {
 
 /**
  * LongMemEval's questions that have an answer, each with its own haystack; `abstained` counts the others, which
- * `withAbstentions` includes as a category of their own.
+ * `withAbstentions` includes as their own category.
  */
 export function readLongMemEval(
   folder: string,

@@ -50,7 +50,7 @@ function* rankingRows(level: string, asked: readonly Asked[], measures: readonly
   }
 }
 
-/** Answers that stand in the first 2,000 tokens of the results, beside the same tokens of whole turns by plain BM25. */
+/** Answers that stand in the first 2,000 tokens of the results, next to the same tokens of whole turns by plain BM25. */
 function* answerableRows(level: string, asked: readonly Asked[]): Generator<Row> {
   const checked = asked.flatMap(({ isAnswerable }) => isAnswerable ?? []);
   if (checked.length === 0) return;

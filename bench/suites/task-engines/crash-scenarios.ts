@@ -101,7 +101,7 @@ async function loseWorker(scene: Scene, signal: "SIGKILL" | "SIGSTOP"): Promise<
   const before = await engine.read(where, ids(jobs));
   if (signal === "SIGSTOP") {
     first.process.kill("SIGCONT");
-    // It goes on with its jobs until it is told, or for longer than a heartbeat takes.
+    // It continues with its jobs until it is told, or for longer than a heartbeat takes.
     await workers.until(() => workers.lines("aborted").length === jobs.length, HEARTBEAT_MS);
     await rm(`${hold}-first`);
     // It ends its jobs long after the other worker did.

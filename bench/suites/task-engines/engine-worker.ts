@@ -1,4 +1,4 @@
-// A worker of one engine, in a process of its own that the bench kills and freezes.
+// A worker of one engine, in its own process that the bench kills and freezes.
 import { writeSync } from "node:fs";
 import { runSteps, type WorkerLine } from "./engine.ts";
 import { findEngine } from "./engines.ts";

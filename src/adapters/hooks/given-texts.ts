@@ -10,19 +10,19 @@ const MAX_BYTES = 200_000;
 const MAX_AGE_MS = 60 * 86_400_000;
 
 /**
- * The texts that conversations have got, as digests in one small file for each conversation, because every hook may be a
+ * The texts that conversations already have, as digests in one small file for each conversation, because every hook may be a
  * process of its own.
  */
 export class GivenTexts {
   readonly #folder: string;
-  /** Those of a store that cannot be written, for as long as this process runs. */
+  /** Texts of a store that cannot be written, for as long as this process runs. */
   readonly #unwritten = new BoundedMap<string, ReadonlySet<string>>({ max: 200 });
 
   constructor(folder: string) {
     this.#folder = join(folder, "hooks");
   }
 
-  /** Returns a test for texts that a conversation has got. */
+  /** Returns a test for texts that a conversation already has. */
   look(conversation: string): (text: string) => boolean {
     const known = this.#read(conversation);
     const unwritten = this.#unwritten.use(conversation);

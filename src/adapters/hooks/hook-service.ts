@@ -36,7 +36,7 @@ type Deliver = (text: string | undefined) => Promise<boolean>;
 /** Dependencies of the service. */
 interface HookServiceDeps {
   readonly kernel: Kernel;
-  /** Texts that a conversation has got already. */
+  /** Texts that a conversation already has. */
   readonly given: GivenTexts;
   /** Starts the import of a transcript into the store, and does not wait for it. */
   readonly startImport: (transcript: string) => void;
@@ -320,7 +320,7 @@ function toFixLines(failures: readonly WorkHit[], fixes: readonly WorkHit[]): re
   ];
 }
 
-/** The lines that the conversation has not got, as one text. A heading ends in a colon and needs a line below it. */
+/** The lines that the conversation does not have, as one text. A heading ends in a colon and needs a line below it. */
 function toFound({ event }: HookCall, { isGiven }: Reach, lines: readonly string[]): Found | undefined {
   const isHeading = (line: string | undefined) => line?.endsWith(":") === true;
   const fresh = lines

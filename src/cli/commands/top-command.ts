@@ -168,7 +168,7 @@ const CLEAR_BELOW = "\u001b[J";
 /** q, Q, Escape, Ctrl-C and Ctrl-D. */
 const QUIT: readonly string[] = ["q", "Q", "\u001b", "\u0003", "\u0004"];
 
-/** A screen of its own on the terminal, which gives the former content back; q or Ctrl-C ends it. */
+/** A separate screen on the terminal, which gives the former content back; q or Ctrl-C ends it. */
 class LiveScreen {
   readonly #context: CliContext;
   readonly #controller = new AbortController();

@@ -48,7 +48,7 @@ async function asksAnthropic(url: string): Promise<boolean | undefined> {
   }
 }
 
-/** All addresses that may stand in an agent's file; works without a store and with a damaged configuration. */
+/** All addresses that may be in an agent's file; works without a store and with a damaged configuration. */
 export async function listGatewayUrls(
   context: CliContext,
   options: CommonValues & { readonly url?: string },

@@ -67,7 +67,7 @@ export const skillConnector: AgentConnector = {
   },
 };
 
-/** The connector of an agent's hooks; an address of HTTP makes an agent that can call it use a gateway's route. */
+/** The connector of an agent's hooks. With an HTTP address, agents that support it call a gateway's route. */
 export function toHookConnector(connector: AgentConnector, server: StdioServer): AgentConnector {
   const { name, programs, listTraces } = connector;
   const base = { name: `${name}-hooks`, title: `${connector.title} (hooks)`, programs, listTraces };

@@ -19,7 +19,7 @@ export function applySettings(syntax: ConfigSyntax, text: string, settings: read
     const before = syntax.findRaw(changed, path);
     if (before === after || (typeof value === "string" && syntax.findString(changed, path) === value))
       continue;
-    // Against the original text: a parent that an earlier setting created is ours too.
+    // Compared with the original text, because a parent that an earlier setting created is ours too.
     const existingNames = countExisting(syntax, text, path);
     changed = syntax.setRaw(changed, path, after);
     changes.push({ path: [...path], before: before ?? null, after, existingNames });
@@ -62,7 +62,7 @@ export function undoChanges(
   return { text: undone, kept };
 }
 
-/** True for the same source text, or the same JSON: some agents write their files again in a layout of their own. */
+/** True for the same source text, or the same JSON: some agents write their files again in their own layout. */
 function isSameValue(raw: string | undefined, other: string): boolean {
   if (raw === undefined || raw === other) return raw === other;
   try {

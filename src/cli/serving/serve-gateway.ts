@@ -383,7 +383,7 @@ function hasKey(keyEnv: string | undefined, env: Environment): boolean {
 }
 
 /**
- * Imports new conversations of local agents until the gateway stops. The import runs in a process of its own: reading
+ * Imports new conversations of local agents until the gateway stops. The import runs in its own process: reading
  * a year of histories must not delay a request.
  */
 function keepHistories(

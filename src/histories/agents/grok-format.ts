@@ -122,7 +122,7 @@ const lines = createLinesFormat<GrokState>({
 
 /**
  * Grok Build: the updates of the Agent Client Protocol and its own ones; the pieces of one prompt make up one message. A
- * rewind leaves the lines before it in the file. The window after a compaction is in a file of its own.
+ * rewind leaves the lines before it in the file. The window after a compaction is in its own file.
  */
 export const grokFormat: Format = {
   ...lines,

@@ -34,7 +34,7 @@ export const kiloCliFormat: Format = {
 
 const KILO_EXTENSION = "kilocode.kilo-code";
 
-/** Kilo Code for VS Code: the task folders of Roo Code in a folder of its own. */
+/** Kilo Code for VS Code: the task folders of Roo Code in its own folder. */
 export const kiloCodeFormat: Format = {
   ...rooFormat,
   name: "kilo-code",

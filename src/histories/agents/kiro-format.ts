@@ -61,7 +61,7 @@ const linesFormat: Format = createLinesFormat<KiroState>({
       if (record.kind === "Clear") yield { type: "rewind", to: null };
       return;
     }
-    // Pieces of one message share an id; each is a record of its own.
+    // Pieces of one message share an id; each is its own record.
     const own = toText(data.message_id) ?? `L${line}`;
     const id = state.ids.includes(own) ? `${own}:L${line}` : own;
     state.ids = [...state.ids, own].slice(-200);

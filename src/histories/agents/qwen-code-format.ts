@@ -47,7 +47,7 @@ export const qwenCodeFormat: Format = createLinesFormat<QwenState>({
     const records = decodeRecord(record, id, parent);
     const isMessage = records[0]?.type === "record" && records[0].body.kind === "message";
     yield* records;
-    // A rewind names the line to go on from; the next line has it as its parent.
+    // A rewind names the line to continue from; the next line has it as its parent.
     const place = isMessage ? id : (before ?? state.last);
     state.records[id] = place;
     state.last = place;

@@ -96,7 +96,7 @@ async function* describeDecodedFile(source: ImportSource, input: Input): AsyncGe
 /** Files with tool results too large for the conversation; each is emitted once, after the message it belongs to. */
 class ToolResultFiles {
   readonly #input: Input;
-  /** Files by call id, the stem of their name. */
+  /** Files by call id, which is their name without its extension. */
   readonly #files: Map<string, FileFacts>;
 
   private constructor(input: Input, files: readonly FileFacts[]) {

@@ -28,7 +28,7 @@ interface LineageState {
 export class Lineage {
   /** The entry that the next one follows. */
   #tip = 0;
-  /** The last appended entry with a place of its own: its successor needs no segment. */
+  /** The last appended entry with its own place: its successor needs no segment. */
   #end = 0;
   /** Target of a rewind that nothing has followed yet. */
   #rewound: number | null = null;

@@ -4,7 +4,7 @@ export interface KeepingRule {
   readonly days?: number;
   /** Conversations that the agent keeps in each project; it deletes the oldest above that number. */
   readonly mostPerProject?: number;
-  /** The rule and where it is set, for people. */
+  /** The rule and the place where it is set, as a text for people. */
   readonly rule: string;
 }
 

@@ -198,7 +198,7 @@ export class Input {
   }
 }
 
-/** The real path of a folder. In a thread of its own, this short call would take most of the time of a small file. */
+/** The real path of a folder. In its own thread, this short call would take most of the time of a small file. */
 function resolveFolder(path: string): string | undefined {
   try {
     return realpathSync.native(path);

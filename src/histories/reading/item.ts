@@ -17,7 +17,7 @@ export type ForeignEdit =
       readonly parts: readonly PartInput[];
     }
   | { readonly type: "hide"; readonly spans: readonly Span[] }
-  /** The summary is given as messages, or is the record with that id on the line. */
+  /** The summary is given as messages, or is the record with that id on the active line. */
   | {
       readonly type: "summarize";
       readonly spans: readonly Span[];

@@ -42,7 +42,7 @@ const databases = new Map<number, DatabaseSync>();
 const lists = new Map<number, { readonly rows: Rows; readonly database: number }>();
 
 /**
- * Reads foreign databases in a process of its own. A query of a crafted file may run for ever inside SQLite, where a
+ * Reads foreign databases in its own process. A query of a crafted file may run for ever inside SQLite, where a
  * thread can be neither interrupted nor terminated; a process can be killed.
  */
 function answer(request: SourceRequest): SourceReply {

@@ -211,7 +211,7 @@ export class Conversation<G extends CallerMessage> {
     });
   }
 
-  /** Records that the caller goes on with a summary of its own, so that the messages it omits were not taken back. */
+  /** Records that the caller continues with its own summary, so that the messages it omits were not taken back. */
   recordCompaction(): void {
     this.#isCompacted = true;
   }
@@ -221,7 +221,7 @@ export class Conversation<G extends CallerMessage> {
     this.#lineCache.addAppended(entries);
   }
 
-  /** Appends a note for people, in a turn of its own. */
+  /** Appends a note for people, in its own turn. */
   note(text: string, options?: Parameters<Session["note"]>[1]): Promise<void> {
     return this.runInTurn(async () => this.recordAppended([await this.#session.note(text, options)]));
   }
@@ -401,8 +401,8 @@ const MIN_SUMMARY = 100;
 const MAX_OWN_WORDS = 2_000;
 
 /**
- * Why messages after the first `keep` leave the line. A person who goes back goes on with a few new words; a caller that
- * rewrites its history also repeats replies or later messages, and one that compacted it goes on with a summary.
+ * Why messages after the first `keep` leave the line. A person who goes back continues with a few new words; a caller that
+ * rewrites its history also repeats replies or later messages, and one that compacted it continues with a summary.
  */
 async function findDeparture(
   session: Session,

@@ -26,7 +26,7 @@ export interface BudgetHold {
   readonly budgets: readonly BudgetStatus[];
   /** True if another project would be counted in other budgets. */
   readonly dependsOnProject: boolean;
-  /** Drops the estimate of a request that is not sent. Idempotent, also with `settle`. */
+  /** Drops the estimate of a request that is not sent. May be called twice, and before or after `settle`. */
   release(): Promise<void>;
   /** Replaces the estimate by the actual amounts. Idempotent. */
   settle(actual: BudgetAmounts): Promise<void>;

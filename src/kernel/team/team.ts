@@ -195,7 +195,7 @@ export class Team {
     );
   }
 
-  /** Adds a budget, or changes the amount of the one with the same scope, unit and period; its count goes on. */
+  /** Adds a budget, or changes the amount of the one with the same scope, unit and period; its count continues. */
   async setBudget(rule: BudgetRule, options: { readonly by: string }): Promise<TeamBudget> {
     this.#assertOpen();
     checkFields("options", options, { by: "name" });

@@ -67,7 +67,7 @@ export interface SessionHead {
   readonly session: SessionId;
   readonly createdAt: number;
   readonly seq: number;
-  /** For the next page; a place belongs to one session for good, also after that was deleted. */
+  /** For the next page; a place belongs to one session for good, even after the session was deleted. */
   readonly place: number;
 }
 

@@ -58,7 +58,7 @@ export interface SessionStore {
   peek?(id: SessionId): KnownRecord | undefined;
   list(query: SessionQuery): Promise<readonly SessionRecord[]>;
   /**
-   * Those of the sessions that belong to some owners, decided by policies of the store itself, which do not depend on
+   * The sessions that belong to some owners, decided by policies of the store itself, which do not depend on
    * the statement that asks; undefined if it cannot.
    */
   readable?(

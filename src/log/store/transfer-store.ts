@@ -27,7 +27,7 @@ export interface MovedTeam {
   readonly tokens: readonly PersonToken[];
   readonly budgets: readonly TeamBudget[];
   readonly uses: readonly BudgetUse[];
-  /** Entries after those that the target has. */
+  /** Audit entries that the target does not have yet. */
   readonly audit: readonly AuditEntry[];
 }
 

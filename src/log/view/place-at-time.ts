@@ -8,7 +8,7 @@ import type { EntryStore } from "../store/entry-store.ts";
 /** Kinds that people refer to by time. */
 const TIMED_KINDS = ["message", "notice"] as const;
 const PAGE = 100;
-/** How far after its place in time an imported message with an earlier time of its own is looked for. */
+/** How far after its place in time an imported message with its own earlier time is looked for. */
 const MAX_LATE = 2_000;
 
 /**

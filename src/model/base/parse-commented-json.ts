@@ -4,7 +4,7 @@ const TOKEN =
 
 /** Parses JSON that may have comments and trailing commas; throws SyntaxError with the place in the original text. */
 export function parseCommentedJson(text: string): unknown {
-  // Blanks keep every place where it is, also for error messages.
+  // Blanks keep every position the same, so that error messages name the right place.
   const plain = text
     .replace(/^\uFEFF/, "")
     .replace(TOKEN, (token) => (token.startsWith('"') ? token : token.replace(/[^\n]/g, " ")));

@@ -23,7 +23,7 @@ export class SerialQueue {
     const result = isFirst
       ? start(work)
       : new Promise<void>((resolve) => this.#starts.push(resolve)).then(work);
-    // The caller of this piece goes on before the next one begins.
+    // The caller of this piece continues before the next one begins.
     result.then(this.#startNext, this.#startNext);
     return result;
   }

@@ -93,7 +93,7 @@ async function findOriginal(
   return undefined;
 }
 
-/** True for hits of conversations. Memories have a state of their own, and a reader may see only some of them. */
+/** True for hits of conversations. Memories have their own state, and a reader may see only some of them. */
 function isOfConversation(hit: Hit): hit is SessionHit {
   return hit.kind === "session" && findMemoryAgent(hit.session) === undefined;
 }

@@ -12,7 +12,7 @@ const MAX_EMBEDDED_FIRST = 64;
 interface ChunkVectorsDeps {
   readonly store: MemoryStore;
   readonly texts: ChunkTexts;
-  /** Undefined to search by words alone. */
+  /** Undefined to search only by words. */
   readonly embedder: Embedder | undefined;
   /** Maximum bytes of vectors held in memory, default 256 MB; others are read for each recall. */
   readonly maxVectorBytes: number | undefined;

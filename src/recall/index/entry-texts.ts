@@ -58,7 +58,7 @@ async function readMessageTexts({ role, parts, meta }: Message, restore: Restore
   const texts: EntryText[] = [];
   // Recalled text is found at its original place.
   if (meta?.longhaul === RECALLED_META.longhaul) return texts;
-  // Numbers all parts, including those inside tool results, so that each has a number of its own.
+  // Numbers all parts, including those inside tool results, so that each has its own number.
   let part = 0;
   const add = (text: string, author: ChunkAuthor, evidence: Pick<EntryText, "evidence">): void => {
     if (text.trim() !== "") texts.push({ part, text: text.slice(0, MAX_CHARACTERS), author, ...evidence });

@@ -12,7 +12,7 @@ import type { TextIndex } from "./text-index.ts";
 interface CandidateQuery {
   /** Distinct terms of the question. */
   readonly terms: readonly string[];
-  /** Those terms that are whole words of the question. */
+  /** The terms that are whole words of the question. */
   readonly wholeTerms?: readonly string[];
   readonly vector?: ArrayLike<number>;
   /** Periods that the question names. */

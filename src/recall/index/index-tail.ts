@@ -8,7 +8,7 @@ const MAX_SCANS = 150;
 
 /**
  * Chunks after the last sealed segment. A program that recalls once searches their terms word by word, since building
- * postings of all terms would take longer; a program that goes on recalling builds them.
+ * postings of all terms would take longer; a program that continues recalling builds them.
  */
 export class IndexTail {
   /** Number of the chunk at place 0. */

@@ -77,7 +77,7 @@ function detectMarks(text: string, author: ChunkAuthor, evidence: number, isActi
   return (isActive ? EVIDENCE.active : 0) | (isProse && hasDecision(text) ? EVIDENCE.decision : 0);
 }
 
-/** Splits a text into chunks; each active item is a chunk of its own. */
+/** Splits a text into chunks; each active item is its own chunk. */
 function splitAtItems(text: string, active: readonly string[]): (Chunk & { readonly isActive: boolean })[] {
   const pieces: (Chunk & { readonly isActive: boolean })[] = [];
   let end = 0;

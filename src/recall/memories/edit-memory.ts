@@ -16,8 +16,8 @@ export interface MemoryEdit {
 }
 
 /**
- * Changes a memory on behalf of a person. New dates keep the memory; a new text makes a new memory of the person at the
- * place of the old one, which is forgotten: agents cannot save its value again.
+ * Changes a memory on behalf of a person. New dates keep the memory. A new text makes a new memory of the person at the
+ * place of the old one, which is forgotten, so that agents cannot save the old text again.
  */
 export async function editMemory(
   memories: Memories,

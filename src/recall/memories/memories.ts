@@ -58,7 +58,7 @@ interface ChangeOptions {
 interface PinsQuery {
   /** The folder of the project that shows them, null if it is unknown; default: those of all projects. */
   readonly project?: string | null | undefined;
-  /** These memories in this order instead of the pins, also if they no longer hold; forgotten ones are left out. */
+  /** These memories in this order instead of the pins, even if they no longer hold; forgotten ones are left out. */
   readonly ids?: readonly EntryId[] | undefined;
 }
 

@@ -96,7 +96,7 @@ export class MemoryLedger {
     return findRangeIndex(this.#line, this.#session, seq) >= 0;
   }
 
-  /** True if the memory was forgotten, also if its text is not yet erased. */
+  /** True if the memory was forgotten, even if its text is not yet erased. */
   isForgotten(seq: number): boolean {
     return this.#forgotten.has(seq);
   }

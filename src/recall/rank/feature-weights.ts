@@ -1,6 +1,6 @@
 import type { Feature } from "./feature-list.ts";
 
-/** The kinds of scopes that have weights of their own: conversations with an assistant, between people, agents' work. */
+/** The kinds of scopes that have their own weights: conversations with an assistant, between people, agents' work. */
 export type ScopeKind = "assistant" | "people" | "work";
 
 /** Sets of weights: in agents' work, "work" looks for edits and commands, and "words" for statements about them. */

@@ -48,7 +48,7 @@ function parseWanted(question: string): Wanted {
 /** "you" with a verb in the past: regular ones by their ending, except for the few verbs in "-eed". */
 const ABOUT_ASSISTANT =
   /\byou (?:\w+ )?(?:told|said|gave|made|wrote|showed|sent|found|chose|taught|did|(?!\w*[cx]eed\b)\w{3,}ed)\b|\bremind me\b|\bdid you \w+|\bour (?:previous|last|earlier|past|prior) \w+|\bwe (?:\w+ )?(?:talked|discussed|spoke|chatted)\b|[你您](?:之前|上次|曾经?|当时|刚才)|[你您][^，。？]{0,6}(?:说|讲|提|建议|推荐|告诉|写|给)过/i;
-/** Requests for a summary, and questions how something went on over a span of time. */
+/** Requests for a summary, and questions about how something went on over a span of time. */
 const RECAP =
   /\b(?:summar(?:y|ies|i[sz]e\w*|i[sz]ing)|recap\w*|overview|over time|from (?:start|beginning) to (?:finish|end)|catch me up)\b|\bhow\b[^?\n]{0,120}\b(?:has|have|had) (?:\w+ ){0,3}(?:changed|evolved|developed|progressed|grown|improved|shifted|come along)\b|总结|概括|概述|汇总|回顾|来龙去脉|要約|まとめ/i;
 /** Questions for an order of events. */

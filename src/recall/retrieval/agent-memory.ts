@@ -168,7 +168,7 @@ export class AgentMemory {
   }
 
   /**
-   * Remembers a text as a note of the agent, or as a quote: also if its words stand in a tool result of the conversation,
+   * Remembers a text as a note of the agent, or as a quote: also if its words occur in a tool result of the conversation,
    * whatever the agent says. A value that was forgotten or rejected is refused.
    */
   async save(text: string, options: AgentSaveOptions = {}): Promise<string> {
@@ -212,7 +212,7 @@ export class AgentMemory {
     return `Forgotten: ${wanted}.`;
   }
 
-  /** True if words of a text stand in a tool result. */
+  /** True if words of a text occur in a tool result. */
   async #isCopied(text: string, source: SessionId | undefined): Promise<boolean> {
     const runs = listWordRuns(text);
     if (runs.length === 0) return false;

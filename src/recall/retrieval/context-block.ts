@@ -72,7 +72,7 @@ export function buildContextBlock(
 }
 
 /**
- * The block as a message of its own, to be appended directly before the newest user message and nowhere else:
+ * The block as its own message, to be appended directly before the newest user message and nowhere else:
  * everything before it stays unchanged, which keeps the provider's cache valid, and the block stays there for later
  * calls.
  */

@@ -89,7 +89,7 @@ function describeReply(route: ApiRoute, components: Components): JsonObject {
   };
 }
 
-/** Errors by status; the description lists their codes. Those that every route may have are listed with each. */
+/** Errors by status; the description lists their codes. Errors that every route may have are listed with each. */
 function describeErrors({ errors = [] }: RouteHead, components: Components): JsonObject {
   const rules = { ...KERNEL_ERRORS, ...API_ERRORS };
   const codes = [...new Set(["REQUEST_INVALID", "UNAUTHORIZED", ...errors, "UNEXPECTED", "STORE_BUSY"])];

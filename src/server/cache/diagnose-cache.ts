@@ -129,7 +129,7 @@ export interface CacheDiagnosis {
   readonly cause?: CacheCause | undefined;
   /** Tokens that should have been read from the cache. */
   readonly expectedTokens: number;
-  /** Those of them that were paid for again. */
+  /** The part of them that was paid for again. */
   readonly missedTokens: number;
   readonly detail?: string | undefined;
   /** Time since the last request to the same model, and the lifetime of its cache. */

@@ -54,7 +54,7 @@ export class PauseSample {
     return (hourRead * read + hourWritten * writeHour) / short;
   }
 
-  /** Adds a pause after which the conversation went on. */
+  /** Adds a pause after which the conversation continued. */
   add(pauseMs: number): void {
     const index = EDGES_MS.findIndex((edge) => pauseMs <= edge);
     if (index < 0) this.#ended++;

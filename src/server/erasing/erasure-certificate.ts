@@ -88,7 +88,7 @@ const FIELDS = {
   session: "id entries firstAt lastAt digest",
 };
 
-/** A field that no certificate has, so that nobody can add a claim to a valid one. */
+/** Finds a field that certificates do not have, because nobody may add a claim to a valid certificate. */
 function findUnknownField(certificate: ErasureCertificate): string | undefined {
   const parts: readonly (readonly [object, string])[] = [
     [certificate, FIELDS.certificate],

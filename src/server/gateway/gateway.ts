@@ -269,7 +269,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const server = createServer(buildServerOptions(config()));
   const guard = guardServer(server, config, (request, response) => void reception.handle(request, response));
-  // A gateway of a team is closed from its first request on, also if the store fails at that moment.
+  // A gateway of a team is closed from its first request on, even if the store fails at that moment.
   if (await kernel.team.isInUse().catch(() => false)) spending.state.markInUse();
   url = await listen(server, config());
   oldPlaces.start(onError);

@@ -22,7 +22,7 @@ import type { SqlitePlaces } from "./sqlite-places.ts";
 import type { SqliteSessions } from "./sqlite-sessions.ts";
 import type { SqliteTasks } from "./sqlite-tasks.ts";
 
-/** Tables other than entries that an append writes to. */
+/** The tables that an append writes to, other than the entries. */
 interface EntryWriterDeps {
   readonly cache: SessionCache;
   readonly sessions: SqliteSessions;

@@ -19,7 +19,7 @@ interface CachedRecord extends KnownRecord {
   readonly sizeBytes: number;
 }
 
-/** The records of the sessions in use, also of ids without a session. Its owner keeps it current. */
+/** The records of the sessions in use, including those of ids without a session. Its owner keeps it current. */
 export class SessionRecords {
   readonly #records = new BoundedMap<SessionId, CachedRecord>({
     max: MAX_BYTES,

@@ -16,7 +16,7 @@ interface HandBack {
 
 /** Limits of a hand-back. */
 interface HandBackOptions {
-  /** The summary that the client goes on with; facts that it has are left out. */
+  /** The summary that the client continues with; facts that it has are left out. */
   readonly summary: string;
   readonly maxTokens: number;
   /** The folder of the project, which is left out of paths. */

@@ -298,7 +298,7 @@ function skipDiffMark(units: Uint16Array, at: number, end: number): number {
   return at + 1 < end && isSign(units[at + 1] as number) ? at : at + 1;
 }
 
-/** Like `isVerbatim`, for a bare line among units. */
+/** Like `isVerbatim`, for a range of units that holds a line without its marks. */
 export function isVerbatimRange(units: Uint16Array, from: number, to: number): boolean {
   if (to - from < MIN_VERBATIM || to - from > MAX_VERBATIM) return false;
   for (let at = from, count = 0; at < to; at++) {

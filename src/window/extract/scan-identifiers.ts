@@ -219,7 +219,7 @@ function scanDottedName(
   let start = from;
   for (let at = from; at <= to; at++) {
     if (at < to && units[at] !== DOT_CODE) continue;
-    // Without a dot, the name is its only piece.
+    // A name without a dot has only one piece.
     if (start === from && at === to) return;
     if (isName(units, start, at)) tell(units, start, at, false);
     if (start !== from && at !== to && isName(units, start, to)) tell(units, start, to, false);

@@ -19,7 +19,7 @@ export function withUnits(text: string, read: (units: Uint16Array, length: numbe
   }
 }
 
-/** The units of a text in an array of their own. */
+/** The units of a text in their own array. */
 export function toUnits(text: string): Uint16Array {
   const units = new Uint16Array(text.length);
   Buffer.from(units.buffer).write(text, 0, "ucs2");

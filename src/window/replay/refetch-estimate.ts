@@ -95,7 +95,7 @@ export interface RefetchTable {
   readonly ages: readonly number[];
   /**
    * Chance that an agent which needs a lost fact fetches it again, by kind and age class. Facts that the assistant had
-   * named itself have a row of their own.
+   * named itself have their own row.
    */
   readonly chances: Readonly<
     Record<FactKind, { readonly named: readonly number[]; readonly unnamed: readonly number[] }>
@@ -118,7 +118,7 @@ interface LostFact {
   readonly isNamed: boolean;
 }
 
-/** The chance that an agent fetches a lost fact again before it goes on. */
+/** The chance that an agent fetches a lost fact again before it continues. */
 export function findRefetchChance(
   { kind, age, isNamed }: LostFact,
   { ages, chances }: RefetchTable = REFETCH_TABLE,

@@ -147,7 +147,7 @@ function compareFigures(figure: (which: "without" | "with") => number): Comparis
 /** Token counts of a prompt, each with its price in US dollars per million. */
 type PricedTokens = readonly (readonly [tokens: number, price: number])[];
 
-/** US dollars of a prompt; long prompts may have prices of their own. */
+/** US dollars of a prompt; long prompts may have their own prices. */
 function priceTokens(
   facts: ModelFacts,
   promptTokens: number,

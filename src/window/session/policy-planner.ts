@@ -144,7 +144,7 @@ export class PolicyPlanner {
     const own = run.reason ?? this.#deferredReason;
     const wanted = forcedTokens === undefined ? own : REFUSED_REASON;
     this.#deferredReason = isChanged && !isEdited ? own : undefined;
-    // The policy goes on from the window that is sent, not from a proposal that was not worth applying.
+    // The policy continues from the window that is sent, not from a proposal that was not worth applying.
     if (isChanged && !isEdited) this.#run = undefined;
     const reasons: string[] = [];
     if (next === whole || !isSameWindow(slots, whole)) reasons.push(wanted ?? this.#settings.policy.name);

@@ -72,7 +72,7 @@ export class Refusals {
 
   /**
    * Records an edit under the cap. A cap that needs an edit at every call is lifted for the turn: an agent that sees none
-   * of its steps would go on for ever, and the provider's own error has to end it.
+   * of its steps would continue for ever, and the provider's own error has to end it.
    */
   recordCappedEdit(slots: readonly Slot[]): void {
     const cap = this.#turnCap;

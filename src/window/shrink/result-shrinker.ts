@@ -197,7 +197,7 @@ export class ResultShrinker {
       const start = offset;
       offset += normal.length;
       if (text.length < MIN_SHRINK_CHARACTERS) return content;
-      // Few of the names stand in an output at all.
+      // Few of the names occur in an output at all.
       const names = literals.names.filter((name) => text.includes(name));
       const lines = shrinkLines(normal, {
         filters: this.#filters,

@@ -6,7 +6,7 @@ export type PartKind = "text" | "blank" | "reasoning" | "call" | "result" | "med
 /** A part as stored in the log, or as input. */
 export type AnyPart = PartInput | ToolResultPart;
 
-/** The kind of a part. Blank text is a kind of its own, because clients drop it at will. */
+/** The kind of a part. Blank text is its own kind, because clients drop it at will. */
 export function getPartKind(part: AnyPart): PartKind {
   switch (part.type) {
     case "text":

@@ -10,7 +10,7 @@ import { findAudio } from "./openai-chat-media-fields.ts";
 export const chatUserFormat: BlockFormat = {
   text: (text) => ({ type: "text", text }),
   media: buildChatMedia,
-  // Audio is referenced in a field of its own; its transcript is text.
+  // Audio is referenced in its own field; its transcript is text.
   raw: (part) => (part.format === OPENAI_CHAT_NAME && !findAudio(part) ? toObject(part.value) : undefined),
 };
 

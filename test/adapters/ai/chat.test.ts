@@ -207,7 +207,7 @@ describe("a caller who changes the conversation", () => {
     expect((await logOf(session)).filter(({ kind }) => kind === "message")).toHaveLength(5);
   });
 
-  test("a caller who changes the first message begins another line", async () => {
+  test("a caller who changes the first message begins another line of the session", async () => {
     const { server, session, model } = await speaking();
     server.always(reply("ok"));
     const speaker = model();

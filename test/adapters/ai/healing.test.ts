@@ -166,7 +166,7 @@ describe("a request that the provider finds too long", () => {
   );
 
   sizedTest.each(proofCases(["caller", "session"] as const))(
-    "no request exceeds a known window, history kept by the %s",
+    "no request exceeds a known window when the %s keeps the history",
     async (history) => {
       const { session, plain } = await speaking();
       const steps = 60;

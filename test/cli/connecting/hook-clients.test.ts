@@ -84,7 +84,7 @@ proofTest.for(CLIENTS)(
     ).toBe(true);
 
     expect((await runHere(["disconnect", agent.name, "--store", store], { home, env })).code).toBe(0);
-    // Some agents write their settings again in a layout of their own.
+    // Some agents write their settings again in their own layout.
     const after = snapshotOf(home);
     for (const path of Object.keys(after).filter((path) => !/^\.claude\/projects|\/logs\//.test(path)))
       expect(after[path], path).not.toMatch(/longhaul(?:'|")? hook/);

@@ -290,7 +290,7 @@ describe("branches", () => {
     expect(records.filter(({ parent }) => parent !== undefined)).toEqual([]);
   });
 
-  test("a repeated prompt starts a branch at the message before the first prompt", async () => {
+  test("a repeated prompt starts a branch at the message before its first occurrence", async () => {
     const records = await recordsOf([
       ...start,
       said("a2", "u2", "m2", text("Second")),

@@ -405,7 +405,7 @@ describe("the window of a Codex thread", () => {
     expect((await session.read({ from: 1 })).filter(({ kind }) => kind === "message")).toHaveLength(10);
   });
 
-  test("a rollback of more turns than exist empties the line", async () => {
+  test("a rollback of more turns than exist leaves no turn active", async () => {
     const items = await itemsOf([
       meta(),
       ...asked("first"),

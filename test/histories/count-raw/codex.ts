@@ -2,7 +2,7 @@ import { countOf, type FileCount, type Foreign, linesOf, listOf, NOTHING } from 
 
 /**
  * A message is a response item other than reasoning: text, a call, or the output of a call. A tool call is an item
- * whose type ends in `_call`. Reasoning belongs to the next item; as an extra it is a message of its own if the
+ * whose type ends in `_call`. Reasoning belongs to the next item; as an extra it is its own message if the
  * assistant says nothing more. Events, turn contexts and the history inside `compacted` repeat the items.
  */
 export function countCodex(text: string): FileCount {

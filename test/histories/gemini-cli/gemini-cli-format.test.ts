@@ -239,11 +239,11 @@ describe("the line of a Gemini chat", () => {
     expect(await lineOf([chat(rewound)])).not.toContain("Done");
   });
 
-  test("a rewind to a missing message empties the line of a Gemini chat", async () => {
+  test("a rewind to a missing message of a Gemini chat leaves no message active", async () => {
     expect(await lineOf([chat([...talk, { $rewindTo: "nowhere" }, user("u3", "five")])])).toEqual(["five"]);
   });
 
-  test("a list of messages that is set replaces the line of a Gemini chat", async () => {
+  test("a list of messages that is set replaces the active line of a Gemini chat", async () => {
     const summary = user("s1", "<state_snapshot>so far</state_snapshot>");
     const masked = user("u2", "three, shortened");
     const path = chat([

@@ -409,7 +409,7 @@ describe("pi", () => {
     expect(items.find(({ type }) => type === "copy")).toEqual({ type: "copy", bytes: output.length + 2 });
   });
 
-  test("version 1 of pi's format is read, which has no ids and counts lines", async () => {
+  test("version 1 of pi's format, which has no ids and counts lines, is read", async () => {
     const bare = (line: Line) =>
       Object.fromEntries(Object.entries(line).filter(([key]) => key !== "id" && key !== "parentId"));
     const compaction = {

@@ -105,7 +105,7 @@ describe("the bytes of a file", () => {
 
 describe("a compressed file", () => {
   test.each(["gz", "zst"] as const)(
-    "a cut compressed file gives all bytes before the cut, as .%s",
+    "a compressed file (.%s) that is cut gives all bytes before the cut",
     async (ending) => {
       const packed = packers[ending](long);
       const path = join(testFolder(), `a.jsonl.${ending}`);

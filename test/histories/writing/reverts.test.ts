@@ -89,7 +89,7 @@ describe.each(WRITERS.map((writer) => [writer.name, writer] as const))("an expor
     expect(await summariesIn(kernel, "a fork", writer)).toEqual(["B"]);
   });
 
-  test("an exported history ignores a revert that has left the line", async () => {
+  test("an exported history ignores a revert that has left the active line", async () => {
     const kernel = await testKernel();
     await using session = await kernel.session("a talk");
     await session.append({ role: "user", text: "Begin." });

@@ -29,7 +29,7 @@ async function writeTalk(session: Session) {
   return { request, first, correction, second };
 }
 
-test("the to-do list follows the line through rewind, undo, edit, replaced history and fork", async () => {
+test("the to-do list follows the active line through rewind, undo, edit, replaced history and fork", async () => {
   const session = await (await testKernel()).session();
   expect(await session.todos()).toEqual([]);
   const { request, first, correction, second } = await writeTalk(session);

@@ -40,7 +40,7 @@ describe("messages by their time", () => {
     expect(texts(await session.page()).at(-1)).toBe("TWO");
   });
 
-  test("a message that left the line and a time between messages are not found", async () => {
+  test("a message that left the active line and a time between messages are not found", async () => {
     const { session, times } = await timedSession();
     await session.remove(times[1] as Date);
     const before = await session.head();

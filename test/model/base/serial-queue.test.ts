@@ -32,7 +32,7 @@ describe("a serial queue", () => {
     );
   });
 
-  test("a serial queue starts work at once if it is idle, and the next piece after the first caller has continued", async () => {
+  test("an idle serial queue starts work at once, and starts the next piece only after the caller of the first one has continued", async () => {
     const queue = new SerialQueue();
     const events: string[] = [];
     const first = queue.run(async () => {
@@ -43,7 +43,7 @@ describe("a serial queue", () => {
     const inside = queue.run(async () => events.push("second"));
     events.push("both are called");
     await first;
-    // The caller of the first piece goes on before the second one begins.
+    // The caller of the first piece continues before the second one begins.
     events.push("the first caller goes on");
     await inside;
     expect(events).toEqual([
@@ -56,7 +56,7 @@ describe("a serial queue", () => {
     expect(queue.waiting).toBe(0);
   });
 
-  test("a serial queue runs work added at the start of a piece after that piece", async () => {
+  test("a serial queue runs work that a starting piece adds after that piece", async () => {
     const queue = new SerialQueue();
     const events: string[] = [];
     let inner: Promise<void> | undefined;

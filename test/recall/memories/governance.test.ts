@@ -217,7 +217,7 @@ describe("the dates of a memory", () => {
 });
 
 describe("a memory that was rewound or redacted", () => {
-  test("a memory that was rewound or redacted is in no list, pin or recall, and returns with the line", async () => {
+  test("a memory that was rewound or redacted is in no list, pin or recall, and returns when the line is active again", async () => {
     const { kernel, memories } = await start();
     await memories.remember("Lunch is at noon.", user);
     await memories.remember(FACT, user);

@@ -19,7 +19,7 @@ interface Talk {
   readonly answers: string[];
 }
 
-/** Texts of all stored messages, also of those that are on no line any more. */
+/** Texts of all stored messages, including messages that are on no line any more. */
 async function readStored(path: string): Promise<readonly string[]> {
   await using kernel = await openKernel({ path, embedder: null });
   const texts: string[] = [];

@@ -51,7 +51,7 @@ test("a regenerated reply keeps the plan and the provider's prefix", async () =>
   const { upstream, gateway, agent } = await talkUntilEdited();
   const before = messagesOf(upstream.heard.at(-1));
   expect(before.length).toBeLessThan(agent.elements.length);
-  // The client takes the reply back, asks again and goes on from the other one.
+  // The client takes the reply back, asks again and continues from the other one.
   agent.elements.pop();
   await agent.next();
   expect(messagesOf(upstream.heard.at(-1))).toEqual(before);

@@ -164,7 +164,7 @@ describe("a sliding window", () => {
 
 describe("a client that ends each request with a reminder", () => {
   proofTest(
-    "each reminder at the end of a request is logged once, and later reminders are notes outside the line",
+    "each reminder at the end of a request is logged once, and later reminders are notes outside the active line",
     async () => {
       const { upstream, gateway } = await world();
       const agent = new TrimmingAgent(gateway, "anthropic");
@@ -187,7 +187,7 @@ describe("a client that ends each request with a reminder", () => {
     },
   );
 
-  proofTest("reminders that the client begins to keep are on the line", async () => {
+  proofTest("reminders that the client begins to keep are on the active line", async () => {
     const { gateway } = await world();
     const agent = new TrimmingAgent(gateway, "anthropic");
     const whole: Trimming = { newest: 1_000, keepsFirst: true };

@@ -13,7 +13,7 @@ export interface Actor {
   takeErrors(): readonly string[];
 }
 
-/** Work that goes on while actors die, and its own proof that nothing was lost. */
+/** Work that continues while actors die, and its own proof that nothing was lost. */
 export interface Load {
   readonly name: string;
   /** Works until the signal fires; then finishes the pieces that it has begun. */

@@ -24,7 +24,7 @@ interface ConversationLoadOptions {
   readonly budgets: Pick<BudgetLoad, "raise">;
 }
 
-/** A client that goes on with its conversation, whichever gateway answers. */
+/** A client that continues with its conversation, whichever gateway answers. */
 interface Client {
   readonly name: string;
   readonly person: string;

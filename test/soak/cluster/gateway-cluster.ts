@@ -28,7 +28,7 @@ const PEOPLE = ["ada", "ben", "cleo"] as const;
 /** Longest time until the provider begins its reply, so that kills hit requests in flight. */
 const MAX_THINKING_MS = 300;
 
-/** Runs two gateways on a database of their own, for a team with budgets, while they and the database die. */
+/** Runs two gateways on their own database, for a team with budgets, while they and the database die. */
 export async function runGatewayCluster(options: GatewayClusterOptions): Promise<ClusterReport> {
   const { seed, conversations: count } = options;
   const server = await startPostgres();

@@ -22,7 +22,7 @@ const timer = setTimeout(() => void waiting.kill("asked"), 300).unref();
 say((await waiting.wait()).outcome?.reason);
 clearTimeout(timer);
 
-// Nobody waits for this task, so the process has nothing left to do; it goes on when that is told.
+// Nobody waits for this task, so the process has nothing left to do; it continues when that is told.
 await kernel.tasks.start(waits, null, { id: "idle" });
 process.once("beforeExit", async () => {
   say((await (await kernel.tasks.start(works, null)).wait()).outcome?.result);

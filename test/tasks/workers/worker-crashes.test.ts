@@ -72,7 +72,7 @@ describe.skipIf("problem" in server)(`crashes of workers (${describeProblem(serv
       first.signal("SIGSTOP");
       await second.printed("taken t");
       await release();
-      // It goes on while the other one works.
+      // It continues while the other one works.
       first.signal("SIGCONT");
       await first.printed("left t");
       expect(await tasks.wait("t")).toMatchObject({ state: "completed" });

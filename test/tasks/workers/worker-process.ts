@@ -1,4 +1,4 @@
-// A worker in a process of its own, which tests kill and freeze; SIGTERM lets it hand back its tasks.
+// A worker in its own process, which tests kill and freeze; SIGTERM lets it hand back its tasks.
 import { writeSync } from "node:fs";
 import { openKernel } from "../../../src/kernel/index.ts";
 import type { WorkOptions } from "../../../src/tasks/work-options.ts";

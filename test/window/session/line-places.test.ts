@@ -75,7 +75,7 @@ sizedTest(
   },
 );
 
-test("gaps and stretches together are the whole line", () => {
+test("the gaps and stretches of a window together cover the whole active line", () => {
   expect(
     findGaps(
       [

@@ -4,7 +4,7 @@ import { createCalibrationState } from "../../../src/window/tokens/calibration.t
 import { SAFETY } from "../../../src/window/tokens/estimate.ts";
 import { createGauge, type Gauge } from "../../../src/window/tokens/gauge.ts";
 
-/** Reports of a provider that counts `factor` tokens per estimated one, plus a prefix of its own. */
+/** Reports of a provider that counts `factor` tokens per estimated one, plus its own prefix. */
 function reported(start: Gauge, factor: number, prefix: number, sizes: readonly number[]): Gauge {
   return sizes.reduce((known, size) => known.observe(size, Math.round(prefix + factor * size)), start);
 }

@@ -84,7 +84,7 @@ function EstimateFigure({ estimate }: { readonly estimate: Reply<"GET /usage/est
   );
 }
 
-/** Estimated savings name their denominator; measured ones, from the control group, their interval. */
+/** Estimated savings name their denominator; savings measured by a control group name their interval. */
 function SavedNote({ savings }: { readonly savings: Report["savings"] }) {
   const { value } = useResource((signal) => call("GET /usage/control", {}, { signal }), []);
   const all = value?.groups.find(

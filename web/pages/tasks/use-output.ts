@@ -17,7 +17,7 @@ interface Output {
   readonly failure: ApiFailure | undefined;
 }
 
-/** Follows the output of a task from its last entries to its end; after an interruption it goes on where it was. */
+/** Follows the output of a task from its last entries to its end; after an interruption it continues where it was. */
 export function useOutput(id: string, session: string): Output {
   const entries = useRef<Entry[]>([]);
   const [, update] = useReducer<number, void>((round) => round + 1, 0);

@@ -395,7 +395,7 @@ const continueConnector: AgentConnector = {
   },
 };
 
-/** Models whose provider has an upstream of its own; one at another address belongs to another provider. */
+/** Models whose provider has its own upstream; one at another address belongs to another provider. */
 function findServedModels(
   reader: ConfigReader,
   gatewayUrl: string,

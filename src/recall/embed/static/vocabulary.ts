@@ -1,7 +1,7 @@
 import type { TokenSource } from "./static-tokenizer.ts";
 import { findWord, readWord, type WordTable } from "./word-table.ts";
 
-/** The words that have a row of their own, and the rows of pieces of unknown words. */
+/** The words that have their own row, and the rows of pieces of unknown words. */
 interface Vocabulary extends TokenSource {
   readonly words: number;
   /** The word of a token; undefined for a piece of an unknown word. */

@@ -91,7 +91,7 @@ export class OidcSignIn {
     const state = returned.get("state") ?? "";
     const pending = this.#pending.get(state);
     const isOwn = pending !== undefined && isSame(pending.tab, computeDigest(tab));
-    // A state is used once, also if the provider then refuses.
+    // A state is used once, even if the provider then refuses.
     if (isOwn) this.#pending.delete(state);
     if (!isOwn || Date.now() - pending.startedAt > MAX_WAIT_MS)
       throw new ApiError("SIGN_IN_FAILED", "This sign-in was not begun here, or took too long.");

@@ -121,7 +121,7 @@ export class HistoryImport {
     this.#setState({ ...result, state: signal.aborted ? "stopped" : "done", endedAt: Date.now() });
   }
 
-  /** Indexes the imported entries, so that the first recall finds them. Stopped, a later recall goes on with it. */
+  /** Indexes the imported entries, so that the first recall finds them. Stopped, a later recall continues with it. */
   async #index(result: Omit<ImportState, "state">, signal: AbortSignal): Promise<void> {
     const show = (shares: IndexShares) => this.#setState({ ...result, state: "indexing", ...shares });
     await indexConversations(this.#kernel, signal, show).catch((error: unknown) => {

@@ -13,7 +13,7 @@ interface ErasurePreview {
 }
 
 /**
- * Erasures of people. One that was begun goes on after its caller has left; a call with the same `confirm` waits for it
+ * Erasures of people. One that was begun continues after its caller has left; a call with the same `confirm` waits for it
  * and gets the same certificate, until newer erasures take its place.
  */
 export class PersonErasures {

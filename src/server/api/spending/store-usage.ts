@@ -59,7 +59,7 @@ interface UsageAnswer {
   readonly sizes: readonly SizeSum[] | null;
   /** All sessions that were asked for; of some days or one model, those with usage there. */
   readonly sessions: number;
-  /** Those of them that are sub-agents. */
+  /** How many of them are sub-agents. */
   readonly subAgents: number;
 }
 

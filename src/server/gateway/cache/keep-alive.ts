@@ -169,7 +169,7 @@ export class KeepAlive {
       .report(usage, { model, describe: (report) => addCacheRecord(report, record) });
   }
 
-  /** Dollars of refreshes since midnight in UTC, also of earlier processes. */
+  /** Dollars of refreshes since midnight in UTC, including those of earlier processes. */
   async #readSpent(): Promise<number> {
     const name = Math.floor(this.#now() / DAY_MS);
     if (this.#day?.name === name) return this.#day.spent;

@@ -185,7 +185,7 @@ function digestLines(text: string): {
 } {
   const all = text === "" ? [] : text.split("\n");
   const lines = all.map((line) => (line.startsWith(BILLING) ? 0 : digestText(line)));
-  // Only lines with a digit or a name of a day can be the same but for their values.
+  // Only lines with a digit or the name of a day can differ from another line just in their values.
   const shapes = all.map((line, index) =>
     VALUES.test(line) && lines[index] !== 0 ? digestText(blankValues(line)) : (lines[index] as number),
   );

@@ -27,7 +27,7 @@ export class TeamState {
     return (await this.#checked) || this.isKnownInUse;
   }
 
-  /** Called when a person was recognized, which is certain before the next check. */
+  /** Called when a person was recognized, so that the state is certain before its next check. */
   markInUse(): void {
     this.isKnownInUse = true;
   }

@@ -26,13 +26,13 @@ const UNNAMED = /:[0-9a-f]{16}(?:-\d+)?$/;
 
 /** Progress with the conversations of a store that was written by an earlier version. */
 interface FillProgress {
-  /** Conversations that have got their places. */
+  /** Conversations that have their places. */
   readonly filled: number;
   readonly isDone: boolean;
 }
 
 /**
- * Gives conversations of earlier versions their places, in the background. It can be stopped at any time and goes on with
+ * Gives conversations of earlier versions their places, in the background. It can be stopped at any time and continues with
  * those that have none. Until it is done, the conversations that a request may continue are filled first.
  */
 export class OldPlaces {

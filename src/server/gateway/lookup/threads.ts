@@ -239,7 +239,7 @@ export class Threads {
     return { ...decision, chosen };
   }
 
-  /** The chosen thread, after linking it with the summary that the client goes on with, if there is one. */
+  /** The chosen thread, after linking it with the summary that the client continues with, if there is one. */
   async #link(
     request: ThreadLookup,
     { chosen, choice }: DecidedThread,

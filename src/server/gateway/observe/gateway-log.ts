@@ -230,7 +230,7 @@ interface AnnouncedEdit {
   readonly session: string;
   readonly tokensBefore: number;
   readonly tokensAfter: number;
-  /** Further calls until it has paid for itself; null if never. */
+  /** Further calls until the edit has paid for itself; null if it never does. */
   readonly breakEvenCalls: number | null;
   readonly isForced: boolean;
   /** Undefined if nothing was changed. */

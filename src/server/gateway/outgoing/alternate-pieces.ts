@@ -55,7 +55,7 @@ export function alternatePieces(
 
 /**
  * Moves a system message whose reply was hidden to the place before the next reply: Anthropic's API accepts one only
- * between a message of the user and a reply. Those of the client that stand elsewhere stay there.
+ * between a message of the user and a reply. The client's pieces in other places stay there.
  */
 function placeSystemPieces(
   list: RequestMessages["list"],
@@ -77,7 +77,7 @@ function placeSystemPieces(
       at = end;
       const isClients = last && next && "from" in last && "from" in next && next.from === last.to;
       if (next && !isClients && roleOf(next) !== "assistant") continue;
-      // Those that were moved so far keep their order.
+      // Pieces that were moved before keep their order.
       placed.push(...moving);
       moving = [];
       continue;

@@ -28,7 +28,7 @@ export class LazyApi {
     );
   }
 
-  /** Ends the streams of clients, which would otherwise go on while the server drains. */
+  /** Ends the streams of clients, which would otherwise continue while the server drains. */
   async endStreams(): Promise<void> {
     this.#isClosing = true;
     (await this.#api.peek())?.endStreams();

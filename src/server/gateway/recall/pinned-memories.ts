@@ -29,9 +29,9 @@ const MAX_ABSENT = 100;
 
 /** Memories that a conversation has been shown. */
 interface ShownMemories {
-  /** Those at the end of the system prompt. */
+  /** Memories at the end of the system prompt. */
   readonly base: readonly EntryId[];
-  /** Those that came later, by the name of the message that they follow. */
+  /** Memories that came later, by the name of the message that they follow. */
   readonly later: readonly LaterMemories[];
 }
 

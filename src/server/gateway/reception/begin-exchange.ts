@@ -60,7 +60,7 @@ export async function beginExchange(
   const begun = await runWithStore(begin, services.threads, (error, code) => {
     trace.error = code;
     services.onStoreFailure(error);
-    // Other gateways go on with this conversation: they would not know an exchange that is not stored.
+    // Other gateways continue with this conversation: they would not know an exchange that is not stored.
     if (services.kernel.maintenance.sharedStates && AWAY_CODES.includes(code))
       throw new FaultError(STORE_AWAY);
   });

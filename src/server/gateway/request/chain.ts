@@ -13,7 +13,7 @@ export interface Chain {
   readonly lead?: string;
   /** The end of the reply before, if the client has not seen it. */
   readonly hidden?: HiddenEnd;
-  /** Those instructions that were among the items of the first request. */
+  /** The instructions that were among the items of the first request. */
   readonly leadMessages: () => Promise<readonly MessageInput[]>;
 }
 

@@ -54,7 +54,7 @@ interface ParseServices {
   readonly prepareStored?: (messages: readonly MessageInput[], signal?: AbortSignal) => Promise<void>;
 }
 
-/** Bodies below this size are read at once; larger ones let other requests go on in between. */
+/** Bodies below this size are read at once; larger ones let other requests continue in between. */
 const SMALL_BYTES = 256 * 1_024;
 
 /**

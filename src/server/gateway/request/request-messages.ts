@@ -74,7 +74,7 @@ export function elementOf(
   throw new BodyError(`element ${index} of the messages is no object`);
 }
 
-/** Reads the messages of a body. Those shared with an earlier body are taken from it without parsing. */
+/** Reads the messages of a body. Messages shared with an earlier body are taken from it without parsing. */
 export function readMessages(
   reading: MessageReading,
   cut: CutBody,

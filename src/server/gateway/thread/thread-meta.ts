@@ -108,7 +108,7 @@ export class ThreadMarks {
     this.meta = parseThreadMeta(stored) ?? this.meta;
   }
 
-  /** Sets marks for all later requests, also after a restart. */
+  /** Sets marks for all later requests, even after a restart. */
   async set(marks: Pick<ThreadMeta, "isOurs" | "hasRecallTools" | "arm">): Promise<void> {
     if (Object.entries(marks).every(([name, value]) => this.meta[name as keyof typeof marks] === value))
       return;

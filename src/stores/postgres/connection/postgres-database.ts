@@ -159,7 +159,7 @@ export class PostgresDatabase {
     );
   }
 
-  /** A connection of its own; the caller ends it. */
+  /** A separate connection; the caller ends it. */
   createClient(): Client {
     this.#assertOpen();
     return this.#connected.createClient();

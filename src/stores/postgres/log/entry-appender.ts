@@ -164,7 +164,7 @@ function planAttempt(call: AppendCall, heads: ReadonlyMap<SessionId, LogHead>): 
   return { plan, outcomes, isWhole: false };
 }
 
-/** Tables other than entries that an append writes to. */
+/** The tables that an append writes to, other than the entries. */
 interface FullAppendDeps {
   readonly heads: LogHeads;
   readonly sessions: PostgresSessions;
@@ -423,7 +423,7 @@ class EntryPlan {
     return move && move.from + 1;
   }
 
-  /** Writes the entries and returns the sessions whose heads have moved; the others have got nothing. */
+  /** Writes the entries and returns the sessions whose heads have moved; the others received nothing. */
   async write(sql: WritingSql): Promise<ReadonlySet<number>> {
     if (this.isEmpty) return new Set();
     if (this.#payloads.length === 1 && this.#places.key.length === 0)

@@ -14,7 +14,7 @@ const ofSource = (column: string) =>
 
 /**
  * The condition under which a reader sees a row, by table; all other tables are closed. Part of a migration: a table that
- * is added later gets its policy in a migration of its own.
+ * is added later gets its policy in its own migration.
  */
 export const READER_CONDITIONS: Readonly<Record<string, string>> = {
   sessions: READABLE.replaceAll(/@(?![a-z])/g, "id"),

@@ -261,7 +261,7 @@ interface SchemaRow {
   readonly sql: string;
 }
 
-/** Copies one database into a new file, as of the moment of `begin`, while other connections go on writing. */
+/** Copies one database into a new file, as of the moment of `begin`, while other connections continue writing. */
 class TableCopy {
   readonly #target: DatabaseSync;
   #tables: readonly SchemaRow[] = [];

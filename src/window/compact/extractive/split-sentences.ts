@@ -48,7 +48,7 @@ export function splitOuterSentences(text: string): readonly string[] {
   return [...splitSentences(head), ...splitSentences(tail)];
 }
 
-/** Looks at the first few characters one by one: a search of its own for each of many short lines takes longer. */
+/** Looks at the first few characters one by one: its own search for each of many short lines takes longer. */
 function findLineEnd(text: string, from: number): number {
   const near = Math.min(from + SHORT_LINE, text.length);
   for (let at = from; at < near; at++) if (text.charCodeAt(at) === NEWLINE) return at;
@@ -105,7 +105,7 @@ const [HASH, RIGHT_BRACKET, ASTERISK, HYPHEN, DOT, GREATER] = [0x23, 0x29, 0x2a,
 const COMMA = 0x3001;
 const CHECKBOX = /\[[ xX]\]/y;
 
-/** Where the line between two places goes on after the marks of headings, quotes, lists and boxes to check. */
+/** Where the line between two places continues after the marks of headings, quotes, lists and boxes to check. */
 function skipMarks(text: string, from: number, end: number): number {
   let at = from;
   for (let next = skipMark(text, at, end); next > at; next = skipMark(text, at, end)) at = next;

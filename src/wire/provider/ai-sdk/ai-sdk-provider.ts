@@ -26,7 +26,7 @@ export type AiSdkModel = LanguageModelV4 | LanguageModelV3 | LanguageModelV2;
 
 /** Options for calling an AI SDK model. */
 export interface AiSdkOptions extends Configuration {
-  /** Defaults for calls without timeouts of their own. */
+  /** Defaults for calls without their own timeouts. */
   readonly timeouts?: Partial<Timeouts>;
   /** False requests answers in one piece; after the headers, only the total time is then limited. */
   readonly isStreaming?: boolean;

@@ -12,7 +12,7 @@ interface FailedCallContext {
   readonly now: number;
 }
 
-/** The window's limits read no more of a body than this. */
+/** Maximum part of a body that is searched for the limits of a window. */
 const maxBodyCharacters = 100_000;
 const maxMessageCharacters = 500;
 

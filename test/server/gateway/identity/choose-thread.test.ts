@@ -67,7 +67,7 @@ describe("without an id", () => {
     expect(turn(registry, [...context, user("b")], reply("B"))).not.toBe(first);
   });
 
-  test("a half reply that the client kept leaves the conversation in its thread", () => {
+  test("a conversation stays in its thread when its client kept half of a reply", () => {
     const registry = new Registry();
     const first = turn(registry, [user("a")]);
     turn(registry, [user("a")], reply("whole"));

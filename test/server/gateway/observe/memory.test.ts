@@ -35,7 +35,7 @@ describe("the memory of a gateway", () => {
     expect(memory.level).toBe("normal");
     expect(notices[0]).toMatchObject({ type: "relief", text: expect.stringMatching(/^Freed /) });
 
-    // The conversation goes on in the same session.
+    // The conversation continues in the same session.
     await agent.say("And on.");
     await quiet(gateway);
     expect((await gateway.kernel.sessions()).filter(({ relation }) => relation === undefined)).toHaveLength(

@@ -49,7 +49,7 @@ test("a conversation that is copied under a new session id becomes a fork and sh
   await gateway.close();
   const { stdout } = await runHere(["sessions", "--store", gateway.path], { columns: 100 });
   expect(stdout).toMatch(/⑂ Find the bug/);
-  // After a restart both ids go on with their own conversation.
+  // After a restart both ids continue with their own conversation.
   const second = await startGateway({ upstream: upstream.url, path: gateway.path });
   for (const agent of [origin, fork]) {
     agent.gateway = second;

@@ -12,7 +12,7 @@ import { type SseEvent, SseSplitter } from "./sse-splitter.ts";
 
 /**
  * A client that has left before the end still pays for the reply, whose usage follows soon if its text is complete. A reply
- * that goes on for longer is ended, so that the provider stops to write it.
+ * that continues for longer is ended, so that the provider stops writing it.
  */
 const READ_ON = { ms: 1_000, bytes: 1_024 * 1_024 };
 /** The type of a stream in Amazon's binary frames. */
