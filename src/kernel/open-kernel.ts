@@ -222,7 +222,8 @@ export async function verifyBackup(from: string, options: BackupOptions = {}): P
 
 /**
  * Copies a store into another engine or place while others write to it: `from` and `to` are folders or URLs of
- * PostgreSQL databases. The target must be new, or filled by an earlier move from the same source, which then continues.
+ * PostgreSQL databases. The target must be new, or filled by an earlier move from the same source, which then
+ * continues.
  */
 export async function migrateStore(from: string, to: string, options: MoveOptions = {}): Promise<MoveReport> {
   checkFields("options", options, { signal: "signal?", onProgress: "function?" });

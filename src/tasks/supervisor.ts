@@ -266,8 +266,8 @@ export class Supervisor<OpenedSession> {
   }
 
   /**
-   * Ends the tasks of a process that has nothing left to do. Only `close` closes: a process that continues after all runs
-   * later tasks as before.
+   * Ends the tasks of a process that has nothing left to do. Only `close` closes: a process that continues after all
+   * runs later tasks as before.
    */
   async #rest(): Promise<void> {
     this.#cancelSweeps?.();

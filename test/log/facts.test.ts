@@ -3,7 +3,7 @@ import { openKernel } from "../../src/kernel/index.ts";
 import { diskKernel, testKernel } from "../support/kernel.ts";
 
 describe("facts of a session", () => {
-  test("facts of a session are kept by name, each session its own, and survive a restart", async () => {
+  test("each session keeps its own facts by name, and they survive a restart", async () => {
     const { kernel, path } = await diskKernel();
     const [one, other] = [await kernel.session("a b"), await kernel.session("a")];
     await one.facts.set("c", { color: "green" });

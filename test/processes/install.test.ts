@@ -1,7 +1,16 @@
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
+import { homedir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -20,9 +29,15 @@ function npm(args: readonly string[], cwd: string) {
   return run("npm", [...args], { cwd, env, timeout: NPM_MS });
 }
 
-/** The package as it would be published. */
-async function packPackage(): Promise<string> {
-  const folder = testFolder();
+let packing: Promise<string> | undefined;
+
+/** The package as it would be published, built once for all tests. */
+function packPackage(): Promise<string> {
+  packing ??= pack(mkdtempSync(join(homedir(), "package-")));
+  return packing;
+}
+
+async function pack(folder: string): Promise<string> {
   await npm(["pack", root, "--pack-destination", folder, "--loglevel=error"], folder);
   return join(folder, readdirSync(folder).find((name) => name.endsWith(".tgz")) as string);
 }

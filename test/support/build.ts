@@ -9,6 +9,10 @@ import { COMPILE_CACHE } from "./compile-cache.ts";
 export default function build(): void {
   const setup = fileURLToPath(new URL("../../scripts/setup.mjs", import.meta.url));
   execFileSync(process.execPath, [setup], { stdio: ["ignore", "ignore", "inherit"] });
-  const sources = fileURLToPath(new URL("../../src/kernel/index.ts", import.meta.url));
-  execFileSync(process.execPath, [sources], { env: { ...process.env, ...COMPILE_CACHE } });
+  const loaded = ["src/kernel/index.ts", "dist/index.js", "dist/server/entries/gateway.js"];
+  const imports = loaded.map(
+    (path) => `import ${JSON.stringify(new URL(`../../${path}`, import.meta.url))};`,
+  );
+  const args = ["--input-type=module", "--eval", imports.join("")];
+  execFileSync(process.execPath, args, { env: { ...process.env, ...COMPILE_CACHE } });
 }

@@ -33,7 +33,7 @@ export interface TestGatewayOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** How long the store waits for a lock. */
   readonly busyTimeoutMs?: number;
-  /** True to search by vectors too. Loading the embedder takes half a second of CPU, so tests search by words alone. */
+  /** True to search by vectors too. Loading the embedder takes half a second of CPU, so tests search only by words. */
   readonly hasEmbedder?: boolean;
   /** True to serve /mcp too. */
   readonly hasMcp?: boolean;

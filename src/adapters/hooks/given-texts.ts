@@ -10,8 +10,8 @@ const MAX_BYTES = 200_000;
 const MAX_AGE_MS = 60 * 86_400_000;
 
 /**
- * The texts that conversations already have, as digests in one small file for each conversation, because every hook may be a
- * process of its own.
+ * The texts that conversations already have, as digests in one small file for each conversation, because every hook may
+ * be a process of its own.
  */
 export class GivenTexts {
   readonly #folder: string;

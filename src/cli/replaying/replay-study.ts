@@ -238,7 +238,7 @@ interface CacheWayTotals {
   readonly identifiers: number;
   readonly lines: number;
   readonly sessions: number;
-  /** Sessions that cost more than without any edit and with five minutes, and the highest ratio of one. */
+  /** Sessions that cost more than without any edit and with caches of five minutes, and the highest such ratio. */
   readonly dearerSessions: number;
   readonly dearest: number;
 }

@@ -17,7 +17,7 @@ type TextCopy = readonly [
   escaped: 0 | 1,
 ];
 
-/** A text split into own text and copies. */
+/** A text in pieces: its own words, and copies of other text. */
 export type TextPieces = readonly (string | TextCopy)[];
 
 /** A nearby message of the conversation. */

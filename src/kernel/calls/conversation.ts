@@ -401,8 +401,8 @@ const MIN_SUMMARY = 100;
 const MAX_OWN_WORDS = 2_000;
 
 /**
- * Why messages after the first `keep` leave the line. A person who goes back continues with a few new words; a caller that
- * rewrites its history also repeats replies or later messages, and one that compacted it continues with a summary.
+ * Why messages after the first `keep` leave the line. A person who goes back continues with a few new words; a caller
+ * that rewrites its history also repeats replies or later messages, and one that compacted it continues with a summary.
  */
 async function findDeparture(
   session: Session,

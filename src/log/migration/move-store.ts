@@ -54,8 +54,8 @@ export interface MoveReport {
 }
 
 /**
- * Copies a store into another one, while others continue writing to the source. It may be stopped at any time and goes on
- * where it was; every entry is compared in the end. The index is derived, and the target builds its own.
+ * Copies a store into another one, while others continue writing to the source. It may be stopped at any time and goes
+ * on where it was; every entry is compared in the end. The index is derived, and the target builds its own.
  */
 export async function moveStore(from: Store, to: Store, options: MoveOptions = {}): Promise<MoveReport> {
   const { signal } = options;

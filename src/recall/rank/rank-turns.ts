@@ -114,8 +114,8 @@ function scoreBy(
 }
 
 /**
- * Merges orders by their places, because scores of different weights are not comparable. The scores stay those of the
- * first list's places, so that they fall from the first candidate to the last.
+ * Merges orders by their places, because scores of different weights are not comparable. Each place keeps the score
+ * that it has in the first list, so that scores fall from the first candidate to the last.
  */
 function mergeByRank(lists: readonly ScoredOrder[]): ScoredOrder {
   const first = lists[0] as ScoredOrder;

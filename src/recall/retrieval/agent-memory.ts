@@ -168,8 +168,8 @@ export class AgentMemory {
   }
 
   /**
-   * Remembers a text as a note of the agent, or as a quote: also if its words occur in a tool result of the conversation,
-   * whatever the agent says. A value that was forgotten or rejected is refused.
+   * Remembers a text as a note of the agent, or as a quote: also if its words occur in a tool result of the
+   * conversation, whatever the agent says. A value that was forgotten or rejected is refused.
    */
   async save(text: string, options: AgentSaveOptions = {}): Promise<string> {
     const { isQuoted = false, source } = options;

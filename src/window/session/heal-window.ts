@@ -167,7 +167,8 @@ async function readHeals(log: Log, { slots, places, line }: LoadedWindow): Promi
   };
   for await (const entry of readMarks(entries, places.toRanges({ from: question, to: line.to }), "overlay"))
     add(entry);
-  // An agent that summarizes or begins again by itself continues in another line or in a fork, but the turn is the same.
+  // An agent that summarizes or begins again by itself continues in another line or in a fork, but the turn is the
+  // same.
   const sessions = places.toRanges(line).map((range) => range.session);
   for (const session of new Set(sessions)) {
     const { seq: to } = await entries.head(session);

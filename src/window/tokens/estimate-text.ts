@@ -154,7 +154,7 @@ function sumThousandths(text: string): number {
   return sum;
 }
 
-/** Sums by feature: a half is rounded as before, by the inexact sum of products. */
+/** Sums the products in the order of the features, because rounding of halves depends on the order. */
 function sumFeatures(text: string): number {
   const counts = countFeatures(text);
   let tokens = 0;

@@ -182,7 +182,7 @@ describe("fitting messages", () => {
     await expect(fitMessages(messages, options)).rejects.toThrow("convertToModelMessages");
   });
 
-  test("fitting refuses media that are streams with a typed error", async () => {
+  test("fitting refuses streams as media, with a typed error", async () => {
     const data = (async function* () {
       yield Buffer.from("bytes");
     })();

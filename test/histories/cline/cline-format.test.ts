@@ -380,7 +380,7 @@ describe("a task that is rewritten each time", () => {
     expect(again.sources[0]).toMatchObject({ status: "unchanged", bytesRead: 0 });
   });
 
-  test("a rewritten task grows on the same line, and loses messages that Cline took back", async () => {
+  test("a rewritten task keeps its active line, without the messages that Cline took back", async () => {
     const kernel = await testKernel();
     const folder = testFolder();
     writeTask(folder, ID, files(4));

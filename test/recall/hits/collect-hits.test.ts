@@ -58,7 +58,7 @@ describe("equal texts in one hit", () => {
     expect(await recallFrom([read(show(1), "1"), read(show(14), "2")])).toHaveLength(1);
   });
 
-  test("the differently cut text of a sub-agent's task is one hit, which grows to show all of it", async () => {
+  test("differently cut copies of a sub-agent's task are one hit, which shows the whole text", async () => {
     const filler = (word: string) =>
       Array.from({ length: 12 }, (_, index) => `The ${word} ${index} needs a careful look.`).join(" ");
     const task = `Find the staging server port of the shop. ${filler("module")} Report the staging server port as a number. ${filler("folder")}`;

@@ -53,7 +53,7 @@ describe("a thread kept by the provider", () => {
     ]);
   });
 
-  test("a thread kept by the provider takes another line when the client continues an earlier message", async () => {
+  test("a thread kept by the provider starts another branch when the client continues an earlier message", async () => {
     const upstream = await startThreads();
     const gateway = await startGateway({ upstream: upstream.url });
     const path = "/v1/messages";

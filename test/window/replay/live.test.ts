@@ -65,6 +65,15 @@ const tokenizer: Tokenizer = {
   },
 };
 
+/** Messages as JSON and their tokens; windows repeat the same objects in hundreds of requests. */
+const known = new WeakMap<Message, { readonly json: string; readonly tokens: number }>();
+
+function measure(message: Message) {
+  const found = known.get(message) ?? { json: JSON.stringify(message), tokens: countProtocolTokens(message) };
+  known.set(message, found);
+  return found;
+}
+
 interface LiveRun {
   readonly said: readonly RecordedMessage[];
   /** The messages of each request. */
@@ -101,11 +110,8 @@ async function runLive(
       if (isReopened && sent.length % 7 === 0) window = open();
       const { messages, plan } = await window.fit({ cache: isHot ? "hot" : "cold" });
       if (plan) reasons.push(plan.reason);
-      sent.push(messages.map((one) => JSON.stringify(one)));
-      const inputTokens = messages.reduce(
-        (sum, one) => sum + countProtocolTokens(one),
-        PROTOCOL.systemTokens,
-      );
+      sent.push(messages.map((one) => measure(one).json));
+      const inputTokens = messages.reduce((sum, one) => sum + measure(one).tokens, PROTOCOL.systemTokens);
       await window.report({ inputTokens, outputTokens: 20 });
       lastRequestAt = at;
     }
@@ -118,7 +124,7 @@ async function runLive(
 function runReplay(policy: Policy, said: readonly RecordedMessage[], window: number) {
   const sent: (readonly string[])[] = [];
   replay(said, policy, window, {
-    onRequest: ({ window: slots }) => sent.push(slots.map(({ message }) => JSON.stringify(message))),
+    onRequest: ({ window: slots }) => sent.push(slots.map(({ message }) => measure(message).json)),
   });
   return sent;
 }

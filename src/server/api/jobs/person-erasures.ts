@@ -13,8 +13,8 @@ interface ErasurePreview {
 }
 
 /**
- * Erasures of people. One that was begun continues after its caller has left; a call with the same `confirm` waits for it
- * and gets the same certificate, until newer erasures take its place.
+ * Erasures of people. One that was begun continues after its caller has left; a call with the same `confirm` waits for
+ * it and gets the same certificate, until newer erasures take its place.
  */
 export class PersonErasures {
   readonly #kernel: Kernel;

@@ -66,7 +66,7 @@ interface UsageAnswer {
 /** Sessions whose sums are kept; each takes about a kilobyte. */
 const MAX_SESSIONS = 10_000;
 
-/** Sums usage over sessions, and reads of each session only the entries after those that it has summed already. */
+/** Sums usage over sessions, and reads only the entries of each session that it has not summed yet. */
 export class StoreUsage {
   readonly #kernel: Kernel;
   readonly #known = new BoundedMap<string, SessionUsage>({ max: MAX_SESSIONS });

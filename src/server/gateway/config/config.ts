@@ -267,7 +267,7 @@ const VARIABLE = "the name of an environment variable";
 const tokenSchema = z.strictObject(
   {
     name: nameSchema().describe(
-      "the person who uses the token: owns its sessions, also after the token is replaced; not secret",
+      "the person who uses the token: owns its sessions, even after the token is replaced; not secret",
     ),
     env: textSchema(VARIABLE).describe("environment variable that contains the token").exactOptional(),
     sha256: z

@@ -32,8 +32,8 @@ interface FillProgress {
 }
 
 /**
- * Gives conversations of earlier versions their places, in the background. It can be stopped at any time and continues with
- * those that have none. Until it is done, the conversations that a request may continue are filled first.
+ * Gives conversations of earlier versions their places, in the background. It can be stopped at any time and continues
+ * with those that have none. Until it is done, the conversations that a request may continue are filled first.
  */
 export class OldPlaces {
   readonly #kernel: Kernel;

@@ -134,7 +134,7 @@ const REFERENCE_FIELDS: ReadonlyMap<string, StoredReference["type"]> = new Map([
   ["container_id", "other"],
   ["input_file_id", "other"],
 ]);
-/** Fields that do so only at the top level; elsewhere they are data of a tool. */
+/** Fields that refer to stored objects only at the top level; elsewhere they are data of a tool. */
 const TOP_FIELDS: ReadonlyMap<string, StoredReference["type"]> = new Map([
   ["conversation", "other"],
   ["container", "other"],

@@ -88,8 +88,8 @@ const JUST_REPLIES = 3;
 const MAX_KNOWN_SHARE = 0.7;
 
 /**
- * The stretches of files that a conversation has shown, with facts about each for the moment when content leaves: the text
- * of the next edit has mostly been read some time ago, and without it the edit fails or the file is read again.
+ * The stretches of files that a conversation has shown, with the facts that decide which of them leave first. The text
+ * of the next edit was mostly read some time ago; without it, the edit fails or the file is read again.
  */
 export class FileStretches {
   readonly #tokensOf: TokenEstimator;

@@ -335,7 +335,10 @@ export class LonghaulRun implements PolicyRun {
     return Math.max(this.#low, system + staying + (this.#low - system) * this.#options.work);
   }
 
-  /** True for content that a person has brought back; unless the limit forces content out, and for all content shown with it. */
+  /**
+   * True for content that a person has brought back; unless the limit forces content out, and for all content shown
+   * with it.
+   */
   #isHeld({ seq, isNote }: Slot, isForced: boolean): boolean {
     return !isNote && (this.#isHeldSeq(seq) || (!isForced && seq <= this.#heldSeq));
   }

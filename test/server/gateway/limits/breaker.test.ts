@@ -70,7 +70,7 @@ describe("compactions", () => {
     expect(findLoopFault(state, 3_000)?.message).toContain("breaker.compactions");
   });
 
-  test("compactions go on while the line grows in between", () => {
+  test("compactions continue while new messages arrive in between", () => {
     let state = NO_LOOP;
     for (let now = 0; now < 20; now++) {
       state = applyCompaction(state, 100, now * 1_000, LIMITS);

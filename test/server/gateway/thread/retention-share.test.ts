@@ -42,7 +42,7 @@ describe("the share of held conversations", () => {
     expect(holding.share).toBeLessThan(0.1);
   });
 
-  test("all data is held again as soon as the conversations that take turns would fit", () => {
+  test("all data stays in memory again as soon as the alternating conversations would fit", () => {
     const holding = new RetentionShare(() => 10_000);
     play(holding, inTurn(40, 100));
     play(holding, inTurn(8, 100));
