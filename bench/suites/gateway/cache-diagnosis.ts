@@ -45,7 +45,7 @@ export async function diagnoseAll({ messages, words, isEdited }: Growth): Promis
     // Goes back after some turns, as a person does, so that all requests are of about one size.
     const sent = all.slice(0, messages + 1 + 2 * (at % TURNS));
     const body = Buffer.from(JSON.stringify({ model: "claude-sonnet-4-5", system, tools, messages: sent }));
-    const cut = cutBody(body, "messages", () => last);
+    const cut = cutBody(body, "messages", () => (last ? [last] : []));
     [last, bytes] = [cut, body.length];
     const range = cut.elements[3] ?? { from: 0, to: 0 };
     const edited = spliceBody(body, [{ range, bytes: EDITED }]);

@@ -10,7 +10,6 @@ import { FaultError } from "../../../wire/fault-error.ts";
 import type { Wire, WireName } from "../../../wire/wire.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
-import { isChained } from "../request/chain.ts";
 import {
   buildEditsKey,
   type ClearThinkingEdit,
@@ -40,7 +39,7 @@ export function buildCallRequest(
   const { upstream, model } = target;
   const config = services.config();
   const limits = services.modelLimits.getLimits(target, config.threshold);
-  const isMore = isChained(api, fields.all);
+  const isMore = fields.isChained;
   const compactions = api.name === "anthropic" ? findCompactions(messages.cut) : undefined;
   const isManagedHere = getContextManager(upstream) === "gateway";
   // A body that cannot be split into messages has no window to manage.

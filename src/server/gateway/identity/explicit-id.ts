@@ -129,7 +129,7 @@ function findAgentId(
   if (claude !== undefined) return claude;
   const isChild = purpose !== undefined || headers["x-codex-parent-thread-id"] !== undefined;
   if (!isChild || purpose === "compact") return undefined;
-  const thread = parseId(headers["thread-id"]) ?? parseId(headers["conversation_id"]);
+  const thread = parseId(headers["thread-id"]) ?? parseId(headers.conversation_id);
   return thread !== undefined && thread !== session ? thread : purpose;
 }
 

@@ -1,12 +1,10 @@
 import type { MessageInput, PartInput } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
-import { toObject } from "../../../wire/fields.ts";
-import type { WireObject } from "../../../wire/wire.ts";
 import type { Incoming } from "../door/incoming.ts";
 import { detectClient, findExplicitId, findNamedClient } from "../identity/explicit-id.ts";
 import { PlaceKeys } from "../identity/place-keys.ts";
 import { buildOpeningKey, replaceOpening } from "../identity/session-ids.ts";
-import { type Chain, findPreviousReply, isChained } from "../request/chain.ts";
+import type { Chain } from "../request/chain.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import { findShortResults } from "../thread/logged-replies.ts";
@@ -51,9 +49,9 @@ export async function findThread(
       ? buildOpeningKey(first, cut.bytes.subarray(from, cut.elements[first.to - 1]?.to))
       : (first?.key ?? "");
   const places = new PlaceKeys({ caller, firstKey, keys, roles });
-  const previous = findPreviousReply(api, fields.all);
+  const { isChained, previousReply } = fields;
   // The reply that the request continues, which the provider stores.
-  const place = previous === undefined ? undefined : await responses.find(principal, previous);
+  const place = previousReply === undefined ? undefined : await responses.find(principal, previousReply);
   const after = place && (await threads.findAfter(caller, place));
   if (after) {
     const { entry, lead, hidden } = place;
@@ -64,8 +62,7 @@ export async function findThread(
     const chain = { afterEntry: entry, isWhole, leadMessages, ...dropUndefined({ lead, hidden }) };
     return { thread: after, chain, places };
   }
-  const isMore = isChained(api, fields.all);
-  const isMain = isMore && explicit?.source === "conversation";
+  const isMain = isChained && explicit?.source === "conversation";
   const thread = await threads.find({
     ...{ caller, places, firstKey, keys, roles, isMain },
     compared: {
@@ -81,25 +78,15 @@ export async function findThread(
       toolNames: facts.toolNames,
       messages: listEnds(list),
       isStreamed: fields.isStreamed,
-      hasOutputFormat: hasOutputFormat(fields.all),
+      hasOutputFormat: fields.hasOutputFormat,
       ...dropUndefined({ maxTokens: fields.maxTokens, purpose: explicit?.purpose }),
     },
   });
   // The log does not contain the messages before an unknown response.
-  const chain: Chain | undefined = isMore
+  const chain: Chain | undefined = isChained
     ? { isWhole: isMain ? "perhaps" : false, leadMessages: async () => [] }
     : undefined;
   return { thread, chain, places };
-}
-
-/** True if the reply must be JSON, under any API's name for it. */
-function hasOutputFormat({ response_format, text, output_config, output_format }: WireObject): boolean {
-  const formats = [response_format, toObject(text)?.format, toObject(output_config)?.format, output_format];
-  for (const format of formats) {
-    const type = toObject(format)?.type;
-    if (type !== undefined && type !== "text") return true;
-  }
-  return false;
 }
 
 /**

@@ -78,7 +78,7 @@ export async function beginExchange(
     request,
     target,
     thread: call.thread,
-    asksUsage: mustAskUsage(request, target, incoming, services),
+    asksUsage: incoming.spending !== undefined && mustAskUsage(request, target, incoming.spending, services),
     recall: undefined,
     reply: undefined,
     failure: undefined,

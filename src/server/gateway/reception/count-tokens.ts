@@ -15,7 +15,8 @@ import { findCompactions } from "../request/find-compactions.ts";
 import { LIFT_FROM_BYTES } from "../request/lift.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { estimateBytes, parseRequestFields, readBodyFacts } from "../request/request-fields.ts";
-import { type KnownMessage, type RequestMessages, readMessages } from "../request/request-messages.ts";
+import { readMessages } from "../request/request-messages.ts";
+import type { KnownBody } from "../request/seen-bodies.ts";
 import { readUpstreamBody } from "../upstream/read-whole.ts";
 import { sendRequest } from "../upstream/send-request.ts";
 import type { Target } from "../upstream/target.ts";
@@ -159,11 +160,12 @@ function buildCountedBody(
   const { name, messagesField } = api;
   try {
     const who = `${principal.id} ${name}`;
-    let earlier: RequestMessages<KnownMessage> | undefined;
-    const cut = cutBody(body, messagesField, (bytes, from) => {
-      earlier = bodies.find(who, bytes, from);
-      return earlier?.cut;
+    let alike: readonly KnownBody[] = [];
+    const cut = cutBody(body, messagesField, (from) => {
+      alike = bodies.listAlike(who, body, from);
+      return alike.map((known) => known.cut);
     });
+    const earlier = alike.find((known) => known.cut === cut.like);
     const isOurs = isEdited && getContextManager(upstream) === "gateway";
     const isManaged = isOurs && cut.fields.has(CONTEXT_MANAGEMENT);
     // A large body that extends no known one is counted as it is, because parsing it would take too long.

@@ -5,7 +5,6 @@ import type { ReplyReader, Wire, WireObject } from "../../../wire/wire.ts";
 import type { NameReply } from "../call/reply-recorder.ts";
 import type { Exchange, ReplyRelay } from "../exchange/exchange-state.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import { isStoredByProvider } from "../request/chain.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import { parseElement } from "../request/request-messages.ts";
 import { hideStreamUsage } from "../request/stream-usage.ts";
@@ -83,10 +82,10 @@ function createReplyNamer(
   { incoming, services, request, thread, call }: Exchange,
   rounds: CallRounds | undefined,
 ): NameReply | undefined {
-  const { api, chain } = call.request;
+  const { chain } = call.request;
   const { all } = request.fields;
   const { last } = call.content;
-  if (!isStoredByProvider(api, all)) return undefined;
+  if (!request.fields.isStoredByProvider) return undefined;
   const principal = incoming.principal.id;
   const isStored = canBeReferenced(request) || chain !== undefined;
   const lead = chain ? [] : readLeadMessages(request, services.stored);

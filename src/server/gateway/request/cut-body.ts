@@ -25,8 +25,8 @@ export interface CutBody {
   readonly largeFields?: ReadonlyMap<string, unknown> | undefined;
 }
 
-/** Finds an earlier body whose list may begin like the one at `from`. */
-type FindSimilarBody = (bytes: Buffer, from: number) => CutBody | undefined;
+/** Lists earlier bodies whose lists may begin like the one at `from`. */
+type ListSimilarBodies = (from: number) => readonly CutBody[];
 
 type CutList = Pick<CutBody, "listFrom" | "elements" | "same" | "like">;
 
@@ -58,18 +58,23 @@ const COLON = 0x3a;
  * the part that equals an earlier body is only compared, which is cheap, and only the rest is scanned. `frame` is one
  * that the body begins with.
  */
-export function cutBody(bytes: Buffer, list: string, findLike?: FindSimilarBody, frame?: BodyFrame): CutBody {
-  return finish(new Cutter(bytes).cut(list, findLike, frame));
+export function cutBody(
+  bytes: Buffer,
+  list: string,
+  listAlike?: ListSimilarBodies,
+  frame?: BodyFrame,
+): CutBody {
+  return finish(new Cutter(bytes).cut(list, listAlike, frame));
 }
 
 /** Like `cutBody`, with a pause after each `STEP_BYTES`, so that a large body does not delay other requests. */
 export function cutSteps(
   bytes: Buffer,
   list: string,
-  findLike?: FindSimilarBody,
+  listAlike?: ListSimilarBodies,
   frame?: BodyFrame,
 ): Steps<CutBody> {
-  return new Cutter(bytes).cut(list, findLike, frame);
+  return new Cutter(bytes).cut(list, listAlike, frame);
 }
 
 /** Cuts a body that was made from another one by changes; elements that are slices of that one are not scanned again. */
@@ -113,7 +118,11 @@ class Cutter {
     this.#kept = kept;
   }
 
-  *cut(list: string, findLike: FindSimilarBody | undefined, frame?: BodyFrame | undefined): Steps<CutBody> {
+  *cut(
+    list: string,
+    listAlike: ListSimilarBodies | undefined,
+    frame?: BodyFrame | undefined,
+  ): Steps<CutBody> {
     const bytes = this.#bytes;
     const fields = new Map<string, ByteRange>();
     let listed: CutList = NO_LIST;
@@ -121,7 +130,7 @@ class Cutter {
     if (hasBegun) {
       for (const [name, range] of frame.fieldsBefore) fields.set(name, range);
       const from = frame.before.length;
-      listed = yield* this.#list(from, findLike?.(bytes, from));
+      listed = yield* this.#list(from, listAlike?.(from));
       const end = this.#at;
       fields.set(list, { from, to: end });
       if (endsLike(bytes, end, frame)) {
@@ -137,8 +146,7 @@ class Cutter {
       this.#expect(COLON);
       this.#next();
       const from = this.#at;
-      if (name === list && bytes[from] === OPEN_LIST)
-        listed = yield* this.#list(from, findLike?.(bytes, from));
+      if (name === list && bytes[from] === OPEN_LIST) listed = yield* this.#list(from, listAlike?.(from));
       else if (!this.#skip()) yield* this.#goOn();
       fields.set(name, { from, to: this.#at });
     }
@@ -147,9 +155,13 @@ class Cutter {
     return { ...toCutBody(bytes, fields, listed, undefined), kept: this.#kept };
   }
 
-  *#list(from: number, candidate: CutBody | undefined): Steps<CutList> {
-    const same = candidate ? countSameElements(this.#bytes, from, candidate) : 0;
-    const like = same > 0 ? candidate : undefined;
+  *#list(from: number, alike: readonly CutBody[] = []): Steps<CutList> {
+    let like: CutBody | undefined;
+    let same = 0;
+    for (const earlier of alike) {
+      const shared = countSameElements(this.#bytes, from, earlier, same);
+      if (shared > same) [like, same] = [earlier, shared];
+    }
     const elements = like ? shiftRanges(like.elements.slice(0, same), from - (like.listFrom ?? 0)) : [];
     this.#at = elements.at(-1)?.to ?? from + 1;
     while (this.#next() !== CLOSE_LIST) {
@@ -318,7 +330,7 @@ export interface ByteRange {
 }
 
 /** True if a range of an earlier body equals the bytes at the range shifted by `by`. */
-export function isSameRange(bytes: Buffer, earlier: Buffer, { from, to }: ByteRange, by: number): boolean {
+function isSameRange(bytes: Buffer, earlier: Buffer, { from, to }: ByteRange, by: number): boolean {
   return to + by <= bytes.length && bytes.compare(earlier, from, to, from + by, to + by) === 0;
 }
 
@@ -328,10 +340,10 @@ function shiftRanges(ranges: readonly ByteRange[], by: number): ByteRange[] {
 }
 
 /**
- * Number of leading elements that both lists share, byte for byte; a binary search, since comparing is cheap and
- * scanning is not.
+ * Number of leading elements that both lists share, byte for byte; 0 if they are no more than `least`. A binary search,
+ * since comparing is cheap and scanning is not.
  */
-function countSameElements(bytes: Buffer, from: number, like: CutBody): number {
+function countSameElements(bytes: Buffer, from: number, like: CutBody, least: number): number {
   if (like.listFrom === undefined) return 0;
   const ends = like.elements;
   const origin = like.listFrom;
@@ -345,14 +357,17 @@ function countSameElements(bytes: Buffer, from: number, like: CutBody): number {
       isSameRange(bytes, like.bytes, { from: origin, to: last.from }, by)
     );
   };
-  let same = 0;
+  let same = least + 1;
   let beyond = ends.length + 1;
+  if (same >= beyond || !isSame(same)) return 0;
   // Only the last few elements usually change; most bodies extend the previous one.
   for (const count of [ends.length, ends.length - 1, ends.length - 2, ends.length - 4]) {
     if (count <= same) break;
-    if (isSame(count)) same = count;
-    else beyond = count;
-    if (same > 0) break;
+    if (isSame(count)) {
+      same = count;
+      break;
+    }
+    beyond = count;
   }
   while (beyond - same > 1) {
     const middle = (same + beyond) >> 1;
@@ -442,6 +457,14 @@ export interface RequestFields {
   readonly isStreamed: boolean;
   /** Maximum tokens of the reply. */
   readonly maxTokens: number | undefined;
+  /** True if the reply must be JSON of a given form. */
+  readonly hasOutputFormat: boolean;
+  /** The reply that the request continues, by the provider's id. */
+  readonly previousReply: string | undefined;
+  /** True if the request contains only new messages. */
+  readonly isChained: boolean;
+  /** True if a later request with only new messages may refer to the reply of this one. */
+  readonly isStoredByProvider: boolean;
 }
 
 /** Results about a body that later bodies with the same beginning reuse. */

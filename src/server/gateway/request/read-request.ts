@@ -1,5 +1,4 @@
 import type { MessageInput } from "../../../kernel/index.ts";
-import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { Turns } from "../../../model/base/turns.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
 import type { DecodedMessage, Wire, WireObject } from "../../../wire/wire.ts";
@@ -7,11 +6,9 @@ import { getEndpointWire } from "../../../wire/wires.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
-import { isChained } from "./chain.ts";
 import {
   BodyError,
   type BodyFacts,
-  type BodyFrame,
   type ByteRange,
   type CutBody,
   cutBody,
@@ -35,7 +32,7 @@ import {
   type RequestMessages,
   readMessages,
 } from "./request-messages.ts";
-import type { SeenBodies } from "./seen-bodies.ts";
+import type { KnownBody, SeenBodies } from "./seen-bodies.ts";
 
 /** A request, parsed as far as needed. */
 export interface ParsedRequest {
@@ -96,74 +93,47 @@ export async function parseRequest(
   services: ParseServices,
   missing = new Set<string>(),
 ): Promise<ParsedRequest> {
-  const isSmall = body.length < SMALL_BYTES;
-  const turns = new Turns();
-  const parse = new BodyParse(api, body, principal, services, missing);
+  const { bodies, items, config } = services;
+  const owner = `${principal} ${api.name}`;
+  const list = api.messagesField;
+  const turns = body.length < SMALL_BYTES ? undefined : new Turns();
+  let alike: readonly KnownBody[] = [];
+  const listAlike = (from: number) => {
+    alike = bodies.listAlike(owner, body, from);
+    return alike.map(({ cut }) => cut);
+  };
+  const referenced = (id: string) => {
+    const item = items.find(principal, id);
+    if (!item) missing.add(id);
+    return item;
+  };
   try {
-    const plain = isSmall
-      ? cutBody(body, api.messagesField, parse.findLike, parse.frame)
-      : await turns.finish(cutSteps(body, api.messagesField, parse.findLike, parse.frame));
-    const cut = parse.complete(plain, isSmall ? undefined : await readLargeFields(api, plain, turns));
+    const known = bodies.frames.find(owner, body);
+    const plain = turns
+      ? await turns.finish(cutSteps(body, list, listAlike, known))
+      : cutBody(body, list, listAlike, known);
+    const largeFields = turns && (await readLargeFields(api, plain, turns));
+    // A frame with large fields would take the place of many.
+    const frame = largeFields?.size ? undefined : (plain.frame ?? bodies.frames.keep(owner, plain, list));
+    const cut: CutBody = { ...plain, frame, largeFields, referenced };
     const fields = readRequestFields(api, cut);
-    // In the middle of a conversation, instructions are ordinary messages.
-    const isMore = isChained(api, fields.all);
-    const reading = isMore ? { ...parse.reading, hasNoLead: true } : parse.reading;
-    const earlier = isMore ? undefined : parse.earlier;
+    const reading: MessageReading = {
+      api,
+      stored: services.stored,
+      // In the middle of a conversation, instructions are ordinary messages.
+      hasNoLead: fields.isChained,
+      isRedacting: () => config().redact === true,
+      prepareStored: services.prepareStored,
+    };
+    const earlier = fields.isChained ? undefined : alike.find((one) => one.cut === plain.like);
     let messages: RequestMessages;
     if (cut.listFrom === undefined)
-      messages = isSmall ? readSmallInput(reading, cut) : await readPlainInput(parse.reading, cut, turns);
-    else if (body.length < LIFT_FROM_BYTES) messages = readMessages(reading, cut, earlier);
+      messages = turns ? await readPlainInput(reading, cut, turns) : readSmallInput(reading, cut);
+    else if (!turns || body.length < LIFT_FROM_BYTES) messages = readMessages(reading, cut, earlier);
     else messages = await readInTurns(reading, cut, turns, earlier);
     return { api, messages, fields, facts: readBodyFacts(api, messages) };
   } catch (error) {
     throw toBodyFault(error, api, body);
-  }
-}
-
-/** One body on its way to a `ParsedRequest`: earlier bodies that it resembles, and the items that it refers to. */
-class BodyParse {
-  readonly reading: MessageReading;
-  readonly frame: BodyFrame | undefined;
-  readonly findLike: (bytes: Buffer, from: number) => CutBody | undefined;
-  readonly #owner: string;
-  readonly #bodies: SeenBodies;
-  readonly #referenced: (id: string) => WireObject | undefined;
-  earlier: RequestMessages<KnownMessage> | undefined;
-
-  constructor(
-    api: Wire,
-    body: Buffer,
-    principal: string,
-    { bodies, items, stored, prepareStored, config }: ParseServices,
-    missing: Set<string>,
-  ) {
-    this.#owner = `${principal} ${api.name}`;
-    this.#bodies = bodies;
-    this.frame = bodies.frames.find(this.#owner, body);
-    this.reading = {
-      api,
-      stored,
-      isRedacting: () => config().redact === true,
-      ...dropUndefined({ prepareStored }),
-    };
-    this.findLike = (bytes, from) => {
-      this.earlier = bodies.find(this.#owner, bytes, from);
-      return this.earlier?.cut;
-    };
-    this.#referenced = (id) => {
-      const item = items.find(principal, id);
-      if (!item) missing.add(id);
-      return item;
-    };
-  }
-
-  /** The body with its frame, which is kept if it is new. */
-  complete(cut: CutBody, largeFields?: ReadonlyMap<string, unknown>): CutBody {
-    const isLarge = largeFields !== undefined && largeFields.size > 0;
-    const frame = isLarge
-      ? undefined
-      : (cut.frame ?? this.#bodies.frames.keep(this.#owner, cut, this.reading.api.messagesField));
-    return { ...cut, frame, largeFields, referenced: this.#referenced };
   }
 }
 

@@ -6,6 +6,7 @@ import { toCamelCase } from "../../../wire/google/google-parts.ts";
 import type { Wire, WireName, WireObject } from "../../../wire/wire.ts";
 import { buildShape } from "../identity/agent-shape.ts";
 import { findProject } from "../identity/find-project.ts";
+import { findPreviousReply, isChained, isStoredByProvider } from "./chain.ts";
 import {
   type BodyFacts,
   type ByteRange,
@@ -29,10 +30,8 @@ export function readRequestFields(api: Wire, cut: CutBody): RequestFields {
 }
 
 /** Parses the short fields of a body. Throws `BodyError` if one is not valid JSON. */
-export function parseRequestFields(
-  { messagesField, leadFields }: Wire,
-  { bytes, fields }: CutBody,
-): RequestFields {
+export function parseRequestFields(api: Wire, { bytes, fields }: CutBody): RequestFields {
+  const { messagesField, leadFields } = api;
   const all: Record<string, unknown> = {};
   for (const [name, range] of fields) {
     const isContent = name === messagesField || name === "tools" || leadFields.includes(name);
@@ -44,7 +43,21 @@ export function parseRequestFields(
     model: typeof all.model === "string" ? all.model : undefined,
     isStreamed: all.stream === true,
     maxTokens: typeof limit === "number" && limit > 0 ? limit : undefined,
+    hasOutputFormat: hasOutputFormat(all),
+    previousReply: findPreviousReply(api, all),
+    isChained: isChained(api, all),
+    isStoredByProvider: isStoredByProvider(api, all),
   };
+}
+
+/** True if the reply must be JSON, under any API's name for it. */
+function hasOutputFormat({ response_format, text, output_config, output_format }: WireObject): boolean {
+  const formats = [response_format, toObject(text)?.format, toObject(output_config)?.format, output_format];
+  for (const format of formats) {
+    const type = toObject(format)?.type;
+    if (type !== undefined && type !== "text") return true;
+  }
+  return false;
 }
 
 /** The text of a system prompt in any form. */

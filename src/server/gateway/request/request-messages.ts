@@ -52,7 +52,7 @@ export interface MessageReading {
   /** True if messages are redacted before they are stored. */
   readonly isRedacting?: () => boolean;
   /** Redacts large messages in a worker, so that `stored` finds them ready. */
-  readonly prepareStored?: (messages: readonly MessageInput[]) => Promise<void>;
+  readonly prepareStored?: ((messages: readonly MessageInput[]) => Promise<void>) | undefined;
 }
 
 /** Parses the element at an index; a known reference to an item at the provider is replaced by the item. */

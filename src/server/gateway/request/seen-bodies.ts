@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
-import { type BodyFrame, beginsLike, type CutBody, copyFrame, endsLike, isSameRange } from "./cut-body.ts";
+import { type BodyFrame, beginsLike, type CutBody, copyFrame, endsLike } from "./cut-body.ts";
 import { copyMessages, type KnownMessage, type RequestMessages } from "./request-messages.ts";
 
 /** Bytes at the beginning of a list by which bodies are found. */
@@ -16,7 +16,8 @@ const FRAMES_SHARE = 0.25;
 /** Spare capacity of a buffer, because bodies grow. */
 const GROWTH = 1.25;
 
-type KnownBody = RequestMessages<KnownMessage>;
+/** An earlier body with its messages. */
+export type KnownBody = RequestMessages<KnownMessage>;
 
 interface KeptBody {
   readonly head: string;
@@ -55,19 +56,10 @@ export class SeenBodies {
     this.#sizeBytes = 0;
   }
 
-  /** The body with the longest common beginning; `owner` separates the bodies of different principals. */
-  find(owner: string, bytes: Buffer, listFrom: number): KnownBody | undefined {
+  /** Bodies whose lists may begin like this one, the newest first; `owner` separates those of different principals. */
+  listAlike(owner: string, bytes: Buffer, listFrom: number): readonly KnownBody[] {
     const alike = this.#byHead.get(buildHeadKey(owner, bytes, listFrom)) ?? [];
-    let best: KnownBody | undefined;
-    let bestBytes = 0;
-    for (let index = alike.length - 1; index >= 0; index--) {
-      const { messages } = alike[index] as KeptBody;
-      const same = countSameBytes(bytes, listFrom, messages.cut, bestBytes);
-      if (same <= bestBytes) continue;
-      best = messages;
-      bestBytes = same;
-    }
-    return best ?? alike.at(-1)?.messages;
+    return alike.map(({ messages }) => messages).reverse();
   }
 
   /**
@@ -113,27 +105,6 @@ export class SeenBodies {
 
 function buildHeadKey(owner: string, bytes: Buffer, listFrom: number): string {
   return `${owner} ${bytes.toString("latin1", listFrom, listFrom + HEAD_BYTES)}`;
-}
-
-/** Bytes of whole elements that both lists begin with, if more than `least`; checks only a few positions. */
-function countSameBytes(
-  bytes: Buffer,
-  from: number,
-  { bytes: other, listFrom = 0, elements }: CutBody,
-  least: number,
-): number {
-  for (const back of [0, 1, 2, 4, 8, 16]) {
-    const last = elements.at(-1 - back);
-    if (!last) return 0;
-    const length = last.to - listFrom;
-    if (length <= least) return 0;
-    const by = from - listFrom;
-    // Differences are mostly in the last element.
-    const isSame =
-      isSameRange(bytes, other, last, by) && isSameRange(bytes, other, { from: listFrom, to: last.from }, by);
-    if (isSame) return length;
-  }
-  return 0;
 }
 
 /** Bytes at the beginning of a body by which frames are found. */

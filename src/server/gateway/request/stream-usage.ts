@@ -12,10 +12,10 @@ export const STREAM_OPTIONS = "stream_options";
 export function mustAskUsage(
   { api, fields }: ParsedRequest,
   { upstream }: { readonly upstream: { readonly name: string } },
-  { spending }: Pick<Incoming, "spending">,
+  { isMeasured }: Pick<NonNullable<Incoming["spending"]>, "isMeasured">,
   services: { readonly spending: Pick<SpendingServices, "withoutUsage"> },
 ): boolean {
-  if (api.name !== "openai-chat" || !fields.isStreamed || !spending?.isMeasured) return false;
+  if (api.name !== "openai-chat" || !fields.isStreamed || !isMeasured) return false;
   if (toObject(fields.all[STREAM_OPTIONS])?.include_usage === true) return false;
   return services.spending.withoutUsage.get(upstream.name) === undefined;
 }

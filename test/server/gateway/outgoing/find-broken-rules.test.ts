@@ -92,7 +92,7 @@ test("markers are found alike with and without an earlier search of the body", (
       const earlier = cutBody(toBody([...common, ...old]), "messages");
       edit(earlier);
       const bytes = toBody([...common, ...now]);
-      const cut = cutBody(bytes, "messages", () => earlier);
+      const cut = cutBody(bytes, "messages", () => [earlier]);
       expect(edit(cut)).toEqual(edit(cutBody(bytes, "messages")));
       expect(cut.memo.markedElements).toEqual(
         [...common, ...now].flatMap(([, isMarked], index) => (isMarked ? [index] : [])),
