@@ -1,6 +1,6 @@
 import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { BlobRef, Digest } from "../model/blob.ts";
-import { checkMessageParts } from "../model/check-message.ts";
+import { checkMessageParts } from "../model/check-body.ts";
 import type { EntryBody, MessageBody } from "../model/entry.ts";
 import { createArgumentError } from "../model/errors.ts";
 import type { Message, MessageInput } from "../model/message.ts";

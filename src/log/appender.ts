@@ -1,5 +1,5 @@
 import { checkFields } from "../model/argument-checks.ts";
-import { checkUsageBody } from "../model/check-usage-body.ts";
+import { checkUsageBody } from "../model/check-body.ts";
 import type { Entry, EntryBody, MessageBody, SessionId, UsageBody } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError, throwIfAborted } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";

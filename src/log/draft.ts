@@ -1,8 +1,7 @@
 import { checkKind } from "../model/argument-checks.ts";
 import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { OWNER_LEASE_MS } from "../model/base/owner.ts";
-import { checkMessageParts } from "../model/check-message.ts";
-import { checkUsageBody } from "../model/check-usage-body.ts";
+import { checkMessageParts, checkUsageBody } from "../model/check-body.ts";
 import type { Entry, EntryBody, MessageBody, SessionId, UsageBody } from "../model/entry.ts";
 import { createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Closable, Lifetime } from "../model/lifetime.ts";

@@ -1,5 +1,5 @@
 import { checkKind } from "../model/argument-checks.ts";
-import { checkMessageParts } from "../model/check-message.ts";
+import { checkMessageParts } from "../model/check-body.ts";
 import type { Entry, MessageBody } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { Closable } from "../model/lifetime.ts";

@@ -8,11 +8,9 @@ interface PlainModelId {
 /** Strips routes, regions and vendors from an id and writes Claude versions the way Anthropic does. */
 export function parseModelId(id: string): PlainModelId {
   const last = id.trim().toLowerCase().split("/").at(-1) ?? "";
+  const isMillion = last.endsWith("[1m]");
   const name = last.replace(/\[1m\]$/, "").replace(/^(?:[a-z-]+\.)*(?=claude-)/, "");
-  return { name: normalizeClaudeName(name), isMillion: last.endsWith("[1m]") };
-}
-
-function normalizeClaudeName(name: string): string {
-  if (!name.startsWith("claude-")) return name;
-  return name.replace(/(\d)\.(\d)/, "$1-$2").replace(/^claude-([4-9](?:-\d)?)-([a-z]+)/, "claude-$2-$1");
+  if (!name.startsWith("claude-")) return { name, isMillion };
+  const dashed = name.replace(/(\d)\.(\d)/, "$1-$2");
+  return { name: dashed.replace(/^claude-([4-9](?:-\d)?)-([a-z]+)/, "claude-$2-$1"), isMillion };
 }

@@ -20,7 +20,7 @@ export interface KnownPart {
 }
 
 /** Converts the blocks of one dialect; undefined for unknown blocks. */
-type BlockDecoder = (block: WireObject) => KnownPart | undefined;
+type BlockDecoder = (block: WireObject, format: string) => KnownPart | undefined;
 
 /** Converts content that is a string or blocks. Unknown blocks become raw parts of `format`. */
 export function decodeBlockContent(content: unknown, format: string, partOfBlock: BlockDecoder): Content {
@@ -31,7 +31,7 @@ export function decodeBlockContent(content: unknown, format: string, partOfBlock
   for (let index = 0; index < blocks.length; index++) {
     const block = blocks[index];
     const fields = toObject(block);
-    const known = fields && partOfBlock(fields);
+    const known = fields && partOfBlock(fields, format);
     parts.push(known?.part ?? { type: "raw", format, value: block as Json });
     const extra = known && fields && omitFields(fields, known.fields);
     if (!extra) continue;
@@ -50,7 +50,7 @@ export function decodeBlockOutput(
   if (typeof content === "string") return content;
   return toArray(content).map((block) => {
     const fields = toObject(block);
-    const known = fields && partOfBlock(fields);
+    const known = fields && partOfBlock(fields, format);
     const isWhole = known && fields && !omitFields(fields, known.fields);
     if (isWhole && (known.part.type === "text" || known.part.type === "data")) return known.part;
     return { type: "raw", format, value: block as Json };

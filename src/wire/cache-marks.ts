@@ -30,7 +30,8 @@ function removeBlockMarks(block: unknown): unknown {
 }
 
 function hasMark(fields: WireObject): boolean {
-  return MARKS.some((mark) => mark in fields);
+  for (const mark of MARKS) if (mark in fields) return true;
+  return false;
 }
 
 function dropMarks(fields: WireObject): WireObject {

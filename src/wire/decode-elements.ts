@@ -1,5 +1,4 @@
 import type { MessageInput } from "../model/message.ts";
-import { isEmptyMessage } from "./is-empty-message.ts";
 import type { DecodedMessage, WireObject } from "./wire.ts";
 
 /** Decodes elements into one message each; empty ones are omitted. */
@@ -13,4 +12,9 @@ export function decodeElements(
     if (!isEmptyMessage(input)) messages.push({ input, from, to: from + 1 });
   }
   return messages;
+}
+
+/** True for an empty message: no parts, or only blank text. */
+export function isEmptyMessage({ parts = [] }: MessageInput): boolean {
+  return parts.every((part) => part.type === "text" && part.text.trim() === "");
 }

@@ -1,3 +1,4 @@
+import { parseJson } from "../model/base/parse-json.ts";
 import type { Json } from "../model/json.ts";
 import type { WireObject } from "./wire.ts";
 
@@ -42,4 +43,18 @@ export function omitFields(
   }
   // fromEntries defines own fields and never sets a prototype, whatever their names.
   return left && (Object.fromEntries(left) as { [key: string]: Json });
+}
+
+/** The JSON object in a text; undefined for anything else. */
+export function parseObject(text: string): WireObject | undefined {
+  return toObject(parseJsonOrUndefined(text));
+}
+
+/** The JSON value in a text; undefined if it is not JSON. */
+export function parseJsonOrUndefined(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,4 @@
-import { toObject } from "../../wire/fields.ts";
-import { parseJsonOrUndefined } from "../../wire/replies/parse-object.ts";
+import { parseJsonOrUndefined, toObject } from "../../wire/fields.ts";
 
 /** The moments at which an agent calls. */
 export const HOOK_EVENTS = [

@@ -8,7 +8,7 @@ import { type Kernel, openKernel } from "../../kernel/index.ts";
 import { readRequestUsage } from "../../kernel/usage/request-usage.ts";
 import { UsageSums } from "../../kernel/usage/usage-sums.ts";
 import { resolveModuleFile } from "../../model/base/package-files.ts";
-import { parseJsonOrUndefined, parseObject } from "../../wire/replies/parse-object.ts";
+import { parseJsonOrUndefined, parseObject } from "../../wire/fields.ts";
 import { GivenTexts } from "./given-texts.ts";
 import { buildHookReply, HOOK_CLIENTS, HOOK_EVENTS, readHookCall } from "./hook-call.ts";
 import { type HookCaller, HookService } from "./hook-service.ts";

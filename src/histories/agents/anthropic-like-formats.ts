@@ -1,8 +1,15 @@
 import { basename, dirname, join } from "node:path";
 import type { Json, PartInput } from "../../kernel/index.ts";
 import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
-import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
-import { parseJsonOrUndefined } from "../../wire/replies/parse-object.ts";
+import {
+  omitFields,
+  parseJsonOrUndefined,
+  toArray,
+  toNumber,
+  toObject,
+  toText,
+  toTime,
+} from "../../wire/fields.ts";
 import type { Format, FormatName } from "../port/format.ts";
 import type { Item } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

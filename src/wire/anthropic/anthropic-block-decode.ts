@@ -14,12 +14,7 @@ const RESULT_FIELDS = ["type", "tool_use_id", "content", "is_error"];
 
 /** Converts Anthropic content, a string or blocks. Unknown blocks become raw parts of `format`. */
 export function decodeAnthropicBlocks(content: unknown, format: string): Content {
-  return decodeBlockContent(content, format, (block) => decodeBlock(block, format));
-}
-
-/** Converts the output of a tool result: a string, or blocks of text and media. */
-function decodeAnthropicOutput(content: unknown, format: string): ToolResultInput["output"] {
-  return decodeBlockOutput(content, format, (block) => decodeBlock(block, format));
+  return decodeBlockContent(content, format, decodeBlock);
 }
 
 function decodeBlock(block: WireObject, format: string): KnownPart | undefined {
@@ -66,7 +61,7 @@ function decodeThinking(text: string, opaque: Json | undefined): PartInput {
 
 function decodeToolResult(block: WireObject, callId: string, format: string): ToolResultInput {
   const { is_error: isError } = block;
-  const output = decodeAnthropicOutput(block.content, format);
+  const output = decodeBlockOutput(block.content, format, decodeBlock);
   return typeof isError === "boolean"
     ? { type: "tool-result", callId, isError, output }
     : { type: "tool-result", callId, output };

@@ -4,6 +4,7 @@ import type { Part, ToolResultPart } from "../../model/part.ts";
 import type { Usage } from "../../model/usage.ts";
 import { toAllowedName } from "../allowed-name.ts";
 import { removeCacheMarks } from "../cache-marks.ts";
+import { isEmptyMessage } from "../decode-elements.ts";
 import {
   type BlockFormat,
   buildContent,
@@ -14,7 +15,6 @@ import {
 import { applyPieceEdits, type EditedPiece } from "../editing/edit-pieces.ts";
 import { isUnedited } from "../editing/same-part.ts";
 import { toArray, toNumber, toObject, toText } from "../fields.ts";
-import { isEmptyMessage } from "../is-empty-message.ts";
 import type { PartSource } from "../part-source.ts";
 import { readFailureReply, readStreamFailure } from "../replies/read-failure.ts";
 import { ReplyAssembly } from "../replies/reply-reader.ts";

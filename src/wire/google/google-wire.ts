@@ -3,6 +3,7 @@ import type { Json } from "../../model/json.ts";
 import type { Message, MessageInput } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
 import type { Usage } from "../../model/usage.ts";
+import { isEmptyMessage } from "../decode-elements.ts";
 import {
   type BlockFormat,
   type ClientBlock,
@@ -12,7 +13,6 @@ import {
 import { applyPieceEdits, type EditedPiece } from "../editing/edit-pieces.ts";
 import { isUnedited } from "../editing/same-part.ts";
 import { omitFields, toArray, toNumber, toObject, toText } from "../fields.ts";
-import { isEmptyMessage } from "../is-empty-message.ts";
 import type { PartSource } from "../part-source.ts";
 import { readFailureReply, readStreamFailure } from "../replies/read-failure.ts";
 import { ReplyAssembly } from "../replies/reply-reader.ts";

@@ -1,8 +1,7 @@
 import type { MessageInput } from "../../model/message.ts";
 import type { Usage } from "../../model/usage.ts";
-import { omitFields, toArray, toNumber, toObject, toText } from "../fields.ts";
-import { isEmptyMessage } from "../is-empty-message.ts";
-import { parseObject } from "../replies/parse-object.ts";
+import { isEmptyMessage } from "../decode-elements.ts";
+import { omitFields, parseObject, toArray, toNumber, toObject, toText } from "../fields.ts";
 import { readStreamFailure } from "../replies/read-failure.ts";
 import { ReplyAssembly } from "../replies/reply-reader.ts";
 import { parseGoogleUsage } from "../usage/parse-google-usage.ts";

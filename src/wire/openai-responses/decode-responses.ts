@@ -1,7 +1,7 @@
 import type { Json } from "../../model/json.ts";
 import type { MessageInput, Role } from "../../model/message.ts";
+import { isEmptyMessage } from "../decode-elements.ts";
 import { toObject } from "../fields.ts";
-import { isEmptyMessage } from "../is-empty-message.ts";
 import type { DecodedMessage, WireObject } from "../wire.ts";
 import {
   decodeMessageItem,

@@ -17,8 +17,8 @@ export { parseInputItems } from "./decode-responses.ts";
 
 import type { Message, MessageInput } from "../../model/message.ts";
 import type { Usage } from "../../model/usage.ts";
+import { isEmptyMessage } from "../decode-elements.ts";
 import { toObject, toText } from "../fields.ts";
-import { isEmptyMessage } from "../is-empty-message.ts";
 import type { PartSource } from "../part-source.ts";
 import { ReplyAssembly } from "../replies/reply-reader.ts";
 import { type RequestTurn, readRequestTurns } from "../request-turns.ts";

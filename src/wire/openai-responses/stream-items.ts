@@ -1,5 +1,4 @@
-import { toArray, toNumber, toObject, toText } from "../fields.ts";
-import { parseJsonOrUndefined } from "../replies/parse-object.ts";
+import { parseJsonOrUndefined, toArray, toNumber, toObject, toText } from "../fields.ts";
 import type { WireObject } from "../wire.ts";
 import { CALL_FIELDS } from "./openai-responses-items.ts";
 

@@ -1,7 +1,6 @@
-import { toObject, toText } from "../fields.ts";
+import { parseJsonOrUndefined, toObject, toText } from "../fields.ts";
 import type { ProviderFailure } from "../provider-failure.ts";
 import type { WireObject } from "../wire.ts";
-import { parseJsonOrUndefined } from "./parse-object.ts";
 
 /** The error reply of a provider, from which the window recognizes overflows and rejected blocks. */
 export function readFailureReply(status: number, body: string): ProviderFailure {

@@ -1,9 +1,8 @@
 import type { MessageInput } from "../../model/message.ts";
 import type { Usage } from "../../model/usage.ts";
-import { toArray, toObject, toText } from "../fields.ts";
+import { parseJsonOrUndefined, parseObject, toArray, toObject, toText } from "../fields.ts";
 import type { ProviderFailure } from "../provider-failure.ts";
 import type { ReplyReader, WireEvent, WireObject } from "../wire.ts";
-import { parseJsonOrUndefined, parseObject } from "./parse-object.ts";
 
 /** Maximum size of a reply that is tracked. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;

@@ -1,5 +1,4 @@
-import { toNumber, toObject } from "../fields.ts";
-import { parseObject } from "../replies/parse-object.ts";
+import { parseObject, toNumber, toObject } from "../fields.ts";
 import type { WireObject } from "../wire.ts";
 
 /** Returns the usage with fewer input tokens; undefined if it is within the limit. */

@@ -80,16 +80,12 @@ function hashWord(word: string): number {
   return print;
 }
 
-/** The usual case: both are shapes of the same prompt. */
-function areSameLists<T>(one: readonly T[], other: readonly T[]): boolean {
-  if (one.length !== other.length) return false;
-  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false;
-  return true;
-}
-
 /** Share of common items, relative to the union or to the smaller list. */
 function computeShared<T>(one: readonly T[], other: readonly T[], basis: "all" | "smaller"): number {
-  if (areSameLists(one, other)) return 1;
+  let same = 0;
+  while (same < one.length && one[same] === other[same]) same++;
+  // The usual case: both are shapes of the same prompt.
+  if (same === one.length && same === other.length) return 1;
   const others = new Set(other);
   const both = one.filter((item) => others.has(item)).length;
   const whole = basis === "all" ? one.length + other.length - both : Math.min(one.length, other.length);

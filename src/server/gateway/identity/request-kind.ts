@@ -21,6 +21,10 @@ export type RequestKind =
 export function detectRequestKind(given: RequestFacts): RequestKind {
   if (given.purpose === "compact") return "compaction";
   const facts = readForm(given);
+  // A request that repeats its conversation under the same prompt can only be a turn, or ask in words for a summary.
+  const { hasHistory, hasOwnLead, isSideQuestion } = facts;
+  if (hasHistory && !hasOwnLead && !isSideQuestion && facts.maxTokens !== 1)
+    return asksForOwnCompaction(facts) ? "compaction" : "main";
   if (isProbe(facts)) return "probe";
   if (isTitle(facts)) return "title";
   if (isCompactionRequest(facts)) return "compaction";
@@ -192,7 +196,7 @@ const OWN_COMPACTION = /\bhistory is being compacted\b[\s\S]{0,200}\bonly have t
 function isCompactionRequest(facts: ReadFacts): boolean {
   const { last } = facts;
   if (last === "") return false;
-  if (facts.hasHistory && (hasToolBan(facts.messages) || OWN_COMPACTION.test(readEnds(last)))) return true;
+  if (facts.hasHistory && asksForOwnCompaction(facts)) return true;
   const isAskedByLead = facts.hasOwnLead && asksForSummary(readEnds(facts.lead));
   if (!isAskedByLead && !facts.isSideQuestion) return false;
   const callRequest = `${readEnds(last)}\n${readEnds(facts.lead)}`;
@@ -204,6 +208,11 @@ function isCompactionRequest(facts: ReadFacts): boolean {
   // from it.
   const isWhole = hasTranscript(callRequest) && (CONTINUATION_WORDS.test(callRequest) || isAskedByLead);
   return facts.toolNames.length === 0 && isWhole && scoreCompaction(facts, callRequest) >= COMPACTION_SCORE;
+}
+
+/** True if the words of a request in its conversation could only be those of a client that has it summarized. */
+function asksForOwnCompaction({ messages, last }: ReadFacts): boolean {
+  return last !== "" && (hasToolBan(messages) || OWN_COMPACTION.test(readEnds(last)));
 }
 
 /** Score of the evidence that the request asks for a summary to continue from. */

@@ -11,9 +11,8 @@ import {
 import { type AgentShape, isSameShape } from "../identity/agent-shape.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import { chooseThread, compareToThread, type KeyedMessages } from "../identity/choose-thread.ts";
-import type { PlaceKeys } from "../identity/place-keys.ts";
+import type { CallerIdentity, PlaceKeys } from "../identity/conversation-keys.ts";
 import type { RequestFacts } from "../identity/request-kind.ts";
-import type { CallerIdentity } from "../identity/session-ids.ts";
 import type { Thread } from "../thread/thread.ts";
 import { parseThreadMeta, type ThreadMeta } from "../thread/thread-meta.ts";
 

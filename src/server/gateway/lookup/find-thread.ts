@@ -1,9 +1,8 @@
 import type { MessageInput, PartInput } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { Incoming } from "../door/incoming.ts";
+import { buildOpeningKey, PlaceKeys, replaceOpening } from "../identity/conversation-keys.ts";
 import { detectClient, findExplicitId, findNamedClient } from "../identity/explicit-id.ts";
-import { PlaceKeys } from "../identity/place-keys.ts";
-import { buildOpeningKey, replaceOpening } from "../identity/session-ids.ts";
 import type { Chain } from "../request/chain.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import type { RequestMessage } from "../request/request-messages.ts";

@@ -13,10 +13,10 @@ import { clipEnd } from "../../../model/base/clip-end.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { isSameShape } from "../identity/agent-shape.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
+import { buildRootId, type CallerIdentity, findFreeChildId } from "../identity/conversation-keys.ts";
 import { findProject } from "../identity/find-project.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
 import { getLastUserText, getMessageText } from "../identity/request-kind.ts";
-import { buildRootId, type CallerIdentity, findFreeChildId } from "../identity/session-ids.ts";
 import type { Thread } from "../thread/thread.ts";
 import {
   type ControlArm,

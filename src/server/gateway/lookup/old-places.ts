@@ -4,14 +4,15 @@ import { isLonghaulError, type Kernel, type SessionId } from "../../../kernel/in
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
 import { WIRES } from "../../../wire/wires.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
-import { listPersonIds } from "../identity/person-ids.ts";
 import {
   buildOpeningPlace,
   buildPathPlaces,
   buildReplyPlace,
+  buildRootId,
   buildUnnamedScope,
-} from "../identity/place-keys.ts";
-import { buildRootId, type CallerIdentity } from "../identity/session-ids.ts";
+  type CallerIdentity,
+} from "../identity/conversation-keys.ts";
+import { listPersonIds } from "../identity/person-ids.ts";
 import { parseThreadMeta } from "../thread/thread-meta.ts";
 
 const PAGE_SESSIONS = 100;

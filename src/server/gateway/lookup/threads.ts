@@ -8,8 +8,8 @@ import {
 } from "../../../kernel/index.ts";
 import { SerialQueue } from "../../../model/base/serial-queue.ts";
 import { decideThread, type ThreadDecision, type ThreadKind } from "../identity/choose-thread.ts";
+import { buildRootId, type CallerIdentity } from "../identity/conversation-keys.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
-import { buildFamilyKey, buildRootId, type CallerIdentity } from "../identity/session-ids.ts";
 import type { ResponsePlace } from "../thread/response-ids.ts";
 import { sortByUse, Thread } from "../thread/thread.ts";
 import { parseThreadMeta, type ThreadMeta } from "../thread/thread-meta.ts";
@@ -104,9 +104,9 @@ export class Threads {
 
   /** Finds or creates the thread of a request, and reserves it. */
   async find(request: ThreadLookup): Promise<Thread> {
-    const key = buildFamilyKey(request.caller, request.firstKey);
-    const queue = this.#queues.get(key) ?? new SerialQueue();
-    this.#queues.set(key, queue);
+    const { family } = request.places;
+    const queue = this.#queues.get(family) ?? new SerialQueue();
+    this.#queues.set(family, queue);
     let thread: Thread;
     try {
       thread = await queue.run(async () => {
@@ -118,7 +118,7 @@ export class Threads {
         }
       });
     } finally {
-      if (queue.waiting === 0) this.#queues.delete(key);
+      if (queue.waiting === 0) this.#queues.delete(family);
     }
     return this.#recordUse(thread);
   }

@@ -136,7 +136,7 @@ class Cutter {
       if (endsLike(bytes, end, frame)) {
         for (const [name, { from, to }] of frame.fieldsAfter)
           fields.set(name, { from: end + from, to: end + to });
-        return toCutBody(bytes, fields, listed, frame);
+        return { bytes, fields, ...listed, memo: {}, frame };
       }
     } else this.#expect(OPEN_OBJECT);
     for (let isFirst = !hasBegun; this.#next() !== CLOSE_OBJECT; isFirst = false) {
@@ -152,7 +152,7 @@ class Cutter {
     }
     this.#at++;
     if (this.#next() !== undefined) throw this.#unexpected();
-    return { ...toCutBody(bytes, fields, listed, undefined), kept: this.#kept };
+    return { bytes, fields, ...listed, memo: {}, frame: undefined, kept: this.#kept };
   }
 
   *#list(from: number, alike: readonly CutBody[] = []): Steps<CutList> {
@@ -162,7 +162,10 @@ class Cutter {
       const shared = countSameElements(this.#bytes, from, earlier, same);
       if (shared > same) [like, same] = [earlier, shared];
     }
-    const elements = like ? shiftRanges(like.elements.slice(0, same), from - (like.listFrom ?? 0)) : [];
+    const by = from - (like?.listFrom ?? 0);
+    const elements: ByteRange[] = [];
+    for (const range of like?.elements.slice(0, same) ?? [])
+      elements.push(by === 0 ? range : { from: range.from + by, to: range.to + by });
     this.#at = elements.at(-1)?.to ?? from + 1;
     while (this.#next() !== CLOSE_LIST) {
       if (elements.length > 0) this.#expect(COMMA);
@@ -296,15 +299,6 @@ function duplicateFieldError(name: string, list: string): BodyError {
   return name === list || name === "model" ? new BodyError(message) : new OddBodyError(message);
 }
 
-function toCutBody(
-  bytes: Buffer,
-  fields: ReadonlyMap<string, ByteRange>,
-  { listFrom, elements, same, like }: CutList,
-  frame: BodyFrame | undefined,
-): CutBody {
-  return { bytes, fields, listFrom, elements, same, like, memo: {}, frame };
-}
-
 const NO_LIST = { listFrom: undefined, elements: [], same: 0, like: undefined } as const;
 
 /** The value of a field, undefined if absent; the large texts of a large field are cut to their beginnings. */
@@ -332,11 +326,6 @@ export interface ByteRange {
 /** True if a range of an earlier body equals the bytes at the range shifted by `by`. */
 function isSameRange(bytes: Buffer, earlier: Buffer, { from, to }: ByteRange, by: number): boolean {
   return to + by <= bytes.length && bytes.compare(earlier, from, to, from + by, to + by) === 0;
-}
-
-/** The same ranges in a body where their content starts `by` bytes later. */
-function shiftRanges(ranges: readonly ByteRange[], by: number): ByteRange[] {
-  return by === 0 ? [...ranges] : ranges.map(({ from, to }) => ({ from: from + by, to: to + by }));
 }
 
 /**

@@ -1,5 +1,4 @@
-import { toArray, toObject } from "../../../wire/fields.ts";
-import { parseObject } from "../../../wire/replies/parse-object.ts";
+import { parseObject, toArray, toObject } from "../../../wire/fields.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { SpendingServices } from "../limits/request-spending.ts";
 import { parseRange } from "./cut-body.ts";

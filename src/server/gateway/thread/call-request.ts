@@ -3,7 +3,7 @@ import { estimateText, type Policy, type ShrinkOption } from "../../../kernel/fa
 import type { EntryId, FittedWindow, Session } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { Wire, WireObject } from "../../../wire/wire.ts";
-import type { PlaceKeys } from "../identity/place-keys.ts";
+import type { PlaceKeys } from "../identity/conversation-keys.ts";
 import type { Violation } from "../outgoing/check-rules.ts";
 import type { Chain } from "../request/chain.ts";
 import type { ContextEdit } from "../request/context-management.ts";

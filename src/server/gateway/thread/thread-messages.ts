@@ -83,8 +83,8 @@ export class ThreadMessages {
     const isFork = line.messages.length > 0 && line.messages.at(-1)?.seq === undefined;
     const listPlaces = places && (() => places.listOfFirst());
     const forked = isFork ? addPlaces(given, line.messages.length, listPlaces) : given;
-    const first = addPlaces(forked, 0, listPlaces);
-    const placed = await this.#conversation.takeAllMessages(first, align);
+    const begun = line.keys[0] === forked[0]?.key ? forked : addPlaces(forked, 0, listPlaces);
+    const placed = await this.#conversation.takeAllMessages(begun, align);
     if (note !== undefined)
       this.#conversation.recordAppended([await this.#session.note(REMINDER_PREFIX + note)]);
     return placed;

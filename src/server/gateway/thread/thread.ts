@@ -14,7 +14,7 @@ import {
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import type { KeyedMessages, ThreadCandidate, ThreadKind } from "../identity/choose-thread.ts";
-import { replaceOpening } from "../identity/session-ids.ts";
+import { replaceOpening } from "../identity/conversation-keys.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
 import { createThreadWindows, type ThreadWindows } from "./call-request.ts";
 import { mergeRuns } from "./logged-replies.ts";

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { MessageInput } from "../../../../src/kernel/index.ts";
 import { buildCanonicalKey } from "../../../../src/server/gateway/identity/canonical-key.ts";
-import { buildOpeningKey, replaceOpening } from "../../../../src/server/gateway/identity/session-ids.ts";
+import {
+  buildOpeningKey,
+  replaceOpening,
+} from "../../../../src/server/gateway/identity/conversation-keys.ts";
 
 const REMINDER = "<system-reminder>\nToday is Sunday.\n</system-reminder>";
 

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { ProviderFailure } from "../../../../kernel/faces/window.ts";
-import { toText } from "../../../../wire/fields.ts";
-import { parseObject } from "../../../../wire/replies/parse-object.ts";
+import { parseObject, toText } from "../../../../wire/fields.ts";
 import { readFailureReply } from "../../../../wire/replies/read-failure.ts";
 import type { ReplyReader, Wire } from "../../../../wire/wire.ts";
 import type { Exchange } from "../../exchange/exchange-state.ts";

@@ -1,7 +1,6 @@
 import { dropUndefined } from "../../../../model/base/drop-undefined.ts";
 import { StreamBlocks } from "../../../../wire/anthropic/stream-blocks.ts";
-import { toArray, toNumber, toObject, toText } from "../../../../wire/fields.ts";
-import { parseObject } from "../../../../wire/replies/parse-object.ts";
+import { parseObject, toArray, toNumber, toObject, toText } from "../../../../wire/fields.ts";
 import type { WireEvent, WireObject } from "../../../../wire/wire.ts";
 import {
   buildNamedEvent,

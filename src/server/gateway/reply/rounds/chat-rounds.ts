@@ -1,8 +1,7 @@
 import { dropUndefined } from "../../../../model/base/drop-undefined.ts";
-import { toArray, toNumber, toObject, toText } from "../../../../wire/fields.ts";
+import { parseObject, toArray, toNumber, toObject, toText } from "../../../../wire/fields.ts";
 import { StreamCalls } from "../../../../wire/openai-chat/stream-calls.ts";
 import { StreamDetails } from "../../../../wire/openai-chat/stream-details.ts";
-import { parseObject } from "../../../../wire/replies/parse-object.ts";
 import type { WireEvent, WireObject } from "../../../../wire/wire.ts";
 import { isRecallTool } from "../../recall/recall-tools.ts";
 import {

@@ -1,5 +1,4 @@
-import { toArray, toNumber, toObject, toText } from "../../../../wire/fields.ts";
-import { parseObject } from "../../../../wire/replies/parse-object.ts";
+import { parseObject, toArray, toNumber, toObject, toText } from "../../../../wire/fields.ts";
 import type { WireEvent, WireObject } from "../../../../wire/wire.ts";
 import { isRecallTool } from "../../recall/recall-tools.ts";
 import {

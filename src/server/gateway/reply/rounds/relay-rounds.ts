@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { FaultError } from "../../../../wire/fault-error.ts";
-import { parseObject } from "../../../../wire/replies/parse-object.ts";
+import { parseObject } from "../../../../wire/fields.ts";
 import type { Wire, WireEvent, WireFault } from "../../../../wire/wire.ts";
 import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
 import { readUpstreamBody } from "../../upstream/read-whole.ts";

@@ -1,8 +1,7 @@
 import { dropUndefined } from "../../../../model/base/drop-undefined.ts";
-import { toArray, toNumber, toObject, toText } from "../../../../wire/fields.ts";
+import { parseObject, toArray, toNumber, toObject, toText } from "../../../../wire/fields.ts";
 import { CALL_FIELDS } from "../../../../wire/openai-responses/openai-responses-items.ts";
 import { StreamItems } from "../../../../wire/openai-responses/stream-items.ts";
-import { parseObject } from "../../../../wire/replies/parse-object.ts";
 import type { WireEvent, WireObject } from "../../../../wire/wire.ts";
 import { isRecallTool } from "../../recall/recall-tools.ts";
 import type { HiddenEnd } from "../../request/chain.ts";

@@ -1,6 +1,9 @@
+import { checkFields, checkKind } from "./argument-checks.ts";
+import type { UsageBody } from "./entry.ts";
 import { createArgumentError, LonghaulError } from "./errors.ts";
 import { type MessageInput, ROLES } from "./message.ts";
 import type { PartInput } from "./part.ts";
+import { checkUsage } from "./usage.ts";
 
 /** Returns the validated parts of an input message; throws ARGUMENT_INVALID naming the invalid field. */
 export function checkMessageParts(input: MessageInput): readonly PartInput[] {
@@ -74,4 +77,17 @@ function checkOutput(output: readonly PartInput[], list: string): void {
 
 function checkString(option: string, value: unknown): void {
   if (typeof value !== "string") throw createArgumentError(option, value, "a string");
+}
+
+/** Returns `body` if it is a usage report that the log can hold, else throws ARGUMENT_INVALID. */
+export function checkUsageBody(body: UsageBody): UsageBody {
+  checkKind("usage", body, "json");
+  if (body.kind !== "usage") throw createArgumentError("usage.kind", body.kind, '"usage"');
+  checkUsage(body.usage, "usage.usage");
+  return checkFields("usage", body, {
+    model: "text?",
+    provider: "text?",
+    request: "text?",
+    meta: "object?",
+  });
 }
