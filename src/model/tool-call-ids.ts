@@ -17,29 +17,28 @@ export function isCall(part: PartInput): part is ToolCallPart | BlobPart {
  */
 export function listCallIds(message: Pick<Message | MessageInput, "parts">): readonly string[] {
   const { parts = [] } = checkFields("message", message, { parts: "array?" });
-  return listIds(parts, (part) => (isCall(part) ? part.callId : undefined), findRawCallId, findRawAnswerId);
+  return listIds(parts, false);
 }
 
 /** Ids of the calls that a message has results for, except raw calls in the same message. */
 export function listAnsweredCallIds({
   parts = [],
 }: Pick<Message | MessageInput, "parts">): readonly string[] {
-  const findOwn = (part: PartInput) => (part.type === "tool-result" ? part.callId : undefined);
-  return listIds(parts, findOwn, findRawAnswerId, findRawCallId);
+  return listIds(parts, true);
 }
 
-function listIds(
-  parts: readonly PartInput[],
-  findOwn: (part: PartInput) => string | undefined,
-  findRaw: (part: PartInput) => string | undefined,
-  findRawPartner: (part: PartInput) => string | undefined,
-): readonly string[] {
+function listIds(parts: readonly PartInput[], areAnswers: boolean): readonly string[] {
+  const [findRaw, findPartner] = areAnswers
+    ? [findRawAnswerId, findRawCallId]
+    : [findRawCallId, findRawAnswerId];
   let ids: string[] = NONE;
   for (const part of parts) {
     const rawId = part.type === "raw" || part.type === "blob" ? findRaw(part) : undefined;
-    const id = rawId ?? findOwn(part);
+    let id = rawId;
+    if (areAnswers && part.type === "tool-result") id = part.callId;
+    else if (!areAnswers && isCall(part)) id ??= part.callId;
     if (id === undefined) continue;
-    if (rawId !== undefined && parts.some((other) => findRawPartner(other) === rawId)) continue;
+    if (rawId !== undefined && parts.some((other) => findPartner(other) === rawId)) continue;
     if (ids === NONE) ids = [id];
     else ids.push(id);
   }

@@ -28,7 +28,9 @@ export class ByteCollector {
   /** Adds a copy of a chunk; a chunk of the whole announced length is kept itself, so it must not change. */
   add(chunk: Uint8Array): void {
     const length = this.length + chunk.length;
-    if (this.length === 0 && length === this.#expected && isCompact(chunk)) {
+    const unused = chunk.buffer.byteLength - chunk.length;
+    const isCompact = Buffer.isBuffer(chunk) && unused <= chunk.length * MAX_UNUSED_SHARE;
+    if (this.length === 0 && length === this.#expected && isCompact) {
       this.#bytes = chunk;
       this.length = length;
       return;
@@ -59,10 +61,4 @@ export class ByteCollector {
     larger.set(this.#bytes.subarray(0, this.length));
     this.#bytes = larger;
   }
-}
-
-/** True for a buffer that holds little memory apart from its bytes. */
-function isCompact(chunk: Uint8Array): chunk is Buffer {
-  const unused = chunk.buffer.byteLength - chunk.length;
-  return Buffer.isBuffer(chunk) && unused <= chunk.length * MAX_UNUSED_SHARE;
 }

@@ -113,7 +113,7 @@ export class PlaceKeys {
   readonly #request: PlacedRequest;
   readonly #scope: string;
   /** The keys of all messages; that of the first without the context that the client adds for one request. */
-  readonly #path: readonly string[];
+  readonly path: readonly string[];
   /** Positions of the last replies, the last one first; a last message of the model is one that it shall continue. */
   readonly #replies: readonly number[];
 
@@ -122,7 +122,7 @@ export class PlaceKeys {
     this.#request = request;
     this.#scope = buildScope(caller);
     this.family = caller.explicit === undefined ? `${this.#scope} ${firstKey}` : this.#scope;
-    this.#path = replaceOpening(keys, firstKey);
+    this.path = replaceOpening(keys, firstKey);
     const replies: number[] = [];
     for (let index = roles.length - 2; index >= 0 && replies.length < MAX_REPLIES; index--)
       if (roles[index] === "assistant") replies.push(index);
@@ -177,7 +177,7 @@ export class PlaceKeys {
   listOfReply(reply: string, isPart: boolean): readonly string[] {
     const own = buildReplyPlace(this.#scope, reply);
     if (isPart) return [own];
-    const path = [...this.#path, reply];
+    const path = [...this.path, reply];
     const person = this.#request.caller.principal.id;
     return [own, buildPathPlace(this.#scope, path), buildPathPlace(person, path)];
   }
@@ -190,7 +190,7 @@ export class PlaceKeys {
   /** The last `most` replies with everything before them. */
   #findPaths(scope: string, most: number): readonly string[] {
     const last = this.#replies.slice(0, most);
-    return last.map((index) => buildPathPlace(scope, this.#path.slice(0, index + 1)));
+    return last.map((index) => buildPathPlace(scope, this.path.slice(0, index + 1)));
   }
 }
 

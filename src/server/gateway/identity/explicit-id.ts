@@ -7,7 +7,6 @@ interface ExplicitId {
   readonly id: string;
   /** The header or field that the id comes from. */
   readonly source: string;
-  readonly client?: string;
   /** Id of the sub-agent inside the session; absent for the main agent. */
   readonly agent?: string;
   /** Purpose declared by the client, such as "compact" or "review". */
@@ -52,18 +51,20 @@ const PLACEHOLDERS = new Set(
   "default none null undefined unknown session anonymous global user true false".split(" "),
 );
 
-/** The id of the session that a request names; undefined if it names none. Ids of people are never accepted. */
-export function findExplicitId(request: {
-  readonly headers: RequestHeaders;
-  readonly fields: WireObject;
-}): ExplicitId | undefined {
+/**
+ * The id of the session that a request names; undefined if it names none. Ids of people are never accepted. `client` is
+ * the one that the headers tell.
+ */
+export function findExplicitId(
+  request: { readonly headers: RequestHeaders; readonly fields: WireObject },
+  client: string | undefined = detectClient(request.headers),
+): ExplicitId | undefined {
   const { headers, fields } = request;
-  const client = detectClient(headers);
   const found = findNamedId(headers, fields, client !== undefined);
   if (!found) return undefined;
   const purpose = parseId(headers["x-openai-subagent"]);
   const agent = findAgentId(headers, found.id, purpose);
-  return { ...found, ...dropUndefined({ client, agent, purpose }) };
+  return { ...found, ...dropUndefined({ agent, purpose }) };
 }
 
 type NamedId = Pick<ExplicitId, "id" | "source">;

@@ -1,7 +1,7 @@
 import type { MessageInput, PartInput } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { Incoming } from "../door/incoming.ts";
-import { buildOpeningKey, PlaceKeys, replaceOpening } from "../identity/conversation-keys.ts";
+import { buildOpeningKey, PlaceKeys } from "../identity/conversation-keys.ts";
 import { detectClient, findExplicitId, findNamedClient } from "../identity/explicit-id.ts";
 import type { Chain } from "../request/chain.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
@@ -32,8 +32,8 @@ export async function findThread(
   const { api, messages, fields, facts } = request;
   const { principal } = incoming;
   const { headers } = incoming.request;
-  const explicit = findExplicitId({ headers, fields: fields.all });
-  const client = explicit?.client ?? detectClient(headers);
+  const client = detectClient(headers);
+  const explicit = findExplicitId({ headers, fields: fields.all }, client);
   const label = client ?? findNamedClient(facts.lead);
   if (label !== undefined) incoming.trace.client = label;
   const caller = { principal, api: api.name, client, explicit: explicit?.id, agent: explicit?.agent };
@@ -64,11 +64,7 @@ export async function findThread(
   const isMain = isChained && explicit?.source === "conversation";
   const thread = await threads.find({
     ...{ caller, places, firstKey, keys, roles, isMain },
-    compared: {
-      keys: explicit ? keys : replaceOpening(keys, firstKey),
-      roles,
-      findShortResults: (index) => findShortResults(list[index]),
-    },
+    compared: { keys: places.path, roles, findShortResults: (index) => findShortResults(list[index]) },
     shape: facts.shape,
     opening: () => list.slice(0, END_MESSAGES).map(briefOf),
     facts: {
