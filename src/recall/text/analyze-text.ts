@@ -1,5 +1,4 @@
-import { copyString } from "../../model/base/copy-string.ts";
-import { codesOf } from "../../model/text-codes.ts";
+import { codesOf, copyString } from "../../model/text-codes.ts";
 import { EAST_ASIAN, splitByScript, splitEastAsian } from "./east-asian.ts";
 import { foldText } from "./fold-text.ts";
 import { splitIdentifier, WORD_CHARACTER } from "./split-words.ts";

@@ -2,8 +2,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { copyString } from "../../../src/model/base/copy-string.ts";
-import { proofTest } from "../../support/proof.ts";
+import { copyString } from "../../src/model/text-codes.ts";
+import { proofTest } from "../support/proof.ts";
 
 setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as () => void;
