@@ -59,15 +59,10 @@ function createDocumentFormat({
     },
     async *read({ path }, input) {
       const facts: [string, Json][] = [];
-      for await (const { field, index, value, line, problem, isCut } of input.jsonElements(path, [list])) {
-        if (problem !== undefined && !(isCut && input.isLive))
-          yield {
-            type: "problem",
-            path,
-            line,
-            severity: value === undefined ? "lost" : "damaged",
-            reason: problem,
-          };
+      for await (const element of input.jsonElements(path, [list])) {
+        const { field, index, value } = element;
+        const problem = input.elementProblem(path, element);
+        if (problem) yield problem;
         if (value === undefined) continue;
         if (field === list && index !== undefined) yield* decode(toObject(value) ?? { value }, index);
         else facts.push([field, value as Json]);

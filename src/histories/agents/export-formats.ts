@@ -156,15 +156,10 @@ function createExportFormat({ name, title, isOwn, idOf, titleOf, decode }: Expor
     },
     async *read({ path }, input) {
       yield { type: "session", title };
-      for await (const { index, value, line, problem } of input.jsonElements(path)) {
-        if (problem !== undefined)
-          yield {
-            type: "problem",
-            path,
-            line,
-            severity: value === undefined ? "lost" : "damaged",
-            reason: problem,
-          };
+      for await (const element of input.jsonElements(path)) {
+        const { index, value } = element;
+        const problem = input.elementProblem(path, element);
+        if (problem) yield problem;
         const conversation = toObject(value);
         if (!conversation) continue;
         const child = idOf(conversation) ?? `#${index}`;

@@ -53,8 +53,10 @@ export class ContextEdits {
     const unknown: Item[] = [];
     this.#startedAt = startedAt;
     let bytes = 0;
-    for await (const { value, problem, line, index = 0, isCut } of this.#input.jsonElements(this.#path)) {
-      if (problem !== undefined && !(isCut && this.#input.isLive)) this.#report(line, value, problem);
+    for await (const element of this.#input.jsonElements(this.#path)) {
+      const { value, index = 0 } = element;
+      const problem = this.#input.elementProblem(this.#path, element);
+      if (problem) this.problems.push(problem);
       if (value === undefined) this.isWhole = false;
       else if (bytes <= MAX_HELD_BYTES) {
         const { edits, others } = parseEdits(value, index, this.#startedAt);
@@ -128,11 +130,6 @@ export class ContextEdits {
         ...dropUndefined({ at }),
         body: { kind: "raw", value: { context: [message, block, at ?? null], metadata: metadata as Json } },
       };
-  }
-
-  #report(line: number, value: unknown, reason: string): void {
-    const severity = value === undefined ? "lost" : "damaged";
-    this.problems.push({ type: "problem", path: this.#path, line, severity, reason });
   }
 }
 

@@ -22,14 +22,14 @@ export class ElementFile {
   /** False once part of the file was unreadable: then missing records do not prove a deletion. */
   isWhole = true;
   readonly #path: string;
-  readonly #isLive: boolean;
+  readonly #input: Input;
   readonly #elements: AsyncGenerator<JsonElement>;
   readonly #ahead: FileElement[] = [];
   #isDone = false;
 
   constructor(input: Input, path: string) {
     this.#path = path;
-    this.#isLive = input.isLive;
+    this.#input = input;
     this.#elements = input.jsonElements(path, ["messages"]);
   }
 
@@ -54,19 +54,17 @@ export class ElementFile {
   }
 
   #keep(element: JsonElement): void {
-    const { value, index, problem, sizeBytes } = element;
-    if (problem !== undefined) this.#report(element, problem);
+    const { value, index, sizeBytes } = element;
+    this.#report(element);
     if (value === undefined) this.isWhole = false;
     else if (index === undefined) this.fields.set(element.field, value);
     else if (value !== null && typeof value === "object" && !Array.isArray(value))
       this.#ahead.push({ index, value: value as JsonObject, sizeBytes });
-    else this.#report({ ...element, value: undefined }, "not a JSON object");
+    else this.#report({ ...element, value: undefined, problem: "not a JSON object" });
   }
 
-  #report({ line, value, isCut }: JsonElement, reason: string): void {
-    // A file that is being written may end anywhere; the next read finds it complete.
-    if (isCut && this.#isLive) return;
-    const severity = value === undefined ? "lost" : "damaged";
-    this.problems.push({ type: "problem", path: this.#path, line, severity, reason });
+  #report(element: JsonElement): void {
+    const problem = this.#input.elementProblem(this.#path, element);
+    if (problem) this.problems.push(problem);
   }
 }

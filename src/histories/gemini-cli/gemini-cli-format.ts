@@ -90,15 +90,10 @@ async function* readChatFile(path: string, input: Input): AsyncGenerator<Item> {
   let told = NO_FACTS;
   let last: string | null = null;
   let count = 0;
-  for await (const { field, index, line, value, problem, isCut } of input.jsonElements(path, ["messages"])) {
-    if (problem !== undefined && !(isCut && input.isLive))
-      yield {
-        type: "problem",
-        path,
-        line,
-        severity: value === undefined ? "lost" : "damaged",
-        reason: problem,
-      };
+  for await (const element of input.jsonElements(path, ["messages"])) {
+    const { field, index, value } = element;
+    const problem = input.elementProblem(path, element);
+    if (problem) yield problem;
     if (value === undefined) continue;
     if (index === undefined) {
       const added = addFacts(facts, { [field]: value });

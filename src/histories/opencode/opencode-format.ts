@@ -142,12 +142,9 @@ async function* copyOpencodeSession(source: ImportSource, input: Input): AsyncGe
 /** Reads a file of `opencode export`: the session and its messages. */
 async function* readExportFile({ path }: ImportSource, input: Input): AsyncGenerator<StoredItem> {
   for await (const element of input.jsonElements(path, ["messages"])) {
-    const { field, line, value, problem } = element;
-    if (problem !== undefined) {
-      if (element.isCut && input.isLive) continue;
-      const severity = value === undefined ? "lost" : "damaged";
-      yield { type: "problem", path, line, severity, reason: problem };
-    }
+    const { field, value } = element;
+    const problem = input.elementProblem(path, element);
+    if (problem) yield problem;
     if (value === undefined) continue;
     const stored = field === "messages" && element.index !== undefined ? toMessage(element) : undefined;
     if (stored) yield stored;

@@ -86,6 +86,18 @@ export class Input {
     }
   }
 
+  /** The problem of an element; undefined if it has none, or if a file that is being written ends inside the element. */
+  elementProblem(path: string, { line, value, problem, isCut }: JsonElement): ProblemItem | undefined {
+    if (problem === undefined || (isCut && this.isLive)) return undefined;
+    return {
+      type: "problem",
+      path,
+      line,
+      severity: value === undefined ? "lost" : "damaged",
+      reason: problem,
+    };
+  }
+
   /** Reads a small JSON file: undefined if it is missing, a problem if it is not JSON or too large. */
   async json(path: string): Promise<{ readonly value: unknown } | ProblemItem | undefined> {
     const text = await this.text(path);

@@ -17,7 +17,6 @@ import type { Item, RecordItem } from "../reading/item.ts";
 import type { JsonElement } from "../reading/json-elements.ts";
 import type { JsonObject } from "../reading/json-lines.ts";
 import { parseCutJson } from "../reading/parse-cut-json.ts";
-import { buildElementProblem } from "../wire/read-whole-file.ts";
 
 const NAME = "swe-agent";
 
@@ -87,8 +86,8 @@ class TrajectoryReader {
     const { path, title } = this.#source;
     yield dropUndefined({ type: "session", title });
     for await (const element of this.#input.jsonElements(path, ARRAYS)) {
-      if (element.problem !== undefined && !(element.isCut && this.#input.isLive))
-        yield buildElementProblem(path, element);
+      const problem = this.#input.elementProblem(path, element);
+      if (problem) yield problem;
       if (element.value === undefined || element.field === "trajectory") continue;
       if (element.field === "history") yield* this.#readEntry(element);
       else yield* this.#readField(element);

@@ -23,8 +23,8 @@ export async function* readWholeFile(
   };
 
   for await (const element of input.jsonElements(source.path, dialect.messageFields)) {
-    if (element.problem !== undefined && !(element.isCut && input.isLive))
-      yield buildElementProblem(source.path, element);
+    const problem = input.elementProblem(source.path, element);
+    if (problem) yield problem;
     if (element.value === undefined) continue;
     if (element.index !== undefined && element.field !== "" && leads.size === 0) {
       leads.add("");
@@ -67,10 +67,4 @@ export function* buildSessionItems(name: string, rest: BodyReader["rest"]): Gene
     createdAt,
     meta: { [name]: fields },
   });
-}
-
-/** The problem of an element that cannot be read, or only in part. */
-export function buildElementProblem(path: string, { line, problem, value }: JsonElement): Item {
-  const severity = value === undefined ? "lost" : "damaged";
-  return { type: "problem", path, line, severity, reason: problem as string };
 }
