@@ -1,5 +1,5 @@
-// Serves several stores from one process, each by its own gateway, and prints the gateways' URLs as a line of JSON.
-import { writeFileSync } from "node:fs";
+// Serves several stores from one process, each by its own gateway with the settings in its folder, and prints the gateways' URLs as a line of JSON.
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openKernel } from "longhaul";
 import { loadConfig, openGateway } from "longhaul/gateway";
@@ -9,10 +9,16 @@ const upstreams = [{ name: "scripted", baseUrl: upstream, apis: ["anthropic"] }]
 const urls = await Promise.all(
   paths.map(async (path) => {
     const file = join(path, "longhaul.json");
-    writeFileSync(file, JSON.stringify({ port: 0, upstreams }), { mode: 0o600 });
+    if (!existsSync(file)) writeFileSync(file, JSON.stringify({ port: 0, upstreams }), { mode: 0o600 });
     const { config } = loadConfig({ path: file, cwd: path, env: {}, flags: {} });
     const kernel = await openKernel({ path, models: config.models, embedder: null });
-    const gateway = await openGateway({ kernel, config: () => config, log: () => undefined, env: {} });
+    const gateway = await openGateway({
+      kernel,
+      folder: path,
+      config: () => config,
+      log: () => undefined,
+      env: {},
+    });
     return gateway.url;
   }),
 );
