@@ -6,27 +6,13 @@ export interface Metric {
   render(): string;
 }
 
-/** The count of one label set. */
-export interface CounterSeries {
-  add(amount?: number): void;
-}
-
 export interface Counter<L extends string> extends Metric {
   add(labels: Labels<L>, amount?: number): void;
-  /** The series of a label set, for callers that add to it often. */
-  at(labels: Labels<L>): CounterSeries;
-}
-
-/** The values of one label set. */
-export interface HistogramSeries {
-  observe(value: number): void;
 }
 
 /** Counts values by bucket. */
 export interface Histogram<L extends string> extends Metric {
   observe(labels: Labels<L>, value: number): void;
-  /** The series of a label set, for callers that observe it often. */
-  at(labels: Labels<L>): HistogramSeries;
 }
 
 /**
@@ -49,7 +35,6 @@ export function createCounterMetric<L extends string>(
   const series = createSeries(labels, () => new Count(type === "counter"));
   return {
     add: (values, amount) => series.of(values).add(amount),
-    at: series.of,
     render: () =>
       formatMetric(
         name,
@@ -80,7 +65,6 @@ export function createHistogramMetric<L extends string>(
   const series = createSeries(labels, () => new Buckets(bounds));
   return {
     observe: (values, value) => series.of(values).observe(value),
-    at: series.of,
     render: () =>
       formatMetric(
         name,
@@ -103,7 +87,7 @@ export function createHistogramMetric<L extends string>(
   };
 }
 
-class Count implements CounterSeries {
+class Count {
   value = 0;
   readonly #isRising: boolean;
 
@@ -116,7 +100,7 @@ class Count implements CounterSeries {
   }
 }
 
-class Buckets implements HistogramSeries {
+class Buckets {
   readonly counts: number[];
   sum = 0;
   count = 0;

@@ -2,10 +2,8 @@ import { addSavings, countPromptTokens, NO_SAVINGS } from "../../../kernel/faces
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { formatTokens } from "../../../model/usage.ts";
-import type { WireName } from "../../../wire/wire.ts";
 import type { GatewayLog, LogFields } from "./gateway-log.ts";
 import type { GatewaySpending, GatewayTotals, ThreadStatus, UpstreamStatus } from "./gateway-status.ts";
-import type { CounterSeries, HistogramSeries } from "./metric.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Trace } from "./trace.ts";
 
@@ -28,7 +26,6 @@ const NO_SPENDING: GatewaySpending = { spentCost: 0, savings: NO_SAVINGS };
 /** Turns finished requests into log lines, metrics and the status. */
 export class Observer {
   readonly #deps: ObserverDeps;
-  readonly #meter: RequestMeter;
   readonly #totals: Mutable<GatewayTotals> = {
     requests: 0,
     failures: 0,
@@ -41,7 +38,6 @@ export class Observer {
 
   constructor(deps: ObserverDeps) {
     this.#deps = deps;
-    this.#meter = new RequestMeter(deps.metrics);
   }
 
   get totals(): GatewayTotals {
@@ -60,7 +56,7 @@ export class Observer {
   /** Records a finished request. */
   recordEnd(trace: Trace): void {
     this.#count(trace);
-    this.#meter.record(trace);
+    countInMetrics(trace, this.#deps.metrics);
     if (trace.session !== undefined) this.#follow(trace, trace.session);
     const { log } = this.#deps;
     const isBad = trace.error !== undefined || (trace.status ?? 0) >= 500;
@@ -198,110 +194,38 @@ function describeMiss({ cache }: Trace): string | undefined {
   return `cache miss (${verdict}): ${formatTokens(missedTokens)}${money}`;
 }
 
-/** Counts finished requests in the metrics. Each series is looked up once, because labels are formatted as text. */
-class RequestMeter {
-  readonly #metrics: Metrics;
-  readonly #apis = new Map<WireName, ApiSeries>();
-  #bytesIn: CounterSeries | undefined;
-  #bytesOut: CounterSeries | undefined;
-
-  constructor(metrics: Metrics) {
-    this.#metrics = metrics;
+/** Counts a finished request in the metrics. */
+function countInMetrics(trace: Trace, metrics: Metrics): void {
+  const { api, upstream, usage, savings = NO_SAVINGS, cache } = trace;
+  metrics.people.record(trace);
+  metrics.requests.add({ api, status: String(trace.status ?? 0) });
+  metrics.duration.observe({ api }, ((trace.endedMs ?? performance.now()) - trace.startedMs) / 1_000);
+  if (trace.overheadMs !== undefined) metrics.overhead.observe({ api }, trace.overheadMs / 1_000);
+  if (trace.firstByteMs !== undefined && upstream !== undefined)
+    metrics.firstByte.observe({ upstream }, trace.firstByteMs / 1_000);
+  metrics.bytes.add({ direction: "in" }, trace.bytesIn ?? 0);
+  metrics.bytes.add({ direction: "out" }, trace.bytesOut ?? 0);
+  metrics.tokens.add({ api, type: "input" }, usage?.inputTokens ?? 0);
+  metrics.tokens.add({ api, type: "output" }, usage?.outputTokens ?? 0);
+  metrics.tokens.add({ api, type: "cache_read" }, usage?.cacheReadTokens ?? 0);
+  metrics.tokens.add({ api, type: "cache_write" }, usage?.cacheWriteTokens ?? 0);
+  metrics.spentDollars.add({ api }, trace.spentDollars ?? 0);
+  metrics.removedTokens.add({ api }, savings.removedTokens);
+  metrics.savedDollars.add({ api }, savings.savedCost);
+  metrics.uneditedDollars.add({ api }, savings.withoutCost);
+  metrics.extraWriteDollars.add({ api }, savings.extraWriteCost);
+  if (cache) {
+    const { verdict, missedTokens, missDollars } = cache;
+    metrics.cacheRequests.add({ api, verdict });
+    if (missedTokens > 0) metrics.cacheMissedTokens.add({ api, cause: verdict }, missedTokens);
+    if (missDollars) metrics.cacheMissDollars.add({ api, cause: verdict }, missDollars);
   }
-
-  record(trace: Trace): void {
-    const metrics = this.#metrics;
-    const { api, upstream, usage, savings = NO_SAVINGS } = trace;
-    let series = this.#apis.get(api);
-    if (!series) {
-      series = openSeries(metrics, api);
-      this.#apis.set(api, series);
-    }
-    metrics.people.record(trace);
-    series.status(trace.status ?? 0).add();
-    series.duration.observe(((trace.endedMs ?? performance.now()) - trace.startedMs) / 1_000);
-    // A series appears in the metrics when it is first needed.
-    if (trace.overheadMs !== undefined) {
-      series.overhead ??= metrics.overhead.at({ api });
-      series.overhead.observe(trace.overheadMs / 1_000);
-    }
-    if (trace.firstByteMs !== undefined && upstream !== undefined)
-      series.firstByte(upstream).observe(trace.firstByteMs / 1_000);
-    this.#bytesIn ??= metrics.bytes.at({ direction: "in" });
-    this.#bytesOut ??= metrics.bytes.at({ direction: "out" });
-    this.#bytesIn.add(trace.bytesIn ?? 0);
-    this.#bytesOut.add(trace.bytesOut ?? 0);
-    if (usage) {
-      series.inputTokens.add(usage.inputTokens ?? 0);
-      series.outputTokens.add(usage.outputTokens ?? 0);
-      series.cacheReadTokens.add(usage.cacheReadTokens ?? 0);
-      series.cacheWriteTokens.add(usage.cacheWriteTokens ?? 0);
-    }
-    series.spentDollars.add(trace.spentDollars ?? 0);
-    series.removedTokens.add(savings.removedTokens);
-    series.savedDollars.add(savings.savedCost);
-    series.uneditedDollars.add(savings.withoutCost);
-    series.extraWriteDollars.add(savings.extraWriteCost);
-    if (trace.cache) {
-      const { verdict, missedTokens, missDollars } = trace.cache;
-      series.cacheVerdict(verdict).add();
-      if (missedTokens > 0) metrics.cacheMissedTokens.add({ api, cause: verdict }, missedTokens);
-      if (missDollars) metrics.cacheMissDollars.add({ api, cause: verdict }, missDollars);
-    }
-    if (trace.isPlanned && !trace.isDryRun) metrics.edits.add({ api });
-    if (trace.healed) metrics.healed.add({ api, what: "overflow" }, trace.healed);
-    if (trace.error === "stopped") metrics.breakerTrips.add({ reason: "loop" });
-    if (trace.recalls) metrics.recalls.add({ api }, trace.recalls);
-    if (upstream !== undefined && trace.error !== undefined && trace.error !== "stopped")
-      metrics.upstreamErrors.add({ upstream, reason: trace.error });
-  }
-}
-
-interface ApiSeries {
-  readonly status: (status: number) => CounterSeries;
-  readonly cacheVerdict: (verdict: string) => CounterSeries;
-  readonly duration: HistogramSeries;
-  overhead?: HistogramSeries;
-  readonly firstByte: (upstream: string) => HistogramSeries;
-  readonly inputTokens: CounterSeries;
-  readonly outputTokens: CounterSeries;
-  readonly cacheReadTokens: CounterSeries;
-  readonly cacheWriteTokens: CounterSeries;
-  readonly spentDollars: CounterSeries;
-  readonly removedTokens: CounterSeries;
-  readonly savedDollars: CounterSeries;
-  readonly uneditedDollars: CounterSeries;
-  readonly extraWriteDollars: CounterSeries;
-}
-
-function openSeries(metrics: Metrics, api: WireName): ApiSeries {
-  return {
-    status: keepSeries((status: number) => metrics.requests.at({ api, status: String(status) })),
-    cacheVerdict: keepSeries((verdict: string) => metrics.cacheRequests.at({ api, verdict })),
-    duration: metrics.duration.at({ api }),
-    firstByte: keepSeries((upstream: string) => metrics.firstByte.at({ upstream })),
-    inputTokens: metrics.tokens.at({ api, type: "input" }),
-    outputTokens: metrics.tokens.at({ api, type: "output" }),
-    cacheReadTokens: metrics.tokens.at({ api, type: "cache_read" }),
-    cacheWriteTokens: metrics.tokens.at({ api, type: "cache_write" }),
-    spentDollars: metrics.spentDollars.at({ api }),
-    removedTokens: metrics.removedTokens.at({ api }),
-    savedDollars: metrics.savedDollars.at({ api }),
-    uneditedDollars: metrics.uneditedDollars.at({ api }),
-    extraWriteDollars: metrics.extraWriteDollars.at({ api }),
-  };
-}
-
-function keepSeries<Key, Series>(open: (key: Key) => Series): (key: Key) => Series {
-  const known = new Map<Key, Series>();
-  return (key) => {
-    let series = known.get(key);
-    if (series === undefined) {
-      series = open(key);
-      known.set(key, series);
-    }
-    return series;
-  };
+  if (trace.isPlanned && !trace.isDryRun) metrics.edits.add({ api });
+  if (trace.healed) metrics.healed.add({ api, what: "overflow" }, trace.healed);
+  if (trace.error === "stopped") metrics.breakerTrips.add({ reason: "loop" });
+  if (trace.recalls) metrics.recalls.add({ api }, trace.recalls);
+  if (upstream !== undefined && trace.error !== undefined && trace.error !== "stopped")
+    metrics.upstreamErrors.add({ upstream, reason: trace.error });
 }
 
 /** An answered request to the API: names of routes, never their arguments. */

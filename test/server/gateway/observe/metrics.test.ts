@@ -53,18 +53,14 @@ describe("metrics", () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test("a metric series has the same value whether callers look it up once or name it each time", () => {
+  test("a counter takes no negative and no missing amounts, and a histogram counts each value in its bucket", () => {
     const counter = createCounterMetric("c", "Help.", ["api"]);
-    const series = counter.at({ api: "a" });
+    counter.add({ api: "a" }, 0);
     expect(samplesOf(counter.render()).get('c{api="a"}')).toBe(0);
-    series.add(2);
-    series.add(-1);
-    series.add(Number.NaN);
-    counter.add({ api: "a" });
+    for (const amount of [2, -1, Number.NaN, undefined]) counter.add({ api: "a" }, amount);
     expect(samplesOf(counter.render()).get('c{api="a"}')).toBe(3);
     const histogram = createHistogramMetric("h", "Help.", ["api"], [1, 2]);
-    histogram.at({ api: "a" }).observe(2);
-    histogram.observe({ api: "a" }, 3);
+    for (const value of [2, 3]) histogram.observe({ api: "a" }, value);
     const samples = samplesOf(histogram.render());
     expect(samples.get('h_bucket{api="a",le="1"}')).toBe(0);
     expect(samples.get('h_bucket{api="a",le="2"}')).toBe(1);
