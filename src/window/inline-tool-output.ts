@@ -75,7 +75,8 @@ export function getOwnText({ parts }: Message): string {
 
 /** Clips each part of tool output in a user message to `characters`; text by a person stays. */
 export function clipInlineToolOutput(message: Message, characters: number): Message {
-  if (message.role !== "user") return message;
+  const isLong = message.parts.some((part) => part.type === "text" && part.text.length > characters);
+  if (message.role !== "user" || !isLong) return message;
   let isChanged = false;
   const parts = listPartsWithHeaders(message).map(({ part, output }): Part => {
     if (!output || part.type !== "text" || part.text.length <= characters) return part;

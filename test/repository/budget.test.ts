@@ -78,7 +78,7 @@ const BUDGET = {
   /** Smallest and largest number of files in a folder of the gateway. */
   gatewayFolderFiles: { least: 2, most: 12 },
   /** Functions of the gateway that return a value or a promise of it, or no promise where nothing has to be waited for. */
-  gatewayMaybePromises: 4,
+  gatewayMaybePromises: 3,
   /** Public members of a thread. */
   threadMembers: 15,
   /** Files and functions of `src` that one plain turn runs, as `bench/suites/gateway/way-of-a-turn.ts` counts them. */

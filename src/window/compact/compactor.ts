@@ -42,7 +42,7 @@ export interface CompactorDeps {
   readonly session: SessionId;
   readonly log: Log;
   readonly lines: Lines;
-  readonly flush: () => Promise<void> | undefined;
+  readonly flush: () => Promise<void>;
   /** Model prices, to compute the cost of summaries. */
   readonly factsOf: ModelFactsLookup;
   /** Creates the counter of the session's windows. */

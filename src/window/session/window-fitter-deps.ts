@@ -17,8 +17,8 @@ export interface WindowFitterDeps {
   readonly session: SessionId;
   readonly log: Log;
   readonly lines: Lines;
-  /** Resolves when everything appended so far is committed; no promise if it is. */
-  readonly flush: () => Promise<void> | undefined;
+  /** Resolves when everything appended so far is committed. */
+  readonly flush: () => Promise<void>;
   readonly catalog: ModelCatalog;
   /** The agent whose memories are sent. */
   readonly memories: MemoriesSource | undefined;

@@ -21,25 +21,22 @@ const END_MARK = "[DONE]";
 /** Minimum time between two updates of a draft. */
 const DRAFT_MS = 1_000;
 
-/** How to append a reply. */
-interface AppendReplyOptions {
+/** The place in the conversation where a reply belongs. */
+interface ReplyPlace {
+  /** The message in its stored form. */
+  toStored(message: MessageInput, isWhole: boolean): Promise<MessageInput>;
+  /** Stores the reply after the message that it answers; at its end together with its usage. */
+  append(recorder: ReplyRecorder, isEnd: boolean): Promise<void>;
+  /** Stores the usage, unless it was stored with the reply; the final step of a reply. */
+  report(reader: ReplyReader): Promise<void>;
+}
+
+/** How to write a reply. */
+interface WriteOptions {
   /** Fails with POSITION_CONFLICT unless this is the session's last seq. */
   readonly expectedHead?: number | undefined;
   /** Builds the usage to store with a complete reply. */
   readonly buildUsage?: (() => UsageBody) | undefined;
-}
-
-/** Appends a reply; returns its entry if the reply is complete, and that of its usage if there is one. */
-export type AppendReply = (session: Session, options: AppendReplyOptions) => Promise<readonly Entry[]>;
-
-/** The place in the conversation where a reply belongs. */
-interface RecorderDeps {
-  /** Runs `append` after the message that the reply answers; at the end of the reply together with its usage. */
-  append(append: AppendReply, reader: ReplyReader, isEnd: boolean): Promise<void>;
-  /** Stores the usage, unless the reply was stored with it; the final step of a reply. */
-  report(reader: ReplyReader): Promise<void>;
-  /** The message in its stored form. */
-  toStored(message: MessageInput): Promise<MessageInput>;
 }
 
 /** Stores a reply while it is relayed: first as a draft, then as a message once the reply itself has ended. */
@@ -48,7 +45,7 @@ export class ReplyRecorder {
   /** When the reply was complete, as from `performance.now()`. */
   completedMs: number | undefined;
   readonly #session: Session;
-  readonly #deps: RecorderDeps;
+  readonly #place: ReplyPlace;
   #draft: Draft | undefined;
   #draftedMs = performance.now();
   #isDrafting = false;
@@ -56,10 +53,15 @@ export class ReplyRecorder {
   #ended: Promise<void> | undefined;
   #storing: Promise<void> | undefined;
 
-  constructor(session: Session, reader: ReplyReader, deps: RecorderDeps) {
+  constructor(session: Session, reader: ReplyReader, place: ReplyPlace) {
     this.reader = reader;
     this.#session = session;
-    this.#deps = deps;
+    this.#place = place;
+  }
+
+  /** True once the reply has ended and is not a failure. */
+  get isWhole(): boolean {
+    return this.reader.isComplete && !this.reader.failure;
   }
 
   take(event: WireEvent): void {
@@ -88,7 +90,7 @@ export class ReplyRecorder {
 
   /** Ends the reply, complete or not; its content so far stays. Idempotent. */
   end(): Promise<void> {
-    this.#ended ??= this.#append(true).then(() => this.#deps.report(this.reader));
+    this.#ended ??= this.#append(true).then(() => this.#place.report(this.reader));
     return this.#ended;
   }
 
@@ -107,25 +109,27 @@ export class ReplyRecorder {
 
   #append(isEnd: boolean): Promise<void> {
     if (this.#appended) return this.#appended;
-    const write: AppendReply = (session, options) => this.#write(session, options);
-    this.#appended = this.#deps.append(write, this.reader, isEnd);
+    this.#appended = this.#place.append(this, isEnd);
     // `end` reports the error; until then there is no listener.
     this.#appended.catch(() => undefined);
     return this.#appended;
   }
 
-  async #write(
-    session: Session,
-    { expectedHead, buildUsage }: AppendReplyOptions,
+  /**
+   * Writes a message of the reply in its stored form, undefined if it says nothing. Returns its entry if the reply is whole,
+   * and that of its usage if there is one.
+   */
+  async write(
+    message: MessageInput | undefined,
+    { expectedHead, buildUsage }: WriteOptions,
   ): Promise<readonly Entry[]> {
-    const message = await this.#message();
     const draft = this.#draft;
     if (!message) {
       await draft?.discard();
       return [];
     }
-    if (!this.reader.isComplete || this.reader.failure) {
-      const partial = draft ?? session.draft(message);
+    if (!this.isWhole) {
+      const partial = draft ?? this.#session.draft(message);
       partial.update(message);
       await partial.close();
       return [];
@@ -135,8 +139,8 @@ export class ReplyRecorder {
     if (usage)
       return draft
         ? draft.finishReply(message, usage, options)
-        : session.appendReply(message, usage, options);
-    return [await (draft ? draft.finish(message, options) : session.append(message, options))];
+        : this.#session.appendReply(message, usage, options);
+    return [await (draft ? draft.finish(message, options) : this.#session.append(message, options))];
   }
 
   #updateDraft(): void {
@@ -150,17 +154,13 @@ export class ReplyRecorder {
 
   async #writeDraft(): Promise<void> {
     try {
-      const message = await this.#message();
+      const said = this.reader.message();
+      const message = said && (await this.#place.toStored(said, false));
       if (!message || this.#appended) return;
       if (this.#draft) this.#draft.update(message);
       else this.#draft = this.#session.draft(message);
     } finally {
       this.#isDrafting = false;
     }
-  }
-
-  async #message(): Promise<MessageInput | undefined> {
-    const message = this.reader.message();
-    return message && this.#deps.toStored(message);
   }
 }

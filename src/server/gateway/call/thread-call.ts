@@ -41,7 +41,7 @@ import { isHopeless } from "../thread/sent-requests.ts";
 import type { Thread } from "../thread/thread.ts";
 import { CALL_TRANSITIONS, CallContent, type CallEvent, type CallState } from "./call-content.ts";
 import { fitLoggedConversation } from "./fit-logged-conversation.ts";
-import { type AppendReply, type NameReply, type ReplyHooks, ReplyRecorder } from "./reply-recorder.ts";
+import { type NameReply, type ReplyHooks, ReplyRecorder } from "./reply-recorder.ts";
 
 /** Maximum number of repaired retries of one request, and of one that must first be rewritten from the log. */
 const MAX_REPAIRS = { client: 4, log: 3 };
@@ -220,20 +220,20 @@ export class ThreadCall {
   /** A recorder that stores the reply while it is relayed. */
   createRecorder(reader = this.request.api.createReader(), hooks: ReplyHooks = {}): ReplyRecorder {
     return new ReplyRecorder(this.thread.session, reader, {
-      toStored: async (message) => {
-        await this.thread.messages.prepareStored([message]);
-        const key = buildCanonicalKey(message);
-        const { places, chain } = this.request;
-        const stored = this.thread.messages.toStored(message, key);
-        // A conversation whose last reply broke off is found like one that awaits its reply.
-        const isWhole = reader.isComplete && !reader.failure;
-        return places && isWhole
-          ? { ...stored, places: places.listOfReply(key, chain !== undefined) }
-          : stored;
-      },
-      append: (append, reader, isEnd) => this.#append(append, reader, isEnd, hooks.name),
+      toStored: (message, isWhole) => this.#toStored(message, isWhole),
+      append: (recorder, isEnd) => this.#append(recorder, isEnd, hooks.name),
       report: (reader) => this.#report(reader).finally(hooks.onReported),
     });
+  }
+
+  async #toStored(message: MessageInput, isWhole: boolean): Promise<MessageInput> {
+    const { messages } = this.thread;
+    await messages.prepareStored([message]);
+    const key = buildCanonicalKey(message);
+    const { places, chain } = this.request;
+    const stored = messages.toStored(message, key);
+    // A conversation whose last reply broke off is found like one that awaits its reply.
+    return places && isWhole ? { ...stored, places: places.listOfReply(key, chain !== undefined) } : stored;
   }
 
   /** Ends the request. Idempotent. */
@@ -241,30 +241,63 @@ export class ThreadCall {
     this.#change("end", false);
   }
 
-  async #append(append: AppendReply, reader: ReplyReader, isEnd: boolean, name?: NameReply): Promise<void> {
-    const { conversation } = this.thread;
-    const isWhole = reader.isComplete && !reader.failure;
+  async #append(recorder: ReplyRecorder, isEnd: boolean, name?: NameReply): Promise<void> {
+    const { isWhole, reader } = recorder;
+    const reply = reader.message();
     this.#change("answer", isWhole);
     if (isWhole) {
-      const reply = reader.message();
       // The reply may answer a request that could not be repaired before.
       this.thread.sent.hopeless.forget();
       if (reply) this.thread.messages.recordReply(reply);
     }
-    const appended = conversation.runInTurn(async () => {
-      const report = isEnd && isWhole ? describeUsage(this, reader) : undefined;
-      const buildUsage = report && (() => ({ kind: "usage", ...this.#window.buildReport(report) }) as const);
-      const [entry, usage] = await appendReply(this, append, isWhole ? reader : undefined, buildUsage);
-      if (usage) {
-        this.reported = usage as Entry<UsageBody>;
-        this.end();
-      }
-      return entry?.id;
-    });
+    const appended = this.thread.conversation.runInTurn(() => this.#store(recorder, reply, isEnd));
     const { responseId } = reader;
     if (name && responseId !== undefined) this.#naming = name(responseId, appended, reader.items?.() ?? []);
     await appended;
     await this.#naming;
+  }
+
+  /**
+   * Stores a reply after the message that it answers, at its end with its usage, and tells the thread about it; the id of
+   * its entry if it is whole. Runs in the thread's turn.
+   */
+  async #store(
+    recorder: ReplyRecorder,
+    reply: MessageInput | undefined,
+    isEnd: boolean,
+  ): Promise<EntryId | undefined> {
+    const { isWhole, reader } = recorder;
+    const { conversation, marks, messages, progress } = this.thread;
+    const { last, isFromLog } = this.content;
+    // An incomplete reply is appended wherever the log ends.
+    if (!isWhole) await conversation.endLineAt(last);
+    const message = reply && (await this.#toStored(reply, isWhole));
+    const report = isEnd && isWhole ? this.#describeUsage(reader, reply) : undefined;
+    const buildUsage = report && (() => ({ kind: "usage", ...this.#window.buildReport(report) }) as const);
+    const [entry, usage] = await conversation.appendAfter(last, (expectedHead) =>
+      recorder.write(message, { expectedHead, buildUsage }),
+    );
+    await progress.recordWritten(entry?.id);
+    if (!isWhole) return undefined;
+    await messages.reportReply(getReplyText(reply));
+    // A complete reply shows how much of the conversation the provider stores.
+    if (!isFromLog) marks.recordProviderMemory(true);
+    else if (this.request.chain?.isWhole === "perhaps") await marks.set({ isOurs: true });
+    if (usage) {
+      this.reported = usage as Entry<UsageBody>;
+      this.end();
+    }
+    return entry?.id;
+  }
+
+  /** The usage of a reply; undefined if the provider reports none. */
+  #describeUsage(reader: ReplyReader, reply: MessageInput | undefined): CallUsage | undefined {
+    const { overheadMs, describeCache: describe } = this;
+    const { model: asked, recallTools } = this.request.frame;
+    const { usage, responseId, model = asked, diagnosis } = reader;
+    if (!usage) return undefined;
+    const addedTokens = recallTools ? estimateText(JSON.stringify(recallTools)) : 0;
+    return { usage, model, request: responseId, reply, addedTokens, overheadMs, diagnosis, describe };
   }
 
   /** Stores and fits a repeated request like any other, so that it can be repaired. */
@@ -290,7 +323,7 @@ export class ThreadCall {
     // Stored with the reply.
     if (this.reported) return;
     await this.thread.conversation.runInTurn(async () => {
-      const report = describeUsage(this, reader);
+      const report = this.#describeUsage(reader, reader.message());
       if (report) this.reported = await this.#window.report(report);
       this.end();
     });
@@ -303,56 +336,6 @@ export class ThreadCall {
     if (freesThread) this.thread.progress.recordEnd(isWhole);
     if (freesWindow) this.#window.end();
   }
-}
-
-/** The parts of a call that its reply depends on. */
-interface AnsweredCall {
-  readonly thread: Thread;
-  readonly request: CallRequest;
-  readonly content: Pick<CallContent, "isFromLog" | "last">;
-  readonly overheadMs: number | undefined;
-  readonly describeCache: CallUsage["describe"];
-}
-
-/**
- * Stores a reply after the message that it answers, with its usage if `buildUsage` is given, and tells the thread about
- * it. Runs in the thread's turn.
- */
-async function appendReply(
-  call: AnsweredCall,
-  append: AppendReply,
-  wholeReply: ReplyReader | undefined,
-  buildUsage: (() => UsageBody) | undefined,
-): Promise<readonly Entry[]> {
-  const { thread } = call;
-  const { last } = call.content;
-  const { conversation, session } = thread;
-  // An incomplete reply is appended wherever the log ends.
-  if (!wholeReply) await conversation.endLineAt(last);
-  const entries = await conversation.appendAfter(last, (expectedHead) =>
-    append(session, { expectedHead, buildUsage }),
-  );
-  await thread.progress.recordWritten(entries[0]?.id);
-  if (!wholeReply) return [];
-  await thread.messages.reportReply(getReplyText(wholeReply.message()));
-  // A complete reply shows how much of the conversation the provider stores.
-  if (!call.content.isFromLog) thread.marks.recordProviderMemory(true);
-  else if (call.request.chain?.isWhole === "perhaps") await thread.marks.set({ isOurs: true });
-  return entries;
-}
-
-/** The usage of a reply; undefined if the provider reports none. */
-function describeUsage(call: AnsweredCall, reader: ReplyReader): CallUsage | undefined {
-  const { request, overheadMs, describeCache: describe } = call;
-  const { usage, responseId, model = request.frame.model } = reader;
-  if (!usage) return undefined;
-  const { recallTools } = request.frame;
-  const addedTokens = recallTools ? estimateText(JSON.stringify(recallTools)) : 0;
-  const { diagnosis } = reader;
-  return {
-    ...{ usage, model, request: responseId, reply: reader.message() },
-    ...{ addedTokens, overheadMs, diagnosis, describe },
-  };
 }
 
 /** The plain text of a reply. */
@@ -439,7 +422,7 @@ export function traceReply(
     const record = readCacheRecord(reported);
     if (record) {
       const { state, cause, missedTokens } = record;
-      const missDollars = computeMissDollars(reported, missedTokens, factsOf);
+      const missDollars = missedTokens > 0 ? computeMissDollars(reported, missedTokens, factsOf) : undefined;
       trace.cache = { verdict: cause ?? state, missedTokens, missDollars };
     }
   }

@@ -8,7 +8,7 @@ import {
   type RawHeaders,
 } from "../../upstream/upstream-headers.ts";
 import { ListenerGroup, openRelayClient } from "./relay-client.ts";
-import { type BodyDecoder, openBodyDecoder, openRelaySource, openReplyGate } from "./relay-source.ts";
+import { type BodyDecoder, openBodyDecoder, openRelaySource, ReplyGate } from "./relay-source.ts";
 import { type SseEvent, SseSplitter } from "./sse-splitter.ts";
 
 /** How a relay ended. */
@@ -105,7 +105,7 @@ export async function relayResponse(options: RelayOptions): Promise<RelayResult>
     onFinished: () => over.resolve("complete"),
     isHeld: () => gate.isWaiting,
   });
-  const gate = openReplyGate({
+  const gate = new ReplyGate({
     send: (bytes) => {
       if (!response.destroyed) client.send(bytes);
     },

@@ -135,19 +135,6 @@ export function openBodyDecoder(
   };
 }
 
-/** Sends bytes in order, and holds them back while the reply that they end is being stored. */
-interface ReplyGate {
-  /** True while so many bytes are held back that no more should be read. */
-  readonly isFull: boolean;
-  /** True while the reply is being stored. */
-  readonly isWaiting: boolean;
-  send(bytes: Uint8Array | string): void;
-  /** Calls `next` when all bytes have been sent. */
-  finish(next: () => void): void;
-  /** Sends all bytes at once, because the reply is not complete. */
-  release(): void;
-}
-
 /** Settings of a gate. */
 interface ReplyGateOptions {
   readonly send: (bytes: Uint8Array | string) => void;
@@ -161,22 +148,20 @@ interface ReplyGateOptions {
 
 const MAX_HELD_BYTES = 65_536;
 
-/** Opens a gate in front of a client. */
-export function openReplyGate(options: ReplyGateOptions): ReplyGate {
-  return new StorageGate(options);
-}
-
-class StorageGate implements ReplyGate {
+/** Sends bytes to a client in order, and holds them back while the reply that they end is being stored. */
+export class ReplyGate {
   readonly #options: ReplyGateOptions;
   #held: (Uint8Array | string)[] = [];
   #heldBytes = 0;
   #next: (() => void) | undefined;
+  /** True while the reply is being stored. */
   isWaiting = false;
 
   constructor(options: ReplyGateOptions) {
     this.#options = options;
   }
 
+  /** True while so many bytes are held back that no more should be read. */
   get isFull(): boolean {
     return this.isWaiting && this.#heldBytes > MAX_HELD_BYTES;
   }
@@ -191,11 +176,13 @@ class StorageGate implements ReplyGate {
     }
   }
 
+  /** Calls `next` when all bytes have been sent. */
   finish(next: () => void): void {
     this.#next = next;
     if (!this.isWaiting) this.#pass();
   }
 
+  /** Sends all bytes at once, because the reply is not complete. */
   release(): void {
     this.#sendHeld(0);
   }

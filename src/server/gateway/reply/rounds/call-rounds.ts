@@ -96,7 +96,7 @@ export class CallRounds {
     const session = thread.session.id;
     return runRecallCalls(calls, {
       memory: thread.recall.getMemory(kernel, agent, buildPersonScope(principal)),
-      findInProject: () =>
+      findInProject: async () =>
         project === undefined ? undefined : listConversations(kernel, principal, project),
       runMemoryCall: (input) =>
         runMemoryCall({ memories: kernel.memories(agent), source: session, project }, input),
@@ -189,7 +189,7 @@ const WAIT_MS = 2_000;
 interface RecallCallContext {
   readonly memory: Pick<AgentMemory, "recall" | "expand" | "save">;
   /** The conversations of the caller's project; undefined if it is unknown, and everything is searched. */
-  readonly findInProject: () => Promise<ConversationScope> | undefined;
+  readonly findInProject: () => Promise<ConversationScope | undefined>;
   /** Carries out a call of Anthropic's memory tool. */
   readonly runMemoryCall?: (input: WireObject) => Promise<string>;
   /** The conversation, for references that name only an entry of it. */
