@@ -52,25 +52,25 @@ export class PlanWriter {
   }
 
   /** Takes an overlay of ours back. */
-  revert(window: LoadedWindow, { session, seq }: Entry<OverlayBody>, reason: string) {
+  revert(window: LoadedWindow, { session, seq }: Entry<OverlayBody>, planned: PlannedEdit) {
     const own = session === this.#session ? {} : { session };
-    return this.#write(window, { reason, edit: { type: "revert", overlay: seq, ...own } });
+    return this.#write(window, { type: "revert", overlay: seq, ...own }, planned);
   }
 
   #append(
     window: LoadedWindow,
     edits: readonly SingleEdit[],
-    { reason, receipt }: PlannedEdit,
+    planned: PlannedEdit,
     basis: Pick<Extract<OverlayBody["edit"], { type: "plan" }>, "isWhole" | "lasting" | "held"> = {},
   ) {
     const stored = edits.map((edit) => toStoredEdit(edit, this.#session, window.places));
-    const { without: tokensBefore, with: tokensAfter } = receipt.tokens;
-    const edit = { type: "plan", ...basis, edits: stored } as const;
-    return this.#write(window, { reason, tokensBefore, tokensAfter, receipt, edit });
+    return this.#write(window, { type: "plan", ...basis, edits: stored }, planned);
   }
 
-  #write({ head }: LoadedWindow, body: Omit<OverlayBody, "kind" | "author">) {
-    const overlay: OverlayBody = { kind: "overlay", author: "longhaul", ...body };
+  #write({ head }: LoadedWindow, edit: OverlayBody["edit"], { reason, receipt }: PlannedEdit) {
+    const { without: tokensBefore, with: tokensAfter } = receipt.tokens;
+    const facts = { reason, tokensBefore, tokensAfter, receipt };
+    const overlay: OverlayBody = { kind: "overlay", author: "longhaul", ...facts, edit };
     const isInTheWay = ({ seq }: Entry) => !this.#isOwn(seq);
     return appendOverlay(this.#log, this.#session, overlay, head, isInTheWay);
   }

@@ -268,7 +268,12 @@ export class WindowFitter {
     let left = window;
     for (const slot of leaving) {
       const page = findPageOverlay(left, slot);
-      const overlay = page && (await this.#writer.revert(left, page, over > 0 ? PAGE_OVER : PAGE_DONE));
+      if (!page) continue;
+      const isForced = over > 0;
+      const without = left.slots.filter((other) => other !== slot);
+      const proposed = { slots: without, isForced, reason: isForced ? PAGE_OVER : PAGE_DONE };
+      const planned = planEdit(this.#describeCall(cache), left, proposed);
+      const overlay = await this.#writer.revert(left, page, planned);
       if (!overlay) continue;
       left = await this.follower.apply(overlay);
       this.planner.omit(slot);

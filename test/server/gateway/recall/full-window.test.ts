@@ -28,7 +28,7 @@ async function fill(api: WireName, seed: number, turns: number) {
   const upstream = await startUpstream(says((_, index) => ({ text: `Answer ${index}.` })));
   const options = {
     upstream: [{ name: "small", baseUrl: upstream.url, apis: [api], window: WINDOW }],
-    config: { recall: { context: true, offer: "never" }, paging: false },
+    config: { recall: { context: true, offer: "never" } },
   };
   let gateway = await startGateway(options);
   const { path } = gateway;

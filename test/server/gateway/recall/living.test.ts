@@ -44,7 +44,7 @@ interface Branch {
 async function live(api: WireName, seed: number, steps: number) {
   const random = new Random(seed);
   const upstream = await startUpstream(says((_, index) => ({ text: `Answer ${index}.` })));
-  const config = { recall: { offer: "always", context: true }, paging: false };
+  const config = { recall: { offer: "always", context: true } };
   const upstreams = [{ name: "small", baseUrl: upstream.url, apis: [api], window: 16_000 }];
   const beside = await startGateway({ upstream: upstreams, config });
   const { path, kernel } = beside;
