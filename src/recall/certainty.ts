@@ -56,14 +56,15 @@ const COMPARED_HITS = 10;
 const SPEAKER_HITS = 30;
 /** Number of the question's rarest words to find a counterpart for. */
 const RAREST_WORDS = 4;
+/** A question is specific enough if its words weigh as much as this many that only one chunk contains. */
+const ENOUGH_RARE_WORDS = 2.2;
 /** Least cosine of a word that stands for another one. */
 const MIN_COSINE = 0.45;
 /** Hits this many turns apart continue one another, and are of one piece of work. */
 const AROUND_TURNS = 2;
 const PIECE_TURNS = 30;
-/** Bring scores to the size of the other figures. */
-const SCORE_SCALE = 10;
-const PART_SCALE = 5;
+/** Brings scores to the size of the other figures. */
+const SCORE_SCALE = 5;
 /** Nothing is certain: words and vectors do not understand a question. */
 const MAX_CERTAINTY = 0.95;
 
@@ -77,10 +78,10 @@ type CertaintyKind = "people" | "assistant" | "words" | "work";
 const CERTAINTY_WEIGHTS: Readonly<
   Record<CertaintyKind, Partial<Readonly<Record<keyof Evidence["figures"], number>>>>
 > = {
-  people: { constant: -2.1, speaker: 3.07, around: 1.56, score: 1.05, others: -1.03 },
+  people: { constant: -2.41, speaker: 0.99, stranger: -2.87, around: 1.55, score: 0.79, others: -0.9 },
   assistant: { constant: -2.23, session: 1.75, names: 0.5, worst: 1.84, similarity: 0.28 },
-  words: { constant: -4.42, first: 2.84, gap: 0.6, lead: 3.34, decision: 1.9, work: 4.81 },
-  work: { constant: -6.65, inside: 4.37, textGap: 2.94, near: 1.57, work: 1.73, decision: 0.98 },
+  words: { constant: -4.42, first: 2.84, gap: 0.3, lead: 3.34, decision: 1.9, work: 4.81 },
+  work: { constant: -8.64, inside: 5.77, textGap: 2.59, near: 1.72, work: 1.26, rarity: 1.37 },
 };
 
 type Searched = Pick<SearchResult, "question" | "found" | "ranked" | "context">;
@@ -130,6 +131,7 @@ export function measureEvidence(
     }
     return all > 0 ? own / all : 0;
   };
+  const rarest = Math.log(1 + 2 * Math.max(MIN_CHUNKS, context.statistics.chunks));
   const asked = new Set(terms);
   const matchesOf = (chunks: readonly StoredChunk[]): number[] => {
     const present = new Set(chunks.flatMap((chunk) => chunk.terms.filter((term) => asked.has(term))));
@@ -158,6 +160,7 @@ export function measureEvidence(
   const scale = found.files.length > 0 && first.score > 0 ? total / first.score : 1;
   const netOf = (some: readonly RankedChunk[]) =>
     some.reduce((most, { score, parts }) => Math.max(most, scale * score - (parts.speaker ?? 0)), 0);
+  const ahead = (netOf(own) - netOf(others)) / SCORE_SCALE;
   const texts = found.byText.slice(0, COMPARED_HITS).map(({ score }) => score);
   const closeness = matchesAround(terms, around, context);
   const { wants } = query.intent;
@@ -177,11 +180,14 @@ export function measureEvidence(
     similarity: Math.max(0, similarity ?? share(first.chunk)),
     score: (scale * first.score) / SCORE_SCALE,
     gap: (scale * (first.score - (compared.at(-1)?.score ?? 0))) / SCORE_SCALE,
-    work: Math.min(1, (first.parts.work ?? 0) / PART_SCALE),
-    /** Negative if the fact is about another person than the one whom the question names. */
-    speaker: (netOf(own) - netOf(others)) / SCORE_SCALE,
+    work: Math.min(1, (first.parts.work ?? 0) / SCORE_SCALE),
+    /** How far the best of the person whom the question names is ahead of all others, or behind them. */
+    speaker: Math.max(0, ahead),
+    stranger: Math.max(0, -ahead),
     others: others.reduce((most, { chunk }) => Math.max(most, share(chunk)), 0),
     decision: (traits & EVIDENCE.decision) === 0 ? 0 : 1,
+    /** "Run the tests" fits many places; a few rare words fit one. */
+    rarity: Math.min(1, weights.reduce((sum, weight) => sum + weight, 0) / (ENOUGH_RARE_WORDS * rarest)),
     textGap: texts[0] ? 1 - (texts.at(-1) ?? 0) / texts[0] : 0,
     near: inSession.filter((chunk) => Math.abs(chunk.turn - turn) <= PIECE_TURNS).length / compared.length,
   };

@@ -36,10 +36,10 @@ type Figure = keyof Evidence["figures"];
 
 /** The figures that count for each kind; others added little on folds, or were drawn to one data set. */
 const FIGURES: Readonly<Record<Evidence["kind"], readonly Figure[]>> = {
-  people: ["constant", "speaker", "around", "score", "others"],
+  people: ["constant", "speaker", "stranger", "around", "score", "others"],
   assistant: ["constant", "session", "names", "worst", "similarity"],
   words: ["constant", "first", "gap", "lead", "decision", "work"],
-  work: ["constant", "inside", "textGap", "near", "work", "decision"],
+  work: ["constant", "inside", "textGap", "near", "work", "rarity"],
 };
 
 interface Case extends Evidence {
