@@ -16,7 +16,6 @@ import {
 } from "../index.ts";
 import {
   type Aligner,
-  type Alignment,
   alignKeys,
   countCommonPrefix,
   countOverlap,
@@ -91,16 +90,27 @@ export class Conversation<G extends CallerMessage> {
   }
 
   async #tryTakeAllMessages(given: readonly G[], align: Aligner<G>): Promise<PlacedMessages<G>> {
-    let line = await this.#lineCache.refresh();
-    if (!continuesLine(line, given)) {
-      line = await this.#findClosestLine(line, given);
-      const alignment = align(line, given);
-      if (alignment.type === "drop") {
-        this.#abandoned.add(line);
-        await this.#drop(line, alignment.places);
-        return this.#tryTakeAllMessages(given, align);
+    let line = await this.#findClosestLine(given);
+    const alignment = align(line, given);
+    if (alignment.type === "drop") {
+      this.#abandoned.add(line);
+      await this.#drop(line, alignment.places);
+      return this.#tryTakeAllMessages(given, align);
+    }
+    if (alignment.type === "rewind") {
+      this.#abandoned.add(line);
+      const departure = this.#isCompacted
+        ? "trimmed"
+        : await findDeparture(this.#session, line, given, alignment.keep);
+      await this.#rewind(line, alignment.keep - 1, departure);
+      line = await this.#lineCache.refresh();
+    } else if (alignment.type === "replace") {
+      this.#abandoned.add(line);
+      for (const place of alignment.places) {
+        const { id } = line.messages[place] as LineMessage;
+        await this.#session.replace(id, (given[place] as G).input(), { departure: "branched" });
       }
-      line = await this.#applyAlignment(line, given, alignment);
+      line = await this.#lineCache.refresh();
     }
     const fresh = given.slice(line.messages.length);
     // `line` grows in place if it is the cached one; a line that was chosen again has to be read again.
@@ -112,27 +122,6 @@ export class Conversation<G extends CallerMessage> {
     );
     this.#isCompacted = false;
     return pairMessages(isWhole ? line : await this.#lineCache.refresh(), given, written);
-  }
-
-  /** Changes a line until the caller's messages continue it. */
-  async #applyAlignment(
-    line: CachedLine,
-    given: readonly G[],
-    alignment: Exclude<Alignment, { readonly type: "drop" }>,
-  ): Promise<CachedLine> {
-    if (alignment.type === "follow") return line;
-    this.#abandoned.add(line);
-    if (alignment.type === "rewind") {
-      const departure = this.#isCompacted
-        ? "trimmed"
-        : await findDeparture(this.#session, line, given, alignment.keep);
-      await this.#rewind(line, alignment.keep - 1, departure);
-    } else
-      for (const place of alignment.places) {
-        const { id } = line.messages[place] as LineMessage;
-        await this.#session.replace(id, (given[place] as G).input(), { departure: "branched" });
-      }
-    return this.#lineCache.refresh();
   }
 
   /** Appends those of the caller's messages that the line does not end with yet. */
@@ -269,8 +258,9 @@ export class Conversation<G extends CallerMessage> {
   }
 
   /** The active line, or an abandoned one that shares more with the caller's messages. */
-  async #findClosestLine(line: CachedLine, given: readonly G[]): Promise<CachedLine> {
-    if (given.length === 0) return line;
+  async #findClosestLine(given: readonly G[]): Promise<CachedLine> {
+    const line = await this.#lineCache.refresh();
+    if (given.length === 0 || continuesLine(line, given)) return line;
     const keys = given.map(({ key }) => key);
     const own = countCommonPrefix(line.keys, keys);
     if (own === line.messages.length || findOmittedPlaces(line.keys, keys)) return line;
