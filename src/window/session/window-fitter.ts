@@ -167,6 +167,8 @@ export class WindowFitter {
     const edited = await this.follower.apply(overlay, isTouchUp ? proposed.slots : undefined);
     // After a plan the policy starts again from the log, so that it knows what a new handle would know.
     if (!isTouchUp) this.planner.forget();
+    // Messages that others appended while the edit was stored are part of the window, which may be too large again.
+    if (edited.head > window.head + 1 && this.#computeExcess(edited) > 0) return this.fit(options);
     const paged = await this.#addPage(edited, cache, options);
     return this.#buildResult(paged, cache, options, {
       plan: { ...planned, overlay: overlay.seq },
@@ -254,8 +256,7 @@ export class WindowFitter {
    * window would be too large with them.
    */
   async #dropPages(window: LoadedWindow, cache: CacheState, { dryRun }: FitOptions): Promise<LoadedWindow> {
-    const { forcedTokens = Number.POSITIVE_INFINITY } = this.refusals;
-    const over = this.estimate(window.slots) - Math.min(this.planner.computeMost(window), forcedTokens);
+    const over = this.#computeExcess(window);
     const prices = computeCachePrices(this.settings.facts) ?? DEFAULT_CACHE_PRICES;
     const leaving = chooseLeavingPages(window.slots, {
       overTokens: over,
@@ -279,6 +280,12 @@ export class WindowFitter {
       this.planner.omit(slot);
     }
     return left;
+  }
+
+  /** Tokens by which a window exceeds its limit; negative if it fits. */
+  #computeExcess(window: LoadedWindow): number {
+    const { forcedTokens = Number.POSITIVE_INFINITY } = this.refusals;
+    return this.estimate(window.slots) - Math.min(this.planner.computeMost(window), forcedTokens);
   }
 
   /** Adds the content that the newest message asks for and that has left the window, stored as an overlay. */
