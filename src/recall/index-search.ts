@@ -3,7 +3,7 @@ import { throwIfAborted } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
 import { addTouchedFiles } from "./add-touched-files.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
-import type { ChunkVectors } from "./index/chunk-vectors.ts";
+import type { ChunkVectors, VectorWait } from "./index/chunk-vectors.ts";
 import { type CandidateLimits, type CandidateSet, findCandidates } from "./index/find-candidates.ts";
 import { TextIndex } from "./index/text-index.ts";
 import { type RankedChunk, rankAll } from "./make-hits.ts";
@@ -33,14 +33,11 @@ interface IndexSearchDeps {
   readonly termVectors: (() => TermVectors | null) | undefined;
 }
 
-interface SearchOptions {
+interface SearchOptions extends VectorWait {
   readonly scope?: MemoryScope;
   readonly limits?: CandidateLimits;
-  /** Number of chunks without a vector to embed before the search. */
-  readonly embeddedFirst?: number;
   /** Entries of its session from here on are excluded. */
   readonly before?: Place;
-  readonly signal?: AbortSignal;
 }
 
 /** Ranked content, and the facts it was ranked by. */
@@ -84,11 +81,7 @@ export class IndexSearch {
     const state = await this.#text.refresh();
     await texts.refresh(state.stamp);
     const speakers = await store.memory.speakers(MAX_SPEAKERS);
-    const { vector, reason } = await vectors.embedQuestion(
-      withoutSpeakers(asked, speakers),
-      options.embeddedFirst,
-      options.signal,
-    );
+    const { vector, reason } = await vectors.embedQuestion(withoutSpeakers(asked, speakers), options);
     throwIfAborted(options.signal);
     const terms = listSearchTerms(asked);
     const wholeTerms = listWholeTerms(asked);

@@ -158,9 +158,11 @@ export class Memory implements Closable {
     const k = checkWholeNumber("k", options.k ?? 10, 1, 1_000);
     if (typeof question !== "string") throw createArgumentError("question", question, "a text");
     const waitMs = checkWholeNumber("waitMs", options.waitMs ?? WAIT_MS, 0);
+    const deadline = performance.now() + waitMs;
     const detailed = checkDetailedHits(options.details);
     const unindexed = await this.#follower.catchUpWithin(waitMs, options.signal);
-    const searched = await this.#search.search(question, options);
+    const leftMs = Math.max(0, deadline - performance.now());
+    const searched = await this.#search.search(question, { ...options, waitMs: leftMs });
     const { found, ranked: byScore, wholeTerms, context, reason } = searched;
     const placeOf = ({ source, turn }: StoredChunk) => `${source} ${turn}`;
     const placesOf = (numbers: readonly number[]) =>

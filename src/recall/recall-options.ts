@@ -27,7 +27,10 @@ export interface RecallOptions {
    */
   readonly details?: boolean | number;
   readonly signal?: AbortSignal;
-  /** Maximum time for indexing new entries before the search, default 10 s; the rest is indexed in the background. */
+  /**
+   * Maximum time for indexing new entries, and for embedding them in this process, before the search; default 10 s. The
+   * rest is done in the background.
+   */
   readonly waitMs?: number;
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Embedder } from "../../src/recall/embed/embedder.ts";
@@ -181,6 +182,32 @@ test("recall with a missing weights file still answers by words", async () => {
   const recall = await memory.recall("ibis");
   expect(recall.hits[0]?.text).toContain("ibis");
   expect(recall.withoutVectors).toBeDefined();
+});
+
+test("recall waits for the vectors of an embedder in this process, or lets them be added between recalls", async () => {
+  const embedder: Embedder = {
+    id: "test/instant",
+    dimensions: 4,
+    isInstant: true,
+    embed: async (texts) => {
+      if (texts.length > 1) await setTimeout(1);
+      return texts.map((text) => [text.includes("zebra") ? 1 : 0, 1, 0, 0]);
+    },
+  };
+  const { memory, say } = await testMemory({ embedder });
+  const note = async (bird: string) => {
+    for (let number = 0; number < 200; number++) await say(bird, `Note ${number}: a ${bird} at the pond.`);
+  };
+  await note("heron");
+  expect((await memory.recall("heron 7 zebra")).withoutVectors).toBeUndefined();
+  await note("stork");
+  expect((await memory.recall("stork 7 zebra", { waitMs: 0 })).withoutVectors).toBeDefined();
+  // Without a pause between them, each leaves the embedder a moment.
+  for (let tries = 0; tries < 500; tries++) {
+    const { withoutVectors, unindexed } = await memory.recall("stork 7 zebra", { waitMs: 0 });
+    if (withoutVectors === undefined && unindexed === undefined) return;
+  }
+  expect.unreachable("the vectors were never added");
 });
 
 test("recall uses only words while many vectors are missing, says so, and uses vectors later", async () => {

@@ -1,4 +1,5 @@
 import type { MemoryStore } from "../../log/store/memory-store.ts";
+import { waitAtMost } from "../../model/base/time-limit.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import type { Embedder } from "../embed/embedder.ts";
 import { VectorIndex } from "../vectors/vector-index.ts";
@@ -19,6 +20,15 @@ interface ChunkVectorsDeps {
   readonly onWarning: ((warning: string) => void) | undefined;
   /** The share of `maxVectorBytes` that may be used now. */
   readonly getShare: () => number;
+}
+
+/** How much may be embedded for a question before the search. */
+export interface VectorWait {
+  /** Number of chunks without a vector to embed at once; more of them are embedded in the background. */
+  readonly embeddedFirst?: number;
+  /** Maximum time to wait for those, if the embedder runs in this process; default 0. */
+  readonly waitMs?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** A question's vector, or the reason why there is none. */
@@ -51,8 +61,7 @@ export class ChunkVectors {
    */
   async embedQuestion(
     question: string,
-    embeddedFirst = MAX_EMBEDDED_FIRST,
-    signal?: AbortSignal,
+    { embeddedFirst = MAX_EMBEDDED_FIRST, waitMs = 0, signal }: VectorWait,
   ): Promise<QuestionVector> {
     const { embedder, store, maxVectorBytes = VECTOR_BYTES } = this.#deps;
     if (!embedder || !this.#filler) return { reason: "there is no embedder" };
@@ -64,6 +73,7 @@ export class ChunkVectors {
           : embeddedFirst;
         if (filled >= embeddedFirst) this.#fillInBackground();
       }
+      if (embedder.isInstant && this.#background) await waitAtMost(waitMs, this.#background, signal);
       // Chunks with vectors would win over those without, so many missing vectors turn all of them off.
       const missing = await this.#filler.countMissing(embeddedFirst);
       if (missing > embeddedFirst)
