@@ -12,7 +12,7 @@ export type NameReply = (
 /** Work to be done before the client receives the end of a reply. */
 export interface ReplyHooks {
   readonly name?: NameReply | undefined;
-  /** Called after the usage was stored. */
+  /** Called after the usage was stored, or could not be. */
   readonly onReported?: (() => Promise<void>) | undefined;
 }
 
@@ -42,6 +42,7 @@ interface WriteOptions {
 /** Stores a reply while it is relayed: first as a draft, then as a message once the reply itself has ended. */
 export class ReplyRecorder {
   readonly reader: ReplyReader;
+  readonly hooks: ReplyHooks;
   /** When the reply was complete, as from `performance.now()`. */
   completedMs: number | undefined;
   readonly #session: Session;
@@ -53,8 +54,9 @@ export class ReplyRecorder {
   #ended: Promise<void> | undefined;
   #storing: Promise<void> | undefined;
 
-  constructor(session: Session, reader: ReplyReader, place: ReplyPlace) {
+  constructor(session: Session, reader: ReplyReader, place: ReplyPlace, hooks: ReplyHooks) {
     this.reader = reader;
+    this.hooks = hooks;
     this.#session = session;
     this.#place = place;
   }
@@ -90,7 +92,9 @@ export class ReplyRecorder {
 
   /** Ends the reply, complete or not; its content so far stays. Idempotent. */
   end(): Promise<void> {
-    this.#ended ??= this.#append(true).then(() => this.#place.report(this.reader));
+    this.#ended ??= this.#append(true).then(() =>
+      this.#place.report(this.reader).finally(this.hooks.onReported),
+    );
     return this.#ended;
   }
 

@@ -41,7 +41,7 @@ import { isHopeless } from "../thread/sent-requests.ts";
 import type { Thread } from "../thread/thread.ts";
 import { CALL_TRANSITIONS, CallContent, type CallEvent, type CallState } from "./call-content.ts";
 import { fitLoggedConversation } from "./fit-logged-conversation.ts";
-import { type NameReply, type ReplyHooks, ReplyRecorder } from "./reply-recorder.ts";
+import { type ReplyHooks, ReplyRecorder } from "./reply-recorder.ts";
 
 /** Maximum number of repaired retries of one request, and of one that must first be rewritten from the log. */
 const MAX_REPAIRS = { client: 4, log: 3 };
@@ -56,7 +56,6 @@ export class ThreadCall {
   readonly isEditable: boolean;
   readonly #window: CallWindow<RequestMessage>;
   #state: CallState = "open";
-  #naming: Promise<void> | undefined;
   /** The usage of the reply, once it is stored. */
   reported: UsageBody | undefined;
   #seen: SeenBody | undefined;
@@ -219,14 +218,11 @@ export class ThreadCall {
 
   /** A recorder that stores the reply while it is relayed. */
   createRecorder(reader = this.request.api.createReader(), hooks: ReplyHooks = {}): ReplyRecorder {
-    return new ReplyRecorder(this.thread.session, reader, {
-      toStored: (message, isWhole) => this.#toStored(message, isWhole),
-      append: (recorder, isEnd) => this.#append(recorder, isEnd, hooks.name),
-      report: (reader) => this.#report(reader).finally(hooks.onReported),
-    });
+    return new ReplyRecorder(this.thread.session, reader, this, hooks);
   }
 
-  async #toStored(message: MessageInput, isWhole: boolean): Promise<MessageInput> {
+  /** A message of the reply in its stored form. */
+  async toStored(message: MessageInput, isWhole: boolean): Promise<MessageInput> {
     const { messages } = this.thread;
     await messages.prepareStored([message]);
     const key = buildCanonicalKey(message);
@@ -241,37 +237,31 @@ export class ThreadCall {
     this.#change("end", false);
   }
 
-  async #append(recorder: ReplyRecorder, isEnd: boolean, name?: NameReply): Promise<void> {
-    const { isWhole, reader } = recorder;
-    const reply = reader.message();
+  /** Stores a reply after the message that it answers; at its end together with its usage. */
+  async append(recorder: ReplyRecorder, isEnd: boolean): Promise<void> {
+    const { isWhole, reader, hooks } = recorder;
     this.#change("answer", isWhole);
-    if (isWhole) {
-      // The reply may answer a request that could not be repaired before.
-      this.thread.sent.hopeless.forget();
-      if (reply) this.thread.messages.recordReply(reply);
-    }
-    const appended = this.thread.conversation.runInTurn(() => this.#store(recorder, reply, isEnd));
+    // The reply may answer a request that could not be repaired before.
+    if (isWhole) this.thread.sent.hopeless.forget();
+    const appended = this.thread.conversation.runInTurn(() => this.#store(recorder, isEnd));
     const { responseId } = reader;
-    if (name && responseId !== undefined) this.#naming = name(responseId, appended, reader.items?.() ?? []);
+    const named = responseId !== undefined && hooks.name?.(responseId, appended, reader.items?.() ?? []);
     await appended;
-    await this.#naming;
+    await named;
   }
 
   /**
    * Stores a reply after the message that it answers, at its end with its usage, and tells the thread about it; the id of
    * its entry if it is whole. Runs in the thread's turn.
    */
-  async #store(
-    recorder: ReplyRecorder,
-    reply: MessageInput | undefined,
-    isEnd: boolean,
-  ): Promise<EntryId | undefined> {
+  async #store(recorder: ReplyRecorder, isEnd: boolean): Promise<EntryId | undefined> {
     const { isWhole, reader } = recorder;
+    const reply = reader.message();
     const { conversation, marks, messages, progress } = this.thread;
     const { last, isFromLog } = this.content;
     // An incomplete reply is appended wherever the log ends.
     if (!isWhole) await conversation.endLineAt(last);
-    const message = reply && (await this.#toStored(reply, isWhole));
+    const message = reply && (await this.toStored(reply, isWhole));
     const report = isEnd && isWhole ? this.#describeUsage(reader, reply) : undefined;
     const buildUsage = report && (() => ({ kind: "usage", ...this.#window.buildReport(report) }) as const);
     const [entry, usage] = await conversation.appendAfter(last, (expectedHead) =>
@@ -279,7 +269,7 @@ export class ThreadCall {
     );
     await progress.recordWritten(entry?.id);
     if (!isWhole) return undefined;
-    await messages.reportReply(getReplyText(reply));
+    await messages.recordReply(reply, message);
     // A complete reply shows how much of the conversation the provider stores.
     if (!isFromLog) marks.recordProviderMemory(true);
     else if (this.request.chain?.isWhole === "perhaps") await marks.set({ isOurs: true });
@@ -319,7 +309,8 @@ export class ThreadCall {
     return whole.fitted;
   }
 
-  async #report(reader: ReplyReader): Promise<void> {
+  /** Stores the usage, unless it was stored with the reply; the final step of a reply. */
+  async report(reader: ReplyReader): Promise<void> {
     // Stored with the reply.
     if (this.reported) return;
     await this.thread.conversation.runInTurn(async () => {
@@ -336,12 +327,6 @@ export class ThreadCall {
     if (freesThread) this.thread.progress.recordEnd(isWhole);
     if (freesWindow) this.#window.end();
   }
-}
-
-/** The plain text of a reply. */
-function getReplyText(message: MessageInput | undefined): string {
-  const texts = message?.parts?.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  return message?.text ?? texts?.join("\n") ?? "";
 }
 
 /** Carries out a `/compact` that a person typed; agents with such a command handle it themselves. */

@@ -270,9 +270,9 @@ export function addMessageKey(message: MessageInput, key: string): MessageInput 
 }
 
 /** The key of a logged message: the stored one, or one computed from its content. */
-export function getMessageKey(message: Message): string {
+export function getMessageKey(message: Message | MessageInput): string {
   const mark = message.meta?.gateway;
   if (typeof mark === "object" && mark !== null && "key" in mark && typeof mark.key === "string")
     return mark.key;
-  return buildCanonicalKey(message as MessageInput);
+  return buildCanonicalKey(message);
 }

@@ -5,7 +5,7 @@ import type { Blobs } from "../../../kernel/faces/log.ts";
 import { listCallIds, type MessageInput, type Role, type Session } from "../../../kernel/index.ts";
 import type { LoggedContent } from "../../../wire/wire.ts";
 import { toStableText } from "../identity/agent-shape.ts";
-import { buildCanonicalKey } from "../identity/canonical-key.ts";
+import { getMessageKey } from "../identity/canonical-key.ts";
 import { alignRequest } from "../identity/choose-thread.ts";
 import { getMessageText } from "../identity/request-kind.ts";
 import {
@@ -37,8 +37,7 @@ export class ThreadMessages {
   /** Redacts large messages in a worker, so that `toStored` finds them ready. */
   readonly prepareStored: ThreadMessagesDeps["prepareStored"];
   readonly toStored: ThreadMessagesDeps["stored"];
-  /** Reports the text of a complete reply. */
-  readonly reportReply: ThreadMessagesDeps["onReply"];
+  readonly #onReply: ThreadMessagesDeps["onReply"];
   /** The calls of the last reply, once they are known. */
   #lastCalls: LoggedCalls | undefined;
   readonly #reminders = new Reminders();
@@ -50,7 +49,7 @@ export class ThreadMessages {
     this.#conversation = conversation;
     this.prepareStored = deps.prepareStored;
     this.toStored = deps.stored;
-    this.reportReply = deps.onReply;
+    this.#onReply = deps.onReply;
     this.content = createLoggedContent(deps.blobs);
     this.mergedReplies = new MergedReplies(session, deps.blobs);
   }
@@ -101,9 +100,10 @@ export class ThreadMessages {
     return this.#reminders.countSimilar(list) >= MIN_LEARNED ? 1 : 0;
   }
 
-  /** Records a complete reply. */
-  recordReply(message: MessageInput): void {
-    this.#lastCalls = { key: buildCanonicalKey(message), ids: listCallIds(message) };
+  /** Records a complete reply and its stored form; undefined for a reply that says nothing. */
+  recordReply(reply: MessageInput | undefined, stored: MessageInput | undefined): Promise<void> {
+    if (reply && stored) this.#lastCalls = { key: getMessageKey(stored), ids: listCallIds(reply) };
+    return this.#onReply(getMessageText(reply));
   }
 
   /** The calls of the last reply, which an earlier process or another one has stored. */
