@@ -42,7 +42,7 @@ export { listCallIds } from "../model/tool-call-ids.ts";
 export type { Usage } from "../model/usage.ts";
 export type { Hit, Recall, SessionHit } from "../recall/hit.ts";
 export type { Memories } from "../recall/memories/memories.ts";
-export type { RememberedFact } from "../recall/memories/remembered-fact.ts";
+export type { StoredMemory } from "../recall/memories/stored-memory.ts";
 export type { Memory } from "../recall/memory.ts";
 export type { MemoryScope } from "../recall/memory-scope.ts";
 export type { RecallOptions } from "../recall/recall-options.ts";

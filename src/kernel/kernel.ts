@@ -248,7 +248,7 @@ export class Kernel implements AsyncDisposable {
     return this.#memory;
   }
 
-  /** Facts that an agent was told to remember; the most recent ones are pinned. */
+  /** Texts that an agent was told to remember; the most recent ones are pinned. */
   memories(agent?: string, options?: MemoriesOptions): Memories {
     this.#lifetime.assertOpen();
     return new Memories(this.#log, agent, options);

@@ -44,7 +44,7 @@ export interface SessionHit extends HitBase {
   readonly to: number;
   readonly author: ChunkAuthor;
   readonly speaker: string | null;
-  /** Provenance and state of a remembered fact; undefined for other entries. */
+  /** Provenance and state of a memory; undefined for other entries. */
   readonly memory?: RecalledMemory;
   /** Other places with the same text, best first, which are not hits themselves. */
   readonly copies?: readonly HitCopy[];

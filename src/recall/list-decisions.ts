@@ -7,7 +7,7 @@ import { findOrigin, findProjectFolder, isWithinProject } from "../model/session
 import type { Hit, RelatedDecision, SessionHit } from "./hit.ts";
 import { createEntryTest } from "./hits/create-hit-reader.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
-import { findMemoryAgent } from "./memories/remembered-fact.ts";
+import { findMemoryAgent } from "./memories/stored-memory.ts";
 import { asksForOldState } from "./rank/newest-versions.ts";
 import type { RecallOptions } from "./recall-options.ts";
 import type { SourceFilter } from "./scored-chunk.ts";

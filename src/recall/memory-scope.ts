@@ -6,7 +6,7 @@ import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { getOwnerPrefix } from "../model/session-owner.ts";
 import { buildPathFilter } from "./files/path-filter.ts";
-import { toMemorySession } from "./memories/remembered-fact.ts";
+import { toMemorySession } from "./memories/stored-memory.ts";
 import type { SourceFilter } from "./scored-chunk.ts";
 import type { SourceNumbers } from "./source-numbers.ts";
 

@@ -33,7 +33,7 @@ import {
 } from "./list-decisions.ts";
 import { checkMemoryFilter } from "./memories/memory-trust.ts";
 import { RecallableMemories } from "./memories/recallable-memories.ts";
-import { findMemoryAgent } from "./memories/remembered-fact.ts";
+import { findMemoryAgent } from "./memories/stored-memory.ts";
 import {
   type IndexSource,
   type MemoryState,

@@ -12,7 +12,7 @@ export interface RecallOptions {
   readonly depth?: "quick" | "careful";
   /** Minimum score of a hit, relative to the best one; default 0. */
   readonly threshold?: number;
-  /** The remembered facts to search; default: those that hold now and were not rejected. Other hits are not affected. */
+  /** The memories to search; default: those that hold now and were not rejected. Other hits are not affected. */
   readonly memories?: MemoryFilter;
   /**
    * True to leave out all entries that are not on their session's line, those of other branches too, except messages that

@@ -5,22 +5,22 @@ import { countProtocolTokens, type RecordedMessage } from "../../src/kernel/face
 import { type Kernel, openKernel, type SessionId } from "../../src/kernel/index.ts";
 import { ReferenceReader } from "../../src/window/replay/reference-reader.ts";
 import { REFETCH_TABLE, type RefetchTable } from "../../src/window/replay/refetch-estimate.ts";
-import { type FactKind, getFactKind, SeenFacts } from "../../src/window/replay/seen-facts.ts";
+import { type ClueKind, getClueKind, SeenClues } from "../../src/window/replay/seen-clues.ts";
 
 /**
- * Fits the table of `src/window/replay/refetch-estimate.ts`. At each recorded compaction it takes the facts that left the
+ * Fits the table of `src/window/replay/refetch-estimate.ts`. At each recorded compaction it takes the clues that left the
  * window and that the assistant used within the next 25 requests, and counts how many of them a tool result had brought
- * back before. At other points of the same sessions it counts the same for facts that were still in the window.
+ * back before. At other points of the same sessions it counts the same for clues that were still in the window.
  *
  * node training/refetch/fit.ts [folder of transcripts]
  */
 const REQUESTS = REFETCH_TABLE.requests;
 const AGES = REFETCH_TABLE.ages;
-const KINDS: readonly FactKind[] = ["line", "path", "name"];
+const KINDS: readonly ClueKind[] = ["line", "path", "name"];
 /** Distance between the points without a compaction, and from a compaction to the first of them. */
 const STEP = 15;
 const SETTLED = 20;
-/** Weight of the whole kind in the chance of one class, in lost facts. */
+/** Weight of the whole kind in the chance of one class, in lost clues. */
 const PRIOR = 50;
 const FOLDS = 5;
 
@@ -30,17 +30,17 @@ interface ToolFetch {
   readonly callTokens: number;
 }
 
-/** A fact from earlier tool output that the assistant used. */
+/** A clue from earlier tool output that the assistant used. */
 interface Need {
   readonly session: string;
   readonly point: string;
-  /** True if a compaction had removed the fact. */
+  /** True if a compaction had removed the clue. */
   readonly isLost: boolean;
-  readonly kind: FactKind;
+  readonly kind: ClueKind;
   readonly age: number;
   readonly isNamed: boolean;
   readonly output: { readonly id: string; readonly tokens: number };
-  /** The tool result that brought the fact back before its use. */
+  /** The tool result that brought the clue back before its use. */
   readonly fetch: ToolFetch | undefined;
 }
 
@@ -71,7 +71,7 @@ async function findCompactions(
   return found;
 }
 
-/** The facts used within the next requests, each with the tool result that brought it back, if one did. */
+/** The clues used within the next requests, each with the tool result that brought it back, if one did. */
 function findUses(
   conversation: readonly RecordedMessage[],
   from: number,
@@ -115,10 +115,10 @@ async function* listNeeds(kernel: Kernel, id: SessionId): AsyncGenerator<Need> {
     (_, index) => conversation.slice(0, index).filter(({ message }) => message.role === "assistant").length,
   );
   const cuts = [...compactions.keys()].map((index) => requestOf[index] as number);
-  const facts = new SeenFacts(reader);
+  const clues = new SeenClues(reader);
   let lastCut = 0;
   for (const [index, said] of conversation.entries()) {
-    const { requests } = facts;
+    const { requests } = clues;
     const kept = compactions.get(index);
     const isPlain =
       !kept &&
@@ -129,12 +129,12 @@ async function* listNeeds(kernel: Kernel, id: SessionId): AsyncGenerator<Need> {
       cuts.every((cut) => cut <= requests || cut - requests >= REQUESTS);
     if (kept || isPlain)
       for (const [reference, fetch] of findUses(conversation, index, compactions, reader)) {
-        const fact = facts.find(reference);
-        // Without a compaction here, facts from before the last one are not in the agent's window.
-        if (!fact?.output || kept?.has(reference) || (!kept && fact.request < lastCut)) continue;
-        const { isNamed, output } = fact;
-        const kind = getFactKind(reference);
-        const age = requests - fact.request;
+        const clue = clues.find(reference);
+        // Without a compaction here, clues from before the last one are not in the agent's window.
+        if (!clue?.output || kept?.has(reference) || (!kept && clue.request < lastCut)) continue;
+        const { isNamed, output } = clue;
+        const kind = getClueKind(reference);
+        const age = requests - clue.request;
         yield {
           session: id,
           point: `${id} ${index}`,
@@ -147,11 +147,11 @@ async function* listNeeds(kernel: Kernel, id: SessionId): AsyncGenerator<Need> {
         };
       }
     if (kept) lastCut = requests;
-    facts.observe(said);
+    clues.observe(said);
   }
 }
 
-/** Among needed facts that would not have been fetched anyway, the share that is fetched because it was lost. */
+/** Among needed clues that would not have been fetched anyway, the share that is fetched because it was lost. */
 function computeChance(needs: readonly Need[]): number {
   const lost = computeFetchedShare(needs.filter(({ isLost }) => isLost));
   const present = computeFetchedShare(needs.filter(({ isLost }) => !isLost));
@@ -187,7 +187,7 @@ function fitTable(needs: readonly Need[]): RefetchTable {
   const all = [...fetches.values()];
   return {
     ages: AGES,
-    chances: Object.fromEntries(rows) as Record<FactKind, (typeof rows)[number][1]>,
+    chances: Object.fromEntries(rows) as Record<ClueKind, (typeof rows)[number][1]>,
     callsPerOutput: round(fetches.size / outputs.size),
     tokensPerToken: round(sum(all.map(({ tokens }) => tokens)) / sum(outputs.values())),
     callTokens: Math.round(sum(all.map(({ callTokens }) => callTokens)) / all.length),
@@ -195,7 +195,7 @@ function fitTable(needs: readonly Need[]): RefetchTable {
   };
 }
 
-/** Predicts the fetched facts of sessions that were not fitted; `base` is the share fetched without a loss. */
+/** Predicts the fetched clues of sessions that were not fitted; `base` is the share fetched without a loss. */
 function checkFolds(needs: readonly Need[]): void {
   const sessions = [...new Set(needs.map(({ session }) => session))];
   for (let fold = 0; fold < FOLDS; fold++) {
@@ -217,7 +217,7 @@ function checkFolds(needs: readonly Need[]): void {
     }, 0);
     const observed = held.filter(({ fetch }) => fetch).length;
     process.stderr.write(
-      `fold ${fold + 1}: ${held.length} lost facts used, ${observed} fetched again, ${Math.round(predicted)} predicted (${(predicted / observed).toFixed(2)})\n`,
+      `fold ${fold + 1}: ${held.length} lost clues used, ${observed} fetched again, ${Math.round(predicted)} predicted (${(predicted / observed).toFixed(2)})\n`,
     );
   }
 }
@@ -231,7 +231,7 @@ for (const id of new Set(sources.map(({ session }) => session)))
 const pointsOf = (isLost: boolean) =>
   new Set(needs.flatMap((one) => (one.isLost === isLost ? [one.point] : []))).size;
 process.stderr.write(
-  `${pointsOf(true)} compactions, ${pointsOf(false)} other points, ${new Set(needs.map(({ session }) => session)).size} sessions, ${needs.filter(({ isLost }) => isLost).length} lost facts that were used\n`,
+  `${pointsOf(true)} compactions, ${pointsOf(false)} other points, ${new Set(needs.map(({ session }) => session)).size} sessions, ${needs.filter(({ isLost }) => isLost).length} lost clues that were used\n`,
 );
 for (const kind of KINDS)
   for (const isLost of [true, false]) {

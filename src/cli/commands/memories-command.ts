@@ -1,6 +1,6 @@
 import { text as readAll } from "node:stream/consumers";
 import type { MemoryEvent, Validity } from "../../kernel/faces/memory.ts";
-import { type Kernel, parseEntryId, type RememberedFact } from "../../kernel/index.ts";
+import { type Kernel, parseEntryId, type StoredMemory } from "../../kernel/index.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { defineCommand, type ParsedArguments } from "../cli-command.ts";
 import type { CliContext } from "../cli-context.ts";
@@ -106,7 +106,7 @@ export const memoriesCommand = defineCommand({
 
 interface MemoryEdit {
   readonly words: string;
-  readonly apply: (memories: ReturnType<Kernel["memories"]>, id: string) => Promise<RememberedFact>;
+  readonly apply: (memories: ReturnType<Kernel["memories"]>, id: string) => Promise<StoredMemory>;
 }
 
 function chooseChange(options: MemoriesValues): MemoryEdit | undefined {
@@ -145,7 +145,7 @@ async function changeMemories(
   operands: readonly string[],
   { words, apply }: MemoryEdit,
 ): Promise<number> {
-  const changed: RememberedFact[] = [];
+  const changed: StoredMemory[] = [];
   for (const operand of operands) {
     const id = toMemoryId(kernel.memories(options.agent), operand);
     const { session } = parseEntryId(id);
@@ -178,7 +178,7 @@ async function print(
 }
 
 /** A memory in a list. */
-type ListedMemory = RememberedFact & { readonly isPinned: boolean };
+type ListedMemory = StoredMemory & { readonly isPinned: boolean };
 
 interface TableOptions {
   readonly now: number;
@@ -230,7 +230,7 @@ function renderHistory(history: readonly MemoryEvent[], options: TableOptions): 
   return renderTable(columns, rows, options);
 }
 
-function describeOrigin({ by, trust }: RememberedFact): string {
+function describeOrigin({ by, trust }: StoredMemory): string {
   if (trust === "rejected") return `${by}, rejected`;
   return trust === by ? by : `${by}, accepted`;
 }

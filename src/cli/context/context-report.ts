@@ -1,14 +1,7 @@
 import { readPinnedEntries } from "../../kernel/calls/read-pinned-entries.ts";
 import type { OverlayBody } from "../../kernel/faces/log.ts";
 import { diffWindows, type Slot, type TodoItem, type WindowChange } from "../../kernel/faces/window.ts";
-import type {
-  Entry,
-  FittedWindow,
-  Kernel,
-  MessageBody,
-  RememberedFact,
-  Session,
-} from "../../kernel/index.ts";
+import type { Entry, FittedWindow, Kernel, MessageBody, Session, StoredMemory } from "../../kernel/index.ts";
 import { readRequestUsage } from "../../kernel/usage/request-usage.ts";
 import { UsageSums } from "../../kernel/usage/usage-sums.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
@@ -37,7 +30,7 @@ export interface ContextReport {
   readonly memories?: {
     readonly agent: string;
     readonly tokens: number;
-    readonly facts: readonly RememberedFact[];
+    readonly facts: readonly StoredMemory[];
   };
   /** Overlays in force, newest first. */
   readonly overlays: readonly Entry<OverlayBody>[];

@@ -20,7 +20,7 @@ export type { MemoryEvent } from "../../recall/memories/memory-history.ts";
 export type { MemoryFilter, MemoryTrust, Validity } from "../../recall/memories/memory-trust.ts";
 export type { MemoryPlace } from "../../recall/memories/move-memory.ts";
 export type { RecalledMemory } from "../../recall/memories/recallable-memories.ts";
-export type { MemoryAuthor, RememberOptions } from "../../recall/memories/remembered-fact.ts";
+export type { MemoryAuthor, RememberOptions } from "../../recall/memories/stored-memory.ts";
 export type { IndexSource, MemoryState, UnindexedPage, UnindexedSession } from "../../recall/memory-state.ts";
 export { rankSessions } from "../../recall/rank/rank-sessions.ts";
 export { AgentMemory, type AgentMemoryDeps } from "../../recall/retrieval/agent-memory.ts";

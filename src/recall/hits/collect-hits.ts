@@ -2,7 +2,7 @@ import type { StoredChunk } from "../../log/store/memory-store.ts";
 import type { Hit, HitCopy, SessionHit } from "../hit.ts";
 import type { ChunkTexts } from "../index/chunk-texts.ts";
 import type { RankedChunk } from "../make-hits.ts";
-import { findMemoryAgent } from "../memories/remembered-fact.ts";
+import { findMemoryAgent } from "../memories/stored-memory.ts";
 import { findMiddleStatement, toComparableText } from "./comparable-text.ts";
 
 /** Maximum length of a hit that has grown. */

@@ -3,7 +3,7 @@ import type { EntryId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import type { Memories } from "./memories.ts";
 import { checkValidity, type Validity } from "./memory-trust.ts";
-import type { RememberedFact } from "./remembered-fact.ts";
+import type { StoredMemory } from "./stored-memory.ts";
 import { normalizeValue } from "./value-key.ts";
 
 const MAX_LISTED = 10_000;
@@ -23,7 +23,7 @@ export async function editMemory(
   memories: Memories,
   which: EntryId,
   edit: MemoryEdit,
-): Promise<RememberedFact> {
+): Promise<StoredMemory> {
   checkFields("memories", memories, { remember: "function", forget: "function", move: "function" });
   const { text, from, until } = checkFields("edit", edit, { text: "text?" });
   const known = await memories.get(checkKind("memory", which, "text"));

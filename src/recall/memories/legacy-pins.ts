@@ -2,7 +2,7 @@ import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { createArgumentError, isLonghaulError } from "../../model/errors.ts";
 import type { Memories } from "./memories.ts";
 import { joinPinTexts } from "./pin-section.ts";
-import { MAX_MEMORY_BYTES, type RememberedFact } from "./remembered-fact.ts";
+import { MAX_MEMORY_BYTES, type StoredMemory } from "./stored-memory.ts";
 
 /** Pins in the form of older programs, where they were one growing text. */
 export interface LegacyPins {
@@ -21,7 +21,7 @@ interface RememberLegacyOptions {
 const MAX_COMPARED = 10_000;
 
 /** Pins for programs that read or write `pinContent`. */
-export function toLegacyPins(pins: readonly RememberedFact[]): LegacyPins {
+export function toLegacyPins(pins: readonly StoredMemory[]): LegacyPins {
   return {
     recentMemories: checkList("pins", pins, { text: "text" }).map(({ text }) => text),
     get pinContent() {
@@ -54,13 +54,13 @@ export async function rememberLegacy(
   memories: Memories,
   data: unknown,
   options: RememberLegacyOptions = {},
-): Promise<readonly RememberedFact[]> {
+): Promise<readonly StoredMemory[]> {
   if (typeof memories?.list !== "function")
     throw createArgumentError("memories", memories, "what kernel.memories() returns");
   const { onRefused } = checkFields("options", options, { onRefused: "function?" });
   const all = await memories.list({ limit: MAX_COMPARED, trust: "rejected", validAt: "ever" });
   const known = new Set(all.map(({ text }) => text));
-  const added: RememberedFact[] = [];
+  const added: StoredMemory[] = [];
   for (const text of readLegacyMemories(data)) {
     if (known.has(text)) continue;
     try {

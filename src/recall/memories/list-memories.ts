@@ -5,7 +5,7 @@ import { readMemoryEntries } from "./memory-history.ts";
 import type { MemoryLedger } from "./memory-ledger.ts";
 import { sortByRank } from "./memory-order.ts";
 import { isMemoryAdmitted, type MemoryFilter } from "./memory-trust.ts";
-import type { RememberedFact } from "./remembered-fact.ts";
+import type { StoredMemory } from "./stored-memory.ts";
 
 /** A part of the memories of one session. */
 interface MemoryListing {
@@ -18,16 +18,16 @@ interface MemoryListing {
   /** Only memories of agents that no person has accepted or rejected. */
   readonly isUnreviewed?: boolean | undefined;
   /** Only memories that pass. */
-  readonly accepts?: (memory: RememberedFact) => boolean;
+  readonly accepts?: (memory: StoredMemory) => boolean;
 }
 
 const MAX_PAGE = 256;
 const MIN_PAGE = 16;
 
 /** Lists memories in their order: the newest first, apart from those that were moved. */
-export async function listMemories(log: Log, listing: MemoryListing): Promise<readonly RememberedFact[]> {
+export async function listMemories(log: Log, listing: MemoryListing): Promise<readonly StoredMemory[]> {
   const { ledger, filter, limit, isUnreviewed, accepts } = listing;
-  const found: RememberedFact[] = [];
+  const found: StoredMemory[] = [];
   const now = log.clock.now();
   for await (const entry of readInOrder(log, listing)) {
     const memory = ledger.findMemory(entry);

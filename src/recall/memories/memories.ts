@@ -27,12 +27,12 @@ import {
   checkMemoryText,
   DEFAULT_AGENT,
   MEMORY_PREFIX,
-  parseRememberedFact,
-  type RememberedFact,
+  parseStoredMemory,
   type RememberOptions,
+  type StoredMemory,
   toMemoryMessage,
   toMemorySession,
-} from "./remembered-fact.ts";
+} from "./stored-memory.ts";
 import { computeSentenceKeys, computeValueKey, createSalt, normalizeValue } from "./value-key.ts";
 
 export interface MemoriesOptions {
@@ -93,7 +93,7 @@ export class Memories {
    * Remembers a text; undefined if it is blank. Throws MEMORY_REFUSED if the same value was forgotten or rejected,
    * unless the user asks for it, which makes the value welcome again.
    */
-  async remember(text: string, options: RememberOptions): Promise<RememberedFact | undefined> {
+  async remember(text: string, options: RememberOptions): Promise<StoredMemory | undefined> {
     const { by, source, project, from, until } = checkFields("options", options, {
       source: "name?",
       project: "name?",
@@ -125,7 +125,7 @@ export class Memories {
     });
     const entry = entries.at(-1) as Entry;
     if (by !== "user") await this.#dropIfRefused(trimmed, ledger, { from: head + 1, to: entry.seq - 1 });
-    return parseRememberedFact(entry);
+    return parseStoredMemory(entry);
   }
 
   /** True if it is known without a read that the agent has no memories; false if they must be read. */
@@ -138,7 +138,7 @@ export class Memories {
    * size, notes of agents that no person has accepted. Notes are shown in their own project; quotes must be accepted
    * first.
    */
-  async pins(query: PinsQuery = {}): Promise<readonly RememberedFact[]> {
+  async pins(query: PinsQuery = {}): Promise<readonly StoredMemory[]> {
     const { project } = checkFields("query", query);
     if (typeof project !== "string" && project !== undefined && project !== null)
       throw createArgumentError("project", project, "a folder, or null if it is unknown");
@@ -152,7 +152,7 @@ export class Memories {
       filter: { trust: "agent" },
       accepts: (memory) => memory.trust === "agent" && isShownIn(memory, project),
     });
-    const rank = ({ id }: RememberedFact) => ledger.rankOf(parseEntryId(id).seq);
+    const rank = ({ id }: StoredMemory) => ledger.rankOf(parseEntryId(id).seq);
     return [...own, ...notes].toSorted((one, other) => rank(one) - rank(other));
   }
 
@@ -161,7 +161,7 @@ export class Memories {
     const { project, ids, ...options } = checkFields("options", given);
     if (ids === undefined)
       return renderPinSection(await this.pins(project === undefined ? {} : { project }), options);
-    const chosen: RememberedFact[] = [];
+    const chosen: StoredMemory[] = [];
     for (const id of ids) {
       const memory = await this.get(id);
       if (memory) chosen.push(memory);
@@ -170,7 +170,7 @@ export class Memories {
   }
 
   /** Memories in their order, newest first unless they were moved: by default those that hold now and were not rejected. */
-  async list(query: MemoriesQuery = {}): Promise<readonly RememberedFact[]> {
+  async list(query: MemoriesQuery = {}): Promise<readonly StoredMemory[]> {
     const { limit = 100, before, isUnreviewed } = checkFields("query", query, { isUnreviewed: "boolean?" });
     const filter = checkMemoryFilter("query", query);
     const most = checkWholeNumber("limit", limit, 1, MAX_LISTED);
@@ -183,20 +183,20 @@ export class Memories {
   }
 
   /** Moves a memory directly above or below another one, or to the top; the first ones are the pins. */
-  async move(which: EntryId, to: MemoryPlace): Promise<RememberedFact> {
+  async move(which: EntryId, to: MemoryPlace): Promise<StoredMemory> {
     await moveMemory(this.#log, this, which, to);
     return this.#requireMemory(which);
   }
 
   /** One memory in any state; undefined if it does not exist, was forgotten, or was rewound. */
-  async get(which: EntryId): Promise<RememberedFact | undefined> {
+  async get(which: EntryId): Promise<StoredMemory | undefined> {
     const ledger = await readMemoryLedger(this.#log, this.session);
     const entry = await this.#findEntry(which);
     return entry && ledger?.findMemory(entry);
   }
 
   /** A memory and all others with its value, in any state, newest first; `forget` removes them together. */
-  async listSame(which: EntryId): Promise<readonly RememberedFact[]> {
+  async listSame(which: EntryId): Promise<readonly StoredMemory[]> {
     return listSameMemories(this.#log, this.session, (await this.#requireMemory(which)).text);
   }
 
@@ -210,7 +210,7 @@ export class Memories {
    * Accepts or rejects a memory: an accepted one counts as the user's, a rejected one is neither shown nor recalled,
    * and agents cannot save its value again. Applies to all notes of agents with the same value.
    */
-  async review(which: EntryId, decision: "accepted" | "rejected"): Promise<RememberedFact> {
+  async review(which: EntryId, decision: "accepted" | "rejected"): Promise<StoredMemory> {
     if (decision !== "accepted" && decision !== "rejected")
       throw createArgumentError("decision", decision, '"accepted" or "rejected"');
     const memory = await this.#requireMemory(which);
@@ -231,7 +231,7 @@ export class Memories {
   }
 
   /** Changes the time during which a memory holds; without dates it always holds. */
-  async setValidity(which: EntryId, validity: Validity): Promise<RememberedFact> {
+  async setValidity(which: EntryId, validity: Validity): Promise<StoredMemory> {
     const dates = checkValidity(checkFields("validity", validity));
     await this.#requireMemory(which);
     await this.#write([{ change: "dated", of: this.#requireSeq(which), by: "user", ...dates }]);
@@ -252,7 +252,7 @@ export class Memories {
     const { by = "user" } = checkFields("options", options);
     if (by !== "user" && by !== "agent") throw createArgumentError("by", by, '"user" or "agent"');
     const entry = await this.#findEntry(which);
-    const memory = entry && parseRememberedFact(entry);
+    const memory = entry && parseStoredMemory(entry);
     if (!memory) throw createMemoryNotFound(this.agent, which);
     return this.#erase(by, memory.text);
   }
@@ -340,7 +340,7 @@ export class Memories {
     return stored && toEntry(this.session, stored);
   }
 
-  async #requireMemory(which: EntryId): Promise<RememberedFact> {
+  async #requireMemory(which: EntryId): Promise<StoredMemory> {
     const memory = await this.get(which);
     if (!memory) throw createMemoryNotFound(this.agent, which);
     return memory;
@@ -367,7 +367,7 @@ export class Memories {
 }
 
 /** True if a note of an agent may be shown in a project: in its own, or where neither is known. */
-function isShownIn({ project: own }: RememberedFact, project: string | null | undefined): boolean {
+function isShownIn({ project: own }: StoredMemory, project: string | null | undefined): boolean {
   if (project === undefined) return true;
   if (project === null || own === undefined) return project === null && own === undefined;
   return isWithinProject(project, own);
@@ -378,12 +378,12 @@ async function listSameMemories(
   log: Log,
   session: SessionId,
   text?: string,
-): Promise<readonly RememberedFact[]> {
+): Promise<readonly StoredMemory[]> {
   const value = text === undefined ? undefined : normalizeValue(text);
-  const same: RememberedFact[] = [];
+  const same: StoredMemory[] = [];
   if (!(await log.store.sessions.get(session))) return same;
   for await (const entry of readMemoryEntries(log, session, ["message"])) {
-    const memory = parseRememberedFact(entry);
+    const memory = parseStoredMemory(entry);
     if (memory && (value === undefined || normalizeValue(memory.text) === value)) same.push(memory);
   }
   return same;

@@ -3,7 +3,7 @@ import type { Log } from "../../log/log.ts";
 import { type Entry, type EntryId, formatEntryId, type SessionId } from "../../model/entry.ts";
 import { parseMemoryChange } from "./memory-change.ts";
 import type { Validity } from "./memory-trust.ts";
-import { type MemoryAuthor, parseRememberedFact } from "./remembered-fact.ts";
+import { type MemoryAuthor, parseStoredMemory } from "./stored-memory.ts";
 
 /** An event in the history of an agent's memories. */
 export interface MemoryEvent extends Validity {
@@ -60,7 +60,7 @@ async function toMemoryEvent(log: Log, entry: Entry): Promise<MemoryEvent | unde
   const { at, id, session } = entry;
   if (entry.kind === "redacted")
     return entry.was === "message" ? { at, change: "remembered", memory: id } : undefined;
-  const memory = parseRememberedFact(entry);
+  const memory = parseStoredMemory(entry);
   if (memory) {
     const { by, text, from, until } = memory;
     return { at, change: "remembered", by, memory: id, text, ...toDates({ from, until }) };
@@ -70,7 +70,7 @@ async function toMemoryEvent(log: Log, entry: Entry): Promise<MemoryEvent | unde
   const base = { at, change: change.change, by: change.by };
   if (change.change === "restored") return base;
   const stored = await log.store.entries.get(session, change.of);
-  const text = stored && parseRememberedFact(toEntry(session, stored))?.text;
+  const text = stored && parseStoredMemory(toEntry(session, stored))?.text;
   return {
     ...base,
     memory: formatEntryId(session, change.of),

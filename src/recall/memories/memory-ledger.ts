@@ -6,7 +6,7 @@ import { findRangeIndex, type Line } from "../../model/line.ts";
 import { type MemoryChange, parseMemoryChange } from "./memory-change.ts";
 import type { RankedMemory } from "./memory-order.ts";
 import type { Validity } from "./memory-trust.ts";
-import { parseRememberedFact, type RememberedFact } from "./remembered-fact.ts";
+import { parseStoredMemory, type StoredMemory } from "./stored-memory.ts";
 import { computeContainedKeys, type ValueKey } from "./value-key.ts";
 
 /** Why agents may not save a value. */
@@ -122,14 +122,14 @@ export class MemoryLedger {
   }
 
   /** The memory in an entry, in its current state; undefined if it was forgotten or rewound, or is not a memory. */
-  findMemory(entry: Entry): RememberedFact | undefined {
+  findMemory(entry: Entry): StoredMemory | undefined {
     if (this.isForgotten(entry.seq) || !this.isOnLine(entry.seq)) return undefined;
     return this.describe(entry);
   }
 
   /** The memory in an entry, even if it was rewound; undefined if it is not a memory. */
-  describe(entry: Entry): RememberedFact | undefined {
-    const memory = parseRememberedFact(entry);
+  describe(entry: Entry): StoredMemory | undefined {
+    const memory = parseStoredMemory(entry);
     if (!memory) return undefined;
     const decision = this.#decisions.get(entry.seq);
     const { from: _from, until: _until, ...undated } = memory;

@@ -2,7 +2,7 @@ import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
 import { checkWholeNumber } from "../../model/errors.ts";
 import { quoteLines } from "../text/sanitize-text.ts";
-import type { RememberedFact } from "./remembered-fact.ts";
+import type { StoredMemory } from "./stored-memory.ts";
 
 export interface PinSectionOptions {
   /**
@@ -20,7 +20,7 @@ const HEAD =
  * cannot leave the section or pass for a memory of another author.
  */
 export function renderPinSection(
-  pins: readonly RememberedFact[],
+  pins: readonly StoredMemory[],
   options: PinSectionOptions = {},
 ): string | undefined {
   checkList("pins", pins, { text: "text" });
@@ -28,7 +28,7 @@ export function renderPinSection(
   const most = checkWholeNumber("maxBytes", maxBytes, 0);
   if (pins.length === 0) return undefined;
   let room = most - Buffer.byteLength(fenceWithMark("memories", HEAD));
-  const shown = new Map<RememberedFact, string>();
+  const shown = new Map<StoredMemory, string>();
   const newestFirst = pins.toReversed();
   for (const isUser of [true, false]) {
     for (const pin of newestFirst) {
@@ -44,7 +44,7 @@ export function renderPinSection(
 }
 
 /** The texts of pins, joined by line breaks. */
-export function joinPinTexts(pins: readonly RememberedFact[]): string {
+export function joinPinTexts(pins: readonly StoredMemory[]): string {
   return checkList("pins", pins, { text: "text" })
     .map(({ text }) => text)
     .join("\n");

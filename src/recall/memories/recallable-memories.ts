@@ -3,10 +3,10 @@ import type { Log } from "../../log/log.ts";
 import type { SessionId } from "../../model/entry.ts";
 import { type MemoryLedger, readMemoryLedger } from "./memory-ledger.ts";
 import { isMemoryAdmitted, type MemoryFilter } from "./memory-trust.ts";
-import { findMemoryAgent, type RememberedFact } from "./remembered-fact.ts";
+import { findMemoryAgent, type StoredMemory } from "./stored-memory.ts";
 
 /** Provenance and state of a recalled memory. */
-export type RecalledMemory = Pick<RememberedFact, "by" | "trust" | "from" | "until" | "source">;
+export type RecalledMemory = Pick<StoredMemory, "by" | "trust" | "from" | "until" | "source">;
 
 /** Decides for one recall which entries of memory sessions it may return. */
 export class RecallableMemories {

@@ -9,7 +9,7 @@ import type { Place } from "../../model/place.ts";
 import { findProjectFolder } from "../../model/session-origin.ts";
 import type { FileHit, Hit, Recall } from "../hit.ts";
 import type { Memories } from "../memories/memories.ts";
-import { MAX_MEMORY_BYTES } from "../memories/remembered-fact.ts";
+import { MAX_MEMORY_BYTES } from "../memories/stored-memory.ts";
 import { normalizeValue } from "../memories/value-key.ts";
 import type { Memory } from "../memory.ts";
 import type { MemoryScope } from "../memory-scope.ts";

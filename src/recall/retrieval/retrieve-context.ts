@@ -1,7 +1,7 @@
 import { checkFields } from "../../model/argument-checks.ts";
 import { createArgumentError } from "../../model/errors.ts";
 import type { Hit, Recall } from "../hit.ts";
-import { DEFAULT_AGENT } from "../memories/remembered-fact.ts";
+import { DEFAULT_AGENT } from "../memories/stored-memory.ts";
 import type { RecallOptions } from "../recall-options.ts";
 import { buildContextBlock, type ContextBlock, type ContextBlockOptions } from "./context-block.ts";
 import { isSessionInScope } from "./session-in-scope.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { SessionRecord } from "../../log/store/session-store.ts";
-import { findMemoryAgent } from "../memories/remembered-fact.ts";
+import { findMemoryAgent } from "../memories/stored-memory.ts";
 import { hasScopePrefix, type MemoryScope, namesSessions } from "../memory-scope.ts";
 
 /**

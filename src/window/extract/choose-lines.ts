@@ -1,4 +1,4 @@
-import type { FactTracker } from "./fact-tracker.ts";
+import type { ClueTracker } from "./clue-tracker.ts";
 import type { LineList, QuoteSource } from "./line-list.ts";
 
 /** Limits for choosing lines. */
@@ -19,15 +19,15 @@ const STALE_STEPS = 2;
 
 /**
  * Chooses the lines that are worth their tokens and returns their indexes. Greedy by expected use per token, starting
- * from `worths`; each fact counts once, because a chosen line covers its facts.
+ * from `worths`; each clue counts once, because a chosen line covers its clues.
  */
 export function chooseLines(
   lines: LineList,
   worths: Float32Array,
-  facts: FactTracker,
+  clues: ClueTracker,
   { roomTokens: room, minWorth: least }: LineCriteria,
 ): readonly number[] {
-  const { tokens, ends, facts: all } = lines.columns;
+  const { tokens, ends, clues: all } = lines.columns;
   const ranks: number[][] = Array.from({ length: MAX_RANK + 1 }, () => []);
   for (const [index, worth] of worths.entries())
     if (worth > least) ranks[computeRank(worth / least)]?.push(index);
@@ -43,7 +43,7 @@ export function chooseLines(
       if (cost > left) continue;
       const from = index === 0 ? 0 : (ends[index - 1] as number);
       const to = ends[index] as number;
-      const worth = facts.sumWorth(all, from, to) / cost;
+      const worth = clues.sumWorth(all, from, to) / cost;
       if (worth <= least) continue;
       const now = computeRank(worth / least);
       if (now < rank - STALE_STEPS) {
@@ -53,7 +53,7 @@ export function chooseLines(
       chosen.push(index);
       headed.add(source);
       left -= cost;
-      facts.cover(all, from, to);
+      clues.cover(all, from, to);
     }
   }
   return chosen;

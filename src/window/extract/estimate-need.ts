@@ -1,16 +1,16 @@
 import type { TextOrigin } from "./part-text.ts";
 
-/** The history of a fact (an identifier or a line) from which its need is computed. */
-interface FactHistory {
+/** The history of a clue (an identifier or a line) from which its need is computed. */
+interface ClueHistory {
   readonly isLine: boolean;
-  /** Source of the text in which the fact last appeared. */
+  /** Source of the text in which the clue last appeared. */
   readonly origin: TextOrigin;
   /**
-   * Number of messages that contain the fact; `named` counts those that the assistant wrote itself, in text or calls.
+   * Number of messages that contain the clue; `named` counts those that the assistant wrote itself, in text or calls.
    */
   readonly seen: number;
   readonly named: number;
-  /** Messages since the fact appeared, since the assistant named it, and since its file was touched. */
+  /** Messages since the clue appeared, since the assistant named it, and since its file was touched. */
   readonly age: number;
   readonly sinceNamed: number;
   readonly pathAge?: number | undefined;
@@ -19,7 +19,7 @@ interface FactHistory {
 interface Weights {
   readonly base: number;
   readonly origin: Readonly<Record<TextOrigin, number>>;
-  /** Added once the assistant has named the fact; `named` applies to each doubling of how often. */
+  /** Added once the assistant has named the clue; `named` applies to each doubling of how often. */
   readonly isNamed: number;
   readonly named: number;
   readonly seen: number;
@@ -27,7 +27,7 @@ interface Weights {
   readonly age: number;
   readonly sinceNamed: number;
   /**
-   * Added if the fact appears in a file; `pathAge` applies to each doubling of the messages since the file was touched.
+   * Added if the clue appears in a file; `pathAge` applies to each doubling of the messages since the file was touched.
    */
   readonly hasPath: number;
   readonly pathAge: number;
@@ -35,7 +35,7 @@ interface Weights {
 
 /**
  * The range of a prediction. The weights below are a logistic regression over sessions of several agents. The assistant
- * tends to name a fact again if it named that fact often and recently; it quotes lines of files and of its own edits,
+ * tends to name a clue again if it named that clue often and recently; it quotes lines of files and of its own edits,
  * hardly ever lines of prose; everything fades with distance.
  */
 export type Horizon = "near" | "far";
@@ -122,17 +122,17 @@ const IDENTIFIER: Readonly<Record<Horizon, Weights>> = {
   },
 };
 
-/** The probability that a fact is named again within about 16 messages (near) or 60 (far). */
-export function estimateNeed(fact: FactHistory, horizon: Horizon): number {
-  const weights = (fact.isLine ? LINE : IDENTIFIER)[horizon];
-  let sum = weights.base + weights.origin[fact.origin];
-  sum += weights.seen * Math.min(2, log2(Math.max(1, fact.seen)));
-  sum += weights.age * log2(Math.max(2, fact.age));
-  if (fact.named > 0) {
-    sum += weights.isNamed + weights.named * log2(1 + fact.named);
-    sum += weights.sinceNamed * log2(Math.max(1, fact.sinceNamed));
+/** The probability that a clue is named again within about 16 messages (near) or 60 (far). */
+export function estimateNeed(clue: ClueHistory, horizon: Horizon): number {
+  const weights = (clue.isLine ? LINE : IDENTIFIER)[horizon];
+  let sum = weights.base + weights.origin[clue.origin];
+  sum += weights.seen * Math.min(2, log2(Math.max(1, clue.seen)));
+  sum += weights.age * log2(Math.max(2, clue.age));
+  if (clue.named > 0) {
+    sum += weights.isNamed + weights.named * log2(1 + clue.named);
+    sum += weights.sinceNamed * log2(Math.max(1, clue.sinceNamed));
   }
-  if (fact.pathAge !== undefined) sum += weights.hasPath + weights.pathAge * log2(1 + fact.pathAge);
+  if (clue.pathAge !== undefined) sum += weights.hasPath + weights.pathAge * log2(1 + clue.pathAge);
   return 1 / (1 + Math.exp(-sum));
 }
 

@@ -1,4 +1,4 @@
-import type { FactTracker } from "./fact-tracker.ts";
+import type { ClueTracker } from "./clue-tracker.ts";
 import { LineList } from "./line-list.ts";
 
 /** Maximum number of lines kept for later extracts; above it, the least needed are dropped down to the share. */
@@ -18,10 +18,10 @@ export class EvictedLines {
 
   /**
    * Drops exact repetitions and, when there are too many lines, the least needed ones; returns the worth per token of
-   * each remaining line. Facts in the window must be covered first; their lines are added when they leave.
+   * each remaining line. Clues in the window must be covered first; their lines are added when they leave.
    */
-  rank(facts: FactTracker): Float32Array {
-    const { tokens, ends, facts: all } = this.lines.columns;
+  rank(clues: ClueTracker): Float32Array {
+    const { tokens, ends, clues: all } = this.lines.columns;
     const { length } = this.lines;
     const worth = new Float32Array(length);
     const isGone = new Uint8Array(length);
@@ -29,8 +29,8 @@ export class EvictedLines {
     for (let index = length - 1; index >= 0; index--) {
       const from = index === 0 ? 0 : (ends[index - 1] as number);
       const to = ends[index] as number;
-      if (facts.hold(all, from, to)) {
-        worth[index] = facts.sumWorth(all, from, to) / (tokens[index] as number);
+      if (clues.hold(all, from, to)) {
+        worth[index] = clues.sumWorth(all, from, to) / (tokens[index] as number);
         count++;
       } else isGone[index] = 1;
     }

@@ -1,4 +1,4 @@
-import type { Fact } from "./fact-table.ts";
+import type { Clue } from "./clue-table.ts";
 
 /** The message that lines come from. */
 export interface QuoteSource {
@@ -8,15 +8,15 @@ export interface QuoteSource {
   readonly heading: string;
 }
 
-/** Lines that can be kept when their message leaves, with their facts. Stored in columns because there are many. */
+/** Lines that can be kept when their message leaves, with their clues. Stored in columns because there are many. */
 export class LineList {
   /** The lines, each with its line break; slices of their messages until `copyTexts`. */
   readonly texts: string[] = [];
   readonly sources: QuoteSource[] = [];
   readonly #tokens: number[] = [];
-  /** End index of each line's facts, where the facts of the next line begin. */
+  /** End index of each line's clues, where the clues of the next line begin. */
   readonly #ends: number[] = [];
-  readonly #facts: Fact[] = [];
+  readonly #clues: Clue[] = [];
 
   get length(): number {
     return this.texts.length;
@@ -26,33 +26,33 @@ export class LineList {
   get columns(): {
     readonly tokens: readonly number[];
     readonly ends: readonly number[];
-    readonly facts: readonly Fact[];
+    readonly clues: readonly Clue[];
   } {
-    return { tokens: this.#tokens, ends: this.#ends, facts: this.#facts };
+    return { tokens: this.#tokens, ends: this.#ends, clues: this.#clues };
   }
 
-  /** Adds a line with the facts from index `from` up to `to`. */
+  /** Adds a line with the clues from index `from` up to `to`. */
   add(
     text: string,
     tokens: number,
     source: QuoteSource,
-    facts: readonly Fact[],
+    clues: readonly Clue[],
     from = 0,
-    to = facts.length,
+    to = clues.length,
   ): void {
-    for (let index = from; index < to; index++) this.#facts.push(facts[index] as Fact);
+    for (let index = from; index < to; index++) this.#clues.push(clues[index] as Clue);
     this.#tokens.push(tokens);
-    this.#ends.push(this.#facts.length);
+    this.#ends.push(this.#clues.length);
     this.texts.push(text);
     this.sources.push(source);
   }
 
   addAll(other: LineList): void {
-    const { tokens, ends, facts } = other.columns;
+    const { tokens, ends, clues } = other.columns;
     for (let index = 0; index < other.length; index++) {
       const from = index === 0 ? 0 : (ends[index - 1] as number);
       const text = other.texts[index] as string;
-      this.add(text, tokens[index] as number, other.sources[index] as QuoteSource, facts, from, ends[index]);
+      this.add(text, tokens[index] as number, other.sources[index] as QuoteSource, clues, from, ends[index]);
     }
   }
 
@@ -73,13 +73,13 @@ export class LineList {
         this.texts[count] = this.texts[index] as string;
         this.sources[count] = this.sources[index] as QuoteSource;
         this.#tokens[count] = this.#tokens[index] as number;
-        this.#facts.copyWithin(end, from, to);
+        this.#clues.copyWithin(end, from, to);
         end += to - from;
         this.#ends[count++] = end;
       }
       from = to;
     }
     for (const column of [this.texts, this.sources, this.#tokens, this.#ends]) column.length = count;
-    this.#facts.length = end;
+    this.#clues.length = end;
   }
 }

@@ -9,7 +9,7 @@ const EXTRACT_SHARE = 0.12;
 
 /**
  * The default policy: few, large rebuilds, done where they pay. Old messages leave as a whole and return as an extract:
- * verbatim lines, each fact once, chosen by the probability per token that the assistant needs them again.
+ * verbatim lines, each clue once, chosen by the probability per token that the assistant needs them again.
  */
 export function longhaul(options: Partial<LonghaulOptions> = {}): Policy {
   const settled = { ...LONGHAUL_OPTIONS, ...options };

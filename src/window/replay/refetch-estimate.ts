@@ -1,5 +1,5 @@
 import type { Protocol } from "./protocol.ts";
-import { type FactKind, getFactKind, type SeenFact } from "./seen-facts.ts";
+import { type ClueKind, getClueKind, type SeenClue } from "./seen-clues.ts";
 
 /** Fitted by `training/refetch/fit.ts` on recorded compactions of real agents. */
 export const REFETCH_TABLE: RefetchTable = {
@@ -17,7 +17,7 @@ export const REFETCH_TABLE: RefetchTable = {
 
 /** Estimated work of an agent that fetches lost content again. */
 export interface Refetch {
-  /** Facts from tool output that the next reply needed and the window did not contain. */
+  /** Clues from tool output that the next reply needed and the window did not contain. */
   readonly facts: number;
   /** Expected number of extra calls, and the tokens that they fetch. */
   readonly calls: number;
@@ -35,7 +35,7 @@ interface FetchedOutput {
 
 /**
  * Estimates the cost of forgetting from the recorded behavior of agents. A lost tool output is fetched with the chance
- * of its most wanted fact, and then counts as present for as long as that behavior was observed.
+ * of its most wanted clue, and then counts as present for as long as that behavior was observed.
  */
 export class RefetchEstimate {
   readonly #protocol: Protocol;
@@ -51,8 +51,8 @@ export class RefetchEstimate {
     return this.#sums;
   }
 
-  /** Charges one request of `windowTokens` whose reply needed the lost facts. */
-  charge(lost: readonly (readonly [reference: string, fact: SeenFact])[], windowTokens: number): void {
+  /** Charges one request of `windowTokens` whose reply needed the lost clues. */
+  charge(lost: readonly (readonly [reference: string, clue: SeenClue])[], windowTokens: number): void {
     this.#requests++;
     const { callsPerOutput, tokensPerToken, callTokens, requests } = REFETCH_TABLE;
     const { readPrice, writePrice, outputPrice } = this.#protocol;
@@ -66,7 +66,7 @@ export class RefetchEstimate {
       if (!output) continue;
       facts++;
       const age = this.#requests - 1 - request;
-      const chance = findRefetchChance({ kind: getFactKind(reference), age, isNamed });
+      const chance = findRefetchChance({ kind: getClueKind(reference), age, isNamed });
       if (chance > (chances.get(output.id)?.chance ?? 0))
         chances.set(output.id, { chance, tokens: output.tokens });
     }
@@ -91,14 +91,14 @@ export class RefetchEstimate {
 
 /** Measured behavior of agents that lost tool output from their window. */
 export interface RefetchTable {
-  /** Upper limits of the age classes but the last, in requests since a fact last appeared. */
+  /** Upper limits of the age classes but the last, in requests since a clue last appeared. */
   readonly ages: readonly number[];
   /**
-   * Chance that an agent which needs a lost fact fetches it again, by kind and age class. Facts that the assistant had
+   * Chance that an agent which needs a lost clue fetches it again, by kind and age class. Clues that the assistant had
    * named itself have their own row.
    */
   readonly chances: Readonly<
-    Record<FactKind, { readonly named: readonly number[]; readonly unnamed: readonly number[] }>
+    Record<ClueKind, { readonly named: readonly number[]; readonly unnamed: readonly number[] }>
   >;
   /** Calls for each lost tool output that is fetched again; below 1, because one call may restore several. */
   readonly callsPerOutput: number;
@@ -110,17 +110,17 @@ export interface RefetchTable {
   readonly requests: number;
 }
 
-/** A fact that is needed and no longer in the window. */
-interface LostFact {
-  readonly kind: FactKind;
-  /** Requests since the fact last appeared. */
+/** A clue that is needed and no longer in the window. */
+interface LostClue {
+  readonly kind: ClueKind;
+  /** Requests since the clue last appeared. */
   readonly age: number;
   readonly isNamed: boolean;
 }
 
-/** The chance that an agent fetches a lost fact again before it continues. */
+/** The chance that an agent fetches a lost clue again before it continues. */
 export function findRefetchChance(
-  { kind, age, isNamed }: LostFact,
+  { kind, age, isNamed }: LostClue,
   { ages, chances }: RefetchTable = REFETCH_TABLE,
 ): number {
   const row = chances[kind][isNamed ? "named" : "unnamed"];

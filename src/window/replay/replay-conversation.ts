@@ -9,7 +9,7 @@ import { countProtocolTokens, PROTOCOL, type Protocol } from "./protocol.ts";
 import type { RecordedMessage } from "./recorded-message.ts";
 import { isLineReference, listTextLines, ReferenceReader } from "./reference-reader.ts";
 import { type Refetch, RefetchEstimate } from "./refetch-estimate.ts";
-import { type SeenFact, SeenFacts } from "./seen-facts.ts";
+import { type SeenClue, SeenClues } from "./seen-clues.ts";
 
 /** Number of references used, and how many of them were still in the window. */
 export interface Retention {
@@ -96,7 +96,7 @@ class Replay {
   /** The same for all lines, and the lines of the whole conversation. */
   readonly #liveLines = new Map<string, number>();
   readonly #shownLines = new Set<string>();
-  readonly #facts = new SeenFacts(this.#references);
+  readonly #clues = new SeenClues(this.#references);
   readonly #refetch: RefetchEstimate;
   #previous: readonly Slot[] = [];
   #previousAt: number | undefined;
@@ -125,7 +125,7 @@ class Replay {
   observe(said: RecordedMessage): void {
     const { seq, at, message } = said;
     this.#run.observe({ seq, at, message, tokens: countProtocolTokens(message) });
-    this.#facts.observe(said);
+    this.#clues.observe(said);
     for (const line of this.#references.readLines(message)) this.#shownLines.add(line);
     this.#lastMessage = said;
   }
@@ -140,14 +140,14 @@ class Replay {
     const window = [...this.#run.fit({ isHot })];
     const { tokens, isEdited } = this.#charge(window, cache);
     this.#updateLiveCounts(window);
-    const lost: (readonly [string, SeenFact])[] = [];
+    const lost: (readonly [string, SeenClue])[] = [];
     for (const reference of this.#references.readUsed(reply.message)) {
-      const fact = this.#facts.find(reference);
-      if (!fact) continue;
+      const clue = this.#clues.find(reference);
+      if (!clue) continue;
       const count = isLineReference(reference) ? this.#lines : this.#identifiers;
       count.used++;
       if (this.#liveCounts.has(reference)) count.kept++;
-      else lost.push([reference, fact]);
+      else lost.push([reference, clue]);
     }
     this.#refetch.charge(lost, tokens);
     this.#countCalls(reply.message);
@@ -209,7 +209,7 @@ class Replay {
       }
       const from = parseToolArguments(part.input);
       const path = from && getPathArgument(from);
-      if (path === undefined || !this.#facts.find(path)) continue;
+      if (path === undefined || !this.#clues.find(path)) continue;
       this.#paths.used++;
       if (this.#liveCounts.has(path)) this.#paths.kept++;
     }

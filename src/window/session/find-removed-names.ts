@@ -1,5 +1,5 @@
 import type { Message } from "../../model/message.ts";
-import { buildFactKey } from "../extract/fact-table.ts";
+import { buildClueKey } from "../extract/clue-table.ts";
 import { listPartTexts } from "../extract/part-text.ts";
 import { scanIdentifiers, scanUnits } from "../extract/scan-identifiers.ts";
 import { withUnits } from "../extract/text-units.ts";
@@ -45,11 +45,11 @@ export function findRemovedNames(
 function deleteShown(counts: Map<string, number>, texts: readonly string[]): void {
   const keys = new Set<number>();
   for (const name of counts.keys())
-    withUnits(name, (units, length) => keys.add(buildFactKey(units, 0, length, false)));
+    withUnits(name, (units, length) => keys.add(buildClueKey(units, 0, length, false)));
   for (const text of texts)
     withUnits(text, (own, length) =>
       scanUnits(own, 0, length, true, (units, from, to) => {
-        if (keys.has(buildFactKey(units, from, to, false)))
+        if (keys.has(buildClueKey(units, from, to, false)))
           counts.delete(String.fromCharCode(...units.subarray(from, to)));
       }),
     );

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { renderPinSection } from "../../../src/recall/memories/pin-section.ts";
-import type { RememberedFact } from "../../../src/recall/memories/remembered-fact.ts";
+import type { StoredMemory } from "../../../src/recall/memories/stored-memory.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { INJECTIONS } from "../../window/compact/extractive/injections.ts";
 import { hostileText } from "../retrieval/hostile-text.ts";
 
-const pin = (text: string, by: RememberedFact["by"] = "user"): RememberedFact => ({
+const pin = (text: string, by: StoredMemory["by"] = "user"): StoredMemory => ({
   id: "memory:a#1",
   at: 1,
   text,

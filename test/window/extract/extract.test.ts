@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import { chooseLines } from "../../../src/window/extract/choose-lines.ts";
+import { ClueTracker } from "../../../src/window/extract/clue-tracker.ts";
 import { estimateNeed } from "../../../src/window/extract/estimate-need.ts";
 import { EvictedLines } from "../../../src/window/extract/evicted-lines.ts";
-import { FactTracker } from "../../../src/window/extract/fact-tracker.ts";
 import { LineList } from "../../../src/window/extract/line-list.ts";
 import { renderInput } from "../../../src/window/extract/part-text.ts";
 import { scanIdentifiers } from "../../../src/window/extract/scan-identifiers.ts";
@@ -50,20 +50,20 @@ describe("verbatim lines", () => {
   });
 });
 
-describe("the estimated need of a fact", () => {
-  const fact = { isLine: true, origin: "read" as const, seen: 1, named: 0, age: 10, sinceNamed: 0 };
+describe("the estimated need of a clue", () => {
+  const clue = { isLine: true, origin: "read" as const, seen: 1, named: 0, age: 10, sinceNamed: 0 };
 
-  test("the estimated need of a fact grows when the assistant names it often and lately", () => {
-    const named = estimateNeed({ ...fact, named: 1, sinceNamed: 10 }, "far");
-    expect(named).toBeGreaterThan(estimateNeed(fact, "far"));
-    expect(estimateNeed({ ...fact, named: 4, sinceNamed: 10 }, "far")).toBeGreaterThan(named);
-    expect(estimateNeed({ ...fact, named: 1, sinceNamed: 200, age: 200 }, "far")).toBeLessThan(named);
+  test("the estimated need of a clue grows when the assistant names it often and lately", () => {
+    const named = estimateNeed({ ...clue, named: 1, sinceNamed: 10 }, "far");
+    expect(named).toBeGreaterThan(estimateNeed(clue, "far"));
+    expect(estimateNeed({ ...clue, named: 4, sinceNamed: 10 }, "far")).toBeGreaterThan(named);
+    expect(estimateNeed({ ...clue, named: 1, sinceNamed: 200, age: 200 }, "far")).toBeLessThan(named);
   });
 
   test("the estimated need of code is higher than that of prose", () => {
     for (const horizon of ["near", "far"] as const)
-      expect(estimateNeed(fact, horizon)).toBeGreaterThan(
-        estimateNeed({ ...fact, origin: "assistant" }, horizon),
+      expect(estimateNeed(clue, horizon)).toBeGreaterThan(
+        estimateNeed({ ...clue, origin: "assistant" }, horizon),
       );
   });
 });
@@ -71,31 +71,31 @@ describe("the estimated need of a fact", () => {
 describe("an extract", () => {
   /** Reads messages and shelves the lines of the first one. */
   function shelved(messages: readonly Message[]) {
-    const facts = new FactTracker("far");
-    const [first] = messages.map((message, index) => facts.read({ seq: index + 1, message }));
+    const clues = new ClueTracker("far");
+    const [first] = messages.map((message, index) => clues.read({ seq: index + 1, message }));
     const shelf = new EvictedLines();
     if (first) shelf.add(first.lines);
-    facts.startRanking();
-    return { facts, shelf };
+    clues.startRanking();
+    return { clues, shelf };
   }
 
-  test("an extract takes each fact once, and first the lines most needed for their size", () => {
+  test("an extract takes each clue once, and first the lines most needed for their size", () => {
     const old = says(
       "user",
       "export function parseLine(text) {\nunrelated_symbol_one = 12345;\nexport function parseLine(text) {",
     );
     const rounds = Array.from({ length: 4 }, () => says("assistant", "I look at parseLine again"));
-    const { facts, shelf } = shelved([old, ...rounds]);
-    const chosen = chooseLines(shelf.lines, shelf.rank(facts), facts, { roomTokens: 22, minWorth: 0.00001 });
+    const { clues, shelf } = shelved([old, ...rounds]);
+    const chosen = chooseLines(shelf.lines, shelf.rank(clues), clues, { roomTokens: 22, minWorth: 0.00001 });
     expect(chosen.map((index) => shelf.lines.texts[index])).toEqual(["export function parseLine(text) {\n"]);
   });
 
-  test("an extract leaves out facts that the window holds anyway", () => {
+  test("an extract leaves out clues that the window holds anyway", () => {
     const old = says("user", "export function parseLine(text) {");
-    const { facts, shelf } = shelved([old]);
-    facts.cover(facts.findFacts(old));
+    const { clues, shelf } = shelved([old]);
+    clues.cover(clues.findClues(old));
     expect(
-      chooseLines(shelf.lines, shelf.rank(facts), facts, { roomTokens: 1_000, minWorth: 0.00001 }),
+      chooseLines(shelf.lines, shelf.rank(clues), clues, { roomTokens: 1_000, minWorth: 0.00001 }),
     ).toEqual([]);
   });
 
@@ -118,61 +118,61 @@ describe("the tracked lines of a session", () => {
   proofTest(
     "the tracked lines of a session are bounded, and those that the assistant named outlive the rest",
     () => {
-      const facts = new FactTracker("far");
+      const clues = new ClueTracker("far");
       const shelf = new EvictedLines();
-      const named = facts.read({
+      const named = clues.read({
         seq: 1,
         message: says("assistant", "the culprit is handleCrash in main_loop"),
       });
       shelf.add(named.lines);
       for (let seq = 2; seq < 1_600; seq++) {
-        if (seq % 50 === 0) facts.read({ seq, message: says("assistant", "handleCrash again") });
-        shelf.add(facts.read({ seq, message: wordsOf(seq) }).lines);
-        facts.startRanking();
-        if (seq % 20 === 0) shelf.rank(facts);
+        if (seq % 50 === 0) clues.read({ seq, message: says("assistant", "handleCrash again") });
+        shelf.add(clues.read({ seq, message: wordsOf(seq) }).lines);
+        clues.startRanking();
+        if (seq % 20 === 0) shelf.rank(clues);
       }
-      expect(facts.size).toBeLessThanOrEqual(120_000);
+      expect(clues.size).toBeLessThanOrEqual(120_000);
       expect(shelf.lines.length).toBeLessThan(6_000);
       expect(shelf.lines.texts.some((text) => text.includes("handleCrash"))).toBe(true);
     },
   );
 
-  test("the tracked facts of a session know when a file was last touched, however many files there were", () => {
+  test("the tracked clues of a session know when a file was last touched, however many files there were", () => {
     /** The worth of a line of the second to last file, once a file is touched again. */
     function worthAfter(touched: string) {
-      const facts = new FactTracker("near");
+      const clues = new ClueTracker("near");
       let seq = 0;
       const callOf = (path: string, output: string) => {
         const callId = `call ${++seq}`;
         const call = { type: "tool-call", callId, name: "read", input: { path } } as const;
-        facts.read({ seq, message: { role: "assistant", parts: [call] } });
+        clues.read({ seq, message: { role: "assistant", parts: [call] } });
         const result = { type: "tool-result", callId, output: [{ type: "text", text: output }] } as const;
-        return facts.read({ seq: ++seq, message: { role: "tool", parts: [result] } }).facts;
+        return clues.read({ seq: ++seq, message: { role: "tool", parts: [result] } }).clues;
       };
       for (let file = 0; file < 5_000; file++) callOf(`src/file-${file}.ts`, "");
       const line = callOf("src/second-to-last.ts", "const total = countLines(file);");
       callOf("src/last.ts", "");
-      for (let turn = 0; turn < 30; turn++) facts.read({ seq: ++seq, message: says("user", "Go on.") });
+      for (let turn = 0; turn < 30; turn++) clues.read({ seq: ++seq, message: says("user", "Go on.") });
       callOf(touched, "");
-      facts.startRanking();
-      return facts.sumWorth(line, 0, line.length);
+      clues.startRanking();
+      return clues.sumWorth(line, 0, line.length);
     }
     expect(worthAfter("src/last.ts")).toBe(worthAfter("src/file-4000.ts"));
     expect(worthAfter("src/second-to-last.ts")).toBeGreaterThan(worthAfter("src/last.ts"));
   });
 
   test("the tracked lines of a session hold a repeated line once, at its latest place", () => {
-    const facts = new FactTracker("far");
+    const clues = new ClueTracker("far");
     const shelf = new EvictedLines();
-    for (const seq of [1, 2, 3]) shelf.add(facts.read({ seq, message: wordsOf(7) }).lines);
-    facts.startRanking();
-    shelf.rank(facts);
+    for (const seq of [1, 2, 3]) shelf.add(clues.read({ seq, message: wordsOf(7) }).lines);
+    clues.startRanking();
+    shelf.rank(clues);
     expect(shelf.lines.length).toBe(40);
     expect(new Set(shelf.lines.sources.map(({ seq }) => seq))).toEqual(new Set([3]));
   });
 });
 
-test("lines of a list keep their facts when other lines are dropped", () => {
+test("lines of a list keep their clues when other lines are dropped", () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(fc.nat(1_000), { minLength: 1, maxLength: 9 })),
@@ -184,14 +184,14 @@ test("lines of a list keep their facts when other lines are dropped", () => {
         const copy = new LineList();
         copy.addAll(list);
         copy.retain((index) => isKept(index));
-        const { tokens, ends, facts } = copy.columns;
+        const { tokens, ends, clues } = copy.columns;
         const kept = copy.texts.map((text, index) => ({
           text,
           tokens: tokens[index],
-          facts: [...facts.slice(index === 0 ? 0 : ends[index - 1], ends[index])],
+          clues: [...clues.slice(index === 0 ? 0 : ends[index - 1], ends[index])],
         }));
         const expected = rows.flatMap((row, index) =>
-          isKept(index) ? [{ text: `line ${index}`, tokens: index, facts: row }] : [],
+          isKept(index) ? [{ text: `line ${index}`, tokens: index, clues: row }] : [],
         );
         expect(kept).toEqual(expected);
       },

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { forEachBareLine, isVerbatimRange } from "../../../src/window/extract/fact-tracker.ts";
+import { forEachBareLine, isVerbatimRange } from "../../../src/window/extract/clue-tracker.ts";
 import { withUnits } from "../../../src/window/extract/text-units.ts";
 import { isVerbatim, stripLine } from "../../../src/window/extract/verbatim-line.ts";
 import { findContained } from "../../../src/window/session/find-removed-names.ts";

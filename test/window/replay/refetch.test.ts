@@ -12,7 +12,7 @@ import {
   REFETCH_TABLE,
   RefetchEstimate,
 } from "../../../src/window/replay/refetch-estimate.ts";
-import { getFactKind, SeenFacts } from "../../../src/window/replay/seen-facts.ts";
+import { getClueKind, SeenClues } from "../../../src/window/replay/seen-clues.ts";
 
 const findPolicy = (name: string) => POLICIES.find((policy) => policy.name === name) as Policy;
 
@@ -32,8 +32,8 @@ function result(seq: number, text: string): RecordedMessage {
 
 const LINE = "const couponOfCart = findCoupon(cart.couponId);";
 
-describe("the chance that an agent fetches a lost fact again", () => {
-  test("the chance of a second fetch depends on kind, age and whether the agent had named the fact", () => {
+describe("the chance that an agent fetches a lost clue again", () => {
+  test("the chance of a second fetch depends on kind, age and whether the agent had named the clue", () => {
     const { ages, chances } = REFETCH_TABLE;
     for (const kind of ["line", "path", "name"] as const)
       for (const isNamed of [true, false]) {
@@ -45,24 +45,24 @@ describe("the chance that an agent fetches a lost fact again", () => {
         expect(findRefetchChance({ kind, isNamed, age: 10_000 })).toBe(row.at(-1));
       }
     expect([
-      getFactKind("\nreturn cart.total;"),
-      getFactKind("src/cart.ts"),
-      getFactKind("couponOfCart"),
+      getClueKind("\nreturn cart.total;"),
+      getClueKind("src/cart.ts"),
+      getClueKind("couponOfCart"),
     ]).toEqual(["line", "path", "name"]);
   });
 });
 
-describe("facts of a conversation", () => {
-  test("facts of a conversation know the tool output that last contained them, and whether the assistant named them", () => {
-    const facts = new SeenFacts(new ReferenceReader());
+describe("clues of a conversation", () => {
+  test("clues of a conversation know the tool output that last contained them, and whether the assistant named them", () => {
+    const clues = new SeenClues(new ReferenceReader());
     for (const said of [say(1, "user", "Fix src/cart.ts"), call(2, "src/cart.ts"), result(3, LINE)])
-      facts.observe(said);
-    expect(facts.find(`\n${LINE}`)).toMatchObject({ request: 1, isNamed: false, output: { id: "3.0" } });
-    expect(facts.find("src/cart.ts")).toMatchObject({ isNamed: true, output: undefined });
-    facts.observe(say(4, "assistant", "couponOfCart is wrong."));
-    expect(facts.find("couponOfCart")).toMatchObject({ isNamed: true, output: { id: "3.0" } });
-    expect(facts.requests).toBe(2);
-    expect(facts.find("unknownName")).toBeUndefined();
+      clues.observe(said);
+    expect(clues.find(`\n${LINE}`)).toMatchObject({ request: 1, isNamed: false, output: { id: "3.0" } });
+    expect(clues.find("src/cart.ts")).toMatchObject({ isNamed: true, output: undefined });
+    clues.observe(say(4, "assistant", "couponOfCart is wrong."));
+    expect(clues.find("couponOfCart")).toMatchObject({ isNamed: true, output: { id: "3.0" } });
+    expect(clues.requests).toBe(2);
+    expect(clues.find("unknownName")).toBeUndefined();
   });
 });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { editMemory } from "../../../kernel/faces/memory.ts";
-import { LonghaulError, type Memories, type RememberedFact } from "../../../kernel/index.ts";
+import { LonghaulError, type Memories, type StoredMemory } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { isAdminCaller } from "../core/api-caller.ts";
 import { ApiError } from "../core/api-error.ts";
@@ -99,7 +99,7 @@ const addMemory = defineRoute(
     const place =
       source === undefined ? undefined : (await requireRecord(call.services.kernel, call.caller, source)).id;
     const fact = await memories.remember(text, { by, ...dropUndefined({ source: place, from, until }) });
-    return describeMemory(memories, fact as RememberedFact);
+    return describeMemory(memories, fact as StoredMemory);
   },
 );
 
@@ -151,7 +151,7 @@ const forgetMemory = defineRoute(
     const memories = getMemoriesOf(call, id);
     const fact = await memories.get(id);
     if (!fact) throw createMemoryAbsence(id);
-    const same: RememberedFact[] = [];
+    const same: StoredMemory[] = [];
     for (const one of await memories.listSame(id)) same.push((await memories.get(one.id)) ?? one);
     const confirm = computeConfirmation("forget memory", same);
     if (!isConfirmed(confirm, call.body.confirm)) {
@@ -297,14 +297,14 @@ function createMemoryAbsence(id: string): LonghaulError {
   });
 }
 
-/** Memories with the fact whether windows show them. */
-async function addPinState(memories: Memories, facts: readonly RememberedFact[]) {
+/** Memories that say whether windows show them. */
+async function addPinState(memories: Memories, facts: readonly StoredMemory[]) {
   const pins = new Set((await memories.pins()).map(({ id }) => id));
   return facts.map((fact) => ({ ...fact, isPinned: pins.has(fact.id) }));
 }
 
-/** One memory with the fact whether windows show it. */
-async function describeMemory(memories: Memories, fact: RememberedFact) {
+/** One memory that says whether windows show it. */
+async function describeMemory(memories: Memories, fact: StoredMemory) {
   const [described] = await addPinState(memories, [fact]);
   return described as typeof fact & { isPinned: boolean };
 }

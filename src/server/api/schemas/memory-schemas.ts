@@ -19,7 +19,7 @@ export const memorySchema = defineSchema(
     until: about(timeSchema.optional(), "The first moment at which it no longer holds."),
     isPinned: about(z.boolean(), "True if every window shows it."),
   }),
-  "A fact that an agent was told to remember.",
+  "A text that an agent was told to remember.",
 );
 
 export const memoryEventSchema = defineSchema(

@@ -4,8 +4,8 @@ import { checkWholeNumber } from "../../../model/errors.ts";
 import { type Message, textOfMessage } from "../../../model/message.ts";
 import { listCallIds } from "../../../model/tool-call-ids.ts";
 import { chooseLines } from "../../extract/choose-lines.ts";
+import { ClueTracker } from "../../extract/clue-tracker.ts";
 import { EvictedLines } from "../../extract/evicted-lines.ts";
-import { FactTracker } from "../../extract/fact-tracker.ts";
 import { LineList, type QuoteSource } from "../../extract/line-list.ts";
 import { estimateMessage, estimateText } from "../../tokens/estimate.ts";
 import { isDirective } from "../contract/directives.ts";
@@ -367,15 +367,15 @@ function chooseVerbatimLines(
   choice: VerbatimCriteria,
 ): readonly SummaryItem[] {
   if (choice.roomTokens < MIN_ROOM_TOKENS) return [];
-  const facts = new FactTracker(choice.roomTokens < NARROW_TOKENS ? "near" : "far");
-  const shelf = collectEvictedLines(messages, choice.earlier, facts);
-  facts.startRanking();
-  facts.cover(facts.findFacts(toUserMessage(choice.covered)));
+  const clues = new ClueTracker(choice.roomTokens < NARROW_TOKENS ? "near" : "far");
+  const shelf = collectEvictedLines(messages, choice.earlier, clues);
+  clues.startRanking();
+  clues.cover(clues.findClues(toUserMessage(choice.covered)));
   const room = choice.roomTokens * SPARE_FACTOR;
-  const asked = chooseWantedLines(shelf.lines, facts, choice.instructions, room * WANTED_SHARE);
-  const worths = shelf.rank(facts);
+  const asked = chooseWantedLines(shelf.lines, clues, choice.instructions, room * WANTED_SHARE);
+  const worths = shelf.rank(clues);
   const { lines } = shelf;
-  const chosen = chooseLines(lines, worths, facts, { roomTokens: room, minWorth: MIN_WORTH }).map((index) =>
+  const chosen = chooseLines(lines, worths, clues, { roomTokens: room, minWorth: MIN_WORTH }).map((index) =>
     toQuotableLine(lines, index),
   );
   return keepFitting([...asked, ...chosen], choice.roomTokens).map(({ text, source: { cite, heading } }) => {
@@ -402,18 +402,18 @@ function toQuotableLine(lines: LineList, index: number): QuotableLine {
 function collectEvictedLines(
   messages: readonly SourceMessage[],
   earlier: readonly SummaryItem[],
-  facts: FactTracker,
+  clues: ClueTracker,
 ): EvictedLines {
   const shelf = new EvictedLines();
   for (const { text, cite, label } of earlier) {
-    const { lines } = facts.read({ seq: 0, ...dropUndefined({ cite }), message: toUserMessage(text) });
+    const { lines } = clues.read({ seq: 0, ...dropUndefined({ cite }), message: toUserMessage(text) });
     shelf.add(relabelLines(lines, label));
   }
   for (const { seq, cite, message } of messages) {
-    shelf.add(facts.read({ seq, ...dropUndefined({ cite }), message }).lines);
+    shelf.add(clues.read({ seq, ...dropUndefined({ cite }), message }).lines);
     if (shelf.lines.length < MANY_LINES) continue;
-    facts.startRanking();
-    shelf.rank(facts);
+    clues.startRanking();
+    shelf.rank(clues);
   }
   return shelf;
 }
@@ -424,10 +424,10 @@ function relabelLines(lines: LineList, heading: string | undefined): LineList {
   return lines;
 }
 
-/** Chooses the lines that match the user's wishes, within their room, and marks their facts as covered. */
+/** Chooses the lines that match the user's wishes, within their room, and marks their clues as covered. */
 function chooseWantedLines(
   lines: LineList,
-  facts: FactTracker,
+  clues: ClueTracker,
   instructions: string | undefined,
   room: number,
 ): readonly QuotableLine[] {
@@ -436,15 +436,15 @@ function chooseWantedLines(
   const names = new RegExp(terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("|"), "i");
   const wanted = new LineList();
   const worths: number[] = [];
-  const { tokens, ends, facts: all } = lines.columns;
+  const { tokens, ends, clues: all } = lines.columns;
   for (const [index, text] of lines.texts.entries()) {
     if (!names.test(text)) continue;
     const from = index === 0 ? 0 : (ends[index - 1] as number);
     const to = ends[index] as number;
     wanted.add(text, tokens[index] as number, lines.sources[index] as QuoteSource, all, from, to);
-    worths.push(facts.sumWorth(all, from, to) / (tokens[index] as number));
+    worths.push(clues.sumWorth(all, from, to) / (tokens[index] as number));
   }
-  const chosen = chooseLines(wanted, Float32Array.from(worths), facts, {
+  const chosen = chooseLines(wanted, Float32Array.from(worths), clues, {
     roomTokens: room,
     minWorth: MIN_WORTH / 10,
   });

@@ -1,8 +1,8 @@
 import type { TokenEstimator } from "../../apply-edits.ts";
 import { chooseLines } from "../../extract/choose-lines.ts";
+import { ClueTracker, type MessageClues } from "../../extract/clue-tracker.ts";
 import type { Horizon } from "../../extract/estimate-need.ts";
 import { EvictedLines } from "../../extract/evicted-lines.ts";
-import { FactTracker, type MessageFacts } from "../../extract/fact-tracker.ts";
 import type { LineList, QuoteSource } from "../../extract/line-list.ts";
 import type { Slot } from "../../slot.ts";
 import type { ExtractLine } from "./extract-notes.ts";
@@ -26,12 +26,12 @@ const SAMPLED_LINES = 64;
 const TRACE: { readonly tokens: number; readonly least: number } = { tokens: 120, least: 1e-6 };
 const NAME_TOKENS = 45;
 
-/** Facts of a session, lines of messages that have left its window, and the readings of messages still in it. */
+/** Clues of a session, lines of messages that have left its window, and the readings of messages still in it. */
 export class Extract {
   readonly #horizon: Horizon;
-  #lazyFacts: FactTracker | undefined;
+  #lazyClues: ClueTracker | undefined;
   readonly #evictedLines = new EvictedLines();
-  readonly #messageFacts = new Map<number, MessageFacts>();
+  readonly #messageClues = new Map<number, MessageClues>();
   /** Slots not read yet; a session that was taken over may never need them. */
   #unread: Slot[] | undefined;
   /** Slots observed but not read yet, if reading may be deferred. */
@@ -46,9 +46,9 @@ export class Extract {
   }
 
   /** Created on first use: most sessions never rebuild their window. */
-  get #facts(): FactTracker {
-    this.#lazyFacts ??= new FactTracker(this.#horizon);
-    return this.#lazyFacts;
+  get #clues(): ClueTracker {
+    this.#lazyClues ??= new ClueTracker(this.#horizon);
+    return this.#lazyClues;
   }
 
   /** Adds the next message. */
@@ -62,7 +62,7 @@ export class Extract {
 
   /** Reads the deferred messages. */
   digest(): void {
-    for (const slot of this.#pending) this.#messageFacts.set(slot.seq, this.#facts.read(slot));
+    for (const slot of this.#pending) this.#messageClues.set(slot.seq, this.#clues.read(slot));
     this.#pending.length = 0;
   }
 
@@ -78,14 +78,14 @@ export class Extract {
     this.#readAll(shown);
     this.digest();
     for (const { seq } of left) this.#evict(seq);
-    this.#facts.startRanking();
+    this.#clues.startRanking();
     for (const { message, original, seq, isNote } of shown) {
-      const reading = original || isNote ? undefined : this.#messageFacts.get(seq);
-      this.#facts.cover(reading?.facts ?? this.#facts.findFacts(message));
+      const reading = original || isNote ? undefined : this.#messageClues.get(seq);
+      this.#clues.cover(reading?.clues ?? this.#clues.findClues(message));
     }
-    const worths = this.#evictedLines.rank(this.#facts);
+    const worths = this.#evictedLines.rank(this.#clues);
     const chosen = this.#chooseLines(worths, room, notes, tokensOf);
-    this.#facts.endRanking();
+    this.#clues.endRanking();
     return chosen;
   }
 
@@ -98,7 +98,7 @@ export class Extract {
     const { lines } = this.#evictedLines;
     const density = computeDensity(lines, tokensOf);
     const choose = (tokens: number, least: number) =>
-      chooseLines(lines, worths, this.#facts, { roomTokens: tokens / density, minWorth: least }).map(
+      chooseLines(lines, worths, this.#clues, { roomTokens: tokens / density, minWorth: least }).map(
         (index) => ({
           text: lines.texts[index] as string,
           source: lines.sources[index] as QuoteSource,
@@ -114,16 +114,16 @@ export class Extract {
 
   #readAll(shown: readonly Slot[]): void {
     if (!this.#unread) return;
-    for (const slot of this.#unread) this.#messageFacts.set(slot.seq, this.#facts.read(slot));
+    for (const slot of this.#unread) this.#messageClues.set(slot.seq, this.#clues.read(slot));
     this.#unread = undefined;
     const seqs = new Set(shown.map(({ seq }) => seq));
-    for (const seq of [...this.#messageFacts.keys()]) if (!seqs.has(seq)) this.#evict(seq);
+    for (const seq of [...this.#messageClues.keys()]) if (!seqs.has(seq)) this.#evict(seq);
   }
 
   #evict(seq: number): void {
-    const reading = this.#messageFacts.get(seq);
+    const reading = this.#messageClues.get(seq);
     if (reading) this.#evictedLines.add(reading.lines);
-    this.#messageFacts.delete(seq);
+    this.#messageClues.delete(seq);
   }
 }
 

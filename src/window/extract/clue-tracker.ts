@@ -2,8 +2,8 @@ import { BoundedMap } from "../../model/base/bounded-map.ts";
 import type { Message } from "../../model/message.ts";
 import { buildOutputHeading } from "../inline-tool-output.ts";
 import type { Slot } from "../slot.ts";
+import { buildClueKey, type Clue, ClueTable } from "./clue-table.ts";
 import { estimateNeed, type Horizon } from "./estimate-need.ts";
-import { buildFactKey, type Fact, FactTable } from "./fact-table.ts";
 import { growColumn } from "./grow-column.ts";
 import { LineList, type QuoteSource } from "./line-list.ts";
 import { type CallFacts, getCallFacts, listPartTexts, type PartText, TEXT_ORIGINS } from "./part-text.ts";
@@ -28,10 +28,10 @@ for (let unit = 0; unit < 65_536; unit++) {
   if (/\w/.test(character)) WORDS[unit] = 1;
 }
 
-/** Facts and lines found in a message. */
-export interface MessageFacts {
-  /** Facts of the whole message; may contain duplicates. */
-  readonly facts: readonly Fact[];
+/** Clues and lines found in a message. */
+export interface MessageClues {
+  /** Clues of the whole message; may contain duplicates. */
+  readonly clues: readonly Clue[];
   /** The lines that can be kept when the message leaves. */
   readonly lines: LineList;
 }
@@ -45,10 +45,10 @@ const CHARACTERS_PER_TOKEN = 4;
 const NOTHING = new Float32Array(0);
 
 /**
- * A reusable set of facts, to count each once. All sessions share the sets, which is safe because reading is
+ * A reusable set of clues, to count each once. All sessions share the sets, which is safe because reading is
  * synchronous.
  */
-class FactMarks {
+class ClueMarks {
   #marked = new Int32Array(256);
   #now = 0;
 
@@ -58,24 +58,24 @@ class FactMarks {
     this.#now = (this.#now + 1) | 0;
   }
 
-  /** Marks a fact; returns true if it was not marked yet. */
-  add(fact: Fact): boolean {
-    if (fact >= this.#marked.length) this.#marked = growColumn(this.#marked, fact * 2);
-    if (this.#marked[fact] === this.#now) return false;
-    this.#marked[fact] = this.#now;
+  /** Marks a clue; returns true if it was not marked yet. */
+  add(clue: Clue): boolean {
+    if (clue >= this.#marked.length) this.#marked = growColumn(this.#marked, clue * 2);
+    if (this.#marked[clue] === this.#now) return false;
+    this.#marked[clue] = this.#now;
     return true;
   }
 }
 
-/** `seenInPart` and `namedInPart` mark facts of the part being read; `addedToLine` marks facts of its current line. */
-const seenInPart = new FactMarks();
-const namedInPart = new FactMarks();
-const addedToLine = new FactMarks();
+/** `seenInPart` and `namedInPart` mark clues of the part being read; `addedToLine` marks clues of its current line. */
+const seenInPart = new ClueMarks();
+const namedInPart = new ClueMarks();
+const addedToLine = new ClueMarks();
 
-/** Counts the facts of a session as messages arrive. Bounded, and never looks ahead. */
-export class FactTracker {
+/** Counts the clues of a session as messages arrive. Bounded, and never looks ahead. */
+export class ClueTracker {
   readonly #horizon: Horizon;
-  readonly #table = new FactTable(MAX_FACTS);
+  readonly #table = new ClueTable(MAX_FACTS);
   /**
    * Numbers of files; `#touched` holds the last message that touched each. `#fileCount` counts all files, so that a new
    * file takes the number of the one that it evicts.
@@ -87,7 +87,7 @@ export class FactTracker {
   /** Number of messages read; `#ranking` counts the rankings started. */
   #now = 0;
   #ranking = 0;
-  /** Worth of each fact in the current ranking: its need, or 0 once something covers it. */
+  /** Worth of each clue in the current ranking: its need, or 0 once something covers it. */
   #worth = NOTHING;
 
   constructor(horizon: Horizon) {
@@ -99,48 +99,48 @@ export class FactTracker {
   }
 
   /** Reads the next message of the log. */
-  read({ seq, cite, message }: Pick<Slot, "seq" | "cite" | "message">): MessageFacts {
+  read({ seq, cite, message }: Pick<Slot, "seq" | "cite" | "message">): MessageClues {
     for (const part of message.parts)
       if (part.type === "tool-call") this.#calls.set(part.callId, getCallFacts(part));
     const source = { seq, cite: cite ?? `#${seq}`, heading: this.#buildHeading(message) };
-    const facts: Fact[] = [];
+    const clues: Clue[] = [];
     const lines = new LineList();
     // System messages never leave the window, and an extract would quote them as the user's words.
     const said = message.role === "system" ? [] : listPartTexts(message, (callId) => this.#calls.get(callId));
-    for (const own of said) this.#readPart(own, message.role === "assistant", source, facts, lines);
+    for (const own of said) this.#readPart(own, message.role === "assistant", source, clues, lines);
     this.#now++;
-    return { facts, lines };
+    return { clues, lines };
   }
 
-  /** The known facts in a message as the window shows it. */
-  findFacts(message: Message): readonly Fact[] {
-    const facts: Fact[] = [];
+  /** The known clues in a message as the window shows it. */
+  findClues(message: Message): readonly Clue[] {
+    const clues: Clue[] = [];
     const tell = (key: number) => {
-      const fact = this.#table.find(key);
-      if (fact !== undefined) facts.push(fact);
+      const clue = this.#table.find(key);
+      if (clue !== undefined) clues.push(clue);
     };
     for (const { text } of listPartTexts(message, (callId) => this.#calls.get(callId)))
       withUnits(text, (units, length) => {
         const report = createReporter(tell);
         forEachBareLine(units, length, (from, to) => report(units, from, to));
       });
-    return facts;
+    return clues;
   }
 
-  /** Starts a ranking: sets the worth of every fact to the probability that the assistant names it again. */
+  /** Starts a ranking: sets the worth of every clue to the probability that the assistant names it again. */
   startRanking(): void {
     this.#ranking++;
     const { size, last, heldIn, need, neededAt } = this.#table;
-    for (let fact = 0; fact < size; fact++) {
-      const at = neededAt[fact] as number;
+    for (let clue = 0; clue < size; clue++) {
+      const at = neededAt[clue] as number;
       if (at > 0) {
-        // Only facts on the shelf are ranked, and need decays ever more slowly, so recompute it when the fact is a
+        // Only clues on the shelf are ranked, and need decays ever more slowly, so recompute it when the clue is a
         // quarter older.
-        if (heldIn[fact] !== this.#ranking - 1) continue;
-        if (4 * (this.#now - at) <= at - (last[fact] as number)) continue;
+        if (heldIn[clue] !== this.#ranking - 1) continue;
+        if (4 * (this.#now - at) <= at - (last[clue] as number)) continue;
       }
-      need[fact] = this.#estimateNeed(fact);
-      neededAt[fact] = this.#now;
+      need[clue] = this.#estimateNeed(clue);
+      neededAt[clue] = this.#now;
     }
     this.#worth = need.slice(0, size);
   }
@@ -150,40 +150,40 @@ export class FactTracker {
     this.#worth = NOTHING;
   }
 
-  /** Sets the worth of facts to 0, because the window already contains them. */
-  cover(facts: readonly Fact[], from = 0, to = facts.length): void {
+  /** Sets the worth of clues to 0, because the window already contains them. */
+  cover(clues: readonly Clue[], from = 0, to = clues.length): void {
     const worth = this.#worth;
-    for (let index = from; index < to; index++) worth[facts[index] as Fact] = 0;
+    for (let index = from; index < to; index++) worth[clues[index] as Clue] = 0;
   }
 
-  /** Total worth of some facts. */
-  sumWorth(facts: readonly Fact[], from: number, to: number): number {
+  /** Total worth of some clues. */
+  sumWorth(clues: readonly Clue[], from: number, to: number): number {
     const worth = this.#worth;
     let sum = 0;
-    for (let index = from; index < to; index++) sum += worth[facts[index] as Fact] as number;
+    for (let index = from; index < to; index++) sum += worth[clues[index] as Clue] as number;
     return sum;
   }
 
-  /** Protects facts from eviction until the next ranking; false if the line was already held in this one. */
-  hold(facts: readonly Fact[], from: number, to: number): boolean {
+  /** Protects clues from eviction until the next ranking; false if the line was already held in this one. */
+  hold(clues: readonly Clue[], from: number, to: number): boolean {
     const { heldIn } = this.#table;
-    const last = facts[to - 1] as Fact;
+    const last = clues[to - 1] as Clue;
     const isAgain = this.#table.isLine(last) && heldIn[last] === this.#ranking;
-    for (let index = from; index < to; index++) heldIn[facts[index] as Fact] = this.#ranking;
+    for (let index = from; index < to; index++) heldIn[clues[index] as Clue] = this.#ranking;
     return !isAgain;
   }
 
-  #estimateNeed(fact: Fact): number {
+  #estimateNeed(clue: Clue): number {
     const table = this.#table;
     const now = this.#now;
-    const file = table.file[fact] as number;
+    const file = table.file[clue] as number;
     const history = {
-      isLine: table.isLine(fact),
-      origin: table.originOf(fact),
-      seen: table.seen[fact] as number,
-      named: table.named[fact] as number,
-      age: now - (table.last[fact] as number),
-      sinceNamed: now - (table.lastNamed[fact] as number),
+      isLine: table.isLine(clue),
+      origin: table.originOf(clue),
+      seen: table.seen[clue] as number,
+      named: table.named[clue] as number,
+      age: now - (table.last[clue] as number),
+      sinceNamed: now - (table.lastNamed[clue] as number),
       pathAge: file === 0 ? undefined : now - (this.#lastTouched[file] as number),
     };
     return estimateNeed(history, this.#horizon);
@@ -193,7 +193,7 @@ export class FactTracker {
     { text, origin, path }: PartText,
     isAssistant: boolean,
     source: QuoteSource,
-    facts: Fact[],
+    clues: Clue[],
     lines: LineList,
   ): void {
     const table = this.#table;
@@ -205,15 +205,15 @@ export class FactTracker {
     const now = this.#now;
     const ranking = this.#ranking;
     const originNumber = TEXT_ORIGINS.indexOf(origin);
-    const own: Fact[] = [];
+    const own: Clue[] = [];
     const report = createReporter((key, isLine, isWhole) => {
-      const fact = table.findOrAdd(key, isLine, now, ranking);
-      if (addedToLine.add(fact)) own.push(fact);
-      if (seenInPart.add(fact)) {
-        table.countSeen(fact, now, originNumber, file);
-        facts.push(fact);
+      const clue = table.findOrAdd(key, isLine, now, ranking);
+      if (addedToLine.add(clue)) own.push(clue);
+      if (seenInPart.add(clue)) {
+        table.countSeen(clue, now, originNumber, file);
+        clues.push(clue);
       }
-      if (isNaming && isWhole && namedInPart.add(fact)) table.countNamed(fact, now);
+      if (isNaming && isWhole && namedInPart.add(clue)) table.countNamed(clue, now);
     });
     withUnits(text, (units, length) =>
       forEachBareLine(units, length, (from, to, end) => {
@@ -249,16 +249,16 @@ export class FactTracker {
   }
 }
 
-/** Receives a fact by its key; `isWhole` is false for an identifier found inside another one. */
-type FactListener = (key: number, isLine: boolean, isWhole: boolean) => void;
+/** Receives a clue by its key; `isWhole` is false for an identifier found inside another one. */
+type ClueListener = (key: number, isLine: boolean, isWhole: boolean) => void;
 
-/** Returns a function that reports the facts of a bare line, given as a range of units. */
-function createReporter(tell: FactListener): (units: Uint16Array, from: number, to: number) => void {
+/** Returns a function that reports the clues of a bare line, given as a range of units. */
+function createReporter(tell: ClueListener): (units: Uint16Array, from: number, to: number) => void {
   const tellIdentifier = (units: Uint16Array, from: number, to: number, isWhole: boolean) =>
-    tell(buildFactKey(units, from, to, false), false, isWhole);
+    tell(buildClueKey(units, from, to, false), false, isWhole);
   return (units, from, to) => {
     scanUnits(units, from, to, true, tellIdentifier);
-    if (isVerbatimRange(units, from, to)) tell(buildFactKey(units, from, to, true), true, true);
+    if (isVerbatimRange(units, from, to)) tell(buildClueKey(units, from, to, true), true, true);
   };
 }
 

@@ -3,8 +3,8 @@ import { isInlineToolOutput } from "../inline-tool-output.ts";
 import type { RecordedMessage } from "./recorded-message.ts";
 import { isLineReference, type ReferenceReader } from "./reference-reader.ts";
 
-/** Kinds of facts, which agents fetch again in different ways. */
-export type FactKind = "line" | "path" | "name";
+/** Kinds of clues, which agents fetch again in different ways. */
+export type ClueKind = "line" | "path" | "name";
 
 /** Output of a tool that an agent can fetch again with the same call. */
 interface ToolOutput {
@@ -12,20 +12,20 @@ interface ToolOutput {
   readonly tokens: number;
 }
 
-/** The history of a fact in a conversation. */
-export interface SeenFact {
-  /** Number of requests before the fact last appeared. */
+/** The history of a clue in a conversation. */
+export interface SeenClue {
+  /** Number of requests before the clue last appeared. */
   readonly request: number;
-  /** True if the assistant has named the fact. */
+  /** True if the assistant has named the clue. */
   readonly isNamed: boolean;
-  /** The latest tool output that contains the fact; undefined if only words of people and agents do. */
+  /** The latest tool output that contains the clue; undefined if only words of people and agents do. */
   readonly output: ToolOutput | undefined;
 }
 
-/** The facts of a conversation up to now, and the tool outputs that contain them. */
-export class SeenFacts {
+/** The clues of a conversation up to now, and the tool outputs that contain them. */
+export class SeenClues {
   readonly #reader: ReferenceReader;
-  readonly #facts = new Map<string, SeenFact>();
+  readonly #clues = new Map<string, SeenClue>();
   #lastMessage: Message | undefined;
   #requests = 0;
 
@@ -38,15 +38,15 @@ export class SeenFacts {
     return this.#requests;
   }
 
-  get entries(): Iterable<readonly [reference: string, fact: SeenFact]> {
-    return this.#facts;
+  get entries(): Iterable<readonly [reference: string, clue: SeenClue]> {
+    return this.#clues;
   }
 
-  find(reference: string): SeenFact | undefined {
-    return this.#facts.get(reference);
+  find(reference: string): SeenClue | undefined {
+    return this.#clues.get(reference);
   }
 
-  /** Adds the facts of the next message. */
+  /** Adds the clues of the next message. */
   observe({ seq, message }: RecordedMessage): void {
     const isOutput = message.role === "tool" || isInlineToolOutput(message, this.#lastMessage);
     const parts = this.#reader.readParts(message);
@@ -54,8 +54,8 @@ export class SeenFacts {
       const isOwn = message.role === "assistant" && origin !== "reasoning";
       const output = isOutput ? { id: `${seq}.${index}`, tokens: Math.ceil(characters / 4) } : undefined;
       for (const reference of references) {
-        const known = this.#facts.get(reference);
-        this.#facts.set(reference, {
+        const known = this.#clues.get(reference);
+        this.#clues.set(reference, {
           request: this.#requests,
           isNamed: isOwn || known?.isNamed === true,
           output: output ?? known?.output,
@@ -68,7 +68,7 @@ export class SeenFacts {
 }
 
 /** The kind of a reference. */
-export function getFactKind(reference: string): FactKind {
+export function getClueKind(reference: string): ClueKind {
   if (isLineReference(reference)) return "line";
   return reference.includes("/") ? "path" : "name";
 }

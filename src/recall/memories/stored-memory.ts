@@ -11,7 +11,7 @@ import type { MemoryTrust, Validity } from "./memory-trust.ts";
 export type MemoryAuthor = "user" | "agent" | "quoted";
 
 /** One memory of an agent. */
-export interface RememberedFact extends Validity {
+export interface StoredMemory extends Validity {
   /** Identifies the memory for `forget` and `expand`. */
   readonly id: EntryId;
   readonly at: number;
@@ -89,7 +89,7 @@ export function toMemoryMessage(
 }
 
 /** The memory that an entry holds, as it was remembered; undefined for any other entry. */
-export function parseRememberedFact(entry: Entry): RememberedFact | undefined {
+export function parseStoredMemory(entry: Entry): StoredMemory | undefined {
   if (entry.kind !== "message" || entry.message.meta?.longhaul !== MARK) return undefined;
   const { role, meta } = entry.message;
   const own = meta.by === "quoted" ? "quoted" : "agent";
