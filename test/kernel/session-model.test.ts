@@ -118,6 +118,7 @@ sizedTest("a session behaves like an array through any series of calls, restarts
               } else if (kind === "redact") {
                 await session.redact(seq);
                 napkin.redacted.add(seq);
+                napkin.log.push("(pin)");
               }
             }
           }

@@ -69,7 +69,6 @@ interface SessionWindowsDeps {
 /** The windows of one session, and its summaries. */
 export class SessionWindows {
   readonly #deps: SessionWindowsDeps;
-  readonly #windows = new WeakRegistry<SessionWindow>();
   readonly #compactions = new WeakRegistry<AutoCompaction>();
 
   constructor(parts: SessionWindowsDeps) {
@@ -93,7 +92,6 @@ export class SessionWindows {
       },
       options,
     );
-    this.#windows.add(window);
     log.caches.addWeakly("windows", window);
     return window;
   }
@@ -105,12 +103,6 @@ export class SessionWindows {
       ...(model !== undefined && { model: await this.#resolveSummarizer(model) }),
       ...(fallback !== undefined && { fallback: await this.#resolveSummarizer(fallback) }),
     });
-  }
-
-  /** Makes all windows reread the log. */
-  forget(): void {
-    this.#windows.each((window) => window.forget());
-    this.#compactions.each((compaction) => compaction.forget());
   }
 
   close(): void {

@@ -240,9 +240,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.#lifetime.assertOpen();
     if (reason !== undefined) checkKind("reason", reason, "text");
     const all = Array.isArray(which) ? which : [which];
-    const freed = await redactWithTraces(this.#log, this.id, this.#lines, all, reason);
-    this.#windows.forget();
-    return freed;
+    return redactWithTraces(this.#log, this.id, this.#lines, all, reason);
   }
 
   /** Creates a window for calls to a model; reuse it for the following calls. */
@@ -384,6 +382,11 @@ async function redactWithTraces(
   const traces = await findTraces(log.store.entries, session, places);
   const titled = await findQuotingTitles(log.store, places);
   const freed = await redactEntries(log, session, [...places, ...traces], reason);
+  // Entries keep their places, so a new one tells every handle and process to read the log again.
+  await log.append(
+    session,
+    places.map((target) => ({ body: { kind: "pin", target, isPinned: false } })),
+  );
   for (const id of titled) await log.store.sessions.update(id, { title: REMOVED_TITLE });
   return freed;
 }

@@ -93,11 +93,6 @@ export class AutoCompaction implements WindowCompactor {
     return false;
   }
 
-  /** Drops a prepared summary, for example after a redaction, because it may contain the removed content. */
-  forget(): void {
-    this.#preparing = undefined;
-  }
-
   /** Cancels a summary in preparation. */
   close(): void {
     this.#closing.abort();

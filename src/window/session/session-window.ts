@@ -192,11 +192,6 @@ export class SessionWindow {
     return this.#queue.run(async () => this.#fitter.forget());
   }
 
-  /** Drops all cached state; needed after changes that leave no entry, such as redaction. */
-  forget(): void {
-    this.#fitter.forget();
-  }
-
   async #fitAfter(overflow: Overflow): Promise<FittedWindow | undefined> {
     const lowered = await this.#lowerOutput(overflow);
     return lowered ?? fitSmaller(this.#fitter, overflow, this.#extraTokens, this.#deps);

@@ -248,6 +248,21 @@ describe("the window of a session", () => {
     await session.redact(secret.seq);
     expect(shown(await window.fit())).not.toContain("hunter2");
   });
+
+  test("the window of a session drops words that another process redacts, also from edits to come", async () => {
+    const path = testFolder();
+    const session = await (await testKernel({ path })).session("shared");
+    const window = session.window(SMALL);
+    const secret = await session.append({ role: "user", text: "The token is SECRET_kumquat_4711." });
+    await work(session, 5);
+    await window.fit();
+    await (await (await testKernel({ path })).session("shared")).redact(secret.seq);
+    await work(session, 60, 10);
+    const fitted = await window.fit();
+    expect(fitted.plan).toBeDefined();
+    expect(shown(fitted)).not.toContain("kumquat");
+    expect(JSON.stringify(await session.read({ from: 1, limit: 1_000 }))).not.toContain("kumquat");
+  });
 });
 
 describe("limits", () => {
