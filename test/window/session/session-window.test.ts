@@ -263,6 +263,20 @@ describe("the window of a session", () => {
     expect(shown(fitted)).not.toContain("kumquat");
     expect(JSON.stringify(await session.read({ from: 1, limit: 1_000 }))).not.toContain("kumquat");
   });
+
+  test("the window of a session leaves room for what a caller adds to the messages just fitted", async () => {
+    const session = await (await testKernel()).session();
+    for (let number = 0; number < 20; number++) {
+      const text = `Message ${number}: ${"some words ".repeat(180)}`;
+      await session.append({ role: number % 2 === 0 ? "user" : "assistant", text });
+    }
+    const window = session.window(SMALL);
+    const { tokens, limits, plan } = await window.fit();
+    expect(plan).toBeUndefined();
+    const besides = limits.most - tokens + 1_000;
+    const { tokens: fewer } = await window.fit({ besides });
+    expect(fewer + besides).toBeLessThanOrEqual(limits.most);
+  });
 });
 
 describe("limits", () => {

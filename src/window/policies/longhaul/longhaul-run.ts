@@ -200,7 +200,9 @@ export class LonghaulRun implements PolicyRun {
   }
 
   fit(moment: Moment): readonly Slot[] {
-    if (!this.#isNew) {
+    // The tokens before the messages may have changed.
+    this.#tokens = this.#limits.system + sumSlotTokens(this.#window);
+    if (!this.#isNew && this.#tokens <= this.#most) {
       this.reason = undefined;
       return [...this.#window];
     }
@@ -208,7 +210,6 @@ export class LonghaulRun implements PolicyRun {
     const sent = this.#window;
     this.#shrink();
     const short = this.#window;
-    // The tokens before the messages may have changed.
     this.#tokens = this.#limits.system + sumSlotTokens(short);
     const { messages = Number.POSITIVE_INFINITY } = this.#limits;
     const isForced = this.#tokens > this.#most || short.length > messages;
