@@ -1,17 +1,13 @@
 import { Appender, type AppendOptions, NO_OPTIONS, type ReplyEntries } from "../../log/appender.ts";
 import { Draft } from "../../log/draft.ts";
-import { toEntry } from "../../log/entry-body.ts";
 import { Facts } from "../../log/facts.ts";
 import { Intake } from "../../log/intake.ts";
 import { Lines } from "../../log/lines.ts";
 import type { Log } from "../../log/log.ts";
 import { PendingEdits } from "../../log/pending-edits.ts";
-import { redactEntries } from "../../log/redaction.ts";
-import type { EntryStore } from "../../log/store/entry-store.ts";
+import { redactWithTraces } from "../../log/redaction.ts";
 import type { FreedCounts } from "../../log/store/freed-counts.ts";
 import type { SessionRecord } from "../../log/store/session-store.ts";
-import type { Store } from "../../log/store/store.ts";
-import { requirePlaceAtTime } from "../../log/view/place-at-time.ts";
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { checkNames } from "../../model/check-names.ts";
@@ -23,7 +19,6 @@ import {
   type LineDeparture,
   type MessageBody,
   type NoticeBody,
-  type OverlayBody,
   type PinBody,
   type Place,
   type SessionId,
@@ -32,8 +27,7 @@ import {
 import { checkWholeNumber, createArgumentError } from "../../model/errors.ts";
 import { Lifetime } from "../../model/lifetime.ts";
 import type { SeqRange } from "../../model/line.ts";
-import { flattenParts, type MessageInput } from "../../model/message.ts";
-import { listSingleEdits } from "../../model/overlay.ts";
+import type { MessageInput } from "../../model/message.ts";
 import { checkRequestEnd } from "../../model/request-end.ts";
 import type { CompactionResult } from "../../window/compact/compactor.ts";
 import { Overlays } from "../../window/overlays.ts";
@@ -47,8 +41,6 @@ import {
   type SessionWindowOptions,
   SessionWindows,
 } from "./session-windows.ts";
-
-const BATCH = 64;
 
 /** Dependencies of a session, from its kernel. */
 interface SessionDeps {
@@ -361,36 +353,6 @@ function checkCompactOptions(options: SessionCompactOptions): void {
   checkNames("options", checkFields("options", options, FIELDS), [...Object.keys(NAMES), "budgetTokens"]);
 }
 
-/** Replaces a title that quoted removed content. */
-const REMOVED_TITLE = "(title removed)";
-
-/** Erases the content of entries from disk, and the overlays and titles that may quote it. */
-async function redactWithTraces(
-  log: Log,
-  session: SessionId,
-  lines: Lines,
-  which: readonly EntryRef[],
-  reason: string | undefined,
-): Promise<FreedCounts> {
-  const places: Place[] = [];
-  for (const one of which)
-    places.push(
-      one instanceof Date
-        ? await requirePlaceAtTime(lines, log.store.entries, one)
-        : await lines.resolvePlace(one),
-    );
-  const traces = await findTraces(log.store.entries, session, places);
-  const titled = await findQuotingTitles(log.store, places);
-  const freed = await redactEntries(log, session, [...places, ...traces], reason);
-  // Entries keep their places, so a new one tells every handle and process to read the log again.
-  await log.append(
-    session,
-    places.map((target) => ({ body: { kind: "pin", target, isPinned: false } })),
-  );
-  for (const id of titled) await log.store.sessions.update(id, { title: REMOVED_TITLE });
-  return freed;
-}
-
 /** An abort controller for a signal that is rarely used: nothing is created, and nothing aborted, until it is. */
 class LazyAbortController {
   #controller: AbortController | undefined;
@@ -408,96 +370,4 @@ class LazyAbortController {
     this.#isAborted = true;
     this.#controller?.abort();
   }
-}
-
-/** Overlays of a session that refer to one of the entries and contain text, which may quote them. */
-async function findTraces(
-  entries: EntryStore,
-  session: SessionId,
-  places: readonly Place[],
-): Promise<readonly Place[]> {
-  const traces: Place[] = [];
-  const { seq: head } = await entries.head(session);
-  for (
-    let from = places.reduce((least, { seq }) => Math.min(least, seq), Number.POSITIVE_INFINITY);
-    from <= head;
-  ) {
-    const query = { from, to: head, limit: BATCH, order: "ascending", kinds: ["overlay"] } as const;
-    const found = await entries.read(session, query);
-    for (const stored of found) {
-      const entry = toEntry(session, stored);
-      // A damaged overlay may quote any of the entries.
-      if (entry.kind !== "overlay" || isQuoting(entry, places)) traces.push({ session, seq: entry.seq });
-    }
-    const last = found.at(-1);
-    if (!last || found.length < BATCH) break;
-    from = last.seq + 1;
-  }
-  return traces;
-}
-
-function isQuoting(overlay: Entry<OverlayBody>, places: readonly Place[]): boolean {
-  return hasText(overlay) && places.some((place) => isAbout(overlay, place));
-}
-
-/** Whether an overlay contains text; receipts do, because they name removed content. */
-function hasText({ edit, receipt }: Entry<OverlayBody>): boolean {
-  return receipt !== undefined || listSingleEdits(edit).some(({ type }) => type !== "hide");
-}
-
-function isAbout({ edit, session }: Entry<OverlayBody>, place: Place): boolean {
-  return listSingleEdits(edit).some((single) => {
-    if (single.type !== "replace") {
-      const quotes = single.type === "summarize" ? (single.quotes ?? []) : [];
-      return (
-        quotes.some(({ session: own, seq }) => own === place.session && seq === place.seq) ||
-        single.ranges.some(
-          (range) => range.session === place.session && range.from <= place.seq && place.seq <= range.to,
-        )
-      );
-    }
-    if ("callId" in single.target) return false;
-    const { seq, session: own = session } = single.target;
-    return own === place.session && seq === place.seq;
-  });
-}
-
-/** Sessions whose title has only words of one of the entries: importers and the gateway name a session by its first request. */
-async function findQuotingTitles(
-  { sessions, entries }: Store,
-  places: readonly Place[],
-): Promise<readonly SessionId[]> {
-  const quoting: SessionId[] = [];
-  for (const id of new Set(places.map(({ session }) => session))) {
-    const title = collapseSpaces((await sessions.get(id))?.title ?? "");
-    if (title === "") continue;
-    for (const { seq } of places.filter(({ session }) => session === id)) {
-      const stored = await entries.get(id, seq);
-      const entry = stored && toEntry(id, stored);
-      if (entry?.kind !== "message") continue;
-      const texts = flattenParts(entry.message).map((part) =>
-        part.type === "text" ? part.text : part.type === "blob" ? (part.preview ?? "") : "",
-      );
-      if (!isQuotingTitle(title, collapseSpaces(texts.join("\n")))) continue;
-      quoting.push(id);
-      break;
-    }
-  }
-  return quoting;
-}
-
-/** True if a text has the title, cut off at its end or not, or all of its whole words. */
-function isQuotingTitle(title: string, text: string): boolean {
-  if (text.includes(title.replace(/…$/, ""))) return true;
-  const words = listWords(title.replace(/[\p{L}\p{N}]*…$/u, ""));
-  const own = new Set(listWords(text));
-  return words.length > 0 && words.every((word) => own.has(word));
-}
-
-function listWords(text: string): readonly string[] {
-  return text.match(/[\p{L}\p{N}]+/gu) ?? [];
-}
-
-function collapseSpaces(text: string): string {
-  return text.toLowerCase().replace(/\s+/g, " ").trim();
 }
