@@ -436,7 +436,9 @@ function findPathProblem(path: string): DoorRefusal | undefined {
   const isBroken = /%(?![0-9a-f]{2})/i.test(path) || /%(?:2e|5c|7f|[01][0-9a-f])/i.test(path);
   if (isBroken || (/%2[5f]/i.test(path) && !NAMES_SESSION.test(path)))
     return refuseRequest("The path holds encoded slashes, dots or control characters; write them plainly.");
-  if (path.split("/").some((segment) => segment === "." || segment === ".."))
+  // The name of a model is sent on with its encoded slashes, which may hide such a segment.
+  const shown = path.startsWith("/model/") ? path.replace(/%2f/gi, "/") : path;
+  if (shown.split("/").some((segment) => segment === "." || segment === ".."))
     return refuseRequest('The path holds "." or ".." segments; write it without them.');
   return undefined;
 }

@@ -141,6 +141,21 @@ describe("Bedrock's invoke", () => {
     expect(await readLog(gateway)).toEqual(["Hello.", "Fine."]);
   });
 
+  test.each(["..%2Fanthropic.claude-x", "arn%3Aaws%3Abedrock%2F..%2Fx", "anthropic.claude-x%2F."])(
+    "the model %s, which another server might read as a path, is refused in Amazon's form before anything is stored",
+    async (model) => {
+      const upstream = await startBedrock();
+      const gateway = await startNamed("bedrock", upstream.url, ["anthropic"], keys);
+      for (const verb of ["invoke", "converse-stream", "count-tokens"]) {
+        const answer = await ask(gateway, { path: `/model/${model}/${verb}`, body: QUESTION });
+        expect([answer.status, answer.header("x-amzn-errortype")]).toEqual([400, "ValidationException"]);
+        expect(JSON.parse(answer.text).message).toContain('".."');
+      }
+      expect(upstream.heard).toHaveLength(0);
+      expect(await threadsOf(gateway)).toHaveLength(0);
+    },
+  );
+
   test("a Bedrock API key is forwarded, and a request without credentials gets an error that says what to set", async () => {
     const upstream = await startBedrock();
     const gateway = await startNamed("bedrock", upstream.url, ["anthropic"]);
