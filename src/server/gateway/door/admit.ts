@@ -82,7 +82,7 @@ export function admit(
   const parts = known ?? parseTarget(request.target);
   if ("fault" in parts) return buildRefusal(request, parts, headers);
   if (!METHODS.includes(request.method)) return buildRefusal(request, refuseMethod(METHODS), headers);
-  const route = known?.route ?? chooseRoute(request, parts.path, hint);
+  const route = known?.route ?? chooseRoute(request, parts, hint);
   const principal = identifyCaller(route, lookup, config, environment);
   if ("fault" in principal) return buildRefusal(request, principal, headers);
   if (route.type === "unknown") return buildRefusal(request, refuseUnknownRoute(route, parts.path), headers);
@@ -101,8 +101,8 @@ export function admit(
   return { type: "admitted", principal, target, hasBody, encoding, headers };
 }
 
-function chooseRoute(request: RequestHead, path: string, hint: WireName | undefined): Route {
-  const route = findRoute(request.method, path, hint);
+function chooseRoute(request: RequestHead, { path, query }: RequestTarget, hint?: WireName): Route {
+  const route = findRoute(request.method, path, hint, query);
   if (route.type !== "unknown" || route.allow || route.foreign) return route;
   return findDashboardRoute(request.method, path, getHeadHeader(request, "accept") ?? "") ?? route;
 }

@@ -1,3 +1,4 @@
+import { unescape as decodeSegment } from "node:querystring";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { WireName } from "../../../wire/wire.ts";
 
@@ -25,8 +26,8 @@ export type Route =
       readonly isStreamed?: boolean;
     }
   | { readonly type: "models"; readonly api: WireName; readonly path: string }
-  /** Another endpoint of a provider, forwarded unchanged. */
-  | { readonly type: "pass"; readonly api: WireName; readonly path: string }
+  /** Another endpoint of a provider, forwarded unchanged; `model` is the one that the path names. */
+  | { readonly type: "pass"; readonly api: WireName; readonly path: string; readonly model?: string }
   /** The endpoint of the Model Context Protocol. */
   | { readonly type: "mcp" }
   /** A hook that an agent calls over HTTP. */
@@ -60,12 +61,12 @@ const PROCESSED_ENDPOINTS: Readonly<
   "/responses/input_tokens": { api: "openai-responses", action: "count" },
 };
 
-const PAGES: Readonly<Record<string, { name: PageName; methods: readonly string[] }>> = {
-  "/": { name: "dashboard", methods: READ_METHODS },
-  "/healthz": { name: "healthz", methods: READ_METHODS },
-  "/readyz": { name: "readyz", methods: READ_METHODS },
-  "/metrics": { name: "metrics", methods: READ_METHODS },
-  "/openapi.json": { name: "openapi", methods: READ_METHODS },
+const PAGES: Readonly<Record<string, PageName>> = {
+  "/": "dashboard",
+  "/healthz": "healthz",
+  "/readyz": "readyz",
+  "/metrics": "metrics",
+  "/openapi.json": "openapi",
 };
 
 const MCP_PATH = "/mcp";
@@ -97,68 +98,51 @@ const PASSED_ENDPOINTS: Readonly<Record<string, WireName | undefined>> = {
   files: undefined,
 };
 
-/** Known APIs at the addresses of other providers. The path names the model, and belongs to the upstream of that provider. */
-const ADDRESSES: readonly AddressPattern[] = [
-  { api: "openai-chat", pattern: /(?<path>\/openai\/deployments\/(?<model>[^/]+)\/chat\/completions)$/ },
-  { api: "openai-responses", pattern: /(?<path>\/openai\/deployments\/(?<model>[^/]+)\/responses)$/ },
+/**
+ * Anthropic's API at the addresses of other providers. The path names the model, and belongs to the upstream of that
+ * provider; clients may leave out its `start`.
+ */
+const ADDRESSES: readonly { readonly pattern: RegExp; readonly start?: string }[] = [
   {
-    api: "anthropic",
     pattern:
       /(?<path>\/projects\/[^/]+\/locations\/[^/]+\/publishers\/anthropic\/models\/(?<model>[^/:]+):(?<verb>rawPredict|streamRawPredict))$/,
     start: "/v1",
   },
   {
-    api: "anthropic",
     pattern:
       /(?<path>\/model\/(?<model>[^/]+)\/(?<verb>invoke(?:-with-response-stream)?|converse(?:-stream)?|count-tokens))$/,
   },
 ];
 
-interface AddressPattern {
-  readonly api: WireName;
-  readonly pattern: RegExp;
-  /** The beginning that the provider's path has, and clients may leave out. */
-  readonly start?: string;
-}
+/** An endpoint of Azure that has the date of a version in its query, instead of a version in its path. */
+const DATED_AZURE = /^\/openai\/(?!v\d)[^?]*\?(?:.*&)?api-version=/;
+const AZURE_DEPLOYMENT = /(?<path>\/openai\/deployments\/(?<model>[^/]+)(?<rest>\/.+))$/;
 
 /** The endpoint that counts tokens: Bedrock has it below a model, and Vertex AI in place of one. */
 const COUNTING_MODEL = "count-tokens";
 
 function findAddress(method: string, whole: string): Route | undefined {
-  for (const { api, pattern, start = "" } of ADDRESSES) {
-    const { path, model: name = "", verb } = pattern.exec(whole)?.groups ?? {};
-    const model = path === undefined ? undefined : decodeSafely(name);
-    if (path === undefined || model === undefined) continue;
+  const api = "anthropic";
+  for (const { pattern, start = "" } of ADDRESSES) {
+    const { path, model: name = "", verb = "" } = pattern.exec(whole)?.groups ?? {};
+    if (path === undefined) continue;
+    const model = decodeSegment(name);
     if (method !== "POST") return { type: "unknown", allow: ["POST"], api };
-    const route = { type: "api", api, path: toInvokePath(`${start}${path}`) } as const;
+    // Converse is sent as the same request in the form of Anthropic's Messages.
+    const sent = path
+      .replace(/\/converse$/, "/invoke")
+      .replace(/\/converse(?=-stream$)/, "/invoke-with-response");
+    const route = { type: "api", api, path: `${start}${sent}` } as const;
     if (verb === COUNTING_MODEL) return { ...route, action: "count", model };
     if (model === COUNTING_MODEL) return { ...route, action: "count" };
-    const isStreamed = verb === undefined || verb === "rawPredict" ? undefined : /stream/i.test(verb);
+    const isStreamed = verb === "rawPredict" ? undefined : /stream/i.test(verb);
     return { ...route, action: "create", model, ...dropUndefined({ isStreamed }) };
   }
   return undefined;
 }
 
-/** For Bedrock's Converse the path of the same request in the form of Anthropic's Messages; else the path itself. */
-function toInvokePath(path: string): string {
-  return path.replace(/\/converse$/, "/invoke").replace(/\/converse-stream$/, "/invoke-with-response-stream");
-}
-
-/** The text of a segment; undefined for one that is not encoded correctly. */
-function decodeSafely(segment: string): string | undefined {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Paths of APIs that clients may be set to, and that the gateway does not speak. */
 const FOREIGN_APIS: readonly (readonly [pattern: RegExp, name: string])[] = [
-  [
-    /\/deployments\/[^/]+\/\w/,
-    "an endpoint of Azure's deployments other than chat/completions and responses",
-  ],
   [/^\/api\/(?:chat|generate|embed|show|tags|pull|ps)$/, "Ollama's own API"],
   [/^\/api\/(?:v0\/|v1\/chat$)/, "LM Studio's own API"],
 ];
@@ -172,6 +156,11 @@ const GOOGLE =
 /** The end of a path that asks a model of Google for something. */
 const GOOGLE_MODEL = /\/(?:models|tunedModels|endpoints)\/(?<model>[^/:]+):(?<verb>\w+)$/;
 
+const PREFIX_APIS: { readonly [prefix: string]: WireName } = {
+  anthropic: "anthropic",
+  google: "google",
+  gemini: "google",
+};
 const PREFIX = /^\/(anthropic|openai|api|openrouter|google|gemini|ollama|llama\.cpp)(?=\/|$)/;
 /** Clients whose base URL already ends in /v1 repeat it; /v1beta/openai is Google's. */
 const VERSION = /^(?:(?:\/v1(?=\/|$)){1,2}|\/v1beta\/openai(?=\/|$))/;
@@ -180,13 +169,27 @@ const VERSION = /^(?:(?:\/v1(?=\/|$)){1,2}|\/v1beta\/openai(?=\/|$))/;
  * Finds the route of a path. Endpoints may have or lack /v1 and may follow a provider's name; that name and `hint`
  * decide only for endpoints that several APIs share.
  */
-export function findRoute(method: string, path: string, hint?: WireName): Route {
+export function findRoute(method: string, path: string, hint?: WireName, query = ""): Route {
   const whole = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
   const address = findAddress(method, whole);
   if (address) return address;
+  const azure = findAzureRoute(method, whole, query);
+  if (azure) return azure;
   const foreign = FOREIGN_APIS.find(([pattern]) => pattern.test(whole))?.[1];
   if (foreign !== undefined) return { type: "unknown", foreign };
   return findPage(method, whole) ?? findGoogleRoute(method, whole) ?? findEndpoint(method, whole, hint);
+}
+
+/** The route of an address that only Azure has; its whole path belongs to an upstream of Azure. */
+function findAzureRoute(method: string, whole: string, query: string): Route | undefined {
+  const { model: name, rest, path: deployed } = AZURE_DEPLOYMENT.exec(whole)?.groups ?? {};
+  if (rest === undefined && !DATED_AZURE.test(`${whole}${query}`)) return undefined;
+  const route = findEndpoint(rest === undefined ? method : "POST", rest ?? whole, undefined);
+  if (!("path" in route)) return route;
+  if (rest !== undefined && method !== "POST") return { type: "unknown", allow: ["POST"], api: route.api };
+  const path = deployed ?? `/openai${route.path}`;
+  const named = name === undefined ? { path } : { path, model: decodeSegment(name) };
+  return route.type === "api" ? { ...route, ...named } : { type: "pass", api: route.api, ...named };
 }
 
 /** The route of a path of Google's; other endpoints than those that generate content are forwarded unchanged. */
@@ -244,10 +247,10 @@ function findPage(method: string, path: string): Route | undefined {
   if (path === MCP_PATH)
     return ALL_METHODS.includes(method) ? { type: "mcp" } : { type: "unknown", allow: ALL_METHODS };
   const page = Object.hasOwn(PAGES, path) ? PAGES[path] : undefined;
-  if (page) {
-    if (!page.methods.includes(method)) return { type: "unknown", allow: page.methods };
-    return { type: "page", name: page.name, rest: [] };
-  }
+  if (page)
+    return READ_METHODS.includes(method)
+      ? { type: "page", name: page, rest: [] }
+      : { type: "unknown", allow: READ_METHODS };
   const [, api, segment, ...rest] = path.split("/");
   if (api === "hooks" && segment !== undefined && rest.length === 0)
     return method === "POST" ? { type: "hooks", client: segment } : { type: "unknown", allow: ["POST"] };
@@ -255,32 +258,26 @@ function findPage(method: string, path: string): Route | undefined {
     return READ_METHODS.includes(method)
       ? { type: "page", name: "asset", rest: [segment, ...rest] }
       : { type: "unknown", allow: READ_METHODS };
-  if (api === "api" && segment === "v1" && isOwnEndpoint(rest[0]))
+  // Some providers have their API below /api/v1 too, with names that we do not use.
+  if (api === "api" && segment === "v1" && !Object.hasOwn(PASSED_ENDPOINTS, rest[0] ?? ""))
     return V1_METHODS.includes(method)
       ? { type: "page", name: "v1", rest }
       : { type: "unknown", allow: V1_METHODS };
   return undefined;
 }
 
-/** True for our own API: some providers have theirs below /api/v1 too, with names that we do not use. */
-function isOwnEndpoint(name: string | undefined): boolean {
-  return name === undefined || !Object.hasOwn(PASSED_ENDPOINTS, name);
-}
-
 function findEndpoint(method: string, path: string, hint: WireName | undefined): Route {
-  const prefix = PREFIX.exec(path);
-  const inside = prefix ? path.slice(prefix[0].length) : path;
-  const rest = inside.replace(VERSION, "");
+  const prefix = PREFIX.exec(path)?.[1];
+  const prefixApi = PREFIX_APIS[prefix ?? ""];
+  const rest = path.replace(PREFIX, "").replace(VERSION, "");
   const created = Object.hasOwn(PROCESSED_ENDPOINTS, rest) ? PROCESSED_ENDPOINTS[rest] : undefined;
   if (created && method === "POST") return { type: "api", ...created, path: rest };
   const segment = rest.split("/")[1] ?? "";
   if (!Object.hasOwn(PASSED_ENDPOINTS, segment))
-    return /^(?:anthropic|google|gemini)$/.test(prefix?.[1] ?? "")
-      ? { type: "unknown", api: getPrefixApi(prefix?.[1]) }
-      : { type: "unknown" };
+    return { type: "unknown", ...dropUndefined({ api: prefixApi }) };
   if (created && !(method === "GET" && rest === "/chat/completions"))
     return { type: "unknown", allow: ["POST"], api: created.api };
-  const api = PASSED_ENDPOINTS[segment] ?? (prefix ? getPrefixApi(prefix[1]) : hint) ?? "openai-chat";
+  const api = PASSED_ENDPOINTS[segment] ?? prefixApi ?? (prefix ? undefined : hint) ?? "openai-chat";
   if (rest === "/models")
     return READ_METHODS.includes(method)
       ? { type: "models", api, path: rest }
@@ -288,9 +285,4 @@ function findEndpoint(method: string, path: string, hint: WireName | undefined):
   return ALL_METHODS.includes(method)
     ? { type: "pass", api, path: rest }
     : { type: "unknown", allow: ALL_METHODS };
-}
-
-function getPrefixApi(prefix: string | undefined): WireName {
-  if (prefix === "anthropic") return prefix;
-  return prefix === "google" || prefix === "gemini" ? "google" : "openai-chat";
 }

@@ -1,7 +1,8 @@
+import { unescape as decodeSegment } from "node:querystring";
 import { Turns } from "../../../model/base/turns.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
 import { toArray, toObject } from "../../../wire/fields.ts";
-import type { WireName, WireObject } from "../../../wire/wire.ts";
+import type { WireObject } from "../../../wire/wire.ts";
 import { getWire } from "../../../wire/wires.ts";
 import type { UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
@@ -63,8 +64,8 @@ export async function forwardUnchanged(
   const { route, body, principal } = incoming;
   const isNeeded = await isModelNeeded(incoming, services);
   const named = isNeeded ? await readModels(body) : { model: undefined, others: [] };
-  const asked = route.type === "pass" ? getModelPath(route.api).exec(route.path)?.[1] : undefined;
-  const clientModel = asked === undefined ? named.model : decodeSegment(asked);
+  const asked = findPathModel(route);
+  const clientModel = asked ?? named.model;
   const chosen = chooseUpstream(findBoundUpstreams(services.config().upstreams, route), {
     api: route.api,
     model: clientModel,
@@ -96,19 +97,15 @@ async function isModelNeeded(
 }
 
 /** The endpoint that describes one model, and all of Google's that name one. */
-const MODEL_PATH = /^\/models\/(.+)$/;
+const MODEL_PATH = /^(?:\/openai)?\/models\/(.+)$/;
 const GOOGLE_MODEL_PATH = /\/(?:models|tunedModels)\/([^/:]+)/;
 
-function getModelPath(api: WireName): RegExp {
-  return api === "google" ? GOOGLE_MODEL_PATH : MODEL_PATH;
-}
-
-function decodeSegment(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** The model that a path names. */
+function findPathModel(route: Incoming["route"]): string | undefined {
+  if (route.type !== "models" && route.model !== undefined) return route.model;
+  if (route.type !== "pass") return undefined;
+  const found = (route.api === "google" ? GOOGLE_MODEL_PATH : MODEL_PATH).exec(route.path)?.[1];
+  return found === undefined ? undefined : decodeSegment(found);
 }
 
 interface NamedModels {

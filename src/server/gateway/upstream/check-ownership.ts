@@ -9,6 +9,8 @@ import { getUpstreamKey } from "./upstream-headers.ts";
 /** Endpoints that neither store nor reveal anything at the provider, by method and path. */
 const STATELESS =
   /^(?:POST \/(?:embeddings|moderations|rerank|completions|complete|images\/(?:generations|edits|variations)|audio\/(?:speech|transcriptions|translations))|(?:GET|HEAD) \/models\/[^/]+)$/;
+/** The beginning of paths that only Azure has. */
+const AZURE = /^\/openai(?:\/deployments\/[^/]+)?(?=\/)/;
 /** Operations on one stored response. */
 const OWN_RESPONSE = /^(?:GET|HEAD|DELETE|POST) \/responses\/([^/]+)(?:\/(?:cancel|input_items))?$/;
 
@@ -43,7 +45,7 @@ export async function checkEndpointAccess(
 ): Promise<void> {
   if (!hasSharedKey(request, services, upstream)) return;
   const { principal, route } = request;
-  const called = `${request.request.method} ${route.path}`;
+  const called = `${request.request.method} ${route.path.replace(AZURE, "")}`;
   const response = OWN_RESPONSE.exec(called)?.[1];
   if (response !== undefined) {
     if (await isOwnReference({ type: "response", id: response }, principal, services)) return;

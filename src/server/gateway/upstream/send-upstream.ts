@@ -273,18 +273,21 @@ export function buildUpstreamUrl(
 }
 
 const WHOLE_PATH =
-  /^(?:\/upload)?\/v1(?:(?:alpha|beta\d?)\/|\/(?:projects|publishers)\/)|^\/(?:openai\/deployments|model)\//;
+  /^(?:\/upload)?\/v1(?:(?:alpha|beta\d?)\/|\/(?:projects|publishers)\/)|^\/(?:openai|model)\//;
 
 /** A configuration has few upstreams, and each request names one of them. */
 const MAX_PARSED = 100;
 const parsedBases = new BoundedMap<string, UpstreamUrl>({ max: MAX_PARSED });
+
+/** Hosts of Azure that serve OpenAI's API below /openai. */
+const AZURE_OPENAI = /\.(?:openai|cognitiveservices|services\.ai)\.azure\.(?:com|us|cn)$/;
 
 /** The address of an upstream; its path ends with the version. */
 function parseBase(baseUrl: string): UpstreamUrl {
   const base = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (base?.protocol !== "http:" && base?.protocol !== "https:")
     throw createArgumentError("baseUrl", baseUrl);
-  const start = base.pathname.replace(/\/+$/, "");
+  const start = base.pathname.replace(/\/+$/, "") || (AZURE_OPENAI.test(base.hostname) ? "/openai" : "");
   const version = /\/v\d\w*(?:\/|$)|\/backend-api(?:\/|$)/.test(start) ? "" : "/v1";
   return {
     protocol: base.protocol,

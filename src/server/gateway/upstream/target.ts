@@ -5,6 +5,7 @@ import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
 import { CHATGPT, VERTEX } from "../config/well-known-upstreams.ts";
 import type { Incoming } from "../door/incoming.ts";
 import type { Principal } from "../door/principal.ts";
+import { quoteSafely } from "../door/request-head.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 
 /** The upstream and the model name for a request. */
@@ -66,7 +67,7 @@ export function findBoundUpstreams(
   login?: string,
 ): readonly UpstreamConfig[] {
   const place = PLACES.find(({ pattern }) => pattern.test(path));
-  if (place && login === undefined) return findPlaceUpstreams(upstreams, place, api);
+  if (place && login === undefined) return findPlaceUpstreams(upstreams, place, { api, path });
   const bound = login ?? (VERTEX_PATH.test(path) ? VERTEX : undefined);
   if (bound === undefined) return upstreams;
   const isBound = ({ name, apis }: UpstreamConfig) =>
@@ -80,9 +81,9 @@ const ANTHROPIC_ON_VERTEX = /\/publishers\/anthropic\//;
 /** Paths that only one provider has, and how its upstream is configured. */
 const PLACES = [
   {
-    pattern: /^\/openai\/deployments\//,
+    pattern: /^\/openai\//,
     name: "azure",
-    host: /\.azure\.com(?:[:/]|$)/i,
+    host: /\.azure\.(?:com|us|cn)(?:[:/]|$)/i,
     example: { baseUrl: "https://RESOURCE.openai.azure.com", keyEnv: "AZURE_OPENAI_API_KEY" },
   },
   {
@@ -96,14 +97,14 @@ const PLACES = [
 function findPlaceUpstreams(
   upstreams: readonly UpstreamConfig[],
   { name, host, example }: (typeof PLACES)[number],
-  api: WireName,
+  { api, path }: Pick<Incoming["route"], "api" | "path">,
 ): readonly UpstreamConfig[] {
   const own = upstreams.filter(
     (upstream) => (upstream.name === name || host.test(upstream.baseUrl)) && upstream.apis.includes(api),
   );
   if (own.length > 0) return own;
   const wanted = JSON.stringify({ name, ...example, apis: [api] });
-  const message = `This path needs an upstream of its own, which the gateway lacks: add ${wanted} to "upstreams" (docs/gateway.md).`;
+  const message = `The path ${quoteSafely(path)} needs an upstream of its own, which the gateway lacks: add ${wanted} to "upstreams" (docs/gateway.md).`;
   throw new FaultError({ status: 404, kind: "not_found", message });
 }
 

@@ -96,7 +96,7 @@ export function getUpstreamKey(
 /** The headers that carry a configured key to an upstream. */
 function buildKeyHeaders(api: WireName, host: string, key: string): string[] {
   if (api === "google") return ["x-goog-api-key", key];
-  if (/\.azure\.com(?::\d+)?$/i.test(host)) return ["api-key", key];
+  if (/\.azure\.(?:com|us|cn)(?::\d+)?$/i.test(host)) return ["api-key", key];
   const bearer = ["Authorization", `Bearer ${key}`];
   if (api !== "anthropic") return bearer;
   // Other servers with Anthropic's API accept either header; Anthropic itself must not get both.

@@ -49,7 +49,6 @@ describe("a path", () => {
     ["/api/generate", "Ollama"],
     ["/api/v1/chat", "LM Studio"],
     ["/api/v0/chat/completions", "LM Studio"],
-    ["/openai/deployments/gpt-4o/embeddings", "Azure"],
   ])("the path %s is recognized as an API of %s and is not forwarded", (path, name) => {
     expect(findRoute("POST", path)).toEqual({ type: "unknown", foreign: expect.stringContaining(name) });
   });

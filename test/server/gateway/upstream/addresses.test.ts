@@ -1,8 +1,9 @@
 import { createHash, createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { findBoundUpstreams } from "../../../../src/server/gateway/upstream/target.ts";
+import { testFolder } from "../../../support/folder.ts";
 import { ask, logOf, startGateway, threadsOf } from "../../../support/gateway.ts";
-import { type Heard, startUpstream } from "../../../support/upstream.ts";
+import { type Heard, says, startUpstream } from "../../../support/upstream.ts";
 
 const QUESTION = { messages: [{ role: "user", content: "Hello." }], max_tokens: 100 };
 const REPLY = {
@@ -55,14 +56,73 @@ describe("Azure's deployments", () => {
     expect(await readLog(gateway)).toEqual(["Hello.", "Fine."]);
   });
 
-  test("a path of Azure without an upstream for Azure gets an error that names the upstream to add", async () => {
-    const upstream = await startUpstream();
-    const gateway = await startNamed("openai", upstream.url, ["openai-chat"]);
-    const path = "/openai/deployments/my-gpt/chat/completions?api-version=1";
-    const answer = await ask(gateway, { path, body: QUESTION });
-    expect(answer.status).toBe(404);
-    expect(JSON.parse(answer.text).error.message).toContain("https://RESOURCE.openai.azure.com");
-    expect(upstream.heard).toHaveLength(0);
+  test.each([
+    ["/openai/deployments/my-gpt/chat/completions?api-version=1"],
+    ["/openai/deployments/my-gpt/embeddings?api-version=1"],
+    ["/openai/responses?api-version=2025-04-01-preview"],
+    ["/openai/models?x=1&api-version=2025-04-01-preview"],
+  ])(
+    "the path %s without an upstream for Azure gets an error that names the upstream to add",
+    async (path) => {
+      const upstream = await startUpstream();
+      const gateway = await startNamed("openai", upstream.url, ["openai-chat", "openai-responses"]);
+      const answer = await ask(
+        gateway,
+        path.includes("models") ? { path, method: "GET" } : { path, body: QUESTION },
+      );
+      expect(answer.status).toBe(404);
+      const { message } = JSON.parse(answer.text).error;
+      for (const part of [path.split("?")[0], "https://RESOURCE.openai.azure.com", "docs/gateway.md"])
+        expect(message).toContain(part);
+      expect(upstream.heard).toHaveLength(0);
+    },
+  );
+
+  const both = ["openai-chat", "openai-responses"];
+
+  test.each([
+    ["/openai/deployments/d/embeddings?api-version=1&api-version=2", "POST"],
+    ["/openai/deployments/d/images/generations?api-version=1", "POST"],
+    ["/openai/responses/resp_1?api-version=2025-04-01-preview", "GET"],
+    ["/openai/responses/resp_1/cancel?api-version=2025-04-01-preview", "POST"],
+    ["/openai/models?api-version=2024-10-21", "GET"],
+    ["/openai/files?api-version=2024-10-21", "GET"],
+  ])("the path %s of Azure passes through to its upstream as it was sent", async (path, method) => {
+    const upstream = await startUpstream((_, response) => void response.end("{}"));
+    const gateway = await startGateway({
+      upstream: [
+        { name: "openai", baseUrl: "http://127.0.0.1:9", apis: both },
+        { name: "azure", baseUrl: `${upstream.url}/openai/v1`, apis: both },
+      ],
+    });
+    const body = method === "POST" ? { input: "Hello." } : undefined;
+    const { status } = await ask(gateway, { path, method, body, headers: { "api-key": "k" } });
+    expect([status, upstream.heard[0]?.url]).toEqual([200, path]);
+  });
+
+  test("Responses with a dated version and Azure's version 1 reach the same conversation, across a restart", async () => {
+    const upstream = await startUpstream(says((_, index) => ({ text: `Reply ${index}.` })));
+    const store = testFolder();
+    const start = () =>
+      startGateway({
+        upstream: [{ name: "azure", baseUrl: `${upstream.url}/openai/v1`, apis: both }],
+        path: store,
+      });
+    const dated = "/openai/responses?api-version=2025-04-01-preview&api-version=x";
+    const first = "/openai/v1/responses?api-version=preview";
+    const input: object[] = [];
+    let gateway = await start();
+    for (const [index, path] of [dated, first, dated].entries()) {
+      input.push({ role: "user", content: `Question ${index}.` });
+      const answer = await ask(gateway, { path, body: { model: "my gpt's", input, store: false } });
+      expect([answer.status, upstream.heard[index]?.url]).toEqual([200, path]);
+      input.push(...JSON.parse(answer.text).output);
+      if (index < 2) await gateway.close();
+      if (index < 2) gateway = await start();
+    }
+    expect(await readLog(gateway)).toEqual(
+      [0, 1, 2].flatMap((index) => [`Question ${index}.`, `Reply ${index}.`]),
+    );
   });
 });
 
@@ -324,7 +384,7 @@ describe("an unknown address", () => {
     ["/anthropic/v1/nowhere", {}, "type"],
     ["/v1/nowhere", { "anthropic-version": "2023-06-01" }, "type"],
     ["/gemini/nowhere", {}, "error"],
-    ["/openai/deployments/d/images/generations", {}, "error"],
+    ["/openai/deployments/d/nowhere", {}, "error"],
   ])(
     "the unknown address %s gets an error in the form of its API with a link to the documentation",
     async (path, more, field) => {
