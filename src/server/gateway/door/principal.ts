@@ -131,7 +131,7 @@ export class PersonLimits {
   }
 }
 
-type CredentialHeader = "x-longhaul-token" | "authorization" | "x-api-key";
+type CredentialHeader = (typeof HEADERS)[number];
 
 /** A credential as a client sent it. Only digests of it leave the door. */
 interface Credential {
@@ -152,7 +152,8 @@ interface TokenDigest {
   readonly digest: Buffer;
 }
 
-const HEADERS: readonly CredentialHeader[] = ["x-longhaul-token", "authorization", "x-api-key"];
+/** Azure and Google have headers of their own for keys. */
+const HEADERS = ["x-longhaul-token", "authorization", "x-api-key", "api-key", "x-goog-api-key"] as const;
 const MAX_CHARACTERS = 8_192;
 
 /**

@@ -6,12 +6,13 @@ import { environment, OTHER_TOKEN, principalOf, statusOf, TOKEN, withToken } fro
 import { doorConfig, messageRequest } from "./door-config.ts";
 
 describe("the token", () => {
-  test("the token is read from three headers, and the result names the header to remove", () => {
+  test("the token is read from the headers of every API, and the result names the header to remove", () => {
     expect(principalOf(messageRequest({ authorization: `Bearer ${TOKEN}` }), withToken())).toMatchObject({
       token: "team",
       tokenHeader: "authorization",
     });
-    expect(principalOf(messageRequest({ "x-api-key": TOKEN }), withToken()).tokenHeader).toBe("x-api-key");
+    for (const name of ["x-api-key", "api-key", "x-goog-api-key"])
+      expect(principalOf(messageRequest({ [name]: TOKEN }), withToken()).tokenHeader).toBe(name);
     expect(
       principalOf(messageRequest({ "x-longhaul-token": TOKEN, "x-api-key": "own" }), withToken()).tokenHeader,
     ).toBe("x-longhaul-token");
