@@ -111,6 +111,8 @@ export class LonghaulRun implements PolicyRun {
   reason: string | undefined;
   /** True if the window has changed since the last fit; fitting an unchanged window again must change nothing. */
   #isNew = true;
+  /** Tokens before the messages at the last fit; they may change. */
+  #fittedSystem = 0;
   readonly #shrinker: ResultShrinker;
   /** Index of the first message that no request has sent; results from there on may be shortened. */
   #unsent: number;
@@ -200,9 +202,11 @@ export class LonghaulRun implements PolicyRun {
   }
 
   fit(moment: Moment): readonly Slot[] {
-    // The tokens before the messages may have changed.
-    this.#tokens = this.#limits.system + sumSlotTokens(this.#window);
-    if (!this.#isNew && this.#tokens <= this.#most) {
+    const { system, messages = Number.POSITIVE_INFINITY } = this.#limits;
+    this.#tokens = system + sumSlotTokens(this.#window);
+    const isNew = this.#isNew || (system > this.#fittedSystem && this.#tokens > this.#most);
+    this.#fittedSystem = system;
+    if (!isNew) {
       this.reason = undefined;
       return [...this.#window];
     }
@@ -210,8 +214,7 @@ export class LonghaulRun implements PolicyRun {
     const sent = this.#window;
     this.#shrink();
     const short = this.#window;
-    this.#tokens = this.#limits.system + sumSlotTokens(short);
-    const { messages = Number.POSITIVE_INFINITY } = this.#limits;
+    this.#tokens = system + sumSlotTokens(short);
     const isForced = this.#tokens > this.#most || short.length > messages;
     const rebuild = isForced ? "over the limit" : this.#findRebuildReason(moment);
     const stale = rebuild === undefined ? this.#findStaleCopies(moment) : [];
@@ -332,7 +335,11 @@ export class LonghaulRun implements PolicyRun {
    */
   #computeReachableLow(): number {
     const { system } = this.#limits;
-    const staying = this.#texts.stayingTokens + this.#countHeldTokens();
+    // Held messages of words only count as texts.
+    const isBusy = ({ seq, message }: Slot) =>
+      this.#outputs.has(seq) || message.parts.some(({ type }) => type !== "text");
+    const held = this.#window.filter((slot) => this.#isHeld(slot, false) && isBusy(slot));
+    const staying = this.#texts.stayingTokens + sumSlotTokens(held);
     return Math.max(this.#low, system + staying + (this.#low - system) * this.#options.work);
   }
 
@@ -350,13 +357,6 @@ export class LonghaulRun implements PolicyRun {
     const isBefore = (slot: Slot) => !slot.isNote && slot.seq <= this.#heldSeq && !this.#isHeld(slot, true);
     const before = sumSlotTokens(this.#window.filter(isBefore));
     return computeHeldRoom(room, before);
-  }
-
-  /** Tokens of held messages that are not only words, which count by themselves. */
-  #countHeldTokens(): number {
-    const isBusy = ({ seq, message }: Slot) =>
-      this.#outputs.has(seq) || message.parts.some(({ type }) => type !== "text");
-    return sumSlotTokens(this.#window.filter((slot) => this.#isHeld(slot, false) && isBusy(slot)));
   }
 
   /** After a refusal, the limit is the target: nothing leaves that would fit, and messages stay rather than an extract. */
