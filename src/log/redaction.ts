@@ -9,8 +9,9 @@ import {
   type SessionId,
 } from "../model/entry.ts";
 import { createArgumentError, LonghaulError } from "../model/errors.ts";
-import { flattenParts } from "../model/message.ts";
+import { flattenParts, type Message } from "../model/message.ts";
 import { listSingleEdits } from "../model/overlay.ts";
+import type { Part, TextPart } from "../model/part.ts";
 import { toEntry } from "./entry-body.ts";
 import type { Lines } from "./lines.ts";
 import type { Log } from "./log.ts";
@@ -54,8 +55,39 @@ async function buildTombstone(
   if (stored.kind === "line")
     throw createArgumentError("entry", id, "a message or notice; lines hold no content");
   if (stored.kind === "redacted") return undefined;
-  const body: EntryBody = { kind: "redacted", was: stored.kind, ...dropUndefined({ reason }) };
+  const entry = toEntry(session, stored);
+  const isSaid = entry.kind === "message" && entry.message.meta?.longhaul === undefined;
+  const names = isSaid ? await readCallNames(log, session, place.seq) : new Map();
+  const left = isSaid ? eraseMessage(entry.message, names) : undefined;
+  const body: EntryBody = { kind: "redacted", was: stored.kind, ...dropUndefined({ reason, left }) };
   return { seq: place.seq, payload: log.encode(body) };
+}
+
+const ERASED: TextPart = { type: "text", text: "[removed on request]" };
+
+/** The tools of the calls shortly before an entry; results may not say which tool they come from. */
+async function readCallNames(
+  { store }: Log,
+  session: SessionId,
+  before: number,
+): Promise<ReadonlyMap<string, string>> {
+  const query = { from: 1, to: before - 1, limit: BATCH, order: "descending", kinds: ["message"] } as const;
+  const entries = (await store.entries.read(session, query)).map((stored) => toEntry(session, stored));
+  const parts = entries.flatMap((entry) => (entry.kind === "message" ? entry.message.parts : []));
+  return new Map(parts.flatMap((part) => (part.type === "tool-call" ? [[part.callId, part.name]] : [])));
+}
+
+/** A message without its content: its role, and the ids and names of its calls and results. */
+function eraseMessage({ role, parts }: Message, names: ReadonlyMap<string, string>): Message {
+  const left = parts.flatMap((part): Part[] => {
+    if (part.type === "tool-result")
+      return [{ ...part, ...dropUndefined({ name: part.name ?? names.get(part.callId) }), output: [ERASED] }];
+    if (part.type === "tool-call") return [{ ...part, input: {} }];
+    if (part.type !== "blob" || part.callId === undefined) return [];
+    return [{ type: "tool-call", callId: part.callId, name: part.toolName ?? "tool", input: {} }];
+  });
+  const hasResult = left.some(({ type }) => type === "tool-result");
+  return { role, parts: hasResult ? left : [ERASED, ...left] };
 }
 
 /** Replaces a title that quoted removed content. */

@@ -67,6 +67,13 @@ interface RedactedBody {
   readonly kind: "redacted";
   readonly was: EntryKind;
   readonly reason?: string;
+  /** The remains of a message, which a window shows so that a call still has its result; absent in old logs. */
+  readonly left?: Message;
+}
+
+/** The message that an entry stands for: its own, or the remains of an erased one. */
+export function getShownMessage(entry: Entry): Message | undefined {
+  return entry.kind === "message" ? entry.message : entry.kind === "redacted" ? entry.left : undefined;
 }
 
 /** Substitutes an entry whose stored content is damaged and cannot be read. */

@@ -14,7 +14,7 @@ export interface Slot {
   readonly message: Message;
   /** The message before edits, if it differs. */
   readonly original?: Message;
-  /** The message as logged, if a lasting edit has replaced it in `original`. */
+  /** The message as logged, if a lasting edit has replaced it in `original`, or the remains of an erased one. */
   readonly logged?: Message;
   /** Estimated tokens of `message`. */
   readonly tokens: number;

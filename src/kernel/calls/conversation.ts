@@ -22,7 +22,13 @@ import {
   findOmittedPlaces,
 } from "./align-messages.ts";
 import { DroppedMessages, type LineContent } from "./dropped-messages.ts";
-import { type CachedLine, type KeyFunction, LineCache, type LineMessage } from "./line-cache.ts";
+import {
+  type CachedLine,
+  type CallerCopy,
+  type KeyFunction,
+  LineCache,
+  type LineMessage,
+} from "./line-cache.ts";
 import {
   type CallerMessage,
   continuesLine,
@@ -73,14 +79,14 @@ export class Conversation<G extends CallerMessage> {
     return this.#lineCache.refresh();
   }
 
-  /** The active line after the writes of running turns. */
-  readLineInTurn(): Promise<CachedLine> {
-    return this.#queue.run(() => this.#lineCache.refresh());
+  /** The active line after the writes of running turns, with those erased messages that a caller still has. */
+  readLineInTurn(caller?: CallerCopy): Promise<CachedLine> {
+    return this.#queue.run(() => this.#lineCache.refresh(caller));
   }
 
   /** `readLineInTurn`, including previously dropped messages that a caller with these keys sends again. */
-  async readRestoredLineInTurn(caller: readonly string[]): Promise<LineContent> {
-    return this.#dropped.addRestored(await this.readLineInTurn(), caller);
+  async readRestoredLineInTurn(caller: CallerCopy): Promise<LineContent> {
+    return this.#dropped.addRestored(await this.readLineInTurn(caller), caller.keys);
   }
 
   /** Makes the line match the messages of a caller that keeps the whole conversation. */
@@ -259,7 +265,11 @@ export class Conversation<G extends CallerMessage> {
 
   /** The active line, or an abandoned one that shares more with the caller's messages. */
   async #findClosestLine(given: readonly G[]): Promise<CachedLine> {
-    const line = await this.#lineCache.refresh();
+    let line = await this.#lineCache.refresh();
+    if (line.lacksErased) {
+      const roles = given.map((message) => message.input().role);
+      line = await this.#lineCache.refresh({ keys: given.map(({ key }) => key), roles });
+    }
     if (given.length === 0 || continuesLine(line, given)) return line;
     const keys = given.map(({ key }) => key);
     const own = countCommonPrefix(line.keys, keys);

@@ -1,5 +1,14 @@
+import { getShownMessage } from "../../model/entry.ts";
 import type { LineBody } from "../faces/log.ts";
-import { type Entry, type EntryId, LonghaulError, type Message, type Role, type Session } from "../index.ts";
+import {
+  type Entry,
+  type EntryId,
+  type EntryKind,
+  LonghaulError,
+  type Message,
+  type Role,
+  type Session,
+} from "../index.ts";
 
 /** A message of the line. */
 export interface LineMessage {
@@ -10,6 +19,14 @@ export interface LineMessage {
   readonly role: Role;
   /** Number of parts in the log. */
   readonly partCount: number;
+  /** True for an erased message until a caller is found to have it; its key covers only its remains. */
+  readonly isErased?: true;
+}
+
+/** The messages of a caller that keeps the whole conversation, erased ones included. */
+export interface CallerCopy {
+  readonly keys: readonly string[];
+  readonly roles: readonly Role[];
 }
 
 /** A cached line. */
@@ -21,6 +38,8 @@ export interface CachedLine {
   /** Keys of the messages; `roles` holds their roles. */
   readonly keys: readonly string[];
   readonly roles: readonly Role[];
+  /** True if it lacks erased messages, which a caller may still have. */
+  readonly lacksErased: boolean;
   /** Place of an entry among the messages. */
   placeOf(id: EntryId): number | undefined;
   /** Place of an entry of the session itself; faster than `placeOf`. */
@@ -55,11 +74,14 @@ export class LineCache {
     return this.#line?.messages.at(-1)?.id;
   }
 
-  /** Returns the line, updated with new entries. */
-  async refresh(): Promise<CachedLine> {
-    if (this.#line && this.#session.peekHead()?.seq === this.head) return this.#line;
-    if (this.#line && (await this.#follow(this.#line))) return this.#line;
-    this.#line = await this.#load();
+  /**
+   * Returns the line, updated with new entries. Erased messages are on it only if a caller still has them; otherwise the
+   * caller's words would be stored and sent again.
+   */
+  async refresh(copy?: CallerCopy): Promise<CachedLine> {
+    const isCurrent = this.#line !== undefined && this.#session.peekHead()?.seq === this.head;
+    if (!this.#line || !(isCurrent || (await this.#follow(this.#line)))) this.#line = await this.#load();
+    if (copy && this.#line.all) this.#line = recognizeErased(this.#line, this.#line.all, copy);
     return this.#line;
   }
 
@@ -86,17 +108,15 @@ export class LineCache {
   }
 
   #replaceLine(seen: CachedLine, kept: readonly LineMessage[], chosen: Entry<LineBody>): void {
-    if (this.#line !== seen || chosen.seq !== this.head + 1) return;
-    const shorter = new GrowingLine(chosen.seq);
-    for (const message of kept) shorter.add(message);
-    this.#line = shorter;
+    if (this.#line !== seen || this.#line.all || chosen.seq !== this.head + 1) return;
+    this.#line = new GrowingLine(chosen.seq, kept);
     this.head = chosen.seq;
   }
 
   /** The newest messages of the line, oldest first; not cached. */
   async readNewest(limit: number): Promise<readonly LineMessage[]> {
     const { seq: head } = await this.#session.head();
-    return this.#read(head, limit);
+    return this.#read(head, limit, ["message"]);
   }
 
   /** Returns false if the active line has changed. */
@@ -122,20 +142,20 @@ export class LineCache {
   async #load(): Promise<GrowingLine> {
     const { seq: head } = await this.#session.head();
     const [line] = await this.#session.lines(1);
-    const messages = await this.#read(head, MAX_MESSAGES + 1);
+    const messages = await this.#read(head, MAX_MESSAGES + 1, ["message", "redacted"]);
     if (messages.length > MAX_MESSAGES) throw createTooLongError(this.#session.id);
     this.head = head;
-    const seen = new GrowingLine(line?.seq ?? 0);
-    for (const message of messages) seen.add(message);
-    return seen;
+    const known = messages.map((one) => (one.isErased ? (this.#line?.get(one.id) ?? one) : one));
+    return new GrowingLine(line?.seq ?? 0, known);
   }
 
   /** The newest messages of the line up to `head`; later ones are read by the next `look`. */
-  async #read(head: number, most: number): Promise<readonly LineMessage[]> {
+  async #read(head: number, most: number, kinds: readonly EntryKind[]): Promise<readonly LineMessage[]> {
     const newest: LineMessage[] = [];
-    for await (const entry of this.#session.entries({ direction: "older", kinds: ["message"] })) {
+    for await (const entry of this.#session.entries({ direction: "older", kinds })) {
       const isOld = entry.session !== this.#session.id || entry.seq <= head;
-      if (isOld && !isRecalled(entry)) newest.push(this.#toLineMessage(entry));
+      const isShown = entry.kind === "redacted" ? entry.left !== undefined : !isRecalled(entry);
+      if (isOld && isShown) newest.push(this.#toLineMessage(entry));
       if (newest.length === most) break;
     }
     return newest.reverse();
@@ -145,9 +165,11 @@ export class LineCache {
     const { id } = entry;
     const seq = entry.session === this.#session.id ? entry.seq : undefined;
     // A damaged message keeps its place under a key that no caller has, so that the caller's own message replaces it.
-    if (entry.kind !== "message") return { id, seq, key: `damaged ${id}`, role: "user", partCount: 0 };
-    const { message } = entry;
-    return { id, seq, key: this.#keyOf(message), role: message.role, partCount: message.parts.length };
+    const message = getShownMessage(entry);
+    if (!message) return { id, seq, key: `damaged ${id}`, role: "user", partCount: 0 };
+    const { role, parts } = message;
+    const own = { id, seq, key: this.#keyOf(message), role, partCount: parts.length };
+    return entry.kind === "redacted" ? { ...own, isErased: true } : own;
   }
 }
 
@@ -158,12 +180,23 @@ class GrowingLine implements CachedLine {
   readonly roles: Role[] = [];
   readonly #places = new Map<EntryId, number>();
   readonly #placesBySeq = new Map<number, number>();
+  readonly lacksErased: boolean;
+  /** All messages, if it lacks erased ones. */
+  readonly all: LineMessage[] | undefined;
 
-  constructor(lineSeq: number) {
+  constructor(lineSeq: number, messages: readonly LineMessage[]) {
     this.lineSeq = lineSeq;
+    for (const message of messages) if (!message.isErased) this.add(message);
+    this.lacksErased = this.messages.length < messages.length;
+    if (this.lacksErased) this.all = [...messages];
+  }
+
+  get(id: EntryId): LineMessage | undefined {
+    return this.messages[this.#places.get(id) ?? -1];
   }
 
   add(message: LineMessage): void {
+    this.all?.push(message);
     this.#places.set(message.id, this.messages.length);
     if (message.seq !== undefined) this.#placesBySeq.set(message.seq, this.messages.length);
     this.messages.push(message);
@@ -178,6 +211,34 @@ class GrowingLine implements CachedLine {
   placeOfSeq(seq: number): number | undefined {
     return this.#placesBySeq.get(seq);
   }
+}
+
+/**
+ * The line with those erased messages that a caller still has: messages of the same roles, before a reply that both
+ * have, and the same before them. At the end of the line one must be a reply and something must follow, because a
+ * caller that says something else there begins after its last reply.
+ */
+function recognizeErased(
+  line: GrowingLine,
+  messages: readonly LineMessage[],
+  { keys, roles }: CallerCopy,
+): GrowingLine {
+  const differs = messages.findIndex(
+    ({ key, role, isErased }, index) => key !== keys[index] && !(isErased && role === roles[index]),
+  );
+  const same = differs < 0 ? messages.length : differs;
+  const reply = messages
+    .slice(0, same)
+    .findLastIndex(({ role, isErased }) => role === "assistant" && !isErased);
+  const isEnd = differs < 0 && keys.length > same && roles.slice(reply + 1, same).includes("assistant");
+  const known = isEnd ? same : reply + 1;
+  if (!messages.slice(0, known).some(({ isErased }) => isErased)) return line;
+  const recognized = messages.map((message, index): LineMessage => {
+    if (!message.isErased || index >= known) return message;
+    const { isErased: _, ...own } = message;
+    return { ...own, key: keys[index] as string };
+  });
+  return new GrowingLine(line.lineSeq, recognized);
 }
 
 /** Recalled text precedes the user's message, and no caller knows about it. */

@@ -3,7 +3,13 @@ import type { Lines } from "../../log/lines.ts";
 import type { EntryStore } from "../../log/store/entry-store.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { Turns } from "../../model/base/turns.ts";
-import type { Entry, MessageBody, PinBody, SessionId } from "../../model/entry.ts";
+import {
+  type Entry,
+  getShownMessage,
+  type MessageBody,
+  type PinBody,
+  type SessionId,
+} from "../../model/entry.ts";
 import { closeLine, type SeqRange } from "../../model/line.ts";
 import type { HeldEntries, SingleEdit } from "../../model/overlay.ts";
 import { listAnsweredCallIds, listCallIds } from "../../model/tool-call-ids.ts";
@@ -219,11 +225,14 @@ class LineReader {
         }
       }
       while (from <= to) {
-        const query = { from, to, limit: BATCH, order, kinds: ["message"] } as const;
+        const query = { from, to, limit: BATCH, order, kinds: ["message", "redacted"] } as const;
         const found = await this.#entries.read(range.session, query);
         for (const stored of found) {
           const entry = toEntry(range.session, stored);
-          if (entry.kind === "message") yield this.#toSlot(entry);
+          const message = getShownMessage(entry);
+          const slot = message && this.#toSlot({ ...entry, message });
+          // The remains of an erased message replace the words that a caller may still have.
+          if (slot) yield entry.kind === "redacted" ? { ...slot, logged: slot.message } : slot;
           const resting = this.#turns.rest();
           if (resting) await resting;
         }
@@ -242,7 +251,7 @@ class LineReader {
     return applyEdits([slot], edits, this.#options.tokensOf)[0]?.tokens ?? 0;
   }
 
-  #toSlot(entry: Entry<MessageBody>): Slot {
+  #toSlot(entry: MessageEntry): Slot {
     return toSlot(entry, this.#places, this.#options);
   }
 }
@@ -275,9 +284,12 @@ function indexReplacements(edits: readonly SingleEdit[]): (slot: Slot) => readon
     [seq, ...listAnsweredCallIds(message)].flatMap((key) => byPlace.get(key) ?? []);
 }
 
+/** An entry with the message that a window shows for it. */
+type MessageEntry = Pick<Entry<MessageBody>, "session" | "seq" | "at" | "message">;
+
 /** Converts a message entry of the line to a slot. */
 export function toSlot(
-  { session, seq, at, message }: Entry<MessageBody>,
+  { session, seq, at, message }: MessageEntry,
   places: LinePlaces,
   own: { readonly session: SessionId; readonly tokensOf: TokenEstimator },
 ): Slot {

@@ -139,7 +139,7 @@ async function encodePart(part: Part, source: PartSource): Promise<WireObject> {
     case "tool-call":
       return buildCallPart(part);
     case "tool-result":
-      return buildResponsePart(part, "", await describeOutput(part, source));
+      return buildResponsePart(part, await describeOutput(part, source));
     case "blob":
       return buildMediaPart(part, await source.base64(part));
     case "raw":
@@ -166,12 +166,11 @@ export function buildCallPart({ callId, name, input }: ToolCallPart): WireObject
 
 /** A function's response with a text. `name` is that of its call. */
 export function buildResponsePart(
-  { callId, isError }: Pick<ToolResultPart, "callId" | "isError">,
-  name: string,
+  { callId, isError, name }: Pick<ToolResultPart, "callId" | "isError" | "name">,
   text: string,
 ): WireObject {
   const own =
-    name || (callId.startsWith(UNNAMED) ? callId.slice(UNNAMED.length).replace(/:\d+$/, "") : callId);
+    name ?? (callId.startsWith(UNNAMED) ? callId.slice(UNNAMED.length).replace(/:\d+$/, "") : callId);
   return {
     functionResponse: { ...toOwnId(callId), name: own, response: { [isError ? "error" : "output"]: text } },
   };

@@ -241,7 +241,7 @@ async function* encodeContents(
 async function encodeTurn(turn: RequestTurn, source: PartSource): Promise<readonly WireObject[]> {
   if (turn.role === "missing")
     return turn.calls.map(({ callId, name }) =>
-      buildResponsePart({ callId, isError: true }, name, NO_RESULT),
+      buildResponsePart({ callId, name, isError: true }, NO_RESULT),
     );
   const encoded: WireObject[] = [];
   for (const piece of turn.pieces) {
@@ -304,5 +304,5 @@ async function encodeEditedPart(edited: EditedPiece<ClientBlock>, base64Of: Load
   const field = part.isError ? "error" : "output";
   return response
     ? { ...own, functionResponse: { ...response, response: { [field]: texts.join("\n") } } }
-    : buildResponsePart(part, "", texts.join("\n"));
+    : buildResponsePart(part, texts.join("\n"));
 }

@@ -70,4 +70,27 @@ describe("a caller's history in the log", () => {
     }
     expect((await session.head()).seq).toBe(50);
   });
+
+  test("words that were erased do not return with the caller's history, whichever message had them", async () => {
+    const kernel = await testKernel();
+    for (let erased = 1; erased <= 8; erased++) {
+      const first = await kernel.session();
+      const history = Array.from({ length: 8 }, (_, at) => said(at, at));
+      const take = (session: typeof first) => {
+        const conversation = getConversation(session);
+        return conversation.runInTurn(() =>
+          conversation.takeAllMessages(toCallerMessages(history, new Map())),
+        );
+      };
+      await take(first);
+      await first.redact(erased);
+      await first.close();
+      const session = await kernel.session(first.id);
+      history.push(said(8, 8));
+      await take(session);
+      const kept = history.filter((_, at) => at + 1 !== erased);
+      expect(await lineOf(session)).toEqual(kept.map(({ role, content }) => `${role}: ${content}`));
+      expect((await logOf(session)).filter(({ kind }) => kind === "message")).toHaveLength(8);
+    }
+  });
 });

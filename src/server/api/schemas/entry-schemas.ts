@@ -141,6 +141,7 @@ export const entrySchema = defineSchema(
       kind: z.literal("redacted"),
       was: z.enum(KIND_NAMES),
       reason: z.string().optional(),
+      left: about(messageSchema.optional(), "The remains of a message, which windows show."),
     }),
     z.object({
       ...base,

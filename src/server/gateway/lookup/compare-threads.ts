@@ -122,7 +122,7 @@ export async function findForkOrigin(kernel: Kernel, request: ThreadLookup): Pro
     const meta = parseThreadMeta(record?.meta);
     if (meta?.kind !== "main") continue;
     await using session = await kernel.session(id);
-    const line = await new Conversation(session, getMessageKey).readLine();
+    const line = await new Conversation(session, getMessageKey).readLineInTurn(request);
     // The copied reply may have been taken back since, or repeated.
     const lastReply = roles.slice(0, countCommonPrefix(line.keys, keys)).lastIndexOf("assistant");
     const last = line.messages[lastReply]?.id;

@@ -229,7 +229,7 @@ export class Threads {
     const sorted = await sortByUse(threads);
     // In a store that gateways share, another one may be about to fill an empty conversation.
     const abandonedBefore = this.#deps.kernel.maintenance.sharedStates ? undefined : this.#startedAt;
-    const lookup = { explicit, opening: request.firstKey, request: compared, abandonedBefore };
+    const lookup = { explicit, opening: request.firstKey, request: compared, copy: request, abandonedBefore };
     const candidates = await Promise.all(sorted.map((thread) => thread.describeCandidate(lookup)));
     const continues = summary?.thread.session.id;
     const decision = decideThread(candidates, { ...compared, shape, facts, explicit, agent, continues });

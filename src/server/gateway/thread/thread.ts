@@ -84,7 +84,7 @@ export class Thread {
   async describeCandidate(lookup: CandidateLookup): Promise<ThreadCandidate> {
     const { kind, meta } = this;
     const { explicit, opening, request, abandonedBefore = 0 } = lookup;
-    const { keys, roles, messages } = await this.conversation.readRestoredLineInTurn(request.keys);
+    const { keys, roles, messages } = await this.conversation.readRestoredLineInTurn(lookup.copy ?? request);
     const isAlike = explicit === undefined && opening === meta.firstKey;
     const line = { keys: isAlike ? replaceOpening(keys, meta.firstKey) : keys, roles };
     const shorter = Math.min(line.keys.length, request.keys.length);
@@ -137,6 +137,8 @@ interface CandidateLookup {
   readonly explicit: string | undefined;
   readonly opening: string | undefined;
   readonly request: KeyedMessages;
+  /** Its messages without the changes that `request` has for comparison. */
+  readonly copy?: KeyedMessages;
   /** A thread without a message that is older than this was left by a gateway that was killed before it stored one. */
   readonly abandonedBefore?: number | undefined;
 }
