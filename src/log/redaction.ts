@@ -4,19 +4,22 @@ import {
   type EntryBody,
   type EntryRef,
   formatEntryId,
+  getShownMessage,
   type OverlayBody,
   type Place,
   type SessionId,
 } from "../model/entry.ts";
 import { createArgumentError, LonghaulError } from "../model/errors.ts";
+import { hasSeq } from "../model/line.ts";
 import { flattenParts, type Message } from "../model/message.ts";
 import { listSingleEdits } from "../model/overlay.ts";
 import type { Part, TextPart } from "../model/part.ts";
 import { toEntry } from "./entry-body.ts";
-import type { Lines } from "./lines.ts";
+import { Lines } from "./lines.ts";
 import type { Log } from "./log.ts";
 import type { EntryStore, Tombstone } from "./store/entry-store.ts";
-import type { FreedCounts } from "./store/freed-counts.ts";
+import { addFreed, type FreedCounts, NOTHING_FREED } from "./store/freed-counts.ts";
+import type { SessionStore } from "./store/session-store.ts";
 import type { Store } from "./store/store.ts";
 import { requirePlaceAtTime } from "./view/place-at-time.ts";
 
@@ -93,7 +96,7 @@ function eraseMessage({ role, parts }: Message, names: ReadonlyMap<string, strin
 /** Replaces a title that quoted removed content. */
 const REMOVED_TITLE = "(title removed)";
 
-/** Erases the content of entries from disk, and the overlays and titles that may quote it. */
+/** Erases the content of entries from disk, and the overlays and titles that may quote it, those of forks included. */
 export async function redactWithTraces(
   log: Log,
   session: SessionId,
@@ -108,16 +111,49 @@ export async function redactWithTraces(
         ? await requirePlaceAtTime(lines, log.store.entries, one)
         : await lines.resolvePlace(one),
     );
-  const traces = await findTraces(log.store.entries, session, places);
-  const titled = await findQuotingTitles(log.store, places);
-  const freed = await redactEntries(log, session, [...places, ...traces], reason);
-  // Entries keep their places, so a new one tells every handle and process to read the log again.
-  await log.append(
-    session,
-    places.map((target) => ({ body: { kind: "pin", target, isPinned: false } })),
-  );
-  for (const id of titled) await log.store.sessions.update(id, { title: REMOVED_TITLE });
+  const { entries, sessions } = log.store;
+  const family = await listFamily(sessions, session);
+  const titled = await findQuotingTitles(log.store, places, family);
+  const results = await readResultIds(entries, places);
+  let freed = NOTHING_FREED;
+  for (const id of family) {
+    const own = id === session ? places : [];
+    const traces = await findTraces(entries, id, places, results);
+    freed = addFreed(freed, await redactEntries(log, id, [...own, ...traces], reason));
+    const { line } = await new Lines(log, id).active();
+    // Entries keep their places, so a new one tells every handle and process to read the log again.
+    if (id === session || traces.length > 0 || places.some((place) => hasSeq(line, place)))
+      await log.append(
+        id,
+        places.map((target) => ({ body: { kind: "pin", target, isPinned: false } })),
+      );
+  }
+  for (const id of titled) await sessions.update(id, { title: REMOVED_TITLE });
   return freed;
+}
+
+/** A session, its forks and theirs: their lines may have its entries. */
+async function listFamily(sessions: SessionStore, session: SessionId): Promise<readonly SessionId[]> {
+  const family = [session];
+  for (const parent of family)
+    for (let before: SessionId | undefined; ; ) {
+      const page = await sessions.list({ parent, limit: BATCH, ...dropUndefined({ before }) });
+      family.push(...page.flatMap(({ id, relation }) => (relation === "fork" ? [id] : [])));
+      before = page.at(-1)?.id;
+      if (page.length < BATCH) break;
+    }
+  return family;
+}
+
+/** Ids of the calls whose results are in the entries: an edit may name a result by its call. */
+async function readResultIds(entries: EntryStore, places: readonly Place[]): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  for (const { session, seq } of places) {
+    const stored = await entries.get(session, seq);
+    const message = stored && getShownMessage(toEntry(session, stored));
+    for (const part of message?.parts ?? []) if (part.type === "tool-result") ids.add(part.callId);
+  }
+  return ids;
 }
 
 /** Overlays of a session that refer to one of the entries and contain text, which may quote them. */
@@ -125,19 +161,18 @@ async function findTraces(
   entries: EntryStore,
   session: SessionId,
   places: readonly Place[],
+  results: ReadonlySet<string>,
 ): Promise<readonly Place[]> {
   const traces: Place[] = [];
   const { seq: head } = await entries.head(session);
-  for (
-    let from = places.reduce((least, { seq }) => Math.min(least, seq), Number.POSITIVE_INFINITY);
-    from <= head;
-  ) {
+  for (let from = 1; from <= head; ) {
     const query = { from, to: head, limit: BATCH, order: "ascending", kinds: ["overlay"] } as const;
     const found = await entries.read(session, query);
     for (const stored of found) {
       const entry = toEntry(session, stored);
       // A damaged overlay may quote any of the entries.
-      if (entry.kind !== "overlay" || isQuoting(entry, places)) traces.push({ session, seq: entry.seq });
+      if (entry.kind !== "overlay" || isQuoting(entry, places, results))
+        traces.push({ session, seq: entry.seq });
     }
     const last = found.at(-1);
     if (!last || found.length < BATCH) break;
@@ -146,8 +181,12 @@ async function findTraces(
   return traces;
 }
 
-function isQuoting(overlay: Entry<OverlayBody>, places: readonly Place[]): boolean {
-  return hasText(overlay) && places.some((place) => isAbout(overlay, place));
+function isQuoting(
+  overlay: Entry<OverlayBody>,
+  places: readonly Place[],
+  results: ReadonlySet<string>,
+): boolean {
+  return hasText(overlay) && places.some((place) => isAbout(overlay, place, results));
 }
 
 /** Whether an overlay contains text; receipts do, because they name removed content. */
@@ -155,7 +194,7 @@ function hasText({ edit, receipt }: Entry<OverlayBody>): boolean {
   return receipt !== undefined || listSingleEdits(edit).some(({ type }) => type !== "hide");
 }
 
-function isAbout({ edit, session }: Entry<OverlayBody>, place: Place): boolean {
+function isAbout({ edit, session }: Entry<OverlayBody>, place: Place, results: ReadonlySet<string>): boolean {
   return listSingleEdits(edit).some((single) => {
     if (single.type !== "replace") {
       const quotes = single.type === "summarize" ? (single.quotes ?? []) : [];
@@ -166,32 +205,32 @@ function isAbout({ edit, session }: Entry<OverlayBody>, place: Place): boolean {
         )
       );
     }
-    if ("callId" in single.target) return false;
+    if ("callId" in single.target) return results.has(single.target.callId);
     const { seq, session: own = session } = single.target;
     return own === place.session && seq === place.seq;
   });
 }
 
-/** Sessions whose title has only words of one of the entries: importers and the gateway name a session by its first request. */
+/** Those sessions whose title has only words of one of the entries: importers and the gateway name one by its first request. */
 async function findQuotingTitles(
   { sessions, entries }: Store,
   places: readonly Place[],
+  among: readonly SessionId[],
 ): Promise<readonly SessionId[]> {
+  const texts: string[] = [];
+  for (const { session, seq } of places) {
+    const stored = await entries.get(session, seq);
+    const entry = stored && toEntry(session, stored);
+    if (entry?.kind !== "message") continue;
+    const parts = flattenParts(entry.message).map((part) =>
+      part.type === "text" ? part.text : part.type === "blob" ? (part.preview ?? "") : "",
+    );
+    texts.push(collapseSpaces(parts.join("\n")));
+  }
   const quoting: SessionId[] = [];
-  for (const id of new Set(places.map(({ session }) => session))) {
+  for (const id of among) {
     const title = collapseSpaces((await sessions.get(id))?.title ?? "");
-    if (title === "") continue;
-    for (const { seq } of places.filter(({ session }) => session === id)) {
-      const stored = await entries.get(id, seq);
-      const entry = stored && toEntry(id, stored);
-      if (entry?.kind !== "message") continue;
-      const texts = flattenParts(entry.message).map((part) =>
-        part.type === "text" ? part.text : part.type === "blob" ? (part.preview ?? "") : "",
-      );
-      if (!isQuotingTitle(title, collapseSpaces(texts.join("\n")))) continue;
-      quoting.push(id);
-      break;
-    }
+    if (title !== "" && texts.some((text) => isQuotingTitle(title, text))) quoting.push(id);
   }
   return quoting;
 }

@@ -225,8 +225,8 @@ export class Session extends ReadableSession implements AsyncDisposable {
   }
 
   /**
-   * Erases the content of entries from disk, including blobs without other references and overlays that may quote it;
-   * the entries keep their places.
+   * Erases the content of entries from disk, including blobs without other references and overlays that may quote it,
+   * in forks, too; the entries keep their places.
    */
   async redact(which: EntryRef | readonly EntryRef[], reason?: string): Promise<FreedCounts> {
     this.#lifetime.assertOpen();
