@@ -12,15 +12,16 @@ import {
 import { createArgumentError, LonghaulError } from "../model/errors.ts";
 import { hasSeq } from "../model/line.ts";
 import { flattenParts, type Message } from "../model/message.ts";
+import { ADDED_ELEMENTS } from "../model/message-tags.ts";
 import { listSingleEdits } from "../model/overlay.ts";
 import type { Part, TextPart } from "../model/part.ts";
+import { removeElements } from "../model/remove-elements.ts";
 import { toEntry } from "./entry-body.ts";
 import { Lines } from "./lines.ts";
 import type { Log } from "./log.ts";
 import type { EntryStore, Tombstone } from "./store/entry-store.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "./store/freed-counts.ts";
-import type { SessionStore } from "./store/session-store.ts";
-import type { Store } from "./store/store.ts";
+import type { SessionRecord, SessionStore } from "./store/session-store.ts";
 import { requirePlaceAtTime } from "./view/place-at-time.ts";
 
 const BATCH = 64;
@@ -93,10 +94,10 @@ function eraseMessage({ role, parts }: Message, names: ReadonlyMap<string, strin
   return { role, parts: hasResult ? left : [ERASED, ...left] };
 }
 
-/** Replaces a title that quoted removed content. */
+/** Replaces a title that quoted removed content: importers and the gateway name a session by its first request. */
 const REMOVED_TITLE = "(title removed)";
 
-/** Erases the content of entries from disk, and the overlays and titles that may quote it, those of forks included. */
+/** Erases the content of entries from disk, and the overlays, titles and copies that may quote it, in forks and children, too. */
 export async function redactWithTraces(
   log: Log,
   session: SessionId,
@@ -112,48 +113,130 @@ export async function redactWithTraces(
         : await lines.resolvePlace(one),
     );
   const { entries, sessions } = log.store;
-  const family = await listFamily(sessions, session);
-  const titled = await findQuotingTitles(log.store, places, family);
-  const results = await readResultIds(entries, places);
+  const relatives = await listRelatives(sessions, session);
+  const erased = await readErased(entries, places);
+  const titles = await readTitles(sessions, relatives);
+  const traces = new Map<SessionId, readonly Place[]>();
+  for (const { id, relation } of relatives)
+    traces.set(
+      id,
+      relation === "child"
+        ? await findCopies(entries, id, erased, titles)
+        : await findTraces(entries, id, places, erased),
+    );
   let freed = NOTHING_FREED;
-  for (const id of family) {
+  for (const [id, found] of traces) {
     const own = id === session ? places : [];
-    const traces = await findTraces(entries, id, places, results);
-    freed = addFreed(freed, await redactEntries(log, id, [...own, ...traces], reason));
+    freed = addFreed(freed, await redactEntries(log, id, [...own, ...found], reason));
     const { line } = await new Lines(log, id).active();
     // Entries keep their places, so a new one tells every handle and process to read the log again.
-    if (id === session || traces.length > 0 || places.some((place) => hasSeq(line, place)))
+    if (own.length > 0 || found.length > 0 || places.some((place) => hasSeq(line, place)))
       await log.append(
         id,
         places.map((target) => ({ body: { kind: "pin", target, isPinned: false } })),
       );
   }
-  for (const id of titled) await sessions.update(id, { title: REMOVED_TITLE });
+  for (const [id, title] of titles)
+    if (erased.texts.some((text) => isQuotingTitle(title, text)) || erased.names.has(title))
+      await sessions.update(id, { title: REMOVED_TITLE });
   return freed;
 }
 
-/** A session, its forks and theirs: their lines may have its entries. */
-async function listFamily(sessions: SessionStore, session: SessionId): Promise<readonly SessionId[]> {
-  const family = [session];
-  for (const parent of family)
-    for (let before: SessionId | undefined; ; ) {
+/** A session with its forks and theirs, whose lines may have its entries, and the children of all of them. */
+async function listRelatives(
+  sessions: SessionStore,
+  session: SessionId,
+): Promise<readonly Pick<SessionRecord, "id" | "relation">[]> {
+  const relatives: Pick<SessionRecord, "id" | "relation">[] = [{ id: session }];
+  for (const { id: parent, relation } of relatives)
+    for (let before: SessionId | undefined; relation !== "child"; ) {
       const page = await sessions.list({ parent, limit: BATCH, ...dropUndefined({ before }) });
-      family.push(...page.flatMap(({ id, relation }) => (relation === "fork" ? [id] : [])));
+      relatives.push(...page);
       before = page.at(-1)?.id;
       if (page.length < BATCH) break;
     }
-  return family;
+  return relatives;
 }
 
-/** Ids of the calls whose results are in the entries: an edit may name a result by its call. */
-async function readResultIds(entries: EntryStore, places: readonly Place[]): Promise<ReadonlySet<string>> {
-  const ids = new Set<string>();
+/** The titles of sessions, in the form in which texts are compared. */
+async function readTitles(
+  sessions: SessionStore,
+  among: readonly Pick<SessionRecord, "id">[],
+): Promise<ReadonlyMap<SessionId, string>> {
+  const titles = new Map<SessionId, string>();
+  for (const { id } of among) {
+    const title = collapseSpaces((await sessions.get(id))?.title ?? "");
+    if (title !== "") titles.set(id, title);
+  }
+  return titles;
+}
+
+/** Content of entries that are to be erased. */
+interface ErasedContent {
+  /** The text of each message. */
+  readonly texts: readonly string[];
+  /** The words of a person, without what an agent adds to them. */
+  readonly words: readonly string[];
+  /** Ids of the calls whose results are among them: an edit may name a result by its call. */
+  readonly results: ReadonlySet<string>;
+  /** Titles that models gave to the words. */
+  readonly names: Set<string>;
+}
+
+async function readErased(entries: EntryStore, places: readonly Place[]): Promise<ErasedContent> {
+  const texts: string[] = [];
+  const words: string[] = [];
+  const results = new Set<string>();
   for (const { session, seq } of places) {
     const stored = await entries.get(session, seq);
-    const message = stored && getShownMessage(toEntry(session, stored));
-    for (const part of message?.parts ?? []) if (part.type === "tool-result") ids.add(part.callId);
+    const entry = stored && toEntry(session, stored);
+    const message = entry && getShownMessage(entry);
+    for (const part of message?.parts ?? []) if (part.type === "tool-result") results.add(part.callId);
+    if (entry?.kind !== "message") continue;
+    const own = flattenParts(entry.message).map(textOfPart);
+    texts.push(collapseSpaces(own.join("\n")));
+    if (entry.message.role === "user")
+      words.push(...own.map((text) => collapseSpaces(removeElements(text, ADDED_ELEMENTS, " "))));
   }
-  return ids;
+  return { texts, words: words.filter((text) => text !== ""), results, names: new Set() };
+}
+
+/** Shorter words may be part of a text by chance. */
+const MIN_REPEATED_CHARACTERS = 12;
+
+/**
+ * The messages of a child session that repeat erased words of a person, and the replies that are titles: clients send the
+ * words again to get a title for them.
+ */
+async function findCopies(
+  entries: EntryStore,
+  session: SessionId,
+  { words, names }: ErasedContent,
+  titles: ReadonlyMap<SessionId, string>,
+): Promise<readonly Place[]> {
+  const copies: Place[] = [];
+  let isRepeated = false;
+  for (let from = 1; words.length > 0; ) {
+    const query = { from, to: Number.MAX_SAFE_INTEGER, limit: BATCH, order: "ascending" } as const;
+    const found = await entries.read(session, { ...query, kinds: ["message"] });
+    for (const stored of found) {
+      const entry = toEntry(session, stored);
+      if (entry.kind !== "message") continue;
+      const { role } = entry.message;
+      const text = collapseSpaces(flattenParts(entry.message).map(textOfPart).join("\n"));
+      const name =
+        isRepeated && role === "assistant" && [...titles.values()].find((one) => text.startsWith(one));
+      isRepeated =
+        role === "user" &&
+        words.some((one) => text === one || (one.length >= MIN_REPEATED_CHARACTERS && text.includes(one)));
+      if (name) names.add(name);
+      if (isRepeated || name) copies.push({ session, seq: entry.seq });
+    }
+    const last = found.at(-1);
+    if (!last || found.length < BATCH) break;
+    from = last.seq + 1;
+  }
+  return copies;
 }
 
 /** Overlays of a session that refer to one of the entries and contain text, which may quote them. */
@@ -161,7 +244,7 @@ async function findTraces(
   entries: EntryStore,
   session: SessionId,
   places: readonly Place[],
-  results: ReadonlySet<string>,
+  { results }: ErasedContent,
 ): Promise<readonly Place[]> {
   const traces: Place[] = [];
   const { seq: head } = await entries.head(session);
@@ -211,28 +294,8 @@ function isAbout({ edit, session }: Entry<OverlayBody>, place: Place, results: R
   });
 }
 
-/** Those sessions whose title has only words of one of the entries: importers and the gateway name one by its first request. */
-async function findQuotingTitles(
-  { sessions, entries }: Store,
-  places: readonly Place[],
-  among: readonly SessionId[],
-): Promise<readonly SessionId[]> {
-  const texts: string[] = [];
-  for (const { session, seq } of places) {
-    const stored = await entries.get(session, seq);
-    const entry = stored && toEntry(session, stored);
-    if (entry?.kind !== "message") continue;
-    const parts = flattenParts(entry.message).map((part) =>
-      part.type === "text" ? part.text : part.type === "blob" ? (part.preview ?? "") : "",
-    );
-    texts.push(collapseSpaces(parts.join("\n")));
-  }
-  const quoting: SessionId[] = [];
-  for (const id of among) {
-    const title = collapseSpaces((await sessions.get(id))?.title ?? "");
-    if (title !== "" && texts.some((text) => isQuotingTitle(title, text))) quoting.push(id);
-  }
-  return quoting;
+function textOfPart(part: Part): string {
+  return part.type === "text" ? part.text : part.type === "blob" ? (part.preview ?? "") : "";
 }
 
 /** True if a text has the title, cut off at its end or not, or all of its whole words. */

@@ -107,3 +107,9 @@ export function buildTagPattern<Use extends string>(
     .map((name) => (name.endsWith("*") ? `${name.slice(0, -1)}[-_][\\w-]+` : name))
     .join("|");
 }
+
+/** Elements that agents add to user messages: reminders, editor state, machine state. */
+export const ADDED_ELEMENTS = new RegExp(
+  `<(${buildTagPattern(ADDED_TAGS, "question")})(?![\\w-])[^<>]*>`,
+  "gi",
+);

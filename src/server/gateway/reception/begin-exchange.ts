@@ -3,7 +3,7 @@ import { computeUsageCost, estimateText } from "../../../kernel/faces/window.ts"
 import type { ErrorCode, Memory, MessageInput } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { runWithTimeLimit } from "../../../model/base/time-limit.ts";
-import { ADDED_TAGS, buildTagPattern } from "../../../model/message-tags.ts";
+import { ADDED_ELEMENTS } from "../../../model/message-tags.ts";
 import { removeElements } from "../../../model/remove-elements.ts";
 import { findOrigin, type SessionOrigin } from "../../../model/session-origin.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
@@ -41,8 +41,6 @@ const WAIT_MS = 1_000;
 /** Far more than is shown, because content of the window is removed later. */
 const MAX_TOKENS = 20_000;
 
-/** Elements that agents add to user messages: reminders, editor state, machine state. */
-const ADDED_ELEMENTS = new RegExp(`<(${buildTagPattern(ADDED_TAGS, "question")})(?![\\w-])[^<>]*>`, "gi");
 const COMMAND = /^\s*\/context\s/;
 
 /** Failures of a database that end when it is back. */
