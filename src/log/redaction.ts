@@ -5,6 +5,7 @@ import {
   type EntryRef,
   formatEntryId,
   getShownMessage,
+  ORIGINAL_FORMAT,
   type OverlayBody,
   type Place,
   type SessionId,
@@ -97,7 +98,10 @@ function eraseMessage({ role, parts }: Message, names: ReadonlyMap<string, strin
 /** Replaces a title that quoted removed content: importers and the gateway name a session by its first request. */
 const REMOVED_TITLE = "(title removed)";
 
-/** Erases the content of entries from disk, and the overlays, titles and copies that may quote it, in forks and children, too. */
+/**
+ * Erases the content of entries from disk, the overlays, titles and copies that may quote it, in forks and children, too,
+ * and the files that the session was imported from.
+ */
 export async function redactWithTraces(
   log: Log,
   session: SessionId,
@@ -133,7 +137,7 @@ export async function redactWithTraces(
     if (own.length > 0 || found.length > 0 || places.some((place) => hasSeq(line, place)))
       await log.append(
         id,
-        places.map((target) => ({ body: { kind: "pin", target, isPinned: false } })),
+        places.map((target) => ({ body: { kind: "pin", target, isPinned: false, isErased: true } })),
       );
   }
   for (const [id, title] of titles)
@@ -239,7 +243,7 @@ async function findCopies(
   return copies;
 }
 
-/** Overlays of a session that refer to one of the entries and contain text, which may quote them. */
+/** Overlays of a session with text about one of the entries, which may quote them, and the files it was imported from. */
 async function findTraces(
   entries: EntryStore,
   session: SessionId,
@@ -249,13 +253,15 @@ async function findTraces(
   const traces: Place[] = [];
   const { seq: head } = await entries.head(session);
   for (let from = 1; from <= head; ) {
-    const query = { from, to: head, limit: BATCH, order: "ascending", kinds: ["overlay"] } as const;
+    const query = { from, to: head, limit: BATCH, order: "ascending", kinds: ["overlay", "raw"] } as const;
     const found = await entries.read(session, query);
     for (const stored of found) {
       const entry = toEntry(session, stored);
+      const isOriginal = entry.kind === "raw" && entry.format === ORIGINAL_FORMAT;
       // A damaged overlay may quote any of the entries.
-      if (entry.kind !== "overlay" || isQuoting(entry, places, results))
-        traces.push({ session, seq: entry.seq });
+      const isTrace =
+        entry.kind === "overlay" ? isQuoting(entry, places, results) : stored.kind === "overlay";
+      if (isOriginal || isTrace) traces.push({ session, seq: entry.seq });
     }
     const last = found.at(-1);
     if (!last || found.length < BATCH) break;

@@ -110,11 +110,16 @@ export interface RawBody {
   readonly blob?: BlobRef;
 }
 
+/** The `format` of raw entries with bytes of the files that a conversation was imported from. */
+export const ORIGINAL_FORMAT = "original";
+
 /** Pins an entry, which must then stay in the window unchanged, or unpins it. */
 export interface PinBody {
   readonly kind: "pin";
   readonly target: Place;
   readonly isPinned: boolean;
+  /** True if its content was erased. */
+  readonly isErased?: true;
 }
 
 /** A state change of a task, or agent output other than messages. */

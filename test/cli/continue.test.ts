@@ -2,6 +2,7 @@ import {
   appendFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   utimesSync,
@@ -10,6 +11,7 @@ import {
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CONTINUED_AGENTS } from "../../src/histories/index.ts";
+import { openKernel } from "../../src/kernel/index.ts";
 import { testFolder } from "../support/folder.ts";
 import { conversationId, writeConversation } from "./support/conversation.ts";
 import { jsonHere, runHere } from "./support/here.ts";
@@ -52,6 +54,31 @@ describe("longhaul continue", () => {
     rmSync(path);
     await here("continue", "last");
     expect(readFileSync(path)).toEqual(bytes);
+  });
+
+  test("longhaul continue restores no words that were forgotten, and no later import keeps them", async () => {
+    const { path, store, here } = await importOne();
+    const grow = async (words: string, uuid: string) => {
+      const [line = ""] = readFileSync(path, "utf8").split("\n");
+      const message = { role: "user", content: words };
+      appendFileSync(path, `${JSON.stringify({ ...JSON.parse(line), uuid, message })}\n`);
+      utimesSync(path, new Date(), new Date(Date.now() + 5_000 * uuid.length));
+      await here("import", "--yes", "--no-index");
+    };
+    await grow("The vault opens with heronfold turns.", "a");
+    const { entries } = await here("show", "last", "--all");
+    const { id } = entries.find((entry: object) => JSON.stringify(entry).includes("heronfold"));
+    await here("forget", id, "--yes");
+    await grow("And the cellar with quillmarch turns.", "bb");
+    rmSync(path);
+    expect(await here("continue", "last")).toMatchObject({ isOriginal: false });
+    const [written = ""] = readdirSync(dirname(path)).filter((name) => name.endsWith(".jsonl"));
+    const restored = readFileSync(join(dirname(path), written), "utf8");
+    expect(restored).toContain("quillmarch");
+    expect(restored).not.toContain("heronfold");
+    await using kernel = await openKernel({ path: store, embedder: null });
+    await using session = await kernel.session(id.split("#")[0]);
+    expect(await session.read({ from: 1, limit: 10, kinds: ["raw"] })).toEqual([]);
   });
 
   test("longhaul continue never overwrites a file that differs, and writes nothing where the agent still has the conversation", async () => {

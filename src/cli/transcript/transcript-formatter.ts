@@ -241,7 +241,7 @@ function describeAside(entry: Aside): string {
     case "usage":
       return `usage${entry.model === undefined ? "" : ` of ${entry.model}`}: ${formatUsage(entry.usage, readRetries(entry))}`;
     case "pin":
-      return `${entry.isPinned ? "pinned" : "unpinned"} ${entry.target.session}#${entry.target.seq}`;
+      return `${entry.isErased ? "erased" : entry.isPinned ? "pinned" : "unpinned"} ${entry.target.session}#${entry.target.seq}`;
     case "task":
       return `task ${entry.task}: ${entry.note.type === "moved" ? entry.note.to : entry.note.type}`;
     case "overlay":

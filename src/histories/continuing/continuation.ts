@@ -158,7 +158,7 @@ async function restoreConversation(
     );
   const folder = await findFolder(format.name as ContinuedAgent, system, cwd ?? system.home);
   const files = await collectFiles(exportSession(kernel, record.id, writer), folder);
-  const note = "The files of its agent were not kept when it was imported; these were written from the log.";
+  const note = "The files of its agent are not kept in the store; these were written from the log.";
   const command = buildCommand(format.name, files, own, cwd);
   return { agent: format.name, files, isOriginal: false, command, notes: [note] };
 }

@@ -5,15 +5,13 @@ import { join, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import { type Json, LonghaulError, type Session } from "../../kernel/index.ts";
+import { ORIGINAL_FORMAT } from "../../model/entry.ts";
 import { toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { FoundSource } from "../find-sources.ts";
 import type { ImportSource } from "../port/format.ts";
 import { isWithin } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
 import { openFile } from "../reading/open-file.ts";
-
-/** The `format` of raw entries that hold bytes of the files a conversation was imported from. */
-const ORIGINAL = "original";
 
 /** Most bytes of a file in one entry. */
 const PIECE_BYTES = 4 * 1024 * 1024;
@@ -47,6 +45,7 @@ export async function keepOriginals(
   input: Input,
 ): Promise<void> {
   const { signal } = input;
+  if (await hasErased(session)) return;
   const intake = await session.intake(`original:${session.id}`);
   const known = new Map(parseFiles(intake.progress).map((file) => [file.path, file]));
   let isChanged = false;
@@ -68,7 +67,7 @@ export async function keepOriginals(
       }
       const value = { file: name, ...(await packBytes(bytes)) };
       pieces.push([
-        await intake.append([{ body: { kind: "raw", format: ORIGINAL, value } }]),
+        await intake.append([{ body: { kind: "raw", format: ORIGINAL_FORMAT, value } }]),
         bytes.length,
         digest,
       ]);
@@ -100,21 +99,27 @@ export interface KeptFile {
   bytes(): AsyncGenerator<Buffer>;
 }
 
-/** The files that a conversation was imported from; none if they were not kept. `home` replaces the home of then. */
+/** True if a part of a conversation was erased: its files would bring it back. */
+async function hasErased(session: Session): Promise<boolean> {
+  return (await session.read({ from: 1, limit: 1, kinds: ["redacted"] })).length > 0;
+}
+
+/** The files that a conversation was imported from; none if they are not kept. `home` replaces the home of then. */
 export async function readOriginals(
   session: Session,
   readText: (digest: string) => Promise<string>,
   home = homedir(),
 ): Promise<readonly KeptFile[]> {
   const intake = await session.intake(`original:${session.id}`);
-  return parseFiles(intake.progress).map(({ path, pieces }) => ({
+  const files = (await hasErased(session)) ? [] : parseFiles(intake.progress);
+  return files.map(({ path, pieces }) => ({
     isCopy: path === COPY,
     path: path.startsWith("~/") ? join(home, path.slice(2)) : path,
     sizeBytes: sumBytes(pieces),
     async *bytes() {
       for (const [seq, sizeBytes, digest] of pieces) {
         const entry = await session.entry(seq);
-        if (entry?.kind !== "raw" || entry.format !== ORIGINAL) throw createDamageError(path);
+        if (entry?.kind !== "raw" || entry.format !== ORIGINAL_FORMAT) throw createDamageError(path);
         const value = entry.blob ? (JSON.parse(await readText(entry.blob.digest)) as Json) : entry.value;
         const bytes = unpackBytes(value, sizeBytes);
         if (!bytes || bytes.length !== sizeBytes || computeDigest(bytes) !== digest)

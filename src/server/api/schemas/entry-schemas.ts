@@ -165,6 +165,7 @@ export const entrySchema = defineSchema(
       kind: z.literal("pin"),
       target: z.object({ session: z.string(), seq: z.number().int() }),
       isPinned: z.boolean(),
+      isErased: about(z.literal(true).optional(), "Its content was erased."),
     }),
     z.object({
       ...base,
