@@ -68,7 +68,7 @@ describe("longhaul continue", () => {
     await grow("The vault opens with heronfold turns.", "a");
     const { entries } = await here("show", "last", "--all");
     const { id } = entries.find((entry: object) => JSON.stringify(entry).includes("heronfold"));
-    await here("forget", id, "--yes");
+    expect(await here("forget", id, "--yes")).toMatchObject({ forgotten: [{ kind: "entry", file: path }] });
     await grow("And the cellar with quillmarch turns.", "bb");
     rmSync(path);
     expect(await here("continue", "last")).toMatchObject({ isOriginal: false });
@@ -79,6 +79,15 @@ describe("longhaul continue", () => {
     await using kernel = await openKernel({ path: store, embedder: null });
     await using session = await kernel.session(id.split("#")[0]);
     expect(await session.read({ from: 1, limit: 10, kinds: ["raw"] })).toEqual([]);
+  });
+
+  test("longhaul forget names the file in which an agent still has the conversation", async () => {
+    const { path, store, screen } = await importOne();
+    const { value } = await jsonHere(["sessions", "--store", store], screen);
+    const args = ["forget", value.sessions[0].id, "--yes", "--store", store];
+    expect((await runHere(args, screen)).stdout).toContain(
+      `Its agent still has it in ${path}; delete it there too, or the next import brings it back.`,
+    );
   });
 
   test("longhaul continue never overwrites a file that differs, and writes nothing where the agent still has the conversation", async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { FreedCounts } from "../../kernel/faces/log.ts";
 import { type Kernel, parseEntryId } from "../../kernel/index.ts";
 import { defineCommand } from "../cli-command.ts";
@@ -20,6 +21,8 @@ interface ForgetTarget {
   readonly name: string;
   readonly kind: "memory" | "entry" | "session";
   readonly forget: () => Promise<FreedCounts>;
+  /** The file in which its agent still has it. */
+  readonly file?: string | undefined;
 }
 
 /** Removes a memory, an entry or a whole session, with everything derived from it. */
@@ -74,11 +77,16 @@ export const forgetCommand = defineCommand({
     for (const name of operands) targets.push(await findTarget(kernel, name, scope));
     if (!(await isConfirmed(context, options.yes === true, targets))) return EXIT.fine;
     const files = path === undefined ? undefined : await kernel.memory.forgetFiles([path]);
-    const forgotten: { name: string; kind: string; freed: FreedCounts }[] = [];
-    for (const { name, kind, forget } of targets) forgotten.push({ name, kind, freed: await forget() });
+    const forgotten: (Omit<ForgetTarget, "forget"> & { readonly freed: FreedCounts })[] = [];
+    for (const { forget, ...target } of targets) forgotten.push({ ...target, freed: await forget() });
     if (options.json) await printJson(context, { forgotten, files });
     else if (!options.quiet) {
       const lines = forgotten.map(({ name }) => `Forgot ${escapeLine(name)}.\n`);
+      for (const { kind, file } of forgotten)
+        if (file !== undefined) {
+          const remedy = kind === "session" ? "; delete it there too, or the next import brings it back" : "";
+          lines.push(`Its agent still has it in ${escapeLine(file)}${remedy}.\n`);
+        }
       if (files !== undefined) lines.push(`Removed ${formatQuantity(files, "file")} from the index.\n`);
       await printTo(context.stdout, lines.join(""));
     }
@@ -93,7 +101,7 @@ async function findTarget(kernel: Kernel, name: string, scope: SessionScope): Pr
     const forget = id.startsWith(MEMORY_PREFIX)
       ? () => kernel.memories(id.slice(MEMORY_PREFIX.length)).forgetAll()
       : () => kernel.deleteSession(id);
-    return { name: id, kind: "session", forget };
+    return { name: id, kind: "session", forget, file: await findAgentFile(kernel, id) };
   }
   const place = parseEntryId(name);
   if (place.session.startsWith(MEMORY_PREFIX)) {
@@ -105,7 +113,13 @@ async function findTarget(kernel: Kernel, name: string, scope: SessionScope): Pr
     await using session = await kernel.session(id);
     return await session.redact(place.seq, "forgotten");
   };
-  return { name: `${id}#${place.seq}`, kind: "entry", forget };
+  return { name: `${id}#${place.seq}`, kind: "entry", forget, file: await findAgentFile(kernel, id) };
+}
+
+/** The file that a session was imported from, if it still exists. */
+async function findAgentFile(kernel: Kernel, id: string): Promise<string | undefined> {
+  const { path } = ((await kernel.find(id))?.meta?.source ?? {}) as { readonly path?: unknown };
+  return typeof path === "string" && existsSync(path) ? path : undefined;
 }
 
 async function isConfirmed(
