@@ -35,6 +35,8 @@ export interface BudgetHold {
 /** A reservation lapses this long after its gateway has last renewed it. */
 const LIFE_MS = 120_000;
 const RENEW_MS = 30_000;
+/** Failed settlements that are tried again. */
+const MAX_UNSETTLED = 10_000;
 
 /** Holds the budgets of one gateway's requests. Reservations are renewed while requests are in flight. */
 export class BudgetGate implements AsyncDisposable {
@@ -43,6 +45,8 @@ export class BudgetGate implements AsyncDisposable {
   readonly #onError: (error: unknown) => void;
   readonly #owner = randomUUID();
   readonly #open = new Set<string>();
+  /** Amounts that the store did not take: they are tried again, because a renewal keeps the estimates reserved. */
+  readonly #unsettled = new Map<string, Parameters<BudgetStore["settle"]>[1]>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(budgets: BudgetStore, clock: Clock, onError: (error: unknown) => void) {
@@ -115,13 +119,18 @@ export class BudgetGate implements AsyncDisposable {
   async #settle(id: string, amounts: Parameters<BudgetStore["settle"]>[1]): Promise<void> {
     try {
       await this.#budgets.settle(id, amounts);
+      this.#unsettled.delete(id);
+    } catch (error) {
+      if (this.#unsettled.size < MAX_UNSETTLED) this.#unsettled.set(id, amounts);
+      throw error;
     } finally {
-      this.#open.delete(id);
+      if (!this.#unsettled.has(id)) this.#open.delete(id);
       if (this.#open.size === 0) this.close();
     }
   }
 
   async #renew(): Promise<void> {
+    for (const [id, amounts] of this.#unsettled) await this.#settle(id, amounts).catch(this.#onError);
     try {
       await this.#budgets.renew(this.#owner, this.#clock.now() + LIFE_MS);
     } catch (error) {
