@@ -176,9 +176,14 @@ export interface BudgetedRequest {
 function matchesBudget(budget: BudgetScope, request: BudgetedRequest): boolean {
   return (
     (budget.person === undefined || budget.person === request.person) &&
-    (budget.project === undefined || budget.project === request.project) &&
+    (budget.project === undefined || toPlainName(budget.project) === toPlainName(request.project ?? "")) &&
     (budget.model === undefined || request.models.some((model) => matchesModel(budget.model ?? "", model)))
   );
+}
+
+/** The name of a project however its folder is spelled: systems differ in case and in the form of accented letters. */
+function toPlainName(project: string): string {
+  return project.normalize("NFC").toLowerCase();
 }
 
 /** True if a budget is for a model, however providers and routers spell it: a budget must not miss one of its requests. */

@@ -1,8 +1,31 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { BudgetGate } from "../../../src/kernel/team/budget-gate.ts";
 import type { BudgetStore } from "../../../src/log/store/budget-store.ts";
+import { testKernel } from "../../support/kernel.ts";
 
+const by = "test";
 afterEach(() => vi.useRealTimers());
+
+test.each([
+  ["shop", "Shop"],
+  ["caf\u00e9", "cafe\u0301"],
+])(
+  "a budget of the project %j counts the project %j, whose folder is spelled differently",
+  async (name, project) => {
+    const kernel = await testKernel();
+    await kernel.team.setBudget({ amount: 1, unit: "requests", period: "total", project: name }, { by });
+    await using gate = kernel.team.openGate(() => undefined);
+    const request = { person: "alice", models: ["m"] };
+    const decide = async (own: string | undefined) =>
+      (await gate.reserve({ ...request, project: own }, { tokens: 1, usd: 0 })).type;
+    expect([
+      await decide(project),
+      await decide(name),
+      await decide("shops"),
+      await decide(undefined),
+    ]).toEqual(["held", "refused", "held", "held"]);
+  },
+);
 
 test("a settlement that the store refused is tried again, because the estimate would stay reserved", async () => {
   vi.useFakeTimers();
