@@ -103,8 +103,8 @@ const MAX_SEARCH_MS = 10_000;
  */
 export class WindowPager {
   readonly #deps: WindowPagerDeps;
-  /** Place of the last message that was searched for. */
-  #lastPlace = 0;
+  /** Place of the last message that was searched for, and its line: another one may have other messages there. */
+  #last: { readonly place: number; readonly line: number } | undefined;
 
   constructor(parts: WindowPagerDeps) {
     this.#deps = parts;
@@ -117,7 +117,7 @@ export class WindowPager {
     signal?: AbortSignal,
   ): Promise<WindowPage | undefined> {
     const { slots } = window;
-    const cue = this.#findCue(slots);
+    const cue = this.#findCue(window);
     const asking = cue && slots[cue.index];
     if (!cue || !asking) return undefined;
     const growth = Math.min(roomTokens / 2, estimateTurnGrowth(slots));
@@ -125,7 +125,7 @@ export class WindowPager {
     const isRare = cue.kind !== "statement" || countRepliesSinceEdit(window) >= CALLS_BETWEEN_PAGES;
     const isWanted = isRare && maxTokens >= MIN_PAGE_TOKENS && !(await this.#hasPage(window, asking.seq));
     const found = isWanted ? await this.#search(cue, asking.seq, window, signal) : [];
-    this.#lastPlace = asking.seq;
+    this.#last = { place: asking.seq, line: window.lineSeq };
     const texts = await this.#choose(found, window, asking.seq, maxTokens, cue);
     if (texts.length === 0) return undefined;
     return buildPage(asking, texts, cue);
@@ -133,13 +133,14 @@ export class WindowPager {
 
   /** Makes the next call consider the newest message again. */
   forget(): void {
-    this.#lastPlace = 0;
+    this.#last = undefined;
   }
 
-  #findCue(slots: readonly Slot[]): PageCue | undefined {
+  #findCue({ slots, lineSeq }: LoadedWindow): PageCue | undefined {
     const cue = findPageCue(slots);
     const asking = cue && slots[cue.index];
-    if (!asking || asking.seq <= this.#lastPlace) return undefined;
+    const searched = this.#last?.line === lineSeq ? this.#last.place : 0;
+    if (!asking || asking.seq <= searched) return undefined;
     return slots.some((slot) => isPage(slot) && slot.seq > asking.seq) ? undefined : cue;
   }
 

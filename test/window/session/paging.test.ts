@@ -109,6 +109,26 @@ describe("pages of a window", () => {
     }
   });
 
+  proofTest(
+    "a question gets its page after an undo too, where earlier messages had been searched for",
+    async () => {
+      const session = await (await testKernel()).session("talk");
+      await longTalk(session);
+      const messages = await session.read({ from: 1, limit: 1_000, kinds: ["message"] });
+      await session.append({ role: "user", text: QUESTION });
+      const window = session.window(SMALL);
+      expect((await window.fit()).page).toBeDefined();
+      await session.rewind(messages.at(-11)?.seq as number);
+      await session.append({ role: "user", text: "Tell me a joke." });
+      expect((await window.fit()).page).toBeUndefined();
+      await session.append({ role: "assistant", text: "Knock, knock." });
+      await session.append({ role: "user", text: QUESTION });
+      const { page } = await window.fit();
+      expect(page?.reason).toMatch(/^brought back: \d+ entr/);
+      expect((await window.fit()).page).toBeUndefined();
+    },
+  );
+
   test("a window without paging brings nothing back", async () => {
     const session = await (await testKernel()).session("talk");
     await longTalk(session);
