@@ -104,12 +104,23 @@ export class KeepAlive {
       return this.forget(session);
     const dollars = (request.tokens * read) / 1_000_000;
     if ((await this.#readSpent()) + dollars > cache.maxKeepAliveDollars) return this.forget(session);
+    if (await this.#isOutdated(request)) return this.forget(session);
     const startedAt = this.#now();
     const usage = await this.#send(request);
     if (!usage) return this.forget(session);
     await this.#book(request, usage, startedAt);
     // The client may have come back meanwhile.
     if (this.#kept.get(session) === request && !this.#isClosed) this.#arm(request, startedAt);
+  }
+
+  /** True if the conversation was deleted or its window changed since: the request may have erased content. */
+  async #isOutdated({ session: id, sentAt }: KeptRequest): Promise<boolean> {
+    const { kernel } = this.#deps;
+    if (!(await kernel.find(id))) return true;
+    await using session = await kernel.session(id);
+    const marks = session.entries({ direction: "older", kinds: ["overlay", "pin"] });
+    for await (const { at } of marks) return at > sentAt;
+    return false;
   }
 
   /** Sends the request again and reads its reply up to the first usage; undefined if it was refused. */
@@ -122,14 +133,9 @@ export class KeepAlive {
     const pieces = buildOutgoingBody({ cut }, { pieces: undefined, fields });
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
     const { agents, config } = this.#deps;
-    const response = await sendUpstream({
-      agents,
-      url,
-      method: "POST",
-      rawHeaders: headers(length),
-      body: pieces,
-      limits: config().limits,
-    });
+    const { limits } = config();
+    const rawHeaders = headers(length);
+    const response = await sendUpstream({ agents, url, method: "POST", rawHeaders, body: pieces, limits });
     try {
       if (response.status !== 200) return undefined;
       let text = "";
@@ -155,14 +161,8 @@ export class KeepAlive {
     const dollars = computeReportCost({ usage, model }, (name) => kernel.modelFacts(name)) ?? 0;
     if (this.#day) this.#day.spent += dollars;
     onSpent(upstream, dollars);
-    const record = {
-      state: "hit",
-      expectedTokens: 0,
-      missedTokens: 0,
-      ttlMs,
-      sentAt,
-      isRefresh: true,
-    } as const;
+    const none = { expectedTokens: 0, missedTokens: 0 };
+    const record = { state: "hit", ...none, ttlMs, sentAt, isRefresh: true } as const;
     await using session = await kernel.session(id);
     await session
       .window({ model })

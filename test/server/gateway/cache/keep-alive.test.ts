@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { openKernel } from "../../../../src/kernel/index.ts";
+import { type Kernel, openKernel } from "../../../../src/kernel/index.ts";
 import { CacheSums, readCacheRows } from "../../../../src/server/cache/cache-report.ts";
 import { PauseSample } from "../../../../src/server/cache/pauses.ts";
 import { KeepAlive, type KeptRequest } from "../../../../src/server/gateway/cache/keep-alive.ts";
@@ -33,8 +33,11 @@ async function world({ maxDollars = 1, minutes = 7, isOn = true } = {}) {
     );
   });
   const kernel = await openKernel({ path: testFolder(), embedder: null });
+  await using talk = await kernel.session("talk");
+  const question = await talk.append({ role: "user", text: "Hello" });
   const agents = createAgents({ keepAliveMs: 1_000 });
-  const clock = { now: Date.now() };
+  // After the question, and before whatever a test does to the conversation.
+  const clock = { now: question.at };
   const timers: { readonly run: () => void; readonly at: number; isCanceled: boolean }[] = [];
   const errors: unknown[] = [];
   let spent = 0;
@@ -147,6 +150,18 @@ describe("keepAlive", () => {
       expect(upstream.heard).toHaveLength(0);
       expect(keepAlive.sizeBytes).toBe(0);
     }
+  });
+
+  test.each([
+    ["has lost a message", async (kernel: Kernel) => (await kernel.session("talk")).redact(1)],
+    ["was deleted", async (kernel: Kernel) => kernel.deleteSession("talk")],
+  ])("keepAlive does not send the request of a conversation that %s since", async (state, change) => {
+    const { upstream, kernel, keepAlive, request, fire, errors } = await world();
+    keepAlive.keep({ ...request, sentAt: request.sentAt - 1 });
+    await change(kernel);
+    await fire();
+    expect([upstream.heard.length, keepAlive.sizeBytes, errors]).toEqual([0, 0, []]);
+    expect(await kernel.find("talk")).toEqual(state === "was deleted" ? undefined : expect.anything());
   });
 
   test("keepAlive forgets the request of a conversation that goes on", async () => {
