@@ -2,23 +2,29 @@ import { BaseListChatMessageHistory } from "@langchain/core/chat_history";
 import {
   AIMessage,
   type BaseMessage,
+  HumanMessage,
   mapChatMessagesToStoredMessages,
   mapStoredMessagesToChatMessages,
   type StoredMessage,
+  SystemMessage,
   ToolMessage,
 } from "@langchain/core/messages";
-import type {
-  Entry,
-  Json,
-  Kernel,
-  MessageBody,
-  MessageInput,
-  PartInput,
-  Role,
-  Session,
+import {
+  type Entry,
+  type Json,
+  type Kernel,
+  type Message,
+  type MessageInput,
+  type PartInput,
+  type Role,
+  type Session,
+  textOfMessage,
 } from "../kernel/index.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { Lazy } from "../model/base/lazy.ts";
+import { getShownMessage } from "../model/entry.ts";
+import { flattenParts } from "../model/message.ts";
 
 const NAME = "langchain";
 /** A larger message is stored as a part, because large parts become blobs and meta does not. */
@@ -94,18 +100,43 @@ export class LonghaulChatMessageHistory extends BaseListChatMessageHistory {
     return this.#session.get();
   }
 
-  #entries(session: Session): AsyncGenerator<Entry<MessageBody>> {
-    return session.entries({ kinds: ["message"] }) as AsyncGenerator<Entry<MessageBody>>;
+  #entries(session: Session): AsyncGenerator<Entry> {
+    return session.entries({ kinds: ["message", "redacted"] });
   }
 
   /** The stored form of a message; undefined if another program wrote the entry. */
-  async #readStored({ message }: Entry<MessageBody>): Promise<StoredMessage | undefined> {
+  async #readStored(entry: Entry): Promise<StoredMessage | undefined> {
+    const message = getShownMessage(entry);
+    if (!message) return undefined;
+    if (entry.kind === "redacted") return toErasedMessage(message);
     const own = message.meta?.[NAME];
     if (own !== undefined) return own as unknown as StoredMessage;
     const { parts } = await this.#kernel.blobs.restoreMessage(message);
     const raw = parts.find((part) => part.type === "raw" && part.format === NAME);
     return raw?.type === "raw" ? (raw.value as unknown as StoredMessage) : undefined;
   }
+}
+
+/** The remains of an erased message, so that a call still has its result. */
+function toErasedMessage(left: Message): StoredMessage {
+  const content = textOfMessage({ ...left, parts: flattenParts(left) });
+  const [message] = mapChatMessagesToStoredMessages([buildMessage(left, content)]);
+  return message as StoredMessage;
+}
+
+function buildMessage({ role, parts }: Message, content: string): BaseMessage {
+  const result = parts.find((part) => part.type === "tool-result");
+  if (result) {
+    const named = dropUndefined({ name: result.name });
+    return new ToolMessage({ content, tool_call_id: result.callId, ...named });
+  }
+  if (role === "system") return new SystemMessage(content);
+  if (role === "user") return new HumanMessage(content);
+  const calls = parts.filter((part) => part.type === "tool-call");
+  return new AIMessage({
+    content,
+    tool_calls: calls.map(({ callId, name }) => ({ id: callId, name, args: {} })),
+  });
 }
 
 function toMessage(message: BaseMessage): MessageInput {

@@ -1,17 +1,20 @@
 import type { AgentInputItem, Session as AgentsSession } from "@openai/agents-core";
-import type {
-  Entry,
-  Json,
-  Kernel,
-  MessageBody,
-  MessageInput,
-  PartInput,
-  Role,
-  Session,
+import {
+  type Entry,
+  type Json,
+  type Kernel,
+  type Message,
+  type MessageInput,
+  type PartInput,
+  type Role,
+  type Session,
+  textOfMessage,
 } from "../kernel/index.ts";
 import { checkFields, checkList } from "../model/argument-checks.ts";
 import { Lazy } from "../model/base/lazy.ts";
+import { getShownMessage } from "../model/entry.ts";
 import { checkWholeNumber } from "../model/errors.ts";
+import { flattenParts } from "../model/message.ts";
 
 const NAME = "openai-agents";
 /** A larger item is stored as a part, because large parts become blobs and meta does not. */
@@ -90,14 +93,16 @@ export class LonghaulAgentsSession implements AgentsSession {
   async *#newest(): AsyncGenerator<{ readonly id: string; readonly item: AgentInputItem }> {
     if (!(await this.#session.peek()) && !(await this.#kernel.find(this.#sessionId))) return;
     const session = await this.#open();
-    const entries = session.entries({ direction: "older", kinds: ["message"] });
-    for await (const entry of entries as AsyncGenerator<Entry<MessageBody>>) {
+    for await (const entry of session.entries({ direction: "older", kinds: ["message", "redacted"] })) {
       const item = await this.#readItem(entry);
       if (item) yield { id: entry.id, item };
     }
   }
 
-  async #readItem({ message }: Entry<MessageBody>): Promise<AgentInputItem | undefined> {
+  async #readItem(entry: Entry): Promise<AgentInputItem | undefined> {
+    const message = getShownMessage(entry);
+    if (!message) return undefined;
+    if (entry.kind === "redacted") return toErasedItem(message);
     const own = message.meta?.[NAME];
     if (own !== undefined) return own as unknown as AgentInputItem;
     const { parts } = await this.#kernel.blobs.restoreMessage(message);
@@ -115,6 +120,22 @@ function toMessage(item: AgentInputItem): MessageInput {
     parts: parts.length > 0 ? parts : [{ type: "text", text: "" }],
     ...(!isLarge && { meta: { [NAME]: value } }),
   };
+}
+
+/** The remains of an erased item, so that a call still has its result. */
+function toErasedItem(left: Message): AgentInputItem {
+  const status = "completed";
+  const part = left.parts.at(-1);
+  if (part?.type === "tool-call")
+    return { type: "function_call", callId: part.callId, name: part.name, arguments: "{}", status };
+  const text = textOfMessage({ ...left, parts: flattenParts(left) });
+  if (part?.type === "tool-result") {
+    const { callId, name = "tool" } = part;
+    return { type: "function_call_result", callId, name, status, output: { type: "text", text } };
+  }
+  if (left.role === "assistant")
+    return { type: "message", role: "assistant", status, content: [{ type: "output_text", text }] };
+  return { type: "message", role: left.role === "system" ? "system" : "user", content: text };
 }
 
 function getRole(item: AgentInputItem): Role {

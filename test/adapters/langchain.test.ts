@@ -35,6 +35,19 @@ test("a history of LangChain gives back the messages that it got, also after a r
   expect((await again.getMessages()).at(-1)?.text).toBe("Thanks.");
 });
 
+test("an erased message of a LangChain history keeps its role and its calls", async () => {
+  const { kernel } = await diskKernel({ embedder: null });
+  const history = new LonghaulChatMessageHistory({ kernel, sessionId: "chat" });
+  await history.addMessages(conversation());
+  await using session = await kernel.session("chat");
+  for (const seq of [1, 2, 3, 4]) await session.redact(seq);
+  const messages = await history.getMessages();
+  expect(messages.map((message) => message.getType())).toEqual(["system", "human", "ai", "tool", "ai"]);
+  expect(messages.slice(0, 4).map(({ text }) => text)).toEqual(Array(4).fill("[removed on request]"));
+  expect(messages[2]).toMatchObject({ tool_calls: [{ id: "c1", name: "count", args: {} }] });
+  expect(messages[3]).toMatchObject({ tool_call_id: "c1" });
+});
+
 test("the messages of a LangChain history are searched, fitted and cleared like those of any session, and the log keeps them", async () => {
   const { kernel } = await diskKernel({ embedder: null });
   const history = new LonghaulChatMessageHistory({ kernel, sessionId: "chat" });

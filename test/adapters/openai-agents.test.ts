@@ -29,6 +29,23 @@ const ITEMS: AgentInputItem[] = [
   },
 ];
 
+test("an erased item of the Agents SDK keeps its role and its call", async () => {
+  const { kernel } = await diskKernel({ embedder: null });
+  const agents = new LonghaulAgentsSession({ kernel, sessionId: "agent" });
+  await agents.addItems(ITEMS);
+  await using session = await kernel.session("agent");
+  for (const seq of [1, 3, 4, 5]) await session.redact(seq);
+  const text = "[removed on request]";
+  const call = { callId: "c1", name: "count", status: "completed" };
+  expect(await agents.getItems()).toEqual([
+    { type: "message", role: "user", content: text },
+    ITEMS[1],
+    { ...call, type: "function_call", arguments: "{}" },
+    { ...call, type: "function_call_result", output: { type: "text", text } },
+    { type: "message", role: "assistant", status: "completed", content: [{ type: "output_text", text }] },
+  ]);
+});
+
 test("a session of the Agents SDK gives back the items that it got", async () => {
   const { kernel } = await diskKernel({ embedder: null });
   const session = new LonghaulAgentsSession({ kernel, sessionId: "agent" });
