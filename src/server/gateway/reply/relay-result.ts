@@ -103,14 +103,8 @@ function createReplyNamer(
     const isNamed = all.store !== false && items.length > 0;
     const itemsStored = isNamed ? storeItems(entry, items) : undefined;
     const known = thread.sent.storedLead;
-    const isKnown = known?.key === key;
-    const leadResponse = chain
-      ? chain.lead
-      : lead.length === 0
-        ? undefined
-        : isKnown
-          ? known.response
-          : response;
+    const storedResponse = known?.key === key ? known.response : response;
+    const leadResponse = chain ? chain.lead : lead.length === 0 ? undefined : storedResponse;
     if (leadResponse === response && isStored) thread.sent.storedLead = { key, response };
     const isLeadStored = leadResponse !== response || isStored;
     const place = entry.then((id): ResponsePlace | undefined => {
@@ -148,7 +142,7 @@ function readLeadMessages(
 
 /**
  * A reader of the reply that the client sees for several rounds. Its usage is that of the first round sent with the
- * current window, with the output tokens and cost of all rounds.
+ * current window, with the output tokens and cost of all rounds; the prompts of the others are other calls.
  */
 function createMergedReader(
   api: Wire,
@@ -183,8 +177,13 @@ function sumUsage(
   const output = usages.map(({ outputTokens }) => outputTokens ?? 0);
   const costs = usages.map((usage) => computeReportCost({ usage, ...dropUndefined({ model }) }, factsOf));
   const isPriced = costs.every((cost) => cost !== undefined);
+  const otherCalls = usages.flatMap((usage) => {
+    const { outputTokens: _, reasoningTokens: __, otherCalls: own = [], ...prompt } = usage;
+    return usage === first ? own : [prompt, ...own];
+  });
   return {
     ...first,
+    otherCalls,
     outputTokens: output.reduce((sum, tokens) => sum + tokens, 0),
     ...(isPriced && { cost: costs.reduce((sum, cost) => sum + cost, 0) }),
   };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EXPAND_TOOL, RECALL_TOOL, SAVE_TOOL } from "../../../../src/server/gateway/recall/recall-tools.ts";
-import { lineOf, startGateway, threadsOf } from "../../../support/gateway.ts";
+import { lineOf, quiet, startGateway, threadsOf } from "../../../support/gateway.ts";
 import { proofCases, proofTest, sizedTest } from "../../../support/proof.ts";
 import { behave, says, startUpstream } from "../../../support/upstream.ts";
 import type { Behaviour, Reply } from "../../../support/wire-server/behaviour.ts";
@@ -55,6 +55,28 @@ test("a client that trims its history can recall the messages that it no longer 
   expect(result).toContain("port 7781");
   expect(result).not.toContain("Which port?");
 });
+
+test.each(WAYS)(
+  "a budget of tokens counts every round of a recall: %s, streamed: %s",
+  async (api, isStreamed) => {
+    const upstream = await scripted({ text: "Noted." }, recalls("staging server port"), {
+      text: "It is 7781.",
+      usage: { input: 150, output: 5 },
+    });
+    const gateway = await startGateway({ upstream: upstream.url, config: RECALLS });
+    const { team } = gateway.kernel;
+    const by = "test";
+    const { secret } = await team.add("alice", { by });
+    const talker = { gateway, api, isStreamed };
+    const question = { headers: { "x-longhaul-token": secret, "x-api-key": "key-of-alice" } };
+    await askRaw(talker, [userSays(FACT)], {}, question);
+    await team.setBudget({ person: "alice", amount: 1_000_000, unit: "tokens", period: "total" }, { by });
+    await askRaw(talker, [userSays("Tell me the port of the staging server.")], {}, question);
+    await quiet(gateway);
+    expect(upstream.heard).toHaveLength(3);
+    expect(await team.budgets("alice")).toMatchObject([{ spent: 100 + 7 + 150 + 5, reserved: 0 }]);
+  },
+);
 
 describe.each(proofCases(WAYS))("recall as a tool, %s, streamed: %s", (api, isStreamed) => {
   sizedTest(
