@@ -13,7 +13,8 @@ export function parseBudget(text: string): BudgetRule {
   const [amount = "", ...scopes] = text.split(/:(?=(?:project|model)=)/);
   const [, digits = "", factor = "", unit = "usd", period = ""] = FORM.exec(amount.trim()) ?? [];
   const value = Number(digits) * (FACTORS[factor.toLowerCase()] ?? 1);
-  if (!isPeriod(period) || digits === "") throw createArgumentError("budget", text, EXPECTED);
+  if (!isPeriod(period) || digits === "" || value === Number.POSITIVE_INFINITY)
+    throw createArgumentError("budget", text, EXPECTED);
   const scope: { project?: string; model?: string } = {};
   for (const one of scopes) {
     const at = one.indexOf("=");

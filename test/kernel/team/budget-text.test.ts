@@ -16,7 +16,8 @@ test("budgets are read in the notation of people", () => {
     model: "claude-opus-*",
     project: "a:b=c",
   });
-  for (const wrong of ["", "50", "50/year", "x/day", "-5/day", "5/day:model=", "5/day:model=a:model=b"])
+  const huge = `${"9".repeat(310)}/day`;
+  for (const wrong of ["", "50", "50/year", "x/day", "-5/day", huge, "5/day:model=", "5/day:model=a:model=b"])
     expect(() => parseBudget(wrong)).toThrow(/50\/month/);
 });
 
