@@ -56,6 +56,22 @@ test("people can be added, listed, limited, rotated and revoked, and their token
   expect((await runHere(["audit", ...store])).stdout).toContain("The chain is whole.");
 });
 
+test("a budget of somebody else is not removed, and the refused command changes nothing", async () => {
+  const store = ["--store", testFolder()];
+  await runHere(["token", "add", "alice", ...store]);
+  await runHere(["token", "add", "bob", "--budget", "50/month", ...store]);
+  const list = async () => (await jsonHere(["token", "list", ...store])).value;
+  const before = await list();
+  const [budget] = before.people[1].budgets;
+  for (const id of [budget.id, "unknown"]) {
+    const refused = await runHere(["token", "set", "alice", "--role", "admin", "--remove", id, ...store]);
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(`alice has no budget ${id}`)]);
+  }
+  expect(await list()).toEqual(before);
+  await runHere(["token", "set", "bob", "--remove", budget.id, ...store]);
+  expect((await list()).people[1].budgets).toEqual([]);
+});
+
 test("an erased person leaves nothing behind, and the certificate can be verified later", async () => {
   const path = testFolder();
   const cwd = testFolder();

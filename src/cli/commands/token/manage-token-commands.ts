@@ -129,11 +129,15 @@ export const setTokenCommand = defineCommand({
     const { team } = kernel;
     const by = getActor();
     const owner = name === undefined ? {} : { person: name };
-    const person = name === undefined ? undefined : await team.change(name, { ...settings, by });
+    const listOwn = async () => (await team.budgets(name ?? "")).filter((budget) => budget.person === name);
+    const known = await listOwn();
     for (const id of options.remove ?? [])
-      if (!(await team.removeBudget(id, { by }))) throw new UsageError(`there is no budget ${id}`);
+      if (!known.some((budget) => budget.id === id))
+        throw new UsageError(`${name ?? "the team"} has no budget ${id}`);
+    const person = name === undefined ? undefined : await team.change(name, { ...settings, by });
+    for (const id of options.remove ?? []) await team.removeBudget(id, { by });
     for (const rule of rules) await team.setBudget({ ...rule, ...owner }, { by });
-    const budgets = (await team.budgets(name ?? "")).filter((budget) => budget.person === name);
+    const budgets = await listOwn();
     if (options.json) await printJson(context, { person: person ?? null, budgets });
     else if (!options.quiet) {
       const lines = budgets.map((budget) => `  ${budget.id}  ${describeBudget(budget)}`);
