@@ -48,8 +48,11 @@ export function openRelaySource(
     isOver = true;
     failure = error;
     clearTimeout(idle);
+    // Bytes that arrived before the connection was cut, but were not read yet.
+    const rest: Buffer | null = body.errored && body.read();
     if (error) body.destroy();
-    if (decoding) decoding.input.end();
+    if (rest && !decoding) onBytes(rest);
+    if (decoding) decoding.input.end(rest ?? undefined);
     else end();
   };
   const idle = setTimeout(() => {

@@ -25,6 +25,25 @@ describe("a failing upstream", () => {
     }
   });
 
+  test.each([
+    ["plain", (text: string) => Buffer.from(text), {}],
+    ["packed", (text: string) => zlib.gzipSync(text), { "content-encoding": "gzip" }],
+  ])(
+    "the client has all bytes that arrived before a cut that is faster than the relay: %s",
+    async (_, pack, head) => {
+      const world = await startWorld(
+        (_request, response) => {
+          response.writeHead(200, { ...sse, ...head });
+          response.write(pack(events.join("")), () => response.destroy());
+        },
+        keep,
+        (body) => new Promise((resolve) => body.once("close", () => resolve())),
+      );
+      expect(await ask(world.url)).toMatchObject({ text: events.join(""), isWhole: false });
+      expect(await world.outcome).toMatchObject({ ending: "upstream-cut", failure: { reason: "reset" } });
+    },
+  );
+
   test("half an event is held back at a cut, and passed on at an orderly end", async () => {
     const half = events[1]?.slice(0, 12) ?? "";
     const cut = await startWorld((_, response) => {

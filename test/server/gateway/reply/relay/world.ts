@@ -36,6 +36,7 @@ export interface World extends Listening {
 export async function startWorld(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
   rest: RelayRest | ((request: IncomingMessage, response: ServerResponse) => RelayRest) = {},
+  beforeRelay: (body: IncomingMessage) => Promise<void> = async () => undefined,
 ): Promise<World> {
   const agents = createAgents();
   onTestFinished(() => closeAgents(agents));
@@ -71,6 +72,7 @@ export async function startWorld(
       signal: createClientSignal(response),
       limits: { connectMs: LONG_MS, firstByteMs: LONG_MS },
     });
+    await beforeRelay(sent.body);
     return relayResponse({ idleMs: LONG_MS, ...options, answer: sent, response });
   }
 
