@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isLonghaulError, type Kernel, LonghaulError, type SessionId } from "../../kernel/index.ts";
 import { computeDigest } from "../../model/base/digest.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
-import { isTerminal } from "../../model/task.ts";
+import { isTerminal, TASK_STATES } from "../../model/task.ts";
 import {
   type ErasedCounts,
   type ErasedSession,
@@ -139,12 +139,12 @@ export async function hasBlob(kernel: Kernel, digest: string): Promise<boolean> 
 async function countRecords(kernel: Kernel, { name, memoryAgent }: ErasedPerson, ids: readonly SessionId[]) {
   const own = new Set(ids);
   const [tokens, budgets] = [await kernel.team.tokens(name), await kernel.team.budgets(name)];
+  const stored = kernel.memories(memoryAgent);
   const memories = own.has(`memory:${memoryAgent}`)
-    ? (await kernel.memories(memoryAgent).list({ limit: PAGE_SESSIONS, validAt: "ever", trust: "rejected" }))
-        .length
+    ? await countPages((page) => stored.list({ ...page, validAt: "ever", trust: "rejected" }))
     : 0;
   let tasks = 0;
-  for (const id of own) tasks += (await kernel.tasks.list({ session: id, limit: PAGE_SESSIONS })).length;
+  for (const session of own) tasks += await countPages((page) => kernel.tasks.list({ ...page, session }));
   return {
     memories,
     tasks,
@@ -153,15 +153,29 @@ async function countRecords(kernel: Kernel, { name, memoryAgent }: ErasedPerson,
   };
 }
 
+/** Counts a list that is read page by page. */
+async function countPages<Id extends string>(
+  read: (page: { readonly limit: number; readonly before?: Id }) => Promise<readonly { readonly id: Id }[]>,
+): Promise<number> {
+  let count = 0;
+  for (let before: Id | undefined; ; ) {
+    const page = await read({ limit: PAGE_SESSIONS, ...dropUndefined({ before }) });
+    count += page.length;
+    before = page.at(-1)?.id;
+    if (page.length < PAGE_SESSIONS) return count;
+  }
+}
+
+const UNENDED = TASK_STATES.filter((state) => !isTerminal(state));
+
 async function refuseRunningTasks(kernel: Kernel, ids: readonly SessionId[]): Promise<void> {
-  for (const id of ids)
-    for (const { id: task, state } of await kernel.tasks.list({ session: id, limit: PAGE_SESSIONS }))
-      if (!isTerminal(state))
-        throw new LonghaulError(
-          "TASK_CONFLICT",
-          `The task ${task} of this person is ${state}; end it first: longhaul task kill ${task}`,
-          { details: { task } },
-        );
+  for (const session of ids)
+    for (const { id: task, state } of await kernel.tasks.list({ session, states: UNENDED, limit: 1 }))
+      throw new LonghaulError(
+        "TASK_CONFLICT",
+        `The task ${task} of this person is ${state}; end it first: longhaul task kill ${task}`,
+        { details: { task } },
+      );
 }
 
 /** The facts about a session that the certificate keeps, and the digests of the blobs that its entries name. */
