@@ -34,14 +34,31 @@ export async function redactEntries(
   places: readonly Place[],
   reason: string | undefined,
 ): Promise<FreedCounts> {
+  return replaceEntries(log, session, await buildTombstones(log, session, places, reason));
+}
+
+async function replaceEntries(
+  log: Log,
+  session: SessionId,
+  tombstones: readonly Tombstone[],
+): Promise<FreedCounts> {
+  const freed = await log.store.entries.redact(session, tombstones);
+  log.blobs.dropCache();
+  return freed;
+}
+
+async function buildTombstones(
+  log: Log,
+  session: SessionId,
+  places: readonly Place[],
+  reason: string | undefined,
+): Promise<readonly Tombstone[]> {
   const tombstones: Tombstone[] = [];
   for (const place of places) {
     const tombstone = await buildTombstone(log, session, place, reason);
     if (tombstone) tombstones.push(tombstone);
   }
-  const freed = await log.store.entries.redact(session, tombstones);
-  log.blobs.dropCache();
-  return freed;
+  return tombstones;
 }
 
 async function buildTombstone(
@@ -62,13 +79,18 @@ async function buildTombstone(
   if (stored.kind === "redacted") return undefined;
   const entry = toEntry(session, stored);
   const isSaid = entry.kind === "message" && entry.message.meta?.longhaul === undefined;
-  const names = isSaid ? await readCallNames(log, session, place.seq) : new Map();
+  const hasUnnamed = isSaid && entry.message.parts.some(isUnnamedResult);
+  const names = hasUnnamed ? await readCallNames(log, session, place.seq) : new Map();
   const left = isSaid ? eraseMessage(entry.message, names) : undefined;
   const body: EntryBody = { kind: "redacted", was: stored.kind, ...dropUndefined({ reason, left }) };
   return { seq: place.seq, payload: log.encode(body) };
 }
 
 const ERASED: TextPart = { type: "text", text: "[removed on request]" };
+
+function isUnnamedResult(part: Part): boolean {
+  return part.type === "tool-result" && part.name === undefined;
+}
 
 /** The tools of the calls shortly before an entry; results may not say which tool they come from. */
 async function readCallNames(
@@ -120,38 +142,39 @@ export async function redactWithTraces(
   const relatives = await listRelatives(sessions, session);
   const erased = await readErased(entries, places);
   const titles = await readTitles(sessions, relatives);
-  const traces = new Map<SessionId, readonly Place[]>();
-  for (const { id, relation } of relatives)
-    traces.set(
-      id,
+  const planned: { readonly id: SessionId; readonly tombstones: readonly Tombstone[] }[] = [];
+  for (const relative of relatives) {
+    const { id, relation } = relative;
+    const traces =
       relation === "child"
-        ? await findCopies(entries, id, erased, titles)
-        : await findTraces(entries, id, places, erased),
-    );
-  let freed = NOTHING_FREED;
-  for (const [id, found] of traces) {
+        ? await findCopies(entries, relative, erased, titles)
+        : await findTraces(entries, id, places, erased);
     const own = id === session ? places : [];
-    freed = addFreed(freed, await redactEntries(log, id, [...own, ...found], reason));
+    planned.push({ id, tombstones: await buildTombstones(log, id, [...own, ...traces], reason) });
+  }
+  for (const [id, title] of titles)
+    if (erased.texts.some((text) => isQuotingTitle(title, text)) || erased.names.has(title))
+      await sessions.update(id, { title: REMOVED_TITLE });
+  let freed = NOTHING_FREED;
+  // The entries themselves come last: if the process is killed before, a repetition still finds their traces.
+  for (const { id, tombstones } of planned.reverse()) {
+    freed = addFreed(freed, await replaceEntries(log, id, tombstones));
     const { line } = await new Lines(log, id).active();
     // Entries keep their places, so a new one tells every handle and process to read the log again.
-    if (own.length > 0 || found.length > 0 || places.some((place) => hasSeq(line, place)))
+    if (id === session || tombstones.length > 0 || places.some((place) => hasSeq(line, place)))
       await log.append(
         id,
         places.map((target) => ({ body: { kind: "pin", target, isPinned: false, isErased: true } })),
       );
   }
-  for (const [id, title] of titles)
-    if (erased.texts.some((text) => isQuotingTitle(title, text)) || erased.names.has(title))
-      await sessions.update(id, { title: REMOVED_TITLE });
   return freed;
 }
 
+type Relative = Pick<SessionRecord, "id" | "relation" | "meta">;
+
 /** A session with its forks and theirs, whose lines may have its entries, and the children of all of them. */
-async function listRelatives(
-  sessions: SessionStore,
-  session: SessionId,
-): Promise<readonly Pick<SessionRecord, "id" | "relation">[]> {
-  const relatives: Pick<SessionRecord, "id" | "relation">[] = [{ id: session }];
+async function listRelatives(sessions: SessionStore, session: SessionId): Promise<readonly Relative[]> {
+  const relatives: Relative[] = [{ id: session }];
   for (const { id: parent, relation } of relatives)
     for (let before: SessionId | undefined; relation !== "child"; ) {
       const page = await sessions.list({ parent, limit: BATCH, ...dropUndefined({ before }) });
@@ -165,7 +188,7 @@ async function listRelatives(
 /** The titles of sessions, in the form in which texts are compared. */
 async function readTitles(
   sessions: SessionStore,
-  among: readonly Pick<SessionRecord, "id">[],
+  among: readonly Relative[],
 ): Promise<ReadonlyMap<SessionId, string>> {
   const titles = new Map<SessionId, string>();
   for (const { id } of among) {
@@ -210,15 +233,18 @@ const MIN_REPEATED_CHARACTERS = 12;
 
 /**
  * The messages of a child session that repeat erased words of a person, and the replies that are titles: clients send the
- * words again to get a title for them.
+ * words again, among others, to get a title for them. Elsewhere only a message with nothing else is a copy.
  */
 async function findCopies(
   entries: EntryStore,
-  session: SessionId,
+  { id: session, meta }: Relative,
   { words, names }: ErasedContent,
   titles: ReadonlyMap<SessionId, string>,
 ): Promise<readonly Place[]> {
   const copies: Place[] = [];
+  const { kind } = (meta?.gateway ?? {}) as { readonly kind?: unknown };
+  const isCopy = (text: string) => (one: string) =>
+    text === one || (kind === "title" && one.length >= MIN_REPEATED_CHARACTERS && text.includes(one));
   let isRepeated = false;
   for (let from = 1; words.length > 0; ) {
     const query = { from, to: Number.MAX_SAFE_INTEGER, limit: BATCH, order: "ascending" } as const;
@@ -230,9 +256,7 @@ async function findCopies(
       const text = collapseSpaces(flattenParts(entry.message).map(textOfPart).join("\n"));
       const name =
         isRepeated && role === "assistant" && [...titles.values()].find((one) => text.startsWith(one));
-      isRepeated =
-        role === "user" &&
-        words.some((one) => text === one || (one.length >= MIN_REPEATED_CHARACTERS && text.includes(one)));
+      isRepeated = role === "user" && words.some(isCopy(text));
       if (name) names.add(name);
       if (isRepeated || name) copies.push({ session, seq: entry.seq });
     }

@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import { openKernel } from "../../../src/kernel/index.ts";
+import { openSqliteStore } from "../../../src/stores/sqlite/index.ts";
+import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
 
 const WORD = "heronfold";
@@ -31,4 +34,19 @@ test("redacting a message erases its words from the summaries, edits and titles 
     await using one = await kernel.session(record.id);
     expect(JSON.stringify([record, await one.read({ from: 1, limit: 100 })])).not.toContain(WORD);
   }
+});
+
+test("a redaction that was killed before the entry is repeated, and still finds the title of a fork", async () => {
+  const store = await openSqliteStore({ path: testFolder() });
+  const kernel = await openKernel({ store, embedder: null });
+  const session = await kernel.session("chat");
+  const { seq } = await session.append({ role: "user", text: `The vault opens with ${WORD} turns.` });
+  const fork = await session.fork({ title: `${WORD} turns` });
+  const update = store.sessions.update.bind(store.sessions);
+  store.sessions.update = () => Promise.reject(new Error("killed"));
+  await expect(session.redact(seq)).rejects.toThrow("killed");
+  store.sessions.update = update;
+  await session.redact(seq);
+  expect((await kernel.find(fork.id))?.title).toBe("(title removed)");
+  await kernel.close();
 });

@@ -35,12 +35,14 @@ test.each([
     Object.assign(helper.headers, agent.headers);
     helper.fields.system = "You are a helper that looks for files.";
     await helper.say("<system-reminder>\nToday is Monday.\n</system-reminder> Look for the door.");
+    await agent.say("Go on, please.");
+    await helper.say("Find the window; the person said: Go on, please.");
     await quiet(gateway);
     const [main] = await threadsOf(gateway, "main");
     expect(main?.title).toContain(WORD);
     await using session = await gateway.kernel.session(main?.id ?? "");
     for await (const { seq, ...entry } of session.entries({ kinds: ["message"] }))
-      if (JSON.stringify(entry).includes(WORD)) await session.redact(seq);
+      if (/heronfold|Go on, please/.test(JSON.stringify(entry))) await session.redact(seq);
     const stored: string[] = [];
     for (const record of await threadsOf(gateway)) {
       await using one = await gateway.kernel.session(record.id);
@@ -49,6 +51,7 @@ test.each([
     expect(stored.length).toBeGreaterThan(1);
     expect(stored.join("\n")).not.toContain(WORD);
     expect(stored.join("\n")).toContain("Look for the door.");
+    expect(stored.join("\n")).toContain("Find the window;");
     const { hits } = await gateway.kernel.memory.recall(`vault ${WORD} turns`, { waitMs: 2_000 });
     expect(JSON.stringify(hits)).not.toContain(WORD);
   },
