@@ -30,7 +30,7 @@ browserProof(
       heap = Math.max(heap, get("JSHeapUsedSize"));
       elements = Math.max(elements, await page.evaluate(() => document.querySelectorAll("*").length));
     };
-    /** Scrolls by a step and returns the seqs in the page, in the order of the rows. */
+    /** Scrolls by a step and returns the rows in the page, in their order, those in view marked. */
     const scroll = (pixels: number) =>
       page.evaluate(async (step) => {
         const scroller = document.querySelector(".talk .virtual") as HTMLElement;
@@ -38,14 +38,21 @@ browserProof(
         scroller.scrollTop += step;
         await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve, 0)));
         const rows = [...document.querySelectorAll<HTMLElement>(".talk [data-seq]")];
+        const end = scroller.getBoundingClientRect().bottom;
         return rows
-          .map((row) => ({ seq: Number(row.dataset.seq), top: row.getBoundingClientRect().top }))
-          .sort((one, other) => one.top - other.top)
-          .map(({ seq }) => seq);
+          .map((row) => {
+            const { top, bottom } = row.getBoundingClientRect();
+            return { seq: Number(row.dataset.seq), top, bottom, isInView: top < end };
+          })
+          .sort((one, other) => one.top - other.top);
       }, pixels);
     let last = 0;
     while (last < ENTRIES) {
-      const seqs = await scroll(STEP_PIXELS);
+      const rows = await scroll(STEP_PIXELS);
+      const seqs = rows.map(({ seq }) => seq);
+      // A row has its whole height as soon as it shows, so it never lies on the next one.
+      const seen = rows.filter(({ isInView }) => isInView);
+      expect(seen.filter(({ top }, index) => top < (seen[index - 1]?.bottom ?? top) - 1)).toEqual([]);
       // Rows are in the order of the log without a gap, whatever pages came and left.
       expect(seqs).toEqual(seqs.map((_, index) => (seqs[0] ?? 0) + index));
       // The page never jumps back.
@@ -55,9 +62,9 @@ browserProof(
     }
     let first = last;
     while (first > ENTRIES - 1_000) {
-      const seqs = await scroll(-STEP_PIXELS);
-      expect(seqs[0]).toBeLessThanOrEqual(first);
-      first = seqs[0] ?? 0;
+      const seq = (await scroll(-STEP_PIXELS))[0]?.seq ?? 0;
+      expect(seq).toBeLessThanOrEqual(first);
+      first = seq;
       await measure();
     }
     expect(heap).toBeLessThan(MAX_HEAP_BYTES);

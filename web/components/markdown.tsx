@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
 type Render = typeof import("../markdown/render-markdown.ts");
 let loaded: Render | undefined;
@@ -14,21 +14,25 @@ export async function loadMarkdown(): Promise<void> {
  */
 export function Markdown({ text, marked }: { readonly text: string; readonly marked?: readonly string[] }) {
   const [render, setRender] = useState<Render | undefined>(() => loaded);
-  const place = useRef<HTMLDivElement>(null);
+  const highlighting = useRef<AbortController>(undefined);
   useEffect(() => {
     // Another message may have loaded it between the first rendering and this effect.
     if (loaded) return setRender(loaded);
     void loadMarkdown().then(() => setRender(loaded));
   }, []);
-  useEffect(() => {
-    if (!render || !place.current) return;
-    const controller = new AbortController();
-    place.current.replaceChildren(render.renderMarkdown(text));
-    if (marked) markWords(place.current, marked);
-    void render.highlightCode(place.current, controller.signal);
-    return () => controller.abort();
-  }, [render, text, marked?.join("\n")]);
-  return render ? <div ref={place} class="markdown" /> : <div class="markdown plain">{text}</div>;
+  // Filled as soon as it is in the page, so that a list measures its row with the text and not without.
+  const fill = useCallback(
+    (place: HTMLDivElement | null) => {
+      highlighting.current?.abort();
+      if (!render || !place) return;
+      highlighting.current = new AbortController();
+      place.replaceChildren(render.renderMarkdown(text));
+      if (marked) markWords(place, marked);
+      void render.highlightCode(place, highlighting.current.signal);
+    },
+    [render, text, marked?.join("\n")],
+  );
+  return render ? <div ref={fill} class="markdown" /> : <div class="markdown plain">{text}</div>;
 }
 
 /** Marks every occurrence of the words in the texts below an element. */
