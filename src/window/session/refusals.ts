@@ -1,3 +1,4 @@
+import { findNewestQuestion } from "../protected-seqs.ts";
 import type { Slot } from "../slot.ts";
 
 /** The beginning of the reason of every edit that a refusal has caused; such edits are counted in the log. */
@@ -84,9 +85,11 @@ export class Refusals {
     this.#turnCap = { ...cap, tokens, editedSeq: slots.at(-1)?.seq ?? 0, editsInRow };
   }
 
-  /** The estimated tokens that windows of a turn have to stay below; infinite if none was refused. */
-  findTurnCap(question: number): number {
-    return this.#turnCap?.question === question ? this.#turnCap.tokens : Number.POSITIVE_INFINITY;
+  /** The estimated tokens that windows of the turn with these slots have to stay below; infinite if none was refused. */
+  findTurnCap(slots: readonly Slot[]): number {
+    const cap = this.#turnCap;
+    const isItsTurn = cap && (slots[findNewestQuestion(slots)]?.seq ?? 0) === cap.question;
+    return isItsTurn ? cap.tokens : Number.POSITIVE_INFINITY;
   }
 
   recordLoweredOutput(place: number, tokens: number): void {

@@ -127,8 +127,7 @@ export class WindowFitter {
     const mayCompact = this.#deps.compactor !== undefined && !options.dryRun;
     const isCompacted = mayCompact && (await this.#summarize(followed, cache, false, options.signal));
     const latest = isCompacted ? await this.follow() : followed;
-    const question = latest.slots[findNewestQuestion(latest.slots)]?.seq ?? 0;
-    this.planner.capTokens = this.refusals.findTurnCap(question);
+    this.planner.capTokens = this.refusals.findTurnCap(latest.slots);
     const window = await this.#dropPages(latest, cache, options);
     const { isUncached, isCaching } = this.meter;
     const { forcedTokens } = this.refusals;
@@ -256,6 +255,7 @@ export class WindowFitter {
    * window would be too large with them.
    */
   async #dropPages(window: LoadedWindow, cache: CacheState, { dryRun }: FitOptions): Promise<LoadedWindow> {
+    if (!window.slots.some(isPage)) return window;
     const over = this.#computeExcess(window);
     const prices = computeCachePrices(this.settings.facts) ?? DEFAULT_CACHE_PRICES;
     const leaving = chooseLeavingPages(window.slots, {
@@ -415,7 +415,6 @@ function chooseLeavingPages(
   { overTokens, prices, isCold, calls }: PageCosts,
 ): readonly Slot[] {
   const pages = slots.filter(isPage);
-  if (pages.length === 0) return pages;
   const question = slots[findNewestQuestion(slots)]?.seq ?? 0;
   const lastReply = slots.findLastIndex(({ message, isNote }) => message.role === "assistant" && !isNote);
   let over = overTokens;

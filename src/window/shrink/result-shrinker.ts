@@ -130,11 +130,11 @@ export class ResultShrinker {
   /** Shortens the results of new messages at the end of a window that was settled before; returns the same array if none changes. */
   shrinkNew(window: readonly Slot[], from: number, isSettled: (slot: Slot) => boolean): readonly Slot[] {
     const arrived = window.slice(from);
-    if (arrived.length === 0) return window;
-    const hasResults = arrived.some(({ message }) =>
-      message.parts.some(({ type }) => type === "tool-result"),
-    );
-    const question = hasResults ? window[findNewestQuestion(window)] : undefined;
+    if (!arrived.some(hasResult)) {
+      for (const slot of arrived) this.#add(slot);
+      return window;
+    }
+    const question = window[findNewestQuestion(window)];
     const literals = question ? this.#readLiterals(question.message) : NOTHING_ASKED;
     let isChanged = false;
     const shrunk = arrived.map((slot) => {
@@ -294,6 +294,10 @@ class LazyResult implements ShownResult {
     this.#lines ??= listShownLines(this.#part);
     return this.#lines;
   }
+}
+
+function hasResult({ message }: Slot): boolean {
+  return message.parts.some(({ type }) => type === "tool-result");
 }
 
 /** True if only shortened tool results distinguish a slot from its original. */

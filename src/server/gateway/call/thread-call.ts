@@ -112,7 +112,7 @@ export class ThreadCall {
       } else {
         const options = { signal, ...(isDryRun && { dryRun: true }) };
         await this.content.setWindow(await this.#window.window.fit(options));
-        const besides = countTexts(this.sentContext.values());
+        const besides = this.request.context ? countTexts(this.sentContext.values()) : 0;
         // Context of messages that stay does too: taking it out would change what the provider has cached.
         if (besides > (this.roomTokens ?? 0))
           await this.content.setWindow(await this.#window.window.fit({ ...options, besides }));

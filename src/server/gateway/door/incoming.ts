@@ -22,8 +22,8 @@ export interface Incoming {
   readonly spending: RequestSpending | undefined;
   /** Called when the request is about to be sent, so that the next one can be prepared. */
   readonly onPrepared: () => void;
-  /** Called with the bytes of the messages that the log does not have yet, which count as stored by the person. */
-  readonly onStored: (storedBytes: number) => void;
+  /** Counts the bytes of the messages that the log does not have yet as stored by the person, if anybody counts them. */
+  readonly onStored: ((storedBytes: number) => void) | undefined;
 }
 
 class ClientGoneError extends Error {}

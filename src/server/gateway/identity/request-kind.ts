@@ -212,7 +212,7 @@ function isCompactionRequest(facts: ReadFacts): boolean {
 
 /** True if the words of a request in its conversation could only be those of a client that has it summarized. */
 function asksForOwnCompaction({ messages, last }: ReadFacts): boolean {
-  return last !== "" && (hasToolBan(messages) || OWN_COMPACTION.test(readEnds(last)));
+  return (last.length > VERY_LONG && hasToolBan(messages)) || OWN_COMPACTION.test(readEnds(last));
 }
 
 /** Score of the evidence that the request asks for a summary to continue from. */

@@ -122,9 +122,13 @@ async function beginCall(
     const callRequest = isSentAsItComes(incoming)
       ? remembering
       : offerTools(remembering, request, services.config(), thread);
-    const memorySearch = await searchMemory(incoming, services, callRequest, thread);
-    const context = await findEarlierContext(services, callRequest, thread);
-    if (principal.token !== undefined) incoming.onStored(await countNewBytes(thread, callRequest));
+    const { api, isControl } = callRequest;
+    const wanted = !isControl && getRecallSettings(services.config(), api.name, thread.kind).context;
+    const memorySearch =
+      wanted === true ? await searchMemory(incoming, services, callRequest, thread) : undefined;
+    const contextTexts = wanted && !api.isSentUnchanged && new ContextTexts(thread, services.kernel.memory);
+    const context = contextTexts && (await contextTexts.find(callRequest.messages.list));
+    if (incoming.onStored) incoming.onStored(await countNewBytes(thread, callRequest));
     const span = services.spans.isOn ? startSpan(incoming, services.spans, target) : undefined;
     try {
       const call = await ThreadCall.begin(thread, { ...callRequest, ...(context && { context }) });
@@ -244,29 +248,16 @@ function countChoices(value: unknown): number {
   return Math.min(MAX_CHOICES, Math.max(1, Math.floor(toNumber(value) ?? 1)));
 }
 
-/** The context that earlier requests have added to the messages of this one; undefined if it gets none. */
-async function findEarlierContext(
-  { kernel, config }: Services,
-  { api, isControl, messages }: CallRequest,
-  thread: Thread,
-): Promise<CallRequest["context"]> {
-  const { context } = getRecallSettings(config(), api.name, thread.kind);
-  if (isControl || api.isSentUnchanged || !context) return undefined;
-  return new ContextTexts(thread, kernel.memory).find(messages.list);
-}
-
 /**
  * Searches memory for the content that a new message of the user refers to. Runs before the message is stored, since it
- * would otherwise find itself. Undefined if context is off, if the message refers to nothing, or if it was searched for
- * before.
+ * would otherwise find itself. Undefined if the message refers to nothing, or if it was searched for before.
  */
 async function searchMemory(
   { principal, trace, signal }: Pick<Incoming, "principal" | "trace" | "signal">,
-  { kernel, config }: Services,
-  { api, isControl, messages }: CallRequest,
+  { kernel }: Services,
+  { messages }: CallRequest,
   thread: Thread,
 ): Promise<MemorySearch | undefined> {
-  if (isControl || getRecallSettings(config(), api.name, thread.kind).context !== true) return undefined;
   const { list } = messages;
   const last = list.at(-1 - thread.messages.countReminders(messages));
   if (last?.role !== "user") return undefined;

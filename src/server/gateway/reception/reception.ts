@@ -204,7 +204,7 @@ export class Reception {
     const { spending: budgets } = this.#deps.services;
     const { token } = admission.principal;
     let spending: RequestSpending | undefined;
-    let onStored: Incoming["onStored"] = () => undefined;
+    let onStored: Incoming["onStored"];
     try {
       const { limits } = this.#deps.services.config();
       const away = await waitForStore(this.#deps.sharedStates, signal);
@@ -231,10 +231,11 @@ export class Reception {
       let { body, raw } = read;
       if (readConverse && route.type === "api") raw = body = readConverse(request, body, route.model ?? "");
       const isExchange = route.type === "api" && route.action === "create";
-      const isCounted = isExchange && token !== undefined;
-      const counted = isCounted ? this.#deps.personLimits.countStored(principal, body.length) : onStored;
-      if (typeof counted !== "function") throw new FaultError(counted);
-      onStored = counted;
+      if (isExchange && token !== undefined) {
+        const counted = this.#deps.personLimits.countStored(principal, body.length);
+        if (typeof counted !== "function") throw new FaultError(counted);
+        onStored = counted;
+      }
       const onPrepared = () => {
         this.#semaphore.release(request);
         this.#largeSemaphore.release(request);
@@ -263,7 +264,7 @@ export class Reception {
       this.#largeSemaphore.release(request);
       share.settle(0);
       // A request that failed before its messages were counted has stored none.
-      onStored(0);
+      onStored?.(0);
       this.#controllers.delete(controller);
       trace.endedMs = performance.now();
       this.#deps.observer.recordEnd(trace);

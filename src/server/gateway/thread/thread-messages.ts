@@ -1,6 +1,7 @@
 import type { Aligner } from "../../../kernel/calls/align-messages.ts";
 import type { Conversation, PlacedMessages } from "../../../kernel/calls/conversation.ts";
 import type { CachedLine } from "../../../kernel/calls/line-cache.ts";
+import { continuesLine } from "../../../kernel/calls/placed-messages.ts";
 import type { Blobs } from "../../../kernel/faces/log.ts";
 import { listCallIds, type MessageInput, type Role, type Session } from "../../../kernel/index.ts";
 import type { LoggedContent } from "../../../wire/wire.ts";
@@ -165,6 +166,7 @@ class Reminders {
 
   /** Compares a line with a request, and records a reminder that has vanished. */
   readonly align: Aligner<RequestMessage> = (line, given) => {
+    if (continuesLine(line, given)) return { type: "follow", known: line.keys.length };
     const alignment = alignRequest(line, {
       keys: given.map(({ key }) => key),
       roles: given.map(({ role }) => role),

@@ -223,7 +223,7 @@ export class LonghaulRun implements PolicyRun {
     else if (stale.length > 0) this.#dropStaleCopies(stale);
     else if (!this.#calledIds) this.#settle(this.#window, new Set());
     this.#unsent = this.#window.length;
-    const isChanged = sent.some((slot, index) => slot !== this.#window[index]);
+    const isChanged = sent !== this.#window && sent.some((slot, index) => slot !== this.#window[index]);
     this.isTouchUp = isChanged && why === undefined && isSameList(short, this.#window);
     this.reason = isChanged ? (why ?? (this.isTouchUp ? SHORTENED : undefined)) : undefined;
     return [...this.#window];

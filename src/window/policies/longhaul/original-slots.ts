@@ -38,5 +38,6 @@ export function withShrunk(slots: readonly Slot[], window: readonly Slot[]): rea
 
 /** True if two windows consist of the same slots. */
 export function isSameList(one: readonly Slot[], other: readonly Slot[]): boolean {
+  if (one === other) return true;
   return one.length === other.length && one.every((slot, index) => slot === other[index]);
 }
