@@ -21,14 +21,21 @@ export interface CrashReport {
   readonly lost: number;
 }
 
-/** Kills a supervisor with SIGKILL at a random moment, `rounds` times on one store, and checks every task each time. */
+/** A few rounds may by chance kill only before anything is left to resume; then more rounds follow, up to this many times. */
+const MAX_FACTOR = 10;
+
+/**
+ * Kills a supervisor with SIGKILL at a random moment, `rounds` times on one store, and checks every task each time. Goes on
+ * until a fifth of the planned rounds have left tasks to resume, and lost ones.
+ */
 export async function crashRounds(path: string, rounds: number): Promise<CrashReport> {
   // Warms the compile cache with a child that exits by itself; otherwise each child would mostly
   // compile the same sources.
   process.env.NODE_COMPILE_CACHE = join(path, "compiled");
   await startChild(STARTER, []).ended();
   const report = { tasks: 0, ended: 0, resumed: 0, lost: 0 };
-  for (let round = 0; round < rounds; round++) {
+  const isThin = () => Math.min(report.resumed, report.lost) <= rounds / 5;
+  for (let round = 0; round < rounds || (isThin() && round < MAX_FACTOR * rounds); round++) {
     const said = await killedStarter(path, round);
     report.ended += said.ended.size;
     const store = await openSqliteStore({ path });
