@@ -237,8 +237,7 @@ export class LonghaulRun implements PolicyRun {
       : [...this.#shrinker.settle(before.slice(0, this.#unsent)), ...before.slice(this.#unsent)];
     this.#arePointersValid = true;
     const short = this.#shrinker.shrinkNew(known, this.#unsent, ({ seq }) => seq <= this.#settledSeq);
-    if (isSameList(short, before)) return;
-    this.#window = [...short];
+    if (!isSameList(short, before)) this.#window = [...short];
   }
 
   /**
@@ -246,6 +245,7 @@ export class LonghaulRun implements PolicyRun {
    * costs.
    */
   #findRebuildReason({ isHot, isUncached = false, minCalls = 0 }: Moment): string | undefined {
+    if (isHot && this.#replies < MIN_EARLY_CALLS && this.#tokens <= this.#limits.tokens) return undefined;
     const { system } = this.#limits;
     const newSlots = listNewSlots(this.#window, this.#editedSeq);
     // The last rebuild shows how far the next one will get.
