@@ -1,6 +1,3 @@
-import type { Message } from "../model/message.ts";
-import type { Part } from "../model/part.ts";
-
 /** Keeps the head and tail of a text that is too long and states between them how much was cut. */
 export function clipText(text: string, characters: number): string {
   if (text.length <= characters) return text;
@@ -9,14 +6,4 @@ export function clipText(text: string, characters: number): string {
   const cut = text.length - head - tail;
   const end = tail > 0 ? text.slice(-tail).toWellFormed() : "";
   return `${text.slice(0, head).toWellFormed()}\n[… ${cut} characters cut …]\n${end}`;
-}
-
-/** Replaces each image of a message with a short text. */
-export function withoutImages(message: Message): Message {
-  const isImage = (part: Part) => part.type === "blob" && part.of === undefined;
-  if (!message.parts.some(isImage)) return message;
-  const parts = message.parts.map(
-    (part): Part => (isImage(part) ? { type: "text", text: "[image removed]" } : part),
-  );
-  return { ...message, parts };
 }

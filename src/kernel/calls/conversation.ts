@@ -86,7 +86,14 @@ export class Conversation<G extends CallerMessage> {
 
   /** `readLineInTurn`, including previously dropped messages that a caller with these keys sends again. */
   async readRestoredLineInTurn(caller: CallerCopy): Promise<LineContent> {
-    return this.#dropped.addRestored(await this.readLineInTurn(caller), caller.keys);
+    const line = await this.readLineInTurn(caller);
+    const restored = this.#dropped.findRestoredLine(line, caller.keys)?.messages;
+    if (!restored) return line;
+    return {
+      messages: restored,
+      keys: restored.map(({ key }) => key),
+      roles: restored.map(({ role }) => role),
+    };
   }
 
   /** Makes the line match the messages of a caller that keeps the whole conversation. */

@@ -43,13 +43,6 @@ export class DroppedMessages {
     return restored.length === 0 ? undefined : { messages, restored };
   }
 
-  /** The line, with those dropped messages that a caller sends again. */
-  addRestored(line: LineContent, caller: readonly string[]): LineContent {
-    const messages = this.findRestoredLine(line, caller)?.messages;
-    if (!messages) return line;
-    return { messages, keys: listKeys(messages), roles: messages.map(({ role }) => role) };
-  }
-
   /** Adds dropped messages back to the line. */
   async restore(session: Session, { restored }: RestoredLine): Promise<void> {
     const [active] = await session.lines(1);

@@ -12,13 +12,7 @@ import { listMemories } from "./list-memories.ts";
 import { type MemoryChange, toChangeBody } from "./memory-change.ts";
 import { createMemoryNotFound, createMemoryRefusal } from "./memory-errors.ts";
 import { type MemoryEvent, readMemoryEntries, readMemoryHistory } from "./memory-history.ts";
-import {
-  isKnownMissing,
-  MemoryLedger,
-  type RefusalReason,
-  readMemoryChanges,
-  readMemoryLedger,
-} from "./memory-ledger.ts";
+import { MemoryLedger, type RefusalReason, readMemoryChanges, readMemoryLedger } from "./memory-ledger.ts";
 import { checkMemoryFilter, checkValidity, type MemoryFilter, type Validity } from "./memory-trust.ts";
 import { type MemoryPlace, moveMemory } from "./move-memory.ts";
 import { type PinSectionOptions, renderPinSection } from "./pin-section.ts";
@@ -130,7 +124,8 @@ export class Memories {
 
   /** True if it is known without a read that the agent has no memories; false if they must be read. */
   get isKnownEmpty(): boolean {
-    return isKnownMissing(this.#log, this.session);
+    const known = this.#log.store.sessions.peek?.(this.session);
+    return known !== undefined && known.record === undefined;
   }
 
   /**

@@ -140,12 +140,6 @@ export class MemoryLedger {
   }
 }
 
-/** True if a session of memories is known not to exist, as for most agents. */
-export function isKnownMissing(log: Log, session: SessionId): boolean {
-  const known = log.store.sessions.peek?.(session);
-  return known !== undefined && known.record === undefined;
-}
-
 /** Reads the changes of a session of memories; undefined if the session does not exist. */
 export async function readMemoryLedger(log: Log, session: SessionId): Promise<MemoryLedger | undefined> {
   if (!(await log.store.sessions.get(session))) return undefined;

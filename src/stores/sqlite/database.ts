@@ -50,7 +50,7 @@ export class Database {
    * sessions and entries are read again afterwards.
    */
   transact<T>(work: () => T): Promise<T> {
-    return this.#write(work, () => {
+    return this.transactBeside(work, () => {
       this.overwrites++;
     });
   }
@@ -60,7 +60,19 @@ export class Database {
    * which runs before anything else can.
    */
   transactBeside<T>(work: () => T, onCommit?: () => void): Promise<T> {
-    return this.#write(work, onCommit);
+    return this.#retryWhileBusy(() => {
+      this.#begin.run();
+      let result: T;
+      try {
+        result = work();
+        this.#commit.run();
+      } catch (error) {
+        this.#undo();
+        throw error;
+      }
+      onCommit?.();
+      return result;
+    });
   }
 
   /** Runs a single read; use `snapshot` for several statements. */
@@ -111,22 +123,6 @@ export class Database {
     if (this.isClosed) return;
     this.isClosed = true;
     this.#connection.close();
-  }
-
-  #write<T>(work: () => T, onCommit: (() => void) | undefined): Promise<T> {
-    return this.#retryWhileBusy(() => {
-      this.#begin.run();
-      let result: T;
-      try {
-        result = work();
-        this.#commit.run();
-      } catch (error) {
-        this.#undo();
-        throw error;
-      }
-      onCommit?.();
-      return result;
-    });
   }
 
   #undo(): void {

@@ -10,7 +10,7 @@ export type NameReply = (
 ) => Promise<void>;
 
 /** Work to be done before the client receives the end of a reply. */
-export interface ReplyHooks {
+interface ReplyHooks {
   readonly name?: NameReply | undefined;
   /** Called after the usage was stored, or could not be. */
   readonly onReported?: (() => Promise<void>) | undefined;

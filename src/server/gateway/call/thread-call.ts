@@ -41,7 +41,7 @@ import { isHopeless } from "../thread/sent-requests.ts";
 import type { Thread } from "../thread/thread.ts";
 import { CALL_TRANSITIONS, CallContent, type CallEvent, type CallState } from "./call-content.ts";
 import { fitLoggedConversation } from "./fit-logged-conversation.ts";
-import { type ReplyHooks, ReplyRecorder } from "./reply-recorder.ts";
+import type { ReplyRecorder } from "./reply-recorder.ts";
 
 /** Maximum number of repaired retries of one request, and of one that must first be rewritten from the log. */
 const MAX_REPAIRS = { client: 4, log: 3 };
@@ -214,11 +214,6 @@ export class ThreadCall {
 
   get healed(): number {
     return this.#window.healed;
-  }
-
-  /** A recorder that stores the reply while it is relayed. */
-  createRecorder(reader = this.request.api.createReader(), hooks: ReplyHooks = {}): ReplyRecorder {
-    return new ReplyRecorder(this.thread.session, reader, this, hooks);
   }
 
   /** A message of the reply in its stored form. */

@@ -79,8 +79,8 @@ export function decideThread(
 ): ThreadDecision {
   const { facts, shape, roles, explicit } = request;
   const compared = candidates.map((thread) => ({ thread, like: compareToThread(thread, request) }));
-  const main = candidates.find((thread) => thread.kind === "main");
-  const hasMainConversation = explicit !== undefined && main !== undefined && main.shape.tools.length > 0;
+  const main = explicit === undefined ? undefined : candidates.find((thread) => thread.kind === "main");
+  const hasMainConversation = main !== undefined && main.shape.tools.length > 0;
   const known = findKnownConversation(compared, shape);
   const kind = detectRequestKind({ ...facts, hasMainConversation, known });
   const choice = chooseThread(compared, request, kind);

@@ -123,12 +123,11 @@ class Buckets {
 
 function createSeries<L extends string, S>(labels: readonly L[], make: () => S) {
   const series = new Map<string, S>();
-  const textOf = (values: (label: L) => string) =>
-    labels.map((label) => `${label}="${escapeLabel(values(label))}"`).join(",");
+  const others = labels.map((label) => `${label}="${OTHER}"`).join(",");
   return {
     of(values: Labels<L>): S {
-      const own = textOf((label) => values[label]);
-      const key = series.has(own) || series.size < MAX_SERIES ? own : textOf(() => OTHER);
+      const own = labels.map((label) => `${label}="${escapeLabel(values[label])}"`).join(",");
+      const key = series.has(own) || series.size < MAX_SERIES ? own : others;
       const known = series.get(key) ?? make();
       series.set(key, known);
       return known;

@@ -2,7 +2,7 @@ import { computeReportCost, type ModelFactsLookup } from "../../../kernel/faces/
 import type { EntryId, Kernel, MessageInput, Usage } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { ReplyReader, Wire, WireObject } from "../../../wire/wire.ts";
-import type { NameReply } from "../call/reply-recorder.ts";
+import { type NameReply, ReplyRecorder } from "../call/reply-recorder.ts";
 import type { Exchange, ReplyRelay } from "../exchange/exchange-state.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
@@ -30,9 +30,10 @@ export async function relayResult(exchange: Exchange, result: UpstreamResult): P
   }
   const hasRounds = recall?.hasTools || recall?.servesMemory;
   const rounds = hasRounds ? new CallRounds(exchange, recall) : undefined;
-  const reader = rounds && createMergedReader(request.api, services.kernel, rounds);
+  const { api } = request;
+  const reader = rounds ? createMergedReader(api, services.kernel, rounds) : api.createReader();
   call.overheadMs = trace.overheadMs;
-  const recorder = call.createRecorder(reader, {
+  const recorder = new ReplyRecorder(call.thread.session, reader, call, {
     name: createReplyNamer(exchange, rounds),
     onReported: incoming.spending && (() => settleSpending(exchange)),
   });

@@ -2,7 +2,6 @@ import type { Message } from "../../../model/message.ts";
 import type { Part } from "../../../model/part.ts";
 import { isCall, listAnsweredCallIds, listCallIds } from "../../../model/tool-call-ids.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
-import { withoutImages } from "../../clip-text.ts";
 import { clipInlineToolOutput, getTextBeforeTagCall } from "../../inline-tool-output.ts";
 import type { Slot } from "../../slot.ts";
 
@@ -141,6 +140,16 @@ export function dropExtras(slot: Slot, tokensOf: TokenEstimator): Slot {
   const message = withoutReasoning(withoutImages(clipInlineToolOutput(slot.message, MAX_OUTPUT_CHARACTERS)));
   if (message === slot.message) return slot;
   return { ...slot, message, original: slot.original ?? slot.message, tokens: tokensOf(message) };
+}
+
+/** Replaces each image of a message with a short text. */
+function withoutImages(message: Message): Message {
+  const isImage = (part: Part) => part.type === "blob" && part.of === undefined;
+  if (!message.parts.some(isImage)) return message;
+  const parts = message.parts.map(
+    (part): Part => (isImage(part) ? { type: "text", text: "[image removed]" } : part),
+  );
+  return { ...message, parts };
 }
 
 /** The message without reasoning; unchanged if nothing else would be left. */
