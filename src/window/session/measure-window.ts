@@ -31,21 +31,20 @@ export function measureWindow(
   | "advice"
   | "limits"
 > {
-  const counted = (estimated: number) => meter.counted(estimated);
   const { system, tools, memories, limits } = settings;
   const { slots, lineTokens, pins, summaries } = window;
   const { reserve: reserved, window: size } = limits;
-  const held = measureHeld(window, counted);
+  const held = measureHeld(window, meter);
   const estimated = estimateRequest(settings, slots);
-  const tokens = counted(estimated);
-  const advice = tokens < size * ADVICE_SHARE ? undefined : findAdvice(window, settings, counted);
+  const tokens = meter.counted(estimated);
+  const advice = tokens < size * ADVICE_SHARE ? undefined : findAdvice(window, settings, meter);
   return {
     slots,
     isRewritten:
       summaries.size > 0 ||
       slots.some((slot) => slot.isNote || (slot.original !== undefined && !isShrunk(slot))),
     tokens,
-    uneditedTokens: counted(system + tools + lineTokens),
+    uneditedTokens: meter.counted(system + tools + lineTokens),
     roomTokens: Math.max(0, meter.estimatedWithin(limits.most) - estimated),
     parts: computeBreakdown(slots, {
       system,
@@ -55,7 +54,7 @@ export function measureWindow(
       window: size,
       pins,
       summaries,
-      counted,
+      meter,
     }),
     ...(held.length > 0 && { held }),
     ...dropUndefined({ advice }),
@@ -70,7 +69,7 @@ export function measureWindow(
 function findAdvice(
   { slots, pins, summaries }: LoadedWindow,
   { policy, isClipping, system, tools, memories, limits }: WindowSettings,
-  counted: (estimated: number) => number,
+  meter: Meter,
 ): FittedWindow["advice"] {
   const fixed = new Set([...pins, ...summaries]);
   const kept = isClipping ? fixed : findProtectedSeqs(slots, fixed);
@@ -82,15 +81,14 @@ function findAdvice(
     return kept.has(slot.seq) && index < running;
   });
   const frame = system + tools + memories;
-  const settledTokens = counted(frame + sumSlotTokens(settled));
+  const settledTokens = meter.counted(frame + sumSlotTokens(settled));
   const share = settledTokens / limits.window;
-  return share < ADVICE_SHARE || counted(frame) > settledTokens / 2 ? undefined : { settledTokens, share };
+  return share < ADVICE_SHARE || meter.counted(frame) > settledTokens / 2
+    ? undefined
+    : { settledTokens, share };
 }
 
-function measureHeld(
-  { slots, past, held, places }: LoadedWindow,
-  counted: (estimated: number) => number,
-): readonly HeldContent[] {
+function measureHeld({ slots, past, held, places }: LoadedWindow, meter: Meter): readonly HeldContent[] {
   return held.map(({ revert, ranges }) => {
     const stretches = places.toStretches(ranges);
     const isHeld = ({ seq, isNote }: Slot) =>
@@ -99,7 +97,7 @@ function measureHeld(
     return {
       revert,
       messages: shown.length,
-      tokens: counted(sumSlotTokens(shown)),
+      tokens: meter.counted(sumSlotTokens(shown)),
       messagesLeft: past.filter(isHeld).length,
     };
   });

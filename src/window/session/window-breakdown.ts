@@ -1,4 +1,5 @@
 import type { Slot } from "../slot.ts";
+import type { Meter } from "./meter.ts";
 
 /** Tokens of a request by purpose; together with `free` they fill the model's window. */
 export interface WindowBreakdown {
@@ -28,15 +29,15 @@ export function computeBreakdown(
     readonly window: number;
     readonly pins: ReadonlySet<number>;
     readonly summaries: ReadonlySet<number>;
-    readonly counted: (estimated: number) => number;
+    readonly meter: Pick<Meter, "counted">;
   },
 ): WindowBreakdown {
-  const { counted, reserved, window } = rest;
+  const { meter, reserved, window } = rest;
   const sums = { pins: 0, summaries: 0, recalled: 0, history: 0 };
   for (const slot of slots) sums[chooseKind(slot, rest)] += slot.tokens;
   const frame = rest.system + rest.tools + rest.memories;
   const total = frame + sums.pins + sums.summaries + sums.recalled + sums.history;
-  const scale = total === 0 ? 1 : counted(total) / total;
+  const scale = total === 0 ? 1 : meter.counted(total) / total;
   const parts = {
     system: Math.round(rest.system * scale),
     tools: Math.round(rest.tools * scale),
