@@ -1,9 +1,10 @@
 import type { Log } from "../log/log.ts";
 import type { SourceRecord } from "../log/store/memory-store.ts";
 import { dropUndefined } from "../model/base/drop-undefined.ts";
-import { type EntryId, formatEntryId, type SessionId } from "../model/entry.ts";
+import { type EntryId, formatEntryId, parseEntryId, type SessionId } from "../model/entry.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import { findOrigin, findProjectFolder, isWithinProject } from "../model/session-origin.ts";
+import { findSessionOwner } from "../model/session-owner.ts";
 import type { Hit, RelatedDecision, SessionHit } from "./hit.ts";
 import { createEntryTest } from "./hits/create-hit-reader.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
@@ -47,17 +48,18 @@ const CHUNKS_PER_PAGE = 256;
 /** Chunks to look at, so that a project without decisions does not cost a read of the whole index. */
 const MAX_LOOKED = 20_000;
 
-/** Lists decisions, newest first; a sentence that was repeated is listed once, at its last place. */
+/** Lists decisions, newest first; a sentence that was repeated is listed once for a project, at its last place. */
 export async function listDecisions(
   { log, texts, filter, isLeftOut }: DecisionDeps,
   { scope, project, limit = 50, signal }: DecisionOptions,
 ): Promise<readonly Decision[]> {
   const store = log.store.memory;
-  const found = new Map<string, Decision>();
+  const found: Decision[] = [];
+  const subjects = new Set<string>();
   const projects = new Map<SessionId, ProjectOfSession>();
-  // More than asked for, so that the last ones listed can name an earlier one.
-  const wanted = 2 * limit;
-  for (let skipped = 0; skipped < MAX_LOOKED && found.size < wanted; skipped += CHUNKS_PER_PAGE) {
+  // More than asked for, so that what one replaces does not depend on the number of those listed.
+  const wanted = limit + MAX_COMPARED;
+  for (let skipped = 0; skipped < MAX_LOOKED && subjects.size < wanted; skipped += CHUNKS_PER_PAGE) {
     throwIfAborted(signal);
     const numbers = await store.decisions(CHUNKS_PER_PAGE, skipped);
     const chunks = (await store.chunks(numbers)).filter(({ source }) => !filter || filter[source] === 1);
@@ -77,13 +79,16 @@ export async function listDecisions(
       const place = { text, session, entry: formatEntryId(session, chunk.seq) };
       for (const own of toDecisions({ ...chunk, ...place })) {
         const one = dropUndefined({ ...own, project: origin.name });
-        const key = one.text.toLowerCase();
-        if (!found.has(key)) found.set(key, one);
+        found.push(one);
+        subjects.add(getStatement(one));
       }
     }
     if (numbers.length < CHUNKS_PER_PAGE) break;
   }
-  return linkDecisions([...found.values()]).slice(0, limit);
+  const listed = new Map<string, Decision>();
+  for (const one of linkDecisions(found))
+    if (!listed.has(getStatement(one))) listed.set(getStatement(one), one);
+  return [...listed.values()].slice(0, limit);
 }
 
 type DecisionText = Pick<SessionHit, "text" | "author" | "session" | "entry" | "at">;
@@ -113,35 +118,61 @@ const MIN_SCORE_SHARE = 0.9;
  * Adds to hits the decision among the others that each one overrules, and puts it before that one if it answers as well,
  * unless the question asks for the earlier state. The two swap places and scores.
  */
-export function putNewestDecisionsFirst(question: string, hits: readonly Hit[]): readonly Hit[] {
+export async function putNewestDecisionsFirst(
+  log: Log,
+  question: string,
+  hits: readonly Hit[],
+): Promise<readonly Hit[]> {
   const asked = new Set(analyzeText(question));
   const countAsked = (text: string) => new Set(analyzeText(text).filter((term) => asked.has(term))).size;
   const isOldWanted = asksForOldState(question);
-  const own = hits
-    .slice(0, MAX_HITS)
-    .filter((hit) => hit.kind === "session")
-    .sort((left, right) => right.at - left.at || right.seq - left.seq)
-    .flatMap(toDecisions);
-  if (own.length < 2) return hits;
+  const found = hits.slice(0, MAX_HITS).flatMap((hit) => (hit.kind === "session" ? listSaid(hit) : []));
+  const own = found.sort((left, right) => right.at - left.at || right.seq - left.seq);
+  // Most questions find no decisions on one subject, and need no projects.
+  if (findReplaced(own).size === 0) return hits;
+  const sessions = [...new Set(own.map(({ session }) => session))];
+  const projects = new Map<SessionId, ProjectOfSession>();
+  for (const session of sessions) projects.set(session, await readProject(log, session));
+  const said = own.map((one) => dropUndefined({ ...one, project: projects.get(one.session)?.name }));
   const ordered = [...hits];
-  for (const { entry, replaces } of linkDecisions(own)) {
-    if (!replaces || replaces.entry === entry) continue;
-    const placeOf = (wanted: EntryId) =>
-      ordered.findIndex((hit) => hit.kind === "session" && hit.entry === wanted);
-    const [later, earlier] = [placeOf(entry), placeOf(replaces.entry)];
-    const [newer, older] = [ordered[later] as SessionHit, ordered[earlier] as SessionHit];
-    if (later < 0 || earlier < 0 || newer.replaces) continue;
+  for (const [later, earlier] of findReplaced(said)) {
+    const [newest, replaced] = [said[later] as SaidDecision, said[earlier] as SaidDecision];
+    const placeOf = (wanted: SaidDecision) =>
+      ordered.findIndex(
+        (hit) => hit.kind === "session" && hit.entry === wanted.hit && hit.from === wanted.from,
+      );
+    const [after, before] = [placeOf(newest), placeOf(replaced)];
+    const [newer, older] = [ordered[after] as SessionHit, ordered[before] as SessionHit];
+    if (after === before || newer.replaces) continue;
     const answers =
       newer.score >= MIN_SCORE_SHARE * older.score && countAsked(newer.text) >= countAsked(older.text);
-    const isSwapped = earlier < later && !isOldWanted && answers;
-    ordered[isSwapped ? earlier : later] = {
+    const isRestored = said.slice(0, later).some((one) => getStatement(one) === getStatement(replaced));
+    const isSwapped = before < after && !isOldWanted && answers && !isRestored;
+    ordered[isSwapped ? before : after] = {
       ...newer,
-      replaces,
+      replaces: relate(replaced),
       score: isSwapped ? older.score : newer.score,
     };
-    if (isSwapped) ordered[later] = { ...older, score: newer.score };
+    if (isSwapped) ordered[after] = { ...older, score: newer.score };
   }
   return ordered;
+}
+
+/** A decision at one of the places of a hit. */
+interface SaidDecision extends Decision {
+  readonly seq: number;
+  /** The entry of the hit, and the beginning of its text there. */
+  readonly hit: EntryId;
+  readonly from: number;
+}
+
+/** The decisions of a hit at each place where they were said. */
+function listSaid({ copies = [], ...hit }: SessionHit): SaidDecision[] {
+  return [hit, ...copies].flatMap((place) =>
+    toDecisions({ ...place, text: hit.text }).map((one) => {
+      return { ...one, seq: parseEntryId(one.entry).seq, hit: hit.entry, from: hit.from };
+    }),
+  );
 }
 
 function toDecisions({ text, author, session, entry, at }: DecisionText): Decision[] {
@@ -162,30 +193,67 @@ const MAX_COMPARED = 400;
 
 /** Finds the decision that each one overrules; they are in order, newest first. */
 function linkDecisions(decisions: readonly Decision[]): Decision[] {
-  const terms = decisions.map(({ text }) => new Set(analyzeText(text)));
-  const replaces = new Map<number, number>();
-  const replacedBy = new Map<number, number>();
-  for (const [later, { text, project, entry }] of decisions.entries()) {
-    if (!CHANGES.test(text)) continue;
-    const own = terms[later] as Set<string>;
-    const earlier = decisions.findIndex((one, index) => {
-      if (index <= later || index > later + MAX_COMPARED || one.project !== project) return false;
-      // Sentences of one message explain each other.
-      if (one.entry === entry) return false;
-      return !replacedBy.has(index) && isSameSubject(own, terms[index] as Set<string>);
-    });
-    if (earlier < 0) continue;
-    replaces.set(later, earlier);
-    replacedBy.set(earlier, later);
-  }
-  const name = (index: number | undefined): RelatedDecision | undefined => {
+  const replaces = findReplaced(decisions);
+  const replacedBy = new Map([...replaces].map(([later, earlier]) => [earlier, later]));
+  const name = (index: number | undefined) => {
     const one = index === undefined ? undefined : decisions[index];
-    return one && { text: one.text, entry: one.entry, at: one.at };
+    return one && relate(one);
   };
   return decisions.map((one, index) => {
-    const [before, after] = [name(replaces.get(index)), name(replacedBy.get(index))];
-    return { ...one, ...(before && { replaces: before }), ...(after && { replacedBy: after }) };
+    return dropUndefined({
+      ...one,
+      replaces: name(replaces.get(index)),
+      replacedBy: name(replacedBy.get(index)),
+    });
   });
+}
+
+/** The places of decisions, newest first, each with that of the one that it overrules. */
+function findReplaced(decisions: readonly Decision[]): ReadonlyMap<number, number> {
+  const terms = decisions.map(({ text }) => new Set(analyzeText(text)));
+  const fields = decisions.map(getField);
+  const replaces = new Map<number, number>();
+  const replacedBy = new Map<number, number>();
+  const link = (later: number, earlier: number): void => {
+    replaces.set(later, earlier);
+    replacedBy.set(earlier, later);
+  };
+  for (const [later, { text, entry }] of decisions.entries()) {
+    if (!CHANGES.test(text)) continue;
+    const own = terms[later] as Set<string>;
+    for (let earlier = later + 1; earlier <= later + MAX_COMPARED && earlier < decisions.length; earlier++) {
+      // Sentences of one message explain each other.
+      if (fields[earlier] !== fields[later] || decisions[earlier]?.entry === entry) continue;
+      if (replacedBy.has(earlier) || !isSameSubject(own, terms[earlier] as Set<string>)) continue;
+      link(later, earlier);
+      break;
+    }
+  }
+  // A sentence that is said again after it was overruled overrules in turn, without a word of change.
+  const nextOf = new Map<string, number>();
+  for (const [later, one] of decisions.entries()) {
+    const statement = getStatement(one);
+    const newer = nextOf.get(statement);
+    nextOf.set(statement, later);
+    const between = replacedBy.get(later);
+    if (newer === undefined || between === undefined || between <= newer) continue;
+    if (!replaces.has(newer) && !replacedBy.has(between)) link(newer, between);
+  }
+  return replaces;
+}
+
+/** Decisions of one person on one project can overrule each other. */
+function getField({ session, project }: Decision): string {
+  return JSON.stringify([findSessionOwner(session), project]);
+}
+
+/** Equal for the places where a sentence was said. */
+function getStatement(decision: Decision): string {
+  return `${getField(decision)} ${decision.text.toLowerCase()}`;
+}
+
+function relate({ text, entry, at }: Decision): RelatedDecision {
+  return { text, entry, at };
 }
 
 function isSameSubject(left: ReadonlySet<string>, right: ReadonlySet<string>): boolean {

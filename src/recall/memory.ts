@@ -184,7 +184,7 @@ export class Memory implements Closable {
       k,
       threshold: options.threshold ?? 0,
     });
-    const hits = putNewestDecisionsFirst(question, collected);
+    const hits = await putNewestDecisionsFirst(log, question, collected);
     const similarity = hits[0]?.similarity ?? null;
     const estimated = estimateRecallCertainty(searched, chunks, similarity);
     const certainty = fixes.length > 0 ? Math.max(FIX_CERTAINTY, estimated) : estimated;

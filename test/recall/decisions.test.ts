@@ -52,6 +52,48 @@ test("a decision does not replace another one of the same message", async () => 
   expect(own.map(({ replaces }) => replaces)).toEqual([undefined, undefined]);
 });
 
+test("an overruled decision that is said again overrules in turn, and is listed once", async () => {
+  const { say, memory } = await testMemory();
+  const redis = "We decided to keep login sessions in Redis.";
+  const postgres = "We decided to keep login sessions in PostgreSQL instead of Redis.";
+  for (const text of [redis, postgres, redis]) await say("a", text, shop);
+  const own = await memory.listDecisions();
+  expect(own.map(({ entry, replaces, replacedBy }) => [entry, replaces?.entry, replacedBy?.entry])).toEqual([
+    ["a#3", "a#2", undefined],
+    ["a#2", "a#1", "a#3"],
+  ]);
+  const { hits } = await memory.recall("where do we keep login sessions");
+  expect(hits[0]).toMatchObject({ text: redis, replaces: { entry: "a#2" } });
+});
+
+test("a decision of another project or person is not replaced", async () => {
+  const { say, memory } = await testMemory();
+  const [old, now] = [
+    "We decided to keep login sessions in Redis.",
+    "We decided to keep login sessions in PostgreSQL instead of Redis.",
+  ];
+  await say("a", old, shop);
+  await say("b", now, { ...shop, cwd: "/projects/bank" });
+  await say("@alice/1", old);
+  await say("@bob/1", now);
+  await say("@bob/2", old);
+  const { hits } = await memory.recall("where do we keep login sessions");
+  expect(hits.flatMap((hit) => (hit.kind === "session" ? (hit.replaces ?? []) : []))).toEqual([]);
+  const listed = await memory.listDecisions();
+  expect(listed).toHaveLength(5);
+  expect(listed.flatMap(({ replaces }) => replaces ?? [])).toEqual([]);
+});
+
+test("a listed decision names the one it replaces, however few are listed", async () => {
+  const { say, memory } = await testMemory();
+  await say("a", "We decided to keep login sessions in Redis.");
+  const walls = Array.from({ length: 300 }, (_, wall) => `We decided to paint wall ${wall} green.`);
+  await say("a", walls.join(` ${"The tests pass now and the page looks fine. ".repeat(12)}`));
+  await say("a", "We decided to keep login sessions in PostgreSQL instead of Redis.");
+  const [newest] = await memory.listDecisions({ limit: 1 });
+  expect(newest?.replaces?.entry).toBe("a#1");
+});
+
 test("an erased message removes its decision", async () => {
   const { say, redact, memory } = await testMemory();
   const seq = await say("a", "We decided to keep login sessions in Redis.");
