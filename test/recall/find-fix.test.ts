@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { PartInput } from "../../src/model/part.ts";
+import { testKernel } from "../support/kernel.ts";
 import { type Fixture, testMemory } from "./test-memory.ts";
 
 let calls = 0;
@@ -71,6 +72,24 @@ test("an error that was never seen, always came back, or was only shown from a f
   await act(fixture, "Edit", edit("/shop/notes.txt"), "ok", "b");
   await act(fixture, "Bash", { command: "grep -rn panic notes.txt" }, "", "b");
   expect(await fixture.memory.findFix(shown)).toBeUndefined();
+});
+
+test("an attempt that was taken back does not hide the fix after it", async () => {
+  const kernel = await testKernel({ path: ":memory:", embedder: null });
+  const session = await kernel.session("a");
+  const say: Fixture["say"] = async (_, message) => {
+    const input = typeof message === "string" ? { role: "user" as const, text: message } : message;
+    return (await session.append(input)).seq;
+  };
+  const fixture = { say } as Fixture;
+  await act(fixture, "Bash", { command: "npx tsc --noEmit" }, ERROR);
+  const asked = await say("a", "Now end it.");
+  await act(fixture, "Edit", edit("/shop/src/wrong.ts"), "ok");
+  await act(fixture, "Bash", { command: "npx tsc --noEmit" }, "Done.");
+  await session.rewind(asked);
+  await act(fixture, "Edit", edit("/shop/src/right.ts"), "ok");
+  await act(fixture, "Bash", { command: "npx tsc --noEmit" }, "Done.");
+  expect((await kernel.memory.findFix(ERROR))?.files).toEqual(["/shop/src/right.ts"]);
 });
 
 test("a fix of another scope is not found", async () => {

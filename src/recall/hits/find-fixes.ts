@@ -87,14 +87,13 @@ async function readFix(
   trouble: Trouble,
   match: number,
 ): Promise<Omit<FoundFix, "chunk"> | undefined> {
-  const steps = await readSteps(log, session, seq);
+  const steps = await readSteps({ log, isShown }, session, seq);
   const seen = formatEntryId(session, seq);
   const step = steps.find(({ result, troubles }) => result === seen && troubles.includes(trouble.line));
   const ending = step && findEnding(steps, step, trouble, match);
   if (!ending) return undefined;
   const own: FixStep[] = [];
   for (const { entry, seq: at, kind, paths, text } of ending.steps.slice(0, MAX_STEPS)) {
-    if (!(await isShown(session, at))) continue;
     if (kind === "command") own.push({ entry, seq: at, command: text });
     else own.push(...paths.map((path) => ({ entry, seq: at, path })));
   }
@@ -119,30 +118,38 @@ async function readFix(
   return { fix, score: ending.score };
 }
 
-/** The steps of work around an entry, with all of their output. */
-async function readSteps(log: Log, session: SessionId, seq: number): Promise<readonly WorkStep[]> {
+/** The steps of work around an entry that may be shown, with all of their output. */
+async function readSteps(
+  { log, isShown }: Omit<FixDeps, "texts">,
+  session: SessionId,
+  seq: number,
+): Promise<readonly WorkStep[]> {
   const read = (order: "ascending" | "descending", limit: number) =>
     readWorkMessages(log, session, { seq: seq + 1, order }, undefined, limit);
   const messages = [
     ...(await read("descending", MESSAGES_BEFORE)).toReversed(),
     ...(await read("ascending", MESSAGES_AFTER)),
   ];
-  const whole = messages.map(async ({ seq: own, at, message }) => {
-    const parts = message.parts.map(async (part) => {
-      if (part.type !== "tool-result") return part;
-      const output = part.output.map((one) => readPartText(one, (blob) => log.blobs.restore(blob)));
+  // An attempt that was taken back ended nothing, and must not hide the one that did.
+  const shown = await Promise.all(messages.map((one) => isShown(session, one.seq)));
+  const whole = messages
+    .filter((_, index) => shown[index])
+    .map(async ({ seq: own, at, message }) => {
+      const parts = message.parts.map(async (part) => {
+        if (part.type !== "tool-result") return part;
+        const output = part.output.map((one) => readPartText(one, (blob) => log.blobs.restore(blob)));
+        return {
+          ...part,
+          output: (await Promise.all(output)).map((text) => ({ type: "text", text }) as const),
+        };
+      });
       return {
-        ...part,
-        output: (await Promise.all(output)).map((text) => ({ type: "text", text }) as const),
+        seq: own,
+        at,
+        message: { ...message, parts: await Promise.all(parts) },
+        cite: formatEntryId(session, own),
       };
     });
-    return {
-      seq: own,
-      at,
-      message: { ...message, parts: await Promise.all(parts) },
-      cite: formatEntryId(session, own),
-    };
-  });
   return listWorkSteps(await Promise.all(whole));
 }
 
