@@ -289,6 +289,11 @@ export class Memory implements Closable {
     await this.#vectors.dropOthers();
   }
 
+  /** A number that changes when any process erases content, which caches must not hold any longer. */
+  async readErasures(): Promise<number> {
+    return (await this.#deps.log.store.memory.state()).stamp;
+  }
+
   /** The size of the index, and the work that it still lacks. */
   async state(): Promise<MemoryState> {
     return readMemoryState(this.#deps, this.#follower, this.#vectors);

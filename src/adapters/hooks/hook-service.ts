@@ -74,7 +74,6 @@ export class HookService {
   readonly #deps: HookServiceDeps;
   readonly #callers = new BoundedMap<string, ConversationIndex>({ max: MAX_CALLERS });
   readonly #work: WorkHistory;
-  readonly #open = new BoundedMap<SessionId, OpenWork>({ max: MAX_CALLERS });
   readonly #queues = new BoundedMap<string, SerialQueue>({ max: MAX_CALLERS });
   #last = "";
 
@@ -143,12 +142,8 @@ export class HookService {
     const { kernel } = this.#deps;
     const lines: string[] = [];
     for (const id of sessions.slice(0, MAX_OPEN_SESSIONS)) {
-      const [newest] = await kernel.memory.readNewest(id, { limit: 1 });
-      const known = this.#open.use(id);
-      const open = known?.seq === newest?.seq ? known : await this.#readOpenWork(id, newest?.seq ?? 0);
-      if (!open || open.lines.length === 0) continue;
-      lines.push(...open.lines);
-      break;
+      lines.push(...(await this.#readOpenWork(id)));
+      if (lines.length > 0) break;
     }
     const pins = await kernel.memories(caller.agent).pins({ project: folder ?? null });
     lines.push(...pins.map(({ id, text, trust }) => toLine(`memory of the ${trust} (${id}): ${text}`)));
@@ -156,7 +151,7 @@ export class HookService {
   }
 
   /** The open to-dos of a conversation that is not too old, with its last decisions. */
-  async #readOpenWork(id: SessionId, seq: number): Promise<OpenWork> {
+  async #readOpenWork(id: SessionId): Promise<readonly string[]> {
     const messages = await readNewestMessages(this.#deps.kernel, id, OPEN_MESSAGES);
     const last = messages.at(-1);
     const isOld = !last || Date.now() - last.at > MAX_OPEN_AGE_MS;
@@ -164,10 +159,7 @@ export class HookService {
       ? { todos: [], decisions: [] }
       : chooseHandBack(messages, { summary: "", maxTokens: 200 });
     const heading = `Open in ${sanitizeName(id)}, last used ${new Date(last?.at ?? 0).toISOString().slice(0, 10)}:`;
-    const lines =
-      todos.length === 0 ? [] : [heading, ...todos.map(toLine), ...decisions.slice(0, 3).map(toLine)];
-    this.#open.set(id, { seq, lines });
-    return { seq, lines };
+    return todos.length === 0 ? [] : [heading, ...todos.map(toLine), ...decisions.slice(0, 3).map(toLine)];
   }
 
   /** The stretches of earlier conversations that a prompt asks for. */
@@ -285,12 +277,6 @@ export class HookService {
     this.#callers.set(key, index);
     return index;
   }
-}
-
-/** The lines about a conversation's open work, as of its end. */
-interface OpenWork {
-  readonly seq: number;
-  readonly lines: readonly string[];
 }
 
 /** The reach of a call: the caller, the conversations that it may quote, and the texts that it has received. */

@@ -49,8 +49,9 @@ export interface WorkHit {
 interface SessionWork {
   readonly session: SessionId;
   readonly agent: string | undefined;
-  /** The end of the session when it was read. */
+  /** The end of the session and of its line when it was read. */
   readonly seq: number;
+  readonly lineSeq: number;
   readonly checkedMs: number;
   readonly steps: readonly WorkStep[];
   /** The lines of trouble in the steps' outputs, ready to be compared. */
@@ -72,6 +73,7 @@ const MIN_TASK_SCORE = 0.5;
 export class WorkHistory {
   readonly #kernel: Kernel;
   readonly #known = new BoundedMap<SessionId, SessionWork>({ max: MAX_CACHED });
+  #erasures = -1;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -191,6 +193,9 @@ export class WorkHistory {
     { sessions, deadlineMs = Number.POSITIVE_INFINITY }: WorkScope,
     isEnough: (work: SessionWork) => boolean = () => false,
   ): Promise<readonly SessionWork[]> {
+    const erasures = await this.#kernel.memory.readErasures();
+    if (erasures !== this.#erasures) this.#known.clear();
+    this.#erasures = erasures;
     const read: SessionWork[] = [];
     for (const id of sessions.slice(0, MAX_SESSIONS)) {
       const work = await this.#readOne(id, deadlineMs);
@@ -207,7 +212,7 @@ export class WorkHistory {
     const record = await this.#kernel.find(id);
     if (!record) return undefined;
     const seq = (await this.#kernel.memory.readNewest(id, { limit: 1 }))[0]?.seq ?? 0;
-    if (known?.seq === seq) {
+    if (known?.seq === seq && known.lineSeq === record.lineSeq) {
       const checked = { ...known, checkedMs: nowMs };
       this.#known.set(id, checked);
       return checked;
@@ -216,7 +221,9 @@ export class WorkHistory {
     const messages: readonly SourceMessage[] = await readNewestMessages(this.#kernel, id, MAX_MESSAGES);
     const steps = listWorkSteps(messages);
     const troubles = steps.flatMap((step) => step.troubles.map((line) => ({ ...readTrouble(line), step })));
-    const work = { session: id, agent: findOrigin(record).agent, seq, checkedMs: nowMs, steps, troubles };
+    const { lineSeq } = record;
+    const { agent } = findOrigin(record);
+    const work = { session: id, agent, seq, lineSeq, checkedMs: nowMs, steps, troubles };
     this.#known.set(id, work);
     return work;
   }

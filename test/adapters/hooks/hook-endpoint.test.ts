@@ -184,6 +184,21 @@ test("a session starts with the open to-dos of the last conversation, or with no
   expect(await other.ask(start)).toBe("");
 });
 
+test("a session does not start with to-dos that were erased since another session began", async () => {
+  const todos = [{ content: "Write the migration", status: "in_progress" }];
+  const start = { hook_event_name: "SessionStart", source: "startup" };
+  const { ask, kernel } = await endpointWith([
+    ...step("TodoWrite", { todos }, "ok"),
+    { role: "user", text: PORT },
+  ]);
+  expect(await ask(start)).toContain("Write the migration");
+  await using session = await kernel.session("claude-code/first");
+  for await (const { seq, kind } of session.entries()) {
+    if (kind === "message" && seq < 3) await session.redact(seq);
+  }
+  expect(await ask({ ...start, session_id: "third" })).not.toContain("Write the migration");
+});
+
 test("after a compaction the agent gets the commands and files that the summary lacks", async () => {
   const { ask, path } = await endpointWith(FAILING);
   const transcript = join(path, "transcript.jsonl");
