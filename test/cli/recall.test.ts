@@ -226,4 +226,28 @@ test("decisions lists decisions newest first, by project, and as JSON", async ()
   expect((await runHere(["decisions", "other", "--store", store])).stdout).toBe(
     "No decision was found for other.\n",
   );
+  const asked = await runHere(["recall", "where do we keep login sessions", "--store", store]);
+  expect(asked.stdout).toContain("replaces: We decided to keep login sessions in Redis.");
+});
+
+test("recall does not say that the files of a fix are unchanged, because others may have changed them", async () => {
+  const store = testFolder();
+  const error = "src/login.ts(41,7): error TS2304: Cannot find name 'sessionToken'.";
+  {
+    await using kernel = await openKernel({ path: store, embedder: null });
+    const act = async (id: string, name: string, input: { [field: string]: string }, output: string) => {
+      const session = await kernel.session(id);
+      const callId = `${name} ${output}`;
+      await session.append({ role: "assistant", parts: [{ type: "tool-call", callId, name, input }] });
+      await session.append({ role: "tool", parts: [{ type: "tool-result", callId, output }] });
+    };
+    const edit = { file_path: "/shop/src/login.ts", old_string: "a", new_string: "b" };
+    await act("a", "Bash", { command: "npx tsc --noEmit" }, error);
+    await act("a", "Edit", edit, "ok");
+    await act("a", "Bash", { command: "npx tsc --noEmit" }, "Done.");
+    await act("b", "Edit", { ...edit, new_string: "c" }, "ok");
+  }
+  const { stdout } = await runHere(["recall", error, "--store", store]);
+  expect(stdout).toContain("Fixed before: /shop/src/login.ts");
+  expect(stdout).not.toContain("not changed since");
 });

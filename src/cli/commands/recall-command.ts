@@ -252,11 +252,10 @@ function renderFix({ fix }: RecallResult, paint: Paint): readonly string[] {
   const { program, files, steps, commit, changedSince, confirmed } = fix;
   const done = files.length > 0 ? files : steps.flatMap(({ command }) => command ?? []);
   const ended = commit && `commit ${[commit.hash, commit.subject].filter(Boolean).join(" ")}`;
-  const changed = changedSince.length > 0 ? `changed since: ${changedSince.join(", ")}` : "not changed since";
   const facts = [
     done.slice(0, 3).join(", "),
     ...(ended ? [ended] : []),
-    ...(files.length > 0 ? [changed] : []),
+    ...(changedSince.length > 0 ? [`changed since: ${changedSince.join(", ")}`] : []),
   ];
   return [
     `${paint("green", "Fixed before")}: ${escapeLine(facts.join("; "))}`,

@@ -53,9 +53,11 @@ export function renderHit(hit: RecalledHit, { paint, columns, lines }: HitLayout
     MAX_COPIES,
   );
   const also = copies.length > 0 ? `, also in ${places}` : "";
+  const replaced = hit.kind === "session" && hit.replaces?.text.replace(/\s+/g, " ");
   return [
     ...renderMatchedText(hit, paint, room).map((line) => INDENT + line),
     INDENT + paint("cyan", escapeLine(citeHit(hit))) + paint("dim", escapeLine(`${who}${also}`)),
+    ...(replaced ? [INDENT + paint("dim", fitText(escapeLine(`replaces: ${replaced}`), room.columns))] : []),
   ];
 }
 

@@ -36,6 +36,8 @@ export function renderHitLine(question: string, hit: Hit, known: Set<string>): s
     formatMoment(hit.at).slice(0, 16),
     ...(likelihood ? [likelihood] : []),
   ];
+  const replaced = hit.kind === "session" && hit.replaces;
+  if (replaced) facts.push(`replaces ${sanitizeName(replaced.entry)}`);
   const work = formatWork(hit);
   const isNew = work !== "" && !known.has(work);
   known.add(work);

@@ -67,3 +67,11 @@ test("titles, paths and subjects cannot escape the fence or pass for a line of t
   expect(lines).toHaveLength(5);
   expect(lines.slice(2, -1).join()).not.toMatch(/[<>]/);
 });
+
+test("a decision names the entry with the one that it replaces", () => {
+  const replaces = { text: "We keep it in Redis.", entry: "codex/1#1", at: 0 };
+  const text = renderHits("cookie", [hitOf(2, "We keep it in memory instead.", { replaces })], {
+    isSure: true,
+  });
+  expect(text).toContain("very likely, replaces codex/1#1: We keep it in memory instead.");
+});
