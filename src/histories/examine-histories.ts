@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Kernel } from "../kernel/index.ts";
 import { toNumber, toObject } from "../wire/fields.ts";
+import { findSettingsFolder } from "./cline/editor-folders.ts";
 import type { FoundSource } from "./find-sources.ts";
 import { surveySources } from "./import-sources.ts";
 import { buildImportedSessionId } from "./importing/import-source.ts";
@@ -130,15 +131,8 @@ const ENCRYPTED = [
   {
     title: "TRAE IDE",
     file: /^database\.db$/,
-    folders: ({ home, platform, env }: System) => {
-      const settings =
-        platform === "darwin"
-          ? join(home, "Library", "Application Support")
-          : platform === "win32"
-            ? env.APPDATA || join(home, "AppData", "Roaming")
-            : env.XDG_CONFIG_HOME || join(home, ".config");
-      return ["Trae", "Trae CN"].map((name) => join(settings, name, "ModularData", "ai-agent"));
-    },
+    folders: (system: System) =>
+      ["Trae", "Trae CN"].map((name) => join(findSettingsFolder(system), name, "ModularData", "ai-agent")),
   },
 ] as const;
 

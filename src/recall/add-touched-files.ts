@@ -1,5 +1,5 @@
 import type { MemoryStore, SourceRecord, StoredChunk } from "../log/store/memory-store.ts";
-import type { CandidateSet } from "./index/find-candidates.ts";
+import { type CandidateSet, toFile } from "./index/find-candidates.ts";
 import type { FileCandidate } from "./rank/file-features.ts";
 import type { FileTouch } from "./rank/file-touches.ts";
 import type { SourceFilter } from "./scored-chunk.ts";
@@ -75,12 +75,6 @@ async function findFile(
 }
 
 function toWholeFile(source: SourceRecord, chunks: readonly StoredChunk[]): FileCandidate {
-  const first = chunks[0] as StoredChunk;
-  return {
-    id: first.number,
-    path: source.name,
-    length: first.turnLength,
-    definitions: source.definitions ?? [],
-    chunks: chunks.map(({ number, terms, traits }) => ({ id: number, terms, traits, similarity: null })),
-  };
+  const own = chunks.map(({ number, terms, traits }) => ({ id: number, terms, traits, similarity: null }));
+  return toFile(source, chunks[0] as StoredChunk, own);
 }

@@ -1,7 +1,7 @@
 import type { Log } from "../log/log.ts";
 import type { SourceRecord } from "../log/store/memory-store.ts";
 import { dropUndefined } from "../model/base/drop-undefined.ts";
-import { type EntryId, formatEntryId, parseEntryId, type SessionId } from "../model/entry.ts";
+import { formatEntryId, parseEntryId, type SessionId } from "../model/entry.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import { findOrigin, findProjectFolder, isWithinProject } from "../model/session-origin.ts";
 import { findSessionOwner } from "../model/session-owner.ts";
@@ -57,7 +57,7 @@ export async function listDecisions(
   const found: Decision[] = [];
   const subjects = new Set<string>();
   const projects = new Map<SessionId, ProjectOfSession>();
-  // More than asked for, so that what one replaces does not depend on the number of those listed.
+  // More than asked for, so that the number of those listed does not change which one a decision replaces.
   const wanted = limit + MAX_COMPARED;
   for (let skipped = 0; skipped < MAX_LOOKED && subjects.size < wanted; skipped += CHUNKS_PER_PAGE) {
     throwIfAborted(signal);
@@ -93,14 +93,11 @@ export async function listDecisions(
 
 type DecisionText = Pick<SessionHit, "text" | "author" | "session" | "entry" | "at">;
 
-interface ProjectOfSession {
-  readonly name?: string | undefined;
-  readonly folder?: string | undefined;
-}
+type ProjectOfSession = Awaited<ReturnType<typeof readProject>>;
 
-async function readProject(log: Log, session: SessionId): Promise<ProjectOfSession> {
-  const record = await log.store.sessions.get(session);
-  return record ? { name: findOrigin(record).project, folder: findProjectFolder(record) } : {};
+async function readProject(log: Log, session: SessionId) {
+  const { meta = {} } = (await log.store.sessions.get(session)) ?? {};
+  return { name: findOrigin({ id: session, meta }).project, folder: findProjectFolder({ meta }) };
 }
 
 function isOfProject({ name, folder }: ProjectOfSession, wanted: string): boolean {
@@ -126,53 +123,41 @@ export async function putNewestDecisionsFirst(
   const asked = new Set(analyzeText(question));
   const countAsked = (text: string) => new Set(analyzeText(text).filter((term) => asked.has(term))).size;
   const isOldWanted = asksForOldState(question);
-  const found = hits.slice(0, MAX_HITS).flatMap((hit) => (hit.kind === "session" ? listSaid(hit) : []));
-  const own = found.sort((left, right) => right.at - left.at || right.seq - left.seq);
+  // A sentence that was said again counts at each of its places.
+  const own = hits
+    .slice(0, MAX_HITS)
+    .flatMap((hit, of) =>
+      hit.kind !== "session"
+        ? []
+        : [hit, ...(hit.copies ?? [])]
+            .flatMap((place) => toDecisions({ ...place, text: hit.text }))
+            .map((one) => ({ ...one, of, seq: parseEntryId(one.entry).seq })),
+    );
+  own.sort((left, right) => right.at - left.at || right.seq - left.seq);
   // Most questions find no decisions on one subject, and need no projects.
   if (findReplaced(own).size === 0) return hits;
-  const sessions = [...new Set(own.map(({ session }) => session))];
-  const projects = new Map<SessionId, ProjectOfSession>();
-  for (const session of sessions) projects.set(session, await readProject(log, session));
-  const said = own.map((one) => dropUndefined({ ...one, project: projects.get(one.session)?.name }));
+  const projects = new Map<SessionId, string | undefined>();
+  for (const { session } of own)
+    if (!projects.has(session)) projects.set(session, (await readProject(log, session)).name);
+  const said = own.map((one) => dropUndefined({ ...one, project: projects.get(one.session) }));
   const ordered = [...hits];
+  const places = hits.map((_, place) => place);
   for (const [later, earlier] of findReplaced(said)) {
-    const [newest, replaced] = [said[later] as SaidDecision, said[earlier] as SaidDecision];
-    const placeOf = (wanted: SaidDecision) =>
-      ordered.findIndex(
-        (hit) => hit.kind === "session" && hit.entry === wanted.hit && hit.from === wanted.from,
-      );
-    const [after, before] = [placeOf(newest), placeOf(replaced)];
-    const [newer, older] = [ordered[after] as SessionHit, ordered[before] as SessionHit];
+    const [newest, replaced] = [said[later], said[earlier]] as [(typeof said)[0], (typeof said)[0]];
+    const [after, before] = [places[newest.of], places[replaced.of]] as [number, number];
+    const [newer, older] = [ordered[after], ordered[before]] as [SessionHit, SessionHit];
     if (after === before || newer.replaces) continue;
     const answers =
       newer.score >= MIN_SCORE_SHARE * older.score && countAsked(newer.text) >= countAsked(older.text);
     const isRestored = said.slice(0, later).some((one) => getStatement(one) === getStatement(replaced));
-    const isSwapped = before < after && !isOldWanted && answers && !isRestored;
-    ordered[isSwapped ? before : after] = {
-      ...newer,
-      replaces: relate(replaced),
-      score: isSwapped ? older.score : newer.score,
-    };
-    if (isSwapped) ordered[after] = { ...older, score: newer.score };
+    const named = { ...newer, replaces: relate(replaced) };
+    ordered[after] = named;
+    if (before > after || isOldWanted || !answers || isRestored) continue;
+    ordered[before] = { ...named, score: older.score };
+    ordered[after] = { ...older, score: newer.score };
+    [places[newest.of], places[replaced.of]] = [before, after];
   }
   return ordered;
-}
-
-/** A decision at one of the places of a hit. */
-interface SaidDecision extends Decision {
-  readonly seq: number;
-  /** The entry of the hit, and the beginning of its text there. */
-  readonly hit: EntryId;
-  readonly from: number;
-}
-
-/** The decisions of a hit at each place where they were said. */
-function listSaid({ copies = [], ...hit }: SessionHit): SaidDecision[] {
-  return [hit, ...copies].flatMap((place) =>
-    toDecisions({ ...place, text: hit.text }).map((one) => {
-      return { ...one, seq: parseEntryId(one.entry).seq, hit: hit.entry, from: hit.from };
-    }),
-  );
 }
 
 function toDecisions({ text, author, session, entry, at }: DecisionText): Decision[] {

@@ -244,10 +244,7 @@ function listChangedFeatures(agent: string, fileText: string): readonly Finding[
 async function examineAgents(context: CliContext, options: CommonValues): Promise<readonly Finding[]> {
   const store = getStorePath(context, options);
   const records = listConnections(store);
-  const url = await findGatewayAddress(context, options).then(
-    (address) => address.url,
-    () => undefined,
-  );
+  const url = (await findGatewayAddress(context, options).catch(() => undefined))?.url;
   const isUp = url !== undefined && (await isGatewayUp(url));
   const findings: Finding[] = [
     {

@@ -121,10 +121,7 @@ async function showService(context: CliContext, options: CommonValues): Promise<
   const manager = chooseServiceManager(context, getStorePath(context, options));
   const isInstalled = readOwnService(manager) !== undefined;
   const state = isInstalled ? await manager.readState(createCallRunner(context)) : undefined;
-  const url = await findGatewayAddress(context, options).then(
-    (address) => address.url,
-    () => undefined,
-  );
+  const url = (await findGatewayAddress(context, options).catch(() => undefined))?.url;
   const isAnswering = url !== undefined && (await isGatewayUp(url));
   if (options.json) {
     const { isRunning = false, word = "not installed", pid } = state ?? {};

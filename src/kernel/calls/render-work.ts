@@ -1,3 +1,4 @@
+import { formatMoment } from "../../recall/retrieval/provenance.ts";
 import { sanitizeName } from "../../recall/text/sanitize-text.ts";
 import type { WorkHit } from "./work-history.ts";
 
@@ -13,7 +14,7 @@ export function renderWorkHit({ step, agent, error, confirmed, commit, hasChange
   const facts = [
     sanitizeName(step.entry),
     agent && sanitizeName(agent),
-    formatTime(step.at),
+    formatMoment(step.at),
     commit && sanitizeName(`commit ${commit.hash ?? ""} ${commit.subject ?? ""}`.replace(/\s+/g, " "), 100),
     confirmed && `error gone at ${sanitizeName(confirmed)}`,
     hasChangedSince && "the file has changed since",
@@ -21,8 +22,4 @@ export function renderWorkHit({ step, agent, error, confirmed, commit, hasChange
   const why = step.request ? `; asked: ${sanitizeName(step.request.text, MAX_REQUEST)}` : "";
   const cause = error === undefined ? "" : `${sanitizeName(error, MAX_REQUEST)} → `;
   return `${cause}${what} (${facts.join(", ")})${why}`;
-}
-
-function formatTime(at: number): string {
-  return `${new Date(at).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 }

@@ -10,6 +10,27 @@ export function segmentPlaceOf(chunk: number): number {
   return chunk % SEGMENT_CHUNKS;
 }
 
+/** A chunk that is removed from the index. */
+export interface ForgottenChunk {
+  readonly number: number;
+  readonly terms: Uint32Array;
+  readonly hash: Uint8Array;
+}
+
+/** Removes chunks from the sources of their segment; returns their positions for each of their terms. */
+export function eraseChunks(
+  sources: Uint32Array,
+  chunks: readonly ForgottenChunk[],
+): ReadonlyMap<number, ReadonlySet<number>> {
+  const gone = new Map<number, Set<number>>();
+  for (const { number, terms } of chunks) {
+    const place = segmentPlaceOf(number);
+    sources[place] = 0;
+    for (const term of terms) gone.set(term, (gone.get(term) ?? new Set()).add(place));
+  }
+  return gone;
+}
+
 /** Packs the weight of a posting into one byte: occurrences of the term (up to 15) and the approximate chunk length. */
 export function encodeWeight(occurrences: number, length: number): number {
   return (Math.min(occurrences, 15) << 4) | Math.min(15, Math.floor(2 * Math.log2(Math.max(1, length))));

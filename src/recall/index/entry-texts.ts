@@ -88,18 +88,22 @@ export async function readPartText(part: Part, restore: RestorePart): Promise<st
     case "tool-call":
       return `${part.name}\n${[...listStrings(part.input)].join("\n")}`;
     case "blob":
-      return readBlobText(part, restore);
+      return part.of === undefined ? (part.name ?? "") : readBlobText(part, restore, readPartText);
     default:
       return "";
   }
 }
 
-async function readBlobText(part: BlobPart, restore: RestorePart): Promise<string> {
-  if (part.of === undefined) return part.name ?? "";
+/** The text of a part that was stored apart, as `read` reads such a part; its preview if it is too large or lost. */
+export async function readBlobText(
+  part: BlobPart,
+  restore: RestorePart,
+  read: (part: Part, restore: RestorePart) => Promise<string>,
+): Promise<string> {
   if (part.sizeBytes > MAX_BLOB_BYTES) return part.preview ?? "";
   try {
     const restored = await restore(part);
-    return restored.type === "blob" ? "" : await readPartText(restored, restore);
+    return restored.type === "blob" ? "" : await read(restored, restore);
   } catch (error) {
     if (isLonghaulError(error, "BLOB_NOT_FOUND") || isLonghaulError(error, "BLOB_CORRUPT"))
       return part.preview ?? "";

@@ -289,7 +289,12 @@ function toTurn(first: StoredChunk, chunks: readonly CandidateChunk[]): TurnCand
   };
 }
 
-function toFile(source: SourceRecord, first: StoredChunk, chunks: readonly CandidateChunk[]): FileCandidate {
+/** A file as a candidate, from its first chunk and the chunks to compare. */
+export function toFile(
+  source: SourceRecord,
+  first: StoredChunk,
+  chunks: readonly CandidateChunk[],
+): FileCandidate {
   return {
     id: first.number,
     path: source.name,

@@ -286,7 +286,8 @@ function listWordRuns(text: string): readonly string[] {
   );
 }
 
-function parseReference(reference: string): ReturnType<typeof parseEntryId> | undefined {
+/** Reads the reference of an entry; undefined if it is none. */
+export function parseReference(reference: string): ReturnType<typeof parseEntryId> | undefined {
   try {
     return parseEntryId(reference);
   } catch (error) {

@@ -1,7 +1,8 @@
+import type { RestorePart } from "../../log/restore-parts.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
 import type { Entry, EntryId } from "../../model/entry.ts";
-import { isLonghaulError } from "../../model/errors.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
+import { readBlobText } from "../index/entry-texts.ts";
 import { quoteLines, sanitizeName } from "../text/sanitize-text.ts";
 import { formatMoment } from "./provenance.ts";
 
@@ -43,9 +44,6 @@ function renderRest(left: number, end: number, isAsked: boolean): string {
   return `\n(${left} more characters${isAsked ? `; expand with from: ${end}` : ""})`;
 }
 
-/** Larger parts are not loaded for display; their preview is shown. */
-const MAX_BLOB_BYTES = 8_000_000;
-
 /** The text of an entry, including calls and their results; "" for entries without text. */
 async function renderEntryText(entry: Entry, restore: (part: BlobPart) => Promise<Part>): Promise<string> {
   if (entry.kind === "redacted") return "[removed on request]";
@@ -57,7 +55,7 @@ async function renderEntryText(entry: Entry, restore: (part: BlobPart) => Promis
   return texts.filter((text) => text !== "").join("\n");
 }
 
-async function renderPartText(part: Part, restore: (part: BlobPart) => Promise<Part>): Promise<string> {
+async function renderPartText(part: Part, restore: RestorePart): Promise<string> {
   switch (part.type) {
     case "text":
     case "reasoning":
@@ -70,21 +68,9 @@ async function renderPartText(part: Part, restore: (part: BlobPart) => Promise<P
       return outputs.join("\n");
     }
     case "blob":
-      return renderBlobText(part, restore);
+      if (part.of === undefined) return `[${part.mime}${part.name === undefined ? "" : ` ${part.name}`}]`;
+      return readBlobText(part, restore, renderPartText);
     case "raw":
       return "";
-  }
-}
-
-async function renderBlobText(part: BlobPart, restore: (part: BlobPart) => Promise<Part>): Promise<string> {
-  if (part.of === undefined) return `[${part.mime}${part.name === undefined ? "" : ` ${part.name}`}]`;
-  if (part.sizeBytes > MAX_BLOB_BYTES) return part.preview ?? "";
-  try {
-    const restored = await restore(part);
-    return restored.type === "blob" ? "" : await renderPartText(restored, restore);
-  } catch (error) {
-    if (isLonghaulError(error, "BLOB_NOT_FOUND") || isLonghaulError(error, "BLOB_CORRUPT"))
-      return part.preview ?? "";
-    throw error;
   }
 }

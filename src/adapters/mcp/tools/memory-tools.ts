@@ -1,20 +1,17 @@
 import { acceptedContent, inputRequired } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { PinBody } from "../../../kernel/faces/log.ts";
+import { readPinnedEntries } from "../../../kernel/calls/read-pinned-entries.ts";
 import {
-  type Entry,
-  type EntryId,
   flattenParts,
-  formatEntryId,
   isLonghaulError,
   type Message,
-  parseEntryId,
   type Session,
   textOfMessage,
 } from "../../../kernel/index.ts";
 import { clipEnd } from "../../../model/base/clip-end.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { fenceWithMark } from "../../../model/base/fence.ts";
+import { parseReference } from "../../../recall/retrieval/agent-memory.ts";
 import { quoteLines, sanitizeName } from "../../../recall/text/sanitize-text.ts";
 import { withOwnSession } from "../find-own-session.ts";
 import { sessionNameSchema, textOutput } from "../schemas.ts";
@@ -50,18 +47,12 @@ export const pinsTool = defineTool({
 });
 
 async function renderPins(session: Session): Promise<string> {
-  const decided = new Map<EntryId, boolean>();
-  const pins = session.entries({ direction: "older", kinds: ["pin"] }) as AsyncGenerator<Entry<PinBody>>;
-  for await (const { target, isPinned } of pins) {
-    const id = formatEntryId(target.session, target.seq);
-    if (!decided.has(id)) decided.set(id, isPinned);
-  }
-  const lines: string[] = [];
-  for (const [id, isPinned] of decided) {
-    const entry = isPinned ? await session.entry(id) : undefined;
-    if (entry?.kind === "message")
-      lines.push(`${sanitizeName(id)}: ${sanitizeName(textOfMessage(entry.message), MAX_TEXT)}`);
-  }
+  const pinned = (await readPinnedEntries(session)).toReversed();
+  const lines = pinned.flatMap((entry) =>
+    entry.kind === "message"
+      ? [`${sanitizeName(entry.id)}: ${sanitizeName(textOfMessage(entry.message), MAX_TEXT)}`]
+      : [],
+  );
   const name = sanitizeName(session.id);
   return lines.length === 0
     ? `Nothing is pinned in ${name}.`
@@ -159,7 +150,7 @@ const MAX_PREVIEW = 300;
 /** Finds the target of a citation; a sentence for the model if there is none that the caller may delete. */
 async function findForgetTarget({ service, caller }: McpCall, cite: string): Promise<ForgetTarget | string> {
   const { kernel } = service;
-  const place = parseCitation(cite);
+  const place = parseReference(cite);
   if (!place) {
     const isSession = (await service.getState(caller).conversations.list()).some(({ id }) => id === cite);
     return isSession
@@ -189,15 +180,6 @@ function buildTarget(cite: string, text: string, what: string, forget: () => Pro
   const preview = fenceWithMark("memory-data", `[${sanitizeName(cite)}]\n${quoteLines(beginning)}`);
   const question = `Delete ${what} ${sanitizeName(cite)} for good? It says:\n${quoteLines(beginning)}`;
   return { cite, preview, question, forget };
-}
-
-function parseCitation(cite: string): ReturnType<typeof parseEntryId> | undefined {
-  try {
-    return parseEntryId(cite);
-  } catch (error) {
-    if (isLonghaulError(error, "ARGUMENT_INVALID")) return undefined;
-    throw error;
-  }
 }
 
 /** The text of a message, with its tool calls and their results; media by their type. */

@@ -7,6 +7,7 @@ import {
   type TailChunk,
   type TurnRange,
 } from "../../../log/store/memory-store.ts";
+import { collectNear } from "../../../log/store/near-chunks.ts";
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
 import type { PostgresDatabase, Sql, Transaction } from "../connection/postgres-database.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
@@ -104,7 +105,11 @@ export class IndexChunks {
     const known = await this.#find(this.#db, [...near]);
     const found = new Map<number, StoredChunk>();
     const turns: WantedTurn[] = [];
-    for (const { number, reach } of wanted) collectNear(known, number, reach, limit, found, turns);
+    const read = {
+      chunk: (number: number) => known.get(number),
+      turn: (source: number, turn: number) => void turns.push([source, turn]),
+    };
+    for (const { number, reach } of wanted) collectNear(read, number, reach, limit, found);
     for (const chunk of await this.#readTurns(turns, limit)) found.set(chunk.number, chunk);
     return [...found.values()];
   }
@@ -208,38 +213,6 @@ export class IndexChunks {
         [...(numbers[index] ?? [])].map((number) => termOf(number) ?? ""),
       ),
     );
-  }
-}
-
-/**
- * Collects neighbors by number. Where another source lies in between, the turns beyond it are left to the index by
- * turn.
- */
-function collectNear(
-  known: ReadonlyMap<number, StoredChunk>,
-  number: number,
-  reach: number,
-  limit: number,
-  found: Map<number, StoredChunk>,
-  turns: WantedTurn[],
-): void {
-  const own = known.get(number);
-  if (!own) return;
-  found.set(number, own);
-  for (const step of [-1, 1]) {
-    let reached = 0;
-    for (let at = number + step; Math.abs(at - number) <= limit; at += step) {
-      const next = known.get(at);
-      if (next?.source !== own.source) {
-        for (let distance = reached + 1; distance <= reach; distance++)
-          turns.push([own.source, own.turn + distance * step]);
-        break;
-      }
-      const distance = Math.abs(next.turn - own.turn);
-      if (distance > reach) break;
-      reached = distance;
-      found.set(at, next);
-    }
   }
 }
 

@@ -1,7 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 import { readBodyHash, readBodyTerms } from "../../../log/store/chunk-body.ts";
 import { SEGMENT_CHUNKS, type SourceName } from "../../../log/store/memory-store.ts";
-import { segmentOf, segmentPlaceOf, withoutPlaces } from "../../../log/store/postings.ts";
+import {
+  eraseChunks,
+  type ForgottenChunk,
+  segmentOf,
+  segmentPlaceOf,
+  withoutPlaces,
+} from "../../../log/store/postings.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
 import type { IndexChunks } from "./index-chunks.ts";
@@ -12,12 +18,6 @@ import { packBytes } from "./packed-bytes.ts";
 
 const CHUNKS_PER_STEP = 1_024;
 const TERMS_PER_STEP = 2_000;
-
-interface ForgottenChunk {
-  readonly number: number;
-  readonly terms: Uint32Array;
-  readonly hash: Uint8Array;
-}
 
 /** Removes chunks from the index: rows, postings, vectors, and terms without other chunks. */
 export class IndexForgetter {
@@ -148,15 +148,7 @@ async function erasePostings(
     return;
   }
   const sources = toNumbers(row.sources as Uint8Array);
-  const gone = new Map<number, Set<number>>();
-  for (const { number, terms } of chunks) {
-    sources[segmentPlaceOf(number)] = 0;
-    for (const term of terms) {
-      const places = gone.get(term);
-      if (places) places.add(segmentPlaceOf(number));
-      else gone.set(term, new Set([segmentPlaceOf(number)]));
-    }
-  }
+  const gone = eraseChunks(sources, chunks);
   await transaction.query("UPDATE @segments SET sources = $2 WHERE number = $1", [
     segment,
     new Uint8Array(sources.buffer),

@@ -6,6 +6,7 @@ import {
   type TailChunk,
   type TurnRange,
 } from "../../../log/store/memory-store.ts";
+import { collectNear } from "../../../log/store/near-chunks.ts";
 import { BoundedMap } from "../../../model/base/bounded-map.ts";
 import type { Database } from "../database.ts";
 import { prepareValues, type ValueRow } from "../value-rows.ts";
@@ -140,7 +141,11 @@ export class ChunkRows {
         for (let at = number - limit; at <= number + limit; at++) near.push(at);
       this.#readAhead(near);
       const found = new Map<number, StoredChunk>();
-      for (const { number, reach } of wanted) this.#collect(number, reach, limit, found);
+      const read = {
+        chunk: (number: number) => this.#one(number),
+        turn: (source: number, turn: number) => this.#collectTurn(source, turn, limit, found),
+      };
+      for (const { number, reach } of wanted) collectNear(read, number, reach, limit, found);
       return [...found.values()];
     });
   }
@@ -152,31 +157,6 @@ export class ChunkRows {
       this.#readAhead(numbers);
       return [...new Set(numbers)].flatMap((number) => this.#one(number) ?? []);
     });
-  }
-
-  /**
-   * Collects neighbors by number: the chunks of a turn, and mostly of adjacent turns, have consecutive numbers. The index
-   * finds the neighbors where another source lies in between.
-   */
-  #collect(number: number, reach: number, limit: number, found: Map<number, StoredChunk>): void {
-    const own = this.#one(number);
-    if (!own) return;
-    found.set(number, own);
-    for (const step of [-1, 1]) {
-      let reached = 0;
-      for (let at = number + step; Math.abs(at - number) <= limit; at += step) {
-        const next = this.#one(at);
-        if (next?.source !== own.source) {
-          for (let distance = reached + 1; distance <= reach; distance++)
-            this.#collectTurn(own.source, own.turn + distance * step, limit, found);
-          break;
-        }
-        const distance = Math.abs(next.turn - own.turn);
-        if (distance > reach) break;
-        reached = distance;
-        found.set(at, next);
-      }
-    }
   }
 
   #collectTurn(source: number, turn: number, limit: number, found: Map<number, StoredChunk>): void {

@@ -1,19 +1,19 @@
 import { setImmediate } from "node:timers/promises";
 import { readBodyHash, readBodyTerms } from "../../../log/store/chunk-body.ts";
 import { SEGMENT_CHUNKS, type SourceName } from "../../../log/store/memory-store.ts";
-import { segmentOf, segmentPlaceOf, withoutPlaces } from "../../../log/store/postings.ts";
+import {
+  eraseChunks,
+  type ForgottenChunk,
+  segmentOf,
+  segmentPlaceOf,
+  withoutPlaces,
+} from "../../../log/store/postings.ts";
 import type { Database } from "../database.ts";
 import type { ChunkRows } from "./chunk-rows.ts";
 import type { Sources } from "./sources.ts";
 
 const CHUNKS_PER_STEP = 1_024;
 const TERMS_PER_STEP = 2_000;
-
-interface ForgottenChunk {
-  readonly number: number;
-  readonly terms: Uint32Array;
-  readonly hash: Uint8Array;
-}
 
 /** Removes chunks from the index: rows, postings, vectors, and terms without other chunks. */
 export class Forgetter {
@@ -111,15 +111,7 @@ export class Forgetter {
       return;
     }
     const sources = new Uint32Array(blob.slice().buffer);
-    const gone = new Map<number, Set<number>>();
-    for (const { number, terms } of rows) {
-      sources[segmentPlaceOf(number)] = 0;
-      for (const term of terms) {
-        const places = gone.get(term);
-        if (places) places.add(segmentPlaceOf(number));
-        else gone.set(term, new Set([segmentPlaceOf(number)]));
-      }
-    }
+    const gone = eraseChunks(sources, rows);
     this.#statements.setSources.run(new Uint8Array(sources.buffer), segment);
     for (const [term, places] of gone) {
       const row = this.#statements.postings.get(segment, term);
