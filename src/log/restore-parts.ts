@@ -1,3 +1,4 @@
+import { isLonghaulError } from "../model/errors.ts";
 import type { Message } from "../model/message.ts";
 import type { BlobPart, Part, ToolResultPart } from "../model/part.ts";
 
@@ -31,4 +32,24 @@ export function hasSpilledParts({ parts }: Message): boolean {
 
 function isSpilled(part: Part): part is BlobPart {
   return part.type === "blob" && part.of !== undefined;
+}
+
+/** Larger parts are not loaded; their preview stands for them. */
+const MAX_BLOB_BYTES = 8_000_000;
+
+/** The text of a part that was stored apart, as `read` reads such a part; its preview if it is too large or lost. */
+export async function readBlobText(
+  part: BlobPart,
+  restore: RestorePart,
+  read: (part: Part, restore: RestorePart) => Promise<string>,
+): Promise<string> {
+  if (part.sizeBytes > MAX_BLOB_BYTES) return part.preview ?? "";
+  try {
+    const restored = await restore(part);
+    return restored.type === "blob" ? "" : await read(restored, restore);
+  } catch (error) {
+    if (isLonghaulError(error, "BLOB_NOT_FOUND") || isLonghaulError(error, "BLOB_CORRUPT"))
+      return part.preview ?? "";
+    throw error;
+  }
 }

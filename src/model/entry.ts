@@ -1,5 +1,5 @@
 import type { BlobRef } from "./blob.ts";
-import { createArgumentError } from "./errors.ts";
+import { createArgumentError, isLonghaulError } from "./errors.ts";
 import type { Json } from "./json.ts";
 import type { SeqRange } from "./line.ts";
 import type { Message } from "./message.ts";
@@ -192,6 +192,16 @@ export function parseEntryId(id: EntryId): Place {
   if (hash < 1 || !/^[1-9]\d{0,9}$/.test(digits))
     throw createArgumentError("entry id", id, '"<session>#<seq>"');
   return { session: id.slice(0, hash), seq: Number(digits) };
+}
+
+/** The place that the id of an entry names; undefined if it is none. */
+export function readEntryId(id: string): Place | undefined {
+  try {
+    return parseEntryId(id);
+  } catch (error) {
+    if (isLonghaulError(error, "ARGUMENT_INVALID")) return undefined;
+    throw error;
+  }
 }
 
 /** Returns the id if it is a valid session id, else throws ARGUMENT_INVALID. */

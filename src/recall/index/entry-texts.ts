@@ -1,12 +1,11 @@
-import type { RestorePart } from "../../log/restore-parts.ts";
+import { type RestorePart, readBlobText } from "../../log/restore-parts.ts";
 import type { ChunkAuthor } from "../../log/store/memory-store.ts";
 import { removeRecalled } from "../../model/base/fence.ts";
 import type { Entry } from "../../model/entry.ts";
-import { isLonghaulError } from "../../model/errors.ts";
 import type { Json } from "../../model/json.ts";
 import type { Message, Role } from "../../model/message.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
-import type { BlobPart, Part } from "../../model/part.ts";
+import type { Part } from "../../model/part.ts";
 import { RECALLED_META } from "../retrieval/context-block.ts";
 import { EVIDENCE } from "../text/evidence.ts";
 import { detectEvidence } from "./detect-evidence.ts";
@@ -27,8 +26,6 @@ export interface EntryText {
 
 /** Maximum indexed length of one text. */
 const MAX_CHARACTERS = 2_000_000;
-/** Larger parts are not loaded; their preview is indexed. */
-const MAX_BLOB_BYTES = 8_000_000;
 
 const AUTHORS: Readonly<Record<Role, ChunkAuthor>> = {
   system: "none",
@@ -91,23 +88,6 @@ export async function readPartText(part: Part, restore: RestorePart): Promise<st
       return part.of === undefined ? (part.name ?? "") : readBlobText(part, restore, readPartText);
     default:
       return "";
-  }
-}
-
-/** The text of a part that was stored apart, as `read` reads such a part; its preview if it is too large or lost. */
-export async function readBlobText(
-  part: BlobPart,
-  restore: RestorePart,
-  read: (part: Part, restore: RestorePart) => Promise<string>,
-): Promise<string> {
-  if (part.sizeBytes > MAX_BLOB_BYTES) return part.preview ?? "";
-  try {
-    const restored = await restore(part);
-    return restored.type === "blob" ? "" : await read(restored, restore);
-  } catch (error) {
-    if (isLonghaulError(error, "BLOB_NOT_FOUND") || isLonghaulError(error, "BLOB_CORRUPT"))
-      return part.preview ?? "";
-    throw error;
   }
 }
 

@@ -4,6 +4,7 @@ import type { Log } from "../../log/log.ts";
 import { redactEntries } from "../../log/redaction.ts";
 import { type FreedCounts, NOTHING_FREED } from "../../log/store/freed-counts.ts";
 import { checkFields } from "../../model/argument-checks.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { type Entry, type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../../model/errors.ts";
 import { isWithinProject } from "../../model/session-origin.ts";
@@ -100,12 +101,7 @@ export class Memories {
     const trimmed = checkMemoryText(text);
     if (trimmed === undefined) return undefined;
     const ready = await this.#log.prepare(
-      toMemoryMessage(trimmed, {
-        by,
-        ...(source !== undefined && { source }),
-        ...(project !== undefined && { project }),
-        ...dates,
-      }),
+      toMemoryMessage(trimmed, { by, ...dropUndefined({ source, project }), ...dates }),
     );
     const { ledger, head } = await this.#readState();
     const keys = ledger.listRefusedKeys(trimmed);

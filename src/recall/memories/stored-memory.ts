@@ -1,4 +1,5 @@
 import { checkKind } from "../../model/argument-checks.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { checkSessionId, type Entry, type EntryId, type SessionId } from "../../model/entry.ts";
 import { createArgumentError } from "../../model/errors.ts";
 import { type MessageInput, textOfMessage } from "../../model/message.ts";
@@ -77,14 +78,7 @@ export function toMemoryMessage(
   text: string,
   { by, source, project, from, until }: RememberOptions,
 ): MessageInput {
-  const meta = {
-    longhaul: MARK,
-    by,
-    ...(source !== undefined && { source }),
-    ...(project !== undefined && { project }),
-    ...(from !== undefined && { from }),
-    ...(until !== undefined && { until }),
-  };
+  const meta = { longhaul: MARK, by, ...dropUndefined({ source, project, from, until }) };
   return { role: by === "user" ? "user" : "assistant", text, meta };
 }
 

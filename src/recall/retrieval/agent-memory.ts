@@ -2,7 +2,7 @@ import type { SessionRecord } from "../../log/store/session-store.ts";
 import { checkFields, checkKind, checkList } from "../../model/argument-checks.ts";
 import { BoundedMap } from "../../model/base/bounded-map.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
-import { type Entry, type EntryId, parseEntryId, type SessionId } from "../../model/entry.ts";
+import { type Entry, type EntryId, readEntryId, type SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
 import type { Place } from "../../model/place.ts";
@@ -201,7 +201,7 @@ export class AgentMemory {
   async forget(reference: string): Promise<string> {
     const { memories, mayForgetUsers = false } = this.#deps;
     const wanted = reference.trim();
-    const place = parseReference(wanted);
+    const place = readEntryId(wanted);
     if (place?.session !== memories.session)
       return `${wanted} is no memory of yours; only those saved by save_memory (${memories.session}#…) can be forgotten.`;
     const known = await memories.get(wanted);
@@ -254,7 +254,7 @@ export class AgentMemory {
 
   async #findEntry(reference: string): Promise<Entry | string> {
     const { memory, memories, find, scope } = this.#deps;
-    const place = parseReference(reference);
+    const place = readEntryId(reference);
     if (!place)
       return `${JSON.stringify(reference.slice(0, 80))} is no reference; use one that recall has shown, as chat#12.`;
     const record = await find(place.session);
@@ -284,16 +284,6 @@ function listWordRuns(text: string): readonly string[] {
   return Array.from({ length: words.length - length + 1 }, (_, from) =>
     words.slice(from, from + length).join(" "),
   );
-}
-
-/** Reads the reference of an entry; undefined if it is none. */
-export function parseReference(reference: string): ReturnType<typeof parseEntryId> | undefined {
-  try {
-    return parseEntryId(reference);
-  } catch (error) {
-    if (isLonghaulError(error, "ARGUMENT_INVALID")) return undefined;
-    throw error;
-  }
 }
 
 /** Merges two recalls. Scores are comparable only within one recall, so each list is scaled by its certainty. */

@@ -1,8 +1,7 @@
-import type { RestorePart } from "../../log/restore-parts.ts";
+import { type RestorePart, readBlobText } from "../../log/restore-parts.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
 import type { Entry, EntryId } from "../../model/entry.ts";
 import type { BlobPart, Part } from "../../model/part.ts";
-import { readBlobText } from "../index/entry-texts.ts";
 import { quoteLines, sanitizeName } from "../text/sanitize-text.ts";
 import { formatMoment } from "./provenance.ts";
 

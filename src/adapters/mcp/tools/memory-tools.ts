@@ -11,7 +11,7 @@ import {
 import { clipEnd } from "../../../model/base/clip-end.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { fenceWithMark } from "../../../model/base/fence.ts";
-import { parseReference } from "../../../recall/retrieval/agent-memory.ts";
+import { readEntryId } from "../../../model/entry.ts";
 import { quoteLines, sanitizeName } from "../../../recall/text/sanitize-text.ts";
 import { withOwnSession } from "../find-own-session.ts";
 import { sessionNameSchema, textOutput } from "../schemas.ts";
@@ -150,7 +150,7 @@ const MAX_PREVIEW = 300;
 /** Finds the target of a citation; a sentence for the model if there is none that the caller may delete. */
 async function findForgetTarget({ service, caller }: McpCall, cite: string): Promise<ForgetTarget | string> {
   const { kernel } = service;
-  const place = parseReference(cite);
+  const place = readEntryId(cite);
   if (!place) {
     const isSession = (await service.getState(caller).conversations.list()).some(({ id }) => id === cite);
     return isSession

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { findSettingsFolder } from "../../../histories/cline/editor-folders.ts";
 import type { GatewayAddress } from "../../../server/gateway/index.ts";
 import { jsonSyntax } from "../syntax/json-syntax.ts";
 import { tomlSyntax } from "../syntax/toml-syntax.ts";
@@ -20,8 +19,16 @@ import {
 const EDITORS = ["Code", "Code - Insiders", "Cursor", "Windsurf", "VSCodium"];
 
 /** The places where editors keep the data of an extension. */
-export function listExtensionFolders(place: UserPlace, extension: string): readonly string[] {
-  const data = findSettingsFolder(place);
+export function listExtensionFolders(
+  { home, env, platform }: UserPlace,
+  extension: string,
+): readonly string[] {
+  const data =
+    platform === "darwin"
+      ? join(home, "Library", "Application Support")
+      : platform === "win32"
+        ? env.APPDATA || join(home, "AppData", "Roaming")
+        : env.XDG_CONFIG_HOME || join(home, ".config");
   return EDITORS.map((editor) => join(data, editor, "User", "globalStorage", extension));
 }
 
