@@ -1,14 +1,13 @@
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Json } from "../../model/json.ts";
-import type {
-  BlobPart,
-  Part,
-  PartInput,
-  ToolCallPart,
-  ToolResultInput,
-  ToolResultPart,
-} from "../../model/part.ts";
-import { type Content, decodeBlockContent, type Extras, type KnownPart } from "../block-content.ts";
+import type { BlobPart, Part, ToolCallPart, ToolResultInput, ToolResultPart } from "../../model/part.ts";
+import {
+  type Content,
+  decodeBlockContent,
+  decodeBlockOutput,
+  type Extras,
+  type KnownPart,
+} from "../block-content.ts";
 import { omitFields, toArray, toObject, toText } from "../fields.ts";
 import { buildDataPart } from "../media.ts";
 import type { PartSource } from "../part-source.ts";
@@ -71,12 +70,14 @@ function decodePart(part: WireObject, name: Namer): KnownPart | undefined {
   if (call) return decodeCall(call, name);
   const response = toObject(part.functionResponse);
   if (response) return { part: decodeResponse(response, name), fields: ["functionResponse"] };
-  const data = toObject(part.inlineData);
-  if (data && !omitFields(data, ["mimeType", "data", "displayName"])) {
-    const media = buildDataPart(data.data, data.mimeType, toText(data.displayName));
-    return media && { part: media, fields: ["inlineData"] };
-  }
-  return undefined;
+  return decodeMedia(part);
+}
+
+function decodeMedia({ inlineData }: WireObject): KnownPart | undefined {
+  const data = toObject(inlineData);
+  if (!data || omitFields(data, ["mimeType", "data", "displayName"])) return undefined;
+  const media = buildDataPart(data.data, data.mimeType, toText(data.displayName));
+  return media && { part: media, fields: ["inlineData"] };
 }
 
 function decodeCall(call: WireObject, name: Namer): KnownPart | undefined {
@@ -93,17 +94,25 @@ function decodeResponse(given: WireObject, name: Namer): ToolResultInput {
   const counted = name("result", given.name);
   const callId = toText(given.id) ?? counted;
   const response = toObject(given.response);
-  const isError = response !== undefined && "error" in response;
-  const rest = omitFields(given, ["id", "name", "response"]);
-  const text: PartInput = { type: "text", text: readResponseText(given.response) };
-  const output = rest ? [text, { type: "raw" as const, format: GOOGLE_NAME, value: rest }] : text.text;
+  // Tools that succeed may name their error too, as null.
+  const isError = Boolean(response?.error);
+  const text = readResponseText(given.response);
+  const rest = omitFields(given, ["id", "name", "response", "parts"]);
+  const more = [...listGoogleParts(given.parts), ...(rest ? [rest] : [])];
+  const blocks = [{ text }, ...more];
+  const output = more.length === 0 ? text : decodeBlockOutput(blocks, GOOGLE_NAME, decodeOutput);
   return { type: "tool-result", callId, ...(isError && { isError }), output };
+}
+
+function decodeOutput(block: WireObject): KnownPart | undefined {
+  const { text } = block;
+  return typeof text === "string" ? { part: { type: "text", text }, fields: ["text"] } : decodeMedia(block);
 }
 
 /** The text of a function's response: its `output` or `error` if it has nothing else, else its JSON. */
 function readResponseText(response: unknown): string {
   const fields = toObject(response);
-  const [first, ...others] = Object.entries(fields ?? {});
+  const [first, ...others] = Object.entries(fields ?? {}).filter(([, value]) => value !== null);
   const isPlain = first && others.length === 0 && /^(?:output|error|result)$/.test(first[0]);
   if (isPlain && typeof first[1] === "string") return first[1];
   return response === undefined ? "" : JSON.stringify(response);

@@ -295,14 +295,15 @@ async function encodeEditedPart(edited: EditedPiece<ClientBlock>, base64Of: Load
     return call ? { ...own, functionCall: { ...call, args: part.input } } : buildCallPart(part);
   }
   if (part.type !== "tool-result") return encodeEditedBlock(edited, partFormat, base64Of);
-  const texts: string[] = [];
+  const blocks: WireObject[] = [];
   for (const piece of part.output) {
     const block = toObject(await encodeEditedBlock({ type: "new", part: piece }, partFormat, base64Of));
-    if (typeof block?.text === "string") texts.push(block.text);
+    if (block) blocks.push(block);
   }
+  const text = blocks.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n");
   const response = toObject(own?.functionResponse);
-  const field = part.isError ? "error" : "output";
-  return response
-    ? { ...own, functionResponse: { ...response, response: { [field]: texts.join("\n") } } }
-    : buildResponsePart(part, texts.join("\n"));
+  if (!response) return buildResponsePart(part, text);
+  const media = blocks.filter(({ inlineData, fileData }) => (inlineData ?? fileData) !== undefined);
+  const named = { ...omitFields(response, ["parts"]), ...(media.length > 0 && { parts: media }) };
+  return { ...own, functionResponse: { ...named, response: { [part.isError ? "error" : "output"]: text } } };
 }

@@ -2,8 +2,10 @@ import { describe, expect, test } from "vitest";
 import { findViolations } from "../../../src/server/gateway/outgoing/check-rules.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { ask, logOf, startGateway, threadsOf } from "../../support/gateway.ts";
+import { PIXEL_PNG } from "../../support/pixel.ts";
 import { proofTest } from "../../support/proof.ts";
 import { beginStream, behave, formatEvent, says, startUpstream } from "../../support/upstream.ts";
+import { output } from "./limited.ts";
 
 const GENERATE = "/v1beta/models/gemini-3-pro:generateContent";
 
@@ -142,6 +144,37 @@ describe("Google's API", () => {
     expect(last.tools).toHaveLength(1);
     expect(JSON.stringify(last.tools)).toMatch(/run_command.*longhaul_recall/);
     expect(findViolations("google", last.contents)).toEqual([]);
+  });
+
+  test("pictures of a function's response are stored as files, and leave the window with its text", async () => {
+    const upstream = await startUpstream(says("Fine."));
+    const gateway = await startGateway({
+      upstream: upstream.url,
+      config: { models: { "gemini-3-pro": { window: 24_000 } } },
+    });
+    const name = "read_file";
+    const contents: object[] = [{ role: "user", parts: [{ text: "Read the page again and again." }] }];
+    for (const turn of [1, 2]) {
+      const id = `c${turn}`;
+      const response = { output: output(turn, 12_000), error: null };
+      const parts = [{ inlineData: { mimeType: "image/png", data: PIXEL_PNG } }];
+      contents.push(
+        { role: "model", parts: [{ functionCall: { id, name, args: { path: "a.html" } } }] },
+        { role: "user", parts: [{ functionResponse: { id, name, response, parts } }] },
+      );
+      await ask(gateway, { path: GENERATE, body: { contents } });
+    }
+    const [main] = await threadsOf(gateway, "main");
+    const log = await logOf(await gateway.kernel.session(main?.id));
+    const [stored] = log.flatMap(({ message }) => message.parts.filter(({ type }) => type === "tool-result"));
+    expect(stored).toMatchObject({ output: [{ type: "text" }, { type: "blob", mime: "image/png" }] });
+    expect(stored).not.toHaveProperty("isError");
+    const sent = upstream.heard.at(-1)?.json.contents;
+    expect(sent[2].parts[0].functionResponse).toEqual({
+      ...{ id: "c1", name },
+      response: { output: expect.stringContaining("An earlier") },
+    });
+    expect(sent[4]).toEqual(contents[4]);
   });
 
   test("the arguments of a call that Google streams in pieces are stored whole, with the signature of the call", async () => {
