@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findViolations } from "../../../src/server/gateway/outgoing/check-rules.ts";
+import { toObject } from "../../../src/wire/fields.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { ask, logOf, startGateway, threadsOf } from "../../support/gateway.ts";
 import { PIXEL_PNG } from "../../support/pixel.ts";
@@ -175,6 +176,25 @@ describe("Google's API", () => {
       response: { output: expect.stringContaining("An earlier") },
     });
     expect(sent[4]).toEqual(contents[4]);
+  });
+
+  test("a question with a fixed form of reply and its own prompt is no conversation with Google's API either", async () => {
+    const upstream = await startUpstream();
+    const gateway = await startGateway({ upstream: upstream.url, config: { recall: { offer: "always" } } });
+    const contents = [{ role: "user", parts: [{ text: "Rename the function in a.ts." }] }];
+    await new TestAgent(gateway, "google").send();
+    for (const generationConfig of [
+      { responseMimeType: "application/json", responseJsonSchema: { type: "object" } },
+      { responseSchema: { type: "OBJECT" } },
+    ]) {
+      const systemInstruction = {
+        parts: [{ text: "Classify how complex the request is. Answer in JSON only." }],
+      };
+      await ask(gateway, { path: GENERATE, body: { contents, systemInstruction, generationConfig } });
+    }
+    const kinds = (await threadsOf(gateway)).map(({ meta }) => toObject(meta?.gateway)?.kind);
+    expect(kinds.sort()).toEqual(["aside", "aside", "main"]);
+    for (const { body } of upstream.heard.slice(1)) expect(body.toString()).not.toContain("longhaul_recall");
   });
 
   test("the arguments of a call that Google streams in pieces are stored whole, with the signature of the call", async () => {

@@ -134,17 +134,13 @@ const UNREADABLE_FIELDS = [
   ...["background", "conversation", "thread", "functions", "function_call"],
   ...["cachedContent", "cached_content"],
 ];
-const FORMAT_FIELDS = ["response_format", "output_format", "output_config"];
 
 /**
  * True if the model of a request may be offered the gateway's tools: it is free to choose its calls, no tool of the
  * client has such a name, and no client without tools requires a reply of a fixed form.
  */
-function canOfferTools({
-  messages,
-  fields,
-  facts,
-}: Pick<ParsedRequest, "messages" | "fields" | "facts">): boolean {
+function canOfferTools(request: Pick<ParsedRequest, "messages" | "fields" | "facts">): boolean {
+  const { messages, fields, facts } = request;
   const { cut, list } = messages;
   const { all } = fields;
   const tools = cut.fields.get("tools");
@@ -153,7 +149,7 @@ function canOfferTools({
   if (typeof all.n === "number" && all.n > 1) return false;
   if (UNREADABLE_FIELDS.some((name) => all[name] !== undefined && all[name] !== null && all[name] !== false))
     return false;
-  if (facts.toolNames.length === 0 && hasFixedFormat(all)) return false;
+  if (facts.toolNames.length === 0 && fields.hasOutputFormat) return false;
   if (!canMixTools(cut, all)) return false;
   // The last message is a prefill that the model continues.
   return list.at(-1)?.role !== "assistant";
@@ -173,11 +169,6 @@ function canMixTools(cut: CutBody, all: ParsedRequest["fields"]["all"]): boolean
 
 function isFreeChoice(choice: unknown): boolean {
   return choice === undefined || choice === null || (toObject(choice)?.type ?? choice) === "auto";
-}
-
-function hasFixedFormat(all: ParsedRequest["fields"]["all"]): boolean {
-  const format = toObject(toObject(all.text)?.format)?.type ?? "text";
-  return format !== "text" || FORMAT_FIELDS.some((name) => toObject(all[name]) !== undefined);
 }
 
 /**

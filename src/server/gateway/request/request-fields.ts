@@ -50,14 +50,18 @@ export function parseRequestFields(api: Wire, { bytes, fields }: CutBody): Reque
   };
 }
 
+/** Fields of Google's configuration that fix the form of a reply. */
+const GOOGLE_FORMAT = /^response_?(?:mime_?type|(?:json_?)?schema)$/i;
+
 /** True if the reply must be JSON, under any API's name for it. */
-function hasOutputFormat({ response_format, text, output_config, output_format }: WireObject): boolean {
+function hasOutputFormat(all: WireObject): boolean {
+  const { response_format, text, output_config, output_format, generationConfig, generation_config } = all;
   const formats = [response_format, toObject(text)?.format, toObject(output_config)?.format, output_format];
-  for (const format of formats) {
-    const type = toObject(format)?.type;
-    if (type !== undefined && type !== "text") return true;
-  }
-  return false;
+  const settings = Object.entries(toObject(generationConfig ?? generation_config) ?? {});
+  return (
+    formats.some((format) => (toObject(format)?.type ?? "text") !== "text") ||
+    settings.some(([name, value]) => GOOGLE_FORMAT.test(name) && value !== null && value !== "text/plain")
+  );
 }
 
 /** The text of a system prompt in any form. */
