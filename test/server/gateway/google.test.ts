@@ -284,6 +284,55 @@ describe("Google's API", () => {
     expect(upstream.heard.at(-1)?.body.toString()).not.toContain("longhaul_recall");
   });
 
+  test("a call beside one of the gateway's keeps the signature that both have, in every form of reply", async () => {
+    const parts = [
+      {
+        functionCall: { id: "r1", name: "longhaul_recall", args: { query: "port" } },
+        thoughtSignature: "c2ln",
+      },
+      { functionCall: { id: "f1", name: "read_file", args: {} } },
+      { functionCall: { id: "f2", name: "read_file", args: {} } },
+    ];
+    const upstream = await startUpstream(({ url }, response) => {
+      const bodies = parts.map((part) => ({ candidates: [{ content: { role: "model", parts: [part] } }] }));
+      const usageMetadata = { promptTokenCount: 9 };
+      const end = {
+        candidates: [{ content: { role: "model", parts: [] }, finishReason: "STOP" }],
+        usageMetadata,
+      };
+      const whole = { candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }] };
+      if (url.endsWith(":generateContent")) return void response.end(JSON.stringify(whole));
+      beginStream(response).end([...bodies, end].map((data) => formatEvent({ data })).join(""));
+    });
+    const gateway = await startGateway({ upstream: upstream.url, config: { recall: { offer: "always" } } });
+    const agent = new TestAgent(gateway, "google");
+    agent.elements.push(...agent.words("Read both."));
+    const { text } = await agent.send({ path: GENERATE });
+    const streamed = await agent.next();
+    for (const shown of [streamed.elements[0]?.parts, JSON.parse(text).candidates[0].content.parts])
+      expect(shown).toEqual([{ ...parts[1], thoughtSignature: "c2ln" }, parts[2]]);
+  });
+
+  test("a round with a call of the gateway's goes back to Google without the empty text that ends its stream", async () => {
+    const upstream = await startUpstream((heard, response, index) => {
+      if (index > 0) return says("It is 7781.")(heard, response, index);
+      const functionCall = { id: "r1", name: "longhaul_recall", args: { query: "port" } };
+      const chunk = (part: object, end = {}) => ({
+        data: { candidates: [{ content: { role: "model", parts: [part] }, ...end }] },
+      });
+      const chunks = [
+        chunk({ functionCall, thoughtSignature: "c2ln" }),
+        chunk({ text: "" }, { finishReason: "STOP" }),
+      ];
+      beginStream(response).end(chunks.map(formatEvent).join(""));
+    });
+    const gateway = await startGateway({ upstream: upstream.url, config: { recall: { offer: "always" } } });
+    expect((await new TestAgent(gateway, "google").say("Which port?")).text).toBe("It is 7781.");
+    expect(upstream.heard[1]?.json.contents.at(-2).parts).toEqual([
+      expect.objectContaining({ thoughtSignature: "c2ln" }),
+    ]);
+  });
+
   test("other endpoints of Google's API are forwarded unchanged: models, embeddings, cached contents", async () => {
     const upstream = await startUpstream((_, response) => void response.end("{}"));
     const gateway = await startGateway({ upstream: upstream.url });

@@ -23,12 +23,17 @@ export const googleRounds: RoundFormat = {
     const [first, ...others] = bodies;
     const last = bodies.at(-1);
     if (!first || !last || (others.length === 0 && !listParts(first).some(isOwnCall))) return first ?? {};
-    const parts = bodies.flatMap(listParts).filter((part) => !isOwnCall(part));
-    return withUsage(withParts(last, parts), bodies.flatMap(listUsages));
+    const parts = bodies.flatMap((body) => hideOwnCalls()(listParts(body)));
+    const usages = bodies
+      .map(({ usageMetadata }) => toObject(usageMetadata))
+      .filter((one) => one !== undefined);
+    return withUsage(withParts(last, parts), usages);
   },
   findEnd: () => undefined,
 };
 
+/** In place of the end of a chunk, for one that does not end the reply. */
+const NO_END = { finishReason: undefined };
 const OUTPUT_COUNTS = ["candidatesTokenCount", "thoughtsTokenCount"];
 
 function encodeResult({ call: { id, name }, text }: RecallCallResult): WireObject {
@@ -46,16 +51,24 @@ function listParts(chunk: WireObject): readonly WireObject[] {
     .filter((part) => part !== undefined);
 }
 
-function listUsages({ usageMetadata }: WireObject): readonly WireObject[] {
-  return toObject(usageMetadata) ? [usageMetadata as WireObject] : [];
-}
-
 function getCall(part: WireObject): WireObject | undefined {
   return toObject(part.functionCall);
 }
 
 function isOwnCall(part: WireObject): boolean {
   return isRecallTool(getCall(part)?.name);
+}
+
+/** Leaves the gateway's calls out. Calls at once have one signature, on the first, so that the next call inherits it. */
+function hideOwnCalls(): (parts: readonly WireObject[]) => readonly WireObject[] {
+  let signature: unknown;
+  return (parts) =>
+    parts.flatMap((part) => {
+      if (!getCall(part)) return [part];
+      const shown = signature === undefined ? part : { thoughtSignature: signature, ...part };
+      signature = isOwnCall(part) ? shown.thoughtSignature : undefined;
+      return isOwnCall(part) ? [] : [shown];
+    });
 }
 
 function isText({ text, thought }: WireObject): boolean {
@@ -70,13 +83,14 @@ function findGoogleRound(parts: readonly WireObject[]): RecallRound | undefined 
     const { id, name, args } = getCall(part) ?? {};
     return { id: toText(id) ?? "", name: String(name), input: toObject(args) ?? {} };
   });
-  // The parts go back as they came, with their signatures.
-  return { calls, elements: [{ role: "model", parts }] };
+  // The parts go back as they came, with their signatures; Google refuses empty text.
+  const said = parts.filter(({ text, thoughtSignature }) => text !== "" || thoughtSignature !== undefined);
+  return { calls, elements: [{ role: "model", parts: said }] };
 }
 
 /** A chunk or body with other parts. */
-function withParts(chunk: WireObject, parts: readonly WireObject[]): WireObject {
-  const candidate = getCandidate(chunk);
+function withParts(chunk: WireObject, parts: readonly WireObject[], end: WireObject = {}): WireObject {
+  const candidate = { ...getCandidate(chunk), ...end };
   const content = { role: "model", ...toObject(candidate.content), parts };
   return { ...chunk, candidates: [{ ...candidate, content }, ...toArray(chunk.candidates).slice(1)] };
 }
@@ -85,19 +99,13 @@ function withParts(chunk: WireObject, parts: readonly WireObject[]): WireObject 
 function withUsage(chunk: WireObject, usages: readonly WireObject[]): WireObject {
   const last = usages.at(-1);
   if (!last || usages.length === 1) return chunk;
-  const sums = OUTPUT_COUNTS.flatMap((name) => {
-    const counts = usages.map((usage) => toNumber(usage[name]) ?? 0);
-    return toNumber(last[name]) === undefined
-      ? []
-      : [[name, counts.reduce((sum, one) => sum + one, 0)] as const];
-  });
-  const more = sums.reduce((sum, [name, count]) => sum + count - (toNumber(last[name]) ?? 0), 0);
-  const total = toNumber(last.totalTokenCount);
-  const joined = { ...last, ...Object.fromEntries(sums) };
-  return {
-    ...chunk,
-    usageMetadata: total === undefined ? joined : { ...joined, totalTokenCount: total + more },
-  };
+  const joined: Record<string, unknown> = { ...last };
+  for (const name of OUTPUT_COUNTS) {
+    const earlier = usages.slice(0, -1).reduce((sum, usage) => sum + (toNumber(usage[name]) ?? 0), 0);
+    for (const field of earlier > 0 ? [name, "totalTokenCount"] : [])
+      joined[field] = (toNumber(joined[field]) ?? 0) + earlier;
+  }
+  return { ...chunk, usageMetadata: joined };
 }
 
 /** Joins Google's streams into one, and withholds the gateway's calls and the ends of inner rounds. */
@@ -105,6 +113,7 @@ class GoogleStreamMerger implements StreamMerger {
   readonly #maxRounds: number;
   readonly #earlierUsages: WireObject[] = [];
   #parts: WireObject[] = [];
+  #hide = hideOwnCalls();
   #usage: WireObject | undefined;
   #recallRound: RecallRound | undefined;
   #hasClientCall = false;
@@ -128,7 +137,7 @@ class GoogleStreamMerger implements StreamMerger {
     const parts = listParts(chunk);
     this.#parts.push(...parts);
     this.#usage = toObject(chunk.usageMetadata) ?? this.#usage;
-    const shown = parts.filter((part) => !isOwnCall(part));
+    const shown = this.#hide(parts);
     this.hasText ||= shown.some(isText);
     this.#hasClientCall ||= shown.some((part) => getCall(part) !== undefined);
     const { modelVersion, responseId } = chunk;
@@ -137,14 +146,14 @@ class GoogleStreamMerger implements StreamMerger {
     const round = isEnd ? findGoogleRound(this.#parts) : undefined;
     if (round && this.#earlierUsages.length < this.#maxRounds) {
       this.#recallRound = round;
-      return shown.length === 0 ? [] : [replaceEventData(event, withoutEnd(withParts(chunk, shown)))];
+      return shown.length === 0 ? [] : [replaceEventData(event, withParts(chunk, shown, NO_END))];
     }
     this.hasEnded = isEnd;
-    const isSame = shown.length === parts.length && (!isEnd || this.#earlierUsages.length === 0);
-    if (isSame) return [event];
+    const isWhole = parts.every((part, at) => part === shown[at]);
+    if (isWhole && (!isEnd || this.#earlierUsages.length === 0)) return [event];
     // A chunk with nothing but our call tells the client nothing.
     if (shown.length === 0 && !isEnd) return [];
-    const changed = shown.length === parts.length ? chunk : withParts(chunk, shown);
+    const changed = isWhole ? chunk : withParts(chunk, shown);
     return [replaceEventData(event, isEnd ? withUsage(changed, this.usages) : changed)];
   }
 
@@ -153,6 +162,7 @@ class GoogleStreamMerger implements StreamMerger {
     if (!round) return undefined;
     this.#earlierUsages.push(this.#usage ?? {});
     this.#parts = [];
+    this.#hide = hideOwnCalls();
     this.#usage = undefined;
     this.#recallRound = undefined;
     return round;
@@ -166,10 +176,4 @@ class GoogleStreamMerger implements StreamMerger {
     const chunk = withUsage({ candidates, ...this.#head, usageMetadata }, this.usages);
     return [{ data: JSON.stringify(chunk) }];
   }
-}
-
-/** A chunk that does not end the reply. */
-function withoutEnd(chunk: WireObject): WireObject {
-  const { finishReason: _, ...candidate } = getCandidate(chunk);
-  return { ...chunk, candidates: [candidate] };
 }
