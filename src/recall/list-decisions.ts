@@ -167,9 +167,12 @@ function toDecisions({ text, author, session, entry, at }: DecisionText): Decisi
   });
 }
 
-/** Signs that a sentence changes an earlier decision. */
-const CHANGES =
-  /\b(?:instead|rather than|no longer|not|don['’]t|won['’]t|switch\w*|replac\w*|chang\w*|mov(?:e|ed|ing)|drop\w*|revert\w*|actually|after all|now)\b|改|不再|换|而不是/i;
+/** Words that a sentence gives up: "Redis" of "in PostgreSQL, not in Redis". */
+const GIVEN_UP =
+  /(?:\b(?:instead of|rather than|not|no longer|never|don['’]t|won['’]t|stop|(?:drop|replac|revert|remov)\w*|(?:switch|chang|mov)\w* (?:away )?from)\b|不再|不用|而不是)((?:[\s"'`*]+[^\s,.;:()]+){1,4}|[^\s，。；]{1,12})/gi;
+/** Signs that a sentence changes an earlier decision without naming it. */
+const TURNS =
+  /\b(?:(?:we|I) now|after all|(?:switch|mov|chang)(?:e|ed|ing)? to|(?:go|going|went) back)\b|改用|改为|换成/i;
 /** Minimum number of common words of two decisions about one subject, and their share of the shorter one. */
 const MIN_COMMON = 3;
 const MIN_SHARE = 0.5;
@@ -195,7 +198,7 @@ function linkDecisions(decisions: readonly Decision[]): Decision[] {
 
 /** The places of decisions, newest first, each with that of the one that it overrules. */
 function findReplaced(decisions: readonly Decision[]): ReadonlyMap<number, number> {
-  const terms = decisions.map(({ text }) => new Set(analyzeText(text)));
+  const claims = decisions.map(readClaim);
   const fields = decisions.map(getField);
   const replaces = new Map<number, number>();
   const replacedBy = new Map<number, number>();
@@ -203,13 +206,13 @@ function findReplaced(decisions: readonly Decision[]): ReadonlyMap<number, numbe
     replaces.set(later, earlier);
     replacedBy.set(earlier, later);
   };
-  for (const [later, { text, entry }] of decisions.entries()) {
-    if (!CHANGES.test(text)) continue;
-    const own = terms[later] as Set<string>;
+  for (const [later, { entry }] of decisions.entries()) {
+    const own = claims[later] as Claim;
+    if (own.givenUp.length === 0 && !own.isTurn) continue;
     for (let earlier = later + 1; earlier <= later + MAX_COMPARED && earlier < decisions.length; earlier++) {
       // Sentences of one message explain each other.
       if (fields[earlier] !== fields[later] || decisions[earlier]?.entry === entry) continue;
-      if (replacedBy.has(earlier) || !isSameSubject(own, terms[earlier] as Set<string>)) continue;
+      if (replacedBy.has(earlier) || !isOverruled(claims[earlier] as Claim, own)) continue;
       link(later, earlier);
       break;
     }
@@ -241,9 +244,27 @@ function relate({ text, entry, at }: Decision): RelatedDecision {
   return { text, entry, at };
 }
 
-function isSameSubject(left: ReadonlySet<string>, right: ReadonlySet<string>): boolean {
-  let common = 0;
-  for (const term of left) if (right.has(term)) common++;
-  const least = Math.min(left.size, right.size);
-  return common >= MIN_COMMON && common >= MIN_SHARE * least && common < Math.max(left.size, right.size);
+type Claim = ReturnType<typeof readClaim>;
+
+function readClaim({ text, kind }: Decision) {
+  const givenUp = [...text.matchAll(GIVEN_UP)].map(([, words = ""]) => new Set(analyzeText(words)));
+  return { terms: new Set(analyzeText(text)), givenUp, isTurn: TURNS.test(text), isCause: kind === "cause" };
+}
+
+/** True if a later sentence on the same subject gives up words that the earlier one stands for, or turns from it. */
+function isOverruled(earlier: Claim, later: Claim): boolean {
+  const [common, least] = [
+    countCommon(earlier.terms, later.terms),
+    Math.min(earlier.terms.size, later.terms.size),
+  ];
+  const isSame = common >= MIN_COMMON && common >= MIN_SHARE * least && earlier.isCause === later.isCause;
+  if (!isSame || common === Math.max(earlier.terms.size, later.terms.size)) return false;
+  const kept = new Set(
+    [...earlier.terms].filter((term) => !earlier.givenUp.some((words) => words.has(term))),
+  );
+  return later.isTurn || later.givenUp.some((words) => 2 * countCommon(words, kept) > words.size);
+}
+
+function countCommon(left: ReadonlySet<string>, right: ReadonlySet<string>): number {
+  return [...left].filter((term) => right.has(term)).length;
 }

@@ -84,6 +84,31 @@ test("a decision of another project or person is not replaced", async () => {
   expect(listed.flatMap(({ replaces }) => replaces ?? [])).toEqual([]);
 });
 
+test("a decision replaces only one that stands for what it gives up, not one that says the same or describes it", async () => {
+  const { say, memory } = await testMemory();
+  for (const text of [
+    "The fix is to read the author with the git log filter instead of walking the tree.",
+    "We use the git log filter instead of walking the tree to read the author of a commit.",
+    "We should not use tabs in YAML files of the repository.",
+    "We won't use tabs in YAML files of the repository, because the parser fails.",
+    "I'll use the existing helper to write the test for the parser.",
+    "I'll use the existing helper to write the docs for the parser now.",
+  ])
+    await say("a", text, shop);
+  expect((await memory.listDecisions()).flatMap(({ replaces }) => replaces ?? [])).toEqual([]);
+  await say(
+    "a",
+    "We decided to read the author by walking the tree after all, not with the git log filter.",
+    shop,
+  );
+  expect((await memory.listDecisions({ limit: 1 }))[0]?.replaces?.text).toContain(
+    "instead of walking the tree",
+  );
+  await say("a", "我们决定用 Redis 保存登录会话。", shop);
+  await say("a", "我们决定改用 PostgreSQL 保存登录会话。", shop);
+  expect((await memory.listDecisions({ limit: 1 }))[0]?.replaces?.text).toContain("Redis");
+});
+
 test("a listed decision names the one it replaces, however few are listed", async () => {
   const { say, memory } = await testMemory();
   await say("a", "We decided to keep login sessions in Redis.");
