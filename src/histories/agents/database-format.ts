@@ -1,8 +1,7 @@
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { describeJsonFault, parseJson } from "../../model/base/parse-json.ts";
 import { toObject } from "../../wire/fields.ts";
-import type { Format, FormatName, ImportSource, SourceFacts, System } from "../port/format.ts";
-import type { KeepingRule } from "../port/keeping-rule.ts";
+import type { Format, ImportSource, SourceFacts } from "../port/format.ts";
 import { describeDatabaseFault } from "../reading/describe-database-fault.ts";
 import type { FileFacts } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
@@ -13,12 +12,9 @@ import { openSourceDatabase, type SourceDatabase } from "../reading/source-datab
 /** A conversation in a database. */
 
 /** The description of an agent that keeps conversations in SQLite. */
-interface DatabaseDescription {
-  readonly name: FormatName;
-  readonly title: string;
-  readonly processes?: readonly string[];
-  homes(system: System): readonly string[];
-  retention?(system: System): Promise<KeepingRule>;
+interface DatabaseDescription
+  extends Pick<Format, "name" | "title" | "homes" | "retention">,
+    Partial<Pick<Format, "processes">> {
   /** Names of the database files. */
   readonly fileName: RegExp;
   /** Columns that the agent's tables have. */

@@ -4,12 +4,10 @@ import { toObject } from "../../wire/fields.ts";
 import {
   buildFileSource,
   type Format,
-  type FormatName,
   type ImportSource,
   type SourceFacts,
   type System,
 } from "../port/format.ts";
-import type { KeepingRule } from "../port/keeping-rule.ts";
 import { decodeLines, type LineRecord } from "../reading/decode-lines.ts";
 import { type FileFacts, type Folder, MAX_KEPT_HEADS } from "../reading/folder.ts";
 import type { Input } from "../reading/input.ts";
@@ -19,12 +17,9 @@ import { parseCutJson } from "../reading/parse-cut-json.ts";
 import { buildKeptRecord } from "./foreign-records.ts";
 
 /** The description of an agent that writes a JSONL file for each conversation. */
-interface LinesDescription<State> {
-  readonly name: FormatName;
-  readonly title: string;
-  readonly processes?: readonly string[];
-  homes(system: System): readonly string[];
-  retention?(system: System): Promise<KeepingRule>;
+interface LinesDescription<State>
+  extends Pick<Format, "name" | "title" | "homes" | "retention">,
+    Partial<Pick<Format, "processes">> {
   /** Recognizes a file by its first records; undefined if it is not the agent's. */
   recognize(
     first: readonly JsonObject[],

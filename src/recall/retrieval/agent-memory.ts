@@ -1,6 +1,7 @@
 import type { SessionRecord } from "../../log/store/session-store.ts";
 import { checkFields, checkKind, checkList } from "../../model/argument-checks.ts";
 import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
 import { type Entry, type EntryId, readEntryId, type SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
@@ -94,11 +95,7 @@ export class AgentMemory {
     { k = 6, signal, waitMs, within, shown }: AgentRecallOptions = {},
   ): Promise<string> {
     if (question.trim() === "") return "Nothing was asked; say what you look for.";
-    const options = {
-      details: true,
-      ...(signal && { signal }),
-      ...(waitMs !== undefined && { waitMs }),
-    };
+    const options = { details: true, ...dropUndefined({ signal, waitMs }) };
     const found = await this.#search(question, shown ? k + MAX_SHOWN_HITS : k, options, within);
     const { unindexed } = found;
     const hits = found.hits.filter((hit) => hit.kind === "file" || !shown?.has(hit.entry)).slice(0, k);
@@ -180,11 +177,7 @@ export class AgentMemory {
       const by = isQuoted || (await this.#isCopied(text, source)) ? "quoted" : "agent";
       const record = source === undefined ? undefined : await find(source);
       const project = options.project ?? (record && findProjectFolder(record));
-      const saved = await memories.remember(text, {
-        by,
-        ...(source !== undefined && { source }),
-        ...(project !== undefined && { project }),
-      });
+      const saved = await memories.remember(text, { by, ...dropUndefined({ source, project }) });
       if (!saved) return "Nothing was remembered: the text is blank.";
       return by === "quoted" && !isQuoted
         ? `Remembered as ${saved.id}, as a quote: its words stand in a tool result. Recall finds it; the user can accept it for all conversations.`
