@@ -2,7 +2,7 @@ import { toEntry } from "../../log/entry-body.ts";
 import type { Lines } from "../../log/lines.ts";
 import type { EntryStore } from "../../log/store/entry-store.ts";
 import { Turns } from "../../model/base/turns.ts";
-import type { Entry, MessageBody, OverlayBody, SessionId } from "../../model/entry.ts";
+import type { Entry, MessageBody, OverlayBody, SessionId, UsageBody } from "../../model/entry.ts";
 import type { Message } from "../../model/message.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import { applyEdits, type TokenEstimator } from "../apply-edits.ts";
@@ -77,20 +77,23 @@ export class Follower {
   #window: LoadedWindow | undefined;
   /** Overlays that this handle wrote and has already applied. */
   readonly #ownOverlays = new Set<number>();
-  /** Messages to take instead of reading them, one after the other; used once. */
-  #written: readonly Entry<MessageBody>[] = [];
+  /** Entries to take instead of reading them, one after the other; used once. */
+  #written: readonly Entry<MessageBody | UsageBody>[] = [];
 
   constructor(parts: FollowerDeps) {
     this.#deps = parts;
   }
 
-  /** Takes messages that were just appended, so that the next `follow` need not read them. */
-  takeWritten(entries: readonly Entry<MessageBody>[]): void {
-    const first = entries[0]?.seq ?? 0;
+  /** Takes entries that were just appended, so that the next `follow` need not read them. */
+  takeWritten(entries: readonly Entry<MessageBody | UsageBody>[]): void {
     const { session } = this.#deps;
-    const isRow = entries.every((entry, index) => entry.session === session && entry.seq === first + index);
+    const earlier = this.#written.length < BATCH ? this.#written : [];
+    const isNext = earlier.at(-1)?.seq === (entries[0]?.seq ?? 0) - 1;
+    const all = isNext ? [...earlier, ...entries] : entries;
+    const first = all[0]?.seq ?? 0;
+    const isRow = all.every((entry, index) => entry.session === session && entry.seq === first + index);
     // Those with gaps between them are left to the store.
-    this.#written = isRow ? entries : [];
+    this.#written = isRow ? all : [];
   }
 
   /** Reads new entries and updates the window. */
@@ -98,13 +101,15 @@ export class Follower {
     const known = this.#window;
     const written = this.#written;
     this.#written = [];
-    if (!known) return { isNew: true, window: await this.#load(written) };
+    if (!known)
+      return { isNew: true, window: await this.#load(written.filter((entry) => entry.kind === "message")) };
     const { session, entries, lines, meter } = this.#deps;
     const arrived: Slot[] = [];
     const turns = new Turns();
     let { head } = known;
     for (const entry of written[0]?.seq === head + 1 ? written : []) {
-      arrived.push(toSlot(entry, known.places, this.#deps));
+      if (entry.kind === "usage") meter.learn(entry);
+      else arrived.push(toSlot(entry, known.places, this.#deps));
       head = entry.seq;
       const resting = turns.rest();
       if (resting) await resting;

@@ -70,9 +70,11 @@ export class SessionWindow {
     return fitted;
   }
 
-  /** Takes messages that were just appended to the session, so that the next `fit` need not read them. */
-  takeWritten(entries: readonly Entry<MessageBody>[]): void {
-    checkList("entries", entries, { session: "text", seq: "number", message: "object" });
+  /** Takes messages and usage that were just appended to the session, so that the next `fit` need not read them. */
+  takeWritten(entries: readonly Entry<MessageBody | UsageBody>[]): void {
+    checkList("entries", entries, { session: "text", seq: "number" });
+    const messages = entries.filter(({ kind }) => kind !== "usage");
+    checkList("entries", messages as readonly Entry<MessageBody>[], { message: "object" });
     this.#fitter.follower.takeWritten(entries);
   }
 

@@ -54,6 +54,35 @@ test("messages passed to the window when they are stored give the same window as
   );
 });
 
+test("a reply passed to the window with its usage gives the same window as one read from the log", async () => {
+  await using kernel = await openKernel({ path: ":memory:", embedder: null });
+  const turns = fc.array(fc.record({ asked: message, replied: text, inputTokens: fc.nat(20_000) }), {
+    minLength: 1,
+    maxLength: 4,
+  });
+  await fc.assert(
+    fc.asyncProperty(turns, async (given) => {
+      await using session = await kernel.session();
+      await using reader = await kernel.session(session.id);
+      const taking = session.window(MODEL);
+      for (const { asked, replied, inputTokens } of given) {
+        taking.takeWritten([await session.append(asked)]);
+        const taken = await taking.fit();
+        const read = await reader.window(MODEL).look();
+        expect(taken.messages).toStrictEqual(read.messages);
+        expect([taken.tokens, taken.roomTokens, taken.cache]).toEqual([
+          read.tokens,
+          read.roomTokens,
+          read.cache,
+        ]);
+        const usage = { kind: "usage", ...taking.buildReport({ inputTokens, outputTokens: 9 }) } as const;
+        taking.takeWritten(await session.appendReply({ role: "assistant", text: replied }, usage));
+      }
+    }),
+    { numRuns: 15 },
+  );
+});
+
 test("messages that do not continue the known line are read from the log", async () => {
   await using kernel = await openKernel({ path: ":memory:", embedder: null });
   await using session = await kernel.session();
@@ -77,5 +106,10 @@ test("redacted content does not return from a cache in memory", async () => {
   const written = await session.appendAll([{ role: "user", text: "the password is swordfish" }]);
   window.takeWritten(written);
   await session.redact(written[0]?.id as string);
+  expect(JSON.stringify((await window.look()).messages)).not.toContain("swordfish");
+  const usage = { kind: "usage", ...window.buildReport({ inputTokens: 9, outputTokens: 9 }) } as const;
+  const reply = await session.appendReply({ role: "assistant", text: "So it is swordfish." }, usage);
+  window.takeWritten(reply);
+  await session.redact(reply[0].id);
   expect(JSON.stringify((await window.look()).messages)).not.toContain("swordfish");
 });

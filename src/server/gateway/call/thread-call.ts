@@ -16,6 +16,7 @@ import {
   type EntryId,
   type FittedWindow,
   isLonghaulError,
+  type MessageBody,
   type MessageInput,
   parseEntryId,
 } from "../../../kernel/index.ts";
@@ -259,9 +260,10 @@ export class ThreadCall {
     const message = reply && (await this.toStored(reply, isWhole));
     const report = isEnd && isWhole ? this.#describeUsage(reader, reply) : undefined;
     const buildUsage = report && (() => ({ kind: "usage", ...this.#window.buildReport(report) }) as const);
-    const [entry, usage] = await conversation.appendAfter(last, (expectedHead) =>
+    const entries = await conversation.appendAfter(last, (expectedHead) =>
       recorder.write(message, { expectedHead, buildUsage }),
     );
+    const [entry, usage] = entries;
     await progress.recordWritten(entry?.id);
     if (!isWhole) return undefined;
     await messages.recordReply(reply, message);
@@ -270,6 +272,10 @@ export class ThreadCall {
     else if (this.request.chain?.isWhole === "perhaps") await marks.set({ isOurs: true });
     if (usage) {
       this.reported = usage as Entry<UsageBody>;
+      const { policy, chain } = this.request;
+      // Other calls share a window that is never fitted.
+      if (policy !== "none" && !chain && this.content.source === "client")
+        this.#window.window.takeWritten(entries as readonly Entry<MessageBody | UsageBody>[]);
       this.end();
     }
     return entry?.id;
@@ -306,7 +312,6 @@ export class ThreadCall {
 
   /** Stores the usage, unless it was stored with the reply; the final step of a reply. */
   async report(reader: ReplyReader): Promise<void> {
-    // Stored with the reply.
     if (this.reported) return;
     await this.thread.conversation.runInTurn(async () => {
       const report = this.#describeUsage(reader, reader.message());

@@ -243,18 +243,8 @@ export class Reception {
       const { query } = target;
       const answer = isExchange ? runExchange : forwardRequest;
       const incoming = {
-        request,
-        response,
-        principal,
-        route,
-        query,
-        body,
-        raw,
-        signal,
-        trace,
-        spending,
-        onPrepared,
-        onStored,
+        ...{ request, response, principal, route, query, body, raw },
+        ...{ signal, trace, spending, onPrepared, onStored },
       };
       await answer(incoming, this.#deps.services);
     } catch (error) {
