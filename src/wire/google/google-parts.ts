@@ -1,6 +1,14 @@
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Json } from "../../model/json.ts";
-import type { BlobPart, Part, ToolCallPart, ToolResultInput, ToolResultPart } from "../../model/part.ts";
+import type { MessageInput } from "../../model/message.ts";
+import type {
+  BlobPart,
+  Part,
+  PartInput,
+  ToolCallPart,
+  ToolResultInput,
+  ToolResultPart,
+} from "../../model/part.ts";
 import {
   type Content,
   decodeBlockContent,
@@ -70,11 +78,7 @@ function decodePart(part: WireObject, name: Namer): KnownPart | undefined {
   if (call) return decodeCall(call, name);
   const response = toObject(part.functionResponse);
   if (response) return { part: decodeResponse(response, name), fields: ["functionResponse"] };
-  return decodeMedia(part);
-}
-
-function decodeMedia({ inlineData }: WireObject): KnownPart | undefined {
-  const data = toObject(inlineData);
+  const data = toObject(part.inlineData);
   if (!data || omitFields(data, ["mimeType", "data", "displayName"])) return undefined;
   const media = buildDataPart(data.data, data.mimeType, toText(data.displayName));
   return media && { part: media, fields: ["inlineData"] };
@@ -99,14 +103,9 @@ function decodeResponse(given: WireObject, name: Namer): ToolResultInput {
   const text = readResponseText(given.response);
   const rest = omitFields(given, ["id", "name", "response", "parts"]);
   const more = [...listGoogleParts(given.parts), ...(rest ? [rest] : [])];
-  const blocks = [{ text }, ...more];
-  const output = more.length === 0 ? text : decodeBlockOutput(blocks, GOOGLE_NAME, decodeOutput);
+  const decode = (block: WireObject) => decodePart(block, name);
+  const output = more.length === 0 ? text : decodeBlockOutput([{ text }, ...more], GOOGLE_NAME, decode);
   return { type: "tool-result", callId, ...(isError && { isError }), output };
-}
-
-function decodeOutput(block: WireObject): KnownPart | undefined {
-  const { text } = block;
-  return typeof text === "string" ? { part: { type: "text", text }, fields: ["text"] } : decodeMedia(block);
 }
 
 /** The text of a function's response: its `output` or `error` if it has nothing else, else its JSON. */
@@ -116,6 +115,19 @@ function readResponseText(response: unknown): string {
   const isPlain = first && others.length === 0 && /^(?:output|error|result)$/.test(first[0]);
   if (isPlain && typeof first[1] === "string") return first[1];
   return response === undefined ? "" : JSON.stringify(response);
+}
+
+/** A message whose results have the ids of `calls`, in order: some clients invent ids for results of calls without one. */
+export function pairGoogleResults(message: MessageInput, calls: readonly string[]): MessageInput {
+  const { parts = [] } = message;
+  const given = parts.flatMap((part) => (part.type === "tool-result" ? [part.callId] : []));
+  const isPaired = given.every((id) => calls.includes(id));
+  const areUnnamed = calls.every((id) => id.startsWith(UNNAMED));
+  if (isPaired || given.length !== calls.length || !areUnnamed) return message;
+  let next = 0;
+  const pair = (part: PartInput) =>
+    part.type === "tool-result" ? { ...part, callId: calls[next++] as string } : part;
+  return { ...message, parts: parts.map(pair) };
 }
 
 /** The id of a call as Google knows it; undefined if the call has none there. */

@@ -295,11 +295,8 @@ async function encodeEditedPart(edited: EditedPiece<ClientBlock>, base64Of: Load
     return call ? { ...own, functionCall: { ...call, args: part.input } } : buildCallPart(part);
   }
   if (part.type !== "tool-result") return encodeEditedBlock(edited, partFormat, base64Of);
-  const blocks: WireObject[] = [];
-  for (const piece of part.output) {
-    const block = toObject(await encodeEditedBlock({ type: "new", part: piece }, partFormat, base64Of));
-    if (block) blocks.push(block);
-  }
+  const encode = (piece: Part) => encodeEditedBlock({ type: "new", part: piece }, partFormat, base64Of);
+  const blocks = (await Promise.all(part.output.map(encode))).map((block) => toObject(block) ?? {});
   const text = blocks.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n");
   const response = toObject(own?.functionResponse);
   if (!response) return buildResponsePart(part, text);

@@ -8,6 +8,8 @@ import { proofTest } from "../../support/proof.ts";
 import { beginStream, behave, formatEvent, says, startUpstream } from "../../support/upstream.ts";
 import { output } from "./limited.ts";
 
+const CALLS = [1, 2].map((n) => ({ id: "", name: "run_command", input: { n } }));
+
 const GENERATE = "/v1beta/models/gemini-3-pro:generateContent";
 
 describe("Google's API", () => {
@@ -195,6 +197,41 @@ describe("Google's API", () => {
     const kinds = (await threadsOf(gateway)).map(({ meta }) => toObject(meta?.gateway)?.kind);
     expect(kinds.sort()).toEqual(["aside", "aside", "main"]);
     for (const { body } of upstream.heard.slice(1)) expect(body.toString()).not.toContain("longhaul_recall");
+  });
+
+  test("a client that gives ids to results only has its window edited, in a conversation that it brings too", async () => {
+    const upstream = await startUpstream(says(() => ({ toolCalls: CALLS })));
+    const gateway = await startGateway({
+      upstream: upstream.url,
+      config: { models: { "gemini-3-pro": { window: 16_000 } } },
+    });
+    const contents: object[] = [{ role: "user", parts: [{ text: "Go through all files." }] }];
+    for (let turn = 0; turn < 14; turn++) {
+      const parts = CALLS.map(({ name, input }, at) => ({
+        call: { functionCall: { name, args: input } },
+        result: {
+          functionResponse: {
+            id: `${name}-${turn}-${at}`,
+            name,
+            response: { output: output(2 * turn + at, 3_000) },
+          },
+        },
+      }));
+      contents.push(
+        { role: "model", parts: parts.map(({ call }) => call) },
+        { role: "user", parts: parts.map(({ result }) => result) },
+      );
+      if (turn > 3) await ask(gateway, { path: GENERATE, body: { contents } });
+    }
+    for (const { json } of upstream.heard) expect(findViolations("google", json.contents)).toEqual([]);
+    expect(upstream.heard.at(-1)?.body.length).toBeLessThan(JSON.stringify(contents).length / 2);
+    const [main] = await threadsOf(gateway, "main");
+    const log = await logOf(await gateway.kernel.session(main?.id));
+    const ids = (type: string) =>
+      log.flatMap(({ message }) =>
+        message.parts.flatMap((part) => (part.type === type && "callId" in part ? [part.callId] : [])),
+      );
+    expect(new Set(ids("tool-result"))).toEqual(new Set(ids("tool-call")));
   });
 
   test("the arguments of a call that Google streams in pieces are stored whole, with the signature of the call", async () => {

@@ -118,13 +118,12 @@ interface OfferedTools {
 const OFFERED_TOOLS = new Map<WireName, OfferedTools>();
 
 function getOfferedTools(api: WireName): OfferedTools {
-  let offered = OFFERED_TOOLS.get(api);
-  if (!offered) {
-    const tools = encodeRecallTools(api);
-    const text = JSON.stringify(tools);
-    offered = { tools, text, tokens: estimateText(text) };
-    OFFERED_TOOLS.set(api, offered);
-  }
+  const known = OFFERED_TOOLS.get(api);
+  if (known) return known;
+  const tools = encodeRecallTools(api);
+  const text = JSON.stringify(tools);
+  const offered = { tools, text, tokens: estimateText(text) };
+  OFFERED_TOOLS.set(api, offered);
   return offered;
 }
 
@@ -145,7 +144,8 @@ function canOfferTools(request: Pick<ParsedRequest, "messages" | "fields" | "fac
   const { all } = fields;
   const tools = cut.fields.get("tools");
   if (tools && cut.bytes[tools.from] !== OPEN_LIST) return false;
-  if (facts.toolNames.some(isRecallTool) || !isFreeChoice(all.tool_choice)) return false;
+  const choice = all.tool_choice ?? "auto";
+  if (facts.toolNames.some(isRecallTool) || (toObject(choice)?.type ?? choice) !== "auto") return false;
   if (typeof all.n === "number" && all.n > 1) return false;
   if (UNREADABLE_FIELDS.some((name) => all[name] !== undefined && all[name] !== null && all[name] !== false))
     return false;
@@ -165,10 +165,6 @@ function canMixTools(cut: CutBody, all: ParsedRequest["fields"]["all"]): boolean
     const isGoogles = names.length > 0 && !names.some((name) => ["type", "name", "function"].includes(name));
     return !isGoogles || names.every((name) => /^function_?declarations$/i.test(name));
   });
-}
-
-function isFreeChoice(choice: unknown): boolean {
-  return choice === undefined || choice === null || (toObject(choice)?.type ?? choice) === "auto";
 }
 
 /**

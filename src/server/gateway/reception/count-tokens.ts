@@ -121,11 +121,8 @@ function addCountedAdditions(
   if (!hasTools) return remembering;
   const tools = encodeRecallTools(api.name);
   if (api.name === "google") {
-    const fields = new Map(remembering.fields);
-    return {
-      ...remembering,
-      fields: fields.set("tools", addGoogleTools(fieldValue(messages.cut, "tools"), tools)),
-    };
+    const all = addGoogleTools(fieldValue(messages.cut, "tools"), tools);
+    return { ...remembering, fields: new Map(remembering.fields).set("tools", all) };
   }
   const appended = new Map(remembering.appended).set("tools", tools);
   return { ...remembering, appended };

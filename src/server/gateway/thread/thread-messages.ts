@@ -4,6 +4,7 @@ import type { CachedLine } from "../../../kernel/calls/line-cache.ts";
 import { continuesLine } from "../../../kernel/calls/placed-messages.ts";
 import type { Blobs } from "../../../kernel/faces/log.ts";
 import { listCallIds, type MessageInput, type Role, type Session } from "../../../kernel/index.ts";
+import { pairGoogleResults } from "../../../wire/google/google-parts.ts";
 import type { LoggedContent } from "../../../wire/wire.ts";
 import { toStableText } from "../identity/agent-shape.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
@@ -61,7 +62,7 @@ export class ThreadMessages {
   }
 
   /** Appends the messages of a request to the log. */
-  async append({ messages, chain, places }: CallRequest): Promise<PlacedMessages<RequestMessage>> {
+  async append({ api, messages, chain, places }: CallRequest): Promise<PlacedMessages<RequestMessage>> {
     const line = await this.#conversation.readLine();
     if (chain) {
       const given =
@@ -77,7 +78,8 @@ export class ThreadMessages {
     if (note !== undefined) this.#noted.set(messages, 1);
     this.#reminders.expect(list);
     this.#lastCalls ??= await this.#readLastCalls(line);
-    const own = this.getLineMessages(messages);
+    const whole = this.getLineMessages(messages);
+    const own = api.name === "google" ? whole.map(pairWithCaller) : whole;
     const { given, align } = restoreCallIds(own, this.#lastCalls, this.#reminders.align);
     // A conversation may begin again; a fork does not have its own messages yet.
     const isFork = line.messages.length > 0 && line.messages.at(-1)?.seq === undefined;
@@ -114,6 +116,12 @@ export class ThreadMessages {
     const ids = entry?.kind === "message" ? listCallIds(entry.message) : [];
     return { key: keys[at] ?? "", ids };
   }
+}
+
+/** The message, with the ids of the calls before it in its results. */
+function pairWithCaller(message: RequestMessage, index: number, all: readonly RequestMessage[]) {
+  const calls = () => listCallIds(all[index - 1]?.input() ?? {});
+  return withMessageChanges(message, { input: () => pairGoogleResults(message.input(), calls()) });
 }
 
 /** The messages, one of which gets keys when it is stored. */

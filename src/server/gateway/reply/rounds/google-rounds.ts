@@ -140,8 +140,7 @@ class GoogleStreamMerger implements StreamMerger {
     const shown = this.#hide(parts);
     this.hasText ||= shown.some(isText);
     this.#hasClientCall ||= shown.some((part) => getCall(part) !== undefined);
-    const { modelVersion, responseId } = chunk;
-    this.#head = { ...this.#head, modelVersion, responseId };
+    this.#head = { ...this.#head, modelVersion: chunk.modelVersion, responseId: chunk.responseId };
     const isEnd = toText(getCandidate(chunk).finishReason) !== undefined;
     const round = isEnd ? findGoogleRound(this.#parts) : undefined;
     if (round && this.#earlierUsages.length < this.#maxRounds) {
@@ -172,8 +171,7 @@ class GoogleStreamMerger implements StreamMerger {
     if (!this.hasText || this.#hasClientCall || this.hasEnded) return undefined;
     this.hasEnded = true;
     const candidates = [{ content: { role: "model", parts: [] }, finishReason: "STOP", index: 0 }];
-    const [usageMetadata] = this.usages.slice(-1);
-    const chunk = withUsage({ candidates, ...this.#head, usageMetadata }, this.usages);
-    return [{ data: JSON.stringify(chunk) }];
+    const chunk = { candidates, ...this.#head, usageMetadata: this.usages.at(-1) };
+    return [{ data: JSON.stringify(withUsage(chunk, this.usages)) }];
   }
 }
