@@ -135,27 +135,32 @@ export async function putNewestDecisionsFirst(
     );
   own.sort((left, right) => right.at - left.at || right.seq - left.seq);
   // Most questions find no decisions on one subject, and need no projects.
-  if (findReplaced(own).size === 0) return hits;
+  if (findReplaced(own, isSameSubject).size === 0) return hits;
   const projects = new Map<SessionId, string | undefined>();
   for (const { session } of own)
     if (!projects.has(session)) projects.set(session, (await readProject(log, session)).name);
   const said = own.map((one) => dropUndefined({ ...one, project: projects.get(one.session) }));
   const ordered = [...hits];
   const places = hits.map((_, place) => place);
-  for (const [later, earlier] of findReplaced(said)) {
-    const [newest, replaced] = [said[later], said[earlier]] as [(typeof said)[0], (typeof said)[0]];
-    const [after, before] = [places[newest.of], places[replaced.of]] as [number, number];
-    const [newer, older] = [ordered[after], ordered[before]] as [SessionHit, SessionHit];
-    if (after === before || newer.replaces) continue;
-    const answers =
-      newer.score >= MIN_SCORE_SHARE * older.score && countAsked(newer.text) >= countAsked(older.text);
-    const isRestored = said.slice(0, later).some((one) => getStatement(one) === getStatement(replaced));
-    const named = { ...newer, replaces: relate(replaced) };
-    ordered[after] = named;
-    if (before > after || isOldWanted || !answers || isRestored) continue;
-    ordered[before] = { ...named, score: older.score };
-    ordered[after] = { ...older, score: newer.score };
-    [places[newest.of], places[replaced.of]] = [before, after];
+  // A newer sentence on the same subject comes first; only one that overrules the other also says so.
+  for (const isLinked of [isSameSubject, isOverruled]) {
+    const moved = new Set<number>();
+    for (const [later, earlier] of findReplaced(said, isLinked)) {
+      const [newest, replaced] = [said[later], said[earlier]] as [(typeof said)[0], (typeof said)[0]];
+      if (newest.of === replaced.of || moved.has(newest.of)) continue;
+      moved.add(newest.of);
+      const [after, before] = [places[newest.of], places[replaced.of]] as [number, number];
+      const [newer, older] = [ordered[after], ordered[before]] as [SessionHit, SessionHit];
+      const named = isLinked === isOverruled ? { ...newer, replaces: relate(replaced) } : newer;
+      ordered[after] = named;
+      const answers =
+        newer.score >= MIN_SCORE_SHARE * older.score && countAsked(newer.text) >= countAsked(older.text);
+      const isRestored = said.slice(0, later).some((one) => getStatement(one) === getStatement(replaced));
+      if (before > after || isOldWanted || !answers || isRestored) continue;
+      ordered[before] = { ...named, score: older.score };
+      ordered[after] = { ...older, score: newer.score };
+      [places[newest.of], places[replaced.of]] = [before, after];
+    }
   }
   return ordered;
 }
@@ -170,6 +175,9 @@ function toDecisions({ text, author, session, entry, at }: DecisionText): Decisi
 /** Words that a sentence gives up: "Redis" of "in PostgreSQL, not in Redis". */
 const GIVEN_UP =
   /(?:\b(?:instead of|rather than|not|no longer|never|don['’]t|won['’]t|stop|(?:drop|replac|revert|remov)\w*|(?:switch|chang|mov)\w* (?:away )?from)\b|不再|不用|而不是)((?:[\s"'`*]+[^\s,.;:()]+){1,4}|[^\s，。；]{1,12})/gi;
+/** Signs that a sentence may change an earlier one, good enough for an order but not for a claim. */
+const CHANGES =
+  /\b(?:instead|rather than|no longer|not|don['’]t|won['’]t|switch\w*|replac\w*|chang\w*|mov(?:e|ed|ing)|drop\w*|revert\w*|actually|after all|now)\b|改|不再|换|而不是/i;
 /** Signs that a sentence changes an earlier decision without naming it. */
 const TURNS =
   /\b(?:(?:we|I) now|after all|(?:switch|mov|chang)(?:e|ed|ing)? to|(?:go|going|went) back)\b|改用|改为|换成/i;
@@ -197,7 +205,7 @@ function linkDecisions(decisions: readonly Decision[]): Decision[] {
 }
 
 /** The places of decisions, newest first, each with that of the one that it overrules. */
-function findReplaced(decisions: readonly Decision[]): ReadonlyMap<number, number> {
+function findReplaced(decisions: readonly Decision[], isLinked = isOverruled): ReadonlyMap<number, number> {
   const claims = decisions.map(readClaim);
   const fields = decisions.map(getField);
   const replaces = new Map<number, number>();
@@ -208,11 +216,11 @@ function findReplaced(decisions: readonly Decision[]): ReadonlyMap<number, numbe
   };
   for (const [later, { entry }] of decisions.entries()) {
     const own = claims[later] as Claim;
-    if (own.givenUp.length === 0 && !own.isTurn) continue;
+    if (!own.isChange) continue;
     for (let earlier = later + 1; earlier <= later + MAX_COMPARED && earlier < decisions.length; earlier++) {
       // Sentences of one message explain each other.
       if (fields[earlier] !== fields[later] || decisions[earlier]?.entry === entry) continue;
-      if (replacedBy.has(earlier) || !isOverruled(claims[earlier] as Claim, own)) continue;
+      if (replacedBy.has(earlier) || !isLinked(claims[earlier] as Claim, own)) continue;
       link(later, earlier);
       break;
     }
@@ -248,20 +256,23 @@ type Claim = ReturnType<typeof readClaim>;
 
 function readClaim({ text, kind }: Decision) {
   const givenUp = [...text.matchAll(GIVEN_UP)].map(([, words = ""]) => new Set(analyzeText(words)));
-  return { terms: new Set(analyzeText(text)), givenUp, isTurn: TURNS.test(text), isCause: kind === "cause" };
+  const isTurn = TURNS.test(text);
+  const isChange = isTurn || givenUp.length > 0 || CHANGES.test(text);
+  return { terms: new Set(analyzeText(text)), givenUp, isTurn, isChange, isCause: kind === "cause" };
+}
+
+/** True if two sentences are about the same subject, and not the same. */
+function isSameSubject({ terms: left }: Claim, { terms: right }: Claim): boolean {
+  const common = countCommon(left, right);
+  const [least, most] = [Math.min(left.size, right.size), Math.max(left.size, right.size)];
+  return common >= MIN_COMMON && common >= MIN_SHARE * least && common < most;
 }
 
 /** True if a later sentence on the same subject gives up words that the earlier one stands for, or turns from it. */
 function isOverruled(earlier: Claim, later: Claim): boolean {
-  const [common, least] = [
-    countCommon(earlier.terms, later.terms),
-    Math.min(earlier.terms.size, later.terms.size),
-  ];
-  const isSame = common >= MIN_COMMON && common >= MIN_SHARE * least && earlier.isCause === later.isCause;
-  if (!isSame || common === Math.max(earlier.terms.size, later.terms.size)) return false;
-  const kept = new Set(
-    [...earlier.terms].filter((term) => !earlier.givenUp.some((words) => words.has(term))),
-  );
+  if (earlier.isCause !== later.isCause || !isSameSubject(earlier, later)) return false;
+  const givenUp = new Set(earlier.givenUp.flatMap((words) => [...words]));
+  const kept = new Set([...earlier.terms].filter((term) => !givenUp.has(term)));
   return later.isTurn || later.givenUp.some((words) => 2 * countCommon(words, kept) > words.size);
 }
 
