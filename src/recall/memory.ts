@@ -176,6 +176,7 @@ export class Memory implements Closable {
     this.#hasToldDepth ||= options.depth === "careful";
     const isShown = await createEntryTest(log.store, found, options, isLeftOut);
     const fixes = await findFixes({ log, texts: this.#texts, isShown }, question, found);
+    const fix = fixes.find(({ hasReturned }) => !hasReturned)?.fix;
     const ranked = await putFixesFirst(log.store.memory, fixes, lifted);
     const readers = { store: log.store, texts: this.#texts, memories, isLeftOut };
     const { hits: collected, chunks } = await collectHits(ranked, {
@@ -193,7 +194,7 @@ export class Memory implements Closable {
       certainty,
       isSure: hits.length > 0 && certainty >= MIN_CERTAINTY,
       ...(reason !== undefined && { withoutVectors: reason }),
-      ...(fixes[0] && { fix: fixes[0].fix }),
+      ...(fix && { fix }),
       ...(unindexed > 0 && { unindexed }),
       ...(unindexed === 0 && found.statistics.chunks === 0 && (await this.#isEmpty()) && { isEmpty: true }),
     };
@@ -211,8 +212,8 @@ export class Memory implements Closable {
     await this.#follower.catchUpWithin(checkWholeNumber("waitMs", waitMs ?? WAIT_MS, 0), signal);
     const { found } = await this.#search.search(error, options);
     const isShown = await createEntryTest(log.store, found, options, this.#departed.look().isTakenBack);
-    const [best] = await findFixes({ log, texts: this.#texts, isShown }, error, found);
-    return best?.fix;
+    const fixes = await findFixes({ log, texts: this.#texts, isShown }, error, found);
+    return fixes.find(({ hasReturned }) => !hasReturned)?.fix;
   }
 
   /** Lists decisions, newest first, each with the earlier one that it overrules. */

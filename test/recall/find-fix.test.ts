@@ -92,6 +92,20 @@ test("an attempt that was taken back does not hide the fix after it", async () =
   expect((await kernel.memory.findFix(ERROR))?.files).toEqual(["/shop/src/right.ts"]);
 });
 
+test("an edit after which the error came back is no fix of it", async () => {
+  const fixture = await testMemory();
+  await act(fixture, "Bash", { command: "npx tsc --noEmit" }, ERROR);
+  await act(fixture, "Edit", edit("/shop/src/cache.ts"), "ok");
+  await act(fixture, "Bash", { command: "npx tsc --noEmit" }, "Done.");
+  await act(fixture, "Bash", { command: "npx tsc --noEmit" }, ERROR);
+  expect(await fixture.memory.findFix(ERROR)).toBeUndefined();
+  expect((await fixture.memory.recall(ERROR)).fix).toBeUndefined();
+  await act(fixture, "Edit", edit("/shop/src/login.ts"), "ok");
+  await act(fixture, "Bash", { command: "npx tsc --noEmit" }, "Done.");
+  expect((await fixture.memory.findFix(ERROR))?.files).toEqual(["/shop/src/login.ts"]);
+  expect((await fixture.memory.recall(ERROR)).fix?.files).toEqual(["/shop/src/login.ts"]);
+});
+
 test("a fix of another scope is not found", async () => {
   const fixture = await testMemory();
   await act(fixture, "Bash", { command: "npx tsc --noEmit" }, ERROR);

@@ -89,7 +89,7 @@ export class WorkHistory {
       work.troubles.flatMap((trouble) => {
         const match = matchTrouble(asked, trouble, weigh);
         const ending = match > 0 ? findEnding(work.steps, trouble.step, trouble, match) : undefined;
-        return ending ? [{ ...ending, work, trouble }] : [];
+        return ending && !ending.hasReturned ? [{ ...ending, work, trouble }] : [];
       }),
     );
     fixes.sort((one, other) => other.score - one.score || other.trouble.step.at - one.trouble.step.at);

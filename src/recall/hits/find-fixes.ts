@@ -24,6 +24,8 @@ interface FoundFix {
   /** How well it fits, from 0 to 1. */
   readonly score: number;
   readonly chunk: StoredChunk;
+  /** True if the error came back, so that it leads to the work but counts as no fix. */
+  readonly hasReturned: boolean;
 }
 
 interface FixDeps {
@@ -115,7 +117,7 @@ async function readFix(
     ...(commit && at !== undefined && { commit: { seq: at, ...commit } }),
     changedSince: files.filter((path) => after.includes(path)),
   };
-  return { fix, score: ending.score };
+  return { fix, score: ending.score, hasReturned: ending.hasReturned };
 }
 
 /** The steps of work around an entry that may be shown, with all of their output. */

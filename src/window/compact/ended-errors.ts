@@ -82,6 +82,8 @@ interface Ending {
   readonly steps: readonly WorkStep[];
   /** The run of the same program without the error. */
   readonly confirmed: WorkStep;
+  /** True if a later run had the error again: the work is where to look, but it has not ended the error. */
+  readonly hasReturned: boolean;
 }
 
 /** The work after an error of a step up to the next run of the same program that no longer prints it. */
@@ -95,14 +97,13 @@ export function findEnding(
   if (SHOWING.test(program)) return undefined;
   const place = steps.indexOf(step) + 1;
   const later = steps.slice(place, place + MAX_STEPS_TO_FIX);
+  const hasIt = ({ troubles }: WorkStep) => troubles.some((other) => normalizeTrouble(other) === plain);
+  const isRun = ({ kind, key }: WorkStep) => kind === "command" && nameProgram(key) === program;
   // An output with more trouble than is kept may still have the error.
-  const isRid = ({ troubles }: WorkStep) =>
-    troubles.length < MAX_TROUBLES && !troubles.some((other) => normalizeTrouble(other) === plain);
-  const end = later.findIndex(
-    (run) => run.kind === "command" && nameProgram(run.key) === program && isRid(run),
-  );
+  const end = later.findIndex((run) => isRun(run) && run.troubles.length < MAX_TROUBLES && !hasIt(run));
   const confirmed = later[end];
   if (!confirmed) return undefined;
+  const hasReturned = later.slice(end).some((run) => isRun(run) && hasIt(run));
   const between = later.slice(0, end).filter(({ isFailed }) => !isFailed);
   const edits = between.filter(({ kind }) => kind === "edit");
   const commands = between.filter(({ key }) => nameProgram(key) !== program && !IDLE.test(key));
@@ -113,7 +114,7 @@ export function findEnding(
   const isNamed = ({ paths }: WorkStep) =>
     paths.some((path) => line.includes(path.slice(path.lastIndexOf("/") + 1)));
   const ordered = [...own.filter(isNamed), ...own.filter((one) => !isNamed(one))];
-  return { score: edits.length > 0 ? match : NO_EDIT * match, steps: ordered, confirmed };
+  return { score: edits.length > 0 ? match : NO_EDIT * match, steps: ordered, confirmed, hasReturned };
 }
 
 /** The program of a command line with its first argument: "npm test", "go vet". */

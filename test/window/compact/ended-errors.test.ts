@@ -45,6 +45,19 @@ test("an error that only moved to another line has not ended", () => {
   expect(endingOf(steps)?.confirmed.result).toBe("s#10");
 });
 
+test("an error that came back was ended by the work after its last sighting only", () => {
+  const steps = act(
+    run("npx tsc", ERROR),
+    edit("/a/x.ts"),
+    run("npx tsc", "Done."),
+    run("npx tsc", ERROR),
+    edit("/a/y.ts"),
+    run("npx tsc", "Done."),
+  );
+  expect(endingOf(steps)?.hasReturned).toBe(true);
+  expect(endingOf(steps.slice(3))).toMatchObject({ hasReturned: false, steps: [{ paths: ["/a/y.ts"] }] });
+});
+
 test("edits of a file that the error names come before later edits of others", () => {
   const steps = act(run("npx tsc", ERROR), edit("/a/login.ts"), edit("/a/y.ts"), run("npx tsc", ""));
   expect(endingOf(steps)?.steps.map(({ paths }) => paths[0])).toEqual(["/a/login.ts", "/a/y.ts"]);
