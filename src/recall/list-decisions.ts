@@ -91,13 +91,13 @@ export async function listDecisions(
   return [...listed.values()].slice(0, limit);
 }
 
-type DecisionText = Pick<SessionHit, "text" | "author" | "session" | "entry" | "at">;
+type ProjectOfSession = Record<"name" | "folder", string | undefined>;
 
-type ProjectOfSession = Awaited<ReturnType<typeof readProject>>;
-
-async function readProject(log: Log, session: SessionId) {
-  const { meta = {} } = (await log.store.sessions.get(session)) ?? {};
-  return { name: findOrigin({ id: session, meta }).project, folder: findProjectFolder({ meta }) };
+/** The project of a conversation; a fork or a sub-agent without one works in that of its parent. */
+async function readProject(log: Log, session: SessionId): Promise<ProjectOfSession> {
+  const { meta = {}, parent } = (await log.store.sessions.get(session)) ?? {};
+  const own = { name: findOrigin({ id: session, meta }).project, folder: findProjectFolder({ meta }) };
+  return parent === undefined || own.name !== undefined || own.folder ? own : readProject(log, parent);
 }
 
 function isOfProject({ name, folder }: ProjectOfSession, wanted: string): boolean {
@@ -165,6 +165,8 @@ export async function putNewestDecisionsFirst(
   return ordered;
 }
 
+type DecisionText = Pick<SessionHit, "text" | "author" | "session" | "entry" | "at">;
+
 function toDecisions({ text, author, session, entry, at }: DecisionText): Decision[] {
   if (author !== "user" && author !== "assistant") return [];
   return findDecisions(text, MIN_LISTED).map(({ from, to, kind }) => {
@@ -191,10 +193,7 @@ const MAX_COMPARED = 400;
 function linkDecisions(decisions: readonly Decision[]): Decision[] {
   const replaces = findReplaced(decisions);
   const replacedBy = new Map([...replaces].map(([later, earlier]) => [earlier, later]));
-  const name = (index: number | undefined) => {
-    const one = index === undefined ? undefined : decisions[index];
-    return one && relate(one);
-  };
+  const name = (index?: number) => (index === undefined ? undefined : relate(decisions[index] as Decision));
   return decisions.map((one, index) => {
     return dropUndefined({
       ...one,

@@ -186,8 +186,7 @@ export class Memory implements Closable {
       threshold: options.threshold ?? 0,
     });
     const hits = await putNewestDecisionsFirst(log, question, collected);
-    const similarity = hits[0]?.similarity ?? null;
-    const estimated = estimateRecallCertainty(searched, chunks, similarity);
+    const estimated = estimateRecallCertainty(searched, chunks, hits[0]?.similarity ?? null);
     const certainty = fixes.length > 0 ? Math.max(FIX_CERTAINTY, estimated) : estimated;
     return {
       hits: await describeHits(log, question, { hits, certainty }, context, detailed),

@@ -109,6 +109,16 @@ test("a decision replaces only one that stands for what it gives up, not one tha
   expect((await memory.listDecisions({ limit: 1 }))[0]?.replaces?.text).toContain("Redis");
 });
 
+test("a fork belongs to the project of its trunk, and its decisions replace those before it", async () => {
+  await using kernel = await openKernel({ path: testFolder(), embedder: null });
+  const trunk = await kernel.session("a", { meta: shop });
+  await trunk.append({ role: "user", text: "We decided to keep login sessions in Redis." });
+  const fork = await trunk.fork({ id: "b" });
+  await fork.append({ role: "user", text: "We now keep login sessions in SQLite files instead of Redis." });
+  const [newest] = await kernel.memory.listDecisions({ project: "shop" });
+  expect(newest).toMatchObject({ session: "b", project: "shop", replaces: { entry: "a#1" } });
+});
+
 test("a listed decision names the one it replaces, however few are listed", async () => {
   const { say, memory } = await testMemory();
   await say("a", "We decided to keep login sessions in Redis.");
