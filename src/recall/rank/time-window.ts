@@ -10,6 +10,7 @@ export interface TimeWindow {
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 const UNIT_DAYS: Readonly<Record<string, number>> = { day: 1, week: 7, month: 30.4, year: 365.25 };
+const MAX_AMOUNT = 10_000;
 const NUMBERS = `a an one two three four five six seven eight nine ten eleven twelve`.split(" ");
 
 const MONTH =
@@ -77,10 +78,12 @@ function toWindows(groups: Readonly<Record<string, string | undefined>>, nowMs: 
     : monthNumber
       ? Number(monthNumber) - 1
       : -1;
-  return listYears(groups.year, nowMs).map((year) => {
+  return listYears(groups.year, nowMs).flatMap((year) => {
     if (month < 0) return buildSpan(Date.UTC(year, 0, 1), Date.UTC(year + 1, 0, 1));
     if (day === undefined) return buildSpan(Date.UTC(year, month, 1), Date.UTC(year, month + 1, 1));
-    return buildSpan(Date.UTC(year, month, Number(day)), Date.UTC(year, month, Number(day) + 1));
+    const from = new Date(Date.UTC(year, month, Number(day)));
+    // February 29 is no day of most years.
+    return from.getUTCMonth() === month ? buildSpan(from.getTime(), from.getTime() + DAY_MS) : [];
   });
 }
 
@@ -124,5 +127,5 @@ function parseAmount(text: string | undefined): number {
   if (text.startsWith("couple")) return 2;
   if (text === "few" || text === "several") return 3;
   const place = NUMBERS.indexOf(text);
-  return place < 0 ? Number(text) : Math.max(1, place - 1);
+  return place < 0 ? Math.min(MAX_AMOUNT, Number(text)) : Math.max(1, place - 1);
 }

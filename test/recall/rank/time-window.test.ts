@@ -37,6 +37,18 @@ describe("parseTimeWindows", () => {
     expect(parseTimeWindows("What happened last week?", null)).toEqual([]);
   });
 
+  test("a day that a year does not have is no day of the next month", () => {
+    expect(parseTimeWindows("What happened on February 29?", NOW)).toEqual([]);
+    expect(parseTimeWindows("Since build 2023-13-45", NOW)).toEqual([]);
+    expect(match("What happened on February 29?", "2024-02-29", Date.parse("2024-05-01T00:00:00Z"))).toBe(1);
+  });
+
+  test("an absurd number of years still gives times that a store can compare", () => {
+    for (const { fromMs } of parseTimeWindows(`What happened ${"9".repeat(20)} years ago?`, NOW))
+      expect(Number.isSafeInteger(Math.ceil(fromMs))).toBe(true);
+    expect(parseTimeWindows("the last 10000000000 years", NOW)[0]?.fromMs).toBeGreaterThan(-8.64e15);
+  });
+
   test("parseTimeWindows does not read other words as dates", () => {
     for (const question of [
       "May I ask you something?",
