@@ -1,5 +1,6 @@
 import type { BodyInput } from "../kernel/faces/log.ts";
 import type { Kernel } from "../kernel/index.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { checkImportOptions, checkKernel } from "./check-arguments.ts";
 import { type FoundSource, findSources } from "./find-sources.ts";
 import { FORMATS } from "./formats.ts";
@@ -124,9 +125,7 @@ async function previewSource(found: FoundSource, options: SourceOptions = {}): P
   const input = new Input({
     root,
     paths: source.paths,
-    ...(limits && { limits }),
-    ...(signal && { signal }),
-    ...(databases && { databases }),
+    ...dropUndefined({ limits, signal, databases }),
     onBytes: (count) => {
       seen.bytesRead += count;
       options.onBytes?.(count);

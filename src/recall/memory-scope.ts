@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Store } from "../log/store/store.ts";
 import { checkFields, checkTexts } from "../model/argument-checks.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { SessionId } from "../model/entry.ts";
 import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
@@ -111,13 +112,7 @@ async function listSessionNumbers(
 ): Promise<number[]> {
   const { sessions, prefix, prefixes, meta, owners } = scope;
   if (store.memory.sessionsInScope) {
-    const conditions = {
-      ...(sessions && { names: sessions }),
-      ...(prefix !== undefined && { prefix }),
-      ...(prefixes && { prefixes }),
-      ...(meta && { meta }),
-      ...(owners && { owners }),
-    };
+    const conditions = dropUndefined({ names: sessions, prefix, prefixes, meta, owners });
     return [...(await store.memory.sessionsInScope(conditions))];
   }
   const isIn = async (name: string): Promise<boolean> => {

@@ -1,4 +1,5 @@
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { EntryId } from "../../model/entry.ts";
 import { LonghaulError } from "../../model/errors.ts";
 import type { Memories } from "./memories.ts";
@@ -40,11 +41,7 @@ export async function editMemory(
   const [next] = await memories.list({ before: which, limit: 1, trust: "rejected", validAt: "ever" });
   const [first] = await memories.list({ limit: 1, trust: "rejected", validAt: "ever" });
   const save = async () => {
-    const saved = await memories.remember(text, {
-      by: "user",
-      ...(source !== undefined && { source }),
-      ...dates,
-    });
+    const saved = await memories.remember(text, { by: "user", ...dropUndefined({ source }), ...dates });
     if (saved && first?.id !== which) await keepPlace(memories, saved.id, next?.id);
     if (saved) return saved;
     throw new LonghaulError(

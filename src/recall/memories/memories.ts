@@ -94,10 +94,7 @@ export class Memories {
       project: "name?",
     });
     if (!AUTHORS.includes(by)) throw createArgumentError("by", by, '"user", "agent" or "quoted"');
-    const dates = checkValidity({
-      ...(from !== undefined && { from }),
-      ...(until !== undefined && { until }),
-    });
+    const dates = checkValidity(dropUndefined({ from, until }));
     const trimmed = checkMemoryText(text);
     if (trimmed === undefined) return undefined;
     const ready = await this.#log.prepare(

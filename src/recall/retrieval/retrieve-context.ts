@@ -1,4 +1,5 @@
 import { checkFields } from "../../model/argument-checks.ts";
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { createArgumentError } from "../../model/errors.ts";
 import type { Hit, Recall } from "../hit.ts";
 import { DEFAULT_AGENT } from "../memories/stored-memory.ts";
@@ -44,10 +45,7 @@ export async function retrieveContext(
     // Nobody asked for it, so it must not bring back words that were taken back.
     activeLine: true,
     ...(!isAsked && { threshold: THRESHOLD }),
-    ...(scope && { scope }),
-    ...(memories && { memories }),
-    ...(signal && { signal }),
-    ...(waitMs !== undefined && { waitMs }),
+    ...dropUndefined({ scope, memories, signal, waitMs }),
   });
   if (!isAsked && !isSure) return undefined;
   const isOwn = (hit: Hit) =>
