@@ -5,7 +5,7 @@ import { toNumber, toObject } from "../wire/fields.ts";
 import { findSettingsFolder } from "./cline/editor-folders.ts";
 import type { FoundSource } from "./find-sources.ts";
 import { surveySources } from "./import-sources.ts";
-import { buildImportedSessionId } from "./importing/import-source.ts";
+import { buildImportedSessionId, readDeletions } from "./importing/import-source.ts";
 import { findSourcePlaces, getSystem } from "./importing/source-places.ts";
 import type { Format, FormatName, ImportSource, System } from "./port/format.ts";
 import { KEPT_UNTIL_DELETED, type KeepingRule } from "./port/keeping-rule.ts";
@@ -19,7 +19,7 @@ export interface AgentHistory {
   readonly agent: FormatName;
   readonly title: string;
   readonly conversations: number;
-  /** Conversations of which the store lacks some or all. */
+  /** Conversations of which the store lacks some or all; those that were deleted from it do not count. */
   readonly notStored: number;
   /** Of these, how many the agent deletes within 7 and within 30 days. */
   readonly deletedWithin7Days: number;
@@ -36,17 +36,18 @@ export interface HistoryOptions {
 
 /** Examines the histories of all agents on this computer; without a kernel, nothing counts as stored. */
 export async function examineHistories(
-  kernel: Pick<Kernel, "find"> | undefined,
+  kernel: Pick<Kernel, "find" | "team"> | undefined,
   { system, signal, now = Date.now() }: HistoryOptions = {},
 ): Promise<readonly AgentHistory[]> {
   const histories = new Map<Format, AgentHistory>();
+  const isDeleted = kernel && (await readDeletions(kernel));
   for (const parts of groupConversations(await findLocalSources(system, signal))) {
     const [{ format }] = parts;
     const before = histories.get(format) ?? (await createHistory(format, system));
     const { days = Number.POSITIVE_INFINITY } = before.retention;
     let [isMissing, left] = [false, Number.POSITIVE_INFINITY];
     for (const { source } of parts) {
-      if (kernel && (await isStored(kernel, source))) continue;
+      if (kernel && ((await isStored(kernel, source)) || (await isDeleted?.(source)))) continue;
       isMissing = true;
       left = Math.min(left, source.modifiedAt + days * DAY_MS - now);
     }

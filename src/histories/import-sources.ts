@@ -12,7 +12,12 @@ import {
   type SourceReport,
   sumReports,
 } from "./importing/import-report.ts";
-import { buildImportedSessionId, importSource, type SourceOptions } from "./importing/import-source.ts";
+import {
+  buildImportedSessionId,
+  importSource,
+  readDeletions,
+  type SourceOptions,
+} from "./importing/import-source.ts";
 import { OpenCalls, type RunningCounts, tallyBody, tallyCounts } from "./importing/tally.ts";
 import { Input } from "./reading/input.ts";
 import type { ProblemItem } from "./reading/item.ts";
@@ -58,17 +63,16 @@ export async function importSources(
   const reports: SourceReport[] = [];
   const totalBytes = survey.sources.reduce((total, { source }) => total + source.sizeBytes, 0);
   await using databases = new DatabaseCopies();
+  const isDeleted = options.withForgotten ? undefined : await readDeletions(kernel);
   let bytesRead = 0;
   let messages = 0;
   for (const [index, found] of survey.sources.entries()) {
     const { path } = found.source;
     const tell = () =>
       options.onProgress?.({ index, count: survey.sources.length, path, bytesRead, totalBytes, messages });
+    const { withOriginals, limits, signal } = options;
     const sourceOptions = {
-      databases,
-      ...(options.withOriginals && { withOriginals: true }),
-      ...(options.limits && { limits: options.limits }),
-      ...(options.signal && { signal: options.signal }),
+      ...dropUndefined({ databases, isDeleted, withOriginals, limits, signal }),
       onBytes: (count: number) => {
         bytesRead += count;
         tell();

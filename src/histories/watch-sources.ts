@@ -3,13 +3,14 @@ import { existsSync, type FSWatcher, lstatSync, readdirSync, realpathSync, watch
 import { join } from "node:path";
 import { setImmediate as rest, setTimeout as sleep } from "node:timers/promises";
 import type { Kernel } from "../kernel/index.ts";
+import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { checkImportOptions, checkKernel } from "./check-arguments.ts";
 import { type FoundSource, SKIPPED_FOLDERS } from "./find-sources.ts";
 import { type Survey, surveySources } from "./import-sources.ts";
 import { type AgentProcess, listRunningAgents } from "./importing/agent-processes.ts";
 import type { ImportOptions } from "./importing/import-options.ts";
 import type { SourceReport } from "./importing/import-report.ts";
-import { importSource } from "./importing/import-source.ts";
+import { importSource, readDeletions, type SourceOptions } from "./importing/import-source.ts";
 import type { ImportSource } from "./port/format.ts";
 import type { ProblemItem } from "./reading/item.ts";
 
@@ -72,6 +73,7 @@ export async function* watchSources(
   using changes = new FolderWatch();
   const followed = new Map<string, FollowedSource>();
   const told = new Set<string>();
+  let isDeleted: SourceOptions["isDeleted"];
   let [print, surveyed]: [string, Survey] = ["", { sources: [], problems: [] }];
   for (let look = 0; !signal?.aborted; look++) {
     const begunAt = performance.now();
@@ -80,7 +82,10 @@ export async function* watchSources(
     if (intervalMs === undefined) changes.follow(IS_DEEP ? places : tree.folders);
     const lookMs = performance.now() - begunAt;
     // A survey reads the beginning of each file.
-    if (tree.print !== print) surveyed = await surveySources(places, options);
+    if (tree.print !== print) {
+      surveyed = await surveySources(places, options);
+      isDeleted = options.withForgotten ? undefined : await readDeletions(kernel);
+    }
     print = tree.print;
     const { sources, problems } = surveyed;
     for (const problem of problems) {
@@ -101,7 +106,10 @@ export async function* watchSources(
       hasChanged ||= !isDue;
       if (before?.isStalled) yield { type: "resumed", source: found.source };
       const withOriginals = options.withOriginals === true && isQuiet;
-      const events = await importFollowed(kernel, found, { ...options, withOriginals });
+      const events = await importFollowed(kernel, found, {
+        isLive: true,
+        ...dropUndefined({ isDeleted, withOriginals, limits: options.limits, signal }),
+      });
       const isUnkept = options.withOriginals === true && !isQuiet;
       followed.set(key, { ...found.source, isStalled: false, isUnkept });
       yield* events;
@@ -139,17 +147,14 @@ function pause(durationMs: number, signal: AbortSignal | undefined): Promise<voi
 async function importFollowed(
   kernel: Kernel,
   found: FoundSource,
-  options: WatchOptions,
+  options: SourceOptions,
 ): Promise<readonly WatchEvent[]> {
   const problems: WatchEvent[] = [];
   const report = await importSource(kernel, found, {
-    isLive: true,
-    ...(options.withOriginals && { withOriginals: true }),
-    ...(options.limits && { limits: options.limits }),
-    ...(options.signal && { signal: options.signal }),
+    ...options,
     onProblem: (problem) => problems.push({ type: "problem", problem }),
   });
-  const isNews = report.status !== "unchanged" && report.status !== "stopped";
+  const isNews = !["unchanged", "forgotten", "stopped"].includes(report.status);
   return [...problems, ...(isNews ? [{ type: "imported", report } as const] : [])];
 }
 

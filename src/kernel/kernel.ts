@@ -14,6 +14,7 @@ import type { PlaceStore } from "../log/store/place-store.ts";
 import type { SessionRecord } from "../log/store/session-store.ts";
 import type { Store, StoreSize } from "../log/store/store.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
+import { SESSION_DELETED } from "../model/audit.ts";
 import { CacheRegistry } from "../model/base/cache-registry.ts";
 import { claimOwner, releaseOwner } from "../model/base/owner.ts";
 import { WorkMeter } from "../model/base/work-meter.ts";
@@ -182,11 +183,16 @@ export class Kernel implements AsyncDisposable {
 
   /**
    * Deletes a session and everything only it referred to from disk; `recursive` deletes its children and forks first.
+   * The audit log keeps that an imported one was deleted, and `by` whom, so that the next import leaves it out.
    */
-  async deleteSession(id: SessionId, options: { readonly recursive?: boolean } = {}): Promise<FreedCounts> {
+  async deleteSession(
+    id: SessionId,
+    options: { readonly recursive?: boolean; readonly by?: string } = {},
+  ): Promise<FreedCounts> {
     this.#lifetime.assertOpen();
     checkSessionId(id);
-    checkFields("options", options, { recursive: "boolean?" });
+    checkFields("options", options, { recursive: "boolean?", by: "name?" });
+    const source = (await this.#store.sessions.get(id))?.meta?.source;
     let freed = NOTHING_FREED;
     if (options.recursive) {
       for (
@@ -199,6 +205,13 @@ export class Kernel implements AsyncDisposable {
     }
     freed = addFreed(freed, await this.#store.sessions.delete(id));
     this.blobs.dropCache();
+    if (source !== undefined)
+      await this.team.record({
+        actor: options.by ?? "program",
+        act: SESSION_DELETED,
+        target: id,
+        details: {},
+      });
     return freed;
   }
 

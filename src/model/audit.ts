@@ -13,6 +13,9 @@ export interface AuditAct {
   readonly details: { readonly [key: string]: Json };
 }
 
+/** The act of deleting an imported conversation; its target is the session. */
+export const SESSION_DELETED = "session.delete";
+
 /** A recorded act. Each entry holds the digest of its predecessor, so that none can be changed or removed unseen. */
 export interface AuditEntry extends AuditAct {
   /** 1 for the first. */

@@ -86,8 +86,13 @@ describe("longhaul continue", () => {
     const { value } = await jsonHere(["sessions", "--store", store], screen);
     const args = ["forget", value.sessions[0].id, "--yes", "--store", store];
     expect((await runHere(args, screen)).stdout).toContain(
-      `Its agent still has it in ${path}; delete it there too, or the next import brings it back.`,
+      `Its agent still has it in ${path}; imports leave it out until its agent writes to it again.`,
     );
+    const imported = await runHere(["import", path, "--store", store], screen);
+    expect(imported.stdout).toContain("1 forgotten here and left out (--forgotten imports them)");
+    expect((await jsonHere(["sessions", "--store", store], screen)).value.sessions).toEqual([]);
+    await runHere(["import", path, "--forgotten", "--store", store], screen);
+    expect((await jsonHere(["sessions", "--store", store], screen)).value.sessions).toHaveLength(1);
   });
 
   test("longhaul continue never overwrites a file that differs, and writes nothing where the agent still has the conversation", async () => {

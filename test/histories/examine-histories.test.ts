@@ -36,6 +36,14 @@ describe("what agents delete", () => {
     ]);
   });
 
+  test("a conversation that was deleted from the store is not counted as missing", async () => {
+    const home = testFolder();
+    const kernel = await testKernel();
+    const { sources } = await importSources(kernel, [writeOld(home, 1, 28)]);
+    await kernel.deleteSession(sources[0]?.session ?? "");
+    expect(await look(home, kernel)).toMatchObject([{ conversations: 1, notStored: 0 }]);
+  });
+
   test("a stored conversation is not counted, and counts again once it has grown", async () => {
     const home = testFolder();
     const kernel = await testKernel();

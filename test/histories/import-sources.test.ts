@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { importSources } from "../../src/histories/import-sources.ts";
@@ -43,6 +43,34 @@ describe("importing", () => {
     const later = await importSources(kernel, [file], { formats });
     expect(later.totals.added.messages).toBe(1);
     expect(await lineOf(kernel, "pi/talk")).toEqual(["one", "two", "three"]);
+  });
+
+  test("an import leaves out a conversation that was deleted here, until its agent goes on with it", async () => {
+    const kernel = await testKernel();
+    const file = join(testFolder(), "talk.toy");
+    writeFileSync(file, lines([said("a", "one")]));
+    await importSources(kernel, [file], { formats });
+    await kernel.deleteSession("pi/talk", { by: "cli:ann" });
+    expect(await kernel.team.audit()).toMatchObject([
+      { actor: "cli:ann", act: "session.delete", target: "pi/talk" },
+    ]);
+
+    const left = await importSources(kernel, [file], { formats });
+    expect(left.sources).toMatchObject([{ status: "forgotten", added: { messages: 0 } }]);
+    expect(await kernel.find("pi/talk")).toBeUndefined();
+    const wanted = await importSources(kernel, [file], { formats, withForgotten: true });
+    expect(wanted.totals.added.messages).toBe(1);
+    // It is stored again, so that the deletion no longer counts.
+    expect((await importSources(kernel, [file], { formats })).sources).toMatchObject([
+      { status: "unchanged" },
+    ]);
+
+    await kernel.deleteSession("pi/talk");
+    appendFileSync(file, lines([said("b", "two")]));
+    const later = new Date(Date.now() + 60_000);
+    utimesSync(file, later, later);
+    await importSources(kernel, [file], { formats });
+    expect(await lineOf(kernel, "pi/talk")).toEqual(["one", "two"]);
   });
 
   test("an import recognizes known records after the source was rewritten or moved", async () => {

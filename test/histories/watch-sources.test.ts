@@ -51,6 +51,17 @@ async function follow(
 }
 
 describe("following sources", () => {
+  test("following sources leaves out a conversation that was deleted before", async () => {
+    const kernel = await testKernel();
+    const folder = testFolder();
+    for (const name of ["kept", "gone"]) writeFileSync(join(folder, `${name}.toy`), line(name, name));
+    const stopAtIdle = (event: WatchEvent) => (event.type === "idle" ? "stop" : undefined);
+    await follow(kernel, folder, {}, stopAtIdle);
+    await kernel.deleteSession("pi/gone");
+    await follow(kernel, folder, {}, stopAtIdle);
+    expect((await kernel.sessions()).map(({ id }) => id)).toEqual(["pi/kept"]);
+  });
+
   test("following sources imports existing and later messages, including new files", async () => {
     const kernel = await testKernel();
     const folder = testFolder();

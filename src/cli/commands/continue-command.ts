@@ -173,7 +173,7 @@ async function importAgain(
   const sources = await findLocalSources({ home, platform, env }, signal);
   const own = sources.filter(({ source }) => source.paths.some((path) => files.has(path)));
   const paths = own.map(({ source }) => source.path);
-  await importSources(kernel, paths, { withOriginals: true, signal });
+  await importSources(kernel, paths, { withOriginals: true, withForgotten: true, signal });
 }
 
 async function hasSameBytes({ path, pieces }: Continuation["files"][number]): Promise<boolean> {

@@ -7,6 +7,7 @@ import { EXIT } from "../exit-code.ts";
 import { findSession } from "../find-session.ts";
 import { openExistingStore } from "../open-store.ts";
 import { getSessionScope, type SessionScope } from "../sessions/session-scope.ts";
+import { getActor } from "../team/person-options.ts";
 import { askYesNo } from "../terminal/ask-yes-no.ts";
 import { escapeLine } from "../terminal/escape.ts";
 import { formatQuantity } from "../terminal/format-count.ts";
@@ -84,7 +85,8 @@ export const forgetCommand = defineCommand({
       const lines = forgotten.map(({ name }) => `Forgot ${escapeLine(name)}.\n`);
       for (const { kind, file } of forgotten)
         if (file !== undefined) {
-          const remedy = kind === "session" ? "; delete it there too, or the next import brings it back" : "";
+          const remedy =
+            kind === "session" ? "; imports leave it out until its agent writes to it again" : "";
           lines.push(`Its agent still has it in ${escapeLine(file)}${remedy}.\n`);
         }
       if (files !== undefined) lines.push(`Removed ${formatQuantity(files, "file")} from the index.\n`);
@@ -100,7 +102,7 @@ async function findTarget(kernel: Kernel, name: string, scope: SessionScope): Pr
     // The session stays, with the changes by which its values stay forgotten.
     const forget = id.startsWith(MEMORY_PREFIX)
       ? () => kernel.memories(id.slice(MEMORY_PREFIX.length)).forgetAll()
-      : () => kernel.deleteSession(id);
+      : () => kernel.deleteSession(id, { by: getActor() });
     return { name: id, kind: "session", forget, file: await findAgentFile(kernel, id) };
   }
   const place = parseEntryId(name);

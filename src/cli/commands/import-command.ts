@@ -43,6 +43,7 @@ export const importCommand = defineCommand({
       help: "only conversations that changed since then: 12h, 30d, 6m, 2026-01-01",
     },
     format: { type: "string", multiple: true, value: "NAME", help: "only these formats, comma-separated" },
+    forgotten: { type: "boolean", help: "also conversations that were deleted here" },
     "no-index": { type: "boolean", help: "do not build the index; the next recall does" },
     watch: { type: "boolean", help: "keep importing new messages until Ctrl-C" },
     yes: {
@@ -65,6 +66,7 @@ export const importCommand = defineCommand({
     const formats = names?.map((name) => findNamed("format", name.trim(), FORMATS));
     const choice = {
       signal: context.signal,
+      withForgotten: options.forgotten === true,
       ...dropUndefined({ formats }),
       ...(options.since !== undefined && { since: parseSince(options.since, Date.now()) }),
     };
@@ -100,7 +102,7 @@ async function watchImports(
   context: CliContext,
   options: CommonValues,
   paths: readonly string[] | (() => Promise<readonly string[]>),
-  choice: Pick<ImportOptions, "formats" | "since" | "signal">,
+  choice: Pick<ImportOptions, "formats" | "since" | "signal" | "withForgotten">,
 ): Promise<number> {
   // Started by the gateway, it ends with the gateway, even with one that was killed.
   if (process.channel) process.once("disconnect", () => process.exit());

@@ -116,7 +116,7 @@ async function deleteFamilies(kernel: Kernel, decisions: readonly RetentionDecis
       spared.push({ ...decision, family: { ...family, keptBecause: "in use" } });
       continue;
     }
-    const freed = await kernel.deleteSession(family.root, { recursive: true });
+    const freed = await kernel.deleteSession(family.root, { recursive: true, by: getActor() });
     freedBytes += freed.payloadBytes + freed.blobBytes;
     deleted.push(decision);
   }

@@ -18,7 +18,8 @@ import { printTo } from "../terminal/printer.ts";
 import { getReportExitCode, renderImportReport } from "./render-import-report.ts";
 
 /** Choices of an import. */
-interface ImportChoice extends Pick<ImportOptions, "formats" | "since" | "signal" | "dryRun"> {
+interface ImportChoice
+  extends Pick<ImportOptions, "formats" | "since" | "signal" | "dryRun" | "withForgotten"> {
   /** False to leave the index to the next recall. */
   readonly isIndexed: boolean;
   /** Further work on the imported conversations, while they are indexed. */

@@ -75,6 +75,8 @@ function formatSummary({ sources, totals }: ImportReport, { isDryRun }: ImportRe
   const words = isDryRun
     ? [`${formatQuantity(having("planned"), "conversation")} would be imported`]
     : [`${formatCount(having("imported"))} imported`, `${formatCount(having("unchanged"))} unchanged`];
+  if (having("forgotten") > 0)
+    words.push(`${formatCount(having("forgotten"))} forgotten here and left out (--forgotten imports them)`);
   const known = sources.filter(({ status }) => status !== "failed").map(({ session }) => session);
   const repeated = known.length - new Set(known).size;
   if (repeated > 0)

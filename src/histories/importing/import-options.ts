@@ -20,6 +20,8 @@ export interface ImportOptions {
   readonly since?: number;
   /** Read everything and report it without writing. */
   readonly dryRun?: boolean;
+  /** Also import conversations that were deleted from the store and have not changed since. */
+  readonly withForgotten?: boolean;
   /** Also keep the bytes of the conversations' files, so that an agent can get them back unchanged. */
   readonly withOriginals?: boolean;
   readonly limits?: Partial<ReadLimits>;

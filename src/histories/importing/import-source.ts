@@ -6,6 +6,7 @@ import {
   type Session,
   type SessionId,
 } from "../../kernel/index.ts";
+import { SESSION_DELETED } from "../../model/audit.ts";
 import { clipEnd } from "../../model/base/clip-end.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { buildTagPattern, WRAPPER_TAGS } from "../../model/message-tags.ts";
@@ -25,6 +26,8 @@ import { OpenCalls } from "./tally.ts";
 const MAX_CHARACTERS = 80;
 const WRAPPER = new RegExp(`^\\s*<(${buildTagPattern(WRAPPER_TAGS, "title")})>`);
 
+type DeletionTest = (source: ImportSource) => Promise<boolean>;
+
 export interface SourceOptions {
   readonly isLive?: boolean;
   /** Also keep the bytes of the conversation's files. */
@@ -32,6 +35,8 @@ export interface SourceOptions {
   readonly limits?: Partial<ReadLimits>;
   readonly signal?: AbortSignal;
   readonly databases?: DatabaseCopies;
+  /** Conversations to leave out. */
+  readonly isDeleted?: DeletionTest | undefined;
   readonly onBytes?: (count: number) => void;
   readonly onMessage?: () => void;
   readonly onProblem?: (problem: ProblemItem) => void;
@@ -51,6 +56,24 @@ export function buildImportedSessionId(
   return id.length <= 256 ? id : `${id.slice(0, 200)}…${id.slice(-55)}`;
 }
 
+/**
+ * Returns a test of whether a conversation was deleted from the store, as the audit log has it now, and has not changed
+ * since; one that its agent went on with is new.
+ */
+export async function readDeletions(kernel: Pick<Kernel, "find" | "team">): Promise<DeletionTest> {
+  const times = new Map<SessionId, number>();
+  let after: number | undefined = 0;
+  while (after !== undefined) {
+    const acts = await kernel.team.audit({ after, limit: 1_000 });
+    for (const { act, target, at } of acts) if (act === SESSION_DELETED) times.set(target, at);
+    after = acts.at(-1)?.seq;
+  }
+  return async (source) => {
+    const id = buildImportedSessionId(source);
+    return source.modifiedAt <= (times.get(id) ?? Number.NEGATIVE_INFINITY) && !(await kernel.find(id));
+  };
+}
+
 /** Imports one source: new records go into its session and those of its sub-agents. */
 export async function importSource(
   kernel: Kernel,
@@ -58,6 +81,7 @@ export async function importSource(
   options: SourceOptions = {},
 ): Promise<SourceReport> {
   const run = new SourceImport(kernel, found, options);
+  if (await options.isDeleted?.(found.source)) return run.report("forgotten");
   try {
     await run.read();
     return run.report("done");
@@ -136,7 +160,7 @@ class SourceImport {
     if (this.#options.withOriginals && main) await keepOriginals(main.session, this.#found, input);
   }
 
-  report(outcome: "done" | "stopped" | "failed", error?: unknown): SourceReport {
+  report(outcome: "done" | "forgotten" | "stopped" | "failed", error?: unknown): SourceReport {
     const { source } = this.#found;
     const targets = [...this.#lanes.values()].flatMap(({ sessionImport: target }) => target ?? []);
     const sum = (of: "found" | "added") =>

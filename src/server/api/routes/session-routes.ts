@@ -325,7 +325,7 @@ const forgetSession = defineRoute(
     return {
       ...result,
       isForgotten: true,
-      freed: await kernel.deleteSession(id, { recursive: body.recursive }),
+      freed: await kernel.deleteSession(id, { recursive: body.recursive, by: caller.id }),
     };
   },
 );
