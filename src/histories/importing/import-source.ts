@@ -26,8 +26,6 @@ import { OpenCalls } from "./tally.ts";
 const MAX_CHARACTERS = 80;
 const WRAPPER = new RegExp(`^\\s*<(${buildTagPattern(WRAPPER_TAGS, "title")})>`);
 
-type DeletionTest = (source: ImportSource) => Promise<boolean>;
-
 export interface SourceOptions {
   readonly isLive?: boolean;
   /** Also keep the bytes of the conversation's files. */
@@ -36,7 +34,7 @@ export interface SourceOptions {
   readonly signal?: AbortSignal;
   readonly databases?: DatabaseCopies;
   /** Conversations to leave out. */
-  readonly isDeleted?: DeletionTest | undefined;
+  readonly isDeleted?: ((source: ImportSource) => Promise<boolean>) | undefined;
   readonly onBytes?: (count: number) => void;
   readonly onMessage?: () => void;
   readonly onProblem?: (problem: ProblemItem) => void;
@@ -60,7 +58,7 @@ export function buildImportedSessionId(
  * Returns a test of whether a conversation was deleted from the store, as the audit log has it now, and has not changed
  * since; one that its agent went on with is new.
  */
-export async function readDeletions(kernel: Pick<Kernel, "find" | "team">): Promise<DeletionTest> {
+export async function readDeletions(kernel: Pick<Kernel, "find" | "team">) {
   const times = new Map<SessionId, number>();
   let after: number | undefined = 0;
   while (after !== undefined) {
@@ -68,7 +66,7 @@ export async function readDeletions(kernel: Pick<Kernel, "find" | "team">): Prom
     for (const { act, target, at } of acts) if (act === SESSION_DELETED) times.set(target, at);
     after = acts.at(-1)?.seq;
   }
-  return async (source) => {
+  return async (source: ImportSource): Promise<boolean> => {
     const id = buildImportedSessionId(source);
     return source.modifiedAt <= (times.get(id) ?? Number.NEGATIVE_INFINITY) && !(await kernel.find(id));
   };

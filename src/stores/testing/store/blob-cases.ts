@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import type { IntakeAppend } from "../../../log/store/intake-store.ts";
 import { computeDigest } from "../../../model/base/digest.ts";
 import {
-  appendRequest,
+  appendEntries,
   assertRefused,
   assertRejects,
   buildMessageEntry,
@@ -73,9 +73,7 @@ export const blobCases: readonly StoreProof[] = [
       await makeSession(store, "s");
       const referred = await writeBlob(store, "referred");
       const held = await writeBlob(store, "held");
-      await appendRequest(store, {
-        session: "s",
-        entries: [{ ...buildMessageEntry("x"), blobs: [referred.digest] }],
+      await appendEntries(store, "s", [{ ...buildMessageEntry("x"), blobs: [referred.digest] }], {
         holds: [referred.hold],
       });
       assert.equal((await store.blobs.collect()).blobs, 0);
@@ -112,11 +110,7 @@ export const blobCases: readonly StoreProof[] = [
       await makeSession(store, "s");
       const rounds = Array.from({ length: 30 }, async (_, index) => {
         const { digest, hold } = await writeBlob(store, `blob ${index % 5}`);
-        await appendRequest(store, {
-          session: "s",
-          entries: [{ ...buildMessageEntry("x"), blobs: [digest] }],
-          holds: [hold],
-        });
+        await appendEntries(store, "s", [{ ...buildMessageEntry("x"), blobs: [digest] }], { holds: [hold] });
         return digest;
       });
       const collecting = Promise.all(Array.from({ length: 10 }, () => store.blobs.collect()));
@@ -158,9 +152,7 @@ export const intakeCases: readonly StoreProof[] = [
       await makeSession(store, "s");
       await store.intakes.open("elsewhere", "s");
       const entries = [buildMessageEntry("one"), buildMessageEntry("between"), buildMessageEntry("two")];
-      await appendRequest(store, {
-        session: "s",
-        entries,
+      await appendEntries(store, "s", entries, {
         intake: { ...intake(0, "a", undefined, "b"), checkpoint: "there" },
       });
       assert.deepEqual(
@@ -179,11 +171,7 @@ export const intakeCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       await store.intakes.open("elsewhere", "s");
-      await appendRequest(store, {
-        session: "s",
-        entries: [buildMessageEntry("one")],
-        intake: intake(0, "a"),
-      });
+      await appendEntries(store, "s", ["one"], { intake: intake(0, "a") });
       await assertRefused(
         store,
         { session: "s", entries: [buildMessageEntry("again")], intake: intake(0, "a") },
@@ -204,16 +192,8 @@ export const intakeCases: readonly StoreProof[] = [
         stamp: Number(version) - 1,
         records: [{ id: "a", version, replaces }],
       });
-      await appendRequest(store, {
-        session: "s",
-        entries: [buildMessageEntry("draft")],
-        intake: records("1", false),
-      });
-      await appendRequest(store, {
-        session: "s",
-        entries: [buildMessageEntry("done")],
-        intake: records("2", true),
-      });
+      await appendEntries(store, "s", ["draft"], { intake: records("1", false) });
+      await appendEntries(store, "s", ["done"], { intake: records("2", true) });
       assert.deepEqual(
         [...(await store.intakes.find("elsewhere", ["a"]))],
         [["a", { seq: 2, version: "2" }]],
@@ -225,11 +205,7 @@ export const intakeCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       await store.intakes.open("elsewhere", "s");
-      await appendRequest(store, {
-        session: "s",
-        entries: [buildMessageEntry("one")],
-        intake: intake(0, "a"),
-      });
+      await appendEntries(store, "s", ["one"], { intake: intake(0, "a") });
       await store.sessions.delete("s");
       assert.equal(await store.intakes.get("elsewhere"), undefined);
       await makeSession(store, "s");

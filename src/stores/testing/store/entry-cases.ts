@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  appendRequest,
+  appendEntries,
   assertRefused,
   assertRejects,
   buildFullQuery,
@@ -42,12 +42,13 @@ export const entryCases: readonly StoreProof[] = [
     "entries: times never decrease, and are returned as they were stored",
     async (store) => {
       await makeSession(store, "s");
-      const { ats } = await appendRequest(store, {
-        session: "s",
-        entries: [buildMessageEntry("x", 50), buildMessageEntry("y", 20), buildMessageEntry("z", 60)],
-      });
+      const { ats } = await appendEntries(store, "s", [
+        buildMessageEntry("x", 50),
+        buildMessageEntry("y", 20),
+        buildMessageEntry("z", 60),
+      ]);
       assert.deepEqual(ats, [50, 50, 60]);
-      await appendRequest(store, { session: "s", entries: [buildMessageEntry("w", 1)] });
+      await appendEntries(store, "s", [buildMessageEntry("w", 1)]);
       assert.deepEqual(await store.entries.head("s"), { seq: 4, at: 60 });
       assert.equal((await store.entries.get("s", 2))?.at, 50);
     },
@@ -70,7 +71,7 @@ export const entryCases: readonly StoreProof[] = [
     "entries: an append with another expected head is refused, and names the actual head",
     async (store) => {
       await makeSession(store, "s");
-      await appendRequest(store, { session: "s", entries: [buildMessageEntry("1")], expectedHead: 0 });
+      await appendEntries(store, "s", ["1"], { expectedHead: 0 });
       await assertRefused(
         store,
         { session: "s", entries: [buildMessageEntry("2")], expectedHead: 0 },
@@ -87,7 +88,7 @@ export const entryCases: readonly StoreProof[] = [
         ...buildMessageEntry(`${index + 1}`),
         kind: index % 3 === 2 ? ("notice" as const) : ("message" as const),
       }));
-      await appendRequest(store, { session: "s", entries });
+      await appendEntries(store, "s", entries);
       const seqs = async (query: Parameters<typeof buildFullQuery>[0]) =>
         (await store.entries.read("s", buildFullQuery(query))).map(({ seq }) => seq);
       assert.deepEqual(await seqs({ from: 3, to: 6 }), [3, 4, 5, 6]);
@@ -104,7 +105,7 @@ export const entryCases: readonly StoreProof[] = [
     "entries: an entry is found by its seq, and a missing one is undefined",
     async (store) => {
       await makeSession(store, "s");
-      await appendRequest(store, { session: "s", entries: [buildMessageEntry("only")] });
+      await appendEntries(store, "s", ["only"]);
       assert.equal(readPayloadText((await store.entries.get("s", 1)) ?? buildMessageEntry("")), "only");
       for (const seq of [0, 2, 2 ** 40]) assert.equal(await store.entries.get("s", seq), undefined);
       assert.equal(await store.entries.get("nobody", 1), undefined);
@@ -115,10 +116,8 @@ export const entryCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       assert.equal(await store.entries.seqAt("s", 5), 0);
-      await appendRequest(store, {
-        session: "s",
-        entries: [10, 20, 20, 20, 35, 1_000_000].map((at) => buildMessageEntry("x", at)),
-      });
+      const entries = [10, 20, 20, 20, 35, 1_000_000].map((at) => buildMessageEntry("x", at));
+      await appendEntries(store, "s", entries);
       const found = await Promise.all(
         [9, 10, 19, 20, 34, 35, 999_999, 1_000_000, 2e12].map((at) => store.entries.seqAt("s", at)),
       );
@@ -129,14 +128,7 @@ export const entryCases: readonly StoreProof[] = [
     "entries: the newest entry of kind line becomes the session's line",
     async (store) => {
       await makeSession(store, "s");
-      await appendRequest(store, {
-        session: "s",
-        entries: [
-          buildMessageEntry("1"),
-          { ...buildMessageEntry("line"), kind: "line" },
-          buildMessageEntry("3"),
-        ],
-      });
+      await appendEntries(store, "s", ["1", { ...buildMessageEntry("line"), kind: "line" }, "3"]);
       assert.equal((await store.sessions.get("s"))?.lineSeq, 2);
     },
   ],
@@ -147,10 +139,8 @@ export const entryCases: readonly StoreProof[] = [
       const payloads = [0, 1, 1_000, 100_000].map((size) =>
         Uint8Array.from({ length: size }, (_, index) => (index * 31) % 256),
       );
-      await appendRequest(store, {
-        session: "s",
-        entries: payloads.map((payload) => ({ kind: "message", at: 1, payload })),
-      });
+      const entries = payloads.map((payload) => ({ kind: "message" as const, at: 1, payload }));
+      await appendEntries(store, "s", entries);
       for (const [index, payload] of payloads.entries()) {
         assert.deepEqual(
           Buffer.from((await store.entries.get("s", index + 1))?.payload ?? []),
@@ -165,13 +155,13 @@ export const entryCases: readonly StoreProof[] = [
       await makeSession(store, "s");
       let heard = 0;
       const stop = store.onCommit(() => heard++);
-      await appendRequest(store, { session: "s", entries: [buildMessageEntry("1")] });
+      await appendEntries(store, "s", ["1"]);
       for (let waitedMs = 0; heard === 0 && waitedMs < 5_000; waitedMs += 20)
         await new Promise((resolve) => setTimeout(resolve, 20));
       assert.ok(heard > 0);
       stop();
       const before = heard;
-      await appendRequest(store, { session: "s", entries: [buildMessageEntry("2")] });
+      await appendEntries(store, "s", ["2"]);
       assert.equal(heard, before);
     },
   ],
@@ -188,14 +178,8 @@ export const placeCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "a");
       await makeSession(store, "b");
-      await appendRequest(store, {
-        session: "a",
-        entries: [buildMessageEntry("x"), { ...buildMessageEntry("y"), places: [ONE, TWO] }],
-      });
-      await appendRequest(store, {
-        session: "b",
-        entries: [{ ...buildMessageEntry("z"), places: [TWO, TWO] }],
-      });
+      await appendEntries(store, "a", ["x", { ...buildMessageEntry("y"), places: [ONE, TWO] }]);
+      await appendEntries(store, "b", [{ ...buildMessageEntry("z"), places: [TWO, TWO] }]);
       assert.deepEqual(await store.places.find([TWO, ONE, THREE], 10), [
         { key: TWO, session: "b", seq: 1 },
         { key: TWO, session: "a", seq: 2 },
@@ -203,7 +187,7 @@ export const placeCases: readonly StoreProof[] = [
       ]);
       assert.deepEqual(await store.places.find([TWO], 1), [{ key: TWO, session: "b", seq: 1 }]);
       assert.deepEqual(await store.places.find([], 1), []);
-      await appendRequest(store, { session: "b", entries: [{ ...buildMessageEntry("z"), places: [THREE] }] });
+      await appendEntries(store, "b", [{ ...buildMessageEntry("z"), places: [THREE] }]);
       assert.deepEqual(await store.places.findLast([TWO, THREE], 10), [
         { key: TWO, session: "a", seq: 2 },
         { key: THREE, session: "b", seq: 2 },
@@ -225,7 +209,7 @@ export const placeCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "old");
       await makeSession(store, "empty");
-      await appendRequest(store, { session: "old", entries: [buildMessageEntry("x")] });
+      await appendEntries(store, "old", ["x"]);
       const unplaced = await store.places.listUnplaced({ limit: 10 });
       assert.deepEqual(
         unplaced.map(({ session }) => session),
@@ -254,8 +238,8 @@ export const placeCases: readonly StoreProof[] = [
         { ...buildMessageEntry("x"), places: [ONE] },
         { ...buildMessageEntry("y"), places: [TWO] },
       ];
-      await appendRequest(store, { session: "a", entries });
-      await appendRequest(store, { session: "b", entries });
+      await appendEntries(store, "a", entries);
+      await appendEntries(store, "b", entries);
       await store.entries.redact("a", [{ seq: 1, payload: Buffer.from("gone") }]);
       await store.sessions.delete("b");
       assert.deepEqual(await store.places.find([ONE, TWO], 10), [{ key: TWO, session: "a", seq: 2 }]);
@@ -302,7 +286,7 @@ export const draftCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       await store.drafts.write(draft("one"));
-      await appendRequest(store, { session: "s", entries: [buildMessageEntry("done")], finishes: "d" });
+      await appendEntries(store, "s", ["done"], { finishes: "d" });
       assert.deepEqual(await store.drafts.list("s"), []);
       await assertRefused(
         store,

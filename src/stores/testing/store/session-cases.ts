@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
-  appendRequest,
+  appendEntries,
   assertRejects,
   buildFullQuery,
   buildMessageEntry,
@@ -105,12 +105,7 @@ export const sessionCases: readonly StoreProof[] = [
       ]);
       assert.ok(refused instanceof Error);
       assert.equal(await store.sessions.get("s"), undefined);
-      await appendRequest(store, {
-        session: "s",
-        create,
-        entries: [buildMessageEntry("x")],
-        expectedHead: 0,
-      });
+      await appendEntries(store, "s", ["x"], { create, expectedHead: 0 });
       assert.equal((await store.entries.head("s")).seq, 1);
     },
   ],
@@ -121,7 +116,7 @@ export const sessionCases: readonly StoreProof[] = [
       const own = await writeBlob(store, "own");
       const shared = await writeBlob(store, "shared by two");
       const write = (session: string, text: string, digests: readonly string[]) =>
-        appendRequest(store, { session, entries: [{ ...buildMessageEntry(text, 2_000), blobs: digests }] });
+        appendEntries(store, session, [{ ...buildMessageEntry(text, 2_000), blobs: digests }]);
       await write("a", "one", [own.digest, shared.digest]);
       await write("b", "three", [shared.digest]);
       const sizes: object[] = [];
@@ -143,15 +138,9 @@ export const deletionCases: readonly StoreProof[] = [
       await makeSession(store, "other");
       const own = await writeBlob(store, "own");
       const shared = await writeBlob(store, "shared");
-      await appendRequest(store, {
-        session: "s",
-        entries: [{ ...buildMessageEntry("secret"), blobs: [own.digest, shared.digest] }],
-        holds: [own.hold, shared.hold],
-      });
-      await appendRequest(store, {
-        session: "other",
-        entries: [{ ...buildMessageEntry("x"), blobs: [shared.digest] }],
-      });
+      const secret = { ...buildMessageEntry("secret"), blobs: [own.digest, shared.digest] };
+      await appendEntries(store, "s", [secret], { holds: [own.hold, shared.hold] });
+      await appendEntries(store, "other", [{ ...buildMessageEntry("x"), blobs: [shared.digest] }]);
       await store.drafts.write({ id: "d", session: "s", owner: "me", at: 1, payload: Buffer.from("half") });
       // Whether bytes are left in the files differs from store to store.
       const { scrubbed: _, ...freed } = await store.sessions.delete("s");
@@ -167,10 +156,7 @@ export const deletionCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       for (let round = 0; round < 5; round++) {
-        await appendRequest(store, {
-          session: "s",
-          entries: Array.from({ length: 1_000 }, () => buildMessageEntry("x")),
-        });
+        await appendEntries(store, "s", Array<string>(1_000).fill("x"));
       }
       const deleting = store.sessions.delete("s");
       assert.equal((await deleting).entries, 5_000);
@@ -211,15 +197,8 @@ export const deletionCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       const { digest, hold } = await writeBlob(store, "picture");
-      await appendRequest(store, {
-        session: "s",
-        entries: [
-          buildMessageEntry("a"),
-          { ...buildMessageEntry("secret", 2_000), blobs: [digest] },
-          buildMessageEntry("c"),
-        ],
-        holds: [hold],
-      });
+      const secret = { ...buildMessageEntry("secret", 2_000), blobs: [digest] };
+      await appendEntries(store, "s", ["a", secret, "c"], { holds: [hold] });
       const tombstone = { seq: 2, payload: Buffer.from("gone") };
       const { scrubbed: _, ...freed } = await store.entries.redact("s", [tombstone]);
       assert.deepEqual(freed, { sessions: 0, entries: 1, payloadBytes: 6, blobs: 1, blobBytes: 7 });
@@ -236,12 +215,9 @@ export const deletionCases: readonly StoreProof[] = [
     "deletion: vacuum frees space and keeps everything else",
     async (store) => {
       await makeSession(store, "keep");
-      await appendRequest(store, { session: "keep", entries: [buildMessageEntry("kept")] });
+      await appendEntries(store, "keep", ["kept"]);
       await makeSession(store, "drop");
-      await appendRequest(store, {
-        session: "drop",
-        entries: Array.from({ length: 500 }, () => buildMessageEntry("y".repeat(2_000))),
-      });
+      await appendEntries(store, "drop", Array<string>(500).fill("y".repeat(2_000)));
       await store.sessions.delete("drop");
       let freedBytes = 0;
       // Rows stay as long as a transaction of somebody else may still see them.

@@ -21,9 +21,15 @@ export async function makeSession(store: Store, id: string, parent?: string): Pr
   });
 }
 
-/** Appends one request, which must succeed. */
-export async function appendRequest(store: Store, request: AppendRequest): Promise<AppendResult> {
-  const [outcome] = await store.entries.append([request]);
+/** Appends entries to a session in one request, which must succeed; a text stands for a message. */
+export async function appendEntries(
+  store: Store,
+  session: string,
+  entries: readonly (string | NewEntry)[],
+  more: Omit<AppendRequest, "session" | "entries"> = {},
+): Promise<AppendResult> {
+  const made = entries.map((entry) => (typeof entry === "string" ? buildMessageEntry(entry) : entry));
+  const [outcome] = await store.entries.append([{ ...more, session, entries: made }]);
   if (outcome === undefined || outcome instanceof Error) throw outcome ?? new Error("no outcome");
   return outcome;
 }

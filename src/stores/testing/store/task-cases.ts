@@ -4,7 +4,7 @@ import type { Store } from "../../../log/store/store.ts";
 import type { NewTask, TaskChange } from "../../../log/store/task-store.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import {
-  appendRequest,
+  appendEntries,
   assertRefused,
   assertRejects,
   buildFullQuery,
@@ -74,16 +74,11 @@ export const leaseCases: readonly StoreProof[] = [
 
 async function makeTask(store: Store, id: string, changes: Partial<NewTask> = {}): Promise<void> {
   const create = { id: `session of ${id}`, createdAt: 1 };
-  await appendRequest(store, {
-    session: create.id,
-    create,
-    entries: [entry()],
-    task: { create: newTask(id, changes) },
-  });
+  await appendEntries(store, create.id, [entry()], { create, task: { create: newTask(id, changes) } });
 }
 
 const change = (store: Store, id: string, rest: Omit<TaskChange, "id">) =>
-  appendRequest(store, { session: `session of ${id}`, entries: [entry()], task: { id, ...rest } });
+  appendEntries(store, `session of ${id}`, [entry()], { task: { id, ...rest } });
 
 /** Creation, change and fencing of tasks together with entries. */
 export const taskCases: readonly StoreProof[] = [
@@ -110,7 +105,7 @@ export const taskCases: readonly StoreProof[] = [
       const waiting = { queue: "q", person: "ada", state: "queued", canResume: true } as const;
       const { owner: _, ...task } = newTask("t", waiting);
       const create = { id: "s", createdAt: 1 };
-      await appendRequest(store, { session: "s", create, entries: [entry()], task: { create: task } });
+      await appendEntries(store, "s", [entry()], { create, task: { create: task } });
       const [found] = await store.tasks.openOf(undefined, { limit: 10 });
       assert.deepEqual([found?.queue, found?.person, found?.canResume], ["q", "ada", true]);
       const set = { owner: "b", epoch: 2, canResume: false } as const;
@@ -185,9 +180,7 @@ export const taskCases: readonly StoreProof[] = [
       await makeTask(store, "1");
       await makeTask(store, "2");
       await makeTask(store, "3", { owner: "b" });
-      await appendRequest(store, {
-        session: "session of 1",
-        entries: [entry()],
+      await appendEntries(store, "session of 1", [entry()], {
         task: { create: { ...newTask("4", { state: "queued" }), owner: undefined } as unknown as NewTask },
       });
       assert.deepEqual([...(await store.tasks.owners())].sort(), ["a", "b", undefined]);
