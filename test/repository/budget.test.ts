@@ -73,7 +73,7 @@ const root = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The same for the gateway and the way of a request through it. */
 const BUDGET = {
-  gatewayLines: 27_415,
+  gatewayLines: 27_414,
   gatewayFiles: 141,
   /** Smallest and largest number of files in a folder of the gateway. */
   gatewayFolderFiles: { least: 2, most: 12 },
@@ -83,7 +83,7 @@ const BUDGET = {
   threadMembers: 15,
   /** Files and functions of `src` that one plain turn runs, as `bench/suites/gateway/way-of-a-turn.ts` counts them. */
   turnFiles: 185,
-  turnFunctions: 819,
+  turnFunctions: 812,
 };
 
 /** The only files directly in `src/server/gateway`. */

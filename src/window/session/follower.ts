@@ -114,7 +114,9 @@ export class Follower {
       const resting = turns.rest();
       if (resting) await resting;
     }
-    for (;;) {
+    // Most turns bring nothing else; the head in memory tells so without a read.
+    let isEnd = entries.peekHead?.(session)?.seq === head;
+    while (!isEnd) {
       const query = {
         from: head + 1,
         to: Number.MAX_SAFE_INTEGER,
@@ -134,7 +136,7 @@ export class Follower {
         const resting = turns.rest();
         if (resting) await resting;
       }
-      if (found.length < BATCH) break;
+      isEnd = found.length < BATCH;
     }
     if ((await lines.active()).seq !== known.lineSeq) return this.#reload();
     const line = { from: known.line.from, to: known.line.to + head - known.head };

@@ -32,9 +32,8 @@ export function measureWindow(
   | "limits"
 > {
   const { system, tools, memories, limits } = settings;
-  const { slots, lineTokens, pins, summaries } = window;
+  const { slots, lineTokens, pins, summaries, held } = window;
   const { reserve: reserved, window: size } = limits;
-  const held = measureHeld(window, meter);
   const estimated = estimateRequest(settings, slots);
   const tokens = meter.counted(estimated);
   const advice = tokens < size * ADVICE_SHARE ? undefined : findAdvice(window, settings, meter);
@@ -56,7 +55,7 @@ export function measureWindow(
       summaries,
       meter,
     }),
-    ...(held.length > 0 && { held }),
+    ...(held.length > 0 && { held: measureHeld(window, meter) }),
     ...dropUndefined({ advice }),
     limits,
   };

@@ -117,6 +117,7 @@ export class Refusals {
 
   /** Resets after a reply that follows the refused position: that request has succeeded, and the next one is new. */
   observe(slots: readonly Slot[]): void {
+    if (this.#refusedAt === Number.POSITIVE_INFINITY) return;
     const last = slots.findLast(({ message, isNote }) => message.role === "assistant" && !isNote);
     if (last && last.seq > this.#refusedAt) this.reset();
   }

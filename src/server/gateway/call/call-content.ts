@@ -100,8 +100,8 @@ export class CallContent {
   get outcome(): Pick<SentOutcome, "fitted" | "seenSeq" | "pieces" | "violations"> {
     const { seq = 0 } = this.last === undefined ? {} : parseEntryId(this.last);
     const { plan, page, touchUp } = this.fitted ?? {};
-    const edits = [plan, page, touchUp].map((edit) => edit?.overlay ?? 0);
-    const seenSeq = Math.max(seq, ...edits, this.#repeated?.seenSeq ?? 0);
+    const edited = Math.max(plan?.overlay ?? 0, page?.overlay ?? 0, touchUp?.overlay ?? 0);
+    const seenSeq = Math.max(seq, edited, this.#repeated?.seenSeq ?? 0);
     return { fitted: this.fitted, seenSeq, pieces: this.#pieces, violations: this.violations };
   }
 

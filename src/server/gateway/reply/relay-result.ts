@@ -34,7 +34,7 @@ export async function relayResult(exchange: Exchange, result: UpstreamResult): P
   const reader = rounds ? createMergedReader(api, services.kernel, rounds) : api.createReader();
   call.overheadMs = trace.overheadMs;
   const recorder = new ReplyRecorder(call.thread.session, reader, call, {
-    name: createReplyNamer(exchange, rounds),
+    name: request.fields.isStoredByProvider ? createReplyNamer(exchange, rounds) : undefined,
     onReported: incoming.spending && (() => settleSpending(exchange)),
   });
   const reply = await prepareReply(exchange, recorder);
@@ -78,15 +78,14 @@ function createEditReporter(
   };
 }
 
-/** Records the id of a call's reply, so that a request can continue from it; undefined if none can. */
+/** Records the id of a call's reply, so that a request can continue from it. */
 function createReplyNamer(
   { incoming, services, request, thread, call }: Exchange,
   rounds: CallRounds | undefined,
-): NameReply | undefined {
+): NameReply {
   const { chain } = call.request;
   const { all } = request.fields;
   const { last } = call.content;
-  if (!request.fields.isStoredByProvider) return undefined;
   const principal = incoming.principal.id;
   const isStored = canBeReferenced(request) || chain !== undefined;
   const lead = chain ? [] : readLeadMessages(request, services.stored);
