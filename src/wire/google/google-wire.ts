@@ -54,6 +54,8 @@ export const googleWire = {
   encodeFaultEvent: (fault) => `data: ${JSON.stringify(encodeGoogleFault(fault))}\n\n`,
 } satisfies Wire;
 
+/** Google takes this for the signature of a call that it did not make, such as the remains of an erased one. */
+const UNSIGNED = "skip_thought_signature_validator";
 const INPUT_COUNTS = ["promptTokenCount", "toolUsePromptTokenCount"];
 
 const partFormat: BlockFormat = {
@@ -292,7 +294,8 @@ async function encodeEditedPart(edited: EditedPiece<ClientBlock>, base64Of: Load
   const own = edited.type === "changed" ? toObject(edited.piece.block) : undefined;
   if (part.type === "tool-call") {
     const call = toObject(own?.functionCall);
-    return call ? { ...own, functionCall: { ...call, args: part.input } } : buildCallPart(part);
+    if (call) return { ...own, functionCall: { ...call, args: part.input } };
+    return { ...buildCallPart(part), thoughtSignature: UNSIGNED };
   }
   if (part.type !== "tool-result") return encodeEditedBlock(edited, partFormat, base64Of);
   const encode = (piece: Part) => encodeEditedBlock({ type: "new", part: piece }, partFormat, base64Of);

@@ -234,6 +234,24 @@ describe("Google's API", () => {
     expect(new Set(ids("tool-result"))).toEqual(new Set(ids("tool-call")));
   });
 
+  test("the remains of an erased call have the signature that Google takes for a call that it did not make", async () => {
+    const upstream = await startUpstream(says(() => ({ toolCalls: CALLS })));
+    const gateway = await startGateway({ upstream: upstream.url });
+    const agent = new TestAgent(gateway, "google");
+    const { calls } = await agent.say("Run both.");
+    const next = await agent.hand(calls, "one", "two");
+    const [main] = await threadsOf(gateway, "main");
+    await (await gateway.kernel.session(main?.id)).redact(2);
+    await agent.hand(next.calls, "three", "four");
+    const [, erased] = upstream.heard.at(-1)?.json.contents ?? [];
+    expect(erased.parts.slice(1)).toEqual(
+      CALLS.map(({ name }) => ({
+        functionCall: { name, args: {} },
+        thoughtSignature: "skip_thought_signature_validator",
+      })),
+    );
+  });
+
   test("the arguments of a call that Google streams in pieces are stored whole, with the signature of the call", async () => {
     const calls = [
       { name: "read_file", willContinue: true },
