@@ -230,7 +230,7 @@ test("decisions lists decisions newest first, by project, and as JSON", async ()
   expect(asked.stdout).toContain("replaces: We decided to keep login sessions in Redis.");
 });
 
-test("recall does not say that the files of a fix are unchanged, because others may have changed them", async () => {
+test("recall answers questions about work, and does not call the files of a fix unchanged", async () => {
   const store = testFolder();
   const error = "src/login.ts(41,7): error TS2304: Cannot find name 'sessionToken'.";
   {
@@ -250,4 +250,13 @@ test("recall does not say that the files of a fix are unchanged, because others 
   const { stdout } = await runHere(["recall", error, "--store", store]);
   expect(stdout).toContain("Fixed before: /shop/src/login.ts");
   expect(stdout).not.toContain("not changed since");
+  for (const question of [
+    ["fix", error],
+    ["how", "npx tsc"],
+    ["why", "src/login.ts"],
+  ]) {
+    const work = await runHere(["recall", ...question, "--store", store]);
+    expect(work, question[0]).toMatchObject({ code: 0, stderr: "" });
+    expect(work.stdout).toContain(question[0] === "how" ? "npx tsc" : "/shop/src/login.ts");
+  }
 });

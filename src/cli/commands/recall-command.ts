@@ -134,7 +134,7 @@ export const recallCommand = defineCommand({
     if (work) {
       await using store = await openExistingStore(context, options);
       const scope = await findSessionScope(store, context, options);
-      return answerAboutWork(context, options, { kernel: store, ...work, k, scope });
+      return await answerAboutWork(context, options, { kernel: store, ...work, k, scope });
     }
     const memories = buildMemoryFilter(options.trust, options.outdated === true);
     const warnings: string[] = [];
