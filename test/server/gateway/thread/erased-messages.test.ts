@@ -89,6 +89,23 @@ describe("an erased message of a conversation whose client still has it, after a
     },
   );
 
+  test("the newest reply of a running gateway is not sent after its erasure", async () => {
+    const upstream = await startUpstream(says((_, index) => ({ text: `Reply ${index + 1}: ${SECRET}` })));
+    const gateway = await startGateway({ upstream: upstream.url });
+    const agent = new TestAgent(gateway);
+    for (const words of ["Hello.", "And now?"]) {
+      await agent.say(words);
+      const [thread] = await threadsOf(gateway, "main");
+      await using session = await gateway.kernel.session(thread?.id ?? "");
+      for await (const { seq, ...entry } of session.entries({ kinds: ["message"] }))
+        if (JSON.stringify(entry).includes(WORD)) await session.redact(seq);
+    }
+    await agent.say("Go on.");
+    const sent = upstream.heard.slice(1).map(({ body }) => body.toString());
+    expect(sent).toHaveLength(2);
+    expect(sent.join("\n")).not.toContain(WORD);
+  });
+
   test("a copy under a new id becomes a fork without the erased words", async () => {
     const { agent, gateway, sent, readStored } = await restartAfterErasure([SECRET], NAMED);
     const fork = new TestAgent(gateway);
