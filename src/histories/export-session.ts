@@ -106,7 +106,7 @@ async function withSession<T>(
   use: (session: Session) => Promise<T>,
 ): Promise<T> {
   await using session = await kernel.session(id);
-  return use(session);
+  return await use(session);
 }
 
 async function* readLineEntries(kernel: Kernel, id: SessionId): AsyncGenerator<Entry> {
