@@ -15,12 +15,12 @@ export type Alignment =
 /** Decides how to change a line so that it matches a caller's messages. */
 export type Aligner<G extends CallerMessage> = (line: CachedLine, given: readonly G[]) => Alignment;
 
-/** Aligns by keys, for a caller that may have omitted messages. */
-export const alignKeys: Aligner<CallerMessage> = ({ keys }, given) =>
-  alignTrimmedMessages(
-    keys,
-    given.map(({ key }) => key),
-  );
+/** Aligns by keys, for a caller that may also have omitted messages anywhere before the end of the line. */
+export const alignKeys: Aligner<CallerMessage> = ({ keys }, given) => {
+  const caller = given.map(({ key }) => key);
+  const places = findOmittedPlaces(keys, caller);
+  return places ? { type: "drop", places } : alignMessages(keys, caller);
+};
 
 /** Every replaced message adds ranges to the line; with more changes than this, the line is rewound instead. */
 const MAX_REPLACED = 32;
@@ -34,13 +34,31 @@ export function alignMessages(line: readonly string[], caller: readonly string[]
     const places = line.flatMap((key, index) => (key === caller[index] ? [] : [index]));
     if (places.length <= MAX_REPLACED) return { type: "replace", places };
   }
-  return { type: "rewind", keep };
+  const surplus = findSurplusPlaces(line, caller, keep);
+  return surplus ? { type: "drop", places: surplus } : { type: "rewind", keep };
 }
 
-/** Like `alignMessages`, for a caller that may also have omitted messages anywhere before the end of the line. */
-function alignTrimmedMessages(line: readonly string[], caller: readonly string[]): Alignment {
-  const places = findOmittedPlaces(line, caller);
-  return places ? { type: "drop", places } : alignMessages(line, caller);
+/** Fewer messages may be alike by chance. */
+const MIN_KEPT_END = 2;
+
+/**
+ * Places that leave the line first when a caller has put fewer messages between the beginning and the end that it kept, as
+ * clients do that compact: without them, only those messages differ. Undefined if the caller did something else.
+ */
+function findSurplusPlaces(line: readonly string[], caller: readonly string[], keep: number) {
+  const end = caller.lastIndexOf(line.at(-1) ?? "");
+  const kept = new Set<number>();
+  let [at, first] = [end, line.length];
+  for (; at >= keep; at--) {
+    const place = line.lastIndexOf(caller[at] as string, first - 1);
+    if (place < keep || first === 0) break;
+    kept.add(place);
+    first = place;
+  }
+  const added = at + 1 - keep;
+  if (kept.size < MIN_KEPT_END || added > Math.min(MAX_REPLACED, first - keep)) return undefined;
+  const surplus = [...line.keys()].filter((place) => place >= keep + added && !kept.has(place));
+  return surplus.length > 0 ? surplus : undefined;
 }
 
 /**

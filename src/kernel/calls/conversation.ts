@@ -121,7 +121,8 @@ export class Conversation<G extends CallerMessage> {
       this.#abandoned.add(line);
       for (const place of alignment.places) {
         const { id } = line.messages[place] as LineMessage;
-        await this.#session.replace(id, (given[place] as G).input(), { departure: "branched" });
+        const departure = this.#isCompacted ? "trimmed" : "branched";
+        await this.#session.replace(id, (given[place] as G).input(), { departure });
       }
       line = await this.#lineCache.refresh();
     }

@@ -107,6 +107,26 @@ describe("a sliding window", () => {
     expect(await onlyLine(gateway)).toEqual(agent.said.slice(0, 4));
   });
 
+  test.each([...APIS, "google"] as const)(
+    "a client that puts its own summary before its newest messages has them once in the log (%s)",
+    async (api) => {
+      const upstream = await startUpstream(says((_, index) => ({ text: `Reply number ${index} is here.` })));
+      const gateway = await startGateway({ upstream: upstream.url });
+      const agent = new TestAgent(gateway, api);
+      const said: string[] = [];
+      for (let turn = 1; turn <= 12; turn++) {
+        const words = `Question ${turn} about the harbor.`;
+        said.push(`user|${words}`, `assistant|${(await agent.say(words)).text}`);
+        if (turn % 4 > 0) continue;
+        const summary = `<state_snapshot>Round ${turn}: the harbor was asked about.</state_snapshot>`;
+        agent.elements = [...agent.words(summary), ...agent.elements.slice(-5)];
+        if (turn < 12) said.push(`user|${summary}`);
+      }
+      expect(await onlyLog(gateway)).toEqual(said.sort());
+      expect(await onlyLine(gateway)).toHaveLength(1 + 5 + 2 * 4);
+    },
+  );
+
   test("a client with a sliding window stays in its session when it repeats a request", async () => {
     const { gateway } = await world();
     const agent = new TrimmingAgent(gateway, "anthropic");

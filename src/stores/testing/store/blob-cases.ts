@@ -59,11 +59,8 @@ export const blobCases: readonly StoreProof[] = [
       await assertRejects(readBlob(store, digest), "BLOB_NOT_FOUND");
       assert.equal(await store.blobs.sizeOf(digest), undefined);
       await makeSession(store, "s");
-      await assertRefused(
-        store,
-        { session: "s", entries: [{ ...buildMessageEntry("x"), blobs: [digest] }] },
-        "BLOB_NOT_FOUND",
-      );
+      const request = { session: "s", entries: [{ ...buildMessageEntry("x"), blobs: [digest] }] };
+      await assertRefused(store, request, "BLOB_NOT_FOUND");
       assert.equal((await store.entries.head("s")).seq, 0);
     },
   ],
@@ -172,11 +169,8 @@ export const intakeCases: readonly StoreProof[] = [
       await makeSession(store, "s");
       await store.intakes.open("elsewhere", "s");
       await appendEntries(store, "s", ["one"], { intake: intake(0, "a") });
-      await assertRefused(
-        store,
-        { session: "s", entries: [buildMessageEntry("again")], intake: intake(0, "a") },
-        "INTAKE_CONFLICT",
-      );
+      const again = { session: "s", entries: [buildMessageEntry("again")], intake: intake(0, "a") };
+      await assertRefused(store, again, "INTAKE_CONFLICT");
       await assertRejects(store.intakes.save("elsewhere", 0, { checkpoint: "late" }), "INTAKE_CONFLICT");
       assert.equal((await store.entries.head("s")).seq, 1);
       assert.deepEqual(await store.intakes.get("elsewhere"), { session: "s", stamp: 1 });

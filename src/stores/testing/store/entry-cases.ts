@@ -72,11 +72,8 @@ export const entryCases: readonly StoreProof[] = [
     async (store) => {
       await makeSession(store, "s");
       await appendEntries(store, "s", ["1"], { expectedHead: 0 });
-      await assertRefused(
-        store,
-        { session: "s", entries: [buildMessageEntry("2")], expectedHead: 0 },
-        "POSITION_CONFLICT",
-      );
+      const late = { session: "s", entries: [buildMessageEntry("2")], expectedHead: 0 };
+      await assertRefused(store, late, "POSITION_CONFLICT");
       assert.equal((await store.entries.head("s")).seq, 1);
     },
   ],
@@ -288,11 +285,8 @@ export const draftCases: readonly StoreProof[] = [
       await store.drafts.write(draft("one"));
       await appendEntries(store, "s", ["done"], { finishes: "d" });
       assert.deepEqual(await store.drafts.list("s"), []);
-      await assertRefused(
-        store,
-        { session: "s", entries: [buildMessageEntry("again")], finishes: "d" },
-        "DRAFT_FINISHED",
-      );
+      const again = { session: "s", entries: [buildMessageEntry("again")], finishes: "d" };
+      await assertRefused(store, again, "DRAFT_FINISHED");
       assert.equal((await store.entries.head("s")).seq, 1);
     },
   ],

@@ -126,12 +126,10 @@ export const taskCases: readonly StoreProof[] = [
       await change(store, "t", { expect: { epoch: 1, state: "running" }, set: { state: "detaching" } });
       await change(store, "t", { expect: { epoch: 1 } });
       const session = "session of t";
-      const refused = (expect: TaskChange["expect"]) =>
-        assertRefused(
-          store,
-          { session, entries: [entry()], task: { id: "t", expect, set: {} } },
-          "TASK_CONFLICT",
-        );
+      const refused = (expect: TaskChange["expect"]) => {
+        const request = { session, entries: [entry()], task: { id: "t", expect, set: {} } };
+        return assertRefused(store, request, "TASK_CONFLICT");
+      };
       await refused({ epoch: 2 });
       await refused({ epoch: 1, state: "running" });
       await refused({ epoch: 1, notice: "due" });
