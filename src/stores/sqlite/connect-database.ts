@@ -50,8 +50,8 @@ export async function connectDatabase(path: string, options: ConnectOptions): Pr
     connection = opened;
     opened.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}; PRAGMA page_size = ${pageBytes}`);
     const database = new Database(path, opened, options.busyTimeoutMs);
-    // Check the version before any change: foreign files must stay untouched.
-    await database.read(() => readSchemaVersion(opened, path, migrations.length));
+    // Check the version before any change: foreign files must stay untouched. Another process may be creating ours now.
+    await database.snapshot(() => readSchemaVersion(opened, path, migrations.length));
     await database.exec("PRAGMA journal_mode = WAL");
     await database.exec(`
       PRAGMA synchronous = ${options.durability === "power" ? "FULL" : "NORMAL"};
@@ -145,7 +145,8 @@ async function migrate(
   path: string,
   migrations: readonly string[],
 ): Promise<void> {
-  if (readSchemaVersion(connection, path, migrations.length) === migrations.length) return;
+  const version = await database.snapshot(() => readSchemaVersion(connection, path, migrations.length));
+  if (version === migrations.length) return;
   await database.transact(() => {
     // Check again under the lock: another process may have migrated meanwhile.
     for (const [index, sql] of migrations.entries()) {

@@ -30,7 +30,7 @@ export async function connectReadOnly(path: string, busyTimeoutMs: number): Prom
     const { connection, dispose } = opened;
     connection.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}; PRAGMA cache_size = -${CACHE_KIB}`);
     const database = new Database(path, connection, busyTimeoutMs);
-    const version = await database.read(() => readSchemaVersion(connection, path, MIGRATIONS.length));
+    const version = await database.snapshot(() => readSchemaVersion(connection, path, MIGRATIONS.length));
     if (version < MIN_READABLE_VERSION) throw createTooOldError(path, version);
     addMissingTables(connection);
     return { database, dispose };
