@@ -5,7 +5,7 @@ import { toNumber, toObject } from "../wire/fields.ts";
 import { findSettingsFolder } from "./cline/editor-folders.ts";
 import type { FoundSource } from "./find-sources.ts";
 import { surveySources } from "./import-sources.ts";
-import { buildImportedSessionId, readDeletions } from "./importing/import-source.ts";
+import { buildImportedSessionId, createDeletionTest } from "./importing/import-source.ts";
 import { findSourcePlaces, getSystem } from "./importing/source-places.ts";
 import type { Format, FormatName, ImportSource, System } from "./port/format.ts";
 import { KEPT_UNTIL_DELETED, type KeepingRule } from "./port/keeping-rule.ts";
@@ -19,7 +19,7 @@ export interface AgentHistory {
   readonly agent: FormatName;
   readonly title: string;
   readonly conversations: number;
-  /** Conversations of which the store lacks some or all; those that were deleted from it do not count. */
+  /** Conversations that the store does not have in full. Deleted ones do not count. */
   readonly notStored: number;
   /** Of these, how many the agent deletes within 7 and within 30 days. */
   readonly deletedWithin7Days: number;
@@ -40,7 +40,7 @@ export async function examineHistories(
   { system, signal, now = Date.now() }: HistoryOptions = {},
 ): Promise<readonly AgentHistory[]> {
   const histories = new Map<Format, AgentHistory>();
-  const isDeleted = kernel && (await readDeletions(kernel));
+  const isDeleted = kernel && createDeletionTest(kernel);
   for (const parts of groupConversations(await findLocalSources(system, signal))) {
     const [{ format }] = parts;
     const before = histories.get(format) ?? (await createHistory(format, system));

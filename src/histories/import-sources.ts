@@ -14,8 +14,8 @@ import {
 } from "./importing/import-report.ts";
 import {
   buildImportedSessionId,
+  createDeletionTest,
   importSource,
-  readDeletions,
   type SourceOptions,
 } from "./importing/import-source.ts";
 import { OpenCalls, type RunningCounts, tallyBody, tallyCounts } from "./importing/tally.ts";
@@ -63,7 +63,7 @@ export async function importSources(
   const reports: SourceReport[] = [];
   const totalBytes = survey.sources.reduce((total, { source }) => total + source.sizeBytes, 0);
   await using databases = new DatabaseCopies();
-  const isDeleted = options.withForgotten ? undefined : await readDeletions(kernel);
+  const isDeleted = options.withForgotten ? undefined : createDeletionTest(kernel);
   let bytesRead = 0;
   let messages = 0;
   for (const [index, found] of survey.sources.entries()) {

@@ -10,7 +10,7 @@ import { type Survey, surveySources } from "./import-sources.ts";
 import { type AgentProcess, listRunningAgents } from "./importing/agent-processes.ts";
 import type { ImportOptions } from "./importing/import-options.ts";
 import type { SourceReport } from "./importing/import-report.ts";
-import { importSource, readDeletions, type SourceOptions } from "./importing/import-source.ts";
+import { createDeletionTest, importSource, type SourceOptions } from "./importing/import-source.ts";
 import type { ImportSource } from "./port/format.ts";
 import type { ProblemItem } from "./reading/item.ts";
 
@@ -73,7 +73,7 @@ export async function* watchSources(
   using changes = new FolderWatch();
   const followed = new Map<string, FollowedSource>();
   const told = new Set<string>();
-  let isDeleted: SourceOptions["isDeleted"];
+  const isDeleted = options.withForgotten ? undefined : createDeletionTest(kernel);
   let [print, surveyed]: [string, Survey] = ["", { sources: [], problems: [] }];
   for (let look = 0; !signal?.aborted; look++) {
     const begunAt = performance.now();
@@ -82,10 +82,7 @@ export async function* watchSources(
     if (intervalMs === undefined) changes.follow(IS_DEEP ? places : tree.folders);
     const lookMs = performance.now() - begunAt;
     // A survey reads the beginning of each file.
-    if (tree.print !== print) {
-      surveyed = await surveySources(places, options);
-      isDeleted = options.withForgotten ? undefined : await readDeletions(kernel);
-    }
+    if (tree.print !== print) surveyed = await surveySources(places, options);
     print = tree.print;
     const { sources, problems } = surveyed;
     for (const problem of problems) {

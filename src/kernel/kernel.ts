@@ -192,7 +192,9 @@ export class Kernel implements AsyncDisposable {
     this.#lifetime.assertOpen();
     checkSessionId(id);
     checkFields("options", options, { recursive: "boolean?", by: "name?" });
-    const source = (await this.#store.sessions.get(id))?.meta?.source;
+    const source = (await this.#store.sessions.get(id))?.meta?.source as
+      | { readonly path?: unknown }
+      | undefined;
     let freed = NOTHING_FREED;
     if (options.recursive) {
       for (
@@ -205,13 +207,9 @@ export class Kernel implements AsyncDisposable {
     }
     freed = addFreed(freed, await this.#store.sessions.delete(id));
     this.blobs.dropCache();
-    if (source !== undefined)
-      await this.team.record({
-        actor: options.by ?? "program",
-        act: SESSION_DELETED,
-        target: id,
-        details: {},
-      });
+    const { by = "local" } = options;
+    if (source?.path !== undefined)
+      await this.team.record({ actor: by, act: SESSION_DELETED, target: id, details: {} });
     return freed;
   }
 

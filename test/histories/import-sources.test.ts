@@ -1,7 +1,8 @@
 import { appendFileSync, mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { importSources } from "../../src/histories/import-sources.ts";
+import { importSources, surveySources } from "../../src/histories/import-sources.ts";
+import { createDeletionTest } from "../../src/histories/importing/import-source.ts";
 import type { Item, RecordItem } from "../../src/histories/reading/item.ts";
 import type { Entry, Kernel } from "../../src/kernel/index.ts";
 import { testFolder } from "../support/folder.ts";
@@ -71,6 +72,19 @@ describe("importing", () => {
     utimesSync(file, later, later);
     await importSources(kernel, [file], { formats });
     expect(await lineOf(kernel, "pi/talk")).toEqual(["one", "two"]);
+  });
+
+  test("a deletion counts at once for an import that runs already", async () => {
+    const kernel = await testKernel();
+    const file = join(testFolder(), "talk.toy");
+    writeFileSync(file, lines([said("a", "one")]));
+    await importSources(kernel, [file], { formats });
+    const { sources } = await surveySources([file], { formats });
+    const isDeleted = createDeletionTest(kernel);
+    const ask = () => Promise.all(sources.map(({ source }) => isDeleted(source)));
+    expect(await ask()).toEqual([false]);
+    await kernel.deleteSession("pi/talk");
+    expect(await ask()).toEqual([true]);
   });
 
   test("an import recognizes known records after the source was rewritten or moved", async () => {

@@ -42,6 +42,7 @@ export interface SourceOptions {
 
 const BATCH_ITEMS = 500;
 const BATCH_BYTES = 1024 * 1024;
+const MAX_ACTS = 1_000;
 
 /** Builds the session id of a foreign conversation. */
 export function buildImportedSessionId(
@@ -55,18 +56,19 @@ export function buildImportedSessionId(
 }
 
 /**
- * Returns a test of whether a conversation was deleted from the store, as the audit log has it now, and has not changed
- * since; one that its agent went on with is new.
+ * Returns a test of whether a conversation was deleted from the store, as the audit log has it at that moment, and has not
+ * changed since; one that its agent went on with is new.
  */
-export async function readDeletions(kernel: Pick<Kernel, "find" | "team">) {
+export function createDeletionTest(kernel: Pick<Kernel, "find" | "team">) {
   const times = new Map<SessionId, number>();
-  let after: number | undefined = 0;
-  while (after !== undefined) {
-    const acts = await kernel.team.audit({ after, limit: 1_000 });
-    for (const { act, target, at } of acts) if (act === SESSION_DELETED) times.set(target, at);
-    after = acts.at(-1)?.seq;
-  }
+  let after = 0;
   return async (source: ImportSource): Promise<boolean> => {
+    for (let isMore = true; isMore; ) {
+      const acts = await kernel.team.audit({ after, limit: MAX_ACTS });
+      for (const { act, target, at } of acts) if (act === SESSION_DELETED) times.set(target, at);
+      after = acts.at(-1)?.seq ?? after;
+      isMore = acts.length === MAX_ACTS;
+    }
     const id = buildImportedSessionId(source);
     return source.modifiedAt <= (times.get(id) ?? Number.NEGATIVE_INFINITY) && !(await kernel.find(id));
   };
