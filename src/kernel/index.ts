@@ -38,7 +38,7 @@ export type {
 } from "../model/part.ts";
 export type { Receipt } from "../model/receipt.ts";
 export { isTerminal, TASK_STATES, type TaskId, type TaskNotice, type TaskState } from "../model/task.ts";
-export { listCallIds } from "../model/tool-call-ids.ts";
+export { listCallIds } from "../model/tool-calls.ts";
 export type { Usage } from "../model/usage.ts";
 export type { Hit, Recall, SessionHit } from "../recall/hit.ts";
 export type { Memories } from "../recall/memories/memories.ts";

@@ -15,7 +15,7 @@ import type { SessionRecord } from "../log/store/session-store.ts";
 import type { Store, StoreSize } from "../log/store/store.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { SESSION_DELETED } from "../model/audit.ts";
-import { CacheRegistry } from "../model/base/cache-registry.ts";
+import { CacheRegistry } from "../model/base/caches.ts";
 import { claimOwner, releaseOwner } from "../model/base/owner.ts";
 import { WorkMeter } from "../model/base/work-meter.ts";
 import type { Clock, Ids } from "../model/clock.ts";

@@ -1,10 +1,16 @@
 import { checkFields } from "../model/argument-checks.ts";
-import { checkUsageBody } from "../model/check-body.ts";
-import type { Entry, EntryBody, MessageBody, SessionId, UsageBody } from "../model/entry.ts";
+import {
+  checkUsageBody,
+  type Entry,
+  type EntryBody,
+  type MessageBody,
+  type SessionId,
+  type UsageBody,
+} from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError, throwIfAborted } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
-import { preparePlain, type ReadyBody } from "./absorb-message.ts";
 import { type AppendExtras, type Log, NO_EXTRAS } from "./log.ts";
+import { preparePlain, type ReadyBody } from "./spilled-parts.ts";
 
 /** Options of an append. */
 export interface AppendOptions {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
-import { BoundedMap } from "../model/base/bounded-map.ts";
+import { BoundedMap } from "../model/base/caches.ts";
 import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { WorkMeter } from "../model/base/work-meter.ts";
 import { type Digest, isDigest } from "../model/blob.ts";
@@ -11,7 +11,7 @@ import type { Message } from "../model/message.ts";
 import { decideMime, SNIFF_BYTES } from "../model/mime.ts";
 import type { BlobPart, DataSource, Part } from "../model/part.ts";
 import type { Limits } from "./limits.ts";
-import { type RestorePart, restoreParts } from "./restore-parts.ts";
+import { type RestorePart, restoreParts } from "./spilled-parts.ts";
 import type { BlobStore, WrittenBlob } from "./store/blob-store.ts";
 
 /** A stored blob with its detected MIME type. */

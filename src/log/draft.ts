@@ -1,15 +1,22 @@
 import { checkKind } from "../model/argument-checks.ts";
 import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { OWNER_LEASE_MS } from "../model/base/owner.ts";
-import { checkMessageParts, checkUsageBody } from "../model/check-body.ts";
-import type { Entry, EntryBody, MessageBody, SessionId, UsageBody } from "../model/entry.ts";
+import {
+  checkMessageParts,
+  checkUsageBody,
+  type Entry,
+  type EntryBody,
+  type MessageBody,
+  type SessionId,
+  type UsageBody,
+} from "../model/entry.ts";
 import { createArgumentError, isLonghaulError, LonghaulError } from "../model/errors.ts";
 import type { Closable, Lifetime } from "../model/lifetime.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import type { PartInput } from "../model/part.ts";
-import type { ReadyBody } from "./absorb-message.ts";
 import { type AppendOptions, NO_OPTIONS, type ReplyEntries, toExtras } from "./appender.ts";
 import { type AppendExtras, type Log, NO_EXTRAS } from "./log.ts";
+import type { ReadyBody } from "./spilled-parts.ts";
 
 /**
  * A message that is still being written. Updates stay in memory and are stored at most once per interval; the log gets

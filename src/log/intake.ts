@@ -3,9 +3,9 @@ import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { SessionId } from "../model/entry.ts";
 import { createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
-import type { ReadyBody } from "./absorb-message.ts";
 import type { Log } from "./log.ts";
 import { type BodyInput, prepareBody } from "./prepare-body.ts";
+import type { ReadyBody } from "./spilled-parts.ts";
 import type { IntakeState, NewRecord, TakenRecord } from "./store/intake-store.ts";
 
 /** One entry to import. */

@@ -1,4 +1,4 @@
-import { checkNames } from "../model/check-names.ts";
+import { checkNames } from "../model/edit-distance.ts";
 import { checkWholeNumber } from "../model/errors.ts";
 
 /** Limits of a kernel; every cache, queue and buffer takes its size from here. */

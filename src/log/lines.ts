@@ -31,9 +31,9 @@ import {
 } from "../model/line.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { SingleEdit } from "../model/overlay.ts";
-import type { ReadyBody } from "./absorb-message.ts";
 import { toEntry } from "./entry-body.ts";
 import type { Log } from "./log.ts";
+import type { ReadyBody } from "./spilled-parts.ts";
 import type { EntryStore } from "./store/entry-store.ts";
 import type { NewSession } from "./store/session-store.ts";
 

@@ -1,16 +1,16 @@
-import { CacheRegistry } from "../model/base/cache-registry.ts";
+import { CacheRegistry } from "../model/base/caches.ts";
 import { dropUndefined } from "../model/base/drop-undefined.ts";
 import { WorkMeter } from "../model/base/work-meter.ts";
 import type { Clock, Ids } from "../model/clock.ts";
 import type { Entry, EntryBody, MessageBody, SessionId } from "../model/entry.ts";
 import { LonghaulError } from "../model/errors.ts";
 import type { MessageInput } from "../model/message.ts";
-import { absorbMessage, type PutBlob, preparePlain, type ReadyBody } from "./absorb-message.ts";
 import type { Blobs } from "./blobs.ts";
 import { encodePayload } from "./codec.ts";
 import type { CommitQueue, SizedRequest } from "./commit-queue.ts";
 import { buildEntry, writeBody } from "./entry-body.ts";
 import type { Limits } from "./limits.ts";
+import { absorbMessage, type PutBlob, preparePlain, type ReadyBody } from "./spilled-parts.ts";
 import type { AppendRequest, AppendResult, NewEntry } from "./store/entry-store.ts";
 import type { Store } from "./store/store.ts";
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
-import type { DroppableCache } from "../model/base/cache-registry.ts";
+import type { DroppableCache } from "../model/base/caches.ts";
 import { isOwnerAlive, isOwnerRunning } from "../model/base/owner.ts";
 import type { Clock } from "../model/clock.ts";
 import { adoptInterrupted } from "./interrupted-drafts.ts";

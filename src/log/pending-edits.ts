@@ -1,6 +1,5 @@
 import { checkKind } from "../model/argument-checks.ts";
-import { checkMessageParts } from "../model/check-body.ts";
-import type { Entry, MessageBody } from "../model/entry.ts";
+import { checkMessageParts, type Entry, type MessageBody } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { Closable } from "../model/lifetime.ts";
 import type { MessageInput } from "../model/message.ts";

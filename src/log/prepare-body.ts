@@ -12,8 +12,8 @@ import type { Json } from "../model/json.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { Edit, EditInput, EditReason, SingleEdit } from "../model/overlay.ts";
 import type { PartInput } from "../model/part.ts";
-import { preparePlain, type ReadyBody } from "./absorb-message.ts";
 import type { Log } from "./log.ts";
+import { preparePlain, type ReadyBody } from "./spilled-parts.ts";
 
 /** A body whose data is not yet stored. */
 export type BodyInput =

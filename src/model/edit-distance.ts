@@ -1,5 +1,5 @@
 import { checkKind } from "./argument-checks.ts";
-import { createArgumentError } from "./errors.ts";
+import { createArgumentError, LonghaulError } from "./errors.ts";
 
 /** The words closest to a misspelled one, best first. */
 export function findNearestWords(word: string, words: Iterable<string>, count = 1): readonly string[] {
@@ -42,4 +42,16 @@ export function computeEditDistance(a: string, b: string): number {
     last = current;
   }
   return last[b.length] as number;
+}
+
+/** Returns `value` if it has no fields but these, else throws ARGUMENT_INVALID naming the field and the nearest one. */
+export function checkNames<T extends object>(option: string, value: T, names: readonly string[]): T {
+  const unknown = Object.keys(value).find((name) => !names.includes(name));
+  if (unknown === undefined) return value;
+  const [nearest = names.join(", ")] = findNearestWords(unknown, names);
+  throw new LonghaulError(
+    "ARGUMENT_INVALID",
+    `${option}.${unknown} is not an option; did you mean ${nearest}?`,
+    { details: { option: `${option}.${unknown}`, known: names.join(", ") } },
+  );
 }

@@ -1,6 +1,6 @@
 import { toEntry } from "../log/entry-body.ts";
 import type { Log } from "../log/log.ts";
-import { BoundedMap } from "../model/base/bounded-map.ts";
+import { BoundedMap } from "../model/base/caches.ts";
 import type { LineBody, SessionId } from "../model/entry.ts";
 import { buildLineAfter, changeLine, closeLine, hasSeq, listSeqs, type SeqRange } from "../model/line.ts";
 import { isInRanges, joinRanges, type NumberRange, subtractRanges } from "../model/number-ranges.ts";

@@ -1,13 +1,15 @@
 import type { Log } from "../log/log.ts";
+import type { MemoryStore, SourceRecord, StoredChunk } from "../log/store/memory-store.ts";
 import { throwIfAborted } from "../model/errors.ts";
 import type { Place } from "../model/place.ts";
-import { addTouchedFiles } from "./add-touched-files.ts";
 import type { ChunkTexts } from "./index/chunk-texts.ts";
 import type { ChunkVectors, VectorWait } from "./index/chunk-vectors.ts";
-import { type CandidateLimits, type CandidateSet, findCandidates } from "./index/find-candidates.ts";
+import { type CandidateLimits, type CandidateSet, findCandidates, toFile } from "./index/find-candidates.ts";
 import { TextIndex } from "./index/text-index.ts";
 import { type RankedChunk, rankAll } from "./make-hits.ts";
 import { type MemoryScope, resolveScope } from "./memory-scope.ts";
+import type { FileCandidate } from "./rank/file-features.ts";
+import type { FileTouch } from "./rank/file-touches.ts";
 import { withoutSpeakers } from "./rank/query.ts";
 import { parseTimeWindows } from "./rank/time-window.ts";
 import type { RankContext, TermVectors, TurnCandidate } from "./rank/turn-candidate.ts";
@@ -15,8 +17,8 @@ import { listWholeTerms } from "./rare-words.ts";
 import { RecentTouches } from "./recent-touches.ts";
 import type { SourceFilter } from "./scored-chunk.ts";
 import { SourceNumbers } from "./source-numbers.ts";
+import { analyzeText } from "./text/analyze-text.ts";
 import { foldText } from "./text/fold-text.ts";
-import { listSearchTerms } from "./text/search-terms.ts";
 
 /** Share of named turns from which on people talk with each other. */
 const MIN_NAMED_SHARE = 0.5;
@@ -158,4 +160,91 @@ function chooseSpeakers(question: string, turns: readonly TurnCandidate[]): read
   const named = spoken.filter(({ speaker }) => speaker !== null).length;
   const isBetweenPeople = speakers.size > 1 && named >= MIN_NAMED_SHARE * spoken.length;
   return isNamed || isBetweenPeople ? turns : turns.map((turn) => ({ ...turn, speaker: null }));
+}
+
+/** Maximum number of terms in a search; a pasted document has more, which would add nothing. */
+const MAX_TERMS = 96;
+
+/** Distinct terms; if there are too many, only the most frequent ones. */
+export function listSearchTerms(question: string): string[] {
+  const counts = new Map<string, number>();
+  for (const term of analyzeText(question)) counts.set(term, (counts.get(term) ?? 0) + 1);
+  const terms = [...counts.keys()];
+  if (terms.length <= MAX_TERMS) return terms;
+  return terms.sort((left, right) => (counts.get(right) ?? 0) - (counts.get(left) ?? 0)).slice(0, MAX_TERMS);
+}
+
+/** Files to add, paths to look at, folders to look in, and chunks to read of each file. */
+const MAX_FILES = 24;
+const MAX_PATHS = 60;
+const MAX_ROOTS = 4;
+const MAX_CHUNKS = 40;
+const MAX_STEPS = 12;
+
+/**
+ * Adds the files that sessions touched last, whole, to the candidates: a request often continues the work on them
+ * without a word of theirs.
+ */
+async function addTouchedFiles(
+  store: MemoryStore,
+  found: CandidateSet,
+  touches: readonly FileTouch[],
+  filter: SourceFilter,
+): Promise<CandidateSet> {
+  const sources = new Map(found.sources);
+  const chunks = new Map(found.chunks);
+  const known = new Set(found.files.map(({ id }) => chunks.get(id)?.source));
+  const roots = [
+    ...new Set([...sources.values()].flatMap(({ kind, root }) => (kind === "file" ? (root ?? []) : []))),
+  ];
+  const added: SourceRecord[] = [];
+  for (const path of listRecentPaths(touches)) {
+    if (added.length >= MAX_FILES) break;
+    const source = await findFile(store, path, roots.slice(0, MAX_ROOTS));
+    if (!source || known.has(source.number) || (filter && filter[source.number] !== 1)) continue;
+    known.add(source.number);
+    added.push(source);
+  }
+  if (added.length === 0) return found;
+  const ranges = added.map(({ number }) => ({ source: number, from: 1, to: 1 }));
+  const bySource = Map.groupBy(await store.turns(ranges, MAX_CHUNKS), ({ source }) => source);
+  const files: FileCandidate[] = [];
+  for (const source of added) {
+    const own = bySource.get(source.number);
+    if (!own) continue;
+    sources.set(source.number, source);
+    for (const chunk of own) chunks.set(chunk.number, chunk);
+    files.push(toWholeFile(source, own));
+  }
+  return { ...found, files: [...found.files, ...files], sources, chunks };
+}
+
+function listRecentPaths(touches: readonly FileTouch[]): string[] {
+  return [...new Set(touches.map(({ path }) => path))].slice(0, MAX_PATHS);
+}
+
+/** The indexed file of a path, or the one with its end, for a path in another checkout. */
+async function findFile(
+  store: MemoryStore,
+  path: string,
+  roots: readonly string[],
+): Promise<SourceRecord | undefined> {
+  const isRooted = path.startsWith("/");
+  const same = isRooted ? await store.source({ kind: "file", name: path }) : undefined;
+  if (same || roots.some((root) => path.startsWith(`${root}/`))) return same;
+  const steps = path.split("/");
+  for (let from = isRooted ? 1 : 0; from < Math.min(steps.length, MAX_STEPS) - 1 || from === 0; from++) {
+    const end = steps.slice(from).join("/");
+    for (const root of roots) {
+      const source = await store.source({ kind: "file", name: `${root}/${end}` });
+      if (source) return source;
+    }
+    if (!isRooted) break;
+  }
+  return undefined;
+}
+
+function toWholeFile(source: SourceRecord, chunks: readonly StoredChunk[]): FileCandidate {
+  const own = chunks.map(({ number, terms, traits }) => ({ id: number, terms, traits, similarity: null }));
+  return toFile(source, chunks[0] as StoredChunk, own);
 }

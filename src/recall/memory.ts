@@ -2,15 +2,14 @@ import { toEntry } from "../log/entry-body.ts";
 import type { Log } from "../log/log.ts";
 import type { StoredChunk } from "../log/store/memory-store.ts";
 import { checkFields, checkKind, checkTexts } from "../model/argument-checks.ts";
-import type { DroppableCache } from "../model/base/cache-registry.ts";
-import { checkSessionId, type Entry, type EntryId, type SessionId } from "../model/entry.ts";
+import type { DroppableCache } from "../model/base/caches.ts";
+import { checkSessionId, type Entry, type EntryId, parseEntryId, type SessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import { Census, type Closable, Lifetime } from "../model/lifetime.ts";
 import type { RelatedContent } from "../model/related-content.ts";
 import { estimateRecallCertainty } from "./certainty.ts";
 import { DepartedEntries } from "./departed-entries.ts";
 import type { Embedder } from "./embed/embedder.ts";
-import { type ExpandOptions, readAroundEntry } from "./expand-hit.ts";
 import { type IndexedFiles, type IndexFilesOptions, indexFiles } from "./files/index-files.ts";
 import { buildPathFilter } from "./files/path-filter.ts";
 import { type WatchFilesOptions, watchFiles } from "./files/watch-files.ts";
@@ -370,4 +369,41 @@ export class Memory implements Closable {
       await this.#vectors.close();
     }
   }
+}
+
+/** Options for expanding a hit. */
+interface ExpandOptions {
+  /** Messages before and after the entry; default 2. */
+  readonly around?: number;
+  /** False to return nothing for an entry that was taken back; default true. */
+  readonly rewound?: boolean;
+}
+
+/** Reads the entries around one; see `Memory.expand`. */
+async function readAroundEntry(
+  log: Log,
+  departedEntries: DepartedEntries,
+  entry: EntryId,
+  options: ExpandOptions,
+): Promise<readonly Entry[]> {
+  const { around = 2, rewound = true } = checkFields("options", options, { rewound: "boolean?" });
+  const { session, seq } = parseEntryId(entry);
+  const departed = departedEntries.look();
+  const isTakenBack = await departed.isTakenBack(session, seq);
+  if (isTakenBack && !rewound) return [];
+  const { entries } = log.store;
+  const limit = checkWholeNumber("around", around, 0, 100);
+  const kinds = ["message"] as const;
+  const before = await entries.read(session, { from: 1, to: seq - 1, limit, order: "descending", kinds });
+  const own = await entries.get(session, seq);
+  const to = Number.POSITIVE_INFINITY;
+  const after = await entries.read(session, { from: seq + 1, to, limit, order: "ascending", kinds });
+  const memories = new RecallableMemories(log);
+  const isShown = async (other: number): Promise<boolean> =>
+    (await memories.find(session, other)) !== "hidden" &&
+    (isTakenBack || !(await departed.isTakenBack(session, other)));
+  const shown: Entry[] = [];
+  for (const one of [...[...before].reverse(), ...(own ? [own] : []), ...after])
+    if (one.seq === seq || (await isShown(one.seq))) shown.push(toEntry(session, one));
+  return shown;
 }

@@ -1,5 +1,5 @@
-import type { ReadyBody } from "../log/absorb-message.ts";
 import { type AppendExtras, Log, type LogDeps, NO_EXTRAS } from "../log/log.ts";
+import type { ReadyBody } from "../log/spilled-parts.ts";
 import type { Entry, EntryBody, SessionId } from "../model/entry.ts";
 import { isLonghaulError } from "../model/errors.ts";
 import type { TaskId } from "../model/task.ts";

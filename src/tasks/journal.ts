@@ -1,5 +1,5 @@
-import type { ReadyBody } from "../log/absorb-message.ts";
 import type { Log } from "../log/log.ts";
+import type { ReadyBody } from "../log/spilled-parts.ts";
 import type { NewSession } from "../log/store/session-store.ts";
 import type { NoticeState, TaskChange, TaskFields, TaskRecord } from "../log/store/task-store.ts";
 import { dropUndefined } from "../model/base/drop-undefined.ts";

@@ -1,4 +1,4 @@
-import { BoundedMap } from "../model/base/bounded-map.ts";
+import { BoundedMap } from "../model/base/caches.ts";
 import { computeDigest } from "../model/base/digest.ts";
 import type { MessageInput } from "../model/message.ts";
 import type { ToolResultInput } from "../model/part.ts";

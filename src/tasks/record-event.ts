@@ -1,6 +1,6 @@
-import type { ReadyBody } from "../log/absorb-message.ts";
 import type { Log } from "../log/log.ts";
 import { prepareBody } from "../log/prepare-body.ts";
+import type { ReadyBody } from "../log/spilled-parts.ts";
 import type { EntryBody } from "../model/entry.ts";
 import { createArgumentError, isLonghaulError } from "../model/errors.ts";
 import type { LoopGuard, TaskNote } from "../model/task.ts";

@@ -1,10 +1,10 @@
 import { dropUndefined } from "../model/base/drop-undefined.ts";
-import { checkNames } from "../model/check-names.ts";
+import { checkNames } from "../model/edit-distance.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import { countUsageTokens, type TaskBudget, type TaskUsage } from "../model/task.ts";
 import { checkUsage, type Usage } from "../model/usage.ts";
+import { computeReportCost } from "../window/models/compute-usage-cost.ts";
 import type { ModelFacts } from "../window/models/model-data.ts";
-import { computeReportCost } from "../window/usage/report-cost.ts";
 import type { AgentEvent } from "./agent.ts";
 
 /** The usage of a new task. */

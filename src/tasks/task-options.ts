@@ -1,6 +1,6 @@
 import type { Log } from "../log/log.ts";
 import { checkFields } from "../model/argument-checks.ts";
-import { checkNames } from "../model/check-names.ts";
+import { checkNames } from "../model/edit-distance.ts";
 import type { SessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError, LonghaulError } from "../model/errors.ts";
 import type { Census, Lifetime } from "../model/lifetime.ts";

@@ -3,7 +3,7 @@ import type { NewSession } from "../log/store/session-store.ts";
 import type { TaskRecord } from "../log/store/task-store.ts";
 import { checkFields } from "../model/argument-checks.ts";
 import { dropUndefined } from "../model/base/drop-undefined.ts";
-import { checkNames } from "../model/check-names.ts";
+import { checkNames } from "../model/edit-distance.ts";
 import { checkSessionId } from "../model/entry.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";

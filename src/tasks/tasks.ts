@@ -2,7 +2,7 @@ import type { Store } from "../log/store/store.ts";
 import type { TaskQuery, TaskRecord } from "../log/store/task-store.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { dropUndefined } from "../model/base/drop-undefined.ts";
-import { checkNames } from "../model/check-names.ts";
+import { checkNames } from "../model/edit-distance.ts";
 import { checkWholeNumber, LonghaulError } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { Lifetime } from "../model/lifetime.ts";

@@ -1,6 +1,6 @@
 import type { DeliveryLimits } from "../log/store/task-delivery.ts";
 import { checkFields } from "../model/argument-checks.ts";
-import { checkNames } from "../model/check-names.ts";
+import { checkNames } from "../model/edit-distance.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import { checkQueueName } from "./task-plan.ts";
 

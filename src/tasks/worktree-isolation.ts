@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { checkFields } from "../model/argument-checks.ts";
-import { BoundedMap } from "../model/base/bounded-map.ts";
+import { BoundedMap } from "../model/base/caches.ts";
 import { systemClock } from "../model/clock.ts";
 import { createArgumentError, isLonghaulError, throwIfAborted } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";

@@ -1,12 +1,11 @@
 import type { Message } from "../model/message.ts";
 import type { BlobPart, Part, ToolResultPart } from "../model/part.ts";
-import { findRawAnswerId, findRawCallId, listLoadedTools, listProgramCalls } from "../model/raw-calls.ts";
+import { findRawAnswerId, findRawCallId, listLoadedTools, listProgramCalls } from "../model/tool-calls.ts";
 import type { TokenEstimator } from "./apply-edits.ts";
 import { clipText } from "./clip-text.ts";
 import { isSystem } from "./is-system.ts";
 import { isSealedPart } from "./protected-seqs.ts";
-import type { Slot } from "./slot.ts";
-import { sumSlotTokens } from "./sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "./slot.ts";
 
 /** A part that replaces a longer one. */
 type ClippedPart = Part;

@@ -10,8 +10,7 @@ import { Meter } from "./session/meter.ts";
 import type { WindowOptions } from "./session/session-window-options.ts";
 import { createFloorError } from "./session/window-errors.ts";
 import { computeCachePrices, resolveWindowSettings, type WindowSettings } from "./session/window-settings.ts";
-import type { Slot } from "./slot.ts";
-import { sumSlotTokens } from "./sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "./slot.ts";
 
 /** An unstored conversation, fitted into a model's window. */
 export interface FittedMessages {

@@ -1,5 +1,5 @@
 import type { Message } from "../model/message.ts";
-import { listAnsweredCallIds, listCallIds } from "../model/tool-call-ids.ts";
+import { listAnsweredCallIds, listCallIds } from "../model/tool-calls.ts";
 import { pairRawCalls } from "./placed-result.ts";
 import type { Slot } from "./slot.ts";
 

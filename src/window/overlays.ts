@@ -10,7 +10,7 @@ import type { EditInput, RevertEdit, SingleEdit } from "../model/overlay.ts";
 import type { PartInput } from "../model/part.ts";
 import { findActiveOverlays, findHeldEntries, readMarks } from "./session/find-active-overlays.ts";
 import { LinePlaces } from "./session/line-places.ts";
-import { isPageOverlay } from "./session/removed-content.ts";
+import { isPageOverlay } from "./session/load-window.ts";
 
 /** Overlays that are searched for the last edit. */
 const MAX_SEARCHED = 1_000;

@@ -1,7 +1,12 @@
 import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { BlobPart, ToolCallPart, ToolResultPart } from "../model/part.ts";
-import { findRawAnswerId, findRawCallId, listLoadedTools, listProgramCalls } from "../model/raw-calls.ts";
-import { isCall } from "../model/tool-call-ids.ts";
+import {
+  findRawAnswerId,
+  findRawCallId,
+  isCall,
+  listLoadedTools,
+  listProgramCalls,
+} from "../model/tool-calls.ts";
 import type { Slot } from "./slot.ts";
 
 /** A tool call and its position in a window. */

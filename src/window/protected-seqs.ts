@@ -1,5 +1,5 @@
 import type { Part } from "../model/part.ts";
-import { listLoadedTools } from "../model/raw-calls.ts";
+import { listLoadedTools } from "../model/tool-calls.ts";
 import { hasOwnText, isInlineToolOutput } from "./inline-tool-output.ts";
 import { isSystem } from "./is-system.ts";
 import type { Slot } from "./slot.ts";

@@ -1,6 +1,6 @@
 import { dropUndefined } from "../model/base/drop-undefined.ts";
 import type { Part, ToolCallPart } from "../model/part.ts";
-import { listProgramCalls } from "../model/raw-calls.ts";
+import { listProgramCalls } from "../model/tool-calls.ts";
 import {
   getContentsName,
   getPathArgument,

@@ -21,3 +21,10 @@ export interface Slot {
   /** True for a message without an entry: a summary or an extract. */
   readonly isNote?: boolean;
 }
+
+/** Total tokens of slots. */
+export function sumSlotTokens(slots: readonly Slot[]): number {
+  let sum = 0;
+  for (const { tokens } of slots) sum += tokens;
+  return sum;
+}

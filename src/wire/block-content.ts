@@ -1,7 +1,8 @@
 import type { Json } from "../model/json.ts";
+import type { MessageInput } from "../model/message.ts";
 import type { PartInput, ToolResultInput } from "../model/part.ts";
 import { omitFields, toArray, toObject } from "./fields.ts";
-import type { WireObject } from "./wire.ts";
+import type { DecodedMessage, WireObject } from "./wire.ts";
 
 /** Fields of blocks that our parts cannot represent, by index of the block; stored in a message's meta as `extras`. */
 export type Extras = { readonly [index: string]: { readonly [field: string]: Json } };
@@ -55,4 +56,22 @@ export function decodeBlockOutput(
     if (isWhole && (known.part.type === "text" || known.part.type === "data")) return known.part;
     return { type: "raw", format, value: block as Json };
   });
+}
+
+/** Decodes elements into one message each; empty ones are omitted. */
+export function decodeElements(
+  elements: readonly WireObject[],
+  messageOf: (element: WireObject) => MessageInput,
+): readonly DecodedMessage[] {
+  const messages: DecodedMessage[] = [];
+  for (let from = 0; from < elements.length; from++) {
+    const input = messageOf(elements[from] as WireObject);
+    if (!isEmptyMessage(input)) messages.push({ input, from, to: from + 1 });
+  }
+  return messages;
+}
+
+/** True for an empty message: no parts, or only blank text. */
+export function isEmptyMessage({ parts = [] }: MessageInput): boolean {
+  return parts.every((part) => part.type === "text" && part.text.trim() === "");
 }

@@ -1,8 +1,7 @@
 import { checkKind } from "../model/argument-checks.ts";
 import { createArgumentError } from "../model/errors.ts";
 import type { Usage } from "../model/usage.ts";
-import { anthropicWire } from "./anthropic/anthropic-wire.ts";
-import { parseAnthropicUsage } from "./anthropic/parse-anthropic-usage.ts";
+import { anthropicWire, parseAnthropicUsage } from "./anthropic/anthropic-wire.ts";
 import { googleWire } from "./google/google-wire.ts";
 import { interactionsWire } from "./google/interactions-wire.ts";
 import { parseOpenaiUsage } from "./openai/parse-openai-usage.ts";

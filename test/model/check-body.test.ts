@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkMessageParts } from "../../src/model/check-body.ts";
+import { checkMessageParts } from "../../src/model/entry.ts";
 import type { MessageInput } from "../../src/model/message.ts";
 
 describe("checking a message", () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Message, openKernel, type Session } from "../../src/kernel/index.ts";
-import { listAnsweredCallIds, listCallIds } from "../../src/model/tool-call-ids.ts";
+import { listAnsweredCallIds, listCallIds } from "../../src/model/tool-calls.ts";
 import { type Child, startChild } from "../support/child.ts";
 import { testFolder } from "../support/folder.ts";
 import { testKernel } from "../support/kernel.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import * as fit from "../../src/adapters/ai/fit-messages.ts";
+import * as fit from "../../src/adapters/ai/index.ts";
 import * as ai from "../../src/adapters/entries/ai.ts";
 import * as mcp from "../../src/adapters/entries/mcp.ts";
 import * as langchain from "../../src/adapters/langchain.ts";

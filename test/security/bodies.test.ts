@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ByteCollector } from "../../src/model/base/byte-collector.ts";
-import { ByteShare, HeldBytes } from "../../src/server/gateway/door/room.ts";
+import { ByteShare, HeldBytes } from "../../src/server/gateway/door/read-body.ts";
 import { startProgram } from "../cli/support/program.ts";
 import { testFolder } from "../support/folder.ts";
 import { ask, startGateway } from "../support/gateway.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { escapeLine, escapeText, toSafeJson } from "../../src/cli/terminal/escape.ts";
 import { createToken } from "../../src/server/gateway/config/access-token.ts";
-import { findUid, toTableForms } from "../../src/server/gateway/door/peer-user.ts";
+import { findUid, toTableForms } from "../../src/server/gateway/door/principal.ts";
 import { ask, lineOf, startGateway, threadsOf } from "../support/gateway.ts";
 import { proofTestIf } from "../support/proof.ts";
 import { startUpstream } from "../support/upstream.ts";

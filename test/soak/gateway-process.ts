@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { getHeapStatistics, writeHeapSnapshot } from "node:v8";
-import { tendHeap } from "../../src/cli/serving/tend-heap.ts";
+import { tendHeap } from "../../src/cli/serving/serve-gateway.ts";
 import { openKernel } from "../../src/kernel/index.ts";
 import { loadConfig, openGateway } from "../../src/server/gateway/index.ts";
 import { fillStore } from "./fill-store.ts";

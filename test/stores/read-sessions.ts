@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { toKindNumber } from "../../src/log/store/kind-numbers.ts";
+import { toKindNumber } from "../../src/log/store/entry-store.ts";
 
 const KINDS = (["message", "line", "redacted"] as const).map((kind) => [toKindNumber(kind), kind] as const);
 

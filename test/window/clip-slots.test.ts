@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { clipSlots } from "../../src/window/clip-slots.ts";
-import { sumSlotTokens } from "../../src/window/sum-slot-tokens.ts";
+import { sumSlotTokens } from "../../src/window/slot.ts";
 import { estimateMessage } from "../../src/window/tokens/estimate.ts";
 import { proofTest } from "../support/proof.ts";
 import { charactersAsTokens, says, slotsOf } from "./policies/histories.ts";

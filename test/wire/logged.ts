@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Message, MessageInput } from "../../src/kernel/index.ts";
-import { absorbMessage } from "../../src/log/absorb-message.ts";
+import { absorbMessage } from "../../src/log/spilled-parts.ts";
 import { sniffMime } from "../../src/model/mime.ts";
 
 /** Messages as the log stores them, with their blobs. */

@@ -5,8 +5,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
+import { createVocabulary } from "../../src/recall/embed/static/static-embedder.ts";
 import { createTokenizer } from "../../src/recall/embed/static/static-tokenizer.ts";
-import { createVocabulary } from "../../src/recall/embed/static/vocabulary.ts";
 import { buildWordTable } from "../../src/recall/embed/static/word-table.ts";
 import { chooseWords, countWords } from "./choose-words.ts";
 import { HELD_OUT, type Pair, readPairs, trainingFiles } from "./pairs.ts";

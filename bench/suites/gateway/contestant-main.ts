@@ -57,7 +57,7 @@ async function openBare({ upstream, handing }: Extract<ContestantJob, { type: "b
 
 type Ours = Pick<typeof import("../../../src/server/gateway/index.ts"), "loadConfig" | "openGateway"> &
   Pick<typeof import("../../../src/kernel/index.ts"), "openKernel"> &
-  Pick<typeof import("../../../src/cli/serving/tend-heap.ts"), "tendHeap">;
+  Pick<typeof import("../../../src/cli/serving/serve-gateway.ts"), "tendHeap">;
 
 /** Loads the built code, because the TypeScript loader takes 40 MB. The process of a bare proxy does not load it. */
 async function loadOurs(): Promise<Ours> {
@@ -65,7 +65,7 @@ async function loadOurs(): Promise<Ours> {
   const { loadConfig, openGateway } = await load("server/entries/gateway.js");
   const { openKernel } = await load("index.js");
   // Inside the bundle of the program; the file imports nothing else.
-  const { tendHeap } = await import("../../../src/cli/serving/tend-heap.ts");
+  const { tendHeap } = await import("../../../src/cli/serving/serve-gateway.ts");
   return { loadConfig, openGateway, openKernel, tendHeap };
 }
 

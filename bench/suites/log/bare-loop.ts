@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { encodePayload } from "../../../src/log/codec.ts";
 import { writeBody } from "../../../src/log/entry-body.ts";
-import { toKindNumber } from "../../../src/log/store/kind-numbers.ts";
+import { toKindNumber } from "../../../src/log/store/entry-store.ts";
 import { connectDatabase } from "../../../src/stores/sqlite/connect-database.ts";
 import type { Database } from "../../../src/stores/sqlite/database.ts";
 import { toEntryKey } from "../../../src/stores/sqlite/entry-key.ts";

@@ -1,6 +1,6 @@
 import pg from "pg";
 import { type Kernel, openKernel, type Session } from "../../../src/kernel/index.ts";
-import { toKindNumber } from "../../../src/log/store/kind-numbers.ts";
+import { toKindNumber } from "../../../src/log/store/entry-store.ts";
 import type { ChildPlace } from "../../child-job.ts";
 import { type Corpus, openCorpus } from "../../corpus.ts";
 import { alternate } from "../../measure/alternate.ts";

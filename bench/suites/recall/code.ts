@@ -1,6 +1,6 @@
+import { listDefinitions } from "../../../src/recall/files/index-files.ts";
 import { rankFiles } from "../../../src/recall/rank/rank-files.ts";
 import { analyzeText } from "../../../src/recall/text/analyze-text.ts";
-import { listDefinitions } from "../../../src/recall/text/definitions.ts";
 import { CODE_CHUNK, splitText } from "../../../src/recall/text/split-text.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { type Goal, toRow } from "../../result.ts";

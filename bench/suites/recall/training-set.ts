@@ -1,11 +1,11 @@
 import { findCandidates } from "../../../src/recall/index/find-candidates.ts";
 import { TextIndex } from "../../../src/recall/index/text-index.ts";
+import { listSearchTerms } from "../../../src/recall/index-search.ts";
 import { computeFeatures } from "../../../src/recall/rank/compute-features.ts";
 import { RANK_FEATURES } from "../../../src/recall/rank/feature-list.ts";
 import { parseQuery, withoutSpeakers } from "../../../src/recall/rank/query.ts";
 import { parseTimeWindows } from "../../../src/recall/rank/time-window.ts";
 import { listWholeTerms } from "../../../src/recall/rare-words.ts";
-import { listSearchTerms } from "../../../src/recall/text/search-terms.ts";
 import { VectorIndex } from "../../../src/recall/vectors/vector-index.ts";
 import type { Embedding } from "./in-memory-scope.ts";
 import type { Item, Question } from "./question.ts";

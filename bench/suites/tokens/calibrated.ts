@@ -1,5 +1,5 @@
 import { type CalibrationState, createCalibrationState } from "../../../src/window/tokens/calibration.ts";
-import { createGauge, type Gauge } from "../../../src/window/tokens/gauge.ts";
+import { createGauge } from "../../../src/window/tokens/gauge.ts";
 import { chooseStartFactor } from "../../../src/window/tokens/start-factor.ts";
 import type { ChildTask } from "../../child-job.ts";
 import { median, percentile } from "../../measure/percentile.ts";
@@ -7,6 +7,8 @@ import { findDataFolder } from "../../real-strings.ts";
 import { atMost, toRow } from "../../result.ts";
 import type { Measurement } from "../../suite.ts";
 import { type CountedRequest, countedSessions } from "./requests.ts";
+
+type Gauge = ReturnType<typeof createGauge>;
 
 /** Errors of requests by family, as shares of the counted window. */
 interface FamilyAnswer {

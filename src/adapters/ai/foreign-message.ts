@@ -1,5 +1,5 @@
 import { LonghaulError, type MessageInput, type PartInput } from "../../kernel/index.ts";
-import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
+import { decodeAnthropicBlocks } from "../../wire/anthropic/decode-anthropic.ts";
 import { toArray, toObject } from "../../wire/fields.ts";
 import { decodeChatMessage } from "../../wire/openai-chat/openai-chat-message.ts";
 import { decodeSdkMessage } from "./decode-sdk-message.ts";

@@ -1,8 +1,7 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from "@ai-sdk/provider";
-import { CallWindow } from "../../kernel/calls/call-window.ts";
+import { CallWindow, WindowPool } from "../../kernel/calls/call-window.ts";
 import { compactOnCommand } from "../../kernel/calls/compact-on-command.ts";
 import type { Conversation, PlacedMessages } from "../../kernel/calls/conversation.ts";
-import { WindowPool } from "../../kernel/calls/window-pool.ts";
 import type { UsageBody } from "../../kernel/faces/log.ts";
 import type { ProviderFailure } from "../../kernel/faces/window.ts";
 import {

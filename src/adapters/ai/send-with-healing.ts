@@ -1,6 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { gateway, type LanguageModel } from "ai";
-import { runHealLoop, type SendAttempt } from "../../kernel/calls/heal-loop.ts";
+import { runHealLoop, type SendAttempt } from "../../kernel/calls/call-window.ts";
 import type { Json } from "../../kernel/index.ts";
 import type { ModelCall, ModelCalls } from "./model-call.ts";
 import { type OpenedStream, openStream } from "./record-stream.ts";

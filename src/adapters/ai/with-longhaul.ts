@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { type LanguageModel, wrapLanguageModel } from "ai";
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 import { decodeReply } from "./decode-reply.ts";
 import type { LonghaulModelOptions } from "./longhaul-model-options.ts";
 import { ModelCalls } from "./model-call.ts";

@@ -16,7 +16,7 @@ import {
   type WorkStep,
 } from "../../kernel/faces/window.ts";
 import type { Hit, Kernel, SessionId } from "../../kernel/index.ts";
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
 import { SerialQueue } from "../../model/base/serial-queue.ts";
 import { sanitizeName, sanitizeText } from "../../recall/text/sanitize-text.ts";

@@ -4,7 +4,7 @@ import { ConversationIndex } from "../../kernel/calls/project-conversations.ts";
 import { WorkHistory } from "../../kernel/calls/work-history.ts";
 import type { AgentMemory } from "../../kernel/faces/memory.ts";
 import type { Kernel, SessionId } from "../../kernel/index.ts";
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 
 /** Tools to offer: five by default. */
 export type ToolSet = "default" | "all";

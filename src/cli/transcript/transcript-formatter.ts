@@ -13,7 +13,7 @@ import type {
   ToolResultPart,
   Usage,
 } from "../../kernel/index.ts";
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 import { escapeLine, escapeText, toSafeJson } from "../terminal/escape.ts";
 import { formatBytes } from "../terminal/format-bytes.ts";
 import { formatCount, formatQuantity } from "../terminal/format-count.ts";

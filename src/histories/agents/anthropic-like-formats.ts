@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import type { Json, PartInput } from "../../kernel/index.ts";
-import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
+import { decodeAnthropicBlocks } from "../../wire/anthropic/decode-anthropic.ts";
 import {
   omitFields,
   parseJsonOrUndefined,

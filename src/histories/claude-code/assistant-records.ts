@@ -1,6 +1,6 @@
 import type { Json, PartInput, Usage } from "../../kernel/index.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
-import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
+import { decodeAnthropicBlocks } from "../../wire/anthropic/decode-anthropic.ts";
 import type { Extras } from "../../wire/block-content.ts";
 import { toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { isEmpty } from "../content/non-empty-fields.ts";

@@ -1,7 +1,7 @@
 import type { Json, PartInput } from "../../kernel/index.ts";
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
-import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
+import { decodeAnthropicBlocks } from "../../wire/anthropic/decode-anthropic.ts";
 import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { splitLeftovers } from "../content/leftovers.ts";
 import type { LineRecord } from "../reading/decode-lines.ts";

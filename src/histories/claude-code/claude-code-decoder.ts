@@ -1,5 +1,5 @@
 import type { Json } from "../../kernel/index.ts";
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
 import type { LineDecoder, LineRecord } from "../reading/decode-lines.ts";

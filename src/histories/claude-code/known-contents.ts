@@ -1,5 +1,5 @@
 import type { Json } from "../../kernel/index.ts";
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 import { computeFingerprint } from "../../model/base/digest.ts";
 
 /** Content of a file: its text while there is room, else only a fingerprint. */

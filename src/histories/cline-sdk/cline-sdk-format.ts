@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Json, MessageInput, PartInput, Role, ToolResultInput, Usage } from "../../kernel/index.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { parseJson } from "../../model/base/parse-json.ts";
-import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
+import { decodeAnthropicBlocks } from "../../wire/anthropic/decode-anthropic.ts";
 import type { Extras } from "../../wire/block-content.ts";
 import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";
 import { buildDataPart } from "../../wire/media.ts";

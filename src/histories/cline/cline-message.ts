@@ -1,6 +1,6 @@
 import type { Json, MessageInput, Role } from "../../kernel/index.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
-import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
+import { decodeAnthropicBlocks } from "../../wire/anthropic/decode-anthropic.ts";
 import { omitFields, toArray, toObject, toText } from "../../wire/fields.ts";
 import type { RecordItem } from "../reading/item.ts";
 import type { JsonObject } from "../reading/json-lines.ts";

@@ -1,4 +1,4 @@
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 import { computeFingerprint } from "../../model/base/digest.ts";
 import type { CopyEvidence } from "./copy-filter.ts";
 

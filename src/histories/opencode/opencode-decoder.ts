@@ -1,5 +1,5 @@
 import type { Json, PartInput, Usage } from "../../kernel/index.ts";
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 import { computeFingerprint } from "../../model/base/digest.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { omitFields, toArray, toNumber, toObject, toText, toTime } from "../../wire/fields.ts";

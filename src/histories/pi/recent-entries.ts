@@ -1,5 +1,5 @@
 import type { Json } from "../../kernel/index.ts";
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 import { toArray } from "../../wire/fields.ts";
 
 interface RecentEntry {

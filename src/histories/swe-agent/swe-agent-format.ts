@@ -2,7 +2,7 @@ import { basename, dirname } from "node:path";
 import type { Json, MessageInput, PartInput, Usage } from "../../kernel/index.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { SUM_META } from "../../model/usage.ts";
-import { decodeAnthropicBlocks } from "../../wire/anthropic/anthropic-block-decode.ts";
+import { decodeAnthropicBlocks } from "../../wire/anthropic/decode-anthropic.ts";
 import { omitFields, toArray, toNumber, toObject, toText } from "../../wire/fields.ts";
 import {
   decodeChatCall,

@@ -1,6 +1,6 @@
 import type { Json, Usage } from "../../kernel/index.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
-import { parseAnthropicUsage } from "../../wire/anthropic/parse-anthropic-usage.ts";
+import { parseAnthropicUsage } from "../../wire/anthropic/anthropic-wire.ts";
 import { omitFields, toNumber, toObject } from "../../wire/fields.ts";
 import { parseOpenaiUsage } from "../../wire/openai/parse-openai-usage.ts";
 import { toInputCounts, toUsage } from "../../wire/usage/usage-counts.ts";

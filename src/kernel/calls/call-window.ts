@@ -3,7 +3,6 @@ import type { UsageBody } from "../faces/log.ts";
 import type { ProviderFailure } from "../faces/window.ts";
 import type { Entry, FittedWindow, MessageInput, ReportOptions, SessionWindow, Usage } from "../index.ts";
 import type { CallerMessage, Conversation } from "./conversation.ts";
-import type { WindowLease } from "./window-pool.ts";
 
 /** The usage of a call, and the reply that it belongs to. */
 export interface CallUsage {
@@ -117,4 +116,81 @@ function isServerCall(value: unknown): boolean {
   const { type, call_id: callId } = Object(value) as { readonly type?: unknown; readonly call_id?: unknown };
   if (typeof type !== "string" || typeof callId === "string") return false;
   return SERVER_CALL.test(type) && !CLIENT_CALL.test(type);
+}
+
+/** One try to send a call. */
+export interface SendAttempt<Answer, Refusal> {
+  readonly answer: Answer;
+  /** Set if the provider refused the call. */
+  readonly refusal?: Refusal;
+}
+
+/** The steps of sending a call. */
+interface HealLoop<Answer, Refusal> {
+  send(): Promise<SendAttempt<Answer, Refusal>>;
+  /** Changes the call after a refusal; false if no other window would be accepted. */
+  heal(refusal: Refusal): Promise<boolean>;
+  /** Frees an answer that is sent again. */
+  discard?(answer: Answer): unknown;
+}
+
+/** Sends a call until it is accepted, or until no other window would help; returns the last try. */
+export async function runHealLoop<Answer, Refusal>(
+  loop: HealLoop<Answer, Refusal>,
+): Promise<SendAttempt<Answer, Refusal>> {
+  for (;;) {
+    const attempt = await loop.send();
+    if (attempt.refusal === undefined || !(await loop.heal(attempt.refusal))) return attempt;
+    await loop.discard?.(attempt.answer);
+  }
+}
+
+/** A window in use by one call. */
+export interface WindowLease {
+  readonly window: SessionWindow;
+  /** Returns the window for reuse. Idempotent, because two calls at once must never share a window. */
+  readonly release: () => void;
+}
+
+/** How the windows of a pool are opened and compared. `Key` holds the facts that a window depends on. */
+interface WindowPoolOptions<Frame, Key> {
+  /** Maximum number of idle windows; concurrent calls open more. */
+  readonly maxIdle: number;
+  readonly open: (frame: Frame) => SessionWindow;
+  readonly toKey: (frame: Frame) => Key;
+  /** True if a window opened for one key suits the other. */
+  readonly isSimilar: (one: Key, other: Key) => boolean;
+}
+
+/** The windows of a session: one for each call in progress, reused for the next similar one. */
+export class WindowPool<Frame, Key> {
+  readonly #options: WindowPoolOptions<Frame, Key>;
+  #idle: { readonly key: Key; readonly window: SessionWindow }[] = [];
+
+  constructor(options: WindowPoolOptions<Frame, Key>) {
+    this.#options = options;
+  }
+
+  /** Takes a window for one call; reuses an idle one that matches. */
+  take(frame: Frame): WindowLease {
+    const { maxIdle, open, toKey, isSimilar } = this.#options;
+    const wanted = toKey(frame);
+    const index = this.#idle.findIndex(({ key }) => isSimilar(key, wanted));
+    const [idle] = index < 0 ? [] : this.#idle.splice(index, 1);
+    const { key, window } = idle ?? { key: wanted, window: open(frame) };
+    let isTaken = true;
+    const release = () => {
+      if (!isTaken) return;
+      isTaken = false;
+      this.#idle = [{ key, window }, ...this.#idle].slice(0, maxIdle);
+    };
+    return { window, release };
+  }
+
+  /** A window that calls share; it is never fitted and only receives reported usage. */
+  share(frame: Frame): WindowLease {
+    const lease = this.take(frame);
+    lease.release();
+    return lease;
+  }
 }

@@ -19,25 +19,24 @@ import {
   alignKeys,
   countCommonPrefix,
   countOverlap,
+  DroppedMessages,
   findOmittedPlaces,
+  type LineContent,
 } from "./align-messages.ts";
-import { DroppedMessages, type LineContent } from "./dropped-messages.ts";
 import {
   type CachedLine,
   type CallerCopy,
+  type CallerMessage,
+  continuesLine,
   type KeyFunction,
   LineCache,
   type LineMessage,
-} from "./line-cache.ts";
-import {
-  type CallerMessage,
-  continuesLine,
   type PlacedMessages,
   pairMessages,
   pairMessagesAfter,
-} from "./placed-messages.ts";
+} from "./line-cache.ts";
 
-export type { CallerMessage, PlacedMessage, PlacedMessages } from "./placed-messages.ts";
+export type { CallerMessage, PlacedMessage, PlacedMessages } from "./line-cache.ts";
 
 /** Maximum number of the session's lines searched for an entry. */
 const MAX_SEARCHED_LINES = 1_000;

@@ -1,4 +1,4 @@
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 import { findOrigin } from "../../model/session-origin.ts";
 import {
   findEnding,

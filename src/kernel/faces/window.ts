@@ -37,7 +37,7 @@ export { diffWindows, type WindowChange } from "../../window/diff-windows.ts";
 export { RereadCounter } from "../../window/effects/find-touches.ts";
 export { alternateRoles, type FittedMessages, fitConversation } from "../../window/fit-conversation.ts";
 export { detectOutputOverflow, detectOverflow, type Overflow } from "../../window/limits/overflow.ts";
-export { computeUsageCost } from "../../window/models/compute-usage-cost.ts";
+export { computeReportCost, computeUsageCost } from "../../window/models/compute-usage-cost.ts";
 export { genaiPrices } from "../../window/models/genai-prices.ts";
 export type { ModelFacts, Prices } from "../../window/models/model-data.ts";
 export { modelFacts } from "../../window/models/model-facts.ts";
@@ -54,11 +54,10 @@ export {
   type Retention,
   replay,
 } from "../../window/replay/replay-conversation.ts";
-export type { PlannedEdit, WindowAdvice } from "../../window/session/fitted-window.ts";
+export type { PlannedEdit, WindowAdvice, WindowBreakdown } from "../../window/session/fitted-window.ts";
 export { ADVICE_SHARE } from "../../window/session/measure-window.ts";
 export { revertedOverlays } from "../../window/session/reverts.ts";
 export type { WindowOptions } from "../../window/session/session-window-options.ts";
-export type { WindowBreakdown } from "../../window/session/window-breakdown.ts";
 export type { WindowLimits } from "../../window/session/window-limits.ts";
 export { MIN_SHRINK_CHARACTERS } from "../../window/shrink/result-shrinker.ts";
 export { SHRINK_FILTERS, type ShrinkFilter, type ShrinkOption } from "../../window/shrink/shrink-filters.ts";
@@ -74,7 +73,6 @@ export {
   type RequestTotals,
   type UsageReport,
 } from "../../window/usage/ledger.ts";
-export { computeReportCost } from "../../window/usage/report-cost.ts";
 export { addSavings, computeSavings, NO_SAVINGS, type Savings } from "../../window/usage/savings.ts";
 export { countPromptTokens, isSummaryUsage, isSumUsage, readRetries } from "../../window/usage/usage-meta.ts";
 export { addTotals, NO_TOTALS, type Totals } from "../../window/usage/usage-totals.ts";

@@ -1,5 +1,5 @@
 import { checkFields } from "../../model/argument-checks.ts";
-import { checkNames } from "../../model/check-names.ts";
+import { checkNames } from "../../model/edit-distance.ts";
 import { checkWholeNumber, createArgumentError } from "../../model/errors.ts";
 
 /** Options of the monitor. */

@@ -1,4 +1,4 @@
-import type { CacheSize } from "../../model/base/cache-registry.ts";
+import type { CacheSize } from "../../model/base/caches.ts";
 import type { SizedCount } from "../../model/base/work-meter.ts";
 
 /** How much memory the process uses, compared with its limits. */

@@ -18,7 +18,7 @@ import { findPlaceAtTime, requirePlaceAtTime } from "../../log/view/place-at-tim
 import { type TailOptions, tailEntries } from "../../log/view/tail.ts";
 import { type EntriesOptions, walkLine } from "../../log/view/walk.ts";
 import { checkFields } from "../../model/argument-checks.ts";
-import { checkNames } from "../../model/check-names.ts";
+import { checkNames } from "../../model/edit-distance.ts";
 import type { Entry, EntryRef, Place, SessionId } from "../../model/entry.ts";
 import { checkWholeNumber, LonghaulError } from "../../model/errors.ts";
 import type { Lifetime } from "../../model/lifetime.ts";

@@ -15,10 +15,13 @@ import type { SummarizerModel } from "../../window/compact/ladder/run-ladder.ts"
 import type { ModelCatalog } from "../../window/models/model-catalog.ts";
 import type { PageSource } from "../../window/paging/page-source.ts";
 import { Meter } from "../../window/session/meter.ts";
-import { countRequest, type WindowCounter } from "../../window/session/request-tokens.ts";
 import { SessionWindow } from "../../window/session/session-window.ts";
 import type { WindowOptions } from "../../window/session/session-window-options.ts";
-import { resolveWindowSettings } from "../../window/session/window-settings.ts";
+import {
+  countRequest,
+  resolveWindowSettings,
+  type WindowCounter,
+} from "../../window/session/window-settings.ts";
 import { estimateText } from "../../window/tokens/estimate.ts";
 import type { Provider } from "../../wire/provider/provider.ts";
 import { type LastCall, UNKNOWN_MODEL } from "./find-last-call.ts";

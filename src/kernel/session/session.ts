@@ -10,7 +10,7 @@ import type { FreedCounts } from "../../log/store/freed-counts.ts";
 import type { SessionRecord } from "../../log/store/session-store.ts";
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
-import { checkNames } from "../../model/check-names.ts";
+import { checkNames } from "../../model/edit-distance.ts";
 import {
   checkDeparture,
   type Entry,

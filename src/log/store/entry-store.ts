@@ -1,6 +1,6 @@
 import type { Digest } from "../../model/blob.ts";
 import type { EntryKind, SessionId } from "../../model/entry.ts";
-import type { LonghaulError } from "../../model/errors.ts";
+import { LonghaulError } from "../../model/errors.ts";
 import type { FreedCounts } from "./freed-counts.ts";
 import type { IntakeAppend } from "./intake-store.ts";
 import type { NewSession } from "./session-store.ts";
@@ -117,4 +117,42 @@ const MAX_AHEAD_MS = 24 * 3_600_000;
 export function chooseEntryTime(at: number, lastAt: number, now: () => number): number {
   if (at >= lastAt) return at;
   return lastAt > now() + MAX_AHEAD_MS ? at : lastAt;
+}
+
+/** Numbers of the entry kinds on disk; part of the file format, never reused. */
+const NUMBER_OF: Readonly<Record<EntryKind, number>> = {
+  message: 1,
+  notice: 2,
+  line: 3,
+  redacted: 4,
+  usage: 5,
+  overlay: 6,
+  raw: 7,
+  pin: 8,
+  task: 9,
+  damaged: 10,
+};
+
+const KIND_OF = new Map(Object.entries(NUMBER_OF).map(([kind, number]) => [number, kind as EntryKind]));
+
+export function toKindNumber(kind: EntryKind): number {
+  return NUMBER_OF[kind];
+}
+
+/** The kind of a number; undefined if this version does not know it. */
+export function toKind(number: number): EntryKind | undefined {
+  return KIND_OF.get(number);
+}
+
+/** Largest seq of a session. */
+export const MAX_SEQ = 2 ** 30 - 1;
+
+/** Throws SESSION_LIMIT if a session's log has no room for `count` more entries. */
+export function checkSeqRoom(session: SessionId, headSeq: number, count: number): void {
+  if (headSeq + count <= MAX_SEQ) return;
+  throw new LonghaulError(
+    "SESSION_LIMIT",
+    `Session ${JSON.stringify(session)} has ${headSeq} entries; ${MAX_SEQ} is the most one log can number. Fork it to go on.`,
+    { details: { session } },
+  );
 }

@@ -1,4 +1,4 @@
-import type { DroppableCache } from "../../model/base/cache-registry.ts";
+import type { DroppableCache } from "../../model/base/caches.ts";
 import type { Census } from "../../model/lifetime.ts";
 import { type CachedTermVectors, createTermVectors } from "../rank/term-vectors.ts";
 import type { TermVectors } from "../rank/turn-candidate.ts";

@@ -1,7 +1,7 @@
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import type { SourceRecord, UnembeddedChunk } from "../../log/store/memory-store.ts";
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 import { readSource } from "../files/read-source.ts";
 import { hashChunkText } from "../text/hash-chunk-text.ts";
 import { readEntryTexts } from "./entry-texts.ts";

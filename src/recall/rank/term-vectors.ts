@@ -1,5 +1,4 @@
-import { BoundedMap } from "../../model/base/bounded-map.ts";
-import type { DroppableCache } from "../../model/base/cache-registry.ts";
+import { BoundedMap, type DroppableCache } from "../../model/base/caches.ts";
 import { analyzeWord } from "../text/analyze-text.ts";
 import { EAST_ASIAN } from "../text/east-asian.ts";
 import type { TermVector, TermVectors } from "./turn-candidate.ts";

@@ -1,6 +1,6 @@
 import type { SessionRecord } from "../../log/store/session-store.ts";
 import { checkFields, checkKind, checkList } from "../../model/argument-checks.ts";
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
 import { type Entry, type EntryId, readEntryId, type SessionId } from "../../model/entry.ts";

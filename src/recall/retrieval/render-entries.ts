@@ -1,4 +1,4 @@
-import { type RestorePart, readBlobText } from "../../log/restore-parts.ts";
+import { type RestorePart, readBlobText } from "../../log/spilled-parts.ts";
 import { fenceWithMark } from "../../model/base/fence.ts";
 import type { Entry, EntryId } from "../../model/entry.ts";
 import type { BlobPart, Part } from "../../model/part.ts";

@@ -1,10 +1,4 @@
-import { CHINESE } from "./cues/chinese.ts";
-import { ENGLISH } from "./cues/english.ts";
-import { FRENCH } from "./cues/french.ts";
-import { GERMAN } from "./cues/german.ts";
-import { JAPANESE } from "./cues/japanese.ts";
-import type { LanguageCues } from "./cues/language-cues.ts";
-import { SPANISH } from "./cues/spanish.ts";
+import { CHINESE, ENGLISH, FRENCH, GERMAN, JAPANESE, type LanguageCues, SPANISH } from "./language-cues.ts";
 
 /** Languages to check for texts with Chinese or Japanese characters, and for all texts. */
 const EAST_ASIAN = [CHINESE, JAPANESE];

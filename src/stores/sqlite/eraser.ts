@@ -1,6 +1,5 @@
+import { MAX_SEQ, toKindNumber } from "../../log/store/entry-store.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "../../log/store/freed-counts.ts";
-import { toKindNumber } from "../../log/store/kind-numbers.ts";
-import { MAX_SEQ } from "../../log/store/seq-limit.ts";
 import type { Digest } from "../../model/blob.ts";
 import type { BlobFiles } from "./blob-files.ts";
 import { toDigestBytes } from "./blob-refs.ts";

@@ -1,5 +1,4 @@
-import type { EntryQuery, StoredEntry } from "../../log/store/entry-store.ts";
-import { toKind } from "../../log/store/kind-numbers.ts";
+import { type EntryQuery, type StoredEntry, toKind } from "../../log/store/entry-store.ts";
 import type { Database, Row } from "./database.ts";
 import { seqOfKey, toEntryKey } from "./entry-key.ts";
 import { resultCodeOf } from "./store-error.ts";

@@ -1,5 +1,5 @@
+import { MAX_SEQ } from "../../log/store/entry-store.ts";
 import type { PlaceStore, StoredPlace, UnplacedSession } from "../../log/store/place-store.ts";
-import { MAX_SEQ } from "../../log/store/seq-limit.ts";
 import type { SessionId } from "../../model/entry.ts";
 import type { Database } from "./database.ts";
 import { seqOfKey, toEntryKey } from "./entry-key.ts";

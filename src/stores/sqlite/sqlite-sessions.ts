@@ -1,7 +1,7 @@
+import { MAX_SEQ } from "../../log/store/entry-store.ts";
 import type { FreedCounts } from "../../log/store/freed-counts.ts";
 import { toSessionRecord } from "../../log/store/record-rows.ts";
 import { createHasChildren } from "../../log/store/refusals.ts";
-import { MAX_SEQ } from "../../log/store/seq-limit.ts";
 import type {
   KnownRecord,
   NewSession,
@@ -14,8 +14,7 @@ import type { SessionId } from "../../model/entry.ts";
 import type { Database } from "./database.ts";
 import { checkSessionNumber, toEntryKey } from "./entry-key.ts";
 import type { Eraser } from "./eraser.ts";
-import type { SessionCache } from "./session-cache.ts";
-import { RECORD_COLUMNS, RECORD_TABLES } from "./session-records.ts";
+import { RECORD_COLUMNS, RECORD_TABLES, type SessionCache } from "./session-cache.ts";
 
 /** Sessions in SQLite. */
 export class SqliteSessions implements SessionStore {

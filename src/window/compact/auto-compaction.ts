@@ -9,8 +9,7 @@ import { hasOwnText } from "../inline-tool-output.ts";
 import type { ModelFacts } from "../models/model-data.ts";
 import type { LoadedWindow } from "../session/load-window.ts";
 import type { CompactionState, WindowCompactor } from "../session/window-compactor.ts";
-import type { Slot } from "../slot.ts";
-import { sumSlotTokens } from "../sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "../slot.ts";
 import { isRefusedSummary, isSummaryUsage } from "../usage/usage-meta.ts";
 import {
   applySummary,

@@ -1,5 +1,5 @@
 import { checkFields } from "../../model/argument-checks.ts";
-import { listAnsweredCallIds } from "../../model/tool-call-ids.ts";
+import { listAnsweredCallIds } from "../../model/tool-calls.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import { applyProposals, type Pass, type PassContext } from "../pass.ts";
 import { clearReasoning } from "../passes/clear-reasoning.ts";
@@ -8,8 +8,7 @@ import { longhaul } from "../policies/longhaul.ts";
 import { withoutLostCalls } from "../policies/lost-calls.ts";
 import type { Course, Moment, Policy, PolicyLimits, PolicyRun } from "../policy.ts";
 import { MIN_FREED_SHARE } from "../session/edit-guard.ts";
-import type { Slot } from "../slot.ts";
-import { sumSlotTokens } from "../sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "../slot.ts";
 import { compactSlots } from "./compact-slots.ts";
 
 /** Edits that a client requests for its window; tokens as the provider counts them. */

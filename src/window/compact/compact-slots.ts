@@ -2,8 +2,7 @@ import { type Message, textOfMessage } from "../../model/message.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import type { Group } from "../group.ts";
 import { findProtectedSeqs } from "../protected-seqs.ts";
-import type { Slot } from "../slot.ts";
-import { sumSlotTokens } from "../sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "../slot.ts";
 import { getWindowIndex } from "../window-index.ts";
 import { extractSummary } from "./extractive/extract-summary.ts";
 

@@ -9,19 +9,17 @@ import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { textOfMessage } from "../../model/message.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import type { Receipt } from "../../model/receipt.ts";
+import { computeReportCost } from "../models/compute-usage-cost.ts";
 import type { ActiveOverlay } from "../session/active-overlay-set.ts";
 import { appendOverlay } from "../session/append-overlay.ts";
 import { findLastingOverlays } from "../session/find-lasting-overlays.ts";
 import { findRemovedNames } from "../session/find-removed-names.ts";
-import { type LoadedWindow, loadWindow } from "../session/load-window.ts";
+import { type LoadedWindow, loadWindow, restoreMessages } from "../session/load-window.ts";
 import { toStoredEdit } from "../session/place-edit.ts";
-import type { WindowCounter } from "../session/request-tokens.ts";
-import { restoreMessages } from "../session/restore-messages.ts";
-import type { Slot } from "../slot.ts";
-import { sumSlotTokens } from "../sum-slot-tokens.ts";
+import type { WindowCounter } from "../session/window-settings.ts";
+import { type Slot, sumSlotTokens } from "../slot.ts";
 import { estimateMessage } from "../tokens/estimate.ts";
 import type { ModelFactsLookup } from "../usage/ledger.ts";
-import { computeReportCost } from "../usage/report-cost.ts";
 import { REFUSED_SUMMARY_META, SUMMARY_META } from "../usage/usage-meta.ts";
 import {
   type FailedTry,

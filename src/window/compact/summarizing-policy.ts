@@ -7,8 +7,7 @@ import { stripLine } from "../extract/verbatim-line.ts";
 import { isExtract } from "../policies/longhaul/extract-notes.ts";
 import { longhaul } from "../policies/longhaul.ts";
 import type { Course, Moment, Policy, PolicyLimits, PolicyRun } from "../policy.ts";
-import type { Slot } from "../slot.ts";
-import { sumSlotTokens } from "../sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "../slot.ts";
 import { extractSummary } from "./extractive/extract-summary.ts";
 
 const HEADING = /^## /;

@@ -3,7 +3,7 @@ import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Json } from "../../model/json.ts";
 import { type Message, requireParts } from "../../model/message.ts";
 import type { ToolCallPart } from "../../model/part.ts";
-import { listProgramCalls } from "../../model/raw-calls.ts";
+import { listProgramCalls } from "../../model/tool-calls.ts";
 import {
   buildLineRange,
   type CallArguments,

@@ -1,4 +1,4 @@
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 import type { Message } from "../../model/message.ts";
 import { buildOutputHeading } from "../inline-tool-output.ts";
 import type { Slot } from "../slot.ts";

@@ -1,4 +1,5 @@
-import { checkFields } from "../../model/argument-checks.ts";
+import { checkFields, checkKind } from "../../model/argument-checks.ts";
+import type { UsageBody } from "../../model/entry.ts";
 import { sumPromptTokens, type Usage } from "../../model/usage.ts";
 import type { ModelFacts } from "./model-data.ts";
 
@@ -25,4 +26,25 @@ export function computeUsageCost(usage: Usage, facts: ModelFacts): number {
       hourTokens * prices.cacheWriteHour) /
     PER_MILLION;
   return dollars * (usage.priceFactor ?? 1) + (usage.webSearches ?? 0) * DOLLARS_PER_SEARCH;
+}
+
+/**
+ * Money spent on a reported request, in US dollars: the cost that the provider named, else the prices of its model.
+ * Undefined if both are unknown.
+ */
+export function computeReportCost(
+  report: Pick<UsageBody, "usage" | "model">,
+  factsOf: (model: string) => ModelFacts | undefined,
+): number | undefined {
+  checkKind("factsOf", factsOf, "function");
+  const { usage, model } = checkFields("report", report, { usage: "object" });
+  if (usage.cost !== undefined) return usage.cost;
+  let sum = 0;
+  for (const call of [usage, ...(usage.otherCalls ?? [])]) {
+    const name = ("model" in call ? call.model : undefined) ?? model;
+    const facts = name === undefined ? undefined : factsOf(name);
+    if (!facts || facts.arePricesAssumed) return undefined;
+    sum += computeUsageCost(call, facts);
+  }
+  return sum;
 }

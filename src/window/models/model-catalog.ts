@@ -1,4 +1,4 @@
-import { BoundedMap } from "../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../model/base/caches.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { ModelFacts } from "./model-data.ts";
 import { type Catalog, modelFacts } from "./model-facts.ts";

@@ -1,5 +1,5 @@
 import { checkFields } from "../../model/argument-checks.ts";
-import { checkNames } from "../../model/check-names.ts";
+import { checkNames } from "../../model/edit-distance.ts";
 import { createArgumentError } from "../../model/errors.ts";
 import { parseModelId } from "../../model/model-id.ts";
 import type { Prices } from "./model-data.ts";

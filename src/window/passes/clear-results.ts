@@ -3,7 +3,7 @@ import type { Pass, PassContext, Proposal } from "../pass.ts";
 import { getToolName, type PlacedCall, type PlacedResult } from "../placed-result.ts";
 import { findProtectedSeqs } from "../protected-seqs.ts";
 import { shrinkPart } from "../replace-part.ts";
-import type { Slot } from "../slot.ts";
+import { type Slot, sumSlotTokens } from "../slot.ts";
 import {
   buildStubPart,
   buildStubText,
@@ -13,7 +13,6 @@ import {
   hasStub,
   isStub,
 } from "../stub.ts";
-import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { getWindowIndex } from "../window-index.ts";
 
 /** Threshold for clearing: tokens of the whole request, or tool calls with a result. */

@@ -25,9 +25,8 @@ import {
 } from "../policy.ts";
 import { findNewestQuestion, findProtectedSeqs, findVerbatimSeqs } from "../protected-seqs.ts";
 import { shrinkPart } from "../replace-part.ts";
-import type { Slot } from "../slot.ts";
+import { type Slot, sumSlotTokens } from "../slot.ts";
 import { buildStubText, describeTextSize, getStubPlace, hasStub } from "../stub.ts";
-import { sumSlotTokens } from "../sum-slot-tokens.ts";
 import { getWindowIndex } from "../window-index.ts";
 import { longhaul } from "./longhaul.ts";
 import { withoutLostCalls } from "./lost-calls.ts";

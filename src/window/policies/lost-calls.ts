@@ -1,7 +1,12 @@
 import type { Message } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
-import { findRawCallId, findServerAnswerId } from "../../model/raw-calls.ts";
-import { isCall, listAnsweredCallIds, listCallIds } from "../../model/tool-call-ids.ts";
+import {
+  findRawCallId,
+  findServerAnswerId,
+  isCall,
+  listAnsweredCallIds,
+  listCallIds,
+} from "../../model/tool-calls.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import { pairResults } from "../placed-result.ts";
 import type { Slot } from "../slot.ts";

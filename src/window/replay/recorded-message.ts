@@ -3,7 +3,7 @@ import { createArgumentError } from "../../model/errors.ts";
 import type { Message } from "../../model/message.ts";
 import { requireParts } from "../../model/message.ts";
 import type { Part, ToolResultPart } from "../../model/part.ts";
-import { isCall, listAnsweredCallIds, listCallIds } from "../../model/tool-call-ids.ts";
+import { isCall, listAnsweredCallIds, listCallIds } from "../../model/tool-calls.ts";
 
 /** A message with its position and time. */
 export interface RecordedMessage {

@@ -1,7 +1,7 @@
-import type { ReadyBody } from "../../log/absorb-message.ts";
 import { toEntry } from "../../log/entry-body.ts";
 import type { Log } from "../../log/log.ts";
 import { prepareBody } from "../../log/prepare-body.ts";
+import type { ReadyBody } from "../../log/spilled-parts.ts";
 import type { Entry, EntryKind, OverlayBody, SessionId } from "../../model/entry.ts";
 import { isLonghaulError } from "../../model/errors.ts";
 

@@ -3,7 +3,6 @@ import type { Place } from "../../model/place.ts";
 import type { CacheState, Receipt } from "../../model/receipt.ts";
 import type { ModelFacts } from "../models/model-data.ts";
 import type { Slot } from "../slot.ts";
-import type { WindowBreakdown } from "./window-breakdown.ts";
 import type { WindowLimits } from "./window-limits.ts";
 
 /** An edit of the window, stored or only planned. */
@@ -70,4 +69,18 @@ export interface FittedWindow {
   readonly touchUp?: PlannedEdit;
   /** Set if content that had left the window was brought back for this call. */
   readonly page?: PlannedEdit;
+}
+
+/** Tokens of a request by purpose; together with `free` they fill the model's window. */
+export interface WindowBreakdown {
+  readonly system: number;
+  readonly tools: number;
+  /** The agent's memories, which are sent with the system prompt. */
+  readonly memories: number;
+  readonly pins: number;
+  readonly summaries: number;
+  readonly recalled: number;
+  readonly history: number;
+  readonly reserved: number;
+  readonly free: number;
 }

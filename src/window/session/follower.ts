@@ -6,12 +6,10 @@ import type { Entry, MessageBody, OverlayBody, SessionId, UsageBody } from "../.
 import type { Message } from "../../model/message.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import { applyEdits, type TokenEstimator } from "../apply-edits.ts";
-import type { Slot } from "../slot.ts";
-import { sumSlotTokens } from "../sum-slot-tokens.ts";
-import { type LoadedWindow, loadWindow, toSlot } from "./load-window.ts";
+import { type Slot, sumSlotTokens } from "../slot.ts";
+import { isPageOverlay, type LoadedWindow, loadWindow, toSlot } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
 import { toPlacedEdit } from "./place-edit.ts";
-import { isPageOverlay } from "./removed-content.ts";
 
 /** Dependencies of a follower. */
 interface FollowerDeps {

@@ -1,5 +1,7 @@
+import type { Blobs } from "../../log/blobs.ts";
 import { toEntry } from "../../log/entry-body.ts";
 import type { Lines } from "../../log/lines.ts";
+import { hasSpilledParts } from "../../log/spilled-parts.ts";
 import type { EntryStore } from "../../log/store/entry-store.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { Turns } from "../../model/base/turns.ts";
@@ -7,15 +9,18 @@ import {
   type Entry,
   getShownMessage,
   type MessageBody,
+  type OverlayBody,
   type PinBody,
   type SessionId,
 } from "../../model/entry.ts";
 import { closeLine, type SeqRange } from "../../model/line.ts";
+import type { Message } from "../../model/message.ts";
 import type { HeldEntries, SingleEdit } from "../../model/overlay.ts";
-import { listAnsweredCallIds, listCallIds } from "../../model/tool-call-ids.ts";
+import type { BlobPart, Part } from "../../model/part.ts";
+import { listAnsweredCallIds, listCallIds } from "../../model/tool-calls.ts";
 import { applyEdits, type TokenEstimator } from "../apply-edits.ts";
-import type { Slot } from "../slot.ts";
-import { sumSlotTokens } from "../sum-slot-tokens.ts";
+import { clipText } from "../clip-text.ts";
+import { type Slot, sumSlotTokens } from "../slot.ts";
 import type { ActiveOverlay } from "./active-overlay-set.ts";
 import { findActiveOverlays, findHeldEntries, readMarks } from "./find-active-overlays.ts";
 import { findGaps, LinePlaces, type Stretch } from "./line-places.ts";
@@ -316,4 +321,59 @@ export function createHeldTest({
 /** The place where a person last brought content back; 0 if nobody did. */
 export function findHeldSeq({ held, places }: Pick<LoadedWindow, "held" | "places">): number {
   return Math.max(0, ...held.map(({ revert }) => places.findPlace(revert) ?? 0));
+}
+
+/** Reasons of page overlays begin with this. */
+export const PAGE_REASON = "brought back";
+
+/**
+ * True if content may have left the window. Pages and shortened tool results do not count: they leave nothing out that
+ * the window does not show elsewhere.
+ */
+export function hasRemovedContent({ overlays, unread }: LoadedWindow): boolean {
+  return (
+    unread !== undefined ||
+    overlays.some(({ entry, edits }) => {
+      if (entry.edit.type === "plan" && entry.edit.isWhole) return edits.length > 0;
+      return edits.some((edit) => edit.type !== "replace") && !isPageOverlay(entry);
+    })
+  );
+}
+
+/** True for an overlay that stores a page. */
+export function isPageOverlay({ reason, edit }: Pick<Entry<OverlayBody>, "reason" | "edit">): boolean {
+  return edit.type === "plan" && edit.isWhole !== true && reason.startsWith(PAGE_REASON);
+}
+
+/** The overlay that a page of the window comes from. */
+export function findPageOverlay(
+  { overlays }: LoadedWindow,
+  { message }: Slot,
+): Entry<OverlayBody> | undefined {
+  return overlays.find(({ entry, edits }) =>
+    edits.some(
+      (edit) => isPageOverlay(entry) && edit.type === "summarize" && edit.messages?.includes(message),
+    ),
+  )?.entry;
+}
+
+/** The place of the last plan that has replaced the window as a whole; 0 if there is none. */
+export function findLastPlan({ overlays }: Pick<LoadedWindow, "overlays">): number {
+  const isPlan = ({ edit }: (typeof overlays)[number]["entry"]) =>
+    edit.type === "plan" && edit.isWhole === true;
+  return Math.max(0, ...overlays.map(({ entry, place }) => (isPlan(entry) ? place : 0)));
+}
+
+/** The messages of a window with text stored as blobs restored and clipped; media remain references. */
+export async function restoreMessages(slots: readonly Slot[], blobs: Blobs): Promise<readonly Message[]> {
+  const restore = async (part: BlobPart) => clipShown(await blobs.restoreOrPreview(part), part);
+  const messages: Message[] = [];
+  for (const { message } of slots)
+    messages.push(hasSpilledParts(message) ? await blobs.restoreMessage(message, restore) : message);
+  return messages;
+}
+
+function clipShown(whole: Part, { shownCharacters }: BlobPart): Part {
+  if (whole.type !== "text" || shownCharacters === undefined) return whole;
+  return { ...whole, text: clipText(whole.text, shownCharacters) };
 }

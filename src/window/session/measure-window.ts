@@ -2,14 +2,11 @@ import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { isSystem } from "../is-system.ts";
 import { findNewestQuestion, findProtectedSeqs } from "../protected-seqs.ts";
 import { isShrunk } from "../shrink/result-shrinker.ts";
-import type { Slot } from "../slot.ts";
-import { sumSlotTokens } from "../sum-slot-tokens.ts";
-import type { FittedWindow, HeldContent } from "./fitted-window.ts";
+import { type Slot, sumSlotTokens } from "../slot.ts";
+import type { FittedWindow, HeldContent, WindowBreakdown } from "./fitted-window.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
-import { estimateRequest } from "./request-tokens.ts";
-import { computeBreakdown } from "./window-breakdown.ts";
-import type { WindowSettings } from "./window-settings.ts";
+import { estimateRequest, type WindowSettings } from "./window-settings.ts";
 
 /** Share of the window from which content that can never leave it calls for a new conversation. */
 export const ADVICE_SHARE = 0.7;
@@ -100,4 +97,51 @@ function measureHeld({ slots, past, held, places }: LoadedWindow, meter: Meter):
       messagesLeft: past.filter(isHeld).length,
     };
   });
+}
+
+/** Marks a message with content recalled from memory. */
+const RECALLED = "recalled";
+
+/** Adds up the tokens of a window by purpose. */
+function computeBreakdown(
+  slots: readonly Slot[],
+  rest: {
+    readonly system: number;
+    readonly tools: number;
+    readonly memories: number;
+    readonly reserved: number;
+    readonly window: number;
+    readonly pins: ReadonlySet<number>;
+    readonly summaries: ReadonlySet<number>;
+    readonly meter: Pick<Meter, "counted">;
+  },
+): WindowBreakdown {
+  const { meter, reserved, window } = rest;
+  const sums = { pins: 0, summaries: 0, recalled: 0, history: 0 };
+  for (const slot of slots) sums[chooseKind(slot, rest)] += slot.tokens;
+  const frame = rest.system + rest.tools + rest.memories;
+  const total = frame + sums.pins + sums.summaries + sums.recalled + sums.history;
+  const scale = total === 0 ? 1 : meter.counted(total) / total;
+  const parts = {
+    system: Math.round(rest.system * scale),
+    tools: Math.round(rest.tools * scale),
+    memories: Math.round(rest.memories * scale),
+    pins: Math.round(sums.pins * scale),
+    summaries: Math.round(sums.summaries * scale),
+    recalled: Math.round(sums.recalled * scale),
+    history: Math.round(sums.history * scale),
+    reserved,
+  };
+  let free = window;
+  for (const tokens of Object.values(parts)) free -= tokens;
+  return { ...parts, free: Math.max(0, free) };
+}
+
+function chooseKind(
+  { seq, isNote, message }: Slot,
+  { pins, summaries }: { readonly pins: ReadonlySet<number>; readonly summaries: ReadonlySet<number> },
+) {
+  if (message.meta?.longhaul === RECALLED) return "recalled";
+  if (isNote || summaries.has(seq)) return "summaries";
+  return pins.has(seq) ? "pins" : "history";
 }

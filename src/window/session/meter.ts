@@ -3,8 +3,7 @@ import type { EntryStore } from "../../log/store/entry-store.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Entry, SessionId, UsageBody } from "../../model/entry.ts";
 import { createCalibrationState } from "../tokens/calibration.ts";
-import { createGauge } from "../tokens/gauge.ts";
-import { type LearnedCounts, learnCount } from "../tokens/learned-counts.ts";
+import { createGauge, type LearnedCounts, learnCount } from "../tokens/gauge.ts";
 import { chooseStartFactor } from "../tokens/start-factor.ts";
 import {
   countPromptTokens,

@@ -1,14 +1,12 @@
 import type { CacheState, Comparison, Receipt } from "../../model/receipt.ts";
 import type { ModelFacts, Prices } from "../models/model-data.ts";
-import type { Slot } from "../slot.ts";
-import { sumSlotTokens } from "../sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "../slot.ts";
 import { findRemovedNames } from "./find-removed-names.ts";
 import type { PlannedEdit } from "./fitted-window.ts";
 import type { LoadedWindow } from "./load-window.ts";
 import type { Meter } from "./meter.ts";
 import type { ProposedWindow } from "./policy-planner.ts";
-import { estimateRequest } from "./request-tokens.ts";
-import type { WindowSettings } from "./window-settings.ts";
+import { estimateRequest, type WindowSettings } from "./window-settings.ts";
 
 /** The call that an edit is planned for. */
 interface PlannedCall {

@@ -7,14 +7,18 @@ import { stubStaleImages } from "../passes/stub-stale-images.ts";
 import { withoutLostCalls } from "../policies/lost-calls.ts";
 import type { Moment, PolicyLimits, PolicyRun } from "../policy.ts";
 import { findProtectedSeqs, findVerbatimSeqs } from "../protected-seqs.ts";
-import type { Slot } from "../slot.ts";
-import { sumSlotTokens } from "../sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "../slot.ts";
 import { isWorthEditing } from "./edit-guard.ts";
 import type { WindowUpdate } from "./follower.ts";
-import { createHeldTest, findHeldSeq, type LoadedWindow } from "./load-window.ts";
+import {
+  createHeldTest,
+  findHeldSeq,
+  findLastPlan,
+  hasRemovedContent,
+  type LoadedWindow,
+} from "./load-window.ts";
 import type { Meter } from "./meter.ts";
 import { REFUSED_REASON } from "./refusals.ts";
-import { findLastPlan, hasRemovedContent } from "./removed-content.ts";
 import { createFloorError } from "./window-errors.ts";
 import { computeCachePrices, type WindowSettings } from "./window-settings.ts";
 

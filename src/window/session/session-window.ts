@@ -1,14 +1,14 @@
 import { checkFields, checkList } from "../../model/argument-checks.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import { SerialQueue } from "../../model/base/serial-queue.ts";
-import { checkNames } from "../../model/check-names.ts";
+import { checkNames } from "../../model/edit-distance.ts";
 import type { Entry, MessageBody, UsageBody } from "../../model/entry.ts";
 import type { Json } from "../../model/json.ts";
 import { checkUsage, type Usage } from "../../model/usage.ts";
 import type { ProviderFailure } from "../../wire/provider-failure.ts";
 import { detectOutputOverflow, detectOverflow, type Overflow } from "../limits/overflow.ts";
 import { detectPoison } from "../limits/poison.ts";
-import { sumSlotTokens } from "../sum-slot-tokens.ts";
+import { sumSlotTokens } from "../slot.ts";
 import { buildUsageMeta, countPromptTokens } from "../usage/usage-meta.ts";
 import type { FittedWindow } from "./fitted-window.ts";
 import { checkOverflowCounts, fitSmaller, lowerOutput, mendDefect, removePoison } from "./heal-window.ts";

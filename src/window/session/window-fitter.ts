@@ -6,31 +6,32 @@ import { DEFAULT_CACHE_PRICES, estimateRemainingCalls } from "../money/break-eve
 import { isPage } from "../paging/page-note.ts";
 import type { CachePrices, Moment } from "../policy.ts";
 import { findNewestQuestion } from "../protected-seqs.ts";
-import type { Slot } from "../slot.ts";
-import { sumSlotTokens } from "../sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
-import { estimateMaxCount } from "../tokens/learned-counts.ts";
+import { estimateMaxCount } from "../tokens/gauge.ts";
 import type { RequestSizes } from "../usage/usage-meta.ts";
 import { estimateCacheState } from "./cache-state.ts";
 import { isStuck } from "./edit-guard.ts";
 import type { FittedWindow, PlannedEdit } from "./fitted-window.ts";
 import { Follower } from "./follower.ts";
-import type { LoadedWindow } from "./load-window.ts";
+import { findPageOverlay, hasRemovedContent, type LoadedWindow, restoreMessages } from "./load-window.ts";
 import { measureWindow } from "./measure-window.ts";
 import { Meter } from "./meter.ts";
 import { planEdit } from "./plan-edit.ts";
 import { PolicyPlanner } from "./policy-planner.ts";
 import { Refusals } from "./refusals.ts";
-import { findPageOverlay, hasRemovedContent } from "./removed-content.ts";
-import { estimateRequest } from "./request-tokens.ts";
-import { restoreMessages } from "./restore-messages.ts";
 import type { FitOptions, WindowOptions } from "./session-window-options.ts";
 import { PlanWriter } from "./store-plan.ts";
 import type { CompactionState } from "./window-compactor.ts";
 import { createStuckError } from "./window-errors.ts";
 import type { MemoriesSource, WindowFitterDeps } from "./window-fitter-deps.ts";
 import { WindowPager } from "./window-pager.ts";
-import { computeCachePrices, resolveWindowSettings, type WindowSettings } from "./window-settings.ts";
+import {
+  computeCachePrices,
+  estimateRequest,
+  resolveWindowSettings,
+  type WindowSettings,
+} from "./window-settings.ts";
 
 /** The call before which a window may be compacted. */
 interface CompactedCall {

@@ -14,9 +14,8 @@ import type { PageSource } from "../paging/page-source.ts";
 import type { Slot } from "../slot.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { readMarks } from "./find-active-overlays.ts";
-import type { LoadedWindow } from "./load-window.ts";
+import { isPageOverlay, type LoadedWindow, PAGE_REASON } from "./load-window.ts";
 import { findHiddenStretches, toPlacedEdit } from "./place-edit.ts";
-import { isPageOverlay, PAGE_REASON } from "./removed-content.ts";
 
 /** A stretch of the log that a page could show, with its cost. */
 export interface PageStretch {

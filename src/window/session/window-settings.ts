@@ -10,8 +10,10 @@ import type { ImageLimits } from "../passes/stub-stale-images.ts";
 import { POLICIES } from "../policies/known-policies.ts";
 import type { CachePrices, Policy } from "../policy.ts";
 import { resolveShrinkFilters, type ShrinkFilter } from "../shrink/shrink-filters.ts";
+import { type Slot, sumSlotTokens } from "../slot.ts";
 import { estimateMessage, estimateText, tokensOfMessage } from "../tokens/estimate.ts";
 import { chooseStartFactor } from "../tokens/start-factor.ts";
+import type { Meter } from "./meter.ts";
 import type { WindowOptions } from "./session-window-options.ts";
 import { computeWindowLimits, type WindowLimits } from "./window-limits.ts";
 
@@ -128,3 +130,18 @@ function estimateSetting(name: string, value: Json | undefined, model: string): 
   if (value >= 0 && Number.isFinite(value)) return value / chooseStartFactor(model);
   throw createArgumentError(name, value, "words, or a number of tokens");
 }
+
+type FrameTokens = Pick<WindowSettings, "system" | "tools" | "memories">;
+
+/** Estimated tokens of a request: its messages, system prompt, tools and memories. */
+export function estimateRequest({ system, tools, memories }: FrameTokens, slots: readonly Slot[]): number {
+  return system + tools + memories + sumSlotTokens(slots);
+}
+
+/** Tokens of a request with these messages, as the provider is expected to count them. */
+export function countRequest(frame: FrameTokens, meter: Meter, slots: readonly Slot[]): number {
+  return meter.counted(estimateRequest(frame, slots));
+}
+
+/** Counts windows of a session by `countRequest`, for callers that do not fit one. */
+export type WindowCounter = (slots: readonly Slot[]) => number;

@@ -1,6 +1,6 @@
 import type { Message } from "../../model/message.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "../../model/part.ts";
-import { listProgramCalls } from "../../model/raw-calls.ts";
+import { listProgramCalls } from "../../model/tool-calls.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import { findTouches } from "../effects/find-touches.ts";
 import { renderInput } from "../extract/part-text.ts";

@@ -1,2 +1,1 @@
-export { estimateMessage, IMAGE_TOKENS, SAFETY, tokensOfMessage } from "./estimate-message.ts";
-export { estimateText } from "./estimate-text.ts";
+export { estimateMessage, estimateText, IMAGE_TOKENS, SAFETY, tokensOfMessage } from "./estimate-text.ts";

@@ -1,8 +1,8 @@
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import type { UsageBody } from "../../model/entry.ts";
 import { createArgumentError } from "../../model/errors.ts";
+import { computeReportCost } from "../models/compute-usage-cost.ts";
 import type { ModelFacts } from "../models/model-data.ts";
-import { computeReportCost } from "./report-cost.ts";
 import { addTotals, NO_TOTALS, subtractTotals, type Totals, toTotals } from "./usage-totals.ts";
 
 /** One usage report and the time it was written. */

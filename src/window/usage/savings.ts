@@ -1,9 +1,8 @@
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import type { UsageBody } from "../../model/entry.ts";
 import type { Usage } from "../../model/usage.ts";
-import { computeUsageCost } from "../models/compute-usage-cost.ts";
+import { computeReportCost, computeUsageCost } from "../models/compute-usage-cost.ts";
 import type { ModelFactsLookup } from "./ledger.ts";
-import { computeReportCost } from "./report-cost.ts";
 import { countPromptTokens, isSummaryUsage, readRequestSizes } from "./usage-meta.ts";
 
 /**

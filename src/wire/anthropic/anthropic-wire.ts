@@ -1,10 +1,11 @@
+import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Json } from "../../model/json.ts";
 import type { Message, MessageInput } from "../../model/message.ts";
 import type { Part, ToolResultPart } from "../../model/part.ts";
-import type { Usage } from "../../model/usage.ts";
+import type { OtherCall, Usage } from "../../model/usage.ts";
 import { toAllowedName } from "../allowed-name.ts";
+import { isEmptyMessage } from "../block-content.ts";
 import { removeCacheMarks } from "../cache-marks.ts";
-import { isEmptyMessage } from "../decode-elements.ts";
 import {
   type BlockFormat,
   buildContent,
@@ -20,9 +21,17 @@ import { readFailureReply, readStreamFailure } from "../replies/read-failure.ts"
 import { ReplyAssembly } from "../replies/reply-reader.ts";
 import { type RequestTurn, readRequestTurns } from "../request-turns.ts";
 import { NO_RESULT } from "../result-marks.ts";
-import { capUsageAtPaths, scaleCounts, sumCounts } from "../usage/usage-cap.ts";
+import {
+  capUsageAtPaths,
+  findPriceFactor,
+  scaleCounts,
+  sumCounts,
+  sumKnownCounts,
+  toCount,
+  toUsage,
+  withOtherCalls,
+} from "../usage/usage-counts.ts";
 import type { ClientMessage, EncodedRequest, LoadBase64, Wire, WireFault, WireObject } from "../wire.ts";
-import { decodeAnthropicBlocks } from "./anthropic-block-decode.ts";
 import {
   BLOCK_FORMATS,
   buildCallBlock,
@@ -32,11 +41,11 @@ import {
 import {
   ANTHROPIC_NAME,
   decodeAnthropic,
+  decodeAnthropicBlocks,
   decodeAnthropicElement,
   decodeAnthropicLead,
   isAnthropicMessage,
 } from "./decode-anthropic.ts";
-import { parseAnthropicUsage } from "./parse-anthropic-usage.ts";
 import { isCompleteBlock, StreamBlocks } from "./stream-blocks.ts";
 
 /** Anthropic's Messages API. The system prompt is a field; system messages in the list count as messages. */
@@ -430,4 +439,43 @@ function areResultsFirst(blocks: readonly unknown[]): boolean {
 
 function isResult(block: unknown): boolean {
   return toObject(block)?.type === "tool_result";
+}
+
+/** Parses the usage of Anthropic's Messages API; undefined if it contains no count. */
+export function parseAnthropicUsage(value: unknown): Usage | undefined {
+  const report = toObject(value) ?? {};
+  const factor = findPriceFactor(report, true);
+  const searches = toCount(toObject(report.server_tool_use)?.web_search_requests);
+  const usage = toUsage({
+    ...parseCounts(report),
+    priceFactor: factor === 1 ? undefined : factor,
+    webSearches: searches === 0 ? undefined : searches,
+  });
+  return withOtherCalls(usage, parseOtherCalls(report, factor));
+}
+
+function parseCounts(report: WireObject) {
+  const written = toObject(report.cache_creation);
+  const brief = toCount(written?.ephemeral_5m_input_tokens);
+  const hour = toCount(written?.ephemeral_1h_input_tokens);
+  return {
+    inputTokens: toCount(report.input_tokens),
+    outputTokens: toCount(report.output_tokens),
+    cacheReadTokens: toCount(report.cache_read_input_tokens),
+    cacheWriteTokens: toCount(report.cache_creation_input_tokens) ?? sumKnownCounts(brief, hour),
+    cacheWriteHourTokens: hour === 0 ? undefined : hour,
+    reasoningTokens: toCount(toObject(report.output_tokens_details)?.thinking_tokens),
+  };
+}
+
+/** The iterations of a reply that its counts leave out: those of an advisor's model, and compactions. */
+function parseOtherCalls(report: WireObject, factor: number | undefined): readonly OtherCall[] {
+  return toArray(report.iterations).flatMap((value) => {
+    const iteration = toObject(value);
+    if (!iteration || iteration.type === "message") return [];
+    const model = toText(iteration.model);
+    const own = findPriceFactor(iteration, true) ?? (model === undefined ? factor : undefined);
+    const usage = toUsage({ ...parseCounts(iteration), priceFactor: own === 1 ? undefined : own });
+    return usage ? [{ ...usage, ...dropUndefined({ model }) }] : [];
+  });
 }

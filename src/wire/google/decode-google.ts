@@ -1,7 +1,7 @@
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { MessageInput, Role } from "../../model/message.ts";
 import type { PartInput } from "../../model/part.ts";
-import { decodeElements } from "../decode-elements.ts";
+import { decodeElements } from "../block-content.ts";
 import { omitFields, toArray, toObject } from "../fields.ts";
 import type { DecodedMessage, WireObject } from "../wire.ts";
 import { decodeGoogleParts, GOOGLE_NAME } from "./google-parts.ts";

@@ -3,7 +3,7 @@ import type { Json } from "../../model/json.ts";
 import type { Message, MessageInput } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
 import type { Usage } from "../../model/usage.ts";
-import { isEmptyMessage } from "../decode-elements.ts";
+import { isEmptyMessage } from "../block-content.ts";
 import {
   type BlockFormat,
   type ClientBlock,
@@ -19,7 +19,7 @@ import { ReplyAssembly } from "../replies/reply-reader.ts";
 import { type RequestTurn, readRequestTurns } from "../request-turns.ts";
 import { NO_RESULT } from "../result-marks.ts";
 import { parseGoogleUsage } from "../usage/parse-google-usage.ts";
-import { capUsageAtPaths, scaleCounts, sumCounts } from "../usage/usage-cap.ts";
+import { capUsageAtPaths, scaleCounts, sumCounts } from "../usage/usage-counts.ts";
 import type { ClientMessage, EncodedRequest, LoadBase64, Wire, WireFault, WireObject } from "../wire.ts";
 import { decodeGoogle, decodeGoogleElement, decodeGoogleLead, isGoogleContent } from "./decode-google.ts";
 import {

@@ -1,6 +1,6 @@
 import type { MessageInput } from "../../model/message.ts";
 import type { Usage } from "../../model/usage.ts";
-import { isEmptyMessage } from "../decode-elements.ts";
+import { isEmptyMessage } from "../block-content.ts";
 import { omitFields, parseObject, toArray, toNumber, toObject, toText } from "../fields.ts";
 import { readStreamFailure } from "../replies/read-failure.ts";
 import { ReplyAssembly } from "../replies/reply-reader.ts";

@@ -4,7 +4,7 @@ import type { Message, MessageInput } from "../../model/message.ts";
 import type { ToolCallPart, ToolResultPart } from "../../model/part.ts";
 import type { Usage } from "../../model/usage.ts";
 import { toAllowedName } from "../allowed-name.ts";
-import { isEmptyMessage } from "../decode-elements.ts";
+import { isEmptyMessage } from "../block-content.ts";
 import { toArray, toObject, toText } from "../fields.ts";
 import type { MessagePiece } from "../message-pieces.ts";
 import { capOpenaiUsage } from "../openai/cap-openai-usage.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "../../model/json.ts";
 import type { MessageInput, Role } from "../../model/message.ts";
-import { isEmptyMessage } from "../decode-elements.ts";
+import { isEmptyMessage } from "../block-content.ts";
 import { toObject } from "../fields.ts";
 import type { DecodedMessage, WireObject } from "../wire.ts";
 import {

@@ -17,7 +17,7 @@ export { parseInputItems } from "./decode-responses.ts";
 
 import type { Message, MessageInput } from "../../model/message.ts";
 import type { Usage } from "../../model/usage.ts";
-import { isEmptyMessage } from "../decode-elements.ts";
+import { isEmptyMessage } from "../block-content.ts";
 import { toObject, toText } from "../fields.ts";
 import type { PartSource } from "../part-source.ts";
 import { ReplyAssembly } from "../replies/reply-reader.ts";

@@ -1,5 +1,5 @@
 import { toNumber, toObject } from "../fields.ts";
-import { capUsageAtPaths, scaleCounts } from "../usage/usage-cap.ts";
+import { capUsageAtPaths, scaleCounts } from "../usage/usage-counts.ts";
 import type { WireObject } from "../wire.ts";
 
 /** Paths of usage in bodies and chunks, in the last events of Responses, and at compatible servers. */

@@ -1,5 +1,5 @@
 import type { Item, RecordItem } from "../../../src/histories/reading/item.ts";
-import { checkMessageParts } from "../../../src/model/check-body.ts";
+import { checkMessageParts } from "../../../src/model/entry.ts";
 
 /** Throws if an item does not match its type, which would break the importer. */
 export function checkItem(item: Item): void {

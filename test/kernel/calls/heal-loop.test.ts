@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runHealLoop } from "../../../src/kernel/calls/heal-loop.ts";
+import { runHealLoop } from "../../../src/kernel/calls/call-window.ts";
 
 /** A loop whose first `refusals` tries are refused and that can be healed `heals` times. */
 function startLoop(refusals: number, heals: number) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { WindowPool } from "../../../src/kernel/calls/window-pool.ts";
+import { WindowPool } from "../../../src/kernel/calls/call-window.ts";
 import { testKernel } from "../../support/kernel.ts";
 
 async function openPool() {

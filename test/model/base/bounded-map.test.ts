@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { BoundedMap } from "../../../src/model/base/bounded-map.ts";
+import { BoundedMap } from "../../../src/model/base/caches.ts";
 
 const MAX = 6;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../../src/model/json.ts";
-import { detectEvidence } from "../../../src/recall/index/detect-evidence.ts";
+import { detectEvidence } from "../../../src/recall/index/entry-texts.ts";
 import { EVIDENCE } from "../../../src/recall/text/evidence.ts";
 import { TRAIT } from "../../../src/recall/text/traits.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Embedder } from "../../../src/recall/embed/embedder.ts";
-import { findDirectChunks } from "../../../src/recall/index/direct-candidates.ts";
+import { findDirectChunks } from "../../../src/recall/index/find-candidates.ts";
 import { testMemory } from "../test-memory.ts";
 
 const range = (count: number) => Array.from({ length: count }, (_, index) => index + 1);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "../../../src/model/json.ts";
-import { parsePlanCall } from "../../../src/recall/index/plan-call.ts";
+import { parsePlanCall } from "../../../src/recall/index/entry-texts.ts";
 
 const parse = (input: Json) => parsePlanCall({ type: "tool-call", callId: "1", name: "any", input });
 

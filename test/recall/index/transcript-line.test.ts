@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isTranscript, parseTranscriptLine } from "../../../src/recall/index/transcript-line.ts";
+import { isTranscript, parseTranscriptLine } from "../../../src/recall/index/session-speakers.ts";
 
 describe("a line of a transcript", () => {
   test.each([

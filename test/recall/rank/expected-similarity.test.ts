@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fillMissingSimilarities } from "../../../src/recall/rank/expected-similarity.ts";
+import { fillMissingSimilarities } from "../../../src/recall/rank/compute-features.ts";
 
 const { NaN: MISSING } = Number;
 

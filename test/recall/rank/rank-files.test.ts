@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { listDefinitions } from "../../../src/recall/files/index-files.ts";
 import type { FileTouch } from "../../../src/recall/rank/file-touches.ts";
 import { type FileCandidate, rankFiles } from "../../../src/recall/rank/rank-files.ts";
 import { analyzeText } from "../../../src/recall/text/analyze-text.ts";
-import { listDefinitions } from "../../../src/recall/text/definitions.ts";
 
 const SOURCES: Readonly<Record<string, string>> = {
   "src/shop/basket.py": "class Basket:\n    def add_item(self, item):\n        self.items.append(item)\n",

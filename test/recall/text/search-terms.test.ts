@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { listSearchTerms } from "../../../src/recall/text/search-terms.ts";
+import { listSearchTerms } from "../../../src/recall/index-search.ts";
 
 test("each term of a question is searched once", () => {
   expect(listSearchTerms("port port staging")).toEqual(listSearchTerms("port staging"));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { listDefinitions } from "../../../src/recall/text/definitions.ts";
+import { listDefinitions } from "../../../src/recall/files/index-files.ts";
 import { detectTraits, TRAIT, type Trait } from "../../../src/recall/text/traits.ts";
 
 const named = (text: string) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chooseArm } from "../../../src/server/gateway/thread/thread-meta.ts";
+import { chooseArm } from "../../../src/server/gateway/thread/thread.ts";
 import { jsonHere, runHere } from "../../cli/support/here.ts";
 import { TestAgent } from "../../support/agent.ts";
 import { logOf, quiet, startGateway, type TestGateway, threadsOf } from "../../support/gateway.ts";

@@ -4,7 +4,7 @@ import type { Slot } from "../../../src/kernel/faces/window.ts";
 import { type Message, type MessageInput, openKernel, type Session } from "../../../src/kernel/index.ts";
 import { extractSummary } from "../../../src/window/compact/extractive/extract-summary.ts";
 import { runLadder } from "../../../src/window/compact/ladder/run-ladder.ts";
-import { sumSlotTokens } from "../../../src/window/sum-slot-tokens.ts";
+import { sumSlotTokens } from "../../../src/window/slot.ts";
 import { estimateMessage, estimateText } from "../../../src/window/tokens/estimate.ts";
 import type { GenerateRequest } from "../../../src/wire/provider/provider.ts";
 import { testFolder } from "../../support/folder.ts";

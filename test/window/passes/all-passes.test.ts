@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-call-ids.ts";
+import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-calls.ts";
 import { applyEdits } from "../../../src/window/apply-edits.ts";
 import { applyProposals, type Pass, type PassContext, type Proposal } from "../../../src/window/pass.ts";
 import { clearResults } from "../../../src/window/passes/clear-results.ts";

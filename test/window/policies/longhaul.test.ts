@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import { flattenParts } from "../../../src/model/message.ts";
-import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-call-ids.ts";
+import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-calls.ts";
 import { computeHighMark, isColdRebuildDue } from "../../../src/window/policies/longhaul/rebuild-marks.ts";
 import { longhaul } from "../../../src/window/policies/longhaul.ts";
 import type { Course } from "../../../src/window/policy.ts";

@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import type { Message } from "../../../src/model/message.ts";
 import { buildPageMessage } from "../../../src/window/paging/page-note.ts";
 import { longhaul } from "../../../src/window/policies/longhaul.ts";
-import type { Slot } from "../../../src/window/slot.ts";
-import { sumSlotTokens } from "../../../src/window/sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "../../../src/window/slot.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { charactersAsTokens, fitAll, reads, says, slotsOf } from "./histories.ts";
 

@@ -3,8 +3,7 @@ import type { Part } from "../../../src/model/part.ts";
 import { groupSlots } from "../../../src/window/group.ts";
 import type { Policy, PolicyLimits } from "../../../src/window/policy.ts";
 import { isShrunk } from "../../../src/window/shrink/result-shrinker.ts";
-import type { Slot } from "../../../src/window/slot.ts";
-import { sumSlotTokens } from "../../../src/window/sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "../../../src/window/slot.ts";
 import type { Random } from "../../support/random.ts";
 import { isBare, orphansIn, reusesIds, tiedTo, tokensOf, untouchable, withoutCall } from "./rules.ts";
 

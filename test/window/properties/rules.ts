@@ -1,6 +1,6 @@
 import type { Message } from "../../../src/model/message.ts";
 import type { Part } from "../../../src/model/part.ts";
-import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-call-ids.ts";
+import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-calls.ts";
 import { groupSlots } from "../../../src/window/group.ts";
 import { findNewestQuestion, findVerbatimSeqs } from "../../../src/window/protected-seqs.ts";
 import type { Slot } from "../../../src/window/slot.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { POLICIES } from "../../../src/kernel/faces/window.ts";
 import { openKernel, type Session, type SessionWindow } from "../../../src/kernel/index.ts";
 import { isStuck, isWorthEditing, MIN_FREED_SHARE } from "../../../src/window/session/edit-guard.ts";
-import { isPageOverlay } from "../../../src/window/session/removed-content.ts";
+import { isPageOverlay } from "../../../src/window/session/load-window.ts";
 import { testFolder } from "../../support/folder.ts";
 import { testKernel } from "../../support/kernel.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { POLICIES, tokensOfMessage } from "../../../src/kernel/faces/window.ts";
 import { type FittedWindow, type Message, openKernel, type Session } from "../../../src/kernel/index.ts";
-import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-call-ids.ts";
+import { listAnsweredCallIds, listCallIds } from "../../../src/model/tool-calls.ts";
 import { proofRounds, sizedTest } from "../../support/proof.ts";
 import { step } from "./history.ts";
 

@@ -2,7 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createCalibrationState } from "../../../src/window/tokens/calibration.ts";
 import { SAFETY } from "../../../src/window/tokens/estimate.ts";
-import { createGauge, type Gauge } from "../../../src/window/tokens/gauge.ts";
+import { createGauge } from "../../../src/window/tokens/gauge.ts";
+
+type Gauge = ReturnType<typeof createGauge>;
 
 /** Reports of a provider that counts `factor` tokens per estimated one, plus its own prefix. */
 function reported(start: Gauge, factor: number, prefix: number, sizes: readonly number[]): Gauge {

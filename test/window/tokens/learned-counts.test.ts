@@ -2,12 +2,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../src/kernel/index.ts";
 import { createCalibrationState } from "../../../src/window/tokens/calibration.ts";
-import { createGauge } from "../../../src/window/tokens/gauge.ts";
 import {
+  createGauge,
   estimateMaxCount,
   type LearnedCounts,
   learnCount,
-} from "../../../src/window/tokens/learned-counts.ts";
+} from "../../../src/window/tokens/gauge.ts";
 
 const fresh = (factor = 1): LearnedCounts => ({
   gauge: createGauge({ calibration: createCalibrationState(factor) }),

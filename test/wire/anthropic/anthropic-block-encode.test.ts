@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { BlobPart, Part } from "../../../src/kernel/index.ts";
-import { decodeAnthropicBlocks } from "../../../src/wire/anthropic/anthropic-block-decode.ts";
 import { encodeAnthropicBlocks } from "../../../src/wire/anthropic/anthropic-block-encode.ts";
+import { decodeAnthropicBlocks } from "../../../src/wire/anthropic/decode-anthropic.ts";
 import type { PartSource } from "../../../src/wire/part-source.ts";
 import { PNG } from "../../histories/cline/task-folder.ts";
 

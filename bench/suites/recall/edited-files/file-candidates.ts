@@ -1,7 +1,7 @@
 import { splitFile } from "../../../../src/recall/files/file-chunks.ts";
+import { listDefinitions } from "../../../../src/recall/files/index-files.ts";
 import type { FileCandidate, FileContext } from "../../../../src/recall/rank/file-features.ts";
 import { analyzeText } from "../../../../src/recall/text/analyze-text.ts";
-import { listDefinitions } from "../../../../src/recall/text/definitions.ts";
 import type { Embedding } from "../in-memory-scope.ts";
 
 interface AnalyzedFile {

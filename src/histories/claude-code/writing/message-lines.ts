@@ -1,5 +1,5 @@
 import type { Entry, Json, Message, MessageBody, Part, Role, ToolResultPart } from "../../../kernel/index.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { computeDigest } from "../../../model/base/digest.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { encodeAnthropicBlocks } from "../../../wire/anthropic/anthropic-block-encode.ts";

@@ -8,7 +8,7 @@ import {
   type Part,
   type Usage,
 } from "../../../kernel/index.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { toText as stringOf, toNumber, toObject, toText } from "../../../wire/fields.ts";
 import type { ExportedSession } from "../../port/writer.ts";

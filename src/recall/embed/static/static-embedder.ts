@@ -1,9 +1,8 @@
 import { type SharedModel, shareModel } from "./shared-model.ts";
-import { createTokenizer } from "./static-tokenizer.ts";
+import { createTokenizer, type TokenSource } from "./static-tokenizer.ts";
 import { readWeights, type Weights } from "./static-weights.ts";
 import { readTables, type StoredTables, type TermTable } from "./stored-tables.ts";
-import { createVocabulary } from "./vocabulary.ts";
-import { buildWordTable } from "./word-table.ts";
+import { buildWordTable, findWord, readWord, type WordTable } from "./word-table.ts";
 
 /** The packaged embedder: a row per token; the vector of a text is the weighted sum of its tokens' rows. */
 export interface StaticEmbedder {
@@ -131,4 +130,22 @@ function toUnitVector(values: ArrayLike<number>): Float32Array {
   if (length === 0) return vector;
   for (let axis = 0; axis < values.length; axis++) vector[axis] = (values[axis] as number) / length;
   return vector;
+}
+
+/** The words that have their own row, and the rows of pieces of unknown words. */
+interface Vocabulary extends TokenSource {
+  readonly words: number;
+  /** The word of a token; undefined for a piece of an unknown word. */
+  wordOf(token: number): string | undefined;
+}
+
+/** Creates the vocabulary of a table; `pieces` rows for pieces of unknown words follow those of the words. */
+export function createVocabulary(table: WordTable, pieces: number): Vocabulary {
+  const words = table.starts.length - 1;
+  return {
+    words,
+    find: (units, start, end) => findWord(table, units, start, end),
+    piece: (hash) => words + (hash % pieces),
+    wordOf: (token) => readWord(table, token),
+  };
 }

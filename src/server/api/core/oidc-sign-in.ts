@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { Configuration } from "openid-client";
 import type { Team } from "../../../kernel/faces/people.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { computeDigest } from "../../../model/base/digest.ts";
 import { ApiError } from "./api-error.ts";
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Kernel, SessionId } from "../../../kernel/index.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { type ApiCaller, isAdminCaller, isVisibleTo } from "../core/api-caller.ts";
 import type { StreamEvent } from "../core/send-reply.ts";

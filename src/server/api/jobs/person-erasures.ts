@@ -1,5 +1,5 @@
 import type { Kernel } from "../../../kernel/index.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { computeDigest } from "../../../model/base/digest.ts";
 import { type ErasedPerson, erasePerson, requireErasable } from "../../erasing/erase-person.ts";
 import type { ErasedCounts, ErasureCertificate } from "../../erasing/erasure-certificate.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { toErrorReply } from "../core/error-reply.ts";
 import type { ReplayRequest, ReplayResult, ReplayRunner } from "./replay-runner.ts";
 

@@ -8,7 +8,7 @@ import {
 } from "../../../kernel/faces/window.ts";
 import type { Kernel, Session, SessionRecord } from "../../../kernel/index.ts";
 import { SavingsBySize, type SizeSum } from "../../../kernel/usage/size-sums.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { findOrigin } from "../../../model/session-origin.ts";
 import { findSessionOwner } from "../../../model/session-owner.ts";
 import { listSavings } from "./savings-sums.ts";

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { UsageBody } from "../../../kernel/faces/log.ts";
 import { countPromptTokens } from "../../../kernel/faces/window.ts";
 import type { Entry, Kernel, Session } from "../../../kernel/index.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { isObject } from "../../../wire/content-blocks.ts";
 import { addCacheRecord, toCacheRequest } from "../../cache/cache-record.ts";
 import {

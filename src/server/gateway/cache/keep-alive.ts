@@ -1,6 +1,6 @@
 import { computeReportCost, type Prices, parseUsageReport } from "../../../kernel/faces/window.ts";
 import type { Kernel, SessionId, SessionRecord, Usage } from "../../../kernel/index.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { addCacheRecord } from "../../cache/cache-record.ts";
 import { buildCacheReport } from "../../cache/cache-report.ts";

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { redactSecrets } from "../../../model/secrets/redact-secrets.ts";
 import { toArray, toObject, toText } from "../../../wire/fields.ts";
 import type { WireName } from "../../../wire/wire.ts";

@@ -10,20 +10,21 @@ import { FaultError } from "../../../wire/fault-error.ts";
 import type { Wire, WireName } from "../../../wire/wire.ts";
 import type { GatewayConfig, UpstreamConfig } from "../config/config.ts";
 import type { Incoming } from "../door/incoming.ts";
+import type { ByteRange } from "../request/cut-body.ts";
+import { findCompactions } from "../request/find-compactions.ts";
+import { LIFT_FROM_BYTES } from "../request/lift.ts";
+import type { ParsedRequest } from "../request/read-request.ts";
 import {
   buildEditsKey,
   type ClearThinkingEdit,
   type ClearToolUsesEdit,
   type CompactEdit,
   type ContextEdit,
+  estimateBytes,
   getContextManager,
   readContextManagement,
-} from "../request/context-management.ts";
-import type { ByteRange } from "../request/cut-body.ts";
-import { findCompactions } from "../request/find-compactions.ts";
-import { LIFT_FROM_BYTES } from "../request/lift.ts";
-import type { ParsedRequest } from "../request/read-request.ts";
-import { estimateBytes, readLead } from "../request/request-fields.ts";
+  readLead,
+} from "../request/request-fields.ts";
 import type { CallRequest, FrameText, TokenLimits } from "../thread/call-request.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Target } from "../upstream/target.ts";

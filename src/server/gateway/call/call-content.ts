@@ -9,9 +9,10 @@ import {
   buildOutgoingPieces,
   buildPiecesFromLog,
   hasClientPieces,
+  isUnchangedWindow,
   listPieceElements,
+  planOutgoing,
 } from "../outgoing/outgoing-pieces.ts";
-import { isUnchangedWindow, planOutgoing } from "../outgoing/plan-outgoing.ts";
 import type { OutgoingPiece } from "../request/cut-body.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
 import type { CallRequest, SentOutcome } from "../thread/call-request.ts";

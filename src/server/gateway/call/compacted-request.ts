@@ -8,7 +8,7 @@ import {
   type SessionId,
   textOfMessage,
 } from "../../../kernel/index.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { toObject } from "../../../wire/fields.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import { listPersonIds, type PersonIds } from "../identity/person-ids.ts";

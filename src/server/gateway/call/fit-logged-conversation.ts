@@ -1,4 +1,4 @@
-import type { WindowLease } from "../../../kernel/calls/window-pool.ts";
+import type { WindowLease } from "../../../kernel/calls/call-window.ts";
 import type { ProviderFailure } from "../../../kernel/faces/window.ts";
 import { detectOverflow } from "../../../kernel/faces/window.ts";
 import type { FittedWindow, MessageInput, SessionWindow } from "../../../kernel/index.ts";

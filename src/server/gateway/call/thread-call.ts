@@ -38,8 +38,7 @@ import {
   shareWindow,
   type TokenLimits,
 } from "../thread/call-request.ts";
-import { isHopeless } from "../thread/sent-requests.ts";
-import type { Thread } from "../thread/thread.ts";
+import { isHopeless, type Thread } from "../thread/thread.ts";
 import { CALL_TRANSITIONS, CallContent, type CallEvent, type CallState } from "./call-content.ts";
 import { fitLoggedConversation } from "./fit-logged-conversation.ts";
 import type { ReplyRecorder } from "./reply-recorder.ts";

@@ -1,5 +1,5 @@
 import type { TokenOwner } from "../../../kernel/faces/people.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import type { WireFault, WireName } from "../../../wire/wire.ts";
 import {
   identifyPrincipal,

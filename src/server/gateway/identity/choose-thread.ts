@@ -5,10 +5,12 @@ import {
   findOmittedPlaces,
 } from "../../../kernel/calls/align-messages.ts";
 import type { Role } from "../../../kernel/index.ts";
-import { type AgentShape, hasSameLead, isSameShape } from "./agent-shape.ts";
 import { isSimilarKey } from "./canonical-key.ts";
 import {
+  type AgentShape,
   detectRequestKind,
+  hasSameLead,
+  isSameShape,
   type KnownConversation,
   type RequestFacts,
   type RequestKind,

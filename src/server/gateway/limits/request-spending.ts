@@ -8,11 +8,11 @@ import {
   formatBudgetAmount,
 } from "../../../kernel/faces/people.ts";
 import type { Usage } from "../../../kernel/index.ts";
-import type { BoundedMap } from "../../../model/base/bounded-map.ts";
+import type { BoundedMap } from "../../../model/base/caches.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
 import type { WireFault } from "../../../wire/wire.ts";
 import { createDoorError } from "../../api/jobs/index.ts";
-import type { TeamState } from "./team-state.ts";
+import type { TeamState } from "./shared-states.ts";
 
 /** People are warned when this share of a budget is used. */
 const WARNING_SHARE = 0.8;

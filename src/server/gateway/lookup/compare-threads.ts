@@ -8,13 +8,11 @@ import {
   type SessionId,
   textOfMessage,
 } from "../../../kernel/index.ts";
-import { type AgentShape, isSameShape } from "../identity/agent-shape.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import { chooseThread, compareToThread, type KeyedMessages } from "../identity/choose-thread.ts";
 import type { CallerIdentity, PlaceKeys } from "../identity/conversation-keys.ts";
-import type { RequestFacts } from "../identity/request-kind.ts";
-import type { Thread } from "../thread/thread.ts";
-import { parseThreadMeta, type ThreadMeta } from "../thread/thread-meta.ts";
+import { type AgentShape, isSameShape, type RequestFacts } from "../identity/request-kind.ts";
+import { parseThreadMeta, type Thread, type ThreadMeta } from "../thread/thread.ts";
 
 /** Facts of a request that are known before its thread. */
 export interface ThreadLookup {

@@ -1,8 +1,13 @@
 import type { MessageInput, PartInput } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import type { Incoming } from "../door/incoming.ts";
-import { buildOpeningKey, PlaceKeys } from "../identity/conversation-keys.ts";
-import { detectClient, findExplicitId, findNamedClient } from "../identity/explicit-id.ts";
+import {
+  buildOpeningKey,
+  detectClient,
+  findExplicitId,
+  findNamedClient,
+  PlaceKeys,
+} from "../identity/conversation-keys.ts";
 import type { Chain } from "../request/chain.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
 import type { RequestMessage } from "../request/request-messages.ts";

@@ -11,21 +11,20 @@ import {
 } from "../../../kernel/index.ts";
 import { clipEnd } from "../../../model/base/clip-end.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
-import { isSameShape } from "../identity/agent-shape.ts";
 import type { ThreadKind } from "../identity/choose-thread.ts";
 import { buildRootId, type CallerIdentity, findFreeChildId } from "../identity/conversation-keys.ts";
 import { findProject } from "../identity/find-project.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
-import { getLastUserText, getMessageText } from "../identity/request-kind.ts";
-import type { Thread } from "../thread/thread.ts";
+import { getLastUserText, getMessageText, isSameShape } from "../identity/request-kind.ts";
 import {
   type ControlArm,
   chooseArm,
   copyShown,
   encodeThreadMeta,
   parseThreadMeta,
+  type Thread,
   type ThreadMeta,
-} from "../thread/thread-meta.ts";
+} from "../thread/thread.ts";
 import {
   type ClosestThread,
   findClosestThread,

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { Conversation } from "../../../kernel/calls/conversation.ts";
 import { isLonghaulError, type Kernel, type SessionId } from "../../../kernel/index.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { WIRES } from "../../../wire/wires.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import {
@@ -13,7 +13,7 @@ import {
   type CallerIdentity,
 } from "../identity/conversation-keys.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
-import { parseThreadMeta } from "../thread/thread-meta.ts";
+import { parseThreadMeta } from "../thread/thread.ts";
 
 const PAGE_SESSIONS = 100;
 /** Number of the newest conversations with the same beginning that get their places before they are looked up. */

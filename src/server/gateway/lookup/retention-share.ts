@@ -1,4 +1,4 @@
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 
 /** Number of lookups between two decisions. */
 const JUDGE_AFTER_REQUESTS = 256;

@@ -11,8 +11,7 @@ import { decideThread, type ThreadDecision, type ThreadKind } from "../identity/
 import { buildRootId, type CallerIdentity } from "../identity/conversation-keys.ts";
 import { listPersonIds } from "../identity/person-ids.ts";
 import type { ResponsePlace } from "../thread/response-ids.ts";
-import { sortByUse, Thread } from "../thread/thread.ts";
-import { parseThreadMeta, type ThreadMeta } from "../thread/thread-meta.ts";
+import { parseThreadMeta, sortByUse, Thread, type ThreadMeta } from "../thread/thread.ts";
 import { ClientSummaries, type ClientSummary, linkSummary } from "./client-summaries.ts";
 import {
   findQuotedThread,

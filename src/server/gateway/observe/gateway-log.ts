@@ -1,4 +1,4 @@
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { clipEnd } from "../../../model/base/clip-end.ts";
 import { redactSecrets } from "../../../model/secrets/redact-secrets.ts";
 import { formatTokens } from "../../../model/usage.ts";

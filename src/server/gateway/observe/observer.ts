@@ -1,5 +1,5 @@
 import { addSavings, countPromptTokens, NO_SAVINGS } from "../../../kernel/faces/window.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { formatTokens } from "../../../model/usage.ts";
 import type { GatewayLog, LogFields } from "./gateway-log.ts";

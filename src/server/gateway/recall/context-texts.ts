@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import type { EntryId, Json, Memory } from "../../../kernel/index.ts";
 import { sealText, unsealText } from "../../../model/secrets/seal-text.ts";
 import type { RequestMessage } from "../request/request-messages.ts";
-import { nameMessages, type Thread } from "../thread/thread.ts";
-import { SHOWN_CONTEXT_FACT } from "../thread/thread-meta.ts";
+import { nameMessages, SHOWN_CONTEXT_FACT, type Thread } from "../thread/thread.ts";
 
 /** Maximum number of texts sent with a conversation. Later messages get none: dropping a text would change the prefix. */
 const MAX_TEXTS = 100;

@@ -15,8 +15,7 @@ import { findSentTexts } from "../outgoing/outgoing-pieces.ts";
 import { type CutBody, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
 import { parseElement, type RequestMessages } from "../request/request-messages.ts";
 import type { CallRequest, RequestMemories } from "../thread/call-request.ts";
-import { nameMessages, type Thread } from "../thread/thread.ts";
-import { SHOWN_FACT } from "../thread/thread-meta.ts";
+import { nameMessages, SHOWN_FACT, type Thread } from "../thread/thread.ts";
 import { addContextToPieces, appendText, appendToPieces } from "./context-pieces.ts";
 
 /** Maximum share of a window for memories; a smaller window gets none. */

@@ -10,8 +10,7 @@ import { fieldValue, type OutgoingPiece, parseRange } from "../request/cut-body.
 import type { RequestMessages } from "../request/request-messages.ts";
 import { addContextToPieces, appendText, appendTextToElement } from "./context-pieces.ts";
 import { ContextTexts } from "./context-texts.ts";
-import { servesMemoryTool } from "./memory-tool.ts";
-import { canJoin, isSentAsItComes } from "./offer-tools.ts";
+import { canJoin, isSentAsItComes, servesMemoryTool } from "./offer-tools.ts";
 import { acceptsSystemMessages } from "./pinned-memories.ts";
 import { addGoogleTools } from "./recall-tools.ts";
 import { findShownContent } from "./shown-content.ts";

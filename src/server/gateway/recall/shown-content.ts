@@ -1,7 +1,7 @@
 import type { WindowContent } from "../../../kernel/faces/memory.ts";
 import { type EntryId, flattenParts, type MessageInput } from "../../../kernel/index.ts";
 import type { ThreadCall } from "../call/thread-call.ts";
-import { getSlotEntry } from "../outgoing/plan-outgoing.ts";
+import { getSlotEntry } from "../outgoing/outgoing-pieces.ts";
 
 /** The content of the window that the model sees whole. */
 export async function findShownContent(call: ThreadCall): Promise<Required<WindowContent>> {

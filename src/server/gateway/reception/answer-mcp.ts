@@ -4,9 +4,8 @@ import { parseJson } from "../../../model/base/parse-json.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
 import type { AdmittedRequest } from "../door/admit.ts";
 import { createClientSignal } from "../door/incoming.ts";
-import { readRequestBody } from "../door/read-body.ts";
+import { ByteShare, type HeldBytes, readRequestBody } from "../door/read-body.ts";
 import type { DoorLimits } from "../door/request-head.ts";
-import { ByteShare, type HeldBytes } from "../door/room.ts";
 import { type FormerPeople, getMemoryAgent, type PersonIds } from "../identity/person-ids.ts";
 import { buildPersonScope } from "../recall/person-scope.ts";
 

@@ -9,16 +9,21 @@ import { predictTools } from "../recall/offer-tools.ts";
 import { appendMemories, readPersonMemories } from "../recall/pinned-memories.ts";
 import { addGoogleTools, encodeRecallTools } from "../recall/recall-tools.ts";
 import { sendWholeBody } from "../reply/relay/relay-reply.ts";
-import { CONTEXT_MANAGEMENT, getContextManager } from "../request/context-management.ts";
 import { BodyError, cutBody, fieldValue, type SentAdditions } from "../request/cut-body.ts";
 import { findCompactions } from "../request/find-compactions.ts";
 import { LIFT_FROM_BYTES } from "../request/lift.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
-import { estimateBytes, parseRequestFields, readBodyFacts } from "../request/request-fields.ts";
+import {
+  CONTEXT_MANAGEMENT,
+  estimateBytes,
+  getContextManager,
+  parseRequestFields,
+  readBodyFacts,
+} from "../request/request-fields.ts";
 import { readMessages } from "../request/request-messages.ts";
 import type { KnownBody } from "../request/seen-bodies.ts";
-import { readUpstreamBody } from "../upstream/read-whole.ts";
 import { sendRequest } from "../upstream/send-request.ts";
+import { readUpstreamBody } from "../upstream/send-upstream.ts";
 import type { Target } from "../upstream/target.ts";
 
 /** Replies to count requests are short. */

@@ -16,8 +16,8 @@ import { LIFT_FROM_BYTES } from "../request/lift.ts";
 import { type ParsedRequest, readRequest } from "../request/read-request.ts";
 import { collectModels, findNamedModels } from "../request/stream-usage.ts";
 import { checkBodyReadable, checkEndpointAccess, checkReferenceAccess } from "../upstream/check-ownership.ts";
-import { readUpstreamBody } from "../upstream/read-whole.ts";
 import { sendRequest } from "../upstream/send-request.ts";
+import { readUpstreamBody } from "../upstream/send-upstream.ts";
 import {
   checkTargetAllowed,
   checkUpstreamAllowed,

@@ -9,11 +9,15 @@ import { getWire } from "../../../wire/wires.ts";
 import { sendJson, toErrorReply } from "../../api/jobs/index.ts";
 import { type Admission, type AdmittedRequest, admit } from "../door/admit.ts";
 import { createClientSignal, type Incoming } from "../door/incoming.ts";
-import { KnownPeers } from "../door/peer-user.ts";
-import { lookUpPerson, type PersonLimits, type Principal, TokenWatch } from "../door/principal.ts";
-import { discardBody, readRequestBody } from "../door/read-body.ts";
+import {
+  KnownPeers,
+  lookUpPerson,
+  type PersonLimits,
+  type Principal,
+  TokenWatch,
+} from "../door/principal.ts";
+import { ByteShare, discardBody, HeldBytes, readRequestBody, Semaphore } from "../door/read-body.ts";
 import { type RequestHead, readRequestHead } from "../door/request-head.ts";
-import { ByteShare, HeldBytes, Semaphore } from "../door/room.ts";
 import type { Services } from "../exchange/services.ts";
 import { runExchange } from "../exchange.ts";
 import type { FormerPeople } from "../identity/person-ids.ts";

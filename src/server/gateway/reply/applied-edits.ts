@@ -1,7 +1,7 @@
 import { type ClearedContent, countClearedContent, type Slot } from "../../../kernel/faces/window.ts";
 import { isObject } from "../../../wire/content-blocks.ts";
 import type { WireName, WireObject } from "../../../wire/wire.ts";
-import { CONTEXT_MANAGEMENT, type ContextEdit } from "../request/context-management.ts";
+import { CONTEXT_MANAGEMENT, type ContextEdit } from "../request/request-fields.ts";
 
 /** An edit applied to a request, as reported in Anthropic's replies. */
 export type AppliedEdit =

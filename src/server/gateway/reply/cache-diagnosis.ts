@@ -3,7 +3,7 @@ import { toObject } from "../../../wire/fields.ts";
 import type { Exchange } from "../exchange/exchange-state.ts";
 import type { BodyChanges } from "../outgoing/outgoing-body.ts";
 import { knowsCacheOptions } from "../outgoing/provider-fields.ts";
-import { getContextManager } from "../request/context-management.ts";
+import { getContextManager } from "../request/request-fields.ts";
 import type { Thread } from "../thread/thread.ts";
 
 /** The cache of a conversation, as far as its replies reveal it. */

@@ -1,4 +1,4 @@
-import { runHealLoop } from "../../../kernel/calls/heal-loop.ts";
+import { runHealLoop } from "../../../kernel/calls/call-window.ts";
 import {
   detectOutputOverflow,
   detectOverflow,
@@ -17,8 +17,7 @@ import { listPieceElements } from "../outgoing/outgoing-pieces.ts";
 import { correctProviderFields } from "../outgoing/provider-fields.ts";
 import { insertMemories, moveMemories } from "../recall/pinned-memories.ts";
 import { CHAIN_FIELDS } from "../request/chain.ts";
-import { CONTEXT_MANAGEMENT } from "../request/context-management.ts";
-import { lowerOutputFields } from "../request/request-fields.ts";
+import { CONTEXT_MANAGEMENT, lowerOutputFields } from "../request/request-fields.ts";
 import { STREAM_OPTIONS } from "../request/stream-usage.ts";
 import { sendRequest } from "../upstream/send-request.ts";
 import type { UpstreamResponse } from "../upstream/send-upstream.ts";

@@ -1,6 +1,6 @@
 import { finish, type Steps } from "../../../model/base/turns.ts";
 import type { WireObject } from "../../../wire/wire.ts";
-import type { AgentShape } from "../identity/agent-shape.ts";
+import type { AgentShape } from "../identity/request-kind.ts";
 
 /** A request body with the positions of its fields and of its list's elements. Values are not parsed. */
 export interface CutBody {

@@ -1,4 +1,4 @@
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import type { WireObject } from "../../../wire/wire.ts";
 import type { PersonIds } from "../identity/person-ids.ts";
 

@@ -1,4 +1,4 @@
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { type BodyFrame, beginsLike, type CutBody, copyFrame, endsLike } from "./cut-body.ts";
 import { copyMessages, type KnownMessage, type RequestMessages } from "./request-messages.ts";
 

@@ -1,4 +1,4 @@
-import { type WindowLease, WindowPool } from "../../../kernel/calls/window-pool.ts";
+import { type WindowLease, WindowPool } from "../../../kernel/calls/call-window.ts";
 import { estimateText, type Policy, type ShrinkOption } from "../../../kernel/faces/window.ts";
 import type { EntryId, FittedWindow, Session } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
@@ -6,9 +6,9 @@ import type { Wire, WireObject } from "../../../wire/wire.ts";
 import type { PlaceKeys } from "../identity/conversation-keys.ts";
 import type { Violation } from "../outgoing/check-rules.ts";
 import type { Chain } from "../request/chain.ts";
-import type { ContextEdit } from "../request/context-management.ts";
 import type { CutBody, OutgoingPiece } from "../request/cut-body.ts";
 import type { CompactionBlocks } from "../request/find-compactions.ts";
+import type { ContextEdit } from "../request/request-fields.ts";
 import type { RequestMessages } from "../request/request-messages.ts";
 
 /** The parts of a request other than its messages that its window depends on. */

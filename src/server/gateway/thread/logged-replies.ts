@@ -1,6 +1,5 @@
 import type { Aligner } from "../../../kernel/calls/align-messages.ts";
-import type { CachedLine, LineMessage } from "../../../kernel/calls/line-cache.ts";
-import { continuesLine } from "../../../kernel/calls/placed-messages.ts";
+import { type CachedLine, continuesLine, type LineMessage } from "../../../kernel/calls/line-cache.ts";
 import type { Blobs } from "../../../kernel/faces/log.ts";
 import {
   type EntryId,
@@ -10,7 +9,7 @@ import {
   type PartInput,
   type Session,
 } from "../../../kernel/index.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { findAudio } from "../../../wire/openai-chat/openai-chat-media-fields.ts";
 import { buildCanonicalKey } from "../identity/canonical-key.ts";
 import type { KeyedMessages } from "../identity/choose-thread.ts";

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { Json, MessageInput, PartInput } from "../../../kernel/index.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { computeDigest } from "../../../model/base/digest.ts";
 import { resolveModuleFile } from "../../../model/base/package-files.ts";
 import { SerialQueue } from "../../../model/base/serial-queue.ts";

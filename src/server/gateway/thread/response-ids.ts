@@ -1,6 +1,6 @@
 import type { Blobs, ClaimedFact } from "../../../kernel/faces/log.ts";
 import type { EntryId, Json, Kernel, MessageInput, SessionId } from "../../../kernel/index.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { encodeResponsesItems } from "../../../wire/openai-responses/encode-responses-items.ts";
 import type { LoggedContent, WireObject } from "../../../wire/wire.ts";

@@ -1,15 +1,13 @@
 import type { Aligner } from "../../../kernel/calls/align-messages.ts";
 import type { Conversation, PlacedMessages } from "../../../kernel/calls/conversation.ts";
-import type { CachedLine } from "../../../kernel/calls/line-cache.ts";
-import { continuesLine } from "../../../kernel/calls/placed-messages.ts";
+import { type CachedLine, continuesLine } from "../../../kernel/calls/line-cache.ts";
 import type { Blobs } from "../../../kernel/faces/log.ts";
 import { listCallIds, type MessageInput, type Role, type Session } from "../../../kernel/index.ts";
 import { pairGoogleResults } from "../../../wire/google/google-parts.ts";
 import type { LoggedContent } from "../../../wire/wire.ts";
-import { toStableText } from "../identity/agent-shape.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import { alignRequest } from "../identity/choose-thread.ts";
-import { getMessageText } from "../identity/request-kind.ts";
+import { getMessageText, toStableText } from "../identity/request-kind.ts";
 import {
   type RequestMessage,
   type RequestMessages,

@@ -5,22 +5,28 @@ import type { Blobs } from "../../../kernel/faces/log.ts";
 import type { AgentMemory } from "../../../kernel/faces/memory.ts";
 import {
   type EntryId,
+  isLonghaulError,
+  type Json,
   type Kernel,
   type MemoryScope,
   type MessageInput,
   parseEntryId,
   type Session,
+  type SessionRecord,
 } from "../../../kernel/index.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
+import { computeDigest } from "../../../model/base/digest.ts";
+import { dropUndefined } from "../../../model/base/drop-undefined.ts";
+import { toText } from "../../../wire/fields.ts";
 import { getMessageKey } from "../identity/canonical-key.ts";
 import type { KeyedMessages, ThreadCandidate, ThreadKind } from "../identity/choose-thread.ts";
 import { replaceOpening } from "../identity/conversation-keys.ts";
+import type { AgentShape } from "../identity/request-kind.ts";
+import { EncodedMessages } from "../outgoing/outgoing-pieces.ts";
 import type { RequestMessage, RequestMessages } from "../request/request-messages.ts";
-import { createThreadWindows, type ThreadWindows } from "./call-request.ts";
+import { type CallRequest, createThreadWindows, type SeenBody, type ThreadWindows } from "./call-request.ts";
 import { mergeRuns } from "./logged-replies.ts";
-import { SentRequests } from "./sent-requests.ts";
 import { ThreadMessages } from "./thread-messages.ts";
-import { ThreadMarks, type ThreadMeta } from "./thread-meta.ts";
 
 /** Maximum number of messages that are remembered for having no context. */
 const MAX_WITHOUT_CONTEXT = 100;
@@ -233,4 +239,201 @@ export function nameMessages(messages: readonly RequestMessage[]): readonly stri
     times.set(place, time + 1);
     return `${place} ${time}`;
   });
+}
+
+const BYTES_PER_TOKEN = 10;
+/** An edited window keeps lines and facts of the messages it left out. */
+const BYTES_PER_EDITED_TOKEN = 40;
+
+/** Instructions of a request, and the response that they are stored with. */
+interface StoredLead {
+  readonly key: string;
+  readonly response: string;
+}
+
+/** Facts about the last requests of a thread, for its next one. They only live as long as the thread is in memory. */
+class SentRequests {
+  /** The body of the last request, if it is kept. */
+  seen: SeenBody | undefined;
+  readonly encodedMessages = new EncodedMessages();
+  /** True if the edited window violated a rule of the provider. */
+  isSuspect = false;
+  /** True if the person was advised to begin a new conversation, as far as this process knows. */
+  isAdvised = false;
+  /** Requests that no other window could repair. */
+  readonly hopeless = new HopelessRequests();
+  /** The instructions of the requests, as last stored with a response. */
+  storedLead: StoredLead | undefined;
+  /** Approximate memory of the window. */
+  windowBytes = 0;
+
+  /** Records the size of the window. */
+  recordWindowSize(tokens: number, isEdited: boolean): void {
+    this.windowBytes = tokens * (isEdited ? BYTES_PER_EDITED_TOKEN : BYTES_PER_TOKEN);
+  }
+}
+
+/** A request this much smaller than a refused one is worth repairing again. */
+const MAX_SHARE = 0.75;
+
+/** With fewer repairs, the turn was out of them: the next question may be repaired again. */
+const MIN_REPAIRS = 3;
+
+/** Remembers the smallest request of a thread that was finally refused as too long, until one succeeds. */
+class HopelessRequests {
+  #refused: { readonly model: string; readonly bytes: number } | undefined;
+
+  /** True if a request is not much smaller than one that could not be repaired. */
+  covers({ messages, frame }: CallRequest): boolean {
+    const { model, bytes } = this.#refused ?? {};
+    return bytes !== undefined && model === frame.model && messages.cut.bytes.length > bytes * MAX_SHARE;
+  }
+
+  /** Records a request that was refused after `repairs`. */
+  record({ messages, frame: { model } }: CallRequest, repairs: number): void {
+    if (repairs < MIN_REPAIRS) return;
+    const known = this.#refused?.model === model ? this.#refused.bytes : Number.POSITIVE_INFINITY;
+    this.#refused = { model, bytes: Math.min(known, messages.cut.bytes.length) };
+  }
+
+  /** Clears the record after a successful request. */
+  forget(): void {
+    this.#refused = undefined;
+  }
+}
+
+/** Error codes of a window that cannot be reduced any further. */
+const HOPELESS_CODES = ["WINDOW_OVERFLOW", "WINDOW_FLOOR", "WINDOW_STUCK"] as const;
+
+/** True for the error of a window that cannot be reduced any further. */
+export function isHopeless(error: unknown): boolean {
+  return HOPELESS_CODES.some((code) => isLonghaulError(error, code));
+}
+
+/** Facts about a thread, stored in its session's metadata. */
+export interface ThreadMeta {
+  readonly kind: ThreadKind;
+  readonly shape: AgentShape;
+  readonly firstKey: string;
+  /** The name of the client that began the conversation, for labels. */
+  readonly client?: string;
+  /** The sub-agent of the conversation, as the client names it. */
+  readonly agent?: string;
+  /** The working directory of the client when the conversation began. */
+  readonly project?: string;
+  /** True if the provider's stored conversation is incomplete, so that requests are rewritten from the log. */
+  readonly isOurs?: true;
+  /** True if the model was offered recall tools, and so is to the end of the conversation. */
+  readonly hasRecallTools?: true;
+  /** The part that the conversation plays in a comparison; absent if it began without one. */
+  readonly arm?: ControlArm;
+}
+
+/** Metadata of a thread as session metadata; `claim` tells which of several gateways has created the session. */
+export function encodeThreadMeta(meta: ThreadMeta, claim?: string): { readonly [key: string]: Json } {
+  return { gateway: { ...meta, ...dropUndefined({ claim }) } as unknown as Json };
+}
+
+/** Metadata of the thread of a session; undefined if the gateway did not create it. */
+export function parseThreadMeta(meta: { readonly [key: string]: Json } | undefined): ThreadMeta | undefined {
+  const stored = meta?.gateway as Partial<ThreadMeta> | undefined;
+  if (typeof stored !== "object" || stored === null) return undefined;
+  const { kind, shape, firstKey, client, agent, project, isOurs, hasRecallTools, arm } = stored;
+  if (typeof kind !== "string" || typeof shape?.digest !== "string" || typeof firstKey !== "string")
+    return undefined;
+  return {
+    kind,
+    shape,
+    firstKey,
+    ...dropUndefined({ client: toText(client), agent: toText(agent), project: toText(project) }),
+    ...dropUndefined({ isOurs: isOurs || undefined, hasRecallTools: hasRecallTools || undefined }),
+    ...dropUndefined({ arm: CONTROL_ARMS.find((one) => one === arm) }),
+  };
+}
+
+/** The fact of a session that says which memories its conversation has been shown, and where. */
+export const SHOWN_FACT = "shown-memories";
+/** The fact of a session with the context that was added to its messages. */
+export const SHOWN_CONTEXT_FACT = "shown-context";
+
+/** Shows a conversation the memories and the context of another one whose messages it repeats. */
+export async function copyShown(
+  { facts }: Pick<Session, "facts">,
+  to: Pick<Session, "facts">,
+): Promise<void> {
+  for (const name of [SHOWN_FACT, SHOWN_CONTEXT_FACT]) {
+    const shown = await facts.get(name);
+    if (shown !== undefined) await to.facts.set(name, shown);
+  }
+}
+
+/**
+ * The part that a conversation plays in a comparison: requests of the control arm are sent unchanged. A released
+ * conversation belonged to the control arm until control was switched off; it counts in neither.
+ */
+export type ControlArm = "control" | "edited" | "released";
+
+const CONTROL_ARMS: readonly ControlArm[] = ["control", "edited", "released"];
+
+const DIGITS = 12;
+
+/** The arm of a new conversation, by the digest of its session id, so that a restart does not change it. */
+export function chooseArm(session: string, share: number): ControlArm {
+  const place = Number.parseInt(computeDigest(`control ${session}`, DIGITS), 16) / 16 ** DIGITS;
+  return place < share ? "control" : "edited";
+}
+
+/** Number of consecutive unknown responses after which the provider counts as storing none. */
+const MAX_UNKNOWN_RESPONSES = 2;
+
+/** The purpose and the marks of a thread. Other gateways may set marks too. */
+class ThreadMarks {
+  readonly #session: Session;
+  kind: ThreadKind;
+  meta: ThreadMeta;
+  /** The metadata of the session that `meta` was read from. */
+  #storedMeta: SessionRecord["meta"];
+  #forgotten = 0;
+
+  constructor(session: Session, meta: ThreadMeta) {
+    this.#session = session;
+    this.kind = meta.kind;
+    this.meta = meta;
+  }
+
+  /** True if the agent has tools, and so does actual work. */
+  get hasTools(): boolean {
+    return this.meta.shape.tools.length > 0;
+  }
+
+  /** Takes over marks that another gateway has set; `stored` is the metadata of the session. */
+  refresh(stored: SessionRecord["meta"]): void {
+    if (stored === this.#storedMeta) return;
+    this.#storedMeta = stored;
+    this.meta = parseThreadMeta(stored) ?? this.meta;
+  }
+
+  /** Sets marks for all later requests, even after a restart. */
+  async set(marks: Pick<ThreadMeta, "isOurs" | "hasRecallTools" | "arm">): Promise<void> {
+    if (Object.entries(marks).every(([name, value]) => this.meta[name as keyof typeof marks] === value))
+      return;
+    this.meta = { ...this.meta, ...marks };
+    this.#storedMeta = undefined;
+    await this.#session.update({ meta: encodeThreadMeta(this.meta) });
+  }
+
+  /** Makes this a secondary conversation, because another one has turned out to be the main one. */
+  demote(): void {
+    this.kind = "aside";
+  }
+
+  /** True if the provider does not store the whole conversation, so that every request must contain it. */
+  get isOurs(): boolean {
+    return this.meta.isOurs === true || this.#forgotten >= MAX_UNKNOWN_RESPONSES;
+  }
+
+  /** Records whether the provider knew the response that a request continued. */
+  recordProviderMemory(wasKnown: boolean): void {
+    this.#forgotten = wasKnown ? 0 : this.#forgotten + 1;
+  }
 }

@@ -1,5 +1,5 @@
+import { toKindNumber } from "../../../log/store/entry-store.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "../../../log/store/freed-counts.ts";
-import { toKindNumber } from "../../../log/store/kind-numbers.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
 import type { ObjectBlobs } from "./objects/object-blobs.ts";
 

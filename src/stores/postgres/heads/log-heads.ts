@@ -1,5 +1,5 @@
 import { createSessionNotFound } from "../../../log/store/refusals.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import type { SessionId } from "../../../model/entry.ts";
 import type { Sql } from "../connection/postgres-database.ts";
 import type { SqlRow } from "../connection/sql-values.ts";

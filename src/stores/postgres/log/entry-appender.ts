@@ -3,11 +3,11 @@ import {
   type AppendOutcome,
   type AppendRequest,
   type AppendResult,
+  checkSeqRoom,
   chooseEntryTime,
+  toKindNumber,
 } from "../../../log/store/entry-store.ts";
-import { toKindNumber } from "../../../log/store/kind-numbers.ts";
 import { createPositionConflict, createSessionNotFound } from "../../../log/store/refusals.ts";
-import { checkSeqRoom } from "../../../log/store/seq-limit.ts";
 import type { Clock } from "../../../model/clock.ts";
 import type { SessionId } from "../../../model/entry.ts";
 import { LonghaulError } from "../../../model/errors.ts";

@@ -1,16 +1,17 @@
-import type {
-  AppendOutcome,
-  AppendRequest,
-  EntryQuery,
-  EntryStore,
-  Head,
-  SessionHead,
-  StoredEntry,
-  Tombstone,
+import {
+  type AppendOutcome,
+  type AppendRequest,
+  type EntryQuery,
+  type EntryStore,
+  type Head,
+  MAX_SEQ,
+  type SessionHead,
+  type StoredEntry,
+  type Tombstone,
+  toKind,
+  toKindNumber,
 } from "../../../log/store/entry-store.ts";
 import type { FreedCounts } from "../../../log/store/freed-counts.ts";
-import { toKind, toKindNumber } from "../../../log/store/kind-numbers.ts";
-import { MAX_SEQ } from "../../../log/store/seq-limit.ts";
 import type { SessionId } from "../../../model/entry.ts";
 import type { PostgresEraser } from "../blobs/postgres-eraser.ts";
 import type { PostgresDatabase } from "../connection/postgres-database.ts";

@@ -8,7 +8,7 @@ import {
   type TurnRange,
 } from "../../../log/store/memory-store.ts";
 import { collectNear } from "../../../log/store/near-chunks.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import type { PostgresDatabase, Sql, Transaction } from "../connection/postgres-database.ts";
 import type { SqlRow } from "../connection/sql-values.ts";
 import type { IndexDictionary } from "./index-dictionary.ts";

@@ -1,4 +1,4 @@
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import type { Sql, Transaction } from "../connection/postgres-database.ts";
 import type { LockedState } from "./index-state.ts";
 

@@ -7,7 +7,7 @@ import {
   type TurnRange,
 } from "../../../log/store/memory-store.ts";
 import { collectNear } from "../../../log/store/near-chunks.ts";
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import type { Database } from "../database.ts";
 import { prepareValues, type ValueRow } from "../value-rows.ts";
 import type { Dictionary } from "./dictionary.ts";

@@ -1,4 +1,4 @@
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import type { Database } from "../database.ts";
 import { prepareValues } from "../value-rows.ts";
 

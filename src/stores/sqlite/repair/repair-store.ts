@@ -1,9 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { SQLInputValue } from "node:sqlite";
-import type { StoredEntry } from "../../../log/store/entry-store.ts";
-import { toKindNumber } from "../../../log/store/kind-numbers.ts";
-import { MAX_SEQ } from "../../../log/store/seq-limit.ts";
+import { MAX_SEQ, type StoredEntry, toKindNumber } from "../../../log/store/entry-store.ts";
 import type { Digest } from "../../../model/blob.ts";
 import { type EntryKind, formatEntryId } from "../../../model/entry.ts";
 import { createArgumentError } from "../../../model/errors.ts";

@@ -2,7 +2,7 @@ import { checkFields, checkList, readMaxTokens, type TokenLimit } from "../../..
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
 import { checkWholeNumber } from "../../../model/errors.ts";
 import { type Message, textOfMessage } from "../../../model/message.ts";
-import { listCallIds } from "../../../model/tool-call-ids.ts";
+import { listCallIds } from "../../../model/tool-calls.ts";
 import { chooseLines } from "../../extract/choose-lines.ts";
 import { ClueTracker } from "../../extract/clue-tracker.ts";
 import { EvictedLines } from "../../extract/evicted-lines.ts";

@@ -1,6 +1,6 @@
 import { textOfMessage } from "../../../model/message.ts";
 import type { ToolCallPart } from "../../../model/part.ts";
-import { listCallIds } from "../../../model/tool-call-ids.ts";
+import { listCallIds } from "../../../model/tool-calls.ts";
 import { findTouches } from "../../effects/find-touches.ts";
 import { detectCues, isQuestion, isRule, type SentenceCue, splitOuterSentences } from "./split-sentences.ts";
 import {

@@ -1,7 +1,7 @@
 import { type Message, textOfMessage } from "../../../model/message.ts";
 import { ADDED_TAGS, buildTagPattern, WRAPPER_TAGS } from "../../../model/message-tags.ts";
 import { removeElements } from "../../../model/remove-elements.ts";
-import { listCallIds } from "../../../model/tool-call-ids.ts";
+import { listCallIds } from "../../../model/tool-calls.ts";
 import { isQuestion, splitOuterSentences } from "./split-sentences.ts";
 import type { SourceMessage } from "./summary-candidate.ts";
 

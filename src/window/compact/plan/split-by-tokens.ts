@@ -2,8 +2,7 @@ import type { Message } from "../../../model/message.ts";
 import type { Part } from "../../../model/part.ts";
 import { renderInput } from "../../extract/part-text.ts";
 import { groupSlots } from "../../group.ts";
-import type { Slot } from "../../slot.ts";
-import { sumSlotTokens } from "../../sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "../../slot.ts";
 import { estimateMessage } from "../../tokens/estimate.ts";
 import { citeOf } from "../extractive/summary-candidate.ts";
 

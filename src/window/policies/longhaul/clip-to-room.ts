@@ -2,8 +2,7 @@ import type { Part } from "../../../model/part.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
 import { clipSlots } from "../../clip-slots.ts";
 import { findVerbatimSeqs } from "../../protected-seqs.ts";
-import type { Slot } from "../../slot.ts";
-import { sumSlotTokens } from "../../sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "../../slot.ts";
 
 /** Limits of clipping. */
 interface ClipRules {

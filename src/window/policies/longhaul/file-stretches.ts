@@ -1,6 +1,6 @@
-import { BoundedMap } from "../../../model/base/bounded-map.ts";
+import { BoundedMap } from "../../../model/base/caches.ts";
 import type { ToolCallPart, ToolResultPart } from "../../../model/part.ts";
-import { listProgramCalls } from "../../../model/raw-calls.ts";
+import { listProgramCalls } from "../../../model/tool-calls.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
 import { getPathArgument, parseToolArguments } from "../../effects/call-arguments.ts";
 import { findTouches } from "../../effects/find-touches.ts";

@@ -3,8 +3,7 @@ import type { TokenEstimator } from "../../apply-edits.ts";
 import { findBonds } from "../../find-bonds.ts";
 import { type Group, groupSlots } from "../../group.ts";
 import { findNewestQuestion, findProtectedSeqs } from "../../protected-seqs.ts";
-import type { Slot } from "../../slot.ts";
-import { sumSlotTokens } from "../../sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "../../slot.ts";
 import { dropExtras, type MessageText } from "./message-texts.ts";
 
 /** Words that occur in most sentences and carry no topic. */

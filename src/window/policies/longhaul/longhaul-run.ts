@@ -1,5 +1,5 @@
 import { type Message, textOfMessage } from "../../../model/message.ts";
-import { listAnsweredCallIds, listCallIds } from "../../../model/tool-call-ids.ts";
+import { listAnsweredCallIds, listCallIds } from "../../../model/tool-calls.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
 import { hasOwnText, isInlineToolOutput } from "../../inline-tool-output.ts";
 import {
@@ -15,8 +15,7 @@ import type { CachePrices, Course, Moment, PolicyLimits, PolicyRun } from "../..
 import { findProtectedSeqs } from "../../protected-seqs.ts";
 import { isShrunk, ResultShrinker } from "../../shrink/result-shrinker.ts";
 import { resolveShrinkFilters } from "../../shrink/shrink-filters.ts";
-import type { Slot } from "../../slot.ts";
-import { sumSlotTokens } from "../../sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "../../slot.ts";
 import { withoutLostCalls, withoutLostResults } from "../lost-calls.ts";
 import { clipToRoom, MIN_NOTED_TOKENS } from "./clip-to-room.ts";
 import { Extract } from "./extract.ts";
@@ -33,17 +32,20 @@ import {
 import { FileStretches } from "./file-stretches.ts";
 import { keepGroups } from "./keep-groups.ts";
 import type { LonghaulOptions } from "./longhaul-options.ts";
-import { type MessageText, MessageTexts } from "./message-texts.ts";
-import { hasNewText, isSameList, listOriginals, toOriginal, withShrunk } from "./original-slots.ts";
+import { type MessageText, MessageTexts, TurnSteps } from "./message-texts.ts";
 import {
   computeHeldRoom,
   computeHighMark,
   computeLowMark,
   computeTokenPrice,
+  hasNewText,
   isColdRebuildDue,
+  isSameList,
   listNewSlots,
+  listOriginals,
+  toOriginal,
+  withShrunk,
 } from "./rebuild-marks.ts";
-import { TurnSteps } from "./turn-steps.ts";
 
 /**
  * When the limit forces text out, up to this many tokens are left free for new messages, so that no more text leaves
@@ -142,8 +144,7 @@ export class LonghaulRun implements PolicyRun {
     const said = this.#window
       .filter((slot) => !isExtract(slot) && !isPage(slot))
       .map((slot) => toOriginal(slot, this.#tokensOf));
-    const earlier = [...(course.past ?? []), ...said];
-    const sorted = earlier.toSorted((one, other) => one.seq - other.seq);
+    const sorted = [...(course.past ?? []), ...said].toSorted((one, other) => one.seq - other.seq);
     for (const slot of sorted) this.#recordOutput(slot);
     for (const slot of sorted) {
       this.#countSlot(slot);
@@ -246,7 +247,6 @@ export class LonghaulRun implements PolicyRun {
    */
   #findRebuildReason({ isHot, isUncached = false, minCalls = 0 }: Moment): string | undefined {
     if (isHot && this.#replies < MIN_EARLY_CALLS && this.#tokens <= this.#limits.tokens) return undefined;
-    const { system } = this.#limits;
     const newSlots = listNewSlots(this.#window, this.#editedSeq);
     // The last rebuild shows how far the next one will get.
     const reached = this.#editedSeq > 0 ? this.#tokens - sumSlotTokens(newSlots) : 0;
@@ -256,7 +256,7 @@ export class LonghaulRun implements PolicyRun {
     const isApart = this.#editedSeq === 0 || newCalls >= CALLS_BETWEEN_EDITS;
     if (isWorth && isApart && this.#tokens > this.#limits.tokens) return "over the threshold";
     if (newCalls < minCalls) return undefined;
-    const work = low - system - this.#texts.stayingTokens;
+    const work = low - this.#limits.system - this.#texts.stayingTokens;
     if (!isHot) {
       const toolTokens = this.#tokens - low + work;
       const newTokens = this.#editedSeq > 0 ? sumSlotTokens(newSlots) : this.#tokens;
@@ -268,9 +268,9 @@ export class LonghaulRun implements PolicyRun {
     if (this.#tokens <= computeHighMark(low, this.#callTokens, this.#prices)) return undefined;
     const needed = computeBreakEvenCalls({
       removedTokens: this.#tokens - low,
-      survivingTokens: low - system,
+      survivingTokens: low - this.#limits.system,
       prices: this.#prices,
-      refetchCost: REBUILD_REFETCH_COST + this.#estimateLoss(low - system),
+      refetchCost: REBUILD_REFETCH_COST + this.#estimateLoss(low - this.#limits.system),
     });
     const expected = estimateRemainingCalls(this.#replies + 1);
     if (expected < needed) return undefined;

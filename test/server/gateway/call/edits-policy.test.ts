@@ -3,7 +3,7 @@ import { longhaul, type Slot } from "../../../../src/kernel/faces/window.ts";
 import type { MessageInput } from "../../../../src/kernel/index.ts";
 import { buildEditsPolicy } from "../../../../src/server/gateway/call/build-call-request.ts";
 import { findAppliedEdits, withAppliedEdits } from "../../../../src/server/gateway/reply/applied-edits.ts";
-import type { ContextEdit } from "../../../../src/server/gateway/request/context-management.ts";
+import type { ContextEdit } from "../../../../src/server/gateway/request/request-fields.ts";
 import { testKernel } from "../../../support/kernel.ts";
 import { proofTest } from "../../../support/proof.ts";
 

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { KernelTable } from "../../../../src/server/gateway/door/peer-user.ts";
+import { KernelTable } from "../../../../src/server/gateway/door/principal.ts";
 import { testFolder } from "../../../support/folder.ts";
 
 test("each caller gets a text that is at least as new as its call, and callers share reads", async () => {

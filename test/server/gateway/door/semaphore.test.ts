@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { Semaphore } from "../../../../src/server/gateway/door/room.ts";
+import { Semaphore } from "../../../../src/server/gateway/door/read-body.ts";
 
 describe("a semaphore", () => {
   test("a semaphore lets a limited number in at once, and the others in order of arrival", async () => {

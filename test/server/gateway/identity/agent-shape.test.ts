@@ -3,7 +3,7 @@ import {
   buildShape,
   compareShapes,
   isSameShape,
-} from "../../../../src/server/gateway/identity/agent-shape.ts";
+} from "../../../../src/server/gateway/identity/request-kind.ts";
 
 const TOOLS = ["Bash", "Edit", "Grep", "Read", "Write"];
 const INTRODUCTION = "You are the agent of a program, and help its users with their work in a shell.\n";

@@ -4,7 +4,7 @@ import {
   detectClient,
   findExplicitId,
   findNamedClient,
-} from "../../../../src/server/gateway/identity/explicit-id.ts";
+} from "../../../../src/server/gateway/identity/conversation-keys.ts";
 import { proofTest } from "../../../support/proof.ts";
 
 const SESSION = "590581d7-b8b4-47fb-aa8a-db9ca653cc43";

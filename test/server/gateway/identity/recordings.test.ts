@@ -7,7 +7,7 @@ import {
   detectClient,
   findExplicitId,
   findNamedClient,
-} from "../../../../src/server/gateway/identity/explicit-id.ts";
+} from "../../../../src/server/gateway/identity/conversation-keys.ts";
 import type { Wire, WireObject } from "../../../../src/wire/wire.ts";
 import { WIRES } from "../../../../src/wire/wires.ts";
 import { type Asked, Registry } from "./registry.ts";

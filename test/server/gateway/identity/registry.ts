@@ -1,5 +1,4 @@
 import type { MessageInput, Role } from "../../../../src/kernel/index.ts";
-import { type AgentShape, buildShape } from "../../../../src/server/gateway/identity/agent-shape.ts";
 import { buildCanonicalKey } from "../../../../src/server/gateway/identity/canonical-key.ts";
 import {
   chooseThread,
@@ -7,7 +6,11 @@ import {
   decideThread,
   type ThreadKind,
 } from "../../../../src/server/gateway/identity/choose-thread.ts";
-import type { RequestKind } from "../../../../src/server/gateway/identity/request-kind.ts";
+import {
+  type AgentShape,
+  buildShape,
+  type RequestKind,
+} from "../../../../src/server/gateway/identity/request-kind.ts";
 import { findSummaryIndex } from "../../../../src/server/gateway/lookup/client-summaries.ts";
 
 /** A request as a registry sees it. */

@@ -8,7 +8,10 @@ import {
   buildCanonicalKey,
   getMessageKey,
 } from "../../../../src/server/gateway/identity/canonical-key.ts";
-import { type IndexedMessage, planOutgoing } from "../../../../src/server/gateway/outgoing/plan-outgoing.ts";
+import {
+  type IndexedMessage,
+  planOutgoing,
+} from "../../../../src/server/gateway/outgoing/outgoing-pieces.ts";
 import { testKernel } from "../../../support/kernel.ts";
 
 function givenOf(words: readonly string[]): readonly IndexedMessage[] {

@@ -3,7 +3,7 @@ import {
   buildEditsKey,
   type ContextEdit,
   readContextManagement,
-} from "../../../../src/server/gateway/request/context-management.ts";
+} from "../../../../src/server/gateway/request/request-fields.ts";
 import { readRequests } from "../outgoing/recorded-elements.ts";
 import { HAS_RECORDINGS } from "../recorded.ts";
 

@@ -5,8 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { readUpstreamBody } from "../../../../src/server/gateway/upstream/read-whole.ts";
-import { buildUpstreamUrl } from "../../../../src/server/gateway/upstream/send-upstream.ts";
+import { buildUpstreamUrl, readUpstreamBody } from "../../../../src/server/gateway/upstream/send-upstream.ts";
 import { reasonOf, sender } from "./sender.ts";
 
 test("an untrusted certificate is refused, and a trusted one is accepted", async ({ skip }) => {

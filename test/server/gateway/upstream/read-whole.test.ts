@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { request } from "node:http";
 import zlib from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { readUpstreamBody } from "../../../../src/server/gateway/upstream/read-whole.ts";
+import { readUpstreamBody } from "../../../../src/server/gateway/upstream/send-upstream.ts";
 import { serve } from "./server.ts";
 
 const get = (url: string) =>

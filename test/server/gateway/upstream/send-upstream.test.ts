@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, test } from "vitest";
-import { readUpstreamBody } from "../../../../src/server/gateway/upstream/read-whole.ts";
+import { readUpstreamBody } from "../../../../src/server/gateway/upstream/send-upstream.ts";
 import { toUpstreamFault } from "../../../../src/server/gateway/upstream/upstream-error.ts";
 import { limits, reasonOf, sender } from "./sender.ts";
 import { serve, serveTcp } from "./server.ts";

@@ -4,8 +4,7 @@ import type { Message } from "../../../../src/kernel/index.ts";
 import { chooseCompactionAction } from "../../../../src/window/compact/auto-compaction.ts";
 import { findCompactionSource } from "../../../../src/window/compact/plan/compaction-source.ts";
 import { computeChunkTokens, splitByTokens } from "../../../../src/window/compact/plan/split-by-tokens.ts";
-import type { Slot } from "../../../../src/window/slot.ts";
-import { sumSlotTokens } from "../../../../src/window/sum-slot-tokens.ts";
+import { type Slot, sumSlotTokens } from "../../../../src/window/slot.ts";
 
 const say = (seq: number, tokens: number, role: Message["role"] = "assistant"): Slot => ({
   seq,

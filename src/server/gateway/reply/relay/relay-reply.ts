@@ -3,8 +3,8 @@ import { AwsFrameSplitter, readFrameEvent } from "../../../../wire/bedrock/aws-f
 import type { Wire, WireEvent } from "../../../../wire/wire.ts";
 import type { Incoming } from "../../door/incoming.ts";
 import type { Exchange, ReplyRelay } from "../../exchange/exchange-state.ts";
-import { readUpstreamBody } from "../../upstream/read-whole.ts";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
+import { readUpstreamBody } from "../../upstream/send-upstream.ts";
 import { findRawHeader, getForwardedHeaders, type RawHeaders } from "../../upstream/upstream-headers.ts";
 import { reportSpending } from "../record-reply.ts";
 import { type RelayOptions, relayResponse } from "./relay-response.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable, Writable } from "node:stream";
-import { type DecodingStream, openDecoder, parseCodings } from "../../upstream/read-whole.ts";
+import { type DecodingStream, openDecoder, parseCodings } from "../../upstream/send-upstream.ts";
 import { toCutError, UpstreamError } from "../../upstream/upstream-error.ts";
 import { findRawHeader, type RawHeaders } from "../../upstream/upstream-headers.ts";
 import type { ListenerGroup } from "./relay-client.ts";

@@ -4,8 +4,7 @@ import { parseObject, toText } from "../../../../wire/fields.ts";
 import { readFailureReply } from "../../../../wire/replies/read-failure.ts";
 import type { ReplyReader, Wire } from "../../../../wire/wire.ts";
 import type { Exchange } from "../../exchange/exchange-state.ts";
-import { readUpstreamBody } from "../../upstream/read-whole.ts";
-import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
+import { readUpstreamBody, type UpstreamResponse } from "../../upstream/send-upstream.ts";
 import { type SseEvent, SseSplitter } from "./sse-splitter.ts";
 
 /** Error replies of providers are short. */

@@ -9,7 +9,7 @@ import { toNumber, toText } from "../../../../wire/fields.ts";
 import type { WireName, WireObject } from "../../../../wire/wire.ts";
 import type { Exchange, RequestRecall } from "../../exchange/exchange-state.ts";
 import { getMemoryAgent } from "../../identity/person-ids.ts";
-import { MEMORY_TOOL, runMemoryCall } from "../../recall/memory-tool.ts";
+import { MEMORY_TOOL, runMemoryCall } from "../../recall/offer-tools.ts";
 import { buildPersonScope, listConversations } from "../../recall/person-scope.ts";
 import { EXPAND_TOOL, isRecallTool, MAX_RESULTS, SAVE_TOOL } from "../../recall/recall-tools.ts";
 import { findShownEntries } from "../../recall/shown-content.ts";

@@ -3,7 +3,7 @@ import { FaultError } from "../../../../wire/fault-error.ts";
 import { readFailureReply } from "../../../../wire/replies/read-failure.ts";
 import type { WireFault } from "../../../../wire/wire.ts";
 import type { Exchange } from "../../exchange/exchange-state.ts";
-import { readUpstreamBody } from "../../upstream/read-whole.ts";
+import { readUpstreamBody } from "../../upstream/send-upstream.ts";
 import { toUpstreamFault, UpstreamError } from "../../upstream/upstream-error.ts";
 import type { UpstreamResult } from "../relay/upstream-refusal.ts";
 
