@@ -3,7 +3,7 @@ import { checkNames } from "../model/edit-distance.ts";
 import { checkWholeNumber, createArgumentError } from "../model/errors.ts";
 import { countUsageTokens, type TaskBudget, type TaskUsage } from "../model/task.ts";
 import { checkUsage, type Usage } from "../model/usage.ts";
-import { computeReportCost } from "../window/models/compute-usage-cost.ts";
+import { computeReportCost } from "../window/models/model-catalog.ts";
 import type { ModelFacts } from "../window/models/model-data.ts";
 import type { AgentEvent } from "./agent.ts";
 

@@ -1,6 +1,5 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Usage } from "@ai-sdk/provider";
-import { CallWindow, WindowPool } from "../../kernel/calls/call-window.ts";
-import { compactOnCommand } from "../../kernel/calls/compact-on-command.ts";
+import { CallWindow, compactOnCommand, WindowPool } from "../../kernel/calls/call-window.ts";
 import type { Conversation, PlacedMessages } from "../../kernel/calls/conversation.ts";
 import type { UsageBody } from "../../kernel/faces/log.ts";
 import type { ProviderFailure } from "../../kernel/faces/window.ts";

@@ -9,7 +9,7 @@ import { LonghaulError, throwIfAborted } from "../../model/errors.ts";
 import { textOfMessage } from "../../model/message.ts";
 import type { SingleEdit } from "../../model/overlay.ts";
 import type { Receipt } from "../../model/receipt.ts";
-import { computeReportCost } from "../models/compute-usage-cost.ts";
+import { computeReportCost } from "../models/model-catalog.ts";
 import type { ActiveOverlay } from "../session/active-overlay-set.ts";
 import { appendOverlay } from "../session/append-overlay.ts";
 import { findLastingOverlays } from "../session/find-lasting-overlays.ts";

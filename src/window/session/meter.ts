@@ -2,6 +2,8 @@ import { toEntry } from "../../log/entry-body.ts";
 import type { EntryStore } from "../../log/store/entry-store.ts";
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Entry, SessionId, UsageBody } from "../../model/entry.ts";
+import type { CacheState } from "../../model/receipt.ts";
+import type { Usage } from "../../model/usage.ts";
 import { createCalibrationState } from "../tokens/calibration.ts";
 import { createGauge, type LearnedCounts, learnCount } from "../tokens/gauge.ts";
 import { chooseStartFactor } from "../tokens/start-factor.ts";
@@ -12,7 +14,6 @@ import {
   readEstimatedTokens,
   readRequestSizes,
 } from "../usage/usage-meta.ts";
-import { isUncached, type LastRequest } from "./cache-state.ts";
 
 /** Number of a session's newest usage reports that counts are learned from. */
 const MAX_REPORTS = 24;
@@ -122,4 +123,52 @@ export class Meter {
     this.#refused = { estimated, counted };
     this.#learned = learnCount(this.#learned, this.#refused);
   }
+}
+
+/** The last request that was reported. */
+interface LastRequest {
+  readonly at: number;
+  readonly usage: Usage;
+  readonly model?: string;
+}
+
+const SHORT_MS = 5 * 60_000;
+const LONG_MS = 60 * 60_000;
+/** No provider caches shorter prompts, so their reports say nothing about a cache. */
+const MIN_CACHED_TOKENS = 4_096;
+
+/**
+ * True for the usage of a request that is long enough to be cached, from a provider that counts cached tokens and
+ * counted none. A provider that does not mention a cache is not meant: local servers keep the prefix and say nothing.
+ */
+function isUncached(usage: Usage): boolean {
+  const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  return !isSilent(usage) && cacheReadTokens + cacheWriteTokens === 0 && inputTokens >= MIN_CACHED_TOKENS;
+}
+
+/** True if a report does not mention a cache at all. */
+function isSilent({ cacheReadTokens, cacheWriteTokens }: Usage): boolean {
+  return cacheReadTokens === undefined && cacheWriteTokens === undefined;
+}
+
+/**
+ * The likely state of the provider's cache, based on the time of the last request, how long its prefix is cached, and
+ * whether the provider reports caching at all. Models do not share a cache. A provider that never mentions a cache is
+ * taken to keep the prefix for as long as its server runs, as llama.cpp, Ollama, vLLM and LM Studio do.
+ */
+export function estimateCacheState(
+  last: LastRequest | undefined,
+  now: { readonly at: number; readonly model: string; readonly lastSaidAt?: number },
+): CacheState {
+  if (!last) {
+    const { lastSaidAt } = now;
+    return lastSaidAt !== undefined && now.at - lastSaidAt > LONG_MS ? "cold" : "unknown";
+  }
+  if (last.model !== undefined && last.model !== now.model) return "cold";
+  if (isSilent(last.usage)) return "unknown";
+  const { cacheReadTokens = 0, cacheWriteTokens = 0, cacheWriteHourTokens = 0 } = last.usage;
+  const heldMs = cacheWriteHourTokens > 0 ? LONG_MS : SHORT_MS;
+  if (now.at - last.at > heldMs) return "cold";
+  if (cacheReadTokens + cacheWriteTokens > 0) return "hot";
+  return isUncached(last.usage) ? "cold" : "unknown";
 }

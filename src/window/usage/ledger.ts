@@ -1,7 +1,7 @@
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import type { UsageBody } from "../../model/entry.ts";
 import { createArgumentError } from "../../model/errors.ts";
-import { computeReportCost } from "../models/compute-usage-cost.ts";
+import { computeReportCost } from "../models/model-catalog.ts";
 import type { ModelFacts } from "../models/model-data.ts";
 import { addTotals, NO_TOTALS, subtractTotals, type Totals, toTotals } from "./usage-totals.ts";
 

@@ -1,7 +1,7 @@
 import { checkFields, checkKind } from "../../model/argument-checks.ts";
 import type { UsageBody } from "../../model/entry.ts";
 import type { Usage } from "../../model/usage.ts";
-import { computeReportCost, computeUsageCost } from "../models/compute-usage-cost.ts";
+import { computeReportCost, computeUsageCost } from "../models/model-catalog.ts";
 import type { ModelFactsLookup } from "./ledger.ts";
 import { countPromptTokens, isSummaryUsage, readRequestSizes } from "./usage-meta.ts";
 

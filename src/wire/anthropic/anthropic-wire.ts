@@ -4,8 +4,7 @@ import type { Message, MessageInput } from "../../model/message.ts";
 import type { Part, ToolResultPart } from "../../model/part.ts";
 import type { OtherCall, Usage } from "../../model/usage.ts";
 import { toAllowedName } from "../allowed-name.ts";
-import { isEmptyMessage } from "../block-content.ts";
-import { removeCacheMarks } from "../cache-marks.ts";
+import { isEmptyMessage, removeCacheMarks } from "../block-content.ts";
 import {
   type BlockFormat,
   buildContent,

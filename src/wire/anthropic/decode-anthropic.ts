@@ -8,8 +8,8 @@ import {
   decodeBlockOutput,
   decodeElements,
   type KnownPart,
+  removeElementMarks,
 } from "../block-content.ts";
-import { removeElementMarks } from "../cache-marks.ts";
 import { omitFields, toObject, toText } from "../fields.ts";
 import { buildDataPart } from "../media.ts";
 import type { DecodedMessage, WireObject } from "../wire.ts";

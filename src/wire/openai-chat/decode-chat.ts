@@ -1,6 +1,5 @@
 import type { MessageInput } from "../../model/message.ts";
-import { decodeElements } from "../block-content.ts";
-import { removeElementMarks } from "../cache-marks.ts";
+import { decodeElements, removeElementMarks } from "../block-content.ts";
 import { toObject, toText } from "../fields.ts";
 import { NO_RESULT } from "../result-marks.ts";
 import type { DecodedMessage, WireObject } from "../wire.ts";

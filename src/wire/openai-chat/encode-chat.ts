@@ -1,7 +1,7 @@
 import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Message } from "../../model/message.ts";
 import type { Part, ToolResultPart } from "../../model/part.ts";
-import { removeCacheMarks } from "../cache-marks.ts";
+import { removeCacheMarks } from "../block-content.ts";
 import { buildContent, type ClientBlock, encodeEditedBlock } from "../editing/client-blocks.ts";
 import { applyPieceEdits, type EditedPiece } from "../editing/edit-pieces.ts";
 import { encodeMarkedOutput } from "../editing/encode-marked-output.ts";

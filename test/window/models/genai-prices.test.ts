@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { computeUsageCost } from "../../../src/window/models/compute-usage-cost.ts";
 import { genaiPrices } from "../../../src/window/models/genai-prices.ts";
 import { findKnownModel } from "../../../src/window/models/known-models.ts";
+import { computeUsageCost } from "../../../src/window/models/model-catalog.ts";
 import { ASSUMED_FACTS, modelFacts } from "../../../src/window/models/model-facts.ts";
 
 const catalogue = await genaiPrices();

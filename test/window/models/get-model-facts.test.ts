@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from "vitest";
-import { computeUsageCost } from "../../../src/window/models/compute-usage-cost.ts";
 import {
   ANTHROPIC_MODELS,
   findKnownModel,
   GOOGLE_MODELS,
   OPENAI_MODELS,
 } from "../../../src/window/models/known-models.ts";
+import { computeUsageCost } from "../../../src/window/models/model-catalog.ts";
 import { ASSUMED_FACTS, modelFacts } from "../../../src/window/models/model-facts.ts";
 
 const ALL = { ...ANTHROPIC_MODELS, ...OPENAI_MODELS, ...GOOGLE_MODELS };

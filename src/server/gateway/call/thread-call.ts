@@ -1,5 +1,4 @@
-import { type CallUsage, CallWindow } from "../../../kernel/calls/call-window.ts";
-import { compactOnCommand } from "../../../kernel/calls/compact-on-command.ts";
+import { type CallUsage, CallWindow, compactOnCommand } from "../../../kernel/calls/call-window.ts";
 import type { Conversation, PlacedMessages } from "../../../kernel/calls/conversation.ts";
 import type { UsageBody } from "../../../kernel/faces/log.ts";
 import {

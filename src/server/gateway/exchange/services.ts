@@ -1,7 +1,7 @@
 import type { Kernel, MessageInput } from "../../../kernel/index.ts";
 import type { CacheWatch } from "../cache/cache-watch.ts";
+import type { ModelLimits } from "../call/build-call-request.ts";
 import type { KnownCompactions } from "../call/compacted-request.ts";
-import type { ModelLimits } from "../call/model-limits.ts";
 import type { GatewayConfig } from "../config/config.ts";
 import type { LoopStates } from "../limits/loop-states.ts";
 import type { SpendingServices } from "../limits/request-spending.ts";

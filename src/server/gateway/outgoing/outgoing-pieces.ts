@@ -10,7 +10,7 @@ import {
   type SessionId,
 } from "../../../kernel/index.ts";
 import { dropUndefined } from "../../../model/base/drop-undefined.ts";
-import { removeElementMarks } from "../../../wire/cache-marks.ts";
+import { removeElementMarks } from "../../../wire/block-content.ts";
 import type { LoadBase64, LoggedContent, Wire, WireObject } from "../../../wire/wire.ts";
 import { type ByteRange, type CutBody, type OutgoingPiece, parseRange } from "../request/cut-body.ts";
 import { buildSummaryElement, type CompactionBlocks } from "../request/find-compactions.ts";

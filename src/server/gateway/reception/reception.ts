@@ -23,7 +23,7 @@ import { runExchange } from "../exchange.ts";
 import type { FormerPeople } from "../identity/person-ids.ts";
 import { RequestSpending } from "../limits/request-spending.ts";
 import type { SharedStates } from "../limits/shared-states.ts";
-import { findStoreFailure, waitForStore } from "../lookup/run-with-store.ts";
+import { findStoreFailure, waitForStore } from "../lookup/find-thread.ts";
 import type { GatewayStatus } from "../observe/gateway-status.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Observer } from "../observe/observer.ts";

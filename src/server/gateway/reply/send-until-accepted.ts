@@ -21,7 +21,7 @@ import { CONTEXT_MANAGEMENT, lowerOutputFields } from "../request/request-fields
 import { STREAM_OPTIONS } from "../request/stream-usage.ts";
 import { sendRequest } from "../upstream/send-request.ts";
 import type { UpstreamResponse } from "../upstream/send-upstream.ts";
-import { askForDiagnosis, stopAskingDiagnosis } from "./cache-diagnosis.ts";
+import { askForDiagnosis, stopAskingDiagnosis } from "./record-reply.ts";
 import { findRefusal, type UpstreamRefusal, type UpstreamResult } from "./relay/upstream-refusal.ts";
 
 /** Sends the request of an exchange until it is answered or cannot be repaired. */

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openKernel } from "../../../../src/kernel/index.ts";
-import { ModelLimits } from "../../../../src/server/gateway/call/model-limits.ts";
+import { ModelLimits } from "../../../../src/server/gateway/call/build-call-request.ts";
 import { LoopStates } from "../../../../src/server/gateway/limits/loop-states.ts";
 import { SharedStates } from "../../../../src/server/gateway/limits/shared-states.ts";
 import type { WireName } from "../../../../src/wire/wire.ts";
