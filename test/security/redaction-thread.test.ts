@@ -28,7 +28,7 @@ function startThread(): RedactionThread {
 }
 
 function startRedactor(found: string[] = []): Redactor {
-  const redactor = new Redactor({ isOn: () => true, onFound: (kind) => found.push(kind) });
+  const redactor = new Redactor((kind) => found.push(kind));
   open.push(redactor);
   return redactor;
 }

@@ -58,7 +58,7 @@ export async function diagnoseAll({ messages, words, isEdited }: Growth): Promis
       usage: { inputTokens: 10, outputTokens: 10, cacheReadTokens: bytes >> 2, cacheWriteTokens: 300 },
       sent: isEdited ? buildRequestPrint("anthropic", changed, "bench") : client,
       client,
-      look: lookAtRequest("anthropic", changed),
+      look: () => lookAtRequest("anthropic", changed),
     };
     diagnoseCache(track, request);
     track = followCache(track, request);

@@ -17,7 +17,7 @@ import { scanIdentifiers } from "../../../src/window/extract/scan-identifiers.ts
 import { detectOverflow } from "../../../src/window/limits/overflow.ts";
 import { estimateText } from "../../../src/window/tokens/estimate-text.ts";
 
-const redactor = new Redactor({ isOn: () => true, onFound: () => {} });
+const redactor = new Redactor(() => {});
 let round = 0;
 
 /** Operations on a text, by name. An asynchronous one may yield to other work or run in a worker thread. */

@@ -25,15 +25,11 @@ export function addCacheRecord(report: Pick<UsageBody, "meta">, record: CacheRec
   const { sent, client, ...rest } = record;
   const cache = {
     ...rest,
-    ...(sent && { sent: dropDetail(sent) }),
-    ...(client && client !== sent && { client: dropDetail(client) }),
+    sent: sent && { ...sent, detail: undefined },
+    client: client && client !== sent ? { ...client, detail: undefined } : undefined,
   };
   // Values of undefined do not reach the log.
   return { ...report.meta, longhaul: { ...own, cache: JSON.parse(JSON.stringify(cache)) as Json } };
-}
-
-function dropDetail({ detail: _, ...print }: RequestPrint): RequestPrint {
-  return print;
 }
 
 const STATES: readonly unknown[] = ["first", "hit", "miss", "unreported"] satisfies CacheDiagnosis["state"][];

@@ -1,3 +1,5 @@
+import { rollDigests } from "../../model/base/digest.ts";
+
 /** Digests of a request, from which the next one's first difference is found; it holds no content. */
 export interface RequestPrint {
   /** Digest of the upstream, the credential and the cache key: providers keep a cache for each. */
@@ -51,11 +53,6 @@ export interface PrintDifference {
   readonly text: string;
 }
 
-/** Folds a digest into a rolling one. */
-export function rollDigest(rolling: number, digest: number): number {
-  return (Math.imul(rolling ^ digest, 0x01000193) + 0x9e3779b9) >>> 0;
-}
-
 /** Finds the first difference of a request from an earlier one; undefined if it continues that one. */
 export function findDifference(
   before: RequestPrint,
@@ -94,9 +91,7 @@ function findElement(before: RequestPrint, after: RequestPrint): number | undefi
     return different < 0 ? undefined : different;
   }
   if (!own) return undefined;
-  let rolling = 0;
-  for (let index = 0; index < before.count; index++) rolling = rollDigest(rolling, own[index] ?? -1);
-  return rolling === before.rolling ? undefined : -1;
+  return rollDigests(own, before.count) === before.rolling ? undefined : -1;
 }
 
 function describeTools(before: RequestPrint, after: RequestPrint): string {

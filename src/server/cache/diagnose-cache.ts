@@ -112,7 +112,7 @@ export interface CacheRequest {
   /** The request as sent, and as the client sent it; absent for imported conversations. */
   readonly sent?: RequestPrint | undefined;
   readonly client?: RequestPrint | undefined;
-  readonly look?: RequestLook | undefined;
+  readonly look?: (() => RequestLook) | undefined;
   /** Changes that longhaul made to this request for the first time. */
   readonly own?: readonly OwnChange[] | undefined;
   /** Changes of the line that the log shows since the last request. */
@@ -261,10 +261,11 @@ function findCauses(
     );
   }
   if (!base.sent || !request.sent) return [...found, ...findLogged(base, request)];
-  const sent = findDifference(base.sent, request.sent, request.look);
-  const client = base.client && request.client && findDifference(base.client, request.client, request.look);
+  const look = request.look?.();
+  const sent = findDifference(base.sent, request.sent, look);
+  const client = base.client && request.client && findDifference(base.client, request.client, look);
   if (sent && !isBeyondMark(base.sent, sent)) found.push(nameChange(sent, client, base, request));
-  else found.push(...findMarkCause(base.sent, request.sent, request.look, base.cachedTokens > 0));
+  else found.push(...findMarkCause(base.sent, request.sent, look, base.cachedTokens > 0));
   // An edit of ours is named even if something else is the cause.
   for (const change of request.own ?? []) found.push({ cause: `own-${change}` });
   return found;
@@ -333,7 +334,7 @@ function isCompaction(
   const [earlier, later] = [(clientBefore ?? before) as RequestPrint, (client ?? sent) as RequestPrint];
   if (later.count > earlier.count - 2 || element > MAX_KEPT || element >= later.count) return false;
   const texts = [element, element + 1].map((index) =>
-    index < later.count ? (look?.elementText(index) ?? "") : "",
+    index < later.count ? (look?.().elementText(index) ?? "") : "",
   );
   return texts.some((text) => SUMMARY.test(text));
 }

@@ -13,7 +13,6 @@ import { CacheWatch } from "./cache/cache-watch.ts";
 import { LIMITS_FILE, ModelLimits } from "./call/build-call-request.ts";
 import { KnownCompactions } from "./call/compacted-request.ts";
 import type { GatewayConfig } from "./config/config.ts";
-import { nameBounds } from "./config/kernel-settings.ts";
 import { toOpenableUrl } from "./config/schema-values.ts";
 import type { ReloadResult } from "./config/watch-config.ts";
 import { buildServerOptions, guardServer } from "./door/guard-server.ts";
@@ -94,30 +93,34 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     form: logForm,
     ...(options.log && { stream: { write: options.log } }),
   });
-  const redactor = new Redactor({
-    isOn: () => config().redact === true,
-    onFound: (kind) => metrics.redacted.add({ kind }),
-  });
-  const stored = (message: MessageInput, key: string) => addMessageKey(redactor.redact(message), key);
-  const prepareStored = (messages: readonly MessageInput[], signal?: AbortSignal) =>
-    redactor.prepare(messages, signal);
-  const shared = new SharedStates({
-    store: kernel.maintenance.sharedStates,
-    onError: (error) => onError(error),
-    keepMs: () => Math.max(MIN_SHARED_MS, config().breaker.withinMs + config().breaker.coolMs),
-  });
+  const redactor = new Redactor((kind) => metrics.redacted.add({ kind }));
+  const stored = (message: MessageInput, key: string) =>
+    addMessageKey(config().redact ? redactor.redact(message) : message, key);
+  const prepareStored = async (messages: readonly MessageInput[], signal?: AbortSignal) => {
+    if (config().redact) await redactor.prepare(messages, signal);
+  };
+  const { sharedStates: store } = kernel.maintenance;
+  const shared =
+    store &&
+    new SharedStates({
+      store,
+      onError: (error) => onError(error),
+      keepMs: () => Math.max(MIN_SHARED_MS, config().breaker.withinMs + config().breaker.coolMs),
+    });
   const rooms = new ModelLimits(kernel, () => config().models, shared, folder && join(folder, LIMITS_FILE));
   const names = () => nameBounds(config().limits);
   const oldPlaces = new OldPlaces(kernel, ({ filled, isDone }) => {
     const summary = `${isDone ? "all" : "so far"} ${filled} conversations of an earlier version can be found by a look-up`;
     log.info("places", { summary });
   });
-  const deps = { kernel, oldPlaces, stored, prepareStored, controlShare: () => config().control };
+  const deps = {
+    ...{ kernel, oldPlaces, stored, prepareStored, controlShare: () => config().control },
+    leftThreads: () => nameBounds(config().limits).leftThreads,
+  };
   const threads = new Threads(deps, () => {
     const { maxThreads, maxThreadBytes } = config().limits;
-    const { leftThreads } = names();
     const share = (1 - BODIES_SHARE) * kernel.maintenance.cacheShare;
-    return { maxThreads, maxThreadBytes: maxThreadBytes * share, leftThreads };
+    return { maxThreads, maxThreadBytes: maxThreadBytes * share };
   });
   const agents = createAgents({ keepAliveMs: config().limits.keepAliveMs });
   const metrics = createMetrics({
@@ -127,7 +130,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     connections: () => guard.connections,
     memory: () => kernel.monitor.last,
   });
-  const observer = new Observer({ log, metrics, getClientWindow: (model) => rooms.getWindow(model) });
+  const observer = new Observer({ log, metrics, getClientWindow: rooms.getWindow.bind(rooms) });
   const { telemetry } = config();
   const spans = await openSpans({ ...telemetry, version, environment: env });
   const memoryExport = telemetry.metrics
@@ -183,7 +186,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     onError,
   });
   const bodies = new SeenBodies(
-    () => config().limits.maxThreadBytes * BODIES_SHARE * threads.share * kernel.maintenance.cacheShare,
+    () =>
+      config().limits.maxThreadBytes * BODIES_SHARE * threads.retention.share * kernel.maintenance.cacheShare,
   );
   const isOwnToken = (secret: string) =>
     isPersonSecret(secret) ||
@@ -241,10 +245,10 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       loops: new LoopStates({
         shared,
         limits: () => config().breaker,
-        now: () => toWallClock(performance.now()),
-        maxStates: () => names().loops,
+        now: toWallClock,
+        maxStates: () => nameBounds(config().limits).loops,
       }),
-      responses: new ResponseIds(kernel, onError, () => names().responses),
+      responses: new ResponseIds(kernel, onError, () => nameBounds(config().limits).responses),
       items: new ReferencedItems(names, (person, ids) => storedItems.find(person, ids)),
       storedItems,
       compactions: new KnownCompactions(kernel),
@@ -267,7 +271,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     onError,
   });
   const server = createServer(buildServerOptions(config()));
-  const guard = guardServer(server, config, (request, response) => void reception.handle(request, response));
+  const guard = guardServer(server, config, reception.handle);
   // A gateway of a team is closed from its first request on, even if the store fails at that moment.
   if (await kernel.team.isInUse().catch(() => false)) spending.state.markInUse();
   url = await listen(server, config());
@@ -289,7 +293,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     await reception.drain(config().limits.drainMs);
     server.closeAllConnections();
     await ended;
-    await shared.close();
+    await shared?.close();
     await api.close();
     await imports.close();
     gate.close();
@@ -309,6 +313,33 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   };
   const reloaded = (result: ReloadResult) => logReload(log, result);
   return { url, status, reloaded, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
+}
+
+/** Bounds of the tables of conversations, replies and items by name. */
+interface NameBounds {
+  /** Conversations that are no longer in memory. */
+  readonly leftThreads: number;
+  /** Threads and families that are watched for loops. */
+  readonly loops: number;
+  readonly responses: number;
+  readonly items: number;
+  /** Total bytes of the items. */
+  readonly itemBytes: number;
+}
+
+/** Minimum for small gateways, because clients refer to replies that are older than the conversations in memory. */
+const MIN_THREADS = 100;
+
+/** Derives the bounds from the thread limits, so that these settings suffice to bound the memory of a gateway. */
+function nameBounds({ maxThreads, maxThreadBytes }: GatewayConfig["limits"]): NameBounds {
+  const threads = Math.max(MIN_THREADS, maxThreads);
+  return {
+    leftThreads: 10 * threads,
+    loops: 5 * threads,
+    responses: 5 * threads,
+    items: 20 * threads,
+    itemBytes: maxThreadBytes / 4,
+  };
 }
 
 /** The provider at which people sign in, with the address that it sends them back to. */

@@ -74,23 +74,22 @@ export class CacheWatch {
   readonly #deps: CacheWatchDeps;
   readonly #tracks = new BoundedMap<string, CacheTrack>({ max: MAX_CONVERSATIONS });
   readonly #pauses = new BoundedMap<string, PauseSample>({ max: MAX_PEOPLE });
-  readonly #keepAlive: KeepAlive;
+  /** Opened for the first request that is kept. */
+  #keepAlive: KeepAlive | undefined;
   /** Lifetimes that were set in place of the client's, by call. */
   readonly #setTtls = new WeakMap<ThreadCall, number>();
 
   constructor(deps: CacheWatchDeps) {
     this.#deps = deps;
-    const { kernel, config, agents, onError, onRefreshed: onSpent } = deps;
-    this.#keepAlive = new KeepAlive({ kernel, config, agents, onError, onSpent });
   }
 
   /** Ends all refreshes. */
   close(): void {
-    this.#keepAlive.close();
+    this.#keepAlive?.close();
   }
 
   get sizeBytes(): number {
-    let bytes = this.#keepAlive.sizeBytes;
+    let bytes = this.#keepAlive?.sizeBytes ?? 0;
     for (const [, { targets }] of this.#tracks)
       for (const { sent } of targets.values())
         bytes += BYTES_PER_TRACK + (sent?.count ?? 0) * BYTES_PER_ELEMENT;
@@ -113,7 +112,7 @@ export class CacheWatch {
   async watch(exchange: WatchedExchange, body: readonly Uint8Array[]): Promise<void> {
     const { session } = exchange.call.thread;
     const sentAt = Date.now();
-    this.#keepAlive.forget(session.id);
+    this.#keepAlive?.forget(session.id);
     let track = this.#tracks.use(session.id);
     exchange.call.describeCache = (report) => {
       try {
@@ -157,7 +156,8 @@ export class CacheWatch {
       this.#pauses
         .get(exchange.incoming.principal.id)
         ?.observe(sentAt - latest.at, latest.promptTokens, tokens);
-    this.#tracks.set(id, followCache(this.#tracks.get(id) ?? track, request));
+    const known = this.#tracks.get(id) ?? track;
+    this.#tracks.set(id, diagnosis.state === "unreported" ? known : followCache(known, request));
     const { sent, client } = request;
     if (this.#deps.config().cache.keepAlive) this.#keep(exchange, body, request, diagnosis.ttlMs);
     return addCacheRecord(report, {
@@ -234,6 +234,8 @@ export class CacheWatch {
         isBodyChanged: true,
         isResponseRead: true,
       });
+    const { kernel, config, agents, onError, onRefreshed: onSpent } = this.#deps;
+    this.#keepAlive ??= new KeepAlive({ kernel, config, agents, onError, onSpent });
     this.#keepAlive.keep({
       ...{ session: call.thread.session.id, model, upstream: upstream.name },
       ...{ url, headers, ttlMs, tokens, prices },
@@ -312,19 +314,20 @@ function buildPrints(
   if (call.request.chain && !call.content.isFromLog) return {};
   // Digests of a huge body would take several times its size in memory.
   if (cut.bytes.length > MAX_PRINT_BYTES) return {};
-  const place = nameTarget(incoming, target, env);
+  // Names the cache of an upstream that a credential opens; the credential itself cannot be read from it.
+  const {
+    authorization,
+    "x-api-key": own,
+    "api-key": azure,
+    "x-goog-api-key": google,
+  } = incoming.request.headers;
+  const key = getUpstreamKey(target.upstream, env) ?? [authorization, own, azure, google].join(" ");
+  const place = hash("sha256", `${target.upstream.name} ${key}`).slice(0, 16);
   const client = buildRequestPrint(api.name, cut, place);
   const isSame = body[0] === cut.bytes;
   const changed = isSame ? cut : cutChangedBody(body, api.messagesField, cut);
   const sent = isSame ? client : buildRequestPrint(api.name, changed, place);
-  return { sent, client, look: lookAtRequest(api.name, changed) };
-}
-
-/** Names the cache of an upstream that a credential opens; the credential itself cannot be read from it. */
-function nameTarget({ request }: Incoming, { upstream }: Target, env: NodeJS.ProcessEnv): string {
-  const { authorization, "x-api-key": own, "api-key": azure, "x-goog-api-key": google } = request.headers;
-  const key = getUpstreamKey(upstream, env) ?? [authorization, own, azure, google].join(" ");
-  return hash("sha256", `${upstream.name} ${key}`).slice(0, 16);
+  return { sent, client, look: () => lookAtRequest(api.name, changed) };
 }
 
 /**

@@ -1,14 +1,10 @@
 import { crc32 } from "node:zlib";
 import { BoundedMap } from "../../../model/base/caches.ts";
+import { rollDigests } from "../../../model/base/digest.ts";
 import { redactSecrets } from "../../../model/secrets/redact-secrets.ts";
 import { toArray, toObject, toText } from "../../../wire/fields.ts";
 import type { WireName } from "../../../wire/wire.ts";
-import {
-  type PrintDetail,
-  type RequestLook,
-  type RequestPrint,
-  rollDigest,
-} from "../../cache/compare-prints.ts";
+import type { PrintDetail, RequestLook, RequestPrint } from "../../cache/compare-prints.ts";
 import { HOUR_TTL_MS, SHORT_TTL_MS } from "../../cache/diagnose-cache.ts";
 import { type BodyFrame, type ByteRange, type CutBody, parseRange } from "../request/cut-body.ts";
 
@@ -31,10 +27,11 @@ const SYSTEM_FIELDS = ["system", "instructions", "systemInstruction", "system_in
 /** The digests of a request as it is sent; `target` names its upstream and credential. */
 export function buildRequestPrint(api: WireName, cut: CutBody, target: string): RequestPrint {
   const frame = readFrame(cut);
-  const lead = countLead(api, cut);
+  const lead = api.startsWith("openai") ? countLead(cut) : 0;
   const leading = lead > 0 ? readLead(cut, lead) : undefined;
   const elements = digestElements(cut).slice(lead);
-  const sizes = cut.elements.slice(lead).map(({ from, to }) => to - from);
+  const sizes: number[] = [];
+  for (const { from, to } of cut.elements.slice(lead)) sizes.push(to - from);
   const marks = api === "anthropic" ? findMarks(cut, frame) : undefined;
   const detail: PrintDetail = {
     tools: frame.tools,
@@ -51,7 +48,7 @@ export function buildRequestPrint(api: WireName, cut: CutBody, target: string): 
     system: leading?.digest ?? frame.systemDigest,
     settings: frame.settingsDigest,
     count: elements.length,
-    rolling: rollAll(elements),
+    rolling: rollDigests(elements),
     lastMark: marks?.last,
     ttlMs: marks?.ttlMs,
     needsMarks: api === "anthropic",
@@ -61,7 +58,7 @@ export function buildRequestPrint(api: WireName, cut: CutBody, target: string): 
 
 /** Reads the content of a request for the description of a difference. */
 export function lookAtRequest(api: WireName, cut: CutBody): RequestLook {
-  const lead = countLead(api, cut);
+  const lead = api.startsWith("openai") ? countLead(cut) : 0;
   return {
     systemLine(index) {
       const line = (lead > 0 ? readLeadText(cut, lead) : readSystemText(cut)).split("\n")[index] ?? "";
@@ -141,9 +138,9 @@ function buildFrame(cut: CutBody): FramePrint {
     tools,
     ...system,
     settings,
-    toolsDigest: rollAll(tools.map(({ digest }) => digest)),
-    systemDigest: rollAll(system.lines),
-    settingsDigest: rollAll([...settings.values()]),
+    toolsDigest: rollDigests(tools.map(({ digest }) => digest)),
+    systemDigest: rollDigests(system.lines),
+    settingsDigest: rollDigests([...settings.values()]),
     cacheKey: read(fields.get("prompt_cache_key")),
     bytes: toolsText.length + (systemRange ? systemRange.to - systemRange.from : 0),
     markMs: findTextMark(read(systemRange)) ?? findTextMark(toolsText),
@@ -214,8 +211,7 @@ function blankValues(line: string): string {
 }
 
 /** Number of leading instruction elements of OpenAI's formats. */
-function countLead(api: WireName, { bytes, elements }: CutBody): number {
-  if (!api.startsWith("openai")) return 0;
+function countLead({ bytes, elements }: CutBody): number {
   const isLead = ({ from, to }: ByteRange) =>
     /"role"\s*:\s*"(?:system|developer)"/.test(bytes.toString("latin1", from, Math.min(to, from + 64)));
   const other = elements.findIndex((range) => !isLead(range));
@@ -242,7 +238,7 @@ function readLead(cut: CutBody, lead: number): LeadPrint {
   const bytes = cut.bytes.subarray(first.from, last.to);
   if (lastLead?.bytes.equals(bytes)) return lastLead.print;
   const own = digestLines(readLeadText(cut, lead));
-  const print = { ...own, digest: rollAll(own.lines), bytes: bytes.length };
+  const print = { ...own, digest: rollDigests(own.lines), bytes: bytes.length };
   lastLead = { bytes: Buffer.from(bytes), print };
   return print;
 }
@@ -312,8 +308,4 @@ function parseText(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function rollAll(digests: readonly number[]): number {
-  return digests.reduce(rollDigest, 0);
 }

@@ -19,7 +19,7 @@ const SHARED_KIND = "loop";
 /** Dependencies and size of `LoopStates`. */
 interface LoopStatesDeps {
   /** Carries the states to other gateways on the same database. */
-  readonly shared?: SharedStates;
+  readonly shared?: SharedStates | undefined;
   readonly limits: () => LoopLimits;
   readonly now: () => number;
   /** Maximum number of watched threads and families; the least recently changed are dropped first. */
@@ -48,8 +48,8 @@ export class LoopStates {
 
   /** The fault for the next request of a thread or family; undefined if it may be sent. */
   findFault(name: string): WireFault | undefined {
-    const watched = this.#states.get(name);
-    return watched && findLoopFault(watched.state, this.#deps.now());
+    const state = this.#states.get(name)?.state;
+    return state?.stopped && findLoopFault(state, this.#deps.now());
   }
 
   /** Records a complete reply to a request of a thread. */
@@ -132,7 +132,7 @@ export function getLoopFamily(session: string): string {
   return session.split("/").slice(0, 2).join("/");
 }
 
-/** The wall-clock time of a `performance.now()` value; finer than Date.now() and monotonic. */
-export function toWallClock(momentMs: number): number {
+/** The wall-clock time of a `performance.now()` value, by default of now; finer than Date.now() and monotonic. */
+export function toWallClock(momentMs = performance.now()): number {
   return performance.timeOrigin + momentMs;
 }

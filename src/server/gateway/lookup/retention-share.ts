@@ -14,6 +14,7 @@ export class RetentionShare {
   readonly #evictedAt: BoundedMap<string, number>;
   /** Total bytes evicted so far. */
   #evictedBytes = 0;
+  hasEvicted = false;
   /** Share of the room to be used. */
   share = 1;
   #found = 0;
@@ -37,6 +38,7 @@ export class RetentionShare {
   }
 
   recordEviction(name: string, sizeBytes: number): void {
+    this.hasEvicted = true;
     this.#evictedBytes += sizeBytes;
     this.#evictedAt.set(name, this.#evictedBytes);
   }

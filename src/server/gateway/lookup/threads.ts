@@ -43,6 +43,8 @@ interface ThreadsDeps {
   readonly prepareStored: (messages: readonly MessageInput[]) => Promise<void>;
   /** Share of new conversations that belong to the control arm; 0 if there is none. */
   readonly controlShare: () => number;
+  /** Maximum number of names of conversations that left memory. */
+  readonly leftThreads: () => number;
 }
 
 /** Limits on the conversations held in memory. */
@@ -50,8 +52,6 @@ interface ThreadLimits {
   readonly maxThreads: number;
   /** Approximate memory of all conversations together. */
   readonly maxThreadBytes: number;
-  /** Names of conversations that left memory. */
-  readonly leftThreads: number;
 }
 
 interface OpenThread {
@@ -78,12 +78,14 @@ export class Threads {
   /** Requests that may belong together are looked up one after another. */
   readonly #queues = new Map<string, SerialQueue>();
   readonly #summaries = new ClientSummaries();
-  readonly #retention = new RetentionShare(() => this.#limits().leftThreads);
+  /** Decides about the share of the memory limit that pays off. */
+  readonly retention: RetentionShare;
   #sizeBytes = 0;
 
   constructor(deps: ThreadsDeps, limits: () => ThreadLimits) {
     this.#deps = deps;
     this.#limits = limits;
+    this.retention = new RetentionShare(deps.leftThreads);
   }
 
   /** Number of open threads. */
@@ -94,11 +96,6 @@ export class Threads {
   /** Approximate memory of all threads. */
   get sizeBytes(): number {
     return this.#sizeBytes;
-  }
-
-  /** Share of the memory limit that pays off. */
-  get share(): number {
-    return this.#retention.share;
   }
 
   /** Finds or creates the thread of a request, and reserves it. */
@@ -429,12 +426,14 @@ export class Threads {
     if (!known) return thread;
     this.#open.delete(id);
     this.#open.set(id, known);
-    this.#retention.recordLookup(id, !known.isNew, this.#sizeBytes, this.#limits().maxThreadBytes);
+    // While everything fits, everything is found in memory.
+    if (this.retention.hasEvicted)
+      this.retention.recordLookup(id, !known.isNew, this.#sizeBytes, this.#limits().maxThreadBytes);
     known.isNew = false;
     const { sizeBytes } = thread;
     this.#sizeBytes += sizeBytes - known.sizeBytes;
     known.sizeBytes = sizeBytes;
-    await this.#makeRoom(this.#retention.share);
+    await this.#makeRoom(this.retention.share);
     return thread;
   }
 
@@ -446,7 +445,7 @@ export class Threads {
       if (!isFull) return;
       const { thread } = open;
       if (thread.progress.inFlight > 0 || this.#compared.has(thread)) continue;
-      this.#retention.recordEviction(thread.session.id, open.sizeBytes);
+      this.retention.recordEviction(thread.session.id, open.sizeBytes);
       this.#remove(open);
       await thread.close().catch(() => undefined);
     }

@@ -34,13 +34,7 @@ const MAX_WAITING = 1024 * 1024;
 
 /** A log on a stream. While more than 1 MiB waits to be written, lines are dropped and counted. */
 export function createGatewayLog(options: GatewayLogOptions): GatewayLog {
-  const {
-    level,
-    content = () => false,
-    form = "json",
-    stream = process.stderr,
-    now = () => new Date(),
-  } = options;
+  const { level, content = () => false, form = "json", stream = process.stderr, now } = options;
   const lineOf = form === "json" ? formatJsonLine : formatPrettyLine;
   let leftOut = 0;
   const write = (rank: "error" | "info" | "debug", event: string, fields: LogFields = {}) => {
@@ -49,7 +43,7 @@ export function createGatewayLog(options: GatewayLogOptions): GatewayLog {
       leftOut++;
       return;
     }
-    const time = now();
+    const time = now?.() ?? new Date();
     if (leftOut > 0) {
       stream.write(
         `${lineOf({ time, level: "error", event: "log.left-out", fields: { count: leftOut } })}\n`,
@@ -60,9 +54,9 @@ export function createGatewayLog(options: GatewayLogOptions): GatewayLog {
     stream.write(`${lineOf({ time, level: rank, event, fields: shown })}\n`);
   };
   return {
-    error: (event, fields) => write("error", event, fields),
-    info: (event, fields) => write("info", event, fields),
-    debug: (event, fields) => write("debug", event, fields),
+    error: write.bind(undefined, "error"),
+    info: write.bind(undefined, "info"),
+    debug: write.bind(undefined, "debug"),
   };
 }
 

@@ -32,9 +32,12 @@ export function createCounterMetric<L extends string>(
   labels: readonly L[],
   type: "counter" | "gauge" = "counter",
 ): Counter<L> {
-  const series = createSeries(labels, () => new Count(type === "counter"));
+  const series = createSeries(labels, () => ({ value: 0 }));
   return {
-    add: (values, amount) => series.of(values).add(amount),
+    add(values, amount = 1) {
+      const one = series.of(values);
+      if (Number.isFinite(amount) && (amount >= 0 || type === "gauge")) one.value += amount;
+    },
     render: () =>
       formatMetric(
         name,
@@ -62,9 +65,17 @@ export function createHistogramMetric<L extends string>(
   labels: readonly L[],
   bounds: readonly number[],
 ): Histogram<L> {
-  const series = createSeries(labels, () => new Buckets(bounds));
+  const series = createSeries(labels, () => ({ counts: bounds.map(() => 0), sum: 0, count: 0 }));
   return {
-    observe: (values, value) => series.of(values).observe(value),
+    observe(values, value) {
+      const one = series.of(values);
+      if (!Number.isFinite(value)) return;
+      let at = 0;
+      while (at < bounds.length && value > (bounds[at] as number)) at++;
+      if (at < bounds.length) one.counts[at] = (one.counts[at] ?? 0) + 1;
+      one.sum += value;
+      one.count++;
+    },
     render: () =>
       formatMetric(
         name,
@@ -87,46 +98,13 @@ export function createHistogramMetric<L extends string>(
   };
 }
 
-class Count {
-  value = 0;
-  readonly #isRising: boolean;
-
-  constructor(isRising: boolean) {
-    this.#isRising = isRising;
-  }
-
-  add(amount = 1): void {
-    if (Number.isFinite(amount) && (amount >= 0 || !this.#isRising)) this.value += amount;
-  }
-}
-
-class Buckets {
-  readonly counts: number[];
-  sum = 0;
-  count = 0;
-  readonly #bounds: readonly number[];
-
-  constructor(bounds: readonly number[]) {
-    this.#bounds = bounds;
-    this.counts = bounds.map(() => 0);
-  }
-
-  observe(value: number): void {
-    if (!Number.isFinite(value)) return;
-    let at = 0;
-    while (at < this.#bounds.length && value > (this.#bounds[at] as number)) at++;
-    if (at < this.#bounds.length) this.counts[at] = (this.counts[at] ?? 0) + 1;
-    this.sum += value;
-    this.count++;
-  }
-}
-
 function createSeries<L extends string, S>(labels: readonly L[], make: () => S) {
   const series = new Map<string, S>();
   const others = labels.map((label) => `${label}="${OTHER}"`).join(",");
   return {
     of(values: Labels<L>): S {
-      const own = labels.map((label) => `${label}="${escapeLabel(values[label])}"`).join(",");
+      let own = "";
+      for (const label of labels) own += `${own === "" ? "" : ","}${label}="${escapeLabel(values[label])}"`;
       const key = series.has(own) || series.size < MAX_SERIES ? own : others;
       const known = series.get(key) ?? make();
       series.set(key, known);

@@ -220,7 +220,7 @@ function readCpuSeconds(): number {
 
 /** Usage by person. Only admins see it; beyond a number of people, further ones are counted as one. */
 interface PersonMetrics {
-  /** Counts a finished request of a person with a token. */
+  /** Counts a finished request of a person with a token, whose id begins with "@". */
   record(trace: Trace): void;
   /** The metrics of the people who still exist; an erased person is named nowhere. */
   render(people: ReadonlySet<string>): string;
@@ -243,7 +243,6 @@ function createPersonMetrics(): PersonMetrics {
   );
   return {
     record({ principal, usage, spentDollars: cost = 0, error }) {
-      if (!principal.startsWith("@")) return;
       const person = findSessionOwner(`${principal}/`);
       requests.add({ person });
       if (error === "budget" || error === "rate_limit") refusals.add({ person });

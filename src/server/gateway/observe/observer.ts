@@ -197,7 +197,7 @@ function describeMiss({ cache }: Trace): string | undefined {
 /** Counts a finished request in the metrics. */
 function countInMetrics(trace: Trace, metrics: Metrics): void {
   const { api, upstream, usage, savings = NO_SAVINGS, cache } = trace;
-  metrics.people.record(trace);
+  if (trace.principal.startsWith("@")) metrics.people.record(trace);
   metrics.requests.add({ api, status: String(trace.status ?? 0) });
   metrics.duration.observe({ api }, ((trace.endedMs ?? performance.now()) - trace.startedMs) / 1_000);
   if (trace.overheadMs !== undefined) metrics.overhead.observe({ api }, trace.overheadMs / 1_000);

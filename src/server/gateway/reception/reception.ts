@@ -44,7 +44,8 @@ interface ReceptionDeps {
   readonly api: LazyApi;
   readonly metrics: Metrics;
   readonly observer: Observer;
-  readonly sharedStates: SharedStates;
+  /** The states that gateways on one database share; undefined for a store of one machine. */
+  readonly sharedStates: SharedStates | undefined;
   readonly personLimits: PersonLimits;
   readonly mcp?: McpMount | undefined;
   readonly hooks?: HookMount | undefined;
@@ -88,11 +89,11 @@ export class Reception {
   }
 
   /** Answers one request. Never throws. */
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  readonly handle = (request: IncomingMessage, response: ServerResponse): void => {
     const work = this.#handle(request, response);
     this.#active.add(work);
-    return work.finally(() => this.#active.delete(work));
-  }
+    void work.finally(() => this.#active.delete(work));
+  };
 
   /** Waits for requests in progress, then aborts the rest and waits until their replies are stored. */
   async drain(drainMs: number): Promise<void> {
@@ -211,7 +212,8 @@ export class Reception {
     let onStored: Incoming["onStored"];
     try {
       const { limits } = this.#deps.services.config();
-      const away = await waitForStore(this.#deps.sharedStates, signal);
+      const { sharedStates } = this.#deps;
+      const away = sharedStates && (await waitForStore(sharedStates, signal));
       if (away) throw new FaultError(away);
       if (await budgets.state.isInUse()) spending = new RequestSpending(budgets, token);
       await this.#semaphore.acquire(request);

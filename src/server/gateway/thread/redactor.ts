@@ -20,16 +20,9 @@ const MAX_KEPT_CHARACTERS = 33_554_432;
 const CLEAN_WEIGHT = 100;
 const BYTES_PER_CHARACTER = 2;
 
-/** Setting and callback of a `Redactor`. */
-interface RedactorOptions {
-  readonly isOn: () => boolean;
-  /** Called with the kind of each removed secret; not called again for a cached text. */
-  readonly onFound: (kind: string) => void;
-}
-
 /** Removes secrets from messages; large ones are redacted in a worker, so that other requests do not wait. */
 export class Redactor {
-  readonly #options: RedactorOptions;
+  readonly #onFound: (kind: string) => void;
   readonly #thread = new RedactionThread();
   /** Messages that `prepare` has redacted, kept as long as their request. */
   readonly #prepared = new WeakMap<MessageInput, MessageInput>();
@@ -39,13 +32,13 @@ export class Redactor {
     weigh: ({ text }) => text?.length ?? CLEAN_WEIGHT,
   });
 
-  constructor(options: RedactorOptions) {
-    this.#options = options;
+  /** `onFound` is called with the kind of each removed secret; not called again for a cached text. */
+  constructor(onFound: (kind: string) => void) {
+    this.#onFound = onFound;
   }
 
   /** The message without its secrets. */
   redact(message: MessageInput): MessageInput {
-    if (!this.#options.isOn()) return message;
     return this.#prepared.get(message) ?? this.#redactMessage(message, (text) => this.#redactText(text));
   }
 
@@ -53,7 +46,6 @@ export class Redactor {
    * Redacts messages in the worker if their new texts are large; `redact` then returns them. Rejects if aborted.
    */
   async prepare(messages: readonly MessageInput[], signal?: AbortSignal): Promise<void> {
-    if (!this.#options.isOn()) return;
     const texts = textsOf(messages).filter((text) => this.#findKept(text) === undefined);
     const characters = texts.reduce((sum, text) => sum + text.length, 0);
     if (characters <= MAX_INLINE_CHARACTERS) return;
@@ -86,7 +78,7 @@ export class Redactor {
 
   #redactMessage(message: MessageInput, redactText: (text: string) => RedactedText): MessageInput {
     const { message: clean, found } = redactInput(message, redactText);
-    for (const kind of found) this.#options.onFound(kind);
+    for (const kind of found) this.#onFound(kind);
     return clean;
   }
 

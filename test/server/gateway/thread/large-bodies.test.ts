@@ -14,7 +14,7 @@ const MIDDLING = `${"another line\n".repeat(30_000)}KEY=${SECRET}\n`;
 
 test("the large texts of a body are prepared for redaction before any message is stored", async () => {
   const prepared: MessageInput[] = [];
-  const redactor = new Redactor({ isOn: () => true, onFound: () => {} });
+  const redactor = new Redactor(() => {});
   const parts = {
     bodies: new SeenBodies(() => 1_000),
     items: new ReferencedItems(() => ({ items: 100, itemBytes: 100_000 })),
