@@ -1,4 +1,4 @@
-import { type Message, textOfMessage } from "../../../model/message.ts";
+import type { Message } from "../../../model/message.ts";
 import { listAnsweredCallIds, listCallIds } from "../../../model/tool-calls.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
 import { hasOwnText, isInlineToolOutput } from "../../inline-tool-output.ts";
@@ -32,7 +32,7 @@ import {
 import { FileStretches } from "./file-stretches.ts";
 import { keepGroups } from "./keep-groups.ts";
 import type { LonghaulOptions } from "./longhaul-options.ts";
-import { type MessageText, MessageTexts, TurnSteps } from "./message-texts.ts";
+import { MessageTexts, TurnSteps } from "./message-texts.ts";
 import {
   computeHeldRoom,
   computeHighMark,
@@ -81,6 +81,8 @@ const MAX_FILES_SHARE = 0.3;
 const PATHS_SHARE = 0.04;
 /** Estimated tokens of the line that marks a gap. */
 const GAP_TOKENS = 24;
+/** Messages that arrive in a fuller window are read at once, so that no edit has many to read. */
+const READ_SHARE = 0.3;
 
 /** One session under the policy: the last window, the messages since, and the lines of messages that have left. */
 export class LonghaulRun implements PolicyRun {
@@ -98,6 +100,8 @@ export class LonghaulRun implements PolicyRun {
   #tokens: number;
   /** Ids of answered calls in the window. */
   readonly #answeredIds = new Set<string>();
+  /** Messages in the window that were not read yet: most conversations end before an edit needs that. */
+  #unread: Slot[] = [];
   /** All messages in order, shown or not. */
   readonly #said: SaidMessage[] = [];
   readonly #isPastCut: boolean;
@@ -145,14 +149,13 @@ export class LonghaulRun implements PolicyRun {
       .filter((slot) => !isExtract(slot) && !isPage(slot))
       .map((slot) => toOriginal(slot, this.#tokensOf));
     const sorted = [...(course.past ?? []), ...said].toSorted((one, other) => one.seq - other.seq);
-    for (const slot of sorted) this.#recordOutput(slot);
     for (const slot of sorted) {
-      this.#countSlot(slot);
-      this.#stretches.observe(slot);
+      if (slot.message.role === "assistant") this.#replies++;
+      this.#readSlot(slot);
     }
     const isQuestion = (slot: Slot) => this.#isQuestion(slot);
     for (const slot of sorted.slice(Math.max(0, sorted.findLastIndex(isQuestion)))) this.#recordStep(slot);
-    this.#forceOutPast(course.past ?? []);
+    this.#texts.forceOutPast(course.past ?? [], this.#window.filter(isExtract));
     this.#settledSeq = course.settledSeq ?? 0;
     this.#isHeldSeq = course.isHeld ?? (() => false);
     this.#heldSeq = course.heldSeq ?? 0;
@@ -174,6 +177,7 @@ export class LonghaulRun implements PolicyRun {
   }
 
   digest(): void {
+    this.#read();
     this.#extract.digest();
   }
 
@@ -181,17 +185,25 @@ export class LonghaulRun implements PolicyRun {
     this.#window.push(slot);
     this.#tokens += slot.tokens;
     // A page is sent with the window that was just fitted, and contains nothing new.
-    if (isPage(slot)) return;
+    if (slot.isNote && isPage(slot)) return;
     this.#isNew = true;
-    this.#recordOutput(slot);
-    this.#countSlot(slot);
-    this.#recordStep(slot);
-    this.#stretches.observe(slot);
-    this.#extract.observe(slot);
+    if (slot.message.role === "assistant") this.#replies++;
+    this.#unread.push(slot);
+    if (this.#tokens > this.#limits.tokens * READ_SHARE) this.#read();
     for (const callId of listCallIds(slot.message)) this.#calledIds?.add(callId);
     // A result without its call has to become text.
     if (listAnsweredCallIds(slot.message).some((callId) => !this.#calledIds?.has(callId)))
       this.#calledIds = undefined;
+  }
+
+  /** Reads the messages that have arrived, before anything depends on their content. */
+  #read(): void {
+    for (const slot of this.#unread) {
+      this.#readSlot(slot);
+      this.#recordStep(slot);
+      this.#extract.observe(slot);
+    }
+    this.#unread = [];
   }
 
   omit(page: Slot): void {
@@ -221,8 +233,11 @@ export class LonghaulRun implements PolicyRun {
     const stale = rebuild === undefined ? this.#findStaleCopies(moment) : [];
     const why = rebuild ?? (stale.length > 0 ? STALE : undefined);
     if (rebuild !== undefined) this.#rebuild(isForced, moment.forcedTokens !== undefined);
-    else if (stale.length > 0) this.#dropStaleCopies(stale);
-    else if (!this.#calledIds) this.#settle(this.#window, new Set());
+    else if (stale.length > 0) {
+      const slots = applyProposals(this.#window, stale, this.#tokensOf);
+      this.#editedSeq = this.#window.at(-1)?.seq ?? 0;
+      this.#settle(slots, findProtectedSeqs(slots, this.#pins));
+    } else if (!this.#calledIds) this.#settle(this.#window, new Set());
     this.#unsent = this.#window.length;
     const isChanged = sent !== this.#window && sent.some((slot, index) => slot !== this.#window[index]);
     this.isTouchUp = isChanged && why === undefined && isSameList(short, this.#window);
@@ -238,7 +253,7 @@ export class LonghaulRun implements PolicyRun {
       : [...this.#shrinker.settle(before.slice(0, this.#unsent)), ...before.slice(this.#unsent)];
     this.#arePointersValid = true;
     const short = this.#shrinker.shrinkNew(known, this.#unsent, ({ seq }) => seq <= this.#settledSeq);
-    if (!isSameList(short, before)) this.#window = [...short];
+    if (short !== before && !isSameList(short, before)) this.#window = [...short];
   }
 
   /**
@@ -247,6 +262,7 @@ export class LonghaulRun implements PolicyRun {
    */
   #findRebuildReason({ isHot, isUncached = false, minCalls = 0 }: Moment): string | undefined {
     if (isHot && this.#replies < MIN_EARLY_CALLS && this.#tokens <= this.#limits.tokens) return undefined;
+    this.#read();
     const newSlots = listNewSlots(this.#window, this.#editedSeq);
     // The last rebuild shows how far the next one will get.
     const reached = this.#editedSeq > 0 ? this.#tokens - sumSlotTokens(newSlots) : 0;
@@ -299,6 +315,7 @@ export class LonghaulRun implements PolicyRun {
    * cache that has to be written again speaks for keeping them.
    */
   #findStaleCopies({ isHot, minCalls = 0 }: Moment): readonly Proposal[] {
+    if (this.#tokens - this.#limits.system < MIN_STALE_TOKENS) return [];
     const newSlots = listNewSlots(this.#window, this.#editedSeq);
     if (newSlots.filter(({ message }) => message.role === "assistant").length < minCalls) return [];
     // A result that points to an earlier copy for its lines does not replace that copy.
@@ -307,26 +324,20 @@ export class LonghaulRun implements PolicyRun {
     const copies = stubDuplicateReads(whole, context);
     if (copies.length === 0) return [];
     const kept = findProtectedSeqs(this.#window, this.#pins);
-    const stale = copies.filter(({ edit }) => {
-      const seq = edit.type === "replace" && "seq" in edit.target ? edit.target.seq : 0;
+    const seqOf = ({ edit }: Proposal) =>
+      edit.type === "replace" && "seq" in edit.target ? edit.target.seq : 0;
+    const stale = copies.filter((copy) => {
+      const seq = seqOf(copy);
       return seq > this.#heldSeq && !this.#isHeldSeq(seq) && !kept.has(seq);
     });
     const removedTokens = stale.reduce((sum, { freedTokens }) => sum + freedTokens, 0);
     if (removedTokens < Math.max(MIN_STALE_TOKENS, this.#tokens * MIN_FREED_SHARE)) return [];
-    const seqs = stale.flatMap(({ edit }) =>
-      edit.type === "replace" && "seq" in edit.target ? [edit.target.seq] : [],
-    );
+    const seqs = stale.map(seqOf);
     const first = this.#window.findIndex(({ seq }) => seqs.includes(seq));
     const after = sumSlotTokens(this.#window.slice(first, this.#unsent));
     const survivingTokens = Math.max(0, after - removedTokens);
     const needed = computeBreakEvenCalls({ removedTokens, survivingTokens, prices: this.#prices });
     return !isHot || needed <= estimateRemainingCalls(this.#replies + 1) ? stale : [];
-  }
-
-  #dropStaleCopies(stale: readonly Proposal[]): void {
-    const slots = applyProposals(this.#window, stale, this.#tokensOf);
-    this.#editedSeq = this.#window.at(-1)?.seq ?? 0;
-    this.#settle(slots, findProtectedSeqs(slots, this.#pins));
   }
 
   /**
@@ -361,6 +372,7 @@ export class LonghaulRun implements PolicyRun {
 
   /** After a refusal, the limit is the target: nothing leaves that would fit, and messages stay rather than an extract. */
   #rebuild(isForced: boolean, isRefused = false): void {
+    this.#read();
     const { system, messages = Number.POSITIVE_INFINITY } = this.#limits;
     const { low, tail, least, extract } = this.#options;
     const asSaid = listOriginals(this.#window, this.#tokensOf);
@@ -450,31 +462,13 @@ export class LonghaulRun implements PolicyRun {
 
   /** No result without its call, and always within the limit. */
   #makeSendable(slots: readonly Slot[], kept: ReadonlySet<number>): void {
+    this.#read();
     const called = withoutLostCalls(slots, this.#tokensOf);
     const paired = withoutLostResults(called, (callId) => this.#answeredIds.has(callId), this.#tokensOf);
     const room = this.#most - this.#limits.system;
     this.#window = [...clipToRoom(paired, room, { kept, pins: this.#pins, tokensOf: this.#tokensOf })];
     this.#tokens = this.#limits.system + sumSlotTokens(this.#window);
     this.#calledIds = new Set(this.#window.flatMap(({ message }) => listCallIds(message)));
-  }
-
-  /** Records whether a message contains only tool output. */
-  #recordOutput({ seq, message, isNote }: Slot): void {
-    if (isNote) return;
-    if (isInlineToolOutput(message, this.#lastMessage)) this.#outputs.add(seq);
-    this.#lastMessage = message;
-  }
-
-  /** Marks text that left the window before this run began as forced out, unless a note quotes it. */
-  #forceOutPast(past: readonly Slot[]): void {
-    const notes = this.#window.filter(isExtract).map(({ message }) => textOfMessage(message));
-    const isQuoted = ({ message }: Slot) => {
-      const text = textOfMessage(message);
-      return notes.some((note) => note.includes(text));
-    };
-    const gone = new Set(past.flatMap((slot) => (isQuoted(slot) ? [] : [slot.seq])));
-    const isStaying = ({ slot, isWhole }: MessageText) => !isWhole || !gone.has(slot.seq);
-    this.#texts.forceOutOthers(new Set(this.#texts.all.filter(isStaying).map(({ slot }) => slot.seq)));
   }
 
   /** True for a message written by a person, which begins a turn. */
@@ -487,14 +481,19 @@ export class LonghaulRun implements PolicyRun {
     else if (!slot.isNote) this.#steps.observe(slot, this.#outputs.has(slot.seq));
   }
 
-  #countSlot(slot: Slot): void {
-    this.#totalTokens += slot.tokens;
-    if (!slot.isNote) this.#said.push({ seq: slot.seq, at: slot.at, ...(slot.cite && { cite: slot.cite }) });
-    if (slot.message.role === "assistant") this.#replies++;
-    if (this.#outputs.has(slot.seq)) this.#texts.trimLastCall();
-    else if (!slot.isNote) this.#texts.add(slot);
+  #readSlot(slot: Slot): void {
+    const { seq, at, cite, message, isNote, tokens } = slot;
+    this.#totalTokens += tokens;
+    if (!isNote) {
+      if (isInlineToolOutput(message, this.#lastMessage)) this.#outputs.add(seq);
+      this.#lastMessage = message;
+      this.#said.push({ seq, at, ...(cite && { cite }) });
+    }
+    if (this.#outputs.has(seq)) this.#texts.trimLastCall();
+    else if (!isNote) this.#texts.add(slot);
     // An id may be reused: a new call is open even if an earlier one with its id was answered.
-    for (const callId of listCallIds(slot.message)) this.#answeredIds.delete(callId);
-    for (const callId of listAnsweredCallIds(slot.message)) this.#answeredIds.add(callId);
+    for (const callId of listCallIds(message)) this.#answeredIds.delete(callId);
+    for (const callId of listAnsweredCallIds(message)) this.#answeredIds.add(callId);
+    this.#stretches.observe(slot);
   }
 }

@@ -1,6 +1,6 @@
 import { clipEnd } from "../../../model/base/clip-end.ts";
 import type { Json } from "../../../model/json.ts";
-import type { Message } from "../../../model/message.ts";
+import { type Message, textOfMessage } from "../../../model/message.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "../../../model/part.ts";
 import { isCall, listAnsweredCallIds, listCallIds } from "../../../model/tool-calls.ts";
 import type { TokenEstimator } from "../../apply-edits.ts";
@@ -37,11 +37,6 @@ export class MessageTexts {
     this.#tokensOf = tokensOf;
   }
 
-  /** All remembered texts, including those that the limit has forced out. */
-  get all(): readonly MessageText[] {
-    return this.#texts;
-  }
-
   /** The texts that no limit has forced out. */
   get staying(): readonly MessageText[] {
     return this.#forcedOut.size === 0
@@ -60,6 +55,15 @@ export class MessageTexts {
   /** Records which texts the limit has left in the window; all others stay out until there is room for them again. */
   forceOutOthers(seqs: ReadonlySet<number>): void {
     this.#forcedOut = new Set(this.#texts.flatMap(({ slot }) => (seqs.has(slot.seq) ? [] : [slot.seq])));
+  }
+
+  /** Marks text that left the window before it was opened as forced out, unless one of its notes quotes it. */
+  forceOutPast(past: readonly Slot[], notes: readonly Slot[]): void {
+    const quotes = notes.map(({ message }) => textOfMessage(message));
+    const isQuoted = (text: string) => quotes.some((quote) => quote.includes(text));
+    const gone = new Set(past.flatMap(({ message, seq }) => (isQuoted(textOfMessage(message)) ? [] : [seq])));
+    const staying = this.#texts.filter(({ slot, isWhole }) => !isWhole || !gone.has(slot.seq));
+    this.forceOutOthers(new Set(staying.map(({ slot }) => slot.seq)));
   }
 
   /** Adds the text of the next message, if it has any. */
