@@ -216,9 +216,9 @@ export async function restoreParts(message: Message, restore: RestorePart): Prom
 
 /** True if a part of the message, or of its tool results, was too large for the log. */
 export function hasSpilledParts({ parts }: Message): boolean {
-  return parts.some(
-    (part) => isSpilled(part) || (part.type === "tool-result" && part.output.some(isSpilled)),
-  );
+  for (const part of parts)
+    if (isSpilled(part) || (part.type === "tool-result" && part.output.some(isSpilled))) return true;
+  return false;
 }
 
 function isSpilled(part: Part): part is BlobPart {

@@ -87,11 +87,11 @@ export class Follower {
     const { session } = this.#deps;
     const earlier = this.#written.length < BATCH ? this.#written : [];
     const isNext = earlier.at(-1)?.seq === (entries[0]?.seq ?? 0) - 1;
-    const all = isNext ? [...earlier, ...entries] : entries;
-    const first = all[0]?.seq ?? 0;
-    const isRow = all.every((entry, index) => entry.session === session && entry.seq === first + index);
+    this.#written = isNext ? [...earlier, ...entries] : entries;
+    let seq = this.#written[0]?.seq ?? 0;
     // Those with gaps between them are left to the store.
-    this.#written = isRow ? all : [];
+    for (const entry of this.#written)
+      if (entry.session !== session || entry.seq !== seq++) this.#written = [];
   }
 
   /** Reads new entries and updates the window. */

@@ -28,12 +28,11 @@ export function measureWindow(
   | "advice"
   | "limits"
 > {
-  const { system, tools, memories, limits } = settings;
-  const { slots, lineTokens, pins, summaries, held } = window;
-  const { reserve: reserved, window: size } = limits;
+  const { system, tools, limits } = settings;
+  const { slots, lineTokens, summaries, held } = window;
   const estimated = estimateRequest(settings, slots);
   const tokens = meter.counted(estimated);
-  const advice = tokens < size * ADVICE_SHARE ? undefined : findAdvice(window, settings, meter);
+  const advice = tokens < limits.window * ADVICE_SHARE ? undefined : findAdvice(window, settings, meter);
   return {
     slots,
     isRewritten:
@@ -42,16 +41,7 @@ export function measureWindow(
     tokens,
     uneditedTokens: meter.counted(system + tools + lineTokens),
     roomTokens: Math.max(0, meter.estimatedWithin(limits.most) - estimated),
-    parts: computeBreakdown(slots, {
-      system,
-      tools,
-      memories,
-      reserved,
-      window: size,
-      pins,
-      summaries,
-      meter,
-    }),
+    parts: computeBreakdown(window, settings, meter),
     ...(held.length > 0 && { held: measureHeld(window, meter) }),
     ...dropUndefined({ advice }),
     limits,
@@ -104,44 +94,30 @@ const RECALLED = "recalled";
 
 /** Adds up the tokens of a window by purpose. */
 function computeBreakdown(
-  slots: readonly Slot[],
-  rest: {
-    readonly system: number;
-    readonly tools: number;
-    readonly memories: number;
-    readonly reserved: number;
-    readonly window: number;
-    readonly pins: ReadonlySet<number>;
-    readonly summaries: ReadonlySet<number>;
-    readonly meter: Pick<Meter, "counted">;
-  },
+  { slots, pins, summaries }: LoadedWindow,
+  { system, tools, memories, limits }: WindowSettings,
+  meter: Meter,
 ): WindowBreakdown {
-  const { meter, reserved, window } = rest;
   const sums = { pins: 0, summaries: 0, recalled: 0, history: 0 };
-  for (const slot of slots) sums[chooseKind(slot, rest)] += slot.tokens;
-  const frame = rest.system + rest.tools + rest.memories;
-  const total = frame + sums.pins + sums.summaries + sums.recalled + sums.history;
+  for (const { seq, isNote, message, tokens } of slots) {
+    if (message.meta?.longhaul === RECALLED) sums.recalled += tokens;
+    else if (isNote || summaries.has(seq)) sums.summaries += tokens;
+    else if (pins.has(seq)) sums.pins += tokens;
+    else sums.history += tokens;
+  }
+  const total = system + tools + memories + sums.pins + sums.summaries + sums.recalled + sums.history;
   const scale = total === 0 ? 1 : meter.counted(total) / total;
   const parts = {
-    system: Math.round(rest.system * scale),
-    tools: Math.round(rest.tools * scale),
-    memories: Math.round(rest.memories * scale),
+    system: Math.round(system * scale),
+    tools: Math.round(tools * scale),
+    memories: Math.round(memories * scale),
     pins: Math.round(sums.pins * scale),
     summaries: Math.round(sums.summaries * scale),
     recalled: Math.round(sums.recalled * scale),
     history: Math.round(sums.history * scale),
-    reserved,
+    reserved: limits.reserve,
   };
-  let free = window;
+  let free = limits.window;
   for (const tokens of Object.values(parts)) free -= tokens;
   return { ...parts, free: Math.max(0, free) };
-}
-
-function chooseKind(
-  { seq, isNote, message }: Slot,
-  { pins, summaries }: { readonly pins: ReadonlySet<number>; readonly summaries: ReadonlySet<number> },
-) {
-  if (message.meta?.longhaul === RECALLED) return "recalled";
-  if (isNote || summaries.has(seq)) return "summaries";
-  return pins.has(seq) ? "pins" : "history";
 }

@@ -1,6 +1,5 @@
 import { toEntry } from "../../log/entry-body.ts";
 import type { EntryStore } from "../../log/store/entry-store.ts";
-import { dropUndefined } from "../../model/base/drop-undefined.ts";
 import type { Entry, SessionId, UsageBody } from "../../model/entry.ts";
 import type { CacheState } from "../../model/receipt.ts";
 import type { Usage } from "../../model/usage.ts";
@@ -30,7 +29,12 @@ export class Meter {
   #refused: { readonly estimated: number; readonly counted: number } | undefined;
   #learned: LearnedCounts;
   /** The latest reported request of any model. */
-  last: LastRequest | undefined;
+  #last: LastRequest | undefined;
+  /** True if the provider has reported cached tokens lately, or has reported nothing yet. */
+  isCaching = true;
+  #hasCounts = false;
+  /** True if the provider counts cached tokens, and counted none in the last request. */
+  isUncached = false;
   /** Estimated tokens of the model's latest reported request without edits; 0 if unknown. */
   uneditedTokens = 0;
 
@@ -58,20 +62,9 @@ export class Meter {
     return this.#learned.gauge.estimatedAt(tokens);
   }
 
-  /** True if the provider has reported cached tokens lately, or has reported nothing yet. */
-  get isCaching(): boolean {
-    let hasReports = false;
-    for (const { usage, meta } of this.#reports) {
-      if (isSummaryUsage({ meta }) || isSumUsage({ meta })) continue;
-      hasReports = true;
-      if ((usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0) > 0) return true;
-    }
-    return !hasReports;
-  }
-
-  /** True if the provider counts cached tokens, and counted none in the last request. */
-  get isUncached(): boolean {
-    return this.last !== undefined && isUncached(this.last.usage);
+  /** When the latest request of any model was reported; undefined before the first. */
+  get lastAt(): number | undefined {
+    return this.#last?.at;
   }
 
   /**
@@ -106,12 +99,18 @@ export class Meter {
 
   #learnAll(): void {
     this.#learned = this.#start();
+    this.isCaching = true;
+    this.#hasCounts = false;
     for (const report of this.#reports) this.#learnReport(report);
   }
 
   #learnReport({ at, usage, model, meta }: LearnedReport): void {
     if (isSummaryUsage({ meta }) || isSumUsage({ meta })) return;
-    this.last = { at, usage, ...dropUndefined({ model }) };
+    const { cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+    this.#last = { at, usage, model };
+    this.isCaching = (this.#hasCounts && this.isCaching) || cacheReadTokens + cacheWriteTokens > 0;
+    this.#hasCounts = true;
+    this.isUncached = isUncached(usage);
     const estimated = readEstimatedTokens({ meta });
     if (estimated === undefined || (model !== undefined && model !== this.#model)) return;
     this.uneditedTokens = readRequestSizes({ meta })?.uneditedTokens ?? 0;
@@ -123,13 +122,31 @@ export class Meter {
     this.#refused = { estimated, counted };
     this.#learned = learnCount(this.#learned, this.#refused);
   }
+
+  /**
+   * The likely state of the provider's cache at a time, based on the time of the last request, how long its prefix is
+   * cached, and whether the provider reports caching at all; before the first report, on when the conversation was last
+   * continued. Models do not share a cache. A provider that never mentions a cache is taken to keep the prefix for as long
+   * as its server runs, as llama.cpp, Ollama, vLLM and LM Studio do.
+   */
+  estimateCacheState(now: number, lastSaidAt: number | undefined): CacheState {
+    if (!this.#last) return lastSaidAt !== undefined && now - lastSaidAt > LONG_MS ? "cold" : "unknown";
+    const { at, usage, model } = this.#last;
+    if (model !== undefined && model !== this.#model) return "cold";
+    const { cacheReadTokens, cacheWriteTokens, cacheWriteHourTokens = 0 } = usage;
+    if (cacheReadTokens === undefined && cacheWriteTokens === undefined) return "unknown";
+    const heldMs = cacheWriteHourTokens > 0 ? LONG_MS : SHORT_MS;
+    if (now - at > heldMs) return "cold";
+    if ((cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0) > 0) return "hot";
+    return this.isUncached ? "cold" : "unknown";
+  }
 }
 
 /** The last request that was reported. */
 interface LastRequest {
   readonly at: number;
   readonly usage: Usage;
-  readonly model?: string;
+  readonly model: string | undefined;
 }
 
 const SHORT_MS = 5 * 60_000;
@@ -141,34 +158,8 @@ const MIN_CACHED_TOKENS = 4_096;
  * True for the usage of a request that is long enough to be cached, from a provider that counts cached tokens and
  * counted none. A provider that does not mention a cache is not meant: local servers keep the prefix and say nothing.
  */
-function isUncached(usage: Usage): boolean {
-  const { inputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
-  return !isSilent(usage) && cacheReadTokens + cacheWriteTokens === 0 && inputTokens >= MIN_CACHED_TOKENS;
-}
-
-/** True if a report does not mention a cache at all. */
-function isSilent({ cacheReadTokens, cacheWriteTokens }: Usage): boolean {
-  return cacheReadTokens === undefined && cacheWriteTokens === undefined;
-}
-
-/**
- * The likely state of the provider's cache, based on the time of the last request, how long its prefix is cached, and
- * whether the provider reports caching at all. Models do not share a cache. A provider that never mentions a cache is
- * taken to keep the prefix for as long as its server runs, as llama.cpp, Ollama, vLLM and LM Studio do.
- */
-export function estimateCacheState(
-  last: LastRequest | undefined,
-  now: { readonly at: number; readonly model: string; readonly lastSaidAt?: number },
-): CacheState {
-  if (!last) {
-    const { lastSaidAt } = now;
-    return lastSaidAt !== undefined && now.at - lastSaidAt > LONG_MS ? "cold" : "unknown";
-  }
-  if (last.model !== undefined && last.model !== now.model) return "cold";
-  if (isSilent(last.usage)) return "unknown";
-  const { cacheReadTokens = 0, cacheWriteTokens = 0, cacheWriteHourTokens = 0 } = last.usage;
-  const heldMs = cacheWriteHourTokens > 0 ? LONG_MS : SHORT_MS;
-  if (now.at - last.at > heldMs) return "cold";
-  if (cacheReadTokens + cacheWriteTokens > 0) return "hot";
-  return isUncached(last.usage) ? "cold" : "unknown";
+function isUncached({ inputTokens = 0, cacheReadTokens, cacheWriteTokens }: Usage): boolean {
+  const isSilent = cacheReadTokens === undefined && cacheWriteTokens === undefined;
+  const cachedTokens = (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0);
+  return !isSilent && cachedTokens === 0 && inputTokens >= MIN_CACHED_TOKENS;
 }

@@ -22,10 +22,9 @@ import { REFUSED_REASON } from "./refusals.ts";
 import { createFloorError } from "./window-errors.ts";
 import { computeCachePrices, type WindowSettings } from "./window-settings.ts";
 
-/** A window as a policy proposes it. */
+/** A window that a policy proposes in place of the last one. */
 export interface ProposedWindow {
   readonly slots: readonly Slot[];
-  readonly isEdited: boolean;
   /** True if the window would have been too large. */
   readonly isForced: boolean;
   /** True if only single messages were replaced, and nothing left the window. */
@@ -88,10 +87,10 @@ export class PolicyPlanner {
       this.#calls = countReplies(followed.window.past) + countReplies(followed.window.slots);
       return;
     }
-    this.#calls += countReplies(followed.arrived);
     const turns = new Turns();
     for (const slot of followed.arrived) {
-      this.observe(slot);
+      if (slot.message.role === "assistant") this.#calls++;
+      this.#run?.observe(slot);
       const resting = turns.rest();
       if (resting) await resting;
     }
@@ -108,13 +107,16 @@ export class PolicyPlanner {
     else this.#run = undefined;
   }
 
-  /** True if a window is large enough to need the policy's deferred work. */
-  isDigestDue(slots: readonly Slot[]): boolean {
-    return this.#estimated.system + sumSlotTokens(slots) > MIN_DIGEST_SHARE * this.#estimated.tokens;
+  /**
+   * Runs the policy's deferred work, if a window is large enough to need it: later, while the caller waits for its
+   * provider, so that it delays nobody.
+   */
+  scheduleDigest(slots: readonly Slot[]): void {
+    if (this.#estimated.system + sumSlotTokens(slots) > MIN_DIGEST_SHARE * this.#estimated.tokens)
+      setImmediate(() => this.#digest()).unref();
   }
 
-  /** Runs the policy's deferred work. */
-  digest(): void {
+  #digest(): void {
     try {
       this.#run?.digest?.();
     } catch {
@@ -123,22 +125,25 @@ export class PolicyPlanner {
     }
   }
 
-  /** Throws WINDOW_FLOOR if the content that may not be cut does not fit. */
-  fit(window: LoadedWindow, moment: Moment, forcedTokens?: number): ProposedWindow {
+  /**
+   * The window that the policy proposes; undefined if the given one stays. Throws WINDOW_FLOOR if the content that may
+   * not be cut does not fit.
+   */
+  fit(window: LoadedWindow, moment: Moment, forcedTokens?: number): ProposedWindow | undefined {
     const { slots } = window;
     this.#setLimits(window, forcedTokens);
-    const { most, messages = Number.POSITIVE_INFINITY } = this.#estimated;
-    const isForced =
-      window.unread !== undefined ||
-      this.#estimated.system + sumSlotTokens(slots) > (most as number) ||
-      slots.length > messages;
     // A policy plans with the limits it started with; very different limits require a restart.
     const change = this.#estimated.tokens / this.#startTokens;
     if (change < 1 - LARGE_CHANGE || change > 1 + LARGE_CHANGE) this.#run = undefined;
     const run = this.#run ?? this.#start(window);
     const fitted = run.fit(moment);
-    const whole = this.#checkWindow(window, fitted);
+    const isSame = Array.isArray(fitted) && isSameWindow(slots, fitted);
+    const whole = isSame ? fitted : this.#checkWindow(window, fitted);
     const next = this.#limitImages(whole, window);
+    if (isSame && next === fitted && window.unread === undefined) {
+      this.#deferredReason = undefined;
+      return undefined;
+    }
     if (next !== fitted) this.#run = undefined;
     const isChanged = window.unread !== undefined || !isSameWindow(slots, next);
     const isTouchUp =
@@ -150,10 +155,14 @@ export class PolicyPlanner {
     this.#deferredReason = isChanged && !isEdited ? own : undefined;
     // The policy continues from the window that is sent, not from a proposal that was not worth applying.
     if (isChanged && !isEdited) this.#run = undefined;
+    if (!isEdited) return undefined;
+    const { system, most = Number.POSITIVE_INFINITY, messages = Number.POSITIVE_INFINITY } = this.#estimated;
+    const isForced =
+      window.unread !== undefined || system + sumSlotTokens(slots) > most || slots.length > messages;
     const reasons: string[] = [];
     if (next === whole || !isSameWindow(slots, whole)) reasons.push(wanted ?? this.#settings.policy.name);
     if (next !== whole) reasons.push("images beyond the limit");
-    return { slots: isEdited ? next : slots, isEdited, isForced, isTouchUp, reason: reasons.join(", ") };
+    return { slots: next, isForced, isTouchUp, reason: reasons.join(", ") };
   }
 
   #isWorthEditing(
@@ -277,7 +286,6 @@ export class PolicyPlanner {
 
   /** Validates the policy's window and converts results without their calls to text, because providers refuse them. */
   #checkWindow(window: LoadedWindow, fitted: readonly Slot[]): readonly Slot[] {
-    if (Array.isArray(fitted) && isSameWindow(window.slots, fitted)) return fitted;
     checkProposedWindow(this.#settings.policy.name, fitted, window);
     return withoutLostCalls(fitted, this.#settings.tokensOf);
   }

@@ -17,6 +17,8 @@ interface TurnCap {
 
 /** Tracks a provider's refusals of one request and the measures taken. */
 export class Refusals {
+  /** True once the provider has refused a request; until then nothing else is recorded here. */
+  hasAny = false;
   #overflows = 0;
   #rejections = 0;
   #refusedAt = Number.POSITIVE_INFINITY;
@@ -56,6 +58,7 @@ export class Refusals {
   }
 
   recordOverflow(place: number, forcedTokens: number, namedLimit: number | undefined): void {
+    this.hasAny = true;
     this.#overflows++;
     this.#refusedAt = place;
     this.forcedTokens = forcedTokens;
@@ -67,6 +70,7 @@ export class Refusals {
    * that names no limit is likely to refuse that size again.
    */
   recordTurnCap(question: number, tokens: number): void {
+    this.hasAny = true;
     if (this.#turnCap?.question === question && this.#turnCap.tokens === Number.POSITIVE_INFINITY) return;
     this.#turnCap = { question, tokens, editedSeq: 0, editsInRow: 0 };
   }
@@ -93,17 +97,20 @@ export class Refusals {
   }
 
   recordLoweredOutput(place: number, tokens: number): void {
+    this.hasAny = true;
     this.#overflows++;
     this.#refusedAt = place;
     this.#maxOutput = tokens;
   }
 
   recordOverlay(overlay: number): void {
+    this.hasAny = true;
     this.#overlays = [...this.#overlays, overlay];
   }
 
   /** Records that all tries failed for a window of `estimated` tokens. */
   recordGiveUp(estimated: number): void {
+    this.hasAny = true;
     const inVain = Math.min(estimated, this.#givenUpTokens ?? estimated);
     this.#namedLimit = undefined;
     this.reset();
@@ -111,6 +118,7 @@ export class Refusals {
   }
 
   recordRejection(place: number): void {
+    this.hasAny = true;
     this.#rejections++;
     this.#refusedAt = place;
   }

@@ -58,16 +58,13 @@ export class SessionWindow {
    * receipt.
    */
   fit(options: FitOptions = {}): Promise<FittedWindow> {
-    const fitted = this.#queue.run(async () => {
+    return this.#queue.run(async () => {
       checkNames("options", checkFields("options", options, FIT_FIELDS), FIT_OPTIONS);
       this.#extraTokens = 0;
-      return this.#fitter.fit(options);
+      const fitted = await this.#fitter.fit(options);
+      this.#fitter.planner.scheduleDigest(this.#fitter.lastSent);
+      return fitted;
     });
-    fitted.then(
-      () => this.#fitter.scheduleDigest(),
-      () => undefined,
-    );
-    return fitted;
   }
 
   /** Takes messages and usage that were just appended to the session, so that the next `fit` need not read them. */
@@ -120,9 +117,8 @@ export class SessionWindow {
       diagnosis,
     } = checkFields("options", options);
     checkUsage(usage);
-    const { refusals, sentSizes, settings } = this.#fitter;
+    const { sentSizes, settings } = this.#fitter;
     const { memories } = this.#deps;
-    refusals.reset();
     this.#fitter.recordReply();
     const sizes = sentSizes && {
       ...sentSizes,

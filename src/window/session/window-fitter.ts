@@ -15,7 +15,7 @@ import type { FittedWindow, PlannedEdit } from "./fitted-window.ts";
 import { Follower } from "./follower.ts";
 import { findPageOverlay, hasRemovedContent, type LoadedWindow, restoreMessages } from "./load-window.ts";
 import { measureWindow } from "./measure-window.ts";
-import { estimateCacheState, Meter } from "./meter.ts";
+import { Meter } from "./meter.ts";
 import { planEdit } from "./plan-edit.ts";
 import { PolicyPlanner } from "./policy-planner.ts";
 import { Refusals } from "./refusals.ts";
@@ -75,8 +75,11 @@ export class WindowFitter {
   #besides = 0;
   #memories: string | undefined;
   #hasReadMemories = false;
-  #lastSent: readonly Slot[] = [];
-  /** Estimated sizes of the last fitted request; undefined before the first. */
+  /** The messages of the last fitted request. */
+  lastSent: readonly Slot[] = [];
+  /** Estimated tokens of the last fitted request; 0 before the first. */
+  sentTokens = 0;
+  /** Its estimated sizes; undefined before the first. */
   sentSizes: Omit<RequestSizes, "overheadMs"> | undefined;
   /** True if an edit has not been paid for yet: no request since has been answered. */
   #hasNewEdit = false;
@@ -102,13 +105,9 @@ export class WindowFitter {
     });
   }
 
-  /** Estimated tokens of the last fitted request; 0 before the first. */
-  get sentTokens(): number {
-    return this.sentSizes?.estimatedTokens ?? 0;
-  }
-
   /** Records that the last fitted request was answered. */
   recordReply(): void {
+    if (this.refusals.hasAny) this.refusals.reset();
     this.#hasNewEdit = false;
   }
 
@@ -121,14 +120,19 @@ export class WindowFitter {
       this.#besides = options.besides ?? 0;
       this.planner.setSystem(this.estimate([]));
     }
-    const seen = await this.follow();
-    const followed = this.#learnLimit() ? await this.follow() : seen;
+    let followed = await this.follow();
+    if (this.refusals.provenLimit < this.settings.limits.window) {
+      this.#learnLimit();
+      followed = await this.follow();
+    }
     const cache = options.cache ?? this.#estimateCacheState(followed);
     const mayCompact = this.#deps.compactor !== undefined && !options.dryRun;
     const isCompacted = mayCompact && (await this.#summarize(followed, cache, false, options.signal));
     const latest = isCompacted ? await this.follow() : followed;
-    this.planner.capTokens = this.refusals.findTurnCap(latest.slots);
-    const window = await this.#dropPages(latest, cache, options);
+    if (this.refusals.hasAny) this.planner.capTokens = this.refusals.findTurnCap(latest.slots);
+    // A page is in the window because of an overlay, and only content that an edit has removed can return as one.
+    const isUnedited = latest.overlays.length === 0 && latest.unread === undefined;
+    const window = isUnedited ? latest : await this.#dropPages(latest, cache, options);
     const { isUncached, isCaching } = this.meter;
     const { forcedTokens } = this.refusals;
     const moment: Moment = {
@@ -138,8 +142,8 @@ export class WindowFitter {
       minCalls: isCaching ? 0 : CALLS_BETWEEN_EDITS,
     };
     const proposed = this.planner.fit(window, moment, forcedTokens);
-    if (!proposed.isEdited) {
-      const paged = await this.#addPage(window, cache, options);
+    if (!proposed) {
+      const paged = isUnedited ? window : await this.#addPage(window, cache, options);
       return this.#buildResult(paged, cache, options, { isSummarized: isCompacted });
     }
     const planned = planEdit(this.#describeCall(cache), window, proposed);
@@ -186,10 +190,10 @@ export class WindowFitter {
   /** The window, updated with new entries of the log. */
   async follow(): Promise<LoadedWindow> {
     const followed = await this.follower.follow();
-    if (followed.isNew && this.#lastSent.length === 0)
-      this.#lastSent = findLastSent(followed.window, this.meter);
+    if (followed.isNew && this.lastSent.length === 0)
+      this.lastSent = findLastSent(followed.window, this.meter);
     await this.planner.applyUpdate(followed);
-    this.refusals.observe(followed.window.slots);
+    if (this.refusals.hasAny) this.refusals.observe(followed.window.slots);
     return followed.window;
   }
 
@@ -200,7 +204,7 @@ export class WindowFitter {
 
   /** The most tokens that the provider can plausibly count for the last request with `extraTokens` more. */
   estimateMaxCount(extraTokens: number): number {
-    const messages = this.#lastSent.map(({ message }) => message);
+    const messages = this.lastSent.map(({ message }) => message);
     return estimateMaxCount(messages, this.sentTokens + extraTokens, this.settings.isFrameKnown);
   }
 
@@ -210,11 +214,6 @@ export class WindowFitter {
     // Media are summed only if the rest does not explain the count.
     if (!(counted > estimateMaxCount([], this.sentTokens + extraTokens, isFrameKnown))) return false;
     return counted > this.estimateMaxCount(extraTokens);
-  }
-
-  /** Runs the policy's deferred work later, while the caller waits for its provider, so that it delays nobody. */
-  scheduleDigest(): void {
-    if (this.planner.isDigestDue(this.#lastSent)) setImmediate(() => this.planner.digest()).unref();
   }
 
   /** Makes the next `follow` load the window from scratch. */
@@ -232,14 +231,13 @@ export class WindowFitter {
     this.follower.forget();
     this.planner.forget();
     this.#pager?.forget();
-    this.#lastSent = [];
+    this.lastSent = [];
   }
 
-  /** Keeps to a limit that the provider has named, so that it is not refused again; true if it is new. */
-  #learnLimit(): boolean {
+  /** Keeps to a limit that the provider has named, so that it is not refused again. */
+  #learnLimit(): void {
     const { limits } = this.settings;
     const window = this.refusals.provenLimit;
-    if (window >= limits.window) return false;
     const reserve = limitReserve(window, limits.reserve);
     const most = window - reserve;
     const learned = { ...limits, window, reserve, most, from: Math.min(limits.from, most) };
@@ -247,7 +245,6 @@ export class WindowFitter {
     this.planner = new PolicyPlanner(this.settings, this.meter, this.#deps.session);
     this.planner.setSystem(this.estimate([]));
     this.reload();
-    return true;
   }
 
   /**
@@ -334,17 +331,12 @@ export class WindowFitter {
       meter: this.meter,
       cache,
       expectedCalls: this.planner.calls,
-      lastSent: this.#lastSent,
+      lastSent: this.lastSent,
     };
   }
 
   #estimateCacheState({ slots }: LoadedWindow): CacheState {
-    const lastSaidAt = slots.at(-2)?.at;
-    return estimateCacheState(this.meter.last, {
-      at: this.#deps.log.clock.now(),
-      model: this.settings.model,
-      ...dropUndefined({ lastSaidAt }),
-    });
+    return this.meter.estimateCacheState(this.#deps.log.clock.now(), slots.at(-2)?.at);
   }
 
   /** Memories are sent with every request; they count toward its size, and policies cannot cut them. */
@@ -369,11 +361,12 @@ export class WindowFitter {
   ): Promise<FittedWindow> {
     const messages = await restoreMessages(window.slots, this.#deps.log.blobs);
     if (!dryRun) {
-      this.#lastSent = window.slots;
+      this.lastSent = window.slots;
       const { system, tools } = this.settings;
       if (plan || window.page || isSummarized) this.#hasNewEdit = true;
+      this.sentTokens = estimateRequest(this.settings, window.slots);
       this.sentSizes = {
-        estimatedTokens: estimateRequest(this.settings, window.slots),
+        estimatedTokens: this.sentTokens,
         uneditedTokens: system + tools + window.lineTokens,
         ...(this.#hasNewEdit && { priorTokens: this.meter.uneditedTokens }),
         isHot: cache === "hot",
@@ -398,9 +391,9 @@ function checkProgress(tokens: Comparison, { limits, policy }: WindowSettings): 
 }
 
 /** The last request of a session that was reopened: all slots before the reply to it. */
-function findLastSent({ slots }: LoadedWindow, { last }: Meter): readonly Slot[] {
-  if (!last) return [];
-  const reply = slots.findLastIndex(({ at, message }) => at <= last.at && message.role === "assistant");
+function findLastSent({ slots }: LoadedWindow, { lastAt }: Meter): readonly Slot[] {
+  if (lastAt === undefined) return [];
+  const reply = slots.findLastIndex(({ at, message }) => at <= lastAt && message.role === "assistant");
   return slots.slice(0, Math.max(0, reply));
 }
 

@@ -297,7 +297,8 @@ class LazyResult implements ShownResult {
 }
 
 function hasResult({ message }: Slot): boolean {
-  return message.parts.some(({ type }) => type === "tool-result");
+  for (const { type } of message.parts) if (type === "tool-result") return true;
+  return false;
 }
 
 /** True if only shortened tool results distinguish a slot from its original. */

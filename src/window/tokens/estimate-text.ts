@@ -338,7 +338,9 @@ export function tokensOfMessage(message: Message, tokenizer?: Tokenizer): number
 }
 
 function sumParts(parts: readonly Part[], frame: number, count: TextCounter): number {
-  return parts.reduce((tokens, part) => tokens + countPart(part, count), frame);
+  let tokens = frame;
+  for (const part of parts) tokens += countPart(part, count);
+  return tokens;
 }
 
 function countPart(part: Part, count: TextCounter): number {

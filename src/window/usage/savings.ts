@@ -89,13 +89,15 @@ export function computeSavings(report: UsageBody, factsOf: ModelFactsLookup): Sa
   const unedited = Math.round(uneditedTokens * scale);
   const removedTokens = unedited - promptTokens;
   const edit = priorTokens === undefined ? undefined : { prior: priorTokens * scale, isHot };
-  const other = edit ? buildUneditedUsage(usage, unedited, edit) : addRemovedTokens(usage, removedTokens);
+  const removing = removedTokens === 0 ? usage : addRemovedTokens(usage, removedTokens);
+  const other = edit ? buildUneditedUsage(usage, unedited, edit) : removing;
   const extraWriteTokens = edit?.isHot ? Math.max(0, countUncached(usage) - countUncached(other)) : 0;
   const known = { ...NO_SAVINGS, requests: 1, removedTokens, extraWriteTokens, overheadMs };
   const facts = model === undefined ? undefined : factsOf(model);
   const cost = computeReportCost(report, factsOf);
   if (!facts || facts.arePricesAssumed || cost === undefined) return { ...known, unpricedRequests: 1 };
-  const savedCost = computeUsageCost(other, facts) - computeUsageCost(withoutCost(usage), facts);
+  const savedCost =
+    other === usage ? 0 : computeUsageCost(other, facts) - computeUsageCost(withoutCost(usage), facts);
   const writePrice =
     (facts.prices[(usage.cacheWriteTokens ?? 0) > 0 ? "cacheWrite" : "input"] - facts.prices.cacheRead) /
     1_000_000;
