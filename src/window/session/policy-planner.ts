@@ -3,6 +3,7 @@ import { Turns } from "../../model/base/turns.ts";
 import { createArgumentError } from "../../model/errors.ts";
 import { applyEdits } from "../apply-edits.ts";
 import { isSystem } from "../is-system.ts";
+import type { Pass } from "../pass.ts";
 import { stubStaleImages } from "../passes/stub-stale-images.ts";
 import { withoutLostCalls } from "../policies/lost-calls.ts";
 import type { Moment, PolicyLimits, PolicyRun } from "../policy.ts";
@@ -45,6 +46,7 @@ export class PolicyPlanner {
   readonly #settings: WindowSettings;
   readonly #meter: Meter;
   readonly #session: string;
+  readonly #stubImages: Pass;
   /** Mutable, and read by the policy on every fit: the limits depend on the provider's reports. */
   readonly #estimated: { -readonly [Key in keyof PolicyLimits]: PolicyLimits[Key] };
   #run: PolicyRun | undefined;
@@ -61,6 +63,7 @@ export class PolicyPlanner {
     this.#settings = settings;
     this.#meter = meter;
     this.#session = session;
+    this.#stubImages = stubStaleImages(settings.images);
     const counted = (estimated: number) => meter.counted(estimated);
     this.#estimated = {
       tokens: limits.most,
@@ -291,8 +294,8 @@ export class PolicyPlanner {
   }
 
   #limitImages(slots: readonly Slot[], { pins }: LoadedWindow): readonly Slot[] {
-    const { images, tokensOf } = this.#settings;
-    const proposals = stubStaleImages(images)(slots, { session: this.#session, tokensOf, pins });
+    const { tokensOf } = this.#settings;
+    const proposals = this.#stubImages(slots, { session: this.#session, tokensOf, pins });
     return proposals.length === 0
       ? slots
       : applyEdits(

@@ -70,8 +70,8 @@ export class SessionWindow {
   /** Takes messages and usage that were just appended to the session, so that the next `fit` need not read them. */
   takeWritten(entries: readonly Entry<MessageBody | UsageBody>[]): void {
     checkList("entries", entries, { session: "text", seq: "number" });
-    const messages = entries.filter(({ kind }) => kind !== "usage");
-    checkList("entries", messages as readonly Entry<MessageBody>[], { message: "object" });
+    for (const entry of entries)
+      if (entry.kind !== "usage") checkFields("entries", entry, { message: "object" });
     this.#fitter.follower.takeWritten(entries);
   }
 

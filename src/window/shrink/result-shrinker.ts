@@ -1,6 +1,6 @@
 import type { Message } from "../../model/message.ts";
 import type { Part, ToolCallPart, ToolResultPart } from "../../model/part.ts";
-import { listProgramCalls } from "../../model/tool-calls.ts";
+import { isCall, listProgramCalls } from "../../model/tool-calls.ts";
 import type { TokenEstimator } from "../apply-edits.ts";
 import { findTouches } from "../effects/find-touches.ts";
 import { renderInput } from "../extract/part-text.ts";
@@ -219,7 +219,8 @@ export class ResultShrinker {
   /** Records what a slot shows. */
   #add(slot: Slot): void {
     if (slot.isNote) return;
-    for (const callId of listProgramCalls(slot.message)) this.#programCalls.add(callId);
+    if (slot.message.parts.some(isCall))
+      for (const callId of listProgramCalls(slot.message)) this.#programCalls.add(callId);
     let result = 0;
     for (const part of slot.message.parts) {
       if (part.type === "tool-call") {

@@ -339,25 +339,16 @@ export function tokensOfMessage(message: Message, tokenizer?: Tokenizer): number
 
 function sumParts(parts: readonly Part[], frame: number, count: TextCounter): number {
   let tokens = frame;
-  for (const part of parts) tokens += countPart(part, count);
-  return tokens;
-}
-
-function countPart(part: Part, count: TextCounter): number {
-  switch (part.type) {
-    case "text":
-      return count(part.text);
-    case "reasoning":
-      return countReasoning(part.text, part.opaque, count);
-    case "tool-call":
-      return CALL_TOKENS + count(part.name) + countJson(part.input, count);
-    case "tool-result":
-      return sumParts(part.output, CALL_TOKENS, count);
-    case "blob":
-      return countBlob(part, count);
-    case "raw":
-      return countRaw(JSON.stringify(part.value), count);
+  for (const part of parts) {
+    if (part.type === "text") tokens += count(part.text);
+    else if (part.type === "reasoning") tokens += countReasoning(part.text, part.opaque, count);
+    else if (part.type === "tool-call")
+      tokens += CALL_TOKENS + count(part.name) + countJson(part.input, count);
+    else if (part.type === "tool-result") tokens += sumParts(part.output, CALL_TOKENS, count);
+    else if (part.type === "blob") tokens += countBlob(part, count);
+    else tokens += countRaw(JSON.stringify(part.value), count);
   }
+  return tokens;
 }
 
 const PICTURE = /data:image\/[\w.+-]+;base64,[\w+/=-]*/g;

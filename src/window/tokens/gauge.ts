@@ -132,7 +132,8 @@ const MAX_UNKNOWN_FRAME_TOKENS = 50_000;
  */
 export function learnCount(known: LearnedCounts, request: CountedRequest): LearnedCounts {
   const { estimated, counted } = request;
-  if (!isUsable(request)) return known;
+  const isUsable = Number.isFinite(estimated) && Number.isFinite(counted) && counted > 0;
+  if (!isUsable || counted < estimated * MIN_RATIO) return known;
   const expected = known.gauge.counted(estimated);
   if (Math.abs(counted - expected) <= computeTolerance(known.gauge.state, estimated, expected))
     return { gauge: known.gauge.observe(estimated, counted) };
@@ -156,12 +157,6 @@ export function estimateMaxCount(
 ): number {
   const media = messages.reduce((sum, { parts }) => sum + estimateMedia(parts), 0);
   return SLACK_TOKENS + MAX_RATIO * estimated + media + (isFrameKnown ? 0 : MAX_UNKNOWN_FRAME_TOKENS);
-}
-
-function isUsable({ estimated, counted }: CountedRequest): boolean {
-  return (
-    Number.isFinite(estimated) && Number.isFinite(counted) && counted > 0 && counted >= estimated * MIN_RATIO
-  );
 }
 
 /** The previously counted part is well known; the part that changed since may count double or not at all. */
