@@ -15,7 +15,7 @@ import type { SessionRecord } from "../log/store/session-store.ts";
 import type { Store, StoreSize } from "../log/store/store.ts";
 import { checkFields, checkKind } from "../model/argument-checks.ts";
 import { SESSION_DELETED } from "../model/audit.ts";
-import { CacheRegistry } from "../model/base/caches.ts";
+import { BoundedMap, CacheRegistry } from "../model/base/caches.ts";
 import { claimOwner, releaseOwner } from "../model/base/owner.ts";
 import { WorkMeter } from "../model/base/work-meter.ts";
 import type { Clock, Ids } from "../model/clock.ts";
@@ -24,6 +24,7 @@ import { checkWholeNumber } from "../model/errors.ts";
 import type { Json } from "../model/json.ts";
 import { Census, type CensusCount, Lifetime } from "../model/lifetime.ts";
 import { Memories, type MemoriesOptions } from "../recall/memories/memories.ts";
+import { DEFAULT_AGENT } from "../recall/memories/stored-memory.ts";
 import type { Memory } from "../recall/memory.ts";
 import { type MemoryOptions, openMemory } from "../recall/open-memory.ts";
 import type { AfterStep, Isolation } from "../tasks/after-end.ts";
@@ -49,6 +50,9 @@ export interface SessionOptions {
   readonly createdAt?: number;
   readonly meta?: { readonly [key: string]: Json };
 }
+
+/** A handle of memories is small, and opened again when it is missed. */
+const MAX_MEMORIES = 1_000;
 
 /** Dependencies of a kernel other than its store. */
 interface KernelDeps {
@@ -80,6 +84,8 @@ export class Kernel implements AsyncDisposable {
   readonly #memoryOptions: MemoryOptions;
   readonly #taskOptions: TaskOptions;
   #memory: Memory | undefined;
+  /** The handles of agents, because each request of a gateway asks for one. */
+  readonly #memories = new BoundedMap<string, Memories>({ max: MAX_MEMORIES });
   #tasks: Tasks<Session> | undefined;
 
   constructor(store: Store, { limits, clock, ids, models, memory, tasks, monitor }: KernelDeps) {
@@ -260,9 +266,14 @@ export class Kernel implements AsyncDisposable {
   }
 
   /** Texts that an agent was told to remember; the most recent ones are pinned. */
-  memories(agent?: string, options?: MemoriesOptions): Memories {
+  memories(agent = DEFAULT_AGENT, options?: MemoriesOptions): Memories {
     this.#lifetime.assertOpen();
-    return new Memories(this.#log, agent, options);
+    if (options) return new Memories(this.#log, agent, options);
+    const known = this.#memories.use(agent);
+    if (known) return known;
+    const memories = new Memories(this.#log, agent);
+    this.#memories.set(agent, memories);
+    return memories;
   }
 
   /** Context window, output limit and prices of a model. */

@@ -45,24 +45,21 @@ export class Appender {
     return this.messages([input], options).then(([entry]) => entry as Entry<MessageBody>);
   }
 
-  /** Appends messages consecutively; all or none. */
+  /** Appends messages consecutively; all or none. Throws ARGUMENT_INVALID unless they are an array within `maxBatch`. */
   messages(inputs: readonly MessageInput[], options: AppendOptions): Promise<readonly Entry<MessageBody>[]> {
+    const { maxBatch } = this.#log.limits;
+    if (!Array.isArray(inputs) || inputs.length > maxBatch)
+      throw createArgumentError(
+        "messages",
+        inputs,
+        `an array of at most ${maxBatch} messages; append more in several calls`,
+      );
+    if (inputs.length === 0) return Promise.resolve([]);
     const extras = toExtras(options);
     const ready = this.#preparing ? undefined : this.#prepareNow(inputs);
     return ready
       ? this.#log.append(this.#session, ready, extras)
       : (this.#afterPreparing(inputs, extras, options.signal) as Promise<readonly Entry<MessageBody>[]>);
-  }
-
-  /** Throws ARGUMENT_INVALID unless `inputs` is an array within `maxBatch`. */
-  checkBatch(inputs: readonly MessageInput[]): void {
-    const { maxBatch } = this.#log.limits;
-    if (Array.isArray(inputs) && inputs.length <= maxBatch) return;
-    throw createArgumentError(
-      "messages",
-      inputs,
-      `an array of at most ${maxBatch} messages; append more in several calls`,
-    );
   }
 
   /** Appends a body that needs no blob. */

@@ -163,17 +163,13 @@ function createZstdError(): LonghaulError {
 
 /** CRC-32 of a packed body, seeded with packing and entry kind, so that a change of either changes the checksum. */
 function computePayloadChecksum(body: Uint8Array, packing: number, kind: EntryKind): number {
-  return crc32(body, computeSeed(packing, kind));
-}
-
-const seeds = new Map<EntryKind, number[]>();
-
-function computeSeed(packing: number, kind: EntryKind): number {
   let own = seeds.get(kind);
   if (!own) {
     own = [];
     seeds.set(kind, own);
   }
   own[packing] ??= crc32(`${packing} ${kind}`);
-  return own[packing];
+  return crc32(body, own[packing]);
 }
+
+const seeds = new Map<EntryKind, number[]>();

@@ -109,11 +109,11 @@ export class CommitQueue implements Closable {
 
   #takeGroup(): readonly WaitingRequest[] {
     let bytes = 0;
-    const end = this.#waiting.findIndex((waiting, index) => {
-      bytes += waiting.sizeBytes;
-      return index > 0 && (index === MAX_GROUP || bytes > MAX_GROUP_BYTES);
-    });
-    if (end !== -1) return this.#waiting.splice(0, end);
+    for (const [index, { sizeBytes }] of this.#waiting.entries()) {
+      bytes += sizeBytes;
+      if (index > 0 && (index === MAX_GROUP || bytes > MAX_GROUP_BYTES))
+        return this.#waiting.splice(0, index);
+    }
     const all = this.#waiting;
     this.#waiting = [];
     return all;

@@ -53,22 +53,11 @@ export function buildEntry<Body extends EntryBody>(
   at: number,
   body: Body,
 ): Entry<Body> {
-  return {
-    id: formatEntryId(session, seq),
-    session,
-    seq,
-    at: Math.min(at, findOwnTime(body) ?? at),
-    ...body,
-  };
-}
-
-/**
- * The time that an importer wrote into a body because the log already had a later one: times in the store never
- * decrease, so that they can be searched.
- */
-function findOwnTime(body: EntryBody): number | undefined {
+  // An importer writes the time into a body if the log already has a later one: times in the store never decrease, so
+  // that they can be searched.
   const meta = body.kind === "message" ? body.message.meta : body.kind === "usage" ? body.meta : undefined;
-  return Number.isSafeInteger(meta?.at) ? (meta?.at as number) : undefined;
+  const ownAt = Number.isSafeInteger(meta?.at) ? (meta?.at as number) : at;
+  return { id: formatEntryId(session, seq), session, seq, at: Math.min(at, ownAt), ...body };
 }
 
 /**
@@ -93,9 +82,9 @@ export function frameMessage(message: Message): string {
     texts += part.text;
     return { ...part, text: part.text.length } as LiftedPart<P>;
   };
-  const parts = message.parts.map((part) =>
-    part.type === "tool-result" ? { ...part, output: part.output.map(lift) } : lift(part),
-  );
+  const parts: unknown[] = [];
+  for (const part of message.parts)
+    parts.push(part.type === "tool-result" ? { ...part, output: part.output.map(lift) } : lift(part));
   return texts === "" ? JSON.stringify(message) : `${JSON.stringify({ ...message, parts })}\n${texts}`;
 }
 

@@ -117,17 +117,15 @@ export class Lines {
 
   /** The active line. */
   async active(): Promise<LoadedLine> {
-    const seq = this.#log.store.sessions.peek?.(this.#session)?.record?.lineSeq;
-    const known = seq === undefined ? undefined : this.#peek(seq);
-    if (known) return known;
-    const record = await this.#log.store.sessions.get(this.#session);
+    const { sessions } = this.#log.store;
+    const record = sessions.peek?.(this.#session)?.record ?? (await sessions.get(this.#session));
     if (!record)
       throw new LonghaulError(
         "SESSION_NOT_FOUND",
         `Session ${JSON.stringify(this.#session)} has been deleted.`,
         { details: { session: this.#session } },
       );
-    return this.#load(record.lineSeq);
+    return this.#known?.seq === record.lineSeq ? this.#known : this.#load(record.lineSeq);
   }
 
   /** The line chosen at `seq`, up to its end when the next one was chosen. */

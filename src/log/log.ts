@@ -65,7 +65,10 @@ export class Log {
     extras: AppendExtras = NO_EXTRAS,
   ): Promise<readonly Entry<Body>[]> {
     const { firstSeq, ats } = await this.#add(session, items, extras);
-    return items.map(({ body }, index) => buildEntry(session, firstSeq + index, ats[index] as number, body));
+    const entries: Entry<Body>[] = [];
+    for (const [index, { body }] of items.entries())
+      entries.push(buildEntry(session, firstSeq + index, ats[index] as number, body));
+    return entries;
   }
 
   async appendOne<Body extends EntryBody>(
@@ -121,13 +124,13 @@ export class Log {
     if (this.#queue.hasPending(session)) await this.#queue.flush();
   }
 
-  #add(session: SessionId, items: readonly ReadyBody[], extras: AppendExtras): Promise<AppendResult> {
-    const adding = this.#queue.add(() => this.#buildRequest(session, items, extras));
-    if (extras.retries || !items.some(({ holds }) => holds)) return adding;
-    return adding.catch(async (error) => {
-      await this.releaseHolds(items.flatMap(({ holds }) => holds ?? []));
+  async #add(session: SessionId, items: readonly ReadyBody[], extras: AppendExtras): Promise<AppendResult> {
+    try {
+      return await this.#queue.add(() => this.#buildRequest(session, items, extras));
+    } catch (error) {
+      if (!extras.retries) await this.releaseHolds(items.flatMap(({ holds }) => holds ?? []));
       throw error;
-    });
+    }
   }
 
   #buildRequest(session: SessionId, items: readonly ReadyBody[], extras: AppendExtras): SizedRequest {

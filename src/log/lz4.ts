@@ -30,7 +30,8 @@ export class Lz4 {
   /** The primer, then the input or the output. */
   readonly #window: Uint8Array;
   readonly #words: DataView;
-  readonly #input: Uint8Array;
+  /** The buffer to write the input text into, from its start. */
+  readonly input: Uint8Array;
   readonly #packed: Uint8Array;
   readonly #packedWords: DataView;
   readonly #positions = new Uint16Array(1 << HASH_BITS);
@@ -48,15 +49,10 @@ export class Lz4 {
     this.#window = new Uint8Array(primer.length + maxBytes + READ_AHEAD_BYTES);
     this.#window.set(primer);
     this.#words = new DataView(this.#window.buffer);
-    this.#input = this.#window.subarray(primer.length, primer.length + maxBytes);
+    this.input = this.#window.subarray(primer.length, primer.length + maxBytes);
     this.#packed = new Uint8Array(maxBytes + Math.ceil(maxBytes / 255) + 16 + COPY_BYTES);
     this.#packedWords = new DataView(this.#packed.buffer);
     for (let at = 0; at + MIN_MATCH <= primer.length; at++) this.#primerPositions[this.#slot(at)] = at;
-  }
-
-  /** The buffer to write the input text into, from its start. */
-  get input(): Uint8Array {
-    return this.#input;
   }
 
   /** Packs the first `size` bytes of `input`; the result is valid until the next call. */
@@ -151,7 +147,7 @@ export class Lz4 {
         at += literals;
         out += literals;
       } else for (const stop = at + literals; at < stop; ) window[out++] = source[at++] as number;
-      if (at === sourceEnd) return out === end ? this.#input.subarray(0, size) : undefined;
+      if (at === sourceEnd) return out === end ? this.input.subarray(0, size) : undefined;
       if (at + 2 > sourceEnd) return undefined;
       const distance = (source[at] as number) | ((source[at + 1] as number) << 8);
       at += 2;

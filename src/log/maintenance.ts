@@ -27,10 +27,13 @@ export async function readStoreKey(
 export class Maintenance {
   readonly #log: Log;
   readonly #assertOpen: () => void;
+  /** States that gateways on several machines share; undefined for a store of one machine. */
+  readonly sharedStates: SharedStateStore | undefined;
 
   constructor(log: Log, assertOpen: () => void) {
     this.#log = log;
     this.#assertOpen = assertOpen;
+    this.sharedStates = log.store.sharedStates;
   }
 
   /** Yields the size and last use of every session, in the order of creation. */
@@ -70,11 +73,6 @@ export class Maintenance {
   async checkpoint(): Promise<boolean> {
     this.#assertOpen();
     return (await this.#log.store.checkpoint?.()) ?? true;
-  }
-
-  /** States that gateways on several machines share; undefined for a store of one machine. */
-  get sharedStates(): SharedStateStore | undefined {
-    return this.#log.store.sharedStates;
   }
 
   /** Share of their limits that caches may use: 1, less after critical memory pressure. */

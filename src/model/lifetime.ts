@@ -44,6 +44,8 @@ export class Lifetime implements Closable {
   readonly #census: Census;
   readonly #owned = new Set<Closable>();
   #closing: Promise<void> | undefined;
+  /** True once `close` was called. */
+  isClosed = false;
   readonly #hurried = Promise.withResolvers<void>();
 
   constructor(kind: string, census: Census) {
@@ -56,10 +58,6 @@ export class Lifetime implements Closable {
     return this.#census;
   }
 
-  get isClosed(): boolean {
-    return this.#closing !== undefined;
-  }
-
   /** Owned closables, oldest first. */
   owned(): readonly Closable[] {
     return [...this.#owned];
@@ -67,7 +65,7 @@ export class Lifetime implements Closable {
 
   /** Throws CLOSED once `close` was called. */
   assertOpen(): void {
-    if (!this.#closing) return;
+    if (!this.isClosed) return;
     throw new LonghaulError("CLOSED", `This ${this.kind} is closed; open a new one.`, {
       details: { kind: this.kind },
     });
@@ -85,6 +83,7 @@ export class Lifetime implements Closable {
   }
 
   close(): Promise<void> {
+    this.isClosed = true;
     this.#closing ??= this.#closeAll();
     return this.#closing;
   }

@@ -23,7 +23,7 @@ const importedOnce = sources.filter(
  * by a simplification elsewhere, and raising a limit needs a page in docs/decisions.
  */
 const FIGURES: readonly (readonly [figure: string, count: () => number, limit: number])[] = [
-  ["lines of src", () => sources.reduce((sum, { text }) => sum + countLines(text), 0), 167_600],
+  ["lines of src", () => sources.reduce((sum, { text }) => sum + countLines(text), 0), 167_560],
   ["files of src", () => sources.length, 1_222],
   ["files with one importer, in per mille", () => (1_000 * importedOnce.length) / sources.length, 250],
   ["small files with one importer", () => importedOnce.filter(({ text }) => isSmall(text)).length, 30],
@@ -82,8 +82,8 @@ const BUDGET = {
   /** Public members of a thread. */
   threadMembers: 15,
   /** Files and functions of `src` that one plain turn runs, as `bench/suites/gateway/way-of-a-turn.ts` counts them. */
-  turnFiles: 129,
-  turnFunctions: 727,
+  turnFiles: 128,
+  turnFunctions: 694,
 };
 
 /** The only files directly in `src/server/gateway`. */

@@ -119,9 +119,9 @@ const CLIENT_CALL = /^(?:function|custom_tool|local_shell|shell|apply_patch|comp
  */
 export function hasRunServerTools(reply: MessageInput | undefined): boolean {
   // Results of client-side tools arrive in a separate message.
-  return (reply?.parts ?? []).some(
-    (part) => part.type === "tool-result" || (part.type === "raw" && isServerCall(part.value)),
-  );
+  for (const part of reply?.parts ?? [])
+    if (part.type === "tool-result" || (part.type === "raw" && isServerCall(part.value))) return true;
+  return false;
 }
 
 /** True for a call that the provider ran. A call with a `call_id` waits for a result from the client. */

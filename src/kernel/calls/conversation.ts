@@ -51,7 +51,8 @@ const runningTurns = new AsyncLocalStorage<object>();
 export class Conversation<G extends CallerMessage> {
   readonly #session: Session;
   readonly #lineCache: LineCache;
-  readonly #dropped = new DroppedMessages();
+  /** Messages that the caller has left out; undefined if it never did. */
+  #dropped: DroppedMessages | undefined;
   readonly #abandoned = new AbandonedLines();
   #isCompacted = false;
   /** The note about the last request, if its reply was not whole. */
@@ -86,7 +87,7 @@ export class Conversation<G extends CallerMessage> {
   /** `readLineInTurn`, including previously dropped messages that a caller with these keys sends again. */
   async readRestoredLineInTurn(caller: CallerCopy): Promise<LineContent> {
     const line = await this.readLineInTurn(caller);
-    const restored = this.#dropped.findRestoredLine(line, caller.keys)?.messages;
+    const restored = this.#dropped?.findRestoredLine(line, caller.keys)?.messages;
     if (!restored) return line;
     return {
       messages: restored,
@@ -98,43 +99,41 @@ export class Conversation<G extends CallerMessage> {
   /** Makes the line match the messages of a caller that keeps the whole conversation. */
   takeAllMessages(given: readonly G[], align: Aligner<G> = alignKeys): Promise<PlacedMessages<G>> {
     // Somebody else may write in between: perhaps the same messages.
-    return retryOnConflict(() => this.#tryTakeAllMessages(given, align));
+    return retryOnConflict(async () => {
+      const seen = await this.#lineCache.refresh();
+      const isContinued = !seen.lacksErased && continuesLine(seen, given);
+      const closest = isContinued ? seen : await this.#findClosestLine(given);
+      const line = await this.#alignLine(closest, given, align);
+      const fresh = given.slice(line.messages.length);
+      const { head } = this.#lineCache;
+      // `line` grows in place if it is the cached one; a line that was chosen again has to be read again.
+      const { isWhole, written } = await appendMessages(this.#session, this.#lineCache, fresh, head);
+      this.#isCompacted = false;
+      return pairMessages(isWhole ? line : await this.#lineCache.refresh(), given, written);
+    });
   }
 
-  async #tryTakeAllMessages(given: readonly G[], align: Aligner<G>): Promise<PlacedMessages<G>> {
-    let line = await this.#findClosestLine(given);
+  /** The line, changed so that the messages of a caller continue it. */
+  async #alignLine(line: CachedLine, given: readonly G[], align: Aligner<G>): Promise<CachedLine> {
     const alignment = align(line, given);
+    if (alignment.type === "follow") return line;
+    this.#abandoned.add(line);
     if (alignment.type === "drop") {
-      this.#abandoned.add(line);
       await this.#drop(line, alignment.places);
-      return this.#tryTakeAllMessages(given, align);
+      return this.#alignLine(await this.#findClosestLine(given), given, align);
     }
     if (alignment.type === "rewind") {
-      this.#abandoned.add(line);
       const departure = this.#isCompacted
         ? "trimmed"
         : await findDeparture(this.#session, line, given, alignment.keep);
       await this.#rewind(line, alignment.keep - 1, departure);
-      line = await this.#lineCache.refresh();
-    } else if (alignment.type === "replace") {
-      this.#abandoned.add(line);
+    } else
       for (const place of alignment.places) {
         const { id } = line.messages[place] as LineMessage;
         const departure = this.#isCompacted ? "trimmed" : "branched";
         await this.#session.replace(id, (given[place] as G).input(), { departure });
       }
-      line = await this.#lineCache.refresh();
-    }
-    const fresh = given.slice(line.messages.length);
-    // `line` grows in place if it is the cached one; a line that was chosen again has to be read again.
-    const { isWhole, written } = await appendMessages(
-      this.#session,
-      this.#lineCache,
-      fresh,
-      this.#lineCache.head,
-    );
-    this.#isCompacted = false;
-    return pairMessages(isWhole ? line : await this.#lineCache.refresh(), given, written);
+    return this.#lineCache.refresh();
   }
 
   /** Appends those of the caller's messages that the line does not end with yet. */
@@ -281,9 +280,9 @@ export class Conversation<G extends CallerMessage> {
     const keys = given.map(({ key }) => key);
     const own = countCommonPrefix(line.keys, keys);
     if (own === line.messages.length || findOmittedPlaces(line.keys, keys)) return line;
-    const restored = this.#dropped.findRestoredLine(line, keys);
+    const restored = this.#dropped?.findRestoredLine(line, keys);
     if (restored) {
-      await this.#dropped.restore(this.#session, restored);
+      await this.#dropped?.restore(this.#session, restored);
       return this.#lineCache.refresh();
     }
     const closest = this.#abandoned.findCloser(keys, own);
@@ -312,6 +311,7 @@ export class Conversation<G extends CallerMessage> {
     try {
       const reason = `the caller left out ${count}`;
       const chosen = await this.#session.remove(ids, { reason, departure: "trimmed" });
+      this.#dropped ??= new DroppedMessages();
       this.#dropped.add(places.map((place) => line.messages[place] as LineMessage));
       this.#lineCache.recordDrop(line, places, chosen);
     } catch (error) {

@@ -179,7 +179,7 @@ export class Monitor implements Closable {
     const before = caches.list();
     const heapBytesBefore = process.memoryUsage().heapUsed;
     const journalBefore = (await store.journalBytes?.()) ?? 0;
-    caches.setShare(RELIEVED_SHARE);
+    caches.share = RELIEVED_SHARE;
     this.#calmSamples = 0;
     await caches.dropAll();
     await store.checkpoint?.().catch(() => false);
@@ -207,7 +207,7 @@ export class Monitor implements Closable {
     const { caches } = this.#log;
     if (caches.share === 1) return;
     this.#calmSamples = level === "normal" ? this.#calmSamples + 1 : 0;
-    if (this.#calmSamples >= CALM_SAMPLES) caches.setShare(1);
+    if (this.#calmSamples >= CALM_SAMPLES) caches.share = 1;
   }
 
   #watchGrowth(sample: MonitorSample): void {

@@ -89,7 +89,10 @@ export class SessionWindows {
         lines,
         flush,
         catalog: models.catalogue,
-        memories: memories && { agent: memories.agent, read: () => this.#readPins(memories) },
+        memories: memories && {
+          agent: memories.agent,
+          read: async () => (memories.isKnownEmpty ? undefined : this.#readPins(memories)),
+        },
         compactor: compacting,
         pageSource: paging,
       },
@@ -114,7 +117,6 @@ export class SessionWindows {
 
   /** The pinned memories of an agent, with its notes about the project of this session. */
   async #readPins(memories: Memories): Promise<string | undefined> {
-    if (memories.isKnownEmpty) return undefined;
     const { log, session } = this.#deps;
     const record = await log.store.sessions.get(session);
     return memories.pinSection({ project: (record && findProjectFolder(record)) ?? null });

@@ -90,7 +90,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     this.overlays = new Overlays(log, lines, id);
     this.facts = new Facts(log, id);
     this.#family = new Family(log, lines, id, open);
-    const [flush, findLastCall] = [() => this.flush(), () => this.lastCall()];
+    const [flush, findLastCall] = [this.flush.bind(this), this.lastCall.bind(this)];
     const windows = new SessionWindows({ session: id, log, lines, models, flush, findLastCall, paging });
     this.#windows = lifetime.own(windows);
     parentLifetime.own(this);
@@ -112,8 +112,7 @@ export class Session extends ReadableSession implements AsyncDisposable {
     options: AppendOptions = {},
   ): Promise<readonly Entry<MessageBody>[]> {
     this.#lifetime.assertOpen();
-    this.#appender.checkBatch(messages);
-    return messages.length === 0 ? [] : this.#appender.messages(messages, options);
+    return this.#appender.messages(messages, options);
   }
 
   /** Appends a reply and the usage report of its call in one commit. */
@@ -289,8 +288,9 @@ export class Session extends ReadableSession implements AsyncDisposable {
   /** Resolves when all appends and drafts so far are stored; call it before each model request. */
   async flush(): Promise<void> {
     this.#lifetime.assertOpen();
-    const drafts = this.#lifetime.owned().filter((owned) => owned instanceof Draft);
-    await Promise.all(drafts.map((draft) => draft.flush()));
+    const flushing: Promise<void>[] = [];
+    for (const owned of this.#lifetime.owned()) if (owned instanceof Draft) flushing.push(owned.flush());
+    await Promise.all(flushing);
     await this.#appender.flush();
   }
 

@@ -77,15 +77,12 @@ export class BoundedMap<Key, Value> implements Iterable<readonly [Key, Value]> {
 
   delete(key: Key): boolean {
     if (!this.#values.has(key)) return false;
-    this.#remove(key, this.#values.get(key) as Value);
-    return true;
-  }
-
-  #remove(key: Key, value: Value): void {
+    const value = this.#values.get(key) as Value;
     this.#values.delete(key);
     this.#since?.delete(key);
     this.#weight -= this.#bound.weigh?.(value, key) ?? 1;
     this.#noteChange();
+    return true;
   }
 
   clear(): void {
@@ -107,7 +104,7 @@ export class BoundedMap<Key, Value> implements Iterable<readonly [Key, Value]> {
     }
     const key = next.value as Key;
     const value = this.#values.get(key) as Value;
-    this.#remove(key, value);
+    this.delete(key);
     this.#changes = 0;
     return [key, value];
   }
@@ -180,16 +177,8 @@ export class CacheRegistry {
   readonly #caches = new Set<{ readonly name: string; readonly cache: DroppableCache }>();
   #weak: { readonly name: string; readonly cache: WeakRef<DroppableCache> }[] = [];
   #maxWeak = 16;
-  #share = 1;
-
   /** Share of their limits that caches may use: 1, less under memory pressure. */
-  get share(): number {
-    return this.#share;
-  }
-
-  setShare(share: number): void {
-    this.#share = share;
-  }
+  share = 1;
 
   /** Adds a cache; returns a function that removes it. */
   add(name: string, cache: DroppableCache): () => void {

@@ -68,10 +68,7 @@ export class SqliteEntries implements EntryStore {
 
   async append(requests: readonly AppendRequest[]): Promise<readonly AppendOutcome[]> {
     const { writer } = this.#deps;
-    const outcomes = await this.#db.transactBeside(
-      () => writer.appendAll(requests),
-      () => writer.keepWritten(),
-    );
+    const outcomes = await this.#db.transactBeside(() => writer.appendAll(requests), writer.keepWritten);
     this.#ownCommits++;
     this.#deps.onCommit();
     return outcomes;
@@ -316,13 +313,13 @@ export class EntryWriter {
   }
 
   /** Must be called with each commit, before anything else runs. */
-  keepWritten(): void {
+  readonly keepWritten = (): void => {
     const { hot } = this.#deps.cache;
     for (let index = 0; index < this.#written.length; index++)
       hot.add(this.#writtenKeys[index] as number, this.#written[index] as StoredEntry);
     this.#written = [];
     this.#writtenKeys = [];
-  }
+  };
 
   /** Checks every reason for refusal before the first write, so that a refused request changes nothing. */
   #append(request: AppendRequest): AppendOutcome {

@@ -56,7 +56,7 @@ export class SqlitePlaces implements PlaceStore {
     return this.#db.read(() => {
       const found: StoredPlace[] = [];
       for (const key of keys)
-        for (const { id, entry } of statement.all(toKeyBytes(key), limit))
+        for (const { id, entry } of statement.all(Buffer.from(key, "hex"), limit))
           found.push({ key, session: id as string, seq: seqOfKey(entry as number) });
       return found;
     });
@@ -76,7 +76,7 @@ export class SqlitePlaces implements PlaceStore {
 
   /** Within a write transaction: adds the keys of an entry. */
   add(entry: number, keys: readonly string[]): void {
-    for (const key of keys) this.#statements.add.run(toKeyBytes(key), entry);
+    for (const key of keys) this.#statements.add.run(Buffer.from(key, "hex"), entry);
   }
 
   ofSession(session: SessionId): Promise<readonly StoredPlace[]> {
@@ -100,8 +100,4 @@ export class SqlitePlaces implements PlaceStore {
         .map(({ number, id }) => ({ session: id as string, place: number as number })),
     );
   }
-}
-
-function toKeyBytes(key: string): Uint8Array {
-  return Buffer.from(key, "hex");
 }

@@ -160,7 +160,7 @@ class SqliteStore implements Store {
     const refs = new BlobRefs(db);
     const holds = new BlobHolds(db, clock);
     this.#eraser = new Eraser(db, files);
-    const committed = () => this.#commits.announce();
+    const committed = this.#commits.announce;
     const sessions = new SqliteSessions(db, cache, this.#eraser, committed);
     this.sessions = sessions;
     this.drafts = new Drafts(db, cache, { refs, holds });
@@ -382,9 +382,9 @@ class Commits {
     };
   }
 
-  announce(): void {
+  readonly announce = (): void => {
     for (const listener of this.#listeners) listener();
-  }
+  };
 
   stop(): void {
     clearInterval(this.#timer);
