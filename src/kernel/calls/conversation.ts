@@ -118,8 +118,12 @@ export class Conversation<G extends CallerMessage> {
     const alignment = align(line, given);
     if (alignment.type === "follow") return line;
     this.#abandoned.add(line);
-    if (alignment.type === "drop") {
-      await this.#drop(line, alignment.places);
+    const places =
+      alignment.type === "rewind"
+        ? await findSummarizedPlaces(this.#session, line, given, alignment.keep)
+        : alignment.type === "drop" && alignment.places;
+    if (places) {
+      await this.#drop(line, places);
       return this.#alignLine(await this.#findClosestLine(given), given, align);
     }
     if (alignment.type === "rewind") {
@@ -432,14 +436,46 @@ async function findDeparture(
   if (fresh.some(({ key }) => later.has(key))) return "branched";
   const inputs = fresh.map((message) => message.input());
   if (inputs.some(({ role }) => role === "assistant" || role === "tool")) return "branched";
+  if (await quotesLastReply(session, line, keep, inputs)) return "trimmed";
+  const words = collapseSpaces(inputs.map(readText).join("\n"));
+  return words.length > MAX_OWN_WORDS ? "branched" : "taken-back";
+}
+
+/**
+ * Places of the messages that a caller's own summary replaces, if the caller has kept others before the summary, as Codex
+ * keeps the messages of people. Undefined if it kept none, or does not continue with a summary.
+ */
+async function findSummarizedPlaces(
+  session: Session,
+  line: CachedLine,
+  given: readonly CallerMessage[],
+  keep: number,
+): Promise<readonly number[] | undefined> {
+  const kept = new Set<number>();
+  let place = keep - 1;
+  for (const { key } of given.slice(keep)) {
+    place = line.keys.indexOf(key, place + 1);
+    if (place < 0) break;
+    kept.add(place);
+  }
+  const inputs = given.slice(keep + kept.size).map((message) => message.input());
+  if (kept.size === 0 || !(await quotesLastReply(session, line, keep, inputs))) return undefined;
+  return [...line.keys.keys()].filter((other) => other >= keep && !kept.has(other));
+}
+
+/** True if messages quote the last reply of a line after its first `keep` messages, as those of a caller that has it summarize. */
+async function quotesLastReply(
+  session: Session,
+  line: CachedLine,
+  keep: number,
+  inputs: readonly MessageInput[],
+): Promise<boolean> {
   const words = collapseSpaces(inputs.map(readText).join("\n"));
   const reply = line.messages.slice(keep).findLast(({ role }) => role === "assistant");
-  if (reply && words.length >= MIN_SUMMARY) {
-    const entry = await session.entry(reply.id);
-    const text = entry?.kind === "message" ? collapseSpaces(textOfMessage(entry.message)) : "";
-    if (text.length >= MIN_SUMMARY && words.includes(text)) return "trimmed";
-  }
-  return words.length > MAX_OWN_WORDS ? "branched" : "taken-back";
+  if (!reply || words.length < MIN_SUMMARY) return false;
+  const entry = await session.entry(reply.id);
+  const text = entry?.kind === "message" ? collapseSpaces(textOfMessage(entry.message)) : "";
+  return text.length >= MIN_SUMMARY && words.includes(text);
 }
 
 function readText({ text, parts = [] }: MessageInput): string {

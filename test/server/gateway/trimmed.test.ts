@@ -127,6 +127,45 @@ describe("a sliding window", () => {
     },
   );
 
+  test.each(APIS)(
+    "a client that keeps what people said before its own summary has it once in the log (%s)",
+    async (api) => {
+      const summary = (turn: number) =>
+        `Round ${turn}: ${"the pilot asked for the depth of the harbor, and the chart gave it. ".repeat(3)}`;
+      const upstream = await startUpstream(
+        says(({ body }, index) => {
+          const asked = /Create a handoff summary of round (\d+) for(?!.*Create a handoff)/s.exec(
+            body.toString(),
+          );
+          return { text: asked ? summary(Number(asked[1])) : `Reply number ${index} is here.` };
+        }),
+      );
+      let gateway = await startGateway({ upstream: upstream.url });
+      const agent = new TestAgent(gateway, api);
+      agent.headers["session-id"] = "0199a213-81c0-7800-8aa1-bbab2a035a53";
+      const asked: string[] = [];
+      for (let turn = 1; turn <= 13; turn++) {
+        if (turn % 5 === 0) {
+          await gateway.close();
+          gateway = await startGateway({ upstream: upstream.url, path: gateway.path });
+          agent.gateway = gateway;
+        }
+        asked.push(`Question ${turn} about the harbor.`);
+        await agent.say(asked.at(-1) as string);
+        if (turn % 4 > 0) continue;
+        await agent.say(
+          `You are performing a CONTEXT CHECKPOINT COMPACTION. Create a handoff summary of round ${turn} for another LLM that will resume the task.`,
+        );
+        const handoff = `Another model began this task and left a summary:\n${summary(turn)}`;
+        agent.elements = [...asked, handoff].flatMap((words) => agent.words(words));
+      }
+      expect(await onlyLine(gateway)).toHaveLength(12 + 1 + 2);
+      const log = await onlyLog(gateway);
+      expect(asked.filter((words) => !log.includes(`user|${words}`))).toEqual([]);
+      expect(log.filter((line, at) => log.indexOf(line) !== at)).toEqual([]);
+    },
+  );
+
   test("a client with a sliding window stays in its session when it repeats a request", async () => {
     const { gateway } = await world();
     const agent = new TrimmingAgent(gateway, "anthropic");
