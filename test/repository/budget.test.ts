@@ -23,8 +23,8 @@ const importedOnce = sources.filter(
  * by a simplification elsewhere, and raising a limit needs a page in docs/decisions.
  */
 const FIGURES: readonly (readonly [figure: string, count: () => number, limit: number])[] = [
-  ["lines of src", () => sources.reduce((sum, { text }) => sum + countLines(text), 0), 167_560],
-  ["files of src", () => sources.length, 1_222],
+  ["lines of src", () => sources.reduce((sum, { text }) => sum + countLines(text), 0), 167_580],
+  ["files of src", () => sources.length, 1_220],
   ["files with one importer, in per mille", () => (1_000 * importedOnce.length) / sources.length, 250],
   ["small files with one importer", () => importedOnce.filter(({ text }) => isSmall(text)).length, 30],
   ["public names of all entries", () => countPublicNames(), 219],
