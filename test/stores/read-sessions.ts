@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { toKindNumber } from "../../src/log/store/entry-store.ts";
+import { KIND_NUMBERS } from "../../src/log/store/entry-store.ts";
 
-const KINDS = (["message", "line", "redacted"] as const).map((kind) => [toKindNumber(kind), kind] as const);
+const KINDS = (["message", "line", "redacted"] as const).map((kind) => [KIND_NUMBERS[kind], kind] as const);
 
 /** The sessions of a store as its file has them, read with its own connection. */
 export function readSessions(path: string): Record<string, unknown> {

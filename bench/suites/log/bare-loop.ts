@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { encodePayload } from "../../../src/log/codec.ts";
 import { writeBody } from "../../../src/log/entry-body.ts";
-import { toKindNumber } from "../../../src/log/store/entry-store.ts";
+import { KIND_NUMBERS } from "../../../src/log/store/entry-store.ts";
 import { connectDatabase } from "../../../src/stores/sqlite/connect-database.ts";
 import type { Database } from "../../../src/stores/sqlite/database.ts";
 import { toEntryKey } from "../../../src/stores/sqlite/entry-key.ts";
@@ -37,7 +37,7 @@ export class BareLoop {
 
   /** Inserts rows, `groupSize` per transaction; `encode` builds each row's payload inside the loop. */
   insert<Item>(items: readonly Item[], groupSize: number, encode: (item: Item) => Uint8Array): void {
-    const kind = toKindNumber("message");
+    const kind = KIND_NUMBERS["message"];
     for (let at = 0; at < items.length; at += groupSize) {
       const end = Math.min(at + groupSize, items.length);
       this.#begin.run();

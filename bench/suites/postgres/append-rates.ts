@@ -1,6 +1,6 @@
 import pg from "pg";
 import { type Kernel, openKernel, type Session } from "../../../src/kernel/index.ts";
-import { toKindNumber } from "../../../src/log/store/entry-store.ts";
+import { KIND_NUMBERS } from "../../../src/log/store/entry-store.ts";
 import type { ChildPlace } from "../../child-job.ts";
 import { type Corpus, openCorpus } from "../../corpus.ts";
 import { alternate } from "../../measure/alternate.ts";
@@ -44,7 +44,7 @@ class BareWriters {
     await this.#clients[writer]?.query({
       name: "insert",
       text: "INSERT INTO bare (session, seq, kind, at, payload) VALUES ($1, $2, $3, $4, $5)",
-      values: [writer, seq, toKindNumber("message"), Date.now(), encodeMessage(message)],
+      values: [writer, seq, KIND_NUMBERS["message"], Date.now(), encodeMessage(message)],
     });
   }
 

@@ -120,7 +120,7 @@ export function chooseEntryTime(at: number, lastAt: number, now: () => number): 
 }
 
 /** Numbers of the entry kinds on disk; part of the file format, never reused. */
-const NUMBER_OF: Readonly<Record<EntryKind, number>> = {
+export const KIND_NUMBERS: Readonly<Record<EntryKind, number>> = {
   message: 1,
   notice: 2,
   line: 3,
@@ -133,11 +133,7 @@ const NUMBER_OF: Readonly<Record<EntryKind, number>> = {
   damaged: 10,
 };
 
-const KIND_OF = new Map(Object.entries(NUMBER_OF).map(([kind, number]) => [number, kind as EntryKind]));
-
-export function toKindNumber(kind: EntryKind): number {
-  return NUMBER_OF[kind];
-}
+const KIND_OF = new Map(Object.entries(KIND_NUMBERS).map(([kind, number]) => [number, kind as EntryKind]));
 
 /** The kind of a number; undefined if this version does not know it. */
 export function toKind(number: number): EntryKind | undefined {

@@ -35,7 +35,13 @@ export class ByteCollector {
       this.length = length;
       return;
     }
-    if (length > this.#bytes.length) this.#grow(length);
+    if (length > this.#bytes.length) {
+      const isReserved = length >= RESERVE_AFTER && length <= this.#expected;
+      const size = isReserved ? this.#expected : Math.max(FIRST_BYTES, length, 2 * this.#bytes.length);
+      const larger = Buffer.allocUnsafeSlow(size);
+      larger.set(this.#bytes.subarray(0, this.length));
+      this.#bytes = larger;
+    }
     this.#bytes.set(chunk, this.length);
     this.length = length;
   }
@@ -52,13 +58,5 @@ export class ByteCollector {
   clear(): void {
     this.#bytes = EMPTY;
     this.length = 0;
-  }
-
-  #grow(length: number): void {
-    const isReserved = length >= RESERVE_AFTER && length <= this.#expected;
-    const size = isReserved ? this.#expected : Math.max(FIRST_BYTES, length, 2 * this.#bytes.length);
-    const larger = Buffer.allocUnsafeSlow(size);
-    larger.set(this.#bytes.subarray(0, this.length));
-    this.#bytes = larger;
   }
 }

@@ -1,4 +1,4 @@
-import { MAX_SEQ, toKindNumber } from "../../log/store/entry-store.ts";
+import { KIND_NUMBERS, MAX_SEQ } from "../../log/store/entry-store.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "../../log/store/freed-counts.ts";
 import type { Digest } from "../../model/blob.ts";
 import type { BlobFiles } from "./blob-files.ts";
@@ -87,7 +87,7 @@ export class Eraser {
 
   /** Within a transaction: replaces entries by tombstones. */
   redact(tombstones: readonly { readonly key: number; readonly payload: Uint8Array }[]): FreedCounts {
-    const redacted = toKindNumber("redacted");
+    const redacted = KIND_NUMBERS["redacted"];
     let freed = NOTHING_FREED;
     for (const { key, payload } of tombstones) {
       const entry = this.#statements.entry.get(key);

@@ -7,11 +7,11 @@ import {
   type EntryQuery,
   type EntryStore,
   type Head,
+  KIND_NUMBERS,
   MAX_SEQ,
   type SessionHead,
   type StoredEntry,
   type Tombstone,
-  toKindNumber,
 } from "../../log/store/entry-store.ts";
 import type { FreedCounts } from "../../log/store/freed-counts.ts";
 import { createPositionConflict } from "../../log/store/refusals.ts";
@@ -215,7 +215,7 @@ export class SqliteEntries implements EntryStore {
     const name = `${order} ${kinds?.join() ?? "*"}`;
     let statement = this.#readStatements.get(name);
     if (!statement) {
-      const filter = kinds ? `AND (${kinds.map((kind) => `kind = ${toKindNumber(kind)}`).join(" OR ")})` : "";
+      const filter = kinds ? `AND (${kinds.map((kind) => `kind = ${KIND_NUMBERS[kind]}`).join(" OR ")})` : "";
       const direction = order === "ascending" ? "ASC" : "DESC";
       statement = this.#db.prepare(
         `SELECT key, at, kind, payload FROM entries WHERE key BETWEEN ? AND ? ${filter} ORDER BY key ${direction} LIMIT ?`,
@@ -360,7 +360,7 @@ export class EntryWriter {
       const seq = state.seq + 1;
       const at = chooseEntryTime(entry.at, state.at, this.#now);
       const key = toEntryKey(state.number, seq);
-      this.#insert.run(key, at, toKindNumber(entry.kind), entry.payload);
+      this.#insert.run(key, at, KIND_NUMBERS[entry.kind], entry.payload);
       if (entry.blobs) this.#deps.refs.add(key, entry.blobs);
       if (entry.places) this.#deps.places.add(key, entry.places);
       if (entry.kind === "line") this.#setLineSeq(request.session, state.number, seq);

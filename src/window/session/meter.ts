@@ -1,8 +1,10 @@
 import { toEntry } from "../../log/entry-body.ts";
 import type { EntryStore } from "../../log/store/entry-store.ts";
+import type { Clock } from "../../model/clock.ts";
 import type { Entry, SessionId, UsageBody } from "../../model/entry.ts";
 import type { CacheState } from "../../model/receipt.ts";
 import type { Usage } from "../../model/usage.ts";
+import type { Slot } from "../slot.ts";
 import { createCalibrationState } from "../tokens/calibration.ts";
 import { createGauge, type LearnedCounts, learnCount } from "../tokens/gauge.ts";
 import { chooseStartFactor } from "../tokens/start-factor.ts";
@@ -124,12 +126,14 @@ export class Meter {
   }
 
   /**
-   * The likely state of the provider's cache at a time, based on the time of the last request, how long its prefix is
+   * The likely state of the provider's cache now, based on the time of the last request, how long its prefix is
    * cached, and whether the provider reports caching at all; before the first report, on when the conversation was last
    * continued. Models do not share a cache. A provider that never mentions a cache is taken to keep the prefix for as long
    * as its server runs, as llama.cpp, Ollama, vLLM and LM Studio do.
    */
-  estimateCacheState(now: number, lastSaidAt: number | undefined): CacheState {
+  estimateCacheState(slots: readonly Slot[], clock: Clock): CacheState {
+    const now = clock.now();
+    const lastSaidAt = slots.at(-2)?.at;
     if (!this.#last) return lastSaidAt !== undefined && now - lastSaidAt > LONG_MS ? "cold" : "unknown";
     const { at, usage, model } = this.#last;
     if (model !== undefined && model !== this.#model) return "cold";

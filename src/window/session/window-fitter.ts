@@ -125,7 +125,7 @@ export class WindowFitter {
       this.#learnLimit();
       followed = await this.follow();
     }
-    const cache = options.cache ?? this.#estimateCacheState(followed);
+    const cache = options.cache ?? this.meter.estimateCacheState(followed.slots, this.#deps.log.clock);
     const mayCompact = this.#deps.compactor !== undefined && !options.dryRun;
     const isCompacted = mayCompact && (await this.#summarize(followed, cache, false, options.signal));
     const latest = isCompacted ? await this.follow() : followed;
@@ -184,7 +184,9 @@ export class WindowFitter {
     await this.#deps.flush();
     if (this.#deps.memories) await this.#readMemories(this.#deps.memories);
     const window = await this.follow();
-    return this.#buildResult(window, this.#estimateCacheState(window), { dryRun });
+    return this.#buildResult(window, this.meter.estimateCacheState(window.slots, this.#deps.log.clock), {
+      dryRun,
+    });
   }
 
   /** The window, updated with new entries of the log. */
@@ -309,7 +311,12 @@ export class WindowFitter {
 
   /** Adds a summary because the provider says that the window is too large, regardless of estimates. */
   async forceSummary(window: LoadedWindow): Promise<void> {
-    await this.#summarize(window, this.#estimateCacheState(window), true, undefined);
+    await this.#summarize(
+      window,
+      this.meter.estimateCacheState(window.slots, this.#deps.log.clock),
+      true,
+      undefined,
+    );
   }
 
   async #summarize(
@@ -333,10 +340,6 @@ export class WindowFitter {
       expectedCalls: this.planner.calls,
       lastSent: this.lastSent,
     };
-  }
-
-  #estimateCacheState({ slots }: LoadedWindow): CacheState {
-    return this.meter.estimateCacheState(this.#deps.log.clock.now(), slots.at(-2)?.at);
   }
 
   /** Memories are sent with every request; they count toward its size, and policies cannot cut them. */

@@ -1,4 +1,4 @@
-import { toKindNumber } from "../../../log/store/entry-store.ts";
+import { KIND_NUMBERS } from "../../../log/store/entry-store.ts";
 import { addFreed, type FreedCounts, NOTHING_FREED } from "../../../log/store/freed-counts.ts";
 import type { PostgresDatabase, Transaction } from "../connection/postgres-database.ts";
 import type { ObjectBlobs } from "./objects/object-blobs.ts";
@@ -67,11 +67,11 @@ export class PostgresEraser {
         "SELECT length(payload) AS bytes, kind FROM @entries WHERE session = $1 AND seq = $2 FOR UPDATE",
         [session, seq],
       );
-      if (!entry || entry.kind === toKindNumber("redacted")) continue;
+      if (!entry || entry.kind === KIND_NUMBERS["redacted"]) continue;
       await transaction.query("UPDATE @entries SET kind = $3, payload = $4 WHERE session = $1 AND seq = $2", [
         session,
         seq,
-        toKindNumber("redacted"),
+        KIND_NUMBERS["redacted"],
         payload,
       ]);
       await this.#dropPlaces(transaction, session, seq, seq);

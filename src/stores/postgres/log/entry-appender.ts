@@ -5,7 +5,7 @@ import {
   type AppendResult,
   checkSeqRoom,
   chooseEntryTime,
-  toKindNumber,
+  KIND_NUMBERS,
 } from "../../../log/store/entry-store.ts";
 import { createPositionConflict, createSessionNotFound } from "../../../log/store/refusals.ts";
 import type { Clock } from "../../../model/clock.ts";
@@ -390,7 +390,7 @@ class EntryPlan {
       const rows = this.#rows;
       rows.session.push(head.number);
       rows.seq.push(head.seq);
-      rows.kind.push(toKindNumber(kind));
+      rows.kind.push(KIND_NUMBERS[kind]);
       rows.at.push(at);
       rows.token.push(isFirst ? this.token : null);
       // SQL counts from one.

@@ -4,12 +4,12 @@ import {
   type EntryQuery,
   type EntryStore,
   type Head,
+  KIND_NUMBERS,
   MAX_SEQ,
   type SessionHead,
   type StoredEntry,
   type Tombstone,
   toKind,
-  toKindNumber,
 } from "../../../log/store/entry-store.ts";
 import type { FreedCounts } from "../../../log/store/freed-counts.ts";
 import type { SessionId } from "../../../model/entry.ts";
@@ -123,7 +123,7 @@ export class PostgresEntries implements EntryStore {
 
   async #read(number: number, { from, to, limit, order, kinds }: EntryQuery): Promise<StoredEntry[]> {
     const direction = order === "ascending" ? "ASC" : "DESC";
-    const filter = kinds ? `AND kind IN (${kinds.map(toKindNumber).join()})` : "";
+    const filter = kinds ? `AND kind IN (${kinds.map((kind) => KIND_NUMBERS[kind]).join()})` : "";
     const rows = await this.#db.query(
       `SELECT seq, at, kind, payload FROM @entries WHERE session = $1 AND seq BETWEEN $2 AND $3 ${filter}
        ORDER BY seq ${direction} LIMIT $4`,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { SQLInputValue } from "node:sqlite";
-import { MAX_SEQ, type StoredEntry, toKindNumber } from "../../../log/store/entry-store.ts";
+import { KIND_NUMBERS, MAX_SEQ, type StoredEntry } from "../../../log/store/entry-store.ts";
 import type { Digest } from "../../../model/blob.ts";
 import { type EntryKind, formatEntryId } from "../../../model/entry.ts";
 import { createArgumentError } from "../../../model/errors.ts";
@@ -167,7 +167,7 @@ class Repair {
       batch.map(({ stored, mended, at }) => ({
         key: keyOf(stored),
         at,
-        kind: toKindNumber(mended.kind),
+        kind: KIND_NUMBERS[mended.kind],
         payload: mended.payload,
       })),
     );
