@@ -85,7 +85,8 @@ export class Appender {
   /** Resolves when all appends so far are committed or refused. */
   async flush(): Promise<void> {
     while (this.#preparing) await this.#preparing;
-    await this.#log.flushSession(this.#session);
+    const { queue } = this.#log;
+    if (queue.hasPending(this.#session)) await queue.flush();
   }
 
   #prepareNow(inputs: readonly MessageInput[]): readonly ReadyBody<MessageBody>[] | undefined {

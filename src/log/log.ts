@@ -45,7 +45,7 @@ export class Log {
   readonly ids: Ids;
   readonly meter: WorkMeter;
   readonly caches: CacheRegistry;
-  readonly #queue: CommitQueue;
+  readonly queue: CommitQueue;
 
   constructor(parts: LogDeps) {
     this.store = parts.store;
@@ -55,7 +55,7 @@ export class Log {
     this.ids = parts.ids;
     this.meter = parts.meter ?? new WorkMeter();
     this.caches = parts.caches ?? new CacheRegistry();
-    this.#queue = parts.queue;
+    this.queue = parts.queue;
   }
 
   /** Appends bodies consecutively; all or none. Payloads are encoded only when the queue has room. */
@@ -116,17 +116,12 @@ export class Log {
   }
 
   flush(): Promise<void> {
-    return this.#queue.flush();
-  }
-
-  /** Resolves when all appends to a session so far are committed or refused. */
-  async flushSession(session: SessionId): Promise<void> {
-    if (this.#queue.hasPending(session)) await this.#queue.flush();
+    return this.queue.flush();
   }
 
   async #add(session: SessionId, items: readonly ReadyBody[], extras: AppendExtras): Promise<AppendResult> {
     try {
-      return await this.#queue.add(() => this.#buildRequest(session, items, extras));
+      return await this.queue.add(() => this.#buildRequest(session, items, extras));
     } catch (error) {
       if (!extras.retries) await this.releaseHolds(items.flatMap(({ holds }) => holds ?? []));
       throw error;

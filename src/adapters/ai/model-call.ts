@@ -226,7 +226,7 @@ export class ModelCall {
       ...compaction
     } = options.compaction ?? {};
     const how = { ...compaction, ...dropUndefined({ signal }) };
-    await compactOnCommand(options.session, { id: last, message: newest.input }, how);
+    await compactOnCommand(options.session, last, newest, how);
   }
 
   get #isWhole(): boolean {

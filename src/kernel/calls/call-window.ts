@@ -212,18 +212,19 @@ export class WindowPool<Frame, Key> {
 const MAX_OVERLAYS = 50;
 
 /**
- * Runs `/compact [instructions]` if it is the newest message of a conversation: compacts the session and asks the model
+ * Runs `/compact [instructions]` if it is the newest message of a conversation, stored as `last`: compacts the session and asks the model
  * to confirm it in place of the command, which stays in the log. A repeated request does not run the command twice.
  * Call this in the conversation's turn, before fitting its window.
  */
 export async function compactOnCommand(
   session: Session,
-  newest: { readonly id: EntryId | undefined; readonly message: () => MessageInput },
+  last: EntryId | undefined,
+  newest: Pick<CallerMessage, "input">,
   options: Omit<SessionCompactOptions, "instructions" | "dryRun"> = {},
 ): Promise<void> {
-  const place = newest.id === undefined ? undefined : parseEntryId(newest.id);
+  const place = last === undefined ? undefined : parseEntryId(last);
   if (place?.session !== session.id) return;
-  const command = findCompactCommand(newest.message());
+  const command = findCompactCommand(newest.input());
   if (!command || (await isCarriedOut(session, place.seq))) return;
   const { instructions } = command;
   const done = await compactUnlessBusy(session, { ...options, ...dropUndefined({ instructions }) });

@@ -337,7 +337,7 @@ async function carryOutCommand(
   const newest = messages.list.at(-1);
   if (newest?.role !== "user" || kind !== "main" || isDryRun || chain) return;
   if (thread.messages.countReminders(messages) > 0) return;
-  await compactOnCommand(session, { id: last, message: () => newest.input() }, { signal });
+  await compactOnCommand(session, last, newest, { signal });
 }
 
 /** A window, and whether it belongs to the line of another call. */
