@@ -73,7 +73,8 @@ export function decodeElements(
 
 /** True for an empty message: no parts, or only blank text. */
 export function isEmptyMessage({ parts = [] }: MessageInput): boolean {
-  return parts.every((part) => part.type === "text" && part.text.trim() === "");
+  for (const part of parts) if (part.type !== "text" || part.text.trim() !== "") return false;
+  return true;
 }
 
 /** The cache markers of Anthropic and of OpenAI. */

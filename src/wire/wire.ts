@@ -47,8 +47,8 @@ export interface WireEvent {
 export interface ReplyReader {
   /** Adds the next event of a stream. */
   take(event: WireEvent): void;
-  /** Adds the body of a reply that is not a stream. */
-  takeWhole(body: string): void;
+  /** Adds the body of a reply that is not a stream; returns it as JSON, undefined if it is none or too large. */
+  takeWhole(body: string): unknown;
   /** The message so far, without incomplete tool calls; undefined while it is empty. */
   message(): MessageInput | undefined;
   /** The elements that the provider stores, if requests may refer to them instead of repeating them. */
@@ -151,7 +151,7 @@ export interface Wire {
    * Returns an event or body with its input tokens, including cached ones, reduced to `most`; undefined if it reports
    * no more than that.
    */
-  capUsage(data: string, most: number): string | undefined;
+  capUsage(data: string, most: number, parsed?: unknown): string | undefined;
   /** Parses the error reply of a provider; `body` is its text. */
   parseFailure(status: number, body: string): ProviderFailure;
   /** The body of an error in the provider's format. */

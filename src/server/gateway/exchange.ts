@@ -32,8 +32,9 @@ export async function runExchange(incoming: Incoming, services: Services): Promi
   try {
     exchange.recall = await prepareRecall(exchange);
     const result = await sendUntilAccepted(exchange);
-    await announceEdit(exchange);
-    await keepRecallTools(exchange, !result.refusal);
+    const { plan } = exchange.call.content.fitted ?? {};
+    if (plan) await announceEdit(exchange, plan);
+    if (exchange.recall?.hasTools && !result.refusal) await keepRecallTools(exchange);
     await relayResult(exchange, result);
     recordReply(exchange);
     await adviseNewConversation(exchange);

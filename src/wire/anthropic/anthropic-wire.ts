@@ -44,8 +44,9 @@ import {
   decodeAnthropicElement,
   decodeAnthropicLead,
   isAnthropicMessage,
+  isCompleteBlock,
 } from "./decode-anthropic.ts";
-import { isCompleteBlock, StreamBlocks } from "./stream-blocks.ts";
+import { StreamBlocks } from "./stream-blocks.ts";
 
 /** Anthropic's Messages API. The system prompt is a field; system messages in the list count as messages. */
 export const anthropicWire: Wire = {
@@ -125,8 +126,8 @@ function encodeAnthropicFaultEvent(fault: WireFault): string {
 /**
  * An event or body with its input tokens, including cached ones, reduced to `most`; undefined if it reports no more.
  */
-function capAnthropicUsage(data: string, most: number): string | undefined {
-  return capUsageAtPaths(data, USAGE_PATHS, (usage) => capCounts(usage, most));
+function capAnthropicUsage(data: string, most: number, parsed?: unknown): string | undefined {
+  return capUsageAtPaths(data, USAGE_PATHS, capCounts, most, parsed);
 }
 
 function capCounts(usage: WireObject, most: number): WireObject | undefined {
@@ -260,7 +261,8 @@ function toAllowedId(id: string): string {
 
 /** Reads replies in Anthropic's Messages API. */
 class AnthropicAssembly extends ReplyAssembly {
-  readonly #blocks = new StreamBlocks();
+  /** The blocks of a stream, once it has begun; a body has all of them at once. */
+  #blocks: StreamBlocks | undefined;
   #body: readonly WireObject[] | undefined;
   #head: WireObject = {};
   #usage: WireObject | undefined;
@@ -270,6 +272,7 @@ class AnthropicAssembly extends ReplyAssembly {
   stopReason: string | undefined;
 
   protected override takeEvent(type: string, event: WireObject): void {
+    this.#blocks ??= new StreamBlocks();
     switch (type) {
       case "message_start": {
         const message = toObject(event.message) ?? {};
@@ -306,22 +309,20 @@ class AnthropicAssembly extends ReplyAssembly {
     }
     if (!Array.isArray(body.content)) return;
     this.#head = body;
-    this.#body = toArray(body.content)
-      .map(toObject)
-      .filter((block) => block !== undefined);
+    this.#body = toArray(body.content).flatMap<WireObject>((block) => toObject(block) ?? []);
     this.stopReason = toText(body.stop_reason);
     this.#addUsage(body.usage);
     this.isComplete = true;
   }
 
   message(): MessageInput | undefined {
-    const content = this.#body?.filter(isCompleteBlock) ?? this.#blocks.content();
+    const content = this.#body?.filter(isCompleteBlock) ?? this.#blocks?.content() ?? [];
     const message = decodeAnthropicElement({ role: "assistant", content, model: this.#head.model });
     return isEmptyMessage(message) ? undefined : message;
   }
 
   get hasBegun(): boolean {
-    return this.#blocks.hasBegun || (this.#body?.length ?? 0) > 0;
+    return this.#blocks?.hasBegun || (this.#body?.length ?? 0) > 0;
   }
 
   get usage(): Usage | undefined {
@@ -450,18 +451,18 @@ export function parseAnthropicUsage(value: unknown): Usage | undefined {
     priceFactor: factor === 1 ? undefined : factor,
     webSearches: searches === 0 ? undefined : searches,
   });
-  return withOtherCalls(usage, parseOtherCalls(report, factor));
+  return report.iterations === undefined ? usage : withOtherCalls(usage, parseOtherCalls(report, factor));
 }
 
 function parseCounts(report: WireObject) {
   const written = toObject(report.cache_creation);
-  const brief = toCount(written?.ephemeral_5m_input_tokens);
-  const hour = toCount(written?.ephemeral_1h_input_tokens);
+  const brief = written && toCount(written.ephemeral_5m_input_tokens);
+  const hour = written && toCount(written.ephemeral_1h_input_tokens);
   return {
     inputTokens: toCount(report.input_tokens),
     outputTokens: toCount(report.output_tokens),
     cacheReadTokens: toCount(report.cache_read_input_tokens),
-    cacheWriteTokens: toCount(report.cache_creation_input_tokens) ?? sumKnownCounts(brief, hour),
+    cacheWriteTokens: toCount(report.cache_creation_input_tokens) ?? (written && sumKnownCounts(brief, hour)),
     cacheWriteHourTokens: hour === 0 ? undefined : hour,
     reasoningTokens: toCount(toObject(report.output_tokens_details)?.thinking_tokens),
   };

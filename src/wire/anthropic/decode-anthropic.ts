@@ -65,6 +65,11 @@ export function isAnthropicMessage({ role, content }: WireObject): boolean {
   return typeof role === "string" && (typeof content === "string" || Array.isArray(content));
 }
 
+/** False for a block with incomplete input. */
+export function isCompleteBlock(block: WireObject): boolean {
+  return !("input" in block) || toObject(block.input) !== undefined;
+}
+
 /** Tool results are sent in the role of the user. */
 function toRole(role: unknown, parts: readonly PartInput[]): Role {
   if (role === "assistant") return "assistant";

@@ -1,5 +1,6 @@
 import { parseJsonOrUndefined, toNumber, toObject, toText } from "../fields.ts";
 import type { WireObject } from "../wire.ts";
+import { isCompleteBlock } from "./decode-anthropic.ts";
 
 interface OpenBlock {
   fields: { [field: string]: unknown };
@@ -72,11 +73,6 @@ function addCitation(fields: OpenBlock["fields"], citation: unknown): void {
   // Creates the list once: appending to a copy each time would be quadratic.
   if (!Array.isArray(fields.citations)) fields.citations = [];
   (fields.citations as unknown[]).push(citation);
-}
-
-/** False for a block with incomplete input. */
-export function isCompleteBlock(block: WireObject): boolean {
-  return !("input" in block) || toObject(block.input) !== undefined;
 }
 
 function hasContent({ type, text, thinking }: WireObject): boolean {

@@ -48,7 +48,7 @@ export const googleWire = {
   encodeEdited: encodeGoogle,
   createReader: () => new GoogleAssembly(),
   parseUsage: parseGoogleUsage,
-  capUsage: (data, most) => capUsageAtPaths(data, [["usageMetadata"]], (usage) => capCounts(usage, most)),
+  capUsage: (data, most, parsed) => capUsageAtPaths(data, [["usageMetadata"]], capCounts, most, parsed),
   parseFailure: readFailureReply,
   encodeFault: encodeGoogleFault,
   encodeFaultEvent: (fault) => `data: ${JSON.stringify(encodeGoogleFault(fault))}\n\n`,

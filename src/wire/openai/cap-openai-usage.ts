@@ -13,8 +13,8 @@ const CACHE_COUNTS = ["prompt_cache_hit_tokens", "prompt_cache_miss_tokens"];
 /**
  * An event or body with its input tokens, sums as well as parts, reduced to `most`; undefined if it reports no more.
  */
-export function capOpenaiUsage(data: string, most: number): string | undefined {
-  return capUsageAtPaths(data, USAGE_PATHS, (usage) => capCounts(usage, most));
+export function capOpenaiUsage(data: string, most: number, parsed?: unknown): string | undefined {
+  return capUsageAtPaths(data, USAGE_PATHS, capCounts, most, parsed);
 }
 
 function capCounts(usage: WireObject, most: number): WireObject | undefined {

@@ -42,7 +42,7 @@ export abstract class ReplyAssembly implements ReplyReader {
     this.takeEvent(toText(value.type) ?? event ?? "", value);
   }
 
-  takeWhole(body: string): void {
+  takeWhole(body: string): unknown {
     this.#left -= body.length;
     const parsed = this.#left < 0 ? undefined : parseJsonOrUndefined(body);
     // Google streams a list of chunks to clients that do not ask for events.
@@ -52,6 +52,7 @@ export abstract class ReplyAssembly implements ReplyReader {
       this.outputBytes += countBytes(value.content ?? value.choices ?? value.output ?? value.candidates);
       this.takeBody(value);
     }
+    return parsed;
   }
 }
 

@@ -93,23 +93,25 @@ export function toInputCounts(
   };
 }
 
-/** Returns the usage with fewer input tokens; undefined if it is within the limit. */
-type UsageCap = (usage: WireObject) => WireObject | undefined;
+/** Returns the usage with at most so many input tokens; undefined if it has no more. */
+type UsageCap = (usage: WireObject, most: number) => WireObject | undefined;
 
 /**
  * Caps the usage in an event or body, at all given paths; undefined if nothing changes. Most events report no usage and
- * are recognized without parsing.
+ * are recognized without parsing. `parsed` is the data as JSON, if it was parsed before.
  */
 export function capUsageAtPaths(
   data: string,
   paths: readonly (readonly string[])[],
   cap: UsageCap,
+  most: number,
+  parsed?: unknown,
 ): string | undefined {
   if (!data.includes('_tokens"') && !data.includes('TokenCount"')) return undefined;
-  const event = parseObject(data);
+  const event = parsed === undefined ? parseObject(data) : toObject(parsed);
   if (!event) return undefined;
   let capped: WireObject = event;
-  for (const path of paths) capped = capAt(capped, path, cap) ?? capped;
+  for (const path of paths) capped = capAt(capped, path, cap, most) ?? capped;
   return capped === event ? undefined : JSON.stringify(capped);
 }
 
@@ -117,20 +119,21 @@ function capAt(
   value: WireObject,
   [field, ...rest]: readonly string[],
   cap: UsageCap,
+  most: number,
 ): WireObject | undefined {
-  if (field === undefined) return cap(value);
+  if (field === undefined) return cap(value, most);
   const inner = value[field];
   if (Array.isArray(inner)) {
     const capped = inner.map((element) => {
       const object = toObject(element);
-      return (object && capAt(object, rest, cap)) ?? element;
+      return (object && capAt(object, rest, cap, most)) ?? element;
     });
     return capped.some((element, index) => element !== inner[index])
       ? { ...value, [field]: capped }
       : undefined;
   }
   const object = toObject(inner);
-  const capped = object && capAt(object, rest, cap);
+  const capped = object && capAt(object, rest, cap, most);
   return capped && { ...value, [field]: capped };
 }
 
@@ -158,5 +161,7 @@ export function scaleCounts(
 }
 
 export function sumCounts(counts: WireObject, fields: readonly string[]): number {
-  return fields.reduce((total, field) => total + (toNumber(counts[field]) ?? 0), 0);
+  let total = 0;
+  for (const field of fields) total += toNumber(counts[field]) ?? 0;
+  return total;
 }

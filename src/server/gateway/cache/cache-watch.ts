@@ -173,11 +173,13 @@ export class CacheWatch {
    * The body with the lifetimes that `cache.ttl` sets. While a prefix is cached, its lifetime stays: a new one is chosen
    * when everything has to be written anyway.
    */
-  async setTtl(exchange: WatchedExchange, body: readonly Uint8Array[]): Promise<readonly Uint8Array[]> {
-    const { ttl } = this.#deps.config().cache;
+  async setTtl(
+    exchange: WatchedExchange,
+    body: readonly Uint8Array[],
+    ttl: MarkerTtl | "auto",
+  ): Promise<readonly Uint8Array[]> {
     const { call, request } = exchange;
-    if (ttl === "client" || request.api.name !== "anthropic" || !call.isEditable || call.request.isDryRun)
-      return body;
+    if (request.api.name !== "anthropic" || !call.isEditable || call.request.isDryRun) return body;
     try {
       const wanted = ttl === "auto" ? await this.#chooseTtl(exchange) : ttl;
       const changed = wanted && setMarkerTtl(body, wanted);

@@ -72,9 +72,11 @@ export class ReplyRecorder {
     else this.#complete(this.reader.usage !== undefined || event.data.trim() === END_MARK);
   }
 
-  takeWhole(body: string): void {
-    this.reader.takeWhole(body);
+  /** Takes a whole body; returns it as JSON, so that nobody parses it again. */
+  takeWhole(body: string): unknown {
+    const parsed = this.reader.takeWhole(body);
     this.#complete(true);
+    return parsed;
   }
 
   /**

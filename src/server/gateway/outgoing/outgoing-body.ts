@@ -137,7 +137,9 @@ export function spliceBody(body: Buffer, changes: readonly ByteChange[]): readon
 
 /** Total bytes of all pieces. */
 export function countBytes(pieces: readonly Uint8Array[]): number {
-  return pieces.reduce((sum, { length }) => sum + length, 0);
+  let bytes = 0;
+  for (const { length } of pieces) bytes += length;
+  return bytes;
 }
 
 /** True if two bodies in pieces have the same bytes. */

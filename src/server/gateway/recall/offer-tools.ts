@@ -23,7 +23,7 @@ interface RecallSettings {
   readonly context: boolean | "kept";
 }
 
-const NO_RECALL: RecallSettings = { offer: "never", context: false };
+export const NO_RECALL: RecallSettings = { offer: "never", context: false };
 
 /**
  * The settings for requests of an API. Requests that a client makes for itself get no recall. Where nothing is set, the
@@ -58,14 +58,10 @@ const LONG_TOKENS = 50_000;
 export function offerTools(
   callRequest: CallRequest,
   request: Pick<ParsedRequest, "messages" | "fields" | "facts">,
-  config: GatewayConfig,
-  thread: Pick<Thread, "kind" | "meta">,
+  offer: RecallSettings["offer"],
+  thread: Pick<Thread, "meta">,
 ): CallRequest {
-  const { api, frame, limits, isControl, chain } = callRequest;
-  if (isControl) return callRequest;
-  const { offer } = getRecallSettings(config, api.name, thread.kind);
-  // A client without tools may use a model that refuses them.
-  if (offer === "never" || (offer !== "always" && request.facts.toolNames.length === 0)) return callRequest;
+  const { api, frame, limits, chain } = callRequest;
   if (!canOfferTools(request)) return callRequest;
   const { tools, text, tokens } = getOfferedTools(api.name);
   if (tokens > limits.window * MAX_SHARE) return callRequest;

@@ -20,8 +20,12 @@ import { findShownContent } from "./shown-content.ts";
  * The context may only use the room left in the window.
  */
 export async function prepareRecall(exchange: Exchange): Promise<RequestRecall | undefined> {
-  const { api, isControl } = exchange.call.request;
+  const { api, isControl, context, chain, frame } = exchange.call.request;
   if (isControl || api.isSentUnchanged) return undefined;
+  const { memoryTool } = exchange.services.config();
+  const hasContext = exchange.memorySearch !== undefined || context !== undefined;
+  const hasTools = frame.recallTools !== undefined || frame.laterTools !== undefined;
+  if (!hasContext && !hasTools && !chain?.hidden && memoryTool !== "serve") return undefined;
   return createRecall(exchange, await chooseContext(exchange));
 }
 
@@ -178,12 +182,9 @@ function addToolsMidway(
 }
 
 /** Keeps offering the tools once a model has accepted a request with them. */
-export async function keepRecallTools(
-  { thread, recall, services }: Exchange,
-  isAccepted: boolean,
-): Promise<void> {
-  if (!isAccepted || !recall?.hasTools || thread.meta.hasRecallTools) return;
-  await thread.marks.set({ hasRecallTools: true }).catch(services.onStoreFailure);
+export async function keepRecallTools({ thread, services }: Exchange): Promise<void> {
+  if (!thread.meta.hasRecallTools)
+    await thread.marks.set({ hasRecallTools: true }).catch(services.onStoreFailure);
 }
 
 /**

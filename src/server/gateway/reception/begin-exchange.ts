@@ -21,7 +21,7 @@ import type { BudgetWarning, SpendingEstimate } from "../limits/request-spending
 import { findThread, runWithStore, STORE_AWAY } from "../lookup/find-thread.ts";
 import type { Trace } from "../observe/trace.ts";
 import { ContextTexts } from "../recall/context-texts.ts";
-import { getRecallSettings, isSentAsItComes, offerTools } from "../recall/offer-tools.ts";
+import { getRecallSettings, isSentAsItComes, NO_RECALL, offerTools } from "../recall/offer-tools.ts";
 import { listConversations } from "../recall/person-scope.ts";
 import { addMemories } from "../recall/pinned-memories.ts";
 import type { ParsedRequest } from "../request/read-request.ts";
@@ -118,11 +118,14 @@ async function beginCall(
     // ChatGPT's back-end may check the instructions, so they stay unchanged.
     const isFixed = target.upstream.name === CHATGPT;
     const remembering = isFixed ? own : await addMemories(own, incoming, services, thread);
-    const callRequest = isSentAsItComes(incoming)
-      ? remembering
-      : offerTools(remembering, request, services.config(), thread);
-    const { api, isControl } = callRequest;
-    const wanted = !isControl && getRecallSettings(services.config(), api.name, thread.kind).context;
+    const { api } = request;
+    const { offer, context: wanted } = own.isControl
+      ? NO_RECALL
+      : getRecallSettings(services.config(), api.name, thread.kind);
+    // A client without tools may use a model that refuses them.
+    const mayOffer = offer === "always" || (offer !== "never" && request.facts.toolNames.length > 0);
+    const callRequest =
+      mayOffer && !isSentAsItComes(incoming) ? offerTools(remembering, request, offer, thread) : remembering;
     const memorySearch =
       wanted === true ? await searchMemory(incoming, services, callRequest, thread) : undefined;
     const contextTexts = wanted && !api.isSentUnchanged && new ContextTexts(thread, services.kernel.memory);

@@ -8,6 +8,7 @@ import {
   mergeUsage,
   type ProviderFailure,
 } from "../../../kernel/faces/window.ts";
+import type { FittedWindow } from "../../../kernel/index.ts";
 import { countUsageTokens } from "../../../model/task.ts";
 import type { Usage } from "../../../model/usage.ts";
 import { FaultError } from "../../../wire/fault-error.ts";
@@ -51,9 +52,9 @@ export async function noteEnd(exchange: Exchange): Promise<void> {
 }
 
 function findRequestEnd({ call, failure, incoming, reply, trace }: Exchange): RequestEnd | undefined {
-  const { isComplete = false, hasBegun = false, failure: refusal } = reply?.recorder.reader ?? {};
-  const told = failure ?? refusal;
-  if (isComplete && !told) return undefined;
+  const reader = reply?.recorder.reader;
+  const told = failure ?? reader?.failure;
+  if (reader?.isComplete && !told) return undefined;
   const { reason } = incoming.signal;
   const retries = call.healed > 0 ? { retries: call.healed } : {};
   if (trace.ending === "client-stalled")
@@ -63,7 +64,7 @@ function findRequestEnd({ call, failure, incoming, reply, trace }: Exchange): Re
     return { by: isClientGone(reason) ? "client" : "longhaul", failure: reason.message, ...retries };
   const isRefused = (trace.status ?? 0) >= 400;
   // The reply may be in a form that only the client knows.
-  if (!told && !isRefused && !hasBegun && trace.ending === "complete") return undefined;
+  if (!told && !isRefused && !reader?.hasBegun && trace.ending === "complete") return undefined;
   const status = isRefused ? ` (status ${trace.status})` : "";
   const words = told?.message ?? "The reply ended before it was whole.";
   return { by: told ? findEnder(told) : "provider", failure: `${words}${status}`, ...retries };
@@ -153,10 +154,10 @@ function priceUsage({ reply, services, target, incoming }: Exchange, usage: Usag
 }
 
 /** Tells people of a new edit: in the trace, and as a note in the conversation unless nothing was changed. */
-export async function announceEdit({ call, thread, trace, services }: Exchange): Promise<void> {
-  const { plan } = call.content.fitted ?? {};
-  if (!plan) return;
-  const { overlay, receipt } = plan;
+export async function announceEdit(
+  { call, thread, trace, services }: Exchange,
+  { overlay, receipt }: NonNullable<FittedWindow["plan"]>,
+): Promise<void> {
   const { tokens, breakEvenCalls, isForced } = receipt;
   const session = thread.session.id;
   const edit = { session, tokensBefore: tokens.without, tokensAfter: tokens.with, breakEvenCalls, isForced };

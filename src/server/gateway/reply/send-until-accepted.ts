@@ -47,8 +47,7 @@ export async function sendRound(
 ): Promise<UpstreamResult> {
   const { call, recall } = exchange;
   const { caches } = exchange.services;
-  const build = () => caches.setTtl(exchange, buildExchangeBody(exchange, elements));
-  let body = await build();
+  let body = await buildExchangeBody(exchange, elements);
   const { answer, refusal } = await runHealLoop<UpstreamResponse, UpstreamRefusal>({
     async send() {
       if (!elements) call.setExtraTokens(recall?.countTokens() ?? 0);
@@ -57,7 +56,9 @@ export async function sendRound(
       await watched;
       const isWatched =
         call.isEditable || recall !== undefined || call.request.isControl === true || exchange.asksUsage;
-      const refusal = isWatched ? await findRefusal(exchange, response, countBytes(body)) : undefined;
+      // An error has its own status, or is the first event of a stream.
+      const mayRefuse = isWatched && (response.status >= 400 || exchange.trace.isStreamed === true);
+      const refusal = mayRefuse ? await findRefusal(exchange, response, countBytes(body)) : undefined;
       return { answer: response, ...dropUndefined({ refusal }) };
     },
     async heal({ failure }) {
@@ -68,7 +69,7 @@ export async function sendRound(
         (recall?.listTools(failure) ?? false);
       if (!isStopped && !(await repairRequest(exchange, failure, elements))) return false;
       const refused = body;
-      body = await build();
+      body = await buildExchangeBody(exchange, elements);
       // The provider would give the same reply to the same bytes.
       return !isSameBody(refused, body);
     },
@@ -116,10 +117,10 @@ function isOutputOverflow({ limitTokens, requestedTokens, outputTokens }: Overfl
 }
 
 /** The body to send for an exchange, with the `elements` of earlier rounds appended. */
-function buildExchangeBody(
+async function buildExchangeBody(
   exchange: Exchange,
   elements: readonly WireObject[] | undefined,
-): readonly Uint8Array[] {
+): Promise<readonly Uint8Array[]> {
   const { incoming, request, target, call, memories, recall, asksUsage } = exchange;
   const { model, clientModel } = target;
   const { pieces, isFromLog } = call.content;
@@ -143,7 +144,10 @@ function buildExchangeBody(
   const added = recall?.addTo(corrected, elements) ?? corrected;
   const hasMemories = memories && (memories.text !== undefined || memories.later !== undefined);
   const whole = hasMemories ? insertMemories(exchange, added, memories) : added;
-  return buildOutgoingBody(request.messages, askForDiagnosis(exchange, whole));
+  const body = buildOutgoingBody(request.messages, askForDiagnosis(exchange, whole));
+  const { caches, config } = exchange.services;
+  const { ttl } = config().cache;
+  return ttl === "client" ? body : caches.setTtl(exchange, body, ttl);
 }
 
 /** Sends a body; one that was not changed leaves as it was received, compressed if the upstream accepts that. */
@@ -155,23 +159,18 @@ async function sendBody(
   const { packedBodies } = services;
   const isSame = body[0] === request.messages.cut.bytes;
   const isPacked = isSame && incoming.raw !== incoming.body;
-  const send = (pieces: readonly Uint8Array[], isBodyChanged: boolean) =>
-    sendRequest(incoming, services, {
-      upstream,
-      body: pieces,
-      isBodyChanged,
-      isResponseRead: isBodyChanged || isEditable,
-      span,
-    });
+  const own = { upstream, body, isBodyChanged: !isSame, isResponseRead: !isSame || isEditable, span };
   trace.bytesIn = incoming.body.length;
-  if (!isPacked) return send(body, !isSame);
+  if (!isPacked) return sendRequest(incoming, services, own);
+  const packed = { ...own, body: [incoming.raw] };
   // With edits off, the request is the client's own affair.
-  if (!isEditable) return send([incoming.raw], false);
-  if (!packedBodies.mayAccept(upstream.name)) return send(body, true);
-  const response = await send([incoming.raw], false);
+  if (!isEditable) return sendRequest(incoming, services, packed);
+  const plain = { ...own, isBodyChanged: true };
+  if (!packedBodies.mayAccept(upstream.name)) return sendRequest(incoming, services, plain);
+  const response = await sendRequest(incoming, services, packed);
   if (!packedBodies.mustUnpack(upstream.name, response.status)) return response;
   response.body.destroy();
-  const unpacked = await send(body, true);
+  const unpacked = await sendRequest(incoming, services, plain);
   packedBodies.recordUnpacked(upstream.name, unpacked.status);
   return unpacked;
 }

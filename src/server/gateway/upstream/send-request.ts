@@ -100,6 +100,7 @@ export async function sendRequest(
   try {
     const { limits } = services.config();
     const method = request.method ?? "POST";
+    const forwarded = { count: 0 };
     const answer = await sendUpstream({
       agents: services.agents,
       url,
@@ -108,7 +109,7 @@ export async function sendRequest(
       body: body ?? [],
       signal,
       limits,
-      onInformation: createInformationForwarder(request, response),
+      onInformation: (information) => forwardInformation(information, request, response, forwarded),
     });
     const kept = removeForeignLocation(answer.rawHeaders, url.host);
     return kept === answer.rawHeaders ? answer : { ...answer, rawHeaders: kept };
@@ -135,20 +136,20 @@ const MAX_FORWARDED = 100;
 const HEAD_BYTES = 16 * 1_024;
 
 /** Forwards informational responses of an upstream, such as "103 Early Hints", to a client that supports them. */
-function createInformationForwarder(
+function forwardInformation(
+  { statusCode, statusMessage, rawHeaders }: InformationEvent,
   request: Pick<IncomingMessage, "httpVersion">,
   response: ServerResponse,
-): (information: InformationEvent) => void {
-  let count = 0;
-  return ({ statusCode, statusMessage, rawHeaders }) => {
-    const { socket } = response;
-    if (statusCode < MIN_FORWARDED_STATUS || request.httpVersion !== "1.1" || ++count > MAX_FORWARDED) return;
-    // A response that has begun, or that waits behind another one on the connection, can no longer be preceded by
-    // anything.
-    if (!socket || response.headersSent || !socket.writable || socket.writableNeedDrain) return;
-    const head = formatHead(statusCode, statusMessage, getForwardedHeaders(rawHeaders));
-    if (head.length <= HEAD_BYTES) socket.write(head, "latin1");
-  };
+  forwarded: { count: number },
+): void {
+  const { socket } = response;
+  if (statusCode < MIN_FORWARDED_STATUS || request.httpVersion !== "1.1") return;
+  if (++forwarded.count > MAX_FORWARDED) return;
+  // A response that has begun, or that waits behind another one on the connection, can no longer be preceded by
+  // anything.
+  if (!socket || response.headersSent || !socket.writable || socket.writableNeedDrain) return;
+  const head = formatHead(statusCode, statusMessage, getForwardedHeaders(rawHeaders));
+  if (head.length <= HEAD_BYTES) socket.write(head, "latin1");
 }
 
 function formatHead(status: number, message: string, headers: readonly string[]): string {

@@ -33,7 +33,7 @@ const BYTE_HEADERS: ReadonlySet<string> = new Set([
  */
 export function buildUpstreamHeaders(rawHeaders: RawHeaders, sending: OutgoingHeaderOptions): string[] {
   const { api, host, key, isGatewayToken, bodyLength, isBodyChanged, isResponseRead } = sending;
-  const isHopByHop = createHopByHopTest(rawHeaders);
+  const named = findConnectionNames(rawHeaders);
   const sent: string[] = [];
   let hasHost = false;
   let hasLength = bodyLength === undefined;
@@ -58,7 +58,7 @@ export function buildUpstreamHeaders(rawHeaders: RawHeaders, sending: OutgoingHe
       }
     } else if (lowerName === "accept-encoding" && isResponseRead) {
       sent.push(name, "identity");
-    } else if (isForUpstream(lowerName, isBodyChanged) && !isHopByHop(lowerName)) {
+    } else if (isForUpstream(lowerName, isBodyChanged) && !isHopByHop(lowerName, named)) {
       sent.push(name, value);
     }
   }
@@ -105,8 +105,9 @@ function buildKeyHeaders(api: WireName, host: string, key: string): string[] {
 
 /** The fault to report if a request would go out without a credential to an upstream that needs one. */
 export function findMissingCredential(upstream: Upstream, outgoing: RawHeaders): WireFault | undefined {
-  const isSent = outgoing.some((name, at) => at % 2 === 0 && CREDENTIAL_HEADERS.has(name.toLowerCase()));
-  if (isSent || upstream.keyEnv === undefined) return undefined;
+  if (upstream.keyEnv === undefined) return undefined;
+  for (let at = 0; at < outgoing.length; at += 2)
+    if (CREDENTIAL_HEADERS.has((outgoing[at] as string).toLowerCase())) return undefined;
   return {
     status: 401,
     kind: "unauthorized",
@@ -140,8 +141,8 @@ const PROTECTED_HEADERS: ReadonlySet<string> = new Set([
   "x-api-key",
 ]);
 
-/** Returns a predicate for the hop-by-hop headers among these; it takes names in lower case. */
-function createHopByHopTest(rawHeaders: RawHeaders): (name: string) => boolean {
+/** The names in the Connection headers among these, in lower case; undefined for the usual value. */
+function findConnectionNames(rawHeaders: RawHeaders): ReadonlySet<string> | undefined {
   let named: Set<string> | undefined;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     if (rawHeaders[at]?.toLowerCase() !== "connection") continue;
@@ -151,22 +152,26 @@ function createHopByHopTest(rawHeaders: RawHeaders): (name: string) => boolean {
     named ??= new Set();
     for (const name of value.split(",")) named.add(name.trim());
   }
-  if (!named) return isAlwaysHopByHop;
-  const all = named;
-  return (name) => isAlwaysHopByHop(name) || (all.has(name) && !PROTECTED_HEADERS.has(name));
+  return named;
 }
 
-function isAlwaysHopByHop(name: string): boolean {
-  return HOP_BY_HOP.has(name) || name.startsWith("proxy-");
+/** True for a header of the connection, by its name in lower case; `named` are the names in Connection headers. */
+function isHopByHop(name: string, named: ReadonlySet<string> | undefined): boolean {
+  if (HOP_BY_HOP.has(name) || name.startsWith("proxy-")) return true;
+  return named?.has(name) === true && !PROTECTED_HEADERS.has(name);
 }
 
-/** The headers of a response that are forwarded to the client: all that are wanted, except hop-by-hop headers. */
-export function getForwardedHeaders(
-  rawHeaders: RawHeaders,
-  isWanted: (name: string) => boolean = () => true,
-): string[] {
-  const isHopByHop = createHopByHopTest(rawHeaders);
-  return filterHeaders(rawHeaders, (name) => !isHopByHop(name) && isWanted(name));
+/** The headers of a response that are forwarded to the client: all except hop-by-hop headers and those of `without`. */
+export function getForwardedHeaders(rawHeaders: RawHeaders, without?: ReadonlySet<string>): string[] {
+  const named = findConnectionNames(rawHeaders);
+  const kept: string[] = [];
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] as string;
+    const lowerName = name.toLowerCase();
+    if (!isHopByHop(lowerName, named) && !without?.has(lowerName))
+      kept.push(name, rawHeaders[at + 1] as string);
+  }
+  return kept;
 }
 
 /** The headers whose lower-case name is wanted, in original order and case, including duplicates. */

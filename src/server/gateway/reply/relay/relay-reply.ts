@@ -136,14 +136,17 @@ async function relayWholeBody(
   const { signal } = incoming;
   const { raw, decoded } = await readUpstreamBody(answer.body, maxBodyBytes, { idleMs, signal });
   const text = decoded?.toString("utf8");
-  if (text !== undefined) recorder.takeWhole(text);
+  const parsed = text === undefined ? undefined : recorder.takeWhole(text);
   await recorder.waitUntilStored();
-  const capped = text === undefined ? undefined : api.capUsage(text, maxTokens);
+  const capped = text === undefined ? undefined : api.capUsage(text, maxTokens, parsed);
   const changed = text === undefined ? undefined : (change?.(capped ?? text) ?? capped);
   sendWholeBody(incoming.response, answer, raw, changed);
   trace.ending = "complete";
   trace.bytesOut = changed === undefined ? raw.length : Buffer.byteLength(changed);
 }
+
+const LENGTH: ReadonlySet<string> = new Set(["content-length"]);
+const LENGTH_AND_CODING: ReadonlySet<string> = new Set(["content-length", "content-encoding"]);
 
 /** Sends a response that has been read, with `changed` in place of its body if given. */
 export function sendWholeBody(
@@ -152,10 +155,7 @@ export function sendWholeBody(
   raw: Buffer,
   changed?: string,
 ): void {
-  const headers = getForwardedHeaders(
-    rawHeaders,
-    (name) => name !== "content-length" && (changed === undefined || name !== "content-encoding"),
-  );
+  const headers = getForwardedHeaders(rawHeaders, changed === undefined ? LENGTH : LENGTH_AND_CODING);
   const body = changed === undefined ? raw : Buffer.from(changed);
   response.sendDate = false;
   response.writeHead(status, statusMessage, [...headers, "Content-Length", String(body.length)]);

@@ -1,12 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { UpstreamResponse } from "../../upstream/send-upstream.ts";
 import { UpstreamError } from "../../upstream/upstream-error.ts";
-import {
-  filterHeaders,
-  findRawHeader,
-  getForwardedHeaders,
-  type RawHeaders,
-} from "../../upstream/upstream-headers.ts";
+import { findRawHeader, getForwardedHeaders, type RawHeaders } from "../../upstream/upstream-headers.ts";
 import { ListenerGroup, openRelayClient } from "./relay-client.ts";
 import { type BodyDecoder, openBodyDecoder, openRelaySource, ReplyGate } from "./relay-source.ts";
 import { type SseEvent, SseSplitter } from "./sse-splitter.ts";
@@ -244,8 +239,7 @@ function openTransform(
 
 function writeHead({ answer, response, rawHeaders }: RelayOptions, isChanged: boolean): void {
   if (response.headersSent) return;
-  const headers = getForwardedHeaders(rawHeaders ?? answer.rawHeaders);
-  const sent = isChanged ? filterHeaders(headers, (name) => !BYTE_HEADERS.has(name)) : headers;
+  const sent = getForwardedHeaders(rawHeaders ?? answer.rawHeaders, isChanged ? BYTE_HEADERS : undefined);
   response.sendDate = false;
   response.writeHead(answer.status, answer.statusMessage, sent);
 }

@@ -30,7 +30,7 @@ export interface UpstreamResult {
 const LONG_BYTES = 32 * 1_024;
 
 /**
- * The error of an upstream, from its status or the first event of its stream; undefined if it replies normally. For a
+ * The error of an upstream, from its status or the first event of a stream; undefined if it replies normally. For a
  * long request, waits past events without content.
  */
 export async function findRefusal(
@@ -38,9 +38,8 @@ export async function findRefusal(
   response: UpstreamResponse,
   sentBytes: number,
 ): Promise<UpstreamRefusal | undefined> {
-  const { incoming, trace, request, call } = exchange;
+  const { incoming, request, call } = exchange;
   if (response.status >= 400) return readRefusal(exchange, response);
-  if (!trace.isStreamed) return undefined;
   const isLong = call.request.chain !== undefined || sentBytes > LONG_BYTES;
   const failure = await findFirstFailure(request.api, response.body, { signal: incoming.signal, isLong });
   return failure && { failure };

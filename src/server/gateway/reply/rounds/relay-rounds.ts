@@ -100,9 +100,9 @@ async function sendBody(
     sendWholeBody(response, answer, raw);
     return;
   }
-  recorder.takeWhole(shown);
+  const parsed = recorder.takeWhole(shown);
   await recorder.waitUntilStored();
-  const capped = maxTokens === undefined ? undefined : api.capUsage(shown, maxTokens);
+  const capped = maxTokens === undefined ? undefined : api.capUsage(shown, maxTokens, parsed);
   const changed = change?.(capped ?? shown) ?? capped;
   sendWholeBody(response, answer, raw, changed ?? (shown === text ? undefined : shown));
 }
